@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Building denet-record. `make help` lists the targets.
+
+V ?= 0
+DEV ?= 0
+O ?= build
+SANITIZE ?=
+DESTDIR ?=
+prefix ?= /usr/local
+bindir = $(prefix)/bin
+mandir = $(prefix)/share/man/man1
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+
+VERSION := 0.1
+ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+DEPS := .deps
+
+ifeq ($(V),1)
+  Q :=
+  say = @:
+else
+  Q := @
+  say = @printf '  %-8s %s\n'
+endif
+
+# libperf: the system's where pkg-config knows one, else the one scripts/build-libperf.sh made.
+ifeq ($(shell $(PKG_CONFIG) --exists libperf 2>/dev/null && echo yes),yes)
+  LIBPERF_CFLAGS := $(shell $(PKG_CONFIG) --cflags libperf)
+  LIBPERF_LIBS := $(shell $(PKG_CONFIG) --libs libperf)
+  LIBPERF_FILE :=
+else
+  LIBPERF_CFLAGS := -isystem $(DEPS)/include
+  LIBPERF_LIBS := $(DEPS)/lib/libperf.a $(DEPS)/lib/libapi.a
+  LIBPERF_FILE := $(DEPS)/lib/libperf.a
+endif
+
+PACKAGES := libbpf libelf libdw libtraceevent zlib
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wshadow \
+	    -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+ifeq ($(DEV),1)
+  WARNINGS += -Werror
+endif
+OPT := -O2 -g
+ifneq ($(SANITIZE),)
+  OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZE)
+  ifneq ($(findstring undefined,$(SANITIZE)),)
+    OPT += -fno-sanitize-recover=undefined
+  endif
+endif
+
+CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/banned.h \
+		-iquote . -Iutil -Ibpf_skel -I$(O)
+CFLAGS_ALL = -std=gnu11 $(OPT) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
+	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
+LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread
+# Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
+WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+		  -fno-inline $(WARNINGS) -D_GNU_SOURCE -pthread -MMD -MP
+BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
+	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
+
+UTIL_SRCS := $(sort $(wildcard util/*/*.c))
+BUILTIN_SRCS := $(sort $(wildcard builtin/*.c))
+UTIL_OBJS := $(UTIL_SRCS:%.c=$(O)/%.o)
+BUILTIN_OBJS := $(BUILTIN_SRCS:%.c=$(O)/%.o)
+BPF_SRCS := $(sort $(wildcard bpf_skel/*.bpf.c))
+SKELS := $(BPF_SRCS:bpf_skel/%.bpf.c=$(O)/%.skel.h)
+LIB := $(O)/libdenet.a
+
+UNIT_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/unit/test_*.c)))
+BPF_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/bpf/test_*.c)))
+WORKLOADS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/workloads/*.c)))
+FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
+
+BIN := $(O)/denet
+NAMES := denet-record perf-denet
+
+.PHONY: all bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
+	check-layout check-headers install uninstall clean help compile_commands.json format
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(BIN) $(NAMES:%=$(O)/%)
+
+help:
+	@echo 'make                the program, in $(O)/'
+	@echo 'make check          tests that need no root'
+	@echo 'make check-root     tests that load BPF programs, as root'
+	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
+	@echo 'make man            the man pages (asciidoctor)'
+	@echo 'make install        DESTDIR= prefix=$(prefix)'
+	@echo 'make clean'
+	@echo 'make compile_commands.json'
+	@echo 'Variables: V=1 (show commands) O=DIR DEV=1 (warnings are errors)'
+	@echo '           SANITIZE=address,undefined'
+
+$(LIBPERF_FILE):
+	$(say) LIBPERF $(DEPS)
+	$(Q)scripts/build-libperf.sh $(DEPS)
+
+$(O)/%.bpf.o: bpf_skel/%.bpf.c $(wildcard bpf_skel/*.h)
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
+	$(Q)$(BPFTOOL) gen object $@ $@.tmp
+	$(Q)rm -f $@.tmp
+
+$(O)/%.skel.h: $(O)/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp
+	$(Q)mv $@.tmp $@
+
+bpf: $(SKELS)
+
+# A change of flags rebuilds: they are kept in a file that all objects depend on.
+$(O)/.flags: FORCE
+	@mkdir -p $(O)
+	@echo '$(CC) $(OPT) $(WARNINGS) $(CFLAGS) $(CPPFLAGS)' | cmp -s - $@ || \
+		echo '$(CC) $(OPT) $(WARNINGS) $(CFLAGS) $(CPPFLAGS)' > $@
+FORCE:
+
+$(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+$(O)/builtin/%.o: builtin/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+$(LIB): $(UTIL_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BIN): $(BUILTIN_OBJS) $(LIB)
+	$(say) LINK $@
+	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
+
+$(NAMES:%=$(O)/%): $(BIN)
+	$(Q)ln -sf $(notdir $(BIN)) $@
+
+# Tests
+
+$(O)/tests/common/%.o: tests/common/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests -c $< -o $@
+
+$(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(LIB)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+
+$(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
+	$(say) TEST $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+
+$(O)/tests/workloads/%: tests/workloads/%.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -o $@ $< -pthread
+
+# A fuzzer is built with clang and takes the sources it needs, instrumented.
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(LIBPERF_FILE)
+	$(say) FUZZER $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -Wall $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) \
+		$(PKG_CFLAGS) -o $@ $< $(UTIL_SRCS) $(LIBS)
+
+workloads: $(WORKLOADS)
+tests: $(UNIT_TESTS) $(BPF_TESTS) $(WORKLOADS)
+fuzzers: $(FUZZERS)
+
+check: all $(UNIT_TESTS) $(WORKLOADS)
+	$(Q)O=$(O) scripts/run-tests.sh unit user
+
+check-root: all $(BPF_TESTS) $(WORKLOADS)
+	$(Q)O=$(O) scripts/run-tests.sh bpf cli
+
+check-fuzz: $(FUZZERS)
+	$(Q)O=$(O) scripts/run-tests.sh fuzz
+
+MAN := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/denet-*.txt))
+
+$(O)/man/%.1: Documentation/%.txt
+	$(say) MAN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)asciidoctor -b manpage -d manpage -a manmanual='denet manual' \
+		-a mansource='denet $(VERSION)' -o $@ $<
+
+man: $(MAN)
+
+install: all
+	install -d $(DESTDIR)$(bindir)
+	install -m 755 $(BIN) $(DESTDIR)$(bindir)/denet
+	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(bindir)/$$name; done
+	@if command -v asciidoctor >/dev/null; then $(MAKE) --no-print-directory man; \
+	else echo 'asciidoctor is not installed: no man pages'; fi
+	@if ls $(O)/man/*.1 >/dev/null 2>&1; then install -d $(DESTDIR)$(mandir) && \
+		install -m 644 $(O)/man/*.1 $(DESTDIR)$(mandir) && \
+		ln -sf denet-record.1 $(DESTDIR)$(mandir)/perf-denet.1; fi
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/denet $(NAMES:%=$(DESTDIR)$(bindir)/%)
+	rm -f $(patsubst Documentation/%.txt,$(DESTDIR)$(mandir)/%.1,$(wildcard Documentation/denet-*.txt))
+	rm -f $(DESTDIR)$(mandir)/perf-denet.1
+
+clean:
+	rm -rf $(O)
+
+compile_commands.json:
+	$(Q)rm -f $@
+	$(Q)bear --output $@ -- $(MAKE) --no-print-directory -B O=$(O)/compdb all $(UNIT_TESTS:$(O)/%=$(O)/compdb/%)
+	$(Q)rm -rf $(O)/compdb
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' ':!bpf_skel/vmlinux.h')
+
+-include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
+-include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The wire: what the BPF programs and user space say to each other. Compiled by
+ * clang -target bpf and by gcc; fixed widths, explicit padding, sizes asserted.
+ *
+ * Nothing here is ever written to a file: the decoder (util/capture/decode.c) turns
+ * these records into struct sample, and they end there. Both sides are built
+ * together, so fields may move; the enums below index arrays on both sides.
+ */
+#ifndef DENET_WIRE_H
+#define DENET_WIRE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define WIRE_MAX_FRAMES 127 /* per side; default of kernel.perf_event_max_stack */
+#define WIRE_COMM_LEN 16
+
+/* Which off-CPU state a block was in. Used as bit numbers in wire_settings.states. */
+enum wire_state {
+	WIRE_STATE_R = 0, /* runnable: preempted or yielded */
+	WIRE_STATE_S = 1, /* interruptible sleep */
+	WIRE_STATE_D = 2, /* uninterruptible sleep */
+	WIRE_STATE_T = 3, /* stopped by a signal */
+	WIRE_STATE_t = 4, /* stopped by a tracer */
+	WIRE_STATE_I = 5, /* idle kernel thread (uninterruptible, not load) */
+	WIRE_STATE_P = 6, /* parked */
+	WIRE_STATE_X = 7, /* dying: never comes back, never a block */
+	WIRE_STATE_OTHER = 8,
+	WIRE_STATE_MAX = 9,
+};
+
+/* What became of a block. Every seen block ends in exactly one of these. */
+enum wire_fate {
+	WIRE_FATE_DIRECT = 0,	    /* sent as a sample of its own */
+	WIRE_FATE_ACCUMULATED,	    /* added to a windowed sum */
+	WIRE_FATE_FILTERED_STATE,   /* state not asked for */
+	WIRE_FATE_FILTERED_MIN,	    /* shorter than min_block */
+	WIRE_FATE_FILTERED_MAX,	    /* longer than max_block */
+	WIRE_FATE_LOST_RING,	    /* no room in the ring */
+	WIRE_FATE_LOST_INTERNAL,    /* scratch or map not to be had */
+	WIRE_FATE_MAX,
+};
+
+struct wire_tally {
+	__u64 count;
+	__u64 ns;
+};
+
+/* Per-CPU accounts; user space adds the CPUs up. */
+struct wire_accounts {
+	struct wire_tally seen; /* counted before any decision */
+	struct wire_tally fate[WIRE_FATE_MAX];
+	__u64 no_storage;	/* switches of tasks that have no storage */
+	__u64 lost_stacks;	/* stack records the ring had no room for */
+	__u64 full_entries;	/* blocks sent directly because the sums were full */
+	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
+};
+
+enum wire_kind {
+	WIRE_BLOCK = 1, /* one block, with its stacks */
+	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
+	WIRE_DRAIN = 3, /* the generation fills up: drain it early */
+};
+
+struct wire_head {
+	__u32 kind; /* enum wire_kind */
+	__u32 size; /* bytes of the whole record, this head included */
+};
+
+struct wire_block {
+	struct wire_head head;
+	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
+	__u64 ns;	   /* how long it was */
+	__u64 cgroup;	   /* cgroup id (v2), 0 unless asked for */
+	__u32 pid;	   /* process (tgid) */
+	__u32 tid;	   /* thread */
+	__u32 cpu;	   /* where it ended */
+	__u32 state;	   /* enum wire_state */
+	__u32 flags;	   /* WIRE_BLOCK_* */
+	__u32 stack_bytes; /* bytes of user stack after the frames; 0: none */
+	__u16 nr_kernel;   /* frames, leaf first */
+	__u16 nr_user;
+	__u32 reserved;
+	__u64 ips[];	   /* nr_kernel, then nr_user */
+};
+
+#define WIRE_BLOCK_PREEMPTED 1U /* the state is R and the switch was involuntary */
+#define WIRE_BLOCK_KTHREAD 2U	/* a kernel thread */
+#define WIRE_BLOCK_TRUNC_KERNEL 4U /* as many frames as the limit allows: cut */
+#define WIRE_BLOCK_TRUNC_USER 8U
+
+struct wire_stack {
+	struct wire_head head;
+	__u64 id; /* hash over the frames; 0 is the empty stack, never sent */
+	__u32 generation;
+	__u16 nr;
+	__u16 user; /* 1: user frames, 0: kernel frames */
+	__u64 ips[];
+};
+
+struct wire_drain {
+	struct wire_head head;
+	__u32 generation;
+	__u32 reserved;
+};
+
+/* Windowed sums: one entry for each (task incarnation, state, stacks, cgroup). */
+struct wire_entry_key {
+	__u64 incarnation; /* unique for each task in a recording; survives PID reuse */
+	__u64 kernel_id;   /* wire_stack.id */
+	__u64 user_id;
+	__u64 cgroup;
+	__u32 pid;
+	__u32 tid;
+	__u32 state;
+	__u32 flags;
+};
+
+struct wire_entry {
+	__u64 ns;
+	__u64 count;
+	__u64 time; /* end of the latest block */
+	__u32 cpu;  /* of the latest block */
+	__u32 reserved;
+};
+
+/* A task, as the start iterator saw it. */
+struct wire_task {
+	__u32 pid;
+	__u32 tid;
+	__u32 ppid;
+	__u32 flags; /* WIRE_TASK_* */
+	__u64 start; /* ns since boot (CLOCK_BOOTTIME) at which it began */
+	char comm[WIRE_COMM_LEN];
+};
+
+#define WIRE_TASK_TARGET 1U
+#define WIRE_TASK_KTHREAD 2U
+#define WIRE_TASK_OWN 4U
+
+/* A key of the target map: what the iterator compares a task with. */
+enum wire_target_kind {
+	WIRE_TARGET_PID = 1,
+	WIRE_TARGET_TID = 2,
+};
+
+struct wire_target {
+	__u32 kind; /* enum wire_target_kind */
+	__u32 id;
+};
+
+/* Fixed before the programs are loaded, so that the verifier prunes what is off. */
+struct wire_settings {
+	__u64 threshold_ns; /* blocks this long become samples of their own */
+	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
+	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
+	__u32 states;	    /* bit mask over enum wire_state */
+	__u32 own_pid;	    /* the recorder: never recorded */
+	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
+	__u32 drain_at;	    /* ask for a drain when a generation holds this many */
+	__u8 all;	    /* every task is a target */
+	__u8 kernel_threads;
+	__u8 no_inherit;
+	__u8 kernel_stacks;
+	__u8 user_stacks;
+	__u8 cgroups;
+	__u8 reserved[2];
+};
+
+#define WIRE_ASSERT(type, bytes) \
+	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
+WIRE_ASSERT(wire_head, 8);
+WIRE_ASSERT(wire_block, 64);
+WIRE_ASSERT(wire_stack, 24);
+WIRE_ASSERT(wire_drain, 16);
+WIRE_ASSERT(wire_entry_key, 48);
+WIRE_ASSERT(wire_entry, 32);
+WIRE_ASSERT(wire_task, 40);
+WIRE_ASSERT(wire_target, 8);
+WIRE_ASSERT(wire_settings, 48);
+WIRE_ASSERT(wire_accounts, 16 * (1 + WIRE_FATE_MAX) + 32);
+
+#endif /* DENET_WIRE_H */

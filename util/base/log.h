@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_LOG_H
+#define DENET_LOG_H
+
+#include <stdarg.h>
+
+/*
+ * Messages for the user, on stderr, one line each, with the program's name in front.
+ * Control bytes are shown as \xNN, so that a hostile comm or path cannot reach the
+ * terminal. An error is logged once, where its cause is known, with what helps.
+ */
+enum log_level {
+	LOG_ERROR = 0,
+	LOG_WARNING,
+	LOG_INFO,    /* left out with -q */
+	LOG_VERBOSE, /* -v */
+	LOG_DEBUG,   /* -vv */
+};
+
+/* Sets the name in front of the lines (borrowed) and the highest level shown. */
+void log__init(const char *program, enum log_level level);
+enum log_level log__level(void);
+
+/* Called before and after a line is written, for a status line that must make room. */
+void log__set_hooks(void (*before)(void), void (*after)(void));
+
+void log__print(enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void log__vprint(enum log_level level, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+#define pr_err(...) log__print(LOG_ERROR, __VA_ARGS__)
+#define pr_warn(...) log__print(LOG_WARNING, __VA_ARGS__)
+#define pr_info(...) log__print(LOG_INFO, __VA_ARGS__)
+#define pr_verbose(...) log__print(LOG_VERBOSE, __VA_ARGS__)
+#define pr_debug(...) log__print(LOG_DEBUG, __VA_ARGS__)
+
+#endif /* DENET_LOG_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_H
+#define DENET_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sample.h"
+
+/*
+ * The capture: BPF programs in the kernel, rings, and the way from their bytes to
+ * struct sample. A caller makes one, starts it, polls it, drains a window now and
+ * then, stops it. Not thread-safe; one thread drives one capture.
+ */
+struct capture;
+
+/* Which capture way attached. */
+enum capture_way {
+	CAPTURE_WAY_AUTO = 0,
+	CAPTURE_WAY_EXIT_TP, /* walk at switch-in, tp_btf/sched_exit_tp */
+	CAPTURE_WAY_FENTRY,  /* walk at switch-in, fentry/__perf_event_task_sched_in */
+	CAPTURE_WAY_MAX,
+};
+
+struct capture_options {
+	bool all;	     /* every task is a target */
+	const pid_t *pids;   /* processes to record, nr_pids of them */
+	size_t nr_pids;
+	const pid_t *tids;   /* threads to record */
+	size_t nr_tids;
+	bool no_inherit;     /* children of targets are not targets */
+	bool kernel_threads; /* record kernel threads as well */
+	uint64_t threshold_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;     /* UINT64_MAX: none */
+	uint32_t states;     /* bit mask over enum wire_state */
+	uint32_t max_frames; /* per side */
+	bool kernel_stacks;
+	bool user_stacks;
+	bool cgroups;
+	bool raw_frames;     /* keep the tracer's own frames */
+	uint32_t ring_pages; /* per CPU, a power of two */
+	enum capture_way way;
+};
+
+/* perf's defaults where perf has them; a caller changes what it must. */
+void capture_options__init(struct capture_options *options);
+
+/*
+ * Where the capture delivers. Each callback returns 0 or a negative errno, which ends
+ * the poll or drain and is passed on. Any of them may be NULL.
+ */
+struct capture_sink {
+	void *ctx;
+	/* a block, or the sum of some */
+	int (*sample)(void *ctx, const struct sample *sample);
+	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
+	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
+	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
+	/* the ring of a CPU had no room for this many records */
+	int (*lost)(void *ctx, uint64_t records, uint32_t cpu);
+	/* Everything that comes from now on is younger than all that came before the
+	 * previous call: what PERF_RECORD_FINISHED_ROUND means. */
+	int (*round)(void *ctx);
+};
+
+/* sample_type of the side band; its bytes at the end of each record are
+ * u32 pid, tid; u64 time; u32 cpu, res; u64 id. */
+#define CAPTURE_SIDEBAND_SAMPLE_TYPE \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* A task that lived when the recording began. */
+struct capture_task {
+	pid_t pid;
+	pid_t tid;
+	pid_t ppid;
+	bool target;
+	bool kthread;
+	char comm[16];
+};
+
+struct capture_tally {
+	uint64_t count;
+	uint64_t ns;
+};
+
+/* The conservation: seen = direct + accumulated + in_flight + filtered_* + lost_*. */
+struct capture_stats {
+	struct capture_tally seen;	 /* ended blocks of targets and those in flight */
+	struct capture_tally direct;
+	struct capture_tally accumulated;
+	struct capture_tally in_flight;	 /* still blocked at the end */
+	struct capture_tally filtered_state;
+	struct capture_tally filtered_min;
+	struct capture_tally filtered_max;
+	struct capture_tally lost_ring;	 /* no room in the ring */
+	struct capture_tally lost_internal; /* no scratch, no map entry */
+	struct capture_tally lost_stack; /* in accumulated, but its stack is lost */
+	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
+	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
+	uint64_t full_entries;		 /* sent directly because the sums were full */
+	uint64_t full_stacks;
+	uint64_t truncated_kernel;	 /* chains cut at max_frames */
+	uint64_t truncated_user;
+	uint64_t windows;
+	uint64_t start_ns;		 /* CLOCK_MONOTONIC */
+	uint64_t end_ns;
+	uint64_t bpf_map_bytes;		 /* as the kernel accounts them */
+	uint64_t bpf_run_ns;		 /* 0 unless kernel.bpf_stats_enabled */
+	uint64_t bpf_run_count;
+};
+
+/*
+ * Loads the programs and opens the rings. Needs CAP_BPF and CAP_PERFMON (or root).
+ * On error returns NULL, sets *err to a negative errno and has logged what is missing
+ * and what helps. The options are copied, the sink is borrowed.
+ */
+struct capture *capture__new(const struct capture_options *options,
+			     const struct capture_sink *sink, int *err);
+
+/*
+ * Attaches, gives every task its storage and stamps those that sleep. From here on
+ * blocks are recorded. 0 or a negative errno (logged).
+ */
+int capture__start(struct capture *capture);
+
+/* The tasks that lived at the start; valid until capture__delete(). */
+const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr);
+
+/*
+ * Reads what the rings hold and hands it to the sink; waits up to timeout_ms for
+ * something to read (a ring half full, or wake_fd readable if it is not -1).
+ * Returns the number of records read or a negative errno (-EINTR on a signal).
+ */
+int capture__poll(struct capture *capture, int timeout_ms, int wake_fd);
+
+/* True when a generation is nearly full and wants capture__drain() before its time. */
+bool capture__wants_drain(const struct capture *capture);
+
+/* Ends the window: swaps the generations, reads rings and sums, calls sink->round. */
+int capture__drain(struct capture *capture);
+
+/* True as long as a task of pids/tids (or a descendant, if inherited) lives. */
+bool capture__targets_alive(const struct capture *capture);
+
+/*
+ * Detaches, reports threads that are still blocked, drains all that is left.
+ * deadline_ms bounds what touches other processes' memory. Idempotent.
+ */
+int capture__stop(struct capture *capture, int deadline_ms);
+
+/* Fills in the accounts up to now; final after capture__stop(). */
+int capture__stats(struct capture *capture, struct capture_stats *stats);
+
+/* Which way attached, and its name ("switch-in (sched_exit_tp)"). */
+enum capture_way capture__way(const struct capture *capture);
+const char *capture_way__name(enum capture_way way);
+
+/* Accepts NULL. */
+void capture__delete(struct capture *capture);
+
+#endif /* DENET_CAPTURE_H */

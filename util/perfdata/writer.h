@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_PERFDATA_WRITER_H
+#define DENET_PERFDATA_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+
+/*
+ * Writes a perf.data file (seekable, or the pipe variant). The exact bytes are told in
+ * Documentation/format.txt. Records are buffered and flushed by writer__flush(); after
+ * each flush the header's data.size covers exactly what is in the file, so that a file
+ * whose writer was killed opens in perf.
+ */
+struct writer;
+
+/* Ids of the events in the file; fixed, since a reader may have learnt them. */
+enum writer_event {
+	WRITER_OFFCPU_TIME = 1, /* "offcpu-time" */
+};
+
+struct writer_options {
+	const char *path;	 /* "-": the pipe variant on stdout */
+	bool cgroups;		 /* samples carry PERF_SAMPLE_CGROUP */
+	uint64_t period_hint;	 /* goes nowhere but into the attr's clock fields; 0 is fine */
+	int argc;		 /* CMDLINE feature */
+	const char *const *argv;
+	const char *version;	 /* VERSION feature */
+};
+
+/*
+ * Creates the file with mode 0600 (an existing one becomes PATH.old; never through a
+ * symbolic link), writes header, attrs, ids and the EVENT_UPDATE records that name the
+ * events. NULL on error, *err is set and the cause is logged with its remedy.
+ */
+struct writer *writer__new(const struct writer_options *options, int *err);
+
+/* A sample of the event. */
+int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample);
+
+/*
+ * A record of the kernel's side band, which ends in a sample_id of {u32 pid, tid; u64
+ * time; u32 cpu, res; u64 id}: the id is replaced by ours. -EINVAL if it is too short or
+ * its size field lies.
+ */
+int writer__sideband(struct writer *writer, const void *event, size_t size);
+
+/* Records made by us, with a sample_id of time 0 so that they sort first. */
+int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm);
+int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
+
+struct writer_mmap {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t start;
+	uint64_t len;
+	uint64_t pgoff;
+	uint32_t maj, min;
+	uint64_t ino;
+	uint64_t ino_generation;
+	uint32_t prot, flags; /* as mmap(2) */
+	const char *path;     /* any bytes; cut at PATH_MAX - 1 */
+	bool executable;
+};
+int writer__mmap2(struct writer *writer, const struct writer_mmap *map);
+
+/* PERF_RECORD_MMAP of pid -1 in kernel mode: the kernel itself and its modules. */
+int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uint64_t pgoff,
+			const char *name);
+
+/* CGROUP record: the path below its hierarchy for an id. */
+int writer__cgroup(struct writer *writer, uint64_t id, const char *path);
+
+int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu);
+int writer__finished_round(struct writer *writer);
+
+/* A build-id for the BUILD_ID feature; misc says kernel, guest or user. At most 20 bytes. */
+int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
+		     const unsigned char *id, size_t len);
+
+/* Writes what is buffered and rewrites data.size. */
+int writer__flush(struct writer *writer);
+
+/* Bytes in the file or pipe so far, buffered ones included. */
+uint64_t writer__bytes(const struct writer *writer);
+
+/* Samples written so far. */
+uint64_t writer__samples(const struct writer *writer);
+
+/*
+ * Flushes, writes the features, closes, frees. 0 or the first error of the file's life;
+ * after an error the file holds all whole records up to it. Accepts NULL.
+ */
+int writer__close(struct writer *writer);
+
+#endif /* DENET_PERFDATA_WRITER_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SAMPLE_H
+#define DENET_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Frames of one side of a callchain, leaf first. */
+struct frames {
+	const uint64_t *ips;
+	uint32_t nr;
+	bool truncated; /* the walk stopped at the limit, not at the root */
+};
+
+/*
+ * Off-CPU time of one thread in one callchain: either one block or the sum of several
+ * that ended in one window. The only thing that outputs see; what the kernel sent is
+ * gone by then. Frames belong to the producer and are valid during the callback.
+ */
+struct sample {
+	uint64_t time;	 /* ns, CLOCK_MONOTONIC: when the (latest) block ended */
+	uint64_t period; /* ns off the CPU */
+	uint64_t count;	 /* blocks in it; 1 for a direct sample */
+	uint64_t cgroup; /* cgroup id, 0 where it was not asked for */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;	/* where the (latest) block ended */
+	char state;	/* 'R', 'S', 'D', 'T', 't', 'I', 'P' or '?' */
+	bool preempted; /* state 'R' and not a yield */
+	bool kthread;
+	bool still_blocked; /* had not ended when the recording did */
+	struct frames kernel;
+	struct frames user;
+};
+
+#endif /* DENET_SAMPLE_H */

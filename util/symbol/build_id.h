@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SYMBOL_BUILD_ID_H
+#define DENET_SYMBOL_BUILD_ID_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define BUILD_ID_MAX 20
+
+/*
+ * The GNU build-id of an ELF file, read with elfutils. Only a regular file is opened,
+ * below the root of process pid (0: our own root) and never outside of it. id receives up
+ * to BUILD_ID_MAX bytes. Returns their number, -ENOENT if the file has none or is gone,
+ * another negative errno otherwise. May block on a dead file system: call it where that
+ * does no harm.
+ */
+int build_id__of_file(pid_t pid, const char *path, unsigned char *id);
+
+/* The build-id of the running kernel, from /sys/kernel/notes. Same results. */
+int build_id__of_kernel(unsigned char *id);
+
+/* The build-id of a loaded module, from /sys/module/NAME/notes. Same results. */
+int build_id__of_module(const char *name, unsigned char *id);
+
+/* The build-id in a buffer of ELF notes; the pure part of the above. */
+int build_id__of_notes(const void *notes, size_t size, unsigned char *id);
+
+/* A file of a process whose build-id is wanted; id and len are the answer. */
+struct build_id_query {
+	pid_t pid;
+	const char *path;
+	unsigned char id[BUILD_ID_MAX];
+	int len; /* bytes of id, or a negative errno; -ETIMEDOUT: no answer in time */
+};
+
+/* Answers all queries in a child that is killed at the deadline. 0 or a negative errno. */
+int build_id__query(struct build_id_query *queries, size_t nr, int deadline_ms);
+
+#endif /* DENET_SYMBOL_BUILD_ID_H */

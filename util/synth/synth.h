@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SYNTH_H
+#define DENET_SYNTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What existed before the recording, read from /proc: memory maps of processes, the
+ * kernel and its modules. Whatever touches another process's memory map runs in a child
+ * that can be killed, since reading /proc/PID/maps hangs while that process holds its
+ * mmap_lock in a fault that never returns.
+ */
+
+/* One executable mapping. path belongs to the synthesizer and is valid in the callback. */
+struct synth_map {
+	pid_t pid;
+	uint64_t start;
+	uint64_t len;
+	uint64_t pgoff;
+	uint32_t maj, min;
+	uint64_t ino;
+	uint32_t prot, flags; /* as mmap(2) */
+	const char *path;     /* "//anon" where the kernel names none, as perf does */
+};
+
+typedef int (*synth_map_fn)(void *ctx, const struct synth_map *map);
+
+struct synth_result {
+	uint64_t processes; /* whose maps were read */
+	uint64_t gone;	    /* had ended before they were read */
+	uint64_t denied;    /* not ours to read */
+	uint64_t missed;    /* did not answer before the deadline */
+	pid_t first_missed; /* 0: none */
+};
+
+/*
+ * Calls fn for each executable mapping of each process in pids. Processes that do not
+ * answer within deadline_ms in all are skipped and counted in missed; the others are
+ * still read. 0 or a negative errno (fn's, or our own).
+ */
+int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
+		struct synth_result *result);
+
+/*
+ * Parses one line of /proc/PID/maps (no newline, len bytes, NUL not needed). Returns 1
+ * and fills map if it is an executable mapping, 0 if it is another mapping, -EINVAL if
+ * the line is malformed. path_buf (PATH_MAX) receives the path, octal escapes decoded.
+ */
+int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, char *path_buf);
+
+/* The kernel's own mappings, for PERF_RECORD_MMAP of pid -1. */
+typedef int (*synth_kernel_fn)(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
+			       const char *name);
+
+/*
+ * Calls fn for the kernel ("[kernel.kallsyms]_text", start and pgoff at the address of
+ * _text or _stext, len up to the first module) and for each module of /proc/modules.
+ * Addresses hidden by kptr_restrict: fn is not called, returns -EPERM.
+ */
+int synth__kernel(synth_kernel_fn fn, void *ctx);
+
+#endif /* DENET_SYNTH_H */
