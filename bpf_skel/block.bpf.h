@@ -3,7 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
-#include "maps.bpf.h"
+#include "task.bpf.h"
 
 static __always_inline void tally(struct wire_tally *tally, __u64 ns)
 {
@@ -43,9 +43,7 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	if (bytes <= 0)
 		return 0;
 	nr = (__u32)bytes / sizeof(__u64);
-	if (nr > settings.max_frames)
-		nr = settings.max_frames;
-	return nr > WIRE_MAX_FRAMES ? WIRE_MAX_FRAMES : nr;
+	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
 /*
@@ -65,9 +63,7 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		if (nr > WIRE_MAX_FRAMES)
-			return;
-		nr = walk(ctx, &full->ips[nr], BPF_F_USER_STACK);
+		nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -77,17 +73,12 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 /* Sends the block as a sample of its own. */
 static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_block *full)
 {
-	__u32 nr = (__u32)full->block.nr_kernel + full->block.nr_user;
-	__u64 size = sizeof(full->block);
+	__u32 nr = bounded_frames(full->block.nr_kernel) + bounded_frames(full->block.nr_user);
+	__u64 size = sizeof(full->block) + nr * sizeof(__u64);
 	long err;
 
-	if (nr > 2 * WIRE_MAX_FRAMES)
-		nr = 2 * WIRE_MAX_FRAMES;
-	size += (__u64)nr * sizeof(__u64);
 	full->block.head.kind = WIRE_BLOCK;
 	full->block.head.size = (__u32)size;
-	if (size > sizeof(*full))
-		size = sizeof(*full);
 	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
@@ -136,8 +127,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 		return STACK_KNOWN;
 	if (known[gen & 1] >= STACKS_MAX)
 		return STACK_FULL;
-	if (nr > WIRE_MAX_FRAMES)
-		nr = WIRE_MAX_FRAMES;
+	nr = bounded_frames(nr);
 	bpf_probe_read_kernel(out->ips, nr * sizeof(__u64), ips);
 	size += nr * sizeof(__u64);
 	out->stack.head.kind = WIRE_STACK;
@@ -146,8 +136,6 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 	out->stack.generation = gen;
 	out->stack.nr = (__u16)nr;
 	out->stack.user = user;
-	if (size > sizeof(*out))
-		size = sizeof(*out);
 	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, out, size)) {
 		cpu->own.accounts.lost_stacks++;
 		return STACK_LOST;
@@ -205,11 +193,12 @@ static __always_inline void accumulate(void *ctx, struct cpu *cpu)
 	__u64 kernel_id = 0, user_id = 0;
 	enum stack_result result = STACK_KNOWN;
 
-	if (nr_kernel && nr_kernel <= WIRE_MAX_FRAMES) {
+	if (nr_kernel) {
 		kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel, 1);
 		result = publish_stack(ctx, cpu, gen, kernel_id, full->ips, nr_kernel, false);
 	}
-	if (nr_user && nr_kernel <= WIRE_MAX_FRAMES && result == STACK_KNOWN) {
+	if (nr_user && result == STACK_KNOWN) {
+		nr_kernel = bounded_frames(nr_kernel);
 		user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel], nr_user, 2);
 		result = publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
@@ -297,6 +286,13 @@ static __always_inline int handle_switch_in(void *ctx)
 	return 0;
 }
 
+/* A task that should have a slot: not one that was dying when the recording began. */
+static __always_inline bool is_stray(struct task_struct *task, __u8 state)
+{
+	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
+	       (__u32)task->tgid != settings.own_pid;
+}
+
 /* Prev leaves the CPU. */
 static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev, __u32 state)
 {
@@ -312,7 +308,7 @@ static __always_inline int handle_switch_out(bool preempt, struct task_struct *p
 		return 0;
 	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
 	if (!slot) {
-		if (settings.all && !(prev->flags & PF_KTHREAD) && (__u32)prev->tgid != settings.own_pid)
+		if (is_stray(prev, classify_state(preempt, state)))
 			cpu->own.accounts.no_storage++;
 		return 0;
 	}

@@ -93,9 +93,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 			nr = settings.max_frames;
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 		}
-		if (nr > WIRE_MAX_FRAMES)
-			nr = WIRE_MAX_FRAMES;
 	}
+	nr = bounded_frames(nr);
 	size = sizeof(*block) + nr * sizeof(__u64);
 	block->head.kind = WIRE_BLOCK;
 	block->head.size = (__u32)size;
@@ -189,8 +188,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	walking_pid = pid;
 	nr = walk_user(task, room->user.ips, &truncated);
 	walking_pid = 0;
-	if (nr > WIRE_MAX_FRAMES)
-		nr = WIRE_MAX_FRAMES;
+	nr = bounded_frames(nr);
 	size = sizeof(room->user.user) + nr * sizeof(__u64);
 	room->user.user.head.kind = WIRE_USER;
 	room->user.user.head.size = (__u32)size;

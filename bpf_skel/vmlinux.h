@@ -60,7 +60,7 @@ struct pt_regs {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
 	int exit_state;
 	pid_t pid;
 	pid_t tgid;
