@@ -50,7 +50,6 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *att
 		.disabled = 1,
 		.inherit = 1,
 		.sample_id_all = 1,
-		.exclude_guest = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
