@@ -33,7 +33,10 @@ struct writer_options {
 /*
  * Creates the file with mode 0600 (an existing one becomes PATH.old; never through a
  * symbolic link), writes header, attrs, ids and the EVENT_UPDATE records that name the
- * events. NULL on error, *err is set and the cause is logged with its remedy.
+ * events. A FIFO, a character device and /dev/stdout get the pipe variant. argv and
+ * version are borrowed until writer__close(). The process ignores SIGPIPE and SIGXFSZ,
+ * so that they are errors here. NULL on error, *err is set and the cause is logged with
+ * its remedy.
  */
 struct writer *writer__new(const struct writer_options *options, int *err);
 
@@ -76,7 +79,10 @@ int writer__cgroup(struct writer *writer, uint64_t id, const char *path);
 int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu);
 int writer__finished_round(struct writer *writer);
 
-/* A build-id for the BUILD_ID feature; misc says kernel, guest or user. At most 20 bytes. */
+/*
+ * A build-id for the BUILD_ID feature, 1 to 20 bytes, of the kernel or a module or of a
+ * user file; each file once. The format has no place for pid. -EINVAL if len is wrong.
+ */
 int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
 		     const unsigned char *id, size_t len);
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfdata/encode.h"
+#include "perfdata/sideband.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever is accepted is one whole aligned record, and only its id has changed. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint64_t id = 1;
+	struct buffer out = { 0 };
+	int err = sideband__encode(&out, id, data, size);
+
+	if (err) {
+		assert(out.len == 0);
+	} else {
+		assert(out.len == size && size % LAYOUT_ALIGN == 0);
+		assert(encode__whole_records(out.data, out.len) == size);
+		assert(memcmp(out.data, data, size - sizeof(id)) == 0);
+		assert(memcmp(out.data + size - sizeof(id), &id, sizeof(id)) == 0);
+	}
+	assert(encode__whole_records(data, size) <= size);
+	buffer__free(&out);
+	return 0;
+}

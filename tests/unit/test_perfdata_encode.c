@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "perfdata/encode.h"
+
+#include <errno.h>
+
+#include "common/bytes.h"
+#include "common/harness.h"
+
+/* The dumps are those of a little-endian machine, as all are that we run on. */
+
+static const uint64_t kernel_ips[] = { 0xffffffff81000010, 0xffffffff81000020 };
+static const uint64_t user_ips[] = { 0x401000, 0x402000 };
+
+FIXTURE(encode)
+{
+	struct buffer out;
+	struct sample sample;
+};
+
+FIXTURE_SETUP(encode)
+{
+	self->out = (struct buffer){ 0 };
+	self->sample = (struct sample){
+		.time = 0x1122334455667788,
+		.period = 5000,
+		.count = 1,
+		.cgroup = 0x2a,
+		.pid = 100,
+		.tid = 101,
+		.cpu = 3,
+		.kernel = { .ips = kernel_ips, .nr = 2 },
+		.user = { .ips = user_ips, .nr = 2 },
+	};
+}
+
+FIXTURE_TEARDOWN(encode)
+{
+	buffer__free(&self->out);
+}
+
+TEST_F(encode, sample_of_both_sides_starts_in_the_kernel)
+{
+	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0900000001007000 0100000000000000 "
+				 "10000081ffffffff 6400000065000000 "
+				 "8877665544332211 0300000000000000 "
+				 "8813000000000000 0600000000000000 "
+				 "80ffffffffffffff 10000081ffffffff "
+				 "20000081ffffffff 00feffffffffffff "
+				 "0010400000000000 0020400000000000"));
+}
+
+TEST_F(encode, cgroup_stands_behind_the_chain)
+{
+	ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0900000001007800 0100000000000000 "
+				 "10000081ffffffff 6400000065000000 "
+				 "8877665544332211 0300000000000000 "
+				 "8813000000000000 0600000000000000 "
+				 "80ffffffffffffff 10000081ffffffff "
+				 "20000081ffffffff 00feffffffffffff "
+				 "0010400000000000 0020400000000000 "
+				 "2a00000000000000"));
+}
+
+TEST_F(encode, sample_of_user_frames_has_user_misc_and_one_marker)
+{
+	self->sample.kernel.nr = 0;
+	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0900000002005800 0100000000000000 "
+				 "0010400000000000 6400000065000000 "
+				 "8877665544332211 0300000000000000 "
+				 "8813000000000000 0300000000000000 "
+				 "00feffffffffffff 0010400000000000 "
+				 "0020400000000000"));
+}
+
+TEST_F(encode, sample_without_frames_has_ip_0_and_an_empty_chain)
+{
+	self->sample.kernel = (struct frames){ 0 };
+	self->sample.user = (struct frames){ 0 };
+	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0900000002004000 0100000000000000 "
+				 "0000000000000000 6400000065000000 "
+				 "8877665544332211 0300000000000000 "
+				 "8813000000000000 0000000000000000"));
+}
+
+/* Frames numbered from 1, so that a frame out of place shows. */
+static void number_frames(uint64_t *ips, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		ips[i] = i + 1;
+}
+
+static unsigned int record_size(const struct buffer *out)
+{
+	return (unsigned int)(bytes__u64(out->data, 0) >> 48);
+}
+
+TEST_F(encode, deepest_stacks_of_both_sides_come_back_frame_by_frame)
+{
+	uint64_t ips[127];
+
+	number_frames(ips, 127);
+	self->sample.kernel = (struct frames){ .ips = ips, .nr = 127 };
+	self->sample.user = (struct frames){ .ips = ips, .nr = 127 };
+	ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
+	ASSERT_EQ(64 + (127 + 127 + 2) * 8 + 8, self->out.len);
+	EXPECT_EQ(self->out.len, record_size(&self->out));
+	EXPECT_EQ(256, bytes__u64(self->out.data, 56));
+	EXPECT_EQ((uint64_t)PERF_CONTEXT_KERNEL, bytes__u64(self->out.data, 64));
+	EXPECT_EQ((uint64_t)PERF_CONTEXT_USER, bytes__u64(self->out.data, 64 + 128 * 8));
+	for (uint64_t i = 0; i < 127; i++) {
+		EXPECT_EQ(i + 1, bytes__u64(self->out.data, 64 + (1 + i) * 8));
+		EXPECT_EQ(i + 1, bytes__u64(self->out.data, 64 + (129 + i) * 8));
+	}
+	EXPECT_EQ(0x2a, bytes__u64(self->out.data, self->out.len - 8));
+}
+
+/* Entries of a chain that a record without cgroup has room for: 8183 in 65,528 bytes. */
+#define MOST_ENTRIES ((LAYOUT_RECORD_MAX - 64) / 8)
+
+TEST_F(encode, chain_that_just_fits_is_whole_and_one_beyond_loses_its_root)
+{
+	uint64_t ips[MOST_ENTRIES];
+
+	number_frames(ips, MOST_ENTRIES);
+	self->sample.kernel = (struct frames){ .ips = ips, .nr = 100 };
+	self->sample.user = (struct frames){ .ips = ips, .nr = MOST_ENTRIES - 102 };
+	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
+	EXPECT_EQ(LAYOUT_RECORD_MAX, self->out.len);
+	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 8));
+
+	self->out.len = 0;
+	self->sample.user.nr++;
+	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
+	EXPECT_EQ(LAYOUT_RECORD_MAX, self->out.len);
+	EXPECT_EQ(LAYOUT_RECORD_MAX, record_size(&self->out));
+	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 8));
+}
+
+TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
+{
+	uint64_t ips[MOST_ENTRIES + 1];
+
+	number_frames(ips, MOST_ENTRIES + 1);
+	for (uint32_t nr = MOST_ENTRIES - 3; nr <= MOST_ENTRIES + 1; nr++) {
+		uint64_t entries;
+
+		self->out.len = 0;
+		self->sample.kernel = (struct frames){ .ips = ips, .nr = nr };
+		ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
+		entries = bytes__u64(self->out.data, 56);
+		EXPECT_LE(self->out.len, LAYOUT_RECORD_MAX);
+		EXPECT_EQ(self->out.len, record_size(&self->out));
+		EXPECT_EQ(64 + entries * 8 + 8, self->out.len);
+		EXPECT_EQ(0x2a, bytes__u64(self->out.data, self->out.len - 8));
+		/* No marker stands alone at the end. */
+		EXPECT_LT(bytes__u64(self->out.data, 64 + (entries - 1) * 8),
+			  (uint64_t)PERF_CONTEXT_MAX);
+	}
+}
+
+TEST_F(encode, comm_golden)
+{
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 100, 101, "worker"));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0300000000003800 6400000065000000 "
+				 "776f726b65720000 6400000065000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0100000000000000"));
+}
+
+TEST_F(encode, comm_of_more_than_15_bytes_is_cut)
+{
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, "0123456789abcdefghi"));
+	EXPECT_EQ(16 + 16 + 32, self->out.len);
+	EXPECT_STREQ("0123456789abcde", self->out.data + 16);
+}
+
+TEST_F(encode, fork_golden_is_reported_by_the_parent)
+{
+	ASSERT_EQ(0, encode__fork(&self->out, 1, 100, 99, 101, 98));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0700000000004000 6400000063000000 "
+				 "6500000062000000 0000000000000000 "
+				 "6300000062000000 0000000000000000 "
+				 "0000000000000000 0100000000000000"));
+}
+
+static const struct writer_mmap map = {
+	.pid = 100,
+	.tid = 101,
+	.start = 0x400000,
+	.len = 0x1000,
+	.pgoff = 0x2000,
+	.maj = 8,
+	.min = 1,
+	.ino = 77,
+	.ino_generation = 5,
+	.prot = 5,
+	.flags = 2,
+	.path = "/bin/a",
+	.executable = true,
+};
+
+TEST_F(encode, mmap2_golden)
+{
+	ASSERT_EQ(0, encode__mmap2(&self->out, 1, &map));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0a00000002007000 6400000065000000 "
+				 "0000400000000000 0010000000000000 "
+				 "0020000000000000 0800000001000000 "
+				 "4d00000000000000 0500000000000000 "
+				 "0500000002000000 2f62696e2f610000 "
+				 "6400000065000000 0000000000000000 "
+				 "0000000000000000 0100000000000000"));
+}
+
+TEST_F(encode, mmap2_of_data_says_so_in_misc)
+{
+	struct writer_mmap data = map;
+
+	data.executable = false;
+	ASSERT_EQ(0, encode__mmap2(&self->out, 1, &data));
+	EXPECT_EQ(PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA,
+		  (bytes__u64(self->out.data, 0) >> 32) & 0xffff);
+}
+
+/* What a path of len bytes comes out as, in an mmap2, a kernel mmap and a cgroup. */
+static void check_path(struct __test_metadata *_metadata, struct buffer *out, size_t len,
+		       size_t want)
+{
+	size_t room = (want + 8) & ~(size_t)7;
+	struct writer_mmap long_map = map;
+	char path[10001];
+
+	memset(path, 'x', len);
+	path[len] = '\0';
+	long_map.path = path;
+	out->len = 0;
+	ASSERT_EQ(0, encode__mmap2(out, 1, &long_map));
+	EXPECT_EQ(72 + room + 32, out->len);
+	EXPECT_EQ(want, strnlen(out->data + 72, room));
+	EXPECT_EQ(1, bytes__u64(out->data, out->len - 8));
+	out->len = 0;
+	ASSERT_EQ(0, encode__kernel_mmap(out, 1, 0, 0, 0, path));
+	EXPECT_EQ(40 + room + 32, out->len);
+	EXPECT_EQ(want, strnlen(out->data + 40, room));
+	out->len = 0;
+	ASSERT_EQ(0, encode__cgroup(out, 1, 5, path));
+	EXPECT_EQ(16 + room + 32, out->len);
+	EXPECT_EQ(want, strnlen(out->data + 16, room));
+	EXPECT_EQ(record_size(out), out->len);
+}
+
+TEST_F(encode, paths_end_in_a_nul_at_every_length)
+{
+	check_path(_metadata, &self->out, 0, 0);
+	check_path(_metadata, &self->out, 7, 7);
+	check_path(_metadata, &self->out, 8, 8);
+	check_path(_metadata, &self->out, 4095, 4095);
+	check_path(_metadata, &self->out, 4096, 4095);
+	check_path(_metadata, &self->out, 10000, 4095);
+}
+
+TEST_F(encode, kernel_mmap_golden)
+{
+	ASSERT_EQ(0, encode__kernel_mmap(&self->out, 1, 0xffffffff81000000, 0x1000,
+					 0xffffffff81000000, "[kernel.kallsyms]_text"));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0100000001006000 ffffffff00000000 "
+				 "00000081ffffffff 0010000000000000 "
+				 "00000081ffffffff 5b6b65726e656c2e "
+				 "6b616c6c73796d73 5d5f746578740000 "
+				 "ffffffff00000000 0000000000000000 "
+				 "0000000000000000 0100000000000000"));
+}
+
+TEST_F(encode, cgroup_golden)
+{
+	ASSERT_EQ(0, encode__cgroup(&self->out, 1, 42, "/a/b"));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "1300000000003800 2a00000000000000 "
+				 "2f612f6200000000 0000000000000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0100000000000000"));
+}
+
+TEST_F(encode, lost_golden)
+{
+	ASSERT_EQ(0, encode__lost(&self->out, 1, 7, 9, 3));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0200000000003800 0100000000000000 "
+				 "0700000000000000 0000000000000000 "
+				 "0900000000000000 0300000000000000 "
+				 "0100000000000000"));
+}
+
+TEST_F(encode, finished_round_golden)
+{
+	ASSERT_EQ(0, encode__finished_round(&self->out));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len, "4400000000000800"));
+}
+
+TEST_F(encode, event_name_golden)
+{
+	ASSERT_EQ(0, encode__event_name(&self->out, 1, "offcpu-time"));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "4e00000000002800 0200000000000000 "
+				 "0100000000000000 6f66666370752d74 "
+				 "696d650000000000"));
+}
+
+TEST_F(encode, header_attr_golden)
+{
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+
+	memset(attr, 0x5a, sizeof(attr));
+	ASSERT_EQ(0, encode__header_attr(&self->out, 9, attr));
+	ASSERT_EQ(128, self->out.len);
+	EXPECT_EQ(0x0080000000000040ULL, bytes__u64(self->out.data, 0));
+	EXPECT_EQ(0, memcmp(self->out.data + 8, attr, sizeof(attr)));
+	EXPECT_EQ(9, bytes__u64(self->out.data, 120));
+}
+
+TEST_F(encode, header_feature_golden)
+{
+	ASSERT_EQ(0, encode__header_feature(&self->out, 3, "abc", 3));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "5000000000001800 0300000000000000 "
+				 "6162630000000000"));
+}
+
+TEST_F(encode, header_feature_that_just_fits_is_taken_and_one_beyond_refused)
+{
+	static const char bytes[LAYOUT_RECORD_MAX];
+
+	EXPECT_EQ(0, encode__header_feature(&self->out, 3, bytes, LAYOUT_RECORD_MAX - 16));
+	EXPECT_EQ(LAYOUT_RECORD_MAX, record_size(&self->out));
+	self->out.len = 0;
+	EXPECT_EQ(-E2BIG, encode__header_feature(&self->out, 3, bytes, LAYOUT_RECORD_MAX - 15));
+	EXPECT_EQ(0, self->out.len);
+}
+
+static const unsigned char id[21] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+				      12, 13, 14, 15, 16, 17, 18, 19, 20, 21 };
+
+TEST_F(encode, build_id_golden)
+{
+	ASSERT_EQ(0, encode__build_id(&self->out, false, "/bin/a", id, 20));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "4300000002803000 ffffffff01020304 "
+				 "05060708090a0b0c 0d0e0f1011121314 "
+				 "140000002f62696e 2f61000000000000"));
+}
+
+TEST_F(encode, build_id_of_a_wrong_length_is_refused)
+{
+	EXPECT_EQ(-EINVAL, encode__build_id(&self->out, false, "/bin/a", id, 21));
+	EXPECT_EQ(-EINVAL, encode__build_id(&self->out, false, "/bin/a", id, 0));
+	EXPECT_EQ(0, self->out.len);
+	ASSERT_EQ(0, encode__build_id(&self->out, true, "/bin/a", id, 16));
+	EXPECT_EQ(16, self->out.data[32]);
+	EXPECT_EQ(0, self->out.data[28]);
+}
+
+TEST_F(encode, build_id_path_fits_the_buffer_of_perf)
+{
+	char path[10001];
+
+	memset(path, 'x', 10000);
+	path[10000] = '\0';
+	ASSERT_EQ(0, encode__build_id(&self->out, false, path, id, 20));
+	EXPECT_EQ(0, self->out.len % 8);
+	/* perf reads what follows the 36 bytes into PATH_MAX bytes. */
+	EXPECT_LE(self->out.len - 36, 4096);
+	EXPECT_EQ('\0', self->out.data[self->out.len - 1]);
+}
+
+TEST_F(encode, whole_records_are_counted_and_a_part_is_not)
+{
+	size_t first;
+
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, "a"));
+	first = self->out.len;
+	ASSERT_EQ(0, encode__lost(&self->out, 1, 7, 9, 3));
+	for (size_t size = 0; size <= self->out.len; size++) {
+		size_t want = size < first ? 0 : size < self->out.len ? first : self->out.len;
+
+		EXPECT_EQ(want, encode__whole_records(self->out.data, size));
+	}
+	/* A size of nothing would never end. */
+	memset(self->out.data + 6, 0, 2);
+	EXPECT_EQ(0, encode__whole_records(self->out.data, self->out.len));
+}
+
+TEST_HARNESS_MAIN

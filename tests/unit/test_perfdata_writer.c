@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "perfdata/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "common/bytes.h"
+#include "common/harness.h"
+#include "perfdata/layout.h"
+
+#define FILE_MAX (8 << 20)
+
+FIXTURE(writer)
+{
+	char dir[64];
+	char path[80];
+	char old[96];
+	char *data; /* what load() read */
+	size_t size;
+	struct sample sample;
+};
+
+static const uint64_t ips[] = { 0xffffffff81000010, 0xffffffff81000020 };
+
+FIXTURE_SETUP(writer)
+{
+	/* Errors that the tests provoke are logged; the name tells them from others. */
+	log__init("provoked", LOG_ERROR);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-writer-XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
+	snprintf(self->old, sizeof(self->old), "%s.old", self->path);
+	self->data = malloc(FILE_MAX);
+	ASSERT_NE(NULL, self->data);
+	self->sample = (struct sample){
+		.time = 1000, .period = 5, .count = 1, .pid = 1, .tid = 2,
+		.kernel = { .ips = ips, .nr = 2 },
+	};
+}
+
+FIXTURE_TEARDOWN(writer)
+{
+	free(self->data);
+	unlink(self->path);
+	unlink(self->old);
+	rmdir(self->path);
+	rmdir(self->dir);
+}
+
+static struct writer *open_writer(const char *path, int *err)
+{
+	static const char *const argv[] = { "denet-record", "-a" };
+	const struct writer_options options = {
+		.path = path, .argc = 2, .argv = argv, .version = "0.1",
+	};
+
+	return writer__new(&options, err);
+}
+
+static size_t load(const char *path, char *data)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n, size = 0;
+
+	if (fd < 0)
+		return 0;
+	while ((n = read(fd, data + size, (size_t)(FILE_MAX - size))) > 0)
+		size += n;
+	close(fd);
+	return (size_t)size;
+}
+
+#define DATA_OFFSET (104 + 8 + 128)
+
+/* Records of a type in a stretch of data; -1 if it does not end where a record does. */
+static int count_records(const char *data, size_t size, uint32_t type)
+{
+	struct perf_event_header header;
+	int nr = 0;
+
+	while (size >= sizeof(header)) {
+		memcpy(&header, data, sizeof(header));
+		if (header.size < 8 || header.size % 8 || header.size > size)
+			return -1;
+		nr += header.type == type;
+		data += header.size;
+		size -= header.size;
+	}
+	return size ? -1 : nr;
+}
+
+/* The same in the data section that a file's header announces; -2: not all is there. */
+static int count_in_file(const char *file, size_t size, uint32_t type)
+{
+	uint64_t offset = bytes__u64(file, 40), data = bytes__u64(file, 48);
+
+	if (offset + data > size)
+		return -2;
+	return count_records(file + offset, data, type);
+}
+
+TEST_F(writer, header_and_attr_golden)
+{
+	int err;
+	struct writer *writer = open_writer(self->path, &err);
+
+	ASSERT_NE(NULL, writer);
+	/* Before anything is recorded the file opens: a name of the event, no features. */
+	ASSERT_EQ(DATA_OFFSET + 40, load(self->path, self->data));
+	EXPECT_TRUE(bytes__equal(self->data, DATA_OFFSET + 40,
+				 "50455246494c4532 6800000000000000 "
+				 "8000000000000000 7000000000000000 "
+				 "8000000000000000 f000000000000000 "
+				 "2800000000000000 0000000000000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0000000000000000 "
+				 "0100000000000000 " /* ids */
+				 "0100000070000000 0a00000000000000 " /* the attr */
+				 "0100000000000000 a701010000000000 "
+				 "0400000000000000 "
+				 "0327840300000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0000000000000000 0000000000000000 "
+				 "0000000000000000 0000000001000000 "
+				 "0000000000000000 0000000000000000 "
+				 "6800000000000000 0800000000000000 "
+				 "4e00000000002800 0200000000000000 "
+				 "0100000000000000 6f66666370752d74 "
+				 "696d650000000000"));
+	EXPECT_EQ(0, writer__close(writer));
+}
+
+TEST_F(writer, attr_says_what_design_asks_for)
+{
+	struct perf_event_attr attr = { 0 };
+	int err;
+	struct writer *writer = open_writer(self->path, &err);
+
+	ASSERT_NE(NULL, writer);
+	ASSERT_LT(DATA_OFFSET, load(self->path, self->data));
+	memcpy(&attr, self->data + 112, LAYOUT_ATTR_SIZE);
+	EXPECT_EQ(PERF_ATTR_SIZE_VER5, attr.size);
+	EXPECT_EQ(PERF_TYPE_SOFTWARE, attr.type);
+	EXPECT_EQ(PERF_COUNT_SW_BPF_OUTPUT, attr.config);
+	EXPECT_EQ(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+		  attr.sample_type);
+	EXPECT_EQ(PERF_FORMAT_ID, attr.read_format);
+	EXPECT_TRUE(attr.freq && attr.sample_freq && attr.sample_id_all && attr.disabled &&
+		    attr.inherit && attr.mmap && attr.mmap2 && attr.comm && attr.comm_exec &&
+		    attr.task && attr.use_clockid && !attr.cgroup);
+	EXPECT_EQ(CLOCK_MONOTONIC, attr.clockid);
+	EXPECT_EQ(0, writer__close(writer));
+}
+
+TEST_F(writer, features_are_announced_only_once_they_are_there)
+{
+	int err;
+	struct writer *writer = open_writer(self->path, &err);
+	uint64_t bits, end, first;
+
+	ASSERT_NE(NULL, writer);
+	ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+	ASSERT_EQ(0, writer__flush(writer));
+	self->size = load(self->path, self->data);
+	EXPECT_EQ(0, bytes__u64(self->data, 72));
+	EXPECT_EQ(1, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	EXPECT_EQ(writer__bytes(writer), self->size);
+	ASSERT_EQ(0, writer__close(writer));
+
+	self->size = load(self->path, self->data);
+	bits = bytes__u64(self->data, 72);
+	/* No build-id was given; the text of the CPU is not everywhere. */
+	EXPECT_EQ(0x20a01cf8, bits & ~(1ULL << 8));
+	end = bytes__u64(self->data, 40) + bytes__u64(self->data, 48);
+	first = bytes__u64(self->data, end);
+	EXPECT_EQ(end + 16 * (uint64_t)__builtin_popcountll(bits), first);
+}
+
+TEST_F(writer, data_size_never_goes_beyond_what_is_written)
+{
+	int err;
+	struct writer *writer = open_writer(self->path, &err);
+
+	ASSERT_NE(NULL, writer);
+	/* More than is kept in memory, so that some of it is flushed on the way. */
+	for (int i = 1; i <= 30000; i++) {
+		ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+		if (i % 5000)
+			continue;
+		self->size = load(self->path, self->data);
+		ASSERT_LE(0, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	}
+	EXPECT_LT(0, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	EXPECT_EQ(30000, writer__samples(writer));
+	ASSERT_EQ(0, writer__close(writer));
+	self->size = load(self->path, self->data);
+	EXPECT_EQ(30000, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+}
+
+TEST_F(writer, what_was_flushed_before_sigkill_is_readable)
+{
+	pid_t child = fork();
+	int err, status;
+
+	if (!child) {
+		struct writer *writer = open_writer(self->path, &err);
+
+		for (int i = 0; writer && i < 100; i++) {
+			writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample);
+			if (i == 49)
+				writer__flush(writer);
+		}
+		kill(getpid(), SIGKILL);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_TRUE(WIFSIGNALED(status));
+	self->size = load(self->path, self->data);
+	EXPECT_EQ(50, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	EXPECT_EQ(1, count_in_file(self->data, self->size, LAYOUT_EVENT_UPDATE));
+	EXPECT_EQ(0, bytes__u64(self->data, 72));
+}
+
+TEST_F(writer, full_disk_leaves_whole_records_and_the_first_error)
+{
+	const struct rlimit limit = { .rlim_cur = 100001, .rlim_max = 100001 };
+	pid_t child = fork();
+	int err, status;
+
+	if (!child) {
+		struct writer *writer;
+		int first = 0;
+
+		setrlimit(RLIMIT_FSIZE, &limit);
+		writer = open_writer(self->path, &err);
+		if (!writer)
+			_exit(1);
+		for (int i = 0; i < 3000 && !first; i++) {
+			first = writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample);
+			if (!first && i % 100 == 99)
+				first = writer__flush(writer);
+		}
+		if (first != -EFBIG || writer__flush(writer) != -EFBIG)
+			_exit(2);
+		if (writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample) != -EFBIG)
+			_exit(3);
+		_exit(writer__close(writer) == -EFBIG ? 0 : 4);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	self->size = load(self->path, self->data);
+	/* 88 bytes a sample: (100001 - 240 - 40) / 88, the last one that fits included. */
+	EXPECT_EQ(1133, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+}
+
+TEST_F(writer, full_device_is_an_error_from_the_start)
+{
+	int err = 0;
+
+	EXPECT_EQ(NULL, open_writer("/dev/full", &err));
+	EXPECT_EQ(-ENOSPC, err);
+}
+
+TEST_F(writer, new_file_is_private_and_the_one_before_becomes_old)
+{
+	struct writer *writer;
+	struct stat st;
+	int err;
+
+	umask(0);
+	for (int i = 1; i <= 2; i++) {
+		writer = open_writer(self->path, &err);
+		ASSERT_NE(NULL, writer);
+		for (int n = 0; n < i; n++)
+			writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample);
+		ASSERT_EQ(0, writer__close(writer));
+	}
+	ASSERT_EQ(0, stat(self->path, &st));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	self->size = load(self->path, self->data);
+	EXPECT_EQ(2, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	self->size = load(self->old, self->data);
+	EXPECT_EQ(1, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+}
+
+TEST_F(writer, empty_file_does_not_displace_an_old_recording)
+{
+	struct writer *writer;
+	int err, fd;
+
+	fd = open(self->old, O_WRONLY | O_CREAT, 0600);
+	ASSERT_EQ(3, write(fd, "old", 3));
+	close(fd);
+	close(open(self->path, O_WRONLY | O_CREAT, 0600));
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(0, writer__close(writer));
+	EXPECT_EQ(3, load(self->old, self->data));
+}
+
+TEST_F(writer, planted_link_is_moved_and_its_target_untouched)
+{
+	struct writer *writer;
+	char victim[96];
+	struct stat st;
+	int err, fd;
+
+	snprintf(victim, sizeof(victim), "%s/victim", self->dir);
+	fd = open(victim, O_WRONLY | O_CREAT, 0644);
+	ASSERT_EQ(5, write(fd, "hello", 5));
+	close(fd);
+	ASSERT_EQ(0, symlink(victim, self->path));
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(0, writer__close(writer));
+	ASSERT_EQ(0, lstat(self->path, &st));
+	EXPECT_TRUE(S_ISREG(st.st_mode));
+	ASSERT_EQ(0, lstat(self->old, &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(5, load(victim, self->data));
+	unlink(victim);
+}
+
+TEST_F(writer, link_to_nothing_creates_nothing_behind_it)
+{
+	struct writer *writer;
+	char target[96];
+	struct stat st;
+	int err;
+
+	snprintf(target, sizeof(target), "%s/target", self->dir);
+	ASSERT_EQ(0, symlink(target, self->path));
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(0, writer__close(writer));
+	EXPECT_EQ(-1, stat(target, &st));
+}
+
+TEST_F(writer, directory_as_path_is_refused)
+{
+	int err = 0;
+
+	ASSERT_EQ(0, mkdir(self->path, 0700));
+	EXPECT_EQ(NULL, open_writer(self->path, &err));
+	EXPECT_EQ(-EISDIR, err);
+}
+
+TEST_F(writer, missing_directory_is_an_error)
+{
+	int err = 0;
+
+	EXPECT_EQ(NULL, open_writer("/nonexistent/perf.data", &err));
+	EXPECT_EQ(-ENOENT, err);
+}
+
+TEST_F(writer, bad_sideband_record_leaves_the_file_as_it_was)
+{
+	int err;
+	struct writer *writer = open_writer(self->path, &err);
+	uint64_t before;
+
+	ASSERT_NE(NULL, writer);
+	before = writer__bytes(writer);
+	EXPECT_EQ(-EINVAL, writer__sideband(writer, "garbage!", 8));
+	EXPECT_EQ(before, writer__bytes(writer));
+	EXPECT_EQ(-EINVAL, writer__sample(writer, 99, &self->sample));
+	EXPECT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+	EXPECT_EQ(0, writer__close(writer));
+}
+
+struct drain {
+	const char *path;
+	char *data;
+	size_t size;
+};
+
+static void *drain_fifo(void *arg)
+{
+	struct drain *drain = arg;
+
+	drain->size = load(drain->path, drain->data);
+	return NULL;
+}
+
+/* A FIFO holds 64 KB: what follows is written in parts, as the reader takes them. */
+TEST_F(writer, fifo_gets_the_pipe_variant_whole)
+{
+	struct drain drain = { .path = self->path, .data = self->data };
+	struct writer *writer;
+	pthread_t thread;
+	int err;
+
+	ASSERT_EQ(0, mkfifo(self->path, 0600));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, drain_fifo, &drain));
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(0, writer__build_id(writer, false, 0, "/bin/a", (const unsigned char *)"x", 1));
+	for (int i = 0; i < 5000; i++)
+		ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+	EXPECT_EQ(0, writer__close(writer));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_LT(16, drain.size);
+	EXPECT_EQ(16, bytes__u64(self->data, 8));
+	EXPECT_EQ(5000, count_records(self->data + 16, drain.size - 16, PERF_RECORD_SAMPLE));
+	EXPECT_EQ(1, count_records(self->data + 16, drain.size - 16, LAYOUT_HEADER_ATTR));
+	EXPECT_EQ(1, count_records(self->data + 16, drain.size - 16, LAYOUT_EVENT_UPDATE));
+	EXPECT_EQ(1, count_records(self->data + 16, drain.size - 16, LAYOUT_HEADER_BUILD_ID));
+	EXPECT_LE(10, count_records(self->data + 16, drain.size - 16, LAYOUT_HEADER_FEATURE));
+	/* A reader knows no record before it knows its attr. */
+	EXPECT_EQ(LAYOUT_HEADER_ATTR, bytes__u64(self->data, 16) & 0xffffffff);
+}
+
+TEST_F(writer, reader_that_goes_away_is_an_error)
+{
+	int fds[2], err = 0, saved = dup(STDOUT_FILENO);
+	struct writer *writer;
+
+	ASSERT_EQ(0, pipe(fds));
+	ASSERT_EQ(STDOUT_FILENO, dup2(fds[1], STDOUT_FILENO));
+	writer = open_writer("-", &err);
+	close(fds[0]);
+	if (writer) {
+		writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample);
+		err = writer__close(writer);
+	}
+	dup2(saved, STDOUT_FILENO);
+	EXPECT_NE(NULL, writer);
+	EXPECT_EQ(-EPIPE, err);
+	close(fds[1]);
+	close(saved);
+}
+
+/* A pipe that does not block takes what it has room for, and no more. */
+TEST_F(writer, nonblocking_pipe_loses_nothing)
+{
+	int fds[2], err, saved = dup(STDOUT_FILENO);
+	struct drain drain = { .data = self->data };
+	struct writer *writer;
+	pthread_t thread;
+	char name[32];
+
+	ASSERT_EQ(0, pipe(fds));
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fds[0]);
+	drain.path = name;
+	ASSERT_EQ(0, fcntl(fds[1], F_SETFL, O_NONBLOCK));
+	dup2(fds[1], STDOUT_FILENO);
+	writer = open_writer("/dev/stdout", &err);
+	dup2(saved, STDOUT_FILENO);
+	ASSERT_NE(NULL, writer);
+	close(fds[1]);
+	/* It is opened here, so that the writer finds a reader whenever it begins. */
+	ASSERT_EQ(0, pthread_create(&thread, NULL, drain_fifo, &drain));
+	for (int i = 0; i < 5000; i++)
+		ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+	EXPECT_EQ(0, writer__close(writer));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(5000, count_records(self->data + 16, drain.size - 16, PERF_RECORD_SAMPLE));
+	close(fds[0]);
+	close(saved);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "perfdata/attrs.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "perfdata/writer.h"
+
+/*
+ * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:
+ * readers take what stands before one for the subsystem of a tracepoint.
+ */
+static const struct event_kind kinds[] = {
+	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
+};
+
+#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* RAW stays out: perf since 6.15 takes a raw sample of this name for its own off-CPU data. */
+#define SAMPLE_TYPE                                                                         \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+const struct event_kind *attrs__kinds(size_t *nr)
+{
+	*nr = NR_KINDS;
+	return kinds;
+}
+
+const struct event_kind *attrs__kind(uint64_t id)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		if (kinds[i].id == id)
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *attr)
+{
+	struct perf_event_attr full = {
+		.type = kind->type,
+		.size = LAYOUT_ATTR_SIZE,
+		.config = kind->config,
+		/* Readers weigh samples by their period only if it is not said to be fixed. */
+		.freq = 1,
+		.sample_freq = 1,
+		.sample_type = SAMPLE_TYPE | kind->sample_extra,
+		.read_format = PERF_FORMAT_ID,
+		.disabled = 1,
+		.inherit = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	if (cgroups)
+		full.sample_type |= PERF_SAMPLE_CGROUP;
+	if (kind == &kinds[0]) {
+		full.mmap = 1;
+		full.mmap2 = 1;
+		full.comm = 1;
+		full.comm_exec = 1;
+		full.task = 1;
+		full.cgroup = cgroups;
+	}
+	memcpy(attr, &full, LAYOUT_ATTR_SIZE);
+}

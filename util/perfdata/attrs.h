@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_PERFDATA_ATTRS_H
+#define DENET_PERFDATA_ATTRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfdata/layout.h"
+
+/* One kind of event in the file. The table in attrs.c has a line for each. */
+struct event_kind {
+	uint64_t id; /* enum writer_event; what IDENTIFIER and sample_id carry */
+	const char *name;
+	uint32_t type;	       /* perf_event_attr.type */
+	uint64_t config;       /* perf_event_attr.config */
+	uint64_t sample_extra; /* PERF_SAMPLE_* bits beyond those that all events have */
+};
+
+/* The events of a file, in the order of their attrs; *nr receives their number. */
+const struct event_kind *attrs__kinds(size_t *nr);
+
+/* The event of an id; NULL: there is none. */
+const struct event_kind *attrs__kind(uint64_t id);
+
+/*
+ * Fills in the LAYOUT_ATTR_SIZE bytes that describe an event. The first event of the
+ * table is the one that asks for side-band records as well. cgroups: samples carry a
+ * cgroup id.
+ */
+void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *attr);
+
+#endif /* DENET_PERFDATA_ATTRS_H */

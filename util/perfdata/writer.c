@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "perfdata/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "perfdata/attrs.h"
+#include "perfdata/encode.h"
+#include "perfdata/features.h"
+#include "perfdata/file.h"
+#include "perfdata/sideband.h"
+
+/* More than this is not kept in memory, flushed or not. */
+#define PENDING_MAX (1024 * 1024)
+
+struct writer {
+	struct file file;
+	struct buffer pending;	 /* whole records that are not written yet */
+	struct buffer build_ids; /* of a file; a pipe gets them at once */
+	struct features features;
+	uint64_t data_offset; /* where the data begins */
+	uint64_t data_size;   /* whole records that are written */
+	uint64_t samples;
+	int error; /* the first one; nothing is written after it */
+};
+
+/* The id of records that are no samples: that of the event that asked for them. */
+static uint64_t sideband_id(void)
+{
+	size_t nr;
+
+	return attrs__kinds(&nr)[0].id;
+}
+
+/* Header, ids and attrs: all that stands before the data of a file. */
+static int put_front(struct writer *writer, struct buffer *out)
+{
+	size_t nr;
+	const struct event_kind *kinds = attrs__kinds(&nr);
+	uint64_t ids = sizeof(struct layout_header);
+	struct layout_header header = {
+		.magic = LAYOUT_MAGIC,
+		.size = sizeof(header),
+		.attr_size = sizeof(struct layout_attr),
+		.attrs = { .offset = ids + nr * sizeof(uint64_t),
+			   .size = nr * sizeof(struct layout_attr) },
+	};
+	int err;
+
+	header.data.offset = header.attrs.offset + header.attrs.size;
+	writer->data_offset = header.data.offset;
+	err = buffer__append(out, &header, sizeof(header));
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i].id, sizeof(kinds[i].id));
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct layout_attr attr = {
+			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
+		};
+
+		attrs__fill(&kinds[i], writer->features.cgroups, attr.attr);
+		err = buffer__append(out, &attr, sizeof(attr));
+	}
+	return err;
+}
+
+static int put_names(struct buffer *out)
+{
+	size_t nr;
+	const struct event_kind *kinds = attrs__kinds(&nr);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = encode__event_name(out, kinds[i].id, kinds[i].name);
+	return err;
+}
+
+static int put_pipe_attrs(struct writer *writer)
+{
+	size_t nr;
+	const struct event_kind *kinds = attrs__kinds(&nr);
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		attrs__fill(&kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i].id, attr);
+	}
+	return err;
+}
+
+static int put_pipe_features(struct writer *writer, enum feature_phase phase)
+{
+	size_t nr;
+	const struct feature_kind *kinds = features__kinds(&nr);
+	struct buffer body = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < nr; i++) {
+		if (kinds[i].phase != phase)
+			continue;
+		body.len = 0;
+		ret = feature_kind__encode(&kinds[i], &body, &writer->features);
+		if (ret > 0)
+			ret = encode__header_feature(&writer->pending, kinds[i].bit, body.data,
+						     body.len);
+	}
+	buffer__free(&body);
+	return ret < 0 ? ret : 0;
+}
+
+/* Keeps the first error; the calls that follow return it again. */
+static int remember(struct writer *writer, int err)
+{
+	if (err == -ENOMEM && !writer->error)
+		pr_err("out of memory while writing %s", writer->file.path);
+	if (err && !writer->error)
+		writer->error = err;
+	return err;
+}
+
+/* Tells readers how much of the file is data; called after the data is there. */
+static int write_data_size(struct writer *writer)
+{
+	if (writer->file.pipe)
+		return 0;
+	return file__rewrite(&writer->file, &writer->data_size, sizeof(writer->data_size),
+			     offsetof(struct layout_header, data.size));
+}
+
+int writer__flush(struct writer *writer)
+{
+	size_t written, whole;
+	int err, size_err;
+
+	if (writer->error)
+		return writer->error;
+	if (!writer->pending.len)
+		return 0;
+	err = file__append(&writer->file, writer->pending.data, writer->pending.len, &written);
+	/* A disk that fills up takes half a record: the whole ones before it still count. */
+	whole = err ? encode__whole_records(writer->pending.data, written) : written;
+	writer->data_size += whole;
+	writer->pending.len = 0;
+	size_err = write_data_size(writer);
+	return remember(writer, err ? err : size_err);
+}
+
+/* Writes what stands before the records: only then is it a file that opens. */
+static int start_file(struct writer *writer)
+{
+	struct buffer front = { 0 };
+	size_t written;
+	int err;
+
+	err = put_front(writer, &front);
+	if (!err)
+		err = file__append(&writer->file, front.data, front.len, &written);
+	if (!err)
+		err = put_names(&writer->pending);
+	buffer__free(&front);
+	return err;
+}
+
+static int start_pipe(struct writer *writer)
+{
+	struct layout_pipe_header header = { .magic = LAYOUT_MAGIC, .size = sizeof(header) };
+	size_t written;
+	int err;
+
+	writer->data_offset = sizeof(header);
+	err = file__append(&writer->file, &header, sizeof(header), &written);
+	if (!err)
+		err = put_pipe_attrs(writer);
+	if (!err)
+		err = put_names(&writer->pending);
+	if (!err)
+		err = put_pipe_features(writer, FEATURE_AT_START);
+	return err;
+}
+
+static void free_writer(struct writer *writer)
+{
+	buffer__free(&writer->pending);
+	buffer__free(&writer->build_ids);
+	free(writer);
+}
+
+struct writer *writer__new(const struct writer_options *options, int *err)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	writer->features = (struct features){
+		.version = options->version,
+		.argc = options->argc,
+		.argv = options->argv,
+		.cgroups = options->cgroups,
+		.build_ids = &writer->build_ids,
+	};
+	features__read_host(&writer->features);
+	*err = file__open(&writer->file, options->path);
+	if (*err)
+		goto out;
+	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
+	if (!*err)
+		*err = writer__flush(writer);
+	if (!*err)
+		return writer;
+	file__close(&writer->file);
+out:
+	free_writer(writer);
+	return NULL;
+}
+
+/* What each record ends with: errors are kept, and memory stays bounded. */
+static int finish_record(struct writer *writer, int err)
+{
+	if (err)
+		return remember(writer, err);
+	return writer->pending.len < PENDING_MAX ? 0 : writer__flush(writer);
+}
+
+int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample)
+{
+	struct features *features = &writer->features;
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	if (!attrs__kind(event))
+		return -EINVAL;
+	err = encode__sample(&writer->pending, event, features->cgroups, sample);
+	if (!err) {
+		if (!writer->samples || sample->time < features->first_ns)
+			features->first_ns = sample->time;
+		if (sample->time > features->last_ns)
+			features->last_ns = sample->time;
+		writer->samples++;
+	}
+	return finish_record(writer, err);
+}
+
+int writer__sideband(struct writer *writer, const void *event, size_t size)
+{
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	err = sideband__encode(&writer->pending, sideband_id(), event, size);
+	/* A bad record is the sender's trouble: the file goes on. */
+	return err == -EINVAL ? err : finish_record(writer, err);
+}
+
+int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer,
+			     encode__comm(&writer->pending, sideband_id(), pid, tid, comm));
+}
+
+int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__fork(&writer->pending, sideband_id(), pid, ppid, tid,
+						  ptid));
+}
+
+int writer__mmap2(struct writer *writer, const struct writer_mmap *map)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__mmap2(&writer->pending, sideband_id(), map));
+}
+
+int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uint64_t pgoff,
+			const char *name)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__kernel_mmap(&writer->pending, sideband_id(), start,
+							 len, pgoff, name));
+}
+
+int writer__cgroup(struct writer *writer, uint64_t id, const char *path)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__cgroup(&writer->pending, sideband_id(), id, path));
+}
+
+int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__lost(&writer->pending, sideband_id(), records, time,
+						  cpu));
+}
+
+int writer__finished_round(struct writer *writer)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__finished_round(&writer->pending));
+}
+
+int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
+		     const unsigned char *id, size_t len)
+{
+	struct buffer *out = writer->file.pipe ? &writer->pending : &writer->build_ids;
+	int err;
+
+	(void)pid;
+	if (writer->error)
+		return writer->error;
+	err = encode__build_id(out, kernel, path, id, len);
+	return err == -EINVAL ? err : finish_record(writer, err);
+}
+
+uint64_t writer__bytes(const struct writer *writer)
+{
+	return writer->data_offset + writer->data_size + writer->pending.len;
+}
+
+uint64_t writer__samples(const struct writer *writer)
+{
+	return writer->samples;
+}
+
+/*
+ * Features lie behind the data, so the bits that announce them come last, in one write:
+ * whoever dies before leaves a file without features, not a broken one.
+ */
+static int write_features(struct writer *writer)
+{
+	uint64_t bits[LAYOUT_FEATURE_BITS / 64];
+	uint64_t offset = writer->data_offset + writer->data_size;
+	struct buffer out = { 0 };
+	size_t written;
+	int err;
+
+	err = features__encode(&out, &writer->features, offset, bits);
+	if (!err)
+		err = file__append(&writer->file, out.data, out.len, &written);
+	if (!err)
+		err = file__rewrite(&writer->file, bits, sizeof(bits),
+				    offsetof(struct layout_header, features));
+	buffer__free(&out);
+	return err;
+}
+
+int writer__close(struct writer *writer)
+{
+	int err, close_err;
+
+	if (!writer)
+		return 0;
+	if (writer->file.pipe && !writer->error)
+		remember(writer, put_pipe_features(writer, FEATURE_AT_END));
+	writer__flush(writer);
+	if (!writer->file.pipe) {
+		/* Half a record of a failed write is cut off, and its room may do for the rest. */
+		if (writer->error)
+			file__truncate(&writer->file, writer->data_offset + writer->data_size);
+		remember(writer, write_features(writer));
+	}
+	err = writer->error;
+	close_err = file__close(&writer->file);
+	free_writer(writer);
+	return err ? err : close_err;
+}
