@@ -34,7 +34,7 @@ struct child {
 	pid_t pid;
 	int fd;
 	struct buffer in;
-	size_t used; /* bytes of in that the last message took */
+	size_t used; /* bytes of in that messages have taken */
 };
 
 struct child_out {
@@ -175,27 +175,27 @@ struct child *child__new(child_fn fn, void *ctx, int *err)
 /* 1 and the next message that is in the buffer, or what child__receive() says, or -EAGAIN. */
 static int next_message(struct child *child, struct child_message *message)
 {
+	const char *p = child->in.data + child->used;
+	size_t left = child->in.len - child->used;
 	struct frame_header header;
 	int result;
 
-	buffer__consume(&child->in, child->used);
-	child->used = 0;
-	if (child->in.len < sizeof(header))
+	if (left < sizeof(header))
 		return -EAGAIN;
-	memcpy(&header, child->in.data, sizeof(header));
+	memcpy(&header, p, sizeof(header));
 	if (header.size > CHILD_MESSAGE_MAX ||
 	    (header.type == TYPE_RESULT && header.size != sizeof(result)))
 		return -EPROTO;
-	if (child->in.len < sizeof(header) + header.size)
+	if (left < sizeof(header) + header.size)
 		return -EAGAIN;
 	if (header.type == TYPE_RESULT) {
-		memcpy(&result, child->in.data + sizeof(header), sizeof(result));
+		memcpy(&result, p + sizeof(header), sizeof(result));
 		return result > 0 ? -EPROTO : result;
 	}
 	message->type = header.type;
-	message->data = child->in.data + sizeof(header);
+	message->data = p + sizeof(header);
 	message->size = header.size;
-	child->used = sizeof(header) + header.size;
+	child->used += sizeof(header) + header.size;
 	return 1;
 }
 
@@ -221,9 +221,12 @@ static int wait_readable(int fd, uint64_t deadline_ns)
 
 static int read_some(struct child *child)
 {
-	void *room = buffer__reserve(&child->in, IN_CHUNK);
+	void *room;
 	ssize_t n;
 
+	buffer__consume(&child->in, child->used);
+	child->used = 0;
+	room = buffer__reserve(&child->in, IN_CHUNK);
 	if (!room)
 		return -ENOMEM;
 	n = read(child->fd, room, IN_CHUNK);

@@ -2,7 +2,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,24 +31,43 @@ void log__set_hooks(void (*before)(void), void (*after)(void))
 	log_state.after = after;
 }
 
-static bool is_plain(unsigned char c)
+/*
+ * The length of the printable character at p, 0 if its first byte is none. UTF-8 has
+ * control characters, too (U+0080 to U+009F): some terminals obey them. A NUL ends p.
+ */
+static size_t printable_length(const unsigned char *p)
 {
-	return c >= 0x20 && c != 0x7f;
+	size_t length;
+
+	if (*p < 0x80)
+		return *p >= 0x20 && *p != 0x7f;
+	if (*p < 0xc2 || *p > 0xf4 || (*p == 0xc2 && p[1] < 0xa0))
+		return 0;
+	length = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
 }
 
-/* Copies text to out with control bytes escaped; returns the length, without NUL. */
-static size_t escape(char *out, size_t size, const char *text)
+/* Copies text to out with what is not printable escaped, as much of it as there is room. */
+static void escape(char *out, size_t size, const char *text)
 {
-	size_t n = 0;
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = 0, length;
 
-	for (const unsigned char *p = (const unsigned char *)text; *p && n + 5 < size; p++) {
-		if (is_plain(*p))
-			out[n++] = (char)*p;
-		else
-			n += (size_t)snprintf(out + n, size - n, "\\x%02x", *p);
+	while (*p && n + 5 < size) {
+		length = printable_length(p);
+		if (length) {
+			memcpy(out + n, p, length);
+			n += length;
+			p += length;
+		} else {
+			n += (size_t)snprintf(out + n, size - n, "\\x%02x", *p++);
+		}
 	}
 	out[n] = '\0';
-	return n;
 }
 
 void log__vprint(enum log_level level, const char *format, va_list args)

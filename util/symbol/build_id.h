@@ -11,8 +11,9 @@
  * The GNU build-id of an ELF file, read with elfutils. Only a regular file is opened,
  * below the root of process pid (0: our own root) and never outside of it. id receives up
  * to BUILD_ID_MAX bytes. Returns their number, -ENOENT if the file has none or is gone,
- * another negative errno otherwise. May block on a dead file system: call it where that
- * does no harm.
+ * -ESRCH if the process is gone, -EINVAL if it is no regular file, -EOVERFLOW if the id is
+ * longer than BUILD_ID_MAX, another negative errno otherwise. path is as in a mapping of
+ * the process. May block on a dead file system: call it where that does no harm.
  */
 int build_id__of_file(pid_t pid, const char *path, unsigned char *id);
 
@@ -30,10 +31,14 @@ struct build_id_query {
 	pid_t pid;
 	const char *path;
 	unsigned char id[BUILD_ID_MAX];
-	int len; /* bytes of id, or a negative errno; -ETIMEDOUT: no answer in time */
+	/* Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed. */
+	int len;
 };
 
-/* Answers all queries in a child that is killed at the deadline. 0 or a negative errno. */
+/*
+ * Answers all queries in a child, deadline_ms in all; a file that does not answer costs
+ * its own query a part of that time and no other one. 0 or a negative errno.
+ */
 int build_id__query(struct build_id_query *queries, size_t nr, int deadline_ms);
 
 #endif /* DENET_SYMBOL_BUILD_ID_H */

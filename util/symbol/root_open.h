@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_ROOT_OPEN_H
+#define DENET_ROOT_OPEN_H
+
+#include <sys/types.h>
+
+/*
+ * Opening the files of another process, which may be hostile: its root may hold links
+ * that point out of it, and FIFOs or devices where files should be.
+ */
+
+/*
+ * Opens the regular file at path for reading, below the root of process pid (0: our own
+ * root); links are followed inside of that root only. path is absolute, either as the
+ * process sees it or as /proc/PID/maps shows it to us, which differ after chroot(2).
+ * Returns a descriptor (close-on-exec) or a negative errno: -ESRCH if the process is gone,
+ * -ENOENT, -EINVAL if it is no regular file. May block on a dead file system.
+ */
+int root_open__file(pid_t pid, const char *path);
+
+/*
+ * Finds path below the directory root_fd. Returns an O_PATH descriptor or a negative errno.
+ * The first is openat2(2), the second works where a sandbox refuses that, and refuses
+ * all links (-ELOOP) and ".." (-EINVAL), which the paths of mappings never have.
+ */
+int root_open__resolve(int root_fd, const char *path);
+int root_open__walk(int root_fd, const char *path);
+
+#endif /* DENET_ROOT_OPEN_H */
