@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
 # lib.sh: what the scripts that people call have in common. Sourced by bash, with $tree,
 # the root of the source tree, set. Everything here is a function; nothing runs.
 
@@ -69,4 +70,9 @@ find_tools() {
 can_run_bpf() {
 	[ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ] &&
 		"${BPFTOOL:-bpftool}" prog list >/dev/null 2>&1
+}
+
+# The builder's name, for messages.
+builder_name() {
+	id -un "$builder_uid" 2>/dev/null || echo "user $builder_uid"
 }
