@@ -61,8 +61,8 @@ CFLAGS_ALL = -std=gnu11 $(OPT) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(P
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
 LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread
 # Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
-WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
-		  -fno-optimize-sibling-calls -fno-inline $(WARNINGS) -D_GNU_SOURCE -pthread -MMD -MP
+WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+		  -fno-inline $(WARNINGS) -D_GNU_SOURCE -pthread -MMD -MP
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
 	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
 
