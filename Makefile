@@ -197,7 +197,7 @@ HEADERS := $(sort $(wildcard util/*.h util/*/*.h builtin/*.h bpf_skel/wire.h tes
 
 check-headers: $(HEADERS:%=$(O)/headers/%.ok)
 
-$(O)/headers/%.ok: % $(HEADERS) $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+$(O)/headers/%.ok: % $(HEADERS) | $(SKELS) $(LIBPERF_FILE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -MMD -MP -include util/base/banned.h,$(CFLAGS_ALL)) \
 		-isystem $(DEPS)/include -Itests -Werror -fsyntax-only -x c $<

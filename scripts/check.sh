@@ -55,7 +55,8 @@ find_tools
 list_strays | sort >"$work/before"
 
 say "building in $tree/build as $(builder_name)"
-builder_make DEV="${DEV:-0}" BPFTOOL="$BPFTOOL" all tests fuzzers
+export DEV=${DEV:-0}
+builder_make BPFTOOL="$BPFTOOL" all tests fuzzers
 
 require_bpf=0
 if can_run_bpf; then
