@@ -51,7 +51,8 @@ static inline __attribute__((always_inline)) long wait_in_kernel(long nr, long a
 
 	__asm__ volatile("syscall"
 			 : "=a"(result)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(__builtin_frame_address(0))
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10),
+			   "r"(__builtin_frame_address(0))
 			 : "rcx", "r11", "memory");
 	return result;
 #else
