@@ -37,10 +37,10 @@ fi
 
 # Through the loader of that release: this machine's would bring its own C library along.
 machine=$(uname -m)
-libraries=$root/lib/$machine-linux-gnu:$root/usr/lib/$machine-linux-gnu
+path=$root/lib/$machine-linux-gnu:$root/usr/lib/$machine-linux-gnu
 for loader in "$root"/{usr/,}lib/"$machine"-linux-gnu/ld-linux*.so.*; do
 	[ ! -e "$loader" ] ||
-		exec "$loader" --argv0 perf --library-path "$libraries" "$root/usr/bin/perf" "$@"
+		exec "$loader" --argv0 perf --library-path "$path" "$root/usr/bin/perf" "$@"
 done
 echo "perf-of.sh: $root is not complete: remove it and try again" >&2
 exit 1
