@@ -4,7 +4,7 @@
 #   build  what make needs
 #   perf   the perf that reads what was recorded
 #   test   what the tests need
-#   vm     what booting other kernels needs (make check-vm)
+#   vm     what booting other kernels needs (scripts/vm)
 # Silent, offline and open to everyone where all is there; needs root where it is not.
 set -euo pipefail
 
@@ -53,7 +53,7 @@ packages_of() {
 		clang_runtime
 		;;
 	vm)
-		printf '%s\n' qemu-system-x86 busybox-static kmod cpio zstd xz-utils python3
+		printf '%s\n' qemu-system-x86 busybox-static kmod cpio zstd xz-utils gzip
 		;;
 	*)
 		usage
