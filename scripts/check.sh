@@ -13,7 +13,22 @@ tree=$(realpath "$(dirname "$0")/..")
 [ "$(id -u)" = 0 ] || die "the tests of the BPF programs need root: sudo $0"
 find_builder
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+finished=
+
+# The closing line comes whatever happens: a script that ends before its time has failed.
+finish() {
+	local status=$?
+
+	rm -rf "$work"
+	if [ -z "$finished" ]; then
+		say 'did not get to the end'
+		echo '0 passed, 1 failed, 0 skipped'
+		[ "$status" != 0 ] || status=1
+	fi
+	exit "$status"
+}
+trap finish EXIT
+
 export TMPDIR=$work
 extra_failures=0
 
@@ -78,6 +93,7 @@ if ! diff "$work/before" "$work/after" >"$work/strays"; then
 	sed -n 's/^> /  /p' "$work/strays"
 fi
 
+finished=1
 awk -v extra="$extra_failures" '
 	{ passed += $2; failed += $3; skipped += $4 }
 	END {
