@@ -84,7 +84,7 @@ BIN := $(O)/denet
 NAMES := denet-record perf-denet
 
 .PHONY: all bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
-	check-layout check-headers install uninstall clean help compile_commands.json format
+	check-headers install uninstall clean help compile_commands.json format
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -191,6 +191,17 @@ check-root: all $(BPF_TESTS) $(WORKLOADS)
 
 check-fuzz: $(FUZZERS)
 	$(Q)O=$(O) scripts/run-tests.sh fuzz
+
+# Each header by itself, and without banned.h, which would lend it its own includes.
+HEADERS := $(sort $(wildcard util/*.h util/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))
+
+check-headers: $(HEADERS:%=$(O)/headers/%.ok)
+
+$(O)/headers/%.ok: % $(HEADERS) | $(SKELS) $(LIBPERF_FILE)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP -include util/base/banned.h,$(CFLAGS_ALL)) \
+		-isystem $(DEPS)/include -Itests -Werror -fsyntax-only -x c $<
+	$(Q)touch $@
 
 MAN := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/denet-*.txt))
 

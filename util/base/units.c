@@ -68,7 +68,10 @@ int units__parse_time(const char *text, uint64_t bare_ns, uint64_t *ns)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{ "ns", 1 }, { "us", NSEC_PER_USEC }, { "ms", NSEC_PER_MSEC }, { "s", NSEC_PER_SEC },
+		{ "ns", 1 },
+		{ "us", NSEC_PER_USEC },
+		{ "ms", NSEC_PER_MSEC },
+		{ "s", NSEC_PER_SEC },
 	};
 	uint64_t whole, billionths;
 	const char *rest;

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# check.sh: installs what tests need, builds, and runs every test that this machine can
+# run. As root: `sudo scripts/check.sh`. Ends with one line, "N passed, N failed,
+# N skipped"; non-zero if a test failed, if none passed, or if a test of the BPF programs
+# was skipped although this machine can run them. DEV=1: warnings are errors.
+set -euo pipefail
+
+tree=$(realpath "$(dirname "$0")/..")
+# shellcheck source=scripts/lib.sh
+. "$tree/scripts/lib.sh"
+
+[ "$(id -u)" = 0 ] || die "the tests of the BPF programs need root: sudo $0"
+find_builder
+work=$(mktemp -d)
+finished=
+
+# The closing line comes whatever happens: a script that ends before its time has failed.
+finish() {
+	local status=$?
+
+	rm -rf "$work"
+	if [ -z "$finished" ]; then
+		say 'did not get to the end'
+		echo '0 passed, 1 failed, 0 skipped'
+		[ "$status" != 0 ] || status=1
+	fi
+	exit "$status"
+}
+trap finish EXIT
+
+export TMPDIR=$work
+extra_failures=0
+
+# What git does not ignore and has not seen, and what belongs to another user than the
+# builder: neither may have grown when the tests are over.
+list_strays() {
+	as_builder git -C "$tree" status --porcelain 2>/dev/null || true
+	find "$tree" -not -path "$tree/.git/*" -not -uid "$builder_uid" -printf '%u owns %p\n'
+}
+
+# fail MESSAGE: a failure that no test of its own reports.
+fail() {
+	say "FAIL: $*"
+	extra_failures=$((extra_failures + 1))
+}
+
+# run_as RUNNER LEVEL…: the tests of these levels, counted. A failure is in the counts.
+run_as() {
+	local runner=$1 counts level
+
+	shift
+	counts=$work/counts.$1
+	# The builder writes the counts: it needs a place that is its own.
+	: >"$counts"
+	chown "$builder_uid:$builder_gid" "$counts"
+	chmod 711 "$work"
+	# The status is not asked: the counts tell more.
+	"$runner" env PATH="$PATH" COUNTS="$counts" REQUIRE_BPF="$require_bpf" O=build \
+		"$tree/scripts/run-tests.sh" "$@" || true
+	for level; do
+		grep -q "^$level " "$counts" || fail "the $level tests did not finish"
+	done
+	cat "$counts" >>"$work/counts"
+}
+
+say 'checking for the packages that building and testing need'
+"$tree/scripts/deps.sh" build perf test
+find_tools
+list_strays | sort >"$work/before"
+
+say "building in $tree/build as $(builder_name)"
+export DEV=${DEV:-0}
+builder_make BPFTOOL="$BPFTOOL" all tests fuzzers
+
+require_bpf=0
+if can_run_bpf; then
+	require_bpf=1
+else
+	say 'this kernel or container does not let us load BPF programs: those tests are skipped'
+fi
+
+say "running the tests that need no root, as $(builder_name)"
+run_as as_builder unit user
+say 'running the tests that load BPF programs, as root'
+run_as env bpf cli
+say 'running the fuzzers for some seconds each'
+run_as as_builder fuzz
+
+list_strays | sort >"$work/after"
+if ! diff "$work/before" "$work/after" >"$work/strays"; then
+	fail 'the tests left something in the tree:'
+	sed -n 's/^> /  /p' "$work/strays"
+fi
+
+finished=1
+awk -v extra="$extra_failures" '
+	{ passed += $2; failed += $3; skipped += $4 }
+	END {
+		failed += extra
+		printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+		exit failed || !passed
+	}' "$work/counts"

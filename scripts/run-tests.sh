@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run-tests.sh LEVEL…: runs the tests of these levels and ends with one line,
+# "N passed, N failed, N skipped". Non-zero if one failed or none passed.
+#   unit   $O/tests/unit/test_*     no root
+#   user   tests/user/*.bats        no root
+#   bpf    $O/tests/bpf/test_*      root: they load BPF programs
+#   cli    tests/cli/*.bats         root
+#   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
+# Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
+# Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
+# program (300); COUNTS=FILE receives "level passed failed skipped", a line for each level;
+# REQUIRE_BPF=1 makes each skipped test of level bpf a failure, unless its reason begins with
+# "kernel lacks": this machine can run them.
+set -uo pipefail
+
+cd "$(dirname "$(realpath "$0")")/.." || exit 1
+O=$(realpath -m "${O:-build}")
+export O
+limit=${TEST_LIMIT:-300}
+fuzz_seconds=${FUZZ_SECONDS:-10}
+# Tests that call make must not take part in the job server of the make that called us.
+unset MAKEFLAGS MAKELEVEL MFLAGS
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+session=
+
+# Ends whatever is left of the program that was started last: all that is in its session,
+# in whichever process group.
+end_session() {
+	local stat line fields
+
+	[ -n "$session" ] || return 0
+	for stat in /proc/[0-9]*/stat; do
+		{ IFS= read -r -d '' line <"$stat"; } 2>/dev/null
+		# After the name, which may hold anything: state, parent, group, session.
+		read -r -a fields <<<"${line##*) }"
+		if [ "${fields[3]:-}" = "$session" ]; then
+			stat=${stat#/proc/}
+			kill -KILL "${stat%/stat}" 2>/dev/null
+		fi
+	done
+	session=
+}
+
+trap 'end_session; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# run_limited SECONDS COMMAND…: output to $work/log; the status, 124 after the time limit.
+# Temporary files go to a folder of the program's own.
+run_limited() {
+	local seconds=$1 status
+
+	shift
+	rm -rf "$work/tmp"
+	mkdir "$work/tmp"
+	TMPDIR=$work/tmp setsid timeout -k 5 "$seconds" "$@" >"$work/log" 2>&1 </dev/null &
+	session=$!
+	# Without the shell's own words on a program that died: judge() says it.
+	{ wait "$session"; } 2>/dev/null
+	status=$?
+	end_session
+	return $status
+}
+
+# Reads TAP on standard input, prints "planned results passed failed skipped missing".
+count_tap() {
+	awk -v require="${1:-0}" '
+		/^1\.\.[0-9]+/ { planned = substr($1, 4) + 0; has_plan = 1 }
+		/^not ok/ { bad++ }
+		/^ok/ {
+			reason = tolower($0)
+			if (sub(/^[^#]*# *skip[ :]*/, "", reason)) {
+				if (require && reason !~ /^kernel lacks/)
+					bad++
+				else
+					skip++
+			} else
+				good++
+		}
+		END { print has_plan ? planned : "none", good + bad + skip, good + 0, bad + 0, skip + 0 }'
+}
+
+# Prints the lines of a TAP log that tell what went wrong: all but the tests that passed.
+show_failures() {
+	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' \
+		-e 's/^/    | /' "$work/log"
+}
+
+# judge NAME STATUS REQUIRE: reads $work/log, counts, prints a line or the failures.
+judge() {
+	local name=$1 status=$2 planned results good bad skip wrong=
+
+	read -r planned results good bad skip < <(count_tap "$3" <"$work/log")
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		wrong="killed after $limit s"
+	elif [ "$status" -gt 128 ]; then
+		wrong="died of signal $((status - 128))"
+	elif [ "$planned" = none ]; then
+		wrong="no test plan, status $status"
+	elif [ "$planned" != "$results" ]; then
+		wrong="$planned tests planned, $results reported, status $status"
+	elif [ "$status" != 0 ] && [ "$bad" = 0 ] && ! { [ "$status" = 4 ] && [ "$skip" != 0 ]; }; then
+		# For example a leak that a sanitizer reports at the end. 4 is kselftest's skip.
+		wrong="status $status, though no test failed"
+	elif [ "$status" = 0 ] && grep -q '^not ok' "$work/log"; then
+		wrong='status 0, though a test failed'
+	fi
+	[ -z "$wrong" ] || bad=$((bad + 1))
+	if [ -z "$wrong" ] && [ "$bad" != "$(grep -c '^not ok' "$work/log")" ]; then
+		wrong='a skip counts as a failure: this machine can load BPF programs'
+	fi
+	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+
+	if [ "$bad" = 0 ]; then
+		[ "$skip" = 0 ] || wrong=", $skip skipped"
+		printf '  ok    %s: %d passed%s\n' "$name" "$good" "$wrong"
+	else
+		printf '  FAIL  %s: %d passed, %d failed%s\n' "$name" "$good" "$bad" "${wrong:+ ($wrong)}"
+		show_failures
+	fi
+	# A skip is said aloud, so that nobody takes it for a pass.
+	[ "$skip" = 0 ] || [ "$bad" != 0 ] || grep -i '^ok .*# *skip' "$work/log" | sed 's/^/        /'
+}
+
+is_picked() {
+	[ -z "${FILTER:-}" ] || [[ $1 =~ $FILTER ]]
+}
+
+# The harness programs of a folder.
+run_programs() {
+	local program
+
+	for program in tests/"$1"/test_*.c; do
+		program=${program#tests/"$1"/}
+		program=${program%.c}
+		[ "$program" != 'test_*' ] || continue
+		is_picked "$program" || continue
+		if [ ! -x "$O/tests/$1/$program" ]; then
+			printf '  FAIL  %s: not built\n' "$1/$program"
+			failed=$((failed + 1))
+			continue
+		fi
+		run_limited "$limit" "$O/tests/$1/$program"
+		judge "$1/$program" $? "$2"
+	done
+}
+
+run_bats() {
+	local file name
+
+	for file in tests/"$1"/*.bats; do
+		name=$(basename "$file" .bats)
+		[ -e "$file" ] || continue
+		is_picked "$name" || continue
+		run_limited "$limit" bats --formatter tap "$file"
+		judge "$1/$name" $? 0
+	done
+}
+
+run_fuzzers() {
+	local source name dir status runs
+
+	for source in tests/fuzz/fuzz_*.c; do
+		name=$(basename "$source" .c)
+		[ -e "$source" ] || continue
+		is_picked "$name" || continue
+		# The fuzzer adds what it finds to the corpus it is given: a copy.
+		rm -rf "$work/corpus"
+		mkdir -p "$work/corpus" "$O/fuzz-artifacts"
+		for dir in "tests/fuzz/corpus/$name" "tests/fuzz/corpus/${name#fuzz_}"; do
+			[ ! -d "$dir" ] || cp "$dir"/* "$work/corpus/"
+		done
+		run_limited $((fuzz_seconds + 60)) "$O/tests/fuzz/$name" -max_total_time="$fuzz_seconds" \
+			-timeout=10 -print_final_stats=1 -artifact_prefix="$O/fuzz-artifacts/$name-" \
+			"$work/corpus"
+		status=$?
+		runs=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$work/log")
+		if [ $status = 0 ] && [ "${runs:-0}" -gt 0 ]; then
+			printf '  ok    fuzz/%s: %d inputs in %s s\n' "$name" "$runs" "$fuzz_seconds"
+			passed=$((passed + 1))
+		else
+			printf '  FAIL  fuzz/%s: status %d; the end of its output:\n' "$name" "$status"
+			tail -40 "$work/log" | sed 's/^/    | /'
+			failed=$((failed + 1))
+		fi
+	done
+}
+
+run_level() {
+	local require=0
+
+	case $1 in
+	unit) run_programs unit 0 ;;
+	bpf)
+		[ "${REQUIRE_BPF:-0}" != 1 ] || require=1
+		run_programs bpf $require
+		;;
+	user | cli) run_bats "$1" ;;
+	fuzz) run_fuzzers ;;
+	*)
+		echo "run-tests.sh: no level $1: unit, user, bpf, cli or fuzz" >&2
+		exit 2
+		;;
+	esac
+}
+
+[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|fuzz…' >&2; exit 2; }
+for level; do
+	before=("$passed" "$failed" "$skipped")
+	echo "$level tests"
+	run_level "$level"
+	[ -z "${COUNTS:-}" ] || echo "$level $((passed - before[0])) $((failed - before[1]))" \
+		"$((skipped - before[2]))" >>"$COUNTS"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# boot.sh [-d DIR] [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND: boots a stock Debian kernel
+# (6.1, 6.12 or 7) in qemu, without KVM, on this machine's own files, and runs a shell command
+# there as root. Prints its output, exits with its status; 125: the guest did not report.
+# Files are read-only for the guest, under a layer that is thrown away; /tmp is empty; DIR is
+# writable, at /w.
+set -euo pipefail
+
+here=$(dirname "$(realpath "$0")")
+cpus=2 megabytes=2048 seconds=300 dir=
+usage() {
+	echo 'usage: boot.sh [-d DIR] [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND' >&2
+	exit 2
+}
+while getopts d:s:m:t: option; do
+	case $option in
+	d) dir=$(realpath "$OPTARG") ;;
+	s) cpus=$OPTARG ;;
+	m) megabytes=$OPTARG ;;
+	t) seconds=$OPTARG ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# = 2 ] || usage
+
+release=$("$here/fetch-kernel.sh" "$1")
+initrd=$("$here/mkinitrd.sh" "$release")
+kernel=
+for file in "${initrd%/*}"/{boot/vmlinuz-"$release",usr/lib/modules/"$release"/vmlinuz}*; do
+	[ ! -e "$file" ] || kernel=$file
+done
+if [ -z "$kernel" ]; then
+	echo "boot.sh: no kernel image below ${initrd%/*}" >&2
+	exit 125
+fi
+
+share=$(mktemp -d)
+trap 'rm -rf "$share"' EXIT
+printf '%s\n' "$2" >"$share/command"
+# shellcheck disable=SC2054
+shared=(-fsdev "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
+	-device virtio-9p-pci,fsdev=host,mount_tag=host
+	-fsdev "local,id=share,path=$share,security_model=none"
+	-device virtio-9p-pci,fsdev=share,mount_tag=share)
+if [ -n "$dir" ]; then
+	# shellcheck disable=SC2054
+	shared+=(-fsdev "local,id=work,path=$dir,security_model=none"
+		-device virtio-9p-pci,fsdev=work,mount_tag=work)
+fi
+
+# The clock of a guest without KVM is slow to calibrate: told, not measured.
+timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max \
+	-smp "$cpus" -m "$megabytes" -nodefaults -no-user-config -display none -no-reboot \
+	-serial "file:$share/console" -kernel "$kernel" -initrd "$initrd" \
+	-append 'console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off
+		tsc=reliable no_timer_check lpj=4000000 random.trust_cpu=on' \
+	"${shared[@]}" >&2 || true
+
+[ ! -e "$share/stdout" ] || cat "$share/stdout"
+[ ! -e "$share/stderr" ] || cat "$share/stderr" >&2
+if [ ! -s "$share/status" ]; then
+	echo "boot.sh: the guest did not report within $seconds s; the end of its console:" >&2
+	tail -20 "$share/console" >&2 || true
+	exit 125
+fi
+exit "$(cat "$share/status")"

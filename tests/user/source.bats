@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Rules of the source that no compiler checks. CONTRIBUTING.md says why they are there.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+}
+
+# Our C sources and headers; generated and trimmed kernel headers are not ours to style.
+c_files() {
+	find util builtin bpf_skel tests -name '*.[ch]' ! -name vmlinux.h 2>/dev/null | sort
+}
+
+# Fails with the lines on standard input, if there are any.
+expect_none() {
+	local lines
+
+	lines=$(cat)
+	if [ -n "$lines" ]; then
+		printf '%s\n' "$1" "$lines"
+		return 1
+	fi
+}
+
+@test "the tree has C sources to look at" {
+	[ "$(c_files | wc -l)" -gt 10 ]
+}
+
+@test "util/ never includes builtin/" {
+	grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<](\.\./)*builtin/' util |
+		expect_none 'the way of the data has no way back:'
+}
+
+@test "only util/capture/ knows the wire, and nothing outside of it but its tests" {
+	grep -rnE '#[[:space:]]*include.*"(bpf_skel/)?wire\.h"' util builtin |
+		grep -v '^util/capture/' | expect_none 'wire structs end at the decoder:'
+}
+
+@test "each skeleton is included by one C file" {
+	[ -n "$(find bpf_skel -name '*.bpf.c')" ] || skip "no BPF programs yet"
+	for source in bpf_skel/*.bpf.c; do
+		name=$(basename "$source" .bpf.c).skel.h
+		users=$(grep -rlE "#[[:space:]]*include.*\"$name\"" util builtin tests | wc -l)
+		echo "$name is included by $users files"
+		[ "$users" = 1 ]
+	done
+}
+
+@test "libperf is included by two C files at most" {
+	users=$(grep -rlE '#[[:space:]]*include[[:space:]]*<(perf|internal)/' util builtin | wc -l)
+	echo "libperf is included by $users files"
+	[ "$users" -le 2 ]
+}
+
+@test "every header compiles alone, without the headers that the build puts in front" {
+	run make --no-print-directory -s O="${O:-build}" check-headers
+	echo "$output"
+	[ "$status" = 0 ]
+}
+
+@test "every header has a guard" {
+	c_files | grep '\.h$' | while read -r file; do
+		grep -qE '^#ifndef [A-Z0-9_]+_H$' "$file" || echo "$file"
+	done | expect_none 'no guard in:'
+}
+
+@test "comments are /* */, never //" {
+	# Strings and the inside of comments may hold //, as in a URL.
+	c_files | while read -r file; do
+		sed -E 's/"([^"\\]|\\.)*"/""/g; s@/\*.*\*/@@' "$file" |
+			grep -nE '(^|[[:space:];{}(),])//' | sed "s@^@$file:@"
+	done | expect_none 'write /* */ instead:'
+}
+
+@test "every source file says its licence on top" {
+	find util builtin bpf_skel tests scripts .ci Makefile -type f \
+		\( -name '*.[ch]' -o -name '*.sh' -o -name '*.bats' -o -name Makefile -o -name run \) |
+		while read -r file; do
+			head -3 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file"
+		done | expect_none 'no SPDX line in:'
+}
+
+# A function begins with { in the first column and ends with } there: kernel style.
+@test "no function is longer than 100 lines" {
+	c_files | while read -r file; do
+		awk '/^{/ { start = NR }
+		     /^}/ && start { if (NR - start > 101) print FILENAME ":" start ": " NR - start - 1
+				     start = 0 }' "$file"
+	done | expect_none 'longer than one can follow (file:line: lines):'
+}
+
+@test "no file is longer than 1000 lines" {
+	c_files | while read -r file; do
+		lines=$(wc -l <"$file")
+		[ "$lines" -le 1000 ] || echo "$file: $lines"
+	done | expect_none 'more than one noun:'
+}
+
+@test "lines are at most 100 columns wide, with tabs of eight, and end clean" {
+	c_files | while read -r file; do
+		expand -t8 "$file" | awk -v f="$file" 'length > 100 { print f ":" NR ": " length }
+			/[ \t\r]$/ { print f ":" NR ": blank at the end" }'
+	done | expect_none 'too wide:'
+}
+
+@test "the scripts are executable and parse" {
+	for file in scripts/*.sh scripts/vm/*.sh .ci/run; do
+		[[ $file != *lib.sh ]] || continue
+		echo "$file"
+		[ -x "$file" ]
+		[[ $(head -1 "$file") = '#!/bin/'* ]]
+		bash -n "$file"
+	done
+}
+
+@test "every README command names a script that is there" {
+	[ -e README.md ]
+	grep -oE '(scripts|\.ci)/[a-z/-]+(\.sh)?' README.md CONTRIBUTING.md | sed 's/^[^:]*://' | sort -u |
+		while read -r path; do
+			[ -e "$path" ] || echo "$path"
+		done | expect_none 'named, but not there:'
+}
