@@ -16,12 +16,13 @@
 
 int id_list__add(struct id_list *list, pid_t id)
 {
-	size_t at = 0;
+	size_t at = list->nr;
 	pid_t *ids;
 
-	while (at < list->nr && list->ids[at] < id)
-		at++;
-	if (at < list->nr && list->ids[at] == id)
+	/* From the end, since ids mostly come in their order. */
+	while (at && list->ids[at - 1] > id)
+		at--;
+	if (at && list->ids[at - 1] == id)
 		return 0;
 	ids = reallocarray(list->ids, list->nr + 1, sizeof(*ids));
 	if (!ids)
