@@ -58,7 +58,7 @@ void status__show(struct status *status, const struct status_figures *figures)
 		return;
 	snprintf(status->text, sizeof(status->text),
 		 "[ denet-record: %" PRIu64 " s, %s samples, %s, %s lost ]",
-		 figures->elapsed_ns / NSEC_PER_SEC,
+		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
 		 units__format_count(figures->samples, samples, sizeof(samples)),
 		 units__format_size(figures->bytes, bytes, sizeof(bytes)),
 		 units__format_count(figures->lost, lost, sizeof(lost)));
