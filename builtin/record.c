@@ -87,14 +87,13 @@ static const struct argp_option option_table[] = {
 	{ "quiet", 'q', NULL, 0, "Print warnings and errors only", 4 },
 	{ "verbose", 'v', NULL, 0, "Print the accounts in the end; twice: for debugging", 4 },
 
-	{ NULL, 0, NULL, 0, "Help:", 5 },
-	{ "help", 'h', NULL, 0, "Print this list", 5 },
-	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", 5 },
-	{ "version", KEY_VERSION, NULL, 0, "Print the version", 5 },
+	{ "freq", 'F', "FREQ", OPTION_HIDDEN, NULL, 4 },
+	{ "count", 'c', "COUNT", OPTION_HIDDEN, NULL, 4 },
+	{ "event", 'e', "EVENT", OPTION_HIDDEN, NULL, 4 },
 
-	{ "freq", 'F', "FREQ", OPTION_HIDDEN, NULL, 6 },
-	{ "count", 'c', "COUNT", OPTION_HIDDEN, NULL, 6 },
-	{ "event", 'e', "EVENT", OPTION_HIDDEN, NULL, 6 },
+	{ "help", 'h', NULL, 0, "Print this list", -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", -1 },
+	{ "version", KEY_VERSION, NULL, 0, "Print the version", -1 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
