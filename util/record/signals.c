@@ -12,16 +12,17 @@
 #include "base/log.h"
 
 /*
- * Dispositions that we change. SIGPIPE: a reader that goes away is an error of write(2).
- * SIGTTOU: when perf has died before us, a line on its terminal would stop us. SIGCHLD:
- * were it ignored by whoever started us, a child's status could not be had. The others
- * are read from a descriptor and get a handler in the end.
+ * Dispositions that we change. SIGPIPE, SIGXFSZ: a reader that goes away, or a limit on
+ * the size of files, is an error of write(2). SIGTTOU: when perf has died before us, a line
+ * on its terminal would stop us. SIGCHLD: were it ignored by whoever started us, a child's
+ * status could not be had. The others are read from a descriptor and get a handler in the
+ * end.
  */
 static const struct {
 	int number;
 	void (*handler)(int number);
 } changed[] = {
-	{ SIGPIPE, SIG_IGN }, { SIGTTOU, SIG_IGN }, { SIGCHLD, SIG_DFL },
+	{ SIGPIPE, SIG_IGN }, { SIGXFSZ, SIG_IGN }, { SIGTTOU, SIG_IGN }, { SIGCHLD, SIG_DFL },
 	{ SIGHUP, NULL },     { SIGINT, NULL },	    { SIGTERM, NULL },
 };
 
