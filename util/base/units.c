@@ -126,3 +126,20 @@ char *units__format_size(uint64_t bytes, char *buf, size_t size)
 	snprintf(buf, size, "%.3f MB", (double)bytes / (1024.0 * 1024.0));
 	return buf;
 }
+
+char *units__format_count(uint64_t count, char *buf, size_t size)
+{
+	char digits[24];
+	size_t len, n = 0;
+
+	if (!size)
+		return buf;
+	len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	for (size_t i = 0; i < len && n + 2 < size; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[n++] = ',';
+		buf[n++] = digits[i];
+	}
+	buf[n] = '\0';
+	return buf;
+}

@@ -31,4 +31,7 @@ char *units__format_time(uint64_t ns, char *buf, size_t size);
 /* "1.234 MB" in perf's manner (1024 * 1024). Returns buf. */
 char *units__format_size(uint64_t bytes, char *buf, size_t size);
 
+/* "1,234,567". Returns buf. */
+char *units__format_count(uint64_t count, char *buf, size_t size);
+
 #endif /* DENET_UNITS_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Picks the command by the name that we were called by, or by the first argument. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "builtin.h"
+
+static const struct command {
+	const char *name; /* after "denet-" */
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *command__find(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: denet COMMAND [OPTIONS]\n"
+	      "       perf denet COMMAND [OPTIONS]\n"
+	      "\nWhere threads lose time off the CPU.\n\nCommands:\n",
+	      out);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
+	fputs("\n`denet COMMAND --help` lists the options of a command, and each command has a\n"
+	      "man page (`man denet-record`).\n",
+	      out);
+}
+
+/* A command wants its own name in front of its messages, whichever way it was called. */
+static int command__run(const struct command *command, int argc, char **argv)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "denet-%s", command->name);
+	argv[0] = name;
+	return command->run(argc, argv);
+}
+
+static int run_first_argument(const char *program, int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_STATUS_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return EXIT_STATUS_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		printf("denet %s\n", DENET_VERSION);
+		return EXIT_STATUS_OK;
+	}
+	command = command__find(argv[1]);
+	if (!command) {
+		fprintf(stderr, "%s: '%s' is not a command; `denet --help` lists them\n", program,
+			argv[1]);
+		return EXIT_STATUS_USAGE;
+	}
+	return command__run(command, argc - 1, argv + 1);
+}
+
+/* perf blocks SIGWINCH before it runs us. Nobody asked for that, so neither we nor a
+ * command that we start inherit it. */
+static void unblock_sigwinch(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command = NULL;
+	const char *base, *slash;
+
+	if (argc < 1)
+		return EXIT_STATUS_USAGE;
+	slash = strrchr(argv[0], '/');
+	base = slash ? slash + 1 : argv[0];
+	unblock_sigwinch();
+	if (!strncmp(base, "denet-", 6))
+		command = command__find(base + 6);
+	if (command)
+		return command__run(command, argc, argv);
+	return run_first_argument(base, argc, argv);
+}

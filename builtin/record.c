@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* denet-record: options in, a recording out. What it does is in util/record/. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "builtin.h"
+#include "record/parse.h"
+#include "record/recorder.h"
+#include "record/targets.h"
+#include "wire.h"
+
+#define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
+#define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
+
+/* Options without a letter. */
+enum record_key {
+	KEY_MAX_STACK = 0x100,
+	KEY_CALL_GRAPH,
+	KEY_KERNEL_CALLCHAINS,
+	KEY_USER_CALLCHAINS,
+	KEY_OFF_CPU,
+	KEY_THRESHOLD,
+	KEY_MIN_BLOCK,
+	KEY_MAX_BLOCK,
+	KEY_STATE,
+	KEY_WINDOW,
+	KEY_RAW_FRAMES,
+	KEY_KERNEL_THREADS,
+	KEY_USAGE,
+	KEY_VERSION,
+};
+
+/* What is being parsed; owns the lists. */
+struct record {
+	struct recorder_options options;
+	struct id_list pids;
+	struct id_list tids;
+	bool only_kernel;
+	bool only_user;
+	int verbose;
+};
+
+static const struct argp_option option_table[] = {
+	{ NULL, 0, NULL, 0, "What is recorded (default: COMMAND, or else -a):", 1 },
+	{ "all-cpus", 'a', NULL, 0, "Record every process", 1 },
+	{ "pid", 'p', "PID,...", 0, "Record these processes", 1 },
+	{ "tid", 't', "TID,...", 0, "Record these threads", 1 },
+	{ "no-inherit", 'i', NULL, 0, "Leave out what the targets start", 1 },
+	{ "kernel-threads", KEY_KERNEL_THREADS, NULL, 0, "Record kernel threads as well", 1 },
+
+	{ NULL, 0, NULL, 0, "Which blocks count:", 2 },
+	{ "state", KEY_STATE, "LIST", 0,
+	  "Off-CPU states, of R (preempted or yielded), S, D, T, t, I, P, or all "
+	  "(default S,D)",
+	  2 },
+	{ "off-cpu-thresh", KEY_THRESHOLD, "TIME", 0,
+	  "From this length on, a block is a sample of its own; shorter ones are summed up "
+	  "(default 500ms; a bare number is ms; 0: each is a sample)",
+	  2 },
+	{ "min-block", KEY_MIN_BLOCK, "TIME", 0, "Leave out blocks that are shorter", 2 },
+	{ "max-block", KEY_MAX_BLOCK, "TIME", 0, "Leave out blocks that are longer", 2 },
+	{ "window", KEY_WINDOW, "TIME", 0,
+	  "How long short blocks are summed up before they are written (default 1s)", 2 },
+	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
+
+	{ NULL, 0, NULL, 0, "Callchains:", 3 },
+	{ NULL, 'g', NULL, 0, "Accepted: callchains are always recorded", 3 },
+	{ "call-graph", KEY_CALL_GRAPH, "MODE", 0, "How to walk user stacks: fp", 3 },
+	{ "max-stack", KEY_MAX_STACK, "N", 0,
+	  "Most frames of each side, kernel and user (default and most: 127)", 3 },
+	{ "kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Kernel frames only", 3 },
+	{ "user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "User frames only", 3 },
+	{ "raw-frames", KEY_RAW_FRAMES, NULL, 0,
+	  "Keep the frames of the recorder itself and of the scheduler", 3 },
+
+	{ NULL, 0, NULL, 0, "Output:", 4 },
+	{ "output", 'o', "FILE", 0,
+	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
+	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
+	{ "mmap-pages", 'm', "PAGES", 0,
+	  "Size of each CPU's ring, in pages or with B, K, M, G", 4 },
+	{ "quiet", 'q', NULL, 0, "Print warnings and errors only", 4 },
+	{ "verbose", 'v', NULL, 0, "Print the accounts in the end; twice: for debugging", 4 },
+
+	{ "freq", 'F', "FREQ", OPTION_HIDDEN, NULL, 4 },
+	{ "count", 'c', "COUNT", OPTION_HIDDEN, NULL, 4 },
+	{ "event", 'e', "EVENT", OPTION_HIDDEN, NULL, 4 },
+
+	{ "help", 'h', NULL, 0, "Print this list", -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", -1 },
+	{ "version", KEY_VERSION, NULL, 0, "Print the version", -1 },
+	{ NULL, 0, NULL, 0, NULL, 0 },
+};
+
+/* A usage error: says it, and where help is, and exits with 2. */
+#define usage_error(state, ...) argp_error(state, __VA_ARGS__)
+
+static void parse_time(struct argp_state *state, const char *option, const char *text,
+		       uint64_t *ns)
+{
+	int err = units__parse_time(text, NSEC_PER_MSEC, ns);
+
+	if (err == -ERANGE)
+		usage_error(state, "%s %s: too long", option, text);
+	else if (err)
+		usage_error(state, "%s %s: not a time, such as 20, 20ms, 1.5s, 100us or 800ns",
+			    option, text);
+}
+
+static void parse_ids(struct argp_state *state, const char *option, const char *text,
+		      struct id_list *list)
+{
+	int err = id_list__parse(list, text);
+
+	if (err == -ENOMEM)
+		argp_failure(state, EXIT_STATUS_ERROR, ENOMEM, "%s", option);
+	else if (err == -ERANGE)
+		usage_error(state, "%s %s: a number is too large", option, text);
+	else if (err)
+		usage_error(state, "%s %s: not a list of numbers, such as 42 or 42,43", option,
+			    text);
+}
+
+static void parse_window(struct argp_state *state, const char *text, uint64_t *ns)
+{
+	parse_time(state, "--window", text, ns);
+	if (*ns < RECORD_MIN_WINDOW || *ns > RECORD_MAX_WINDOW)
+		usage_error(state, "--window %s: must be from 10ms to 3600s", text);
+}
+
+static void parse_max_stack(struct argp_state *state, const char *text, uint32_t *frames)
+{
+	uint64_t number;
+
+	if (units__parse_number(text, WIRE_MAX_FRAMES, &number) || !number)
+		usage_error(state, "--max-stack %s: must be a number from 1 to %d", text,
+			    WIRE_MAX_FRAMES);
+	*frames = (uint32_t)number;
+}
+
+static void parse_pages(struct argp_state *state, const char *text, uint32_t *pages)
+{
+	int err = parse__ring_pages(text, (size_t)sysconf(_SC_PAGESIZE), pages);
+
+	if (err == -ERANGE)
+		usage_error(state, "-m %s: must be from 1 page to 1G", text);
+	else if (err)
+		usage_error(state, "-m %s: not a number of pages, nor a size such as 512K", text);
+}
+
+static error_t parse_target(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+	struct capture_options *capture = &record->options.capture;
+
+	switch (key) {
+	case 'a':
+		capture->all = true;
+		return 0;
+	case 'p':
+		parse_ids(state, "-p", text, &record->pids);
+		return 0;
+	case 't':
+		parse_ids(state, "-t", text, &record->tids);
+		return 0;
+	case 'i':
+		capture->no_inherit = true;
+		return 0;
+	case KEY_KERNEL_THREADS:
+		capture->kernel_threads = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_block(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+	struct capture_options *capture = &record->options.capture;
+
+	switch (key) {
+	case KEY_STATE:
+		if (parse__states(text, &capture->states))
+			usage_error(state, "--state %s: not a list of R, S, D, T, t, I, P, or all",
+				    text);
+		return 0;
+	case KEY_THRESHOLD:
+		parse_time(state, "--off-cpu-thresh", text, &capture->threshold_ns);
+		return 0;
+	case KEY_MIN_BLOCK:
+		parse_time(state, "--min-block", text, &capture->min_ns);
+		return 0;
+	case KEY_MAX_BLOCK:
+		parse_time(state, "--max-block", text, &capture->max_ns);
+		return 0;
+	case KEY_WINDOW:
+		parse_window(state, text, &record->options.window_ns);
+		return 0;
+	case KEY_OFF_CPU:
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_callchain(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+	struct capture_options *capture = &record->options.capture;
+
+	switch (key) {
+	case 'g':
+		return 0;
+	case KEY_CALL_GRAPH:
+		if (strcmp(text, "fp"))
+			usage_error(state, "--call-graph %s: must be fp", text);
+		return 0;
+	case KEY_MAX_STACK:
+		parse_max_stack(state, text, &capture->max_frames);
+		return 0;
+	case KEY_KERNEL_CALLCHAINS:
+		record->only_kernel = true;
+		return 0;
+	case KEY_USER_CALLCHAINS:
+		record->only_user = true;
+		return 0;
+	case KEY_RAW_FRAMES:
+		capture->raw_frames = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_output(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case 'o':
+		if (!*text)
+			usage_error(state, "-o: the name of the file is empty");
+		record->options.output = text;
+		return 0;
+	case 'B':
+		record->options.no_build_ids = true;
+		return 0;
+	case 'm':
+		parse_pages(state, text, &record->options.capture.ring_pages);
+		return 0;
+	case 'q':
+		record->options.quiet = true;
+		return 0;
+	case 'v':
+		record->verbose++;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_help(int key, char *text, struct argp_state *state)
+{
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case KEY_USAGE:
+		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+		return 0;
+	case KEY_VERSION:
+		printf("denet-record %s\n", DENET_VERSION);
+		exit(EXIT_STATUS_OK);
+	case 'F':
+	case 'c':
+	case 'e':
+		usage_error(state, "-%c %s: kept for on-CPU events, which are not there yet", key,
+			    text);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* What no single option can see. */
+static void check_together(const struct record *record, struct argp_state *state)
+{
+	const struct capture_options *capture = &record->options.capture;
+
+	if (capture->all && record->pids.nr)
+		usage_error(state, "-a and -p exclude each other");
+	if (capture->all && record->tids.nr)
+		usage_error(state, "-a and -t exclude each other");
+	if (record->only_kernel && record->only_user)
+		usage_error(state, "--kernel-callchains and --user-callchains exclude each other");
+	if (capture->min_ns > capture->max_ns)
+		usage_error(state, "--min-block is longer than --max-block: nothing is left");
+	if (record->options.quiet && record->verbose)
+		usage_error(state, "-q and -v exclude each other");
+	if (!strcmp(record->options.output, "-") && isatty(STDOUT_FILENO))
+		usage_error(state, "-o -: stdout is a terminal; pipe it into perf, as in "
+				   "`denet-record -o - ... | perf script -i -`");
+}
+
+static error_t parse_rest(int key, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		/* COMMAND: it and all that follows are not ours. */
+		record->options.command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		check_together(record, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+	error_t (*const parsers[])(int key, char *text, struct argp_state *state) = {
+		parse_target, parse_block, parse_callchain, parse_output, parse_help,
+	};
+	error_t err;
+
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++) {
+		err = parsers[i](key, text, state);
+		if (err != ARGP_ERR_UNKNOWN)
+			return err;
+	}
+	return parse_rest(key, state);
+}
+
+static const struct argp argp = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[-- COMMAND [ARG...]]",
+	.doc = "Record where threads lose time off the CPU, with kernel and user callchains, "
+	       "into a file that perf reads.\v"
+	       "The exit status is COMMAND's, 1 after an error, 2 after a usage error.\n"
+	       "`man denet-record` tells more.",
+};
+
+static void record__init(struct record *record, int argc, char **argv)
+{
+	capture_options__init(&record->options.capture);
+	record->options.output = "perf.data";
+	record->options.window_ns = NSEC_PER_SEC;
+	record->options.argc = argc;
+	record->options.argv = (const char *const *)argv;
+}
+
+/* The parsed options, as the recorder wants them. */
+static void record__settle(struct record *record)
+{
+	struct capture_options *capture = &record->options.capture;
+
+	capture->pids = record->pids.ids;
+	capture->nr_pids = record->pids.nr;
+	capture->tids = record->tids.ids;
+	capture->nr_tids = record->tids.nr;
+	if (!record->pids.nr && !record->tids.nr && !record->options.command)
+		capture->all = true;
+	capture->kernel_stacks = !record->only_user;
+	capture->user_stacks = !record->only_kernel;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { 0 };
+	enum log_level level = LOG_INFO;
+	int status = EXIT_STATUS_ERROR;
+
+	argp_err_exit_status = EXIT_STATUS_USAGE;
+	record__init(&record, argc, argv);
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &record))
+		goto out;
+	record__settle(&record);
+	if (record.options.quiet)
+		level = LOG_WARNING;
+	else if (record.verbose)
+		level = record.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE;
+	log__init("denet-record", level);
+	if (targets__check(&record.pids, &record.tids) ||
+	    recorder__run(&record.options, &status))
+		status = EXIT_STATUS_ERROR;
+out:
+	id_list__free(&record.pids);
+	id_list__free(&record.tids);
+	return status;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "record/hits.h"
+
+/* The paths that are hit, each followed by a blank, in the order they are told. */
+struct told {
+	char text[512];
+	size_t nr;
+	pid_t last_pid;
+};
+
+static int tell(void *ctx, const struct hit *hit)
+{
+	struct told *told = ctx;
+	size_t len = strlen(told->text);
+
+	snprintf(told->text + len, sizeof(told->text) - len, "%s ", hit->path);
+	told->nr++;
+	told->last_pid = hit->pid;
+	return 0;
+}
+
+static struct told ask(struct hits *hits)
+{
+	struct told told = { .nr = 0 };
+
+	hits__each(hits, tell, &told);
+	return told;
+}
+
+static void hit(struct hits *hits, uint32_t pid)
+{
+	uint64_t ip = 0x1000;
+	struct sample sample = { .pid = pid, .tid = pid, .user = { .ips = &ip, .nr = 1 } };
+
+	hits__sample(hits, &sample);
+}
+
+FIXTURE(hits)
+{
+	struct hits *hits;
+};
+
+FIXTURE_SETUP(hits)
+{
+	self->hits = hits__new();
+	ASSERT_NE(NULL, self->hits);
+}
+
+FIXTURE_TEARDOWN(hits)
+{
+	hits__delete(self->hits);
+}
+
+TEST_F(hits, only_files_of_a_process_with_samples_are_hit)
+{
+	struct told told;
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__map(self->hits, 11, "/bin/two", 2));
+	hit(self->hits, 11);
+	told = ask(self->hits);
+	EXPECT_STREQ("/bin/two ", told.text);
+	EXPECT_EQ(11, told.last_pid);
+}
+
+TEST_F(hits, what_is_no_file_is_left_out)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "//anon", 0));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "[vdso]", 0));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "", 0));
+	hit(self->hits, 10);
+	EXPECT_EQ(0, ask(self->hits).nr);
+}
+
+TEST_F(hits, a_file_mapped_after_a_sample_is_hit_by_the_next_one)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hit(self->hits, 10);
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/lib/two", 2));
+	EXPECT_EQ(1, ask(self->hits).nr);
+	hit(self->hits, 10);
+	EXPECT_EQ(2, ask(self->hits).nr);
+}
+
+TEST_F(hits, the_same_file_in_many_pieces_and_processes_is_told_once)
+{
+	for (pid_t pid = 10; pid < 20; pid++) {
+		ASSERT_EQ(0, hits__map(self->hits, pid, "/lib/libc.so", 1));
+		ASSERT_EQ(0, hits__map(self->hits, pid, "/lib/libc.so", 1));
+		hit(self->hits, (uint32_t)pid);
+	}
+	EXPECT_EQ(1, ask(self->hits).nr);
+}
+
+TEST_F(hits, a_path_with_another_inode_is_another_file)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/lib/libc.so", 1));
+	ASSERT_EQ(0, hits__map(self->hits, 11, "/lib/libc.so", 2));
+	hit(self->hits, 10);
+	hit(self->hits, 11);
+	EXPECT_EQ(2, ask(self->hits).nr);
+}
+
+TEST_F(hits, a_forked_process_has_the_files_of_its_parent_and_keeps_them)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/lib/later", 2));
+	hits__exit(self->hits, 10);
+	hits__round(self->hits);
+	hits__round(self->hits);
+	hit(self->hits, 11);
+	EXPECT_STREQ("/bin/one ", ask(self->hits).text);
+}
+
+TEST_F(hits, an_exec_forgets_the_files_before_it)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hits__exec(self->hits, 10);
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/two", 2));
+	hit(self->hits, 10);
+	EXPECT_STREQ("/bin/two ", ask(self->hits).text);
+}
+
+TEST_F(hits, a_sum_that_comes_after_the_exit_still_hits)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hits__exit(self->hits, 10);
+	hits__round(self->hits);
+	hit(self->hits, 10);
+	EXPECT_EQ(1, ask(self->hits).nr);
+}
+
+TEST_F(hits, a_process_that_left_is_forgotten_one_round_later)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hits__exit(self->hits, 10);
+	hits__round(self->hits);
+	hits__round(self->hits);
+	hit(self->hits, 10);
+	EXPECT_EQ(0, ask(self->hits).nr);
+}
+
+TEST_F(hits, a_pid_that_is_used_again_outlives_the_one_before)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 9, "/bin/parent", 9));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/old", 1));
+	hits__exit(self->hits, 10);
+	ASSERT_EQ(0, hits__fork(self->hits, 10, 9));
+	hits__round(self->hits);
+	hits__round(self->hits);
+	hit(self->hits, 10);
+	EXPECT_STREQ("/bin/parent ", ask(self->hits).text);
+}
+
+TEST_F(hits, kernel_frames_hit_the_module_they_lie_in)
+{
+	uint64_t ips[] = { 0x2fff, 0x3000 };
+	struct sample sample = { .pid = 1, .kernel = { .ips = ips, .nr = 1 } };
+
+	ASSERT_EQ(0, hits__kernel_map(self->hits, 0x1000, 0x1000, "[kernel.kallsyms]_text"));
+	ASSERT_EQ(0, hits__kernel_map(self->hits, 0x2000, 0x1000, "[ext4]"));
+	ASSERT_EQ(0, hits__kernel_map(self->hits, 0x3000, 0x1000, "[next]"));
+	hits__sample(self->hits, &sample);
+	EXPECT_STREQ("[ext4] ", ask(self->hits).text);
+}
+
+TEST_F(hits, a_thousand_forks_share_one_list)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 1, "/bin/one", 1));
+	for (pid_t pid = 2; pid < 1000; pid++)
+		ASSERT_EQ(0, hits__fork(self->hits, pid, pid - 1));
+	hit(self->hits, 999);
+	EXPECT_EQ(999, ask(self->hits).last_pid);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdint.h>
+
+#include <kselftest_harness.h>
+
+#include "record/parse.h"
+#include "wire.h"
+
+#define BIT(state) (1U << WIRE_STATE_##state)
+
+TEST(id_lists_are_sorted_and_name_each_id_once)
+{
+	struct id_list list = { 0 };
+
+	ASSERT_EQ(0, id_list__parse(&list, "42,7,42,9"));
+	ASSERT_EQ(0, id_list__parse(&list, "8,7"));
+	ASSERT_EQ(4, list.nr);
+	EXPECT_EQ(7, list.ids[0]);
+	EXPECT_EQ(8, list.ids[1]);
+	EXPECT_EQ(9, list.ids[2]);
+	EXPECT_EQ(42, list.ids[3]);
+	id_list__free(&list);
+	EXPECT_EQ(0, list.nr);
+}
+
+TEST(a_wrong_id_list_is_refused_and_changes_nothing)
+{
+	static const char *const wrong[] = { "", ",", "1,", ",1", "1,,2", "0", "-1", "1 2", "x", "1x",
+					     "0x10", " 1" };
+	struct id_list list = { 0 };
+
+	ASSERT_EQ(0, id_list__add(&list, 3));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		EXPECT_EQ(-EINVAL, id_list__parse(&list, wrong[i])) {
+			TH_LOG("'%s'", wrong[i]);
+		}
+	}
+	EXPECT_EQ(-EINVAL, id_list__parse(&list, "5,x"));
+	EXPECT_EQ(-ERANGE, id_list__parse(&list, "5,4194305"));
+	EXPECT_EQ(-ERANGE, id_list__parse(&list, "18446744073709551617"));
+	ASSERT_EQ(1, list.nr);
+	EXPECT_EQ(3, list.ids[0]);
+	id_list__free(&list);
+}
+
+TEST(the_largest_pid_that_a_kernel_can_have_is_taken)
+{
+	struct id_list list = { 0 };
+
+	ASSERT_EQ(0, id_list__parse(&list, "4194304"));
+	EXPECT_EQ(4194304, list.ids[0]);
+	id_list__free(&list);
+}
+
+TEST(states_are_letters_with_or_without_commas)
+{
+	uint32_t states = 0;
+
+	ASSERT_EQ(0, parse__states("S,D", &states));
+	EXPECT_EQ(BIT(S) | BIT(D), states);
+	ASSERT_EQ(0, parse__states("SD", &states));
+	EXPECT_EQ(BIT(S) | BIT(D), states);
+	ASSERT_EQ(0, parse__states("R,S,D,T,t,I,P", &states));
+	EXPECT_EQ(BIT(R) | BIT(S) | BIT(D) | BIT(T) | BIT(t) | BIT(I) | BIT(P), states);
+	ASSERT_EQ(0, parse__states("t", &states));
+	EXPECT_EQ(BIT(t), states);
+}
+
+TEST(all_states_are_all_but_the_dead)
+{
+	uint32_t states = 0;
+
+	ASSERT_EQ(0, parse__states("all", &states));
+	EXPECT_EQ(((1U << WIRE_STATE_MAX) - 1) & ~BIT(X), states);
+}
+
+TEST(a_wrong_list_of_states_is_refused)
+{
+	static const char *const wrong[] = { "", ",", "S,", ",S", "S,,D", "s", "X", "ALL", "S D", "Sx" };
+	uint32_t states = 77;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		EXPECT_EQ(-EINVAL, parse__states(wrong[i], &states)) {
+			TH_LOG("'%s'", wrong[i]);
+		}
+	}
+	EXPECT_EQ(77, states);
+}
+
+TEST(ring_sizes_are_rounded_up_to_a_power_of_two_pages)
+{
+	uint32_t pages = 0;
+
+	ASSERT_EQ(0, parse__ring_pages("1", 4096, &pages));
+	EXPECT_EQ(1, pages);
+	ASSERT_EQ(0, parse__ring_pages("129", 4096, &pages));
+	EXPECT_EQ(256, pages);
+	ASSERT_EQ(0, parse__ring_pages("512K", 4096, &pages));
+	EXPECT_EQ(128, pages);
+	ASSERT_EQ(0, parse__ring_pages("4097B", 4096, &pages));
+	EXPECT_EQ(2, pages);
+	ASSERT_EQ(0, parse__ring_pages("1G", 4096, &pages));
+	EXPECT_EQ(262144, pages);
+}
+
+TEST(a_wrong_ring_size_is_refused)
+{
+	uint32_t pages;
+
+	EXPECT_EQ(-ERANGE, parse__ring_pages("0", 4096, &pages));
+	EXPECT_EQ(-ERANGE, parse__ring_pages("0K", 4096, &pages));
+	EXPECT_EQ(-ERANGE, parse__ring_pages("262145", 4096, &pages));
+	EXPECT_EQ(-ERANGE, parse__ring_pages("2G", 4096, &pages));
+	EXPECT_EQ(-EINVAL, parse__ring_pages("", 4096, &pages));
+	EXPECT_EQ(-EINVAL, parse__ring_pages("x", 4096, &pages));
+	EXPECT_EQ(-EINVAL, parse__ring_pages("1T", 4096, &pages));
+	EXPECT_EQ(-EINVAL, parse__ring_pages("1.5", 4096, &pages));
+	EXPECT_EQ(-ERANGE, parse__ring_pages("99999999999999999999", 4096, &pages));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "record/summary.h"
+
+TEST(the_last_line_tells_time_samples_losses_and_the_file)
+{
+	struct summary summary = {
+		.stats = { .direct = { .count = 34 }, .lost_ring = { .count = 5 } },
+		.ns = 12345000000ULL,
+		.samples = 1234,
+		.bytes = 1293942,
+		.path = "perf.data",
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ denet-record: 12.345 s off-CPU in 1,234 samples (34 direct, 1,200 "
+		     "accumulated), 5 lost; wrote 1.234 MB perf.data ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
+TEST(threads_that_are_still_blocked_are_told_apart)
+{
+	struct summary summary = {
+		.stats = { .direct = { .count = 1 } },
+		.samples = 6,
+		.still_blocked = 2,
+		.path = "-",
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 6 samples (1 direct, 3 accumulated, 2 "
+		     "still blocked), 0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
+TEST(a_short_buffer_is_not_overrun)
+{
+	struct summary summary = { .path = "perf.data" };
+	char line[16];
+
+	memset(line, 'x', sizeof(line));
+	summary__format(&summary, line, 8);
+	EXPECT_EQ('\0', line[7]);
+	EXPECT_EQ('x', line[8]);
+}
+
+TEST(lost_counts_every_kind_of_block_that_is_in_no_sample)
+{
+	struct capture_stats stats = {
+		.lost_ring = { .count = 1 },
+		.lost_internal = { .count = 10 },
+		.unseen_switches = 100,
+		.filtered_min = { .count = 1000 },
+		.lost_stack = { .count = 10000 },
+	};
+
+	EXPECT_EQ(111, summary__lost(&stats));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/build_ids.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "perfdata/writer.h"
+#include "record/hits.h"
+#include "symbol/build_id.h"
+
+struct build_ids {
+	struct writer *writer;
+	struct build_id_query *queries;
+	size_t nr;
+	size_t capacity;
+};
+
+/* The kernel's name for a module: "[ext4]" and "/lib/…/ext4.ko.xz" are both "ext4". */
+static void module_name(const char *path, char *name, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len, n = 0;
+
+	path = slash ? slash + 1 : path;
+	path += *path == '[';
+	len = strcspn(path, "].");
+	for (; n < len && n + 1 < size; n++)
+		name[n] = path[n];
+	name[n] = '\0';
+	/* A file may be called a-b.ko where the module is a_b. */
+	for (size_t i = 0; i < n; i++) {
+		if (name[i] == '-')
+			name[i] = '_';
+	}
+}
+
+static int write_kernel_hit(struct writer *writer, const char *path)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	unsigned char id[BUILD_ID_MAX];
+	char name[256];
+	int len;
+
+	/* The map is called "[kernel.kallsyms]_text", the file that perf looks up is not. */
+	if (!strncmp(path, kernel, sizeof(kernel) - 1)) {
+		path = kernel;
+		len = build_id__of_kernel(id);
+	} else {
+		module_name(path, name, sizeof(name));
+		len = build_id__of_module(name, id);
+	}
+	if (len <= 0) {
+		pr_verbose("no build-id of %s: %s", path, strerror(-len));
+		return 0;
+	}
+	return writer__build_id(writer, true, 0, path, id, (size_t)len);
+}
+
+static int collect(void *ctx, const struct hit *hit)
+{
+	struct build_ids *ids = ctx;
+	struct build_id_query *queries;
+
+	if (hit->kernel)
+		return write_kernel_hit(ids->writer, hit->path);
+	if (ids->nr == ids->capacity) {
+		ids->capacity = ids->capacity ? 2 * ids->capacity : 64;
+		queries = reallocarray(ids->queries, ids->capacity, sizeof(*queries));
+		if (!queries)
+			return -ENOMEM;
+		ids->queries = queries;
+	}
+	ids->queries[ids->nr++] =
+		(struct build_id_query){ .pid = hit->pid, .path = hit->path, .len = -ENOENT };
+	return 0;
+}
+
+/* Writes the answers; what remains is what a process that has ended could not show. */
+static int write_answers(struct build_ids *ids, size_t *timed_out)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < ids->nr && !err; i++) {
+		struct build_id_query *query = &ids->queries[i];
+
+		if (query->len > 0)
+			err = writer__build_id(ids->writer, false, (uint32_t)query->pid,
+					       query->path, query->id, (size_t)query->len);
+		else if (query->len == -ETIMEDOUT)
+			(*timed_out)++;
+		else
+			ids->queries[kept++] = *query;
+	}
+	ids->nr = kept;
+	return err;
+}
+
+static int ask_twice(struct build_ids *ids, int deadline_ms)
+{
+	size_t timed_out = 0;
+	int err;
+
+	err = build_id__query(ids->queries, ids->nr, deadline_ms);
+	if (!err)
+		err = write_answers(ids, &timed_out);
+	/* A process that has ended has no root any more; mostly it was ours. */
+	for (size_t i = 0; i < ids->nr; i++)
+		ids->queries[i].pid = 0;
+	if (!err)
+		err = build_id__query(ids->queries, ids->nr, deadline_ms);
+	if (!err)
+		err = write_answers(ids, &timed_out);
+	if (timed_out)
+		pr_warn("%zu files did not answer in time: they have no build-id in the file",
+			timed_out);
+	for (size_t i = 0; i < ids->nr; i++)
+		pr_debug("no build-id of %s", ids->queries[i].path);
+	return err;
+}
+
+int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms)
+{
+	struct build_ids ids = { .writer = writer };
+	int err;
+
+	err = hits__each(hits, collect, &ids);
+	if (!err && ids.nr)
+		err = ask_twice(&ids, deadline_ms);
+	free(ids.queries);
+	return err;
+}

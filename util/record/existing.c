@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/existing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "capture/capture.h"
+#include "perfdata/writer.h"
+#include "record/hits.h"
+#include "record/parse.h"
+#include "synth/synth.h"
+
+static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
+			    const char *name)
+{
+	const struct existing_options *options = ctx;
+	int err;
+
+	err = writer__kernel_mmap(options->writer, start, len, pgoff, name);
+	if (err || !options->hits)
+		return err;
+	return hits__kernel_map(options->hits, start, len, name);
+}
+
+static int write_kernel(const struct existing_options *options)
+{
+	int err;
+
+	err = synth__kernel(write_kernel_map, (void *)(uintptr_t)options);
+	if (err != -EPERM)
+		return err;
+	pr_warn("the addresses of the kernel are hidden, so its frames will have no names; "
+		"`sysctl kernel.kptr_restrict=0` shows them");
+	return 0;
+}
+
+static int write_task(const struct existing_options *options, const struct capture_task *task)
+{
+	pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
+	int err;
+
+	err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
+			   (uint32_t)task->tid, (uint32_t)parent);
+	if (err)
+		return err;
+	return writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid, task->comm);
+}
+
+static int write_map(void *ctx, const struct synth_map *map)
+{
+	const struct existing_options *options = ctx;
+	struct writer_mmap out = {
+		.pid = (uint32_t)map->pid,
+		.tid = (uint32_t)map->pid,
+		.start = map->start,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.maj = map->maj,
+		.min = map->min,
+		.ino = map->ino,
+		.prot = map->prot,
+		.flags = map->flags,
+		.path = map->path,
+		.executable = true,
+	};
+	int err;
+
+	err = writer__mmap2(options->writer, &out);
+	if (err || !options->hits)
+		return err;
+	return hits__map(options->hits, map->pid, map->path, map->ino);
+}
+
+static void report_maps(const struct synth_result *result)
+{
+	if (result->missed)
+		pr_warn("the memory maps of %" PRIu64 " processes did not come in time (the first "
+			"is %d, it may be stuck): their frames will have no names",
+			result->missed, result->first_missed);
+	if (result->denied)
+		pr_warn("the memory maps of %" PRIu64 " processes may not be read: their frames "
+			"will have no names",
+			result->denied);
+	pr_verbose("existing processes: maps of %" PRIu64 " read, %" PRIu64 " had ended",
+		   result->processes, result->gone);
+}
+
+static int write_maps(const struct existing_options *options, const struct id_list *pids)
+{
+	struct synth_result result = { 0 };
+	int err;
+
+	err = synth__maps(pids->ids, pids->nr, options->deadline_ms, write_map,
+			  (void *)(uintptr_t)options, &result);
+	if (!err)
+		report_maps(&result);
+	return err;
+}
+
+int existing__write(const struct existing_options *options, const struct capture *capture)
+{
+	struct id_list pids = { 0 };
+	const struct capture_task *tasks;
+	size_t nr = 0;
+	int err;
+
+	tasks = capture__tasks(capture, &nr);
+	err = write_kernel(options);
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (!options->all && !tasks[i].target)
+			continue;
+		err = write_task(options, &tasks[i]);
+		if (!err && !tasks[i].kthread)
+			err = id_list__add(&pids, tasks[i].pid);
+	}
+	if (!err)
+		err = write_maps(options, &pids);
+	id_list__free(&pids);
+	return err;
+}

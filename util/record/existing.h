@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_EXISTING_H
+#define DENET_RECORD_EXISTING_H
+
+#include <stdbool.h>
+
+struct capture;
+struct hits;
+struct writer;
+
+struct existing_options {
+	struct writer *writer;
+	struct hits *hits; /* NULL: nobody wants build-ids */
+	bool all;	   /* every task, not only targets */
+	int deadline_ms;   /* for what other processes can delay */
+};
+
+/*
+ * Writes what lived when the capture started: the kernel and its modules, and the name,
+ * the parent and the executable maps of tasks. What cannot be had is said and left out.
+ * 0, or a negative errno of the writer.
+ */
+int existing__write(const struct existing_options *options, const struct capture *capture);
+
+#endif /* DENET_RECORD_EXISTING_H */

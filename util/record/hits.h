@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_HITS_H
+#define DENET_RECORD_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sample.h"
+
+/*
+ * Which files the samples of a recording need for their symbols: the files that were
+ * mapped by a process at the time of one of its samples, and the kernel's modules that a
+ * frame lies in. Build-ids are read for these alone.
+ */
+struct hits;
+
+/* NULL: no memory. */
+struct hits *hits__new(void);
+void hits__delete(struct hits *hits); /* accepts NULL */
+
+/* What happens to the address spaces. 0 or -ENOMEM. */
+int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino);
+int hits__fork(struct hits *hits, pid_t pid, pid_t parent);
+void hits__exec(struct hits *hits, pid_t pid);
+void hits__exit(struct hits *hits, pid_t pid);
+
+/* A window has been drained. What ended before the window began is forgotten: sums come
+ * when their window ends, so a process's samples may come after its exit. */
+void hits__round(struct hits *hits);
+
+/* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
+int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
+
+/* A sample was taken: its process's files and its kernel frames are hit. */
+void hits__sample(struct hits *hits, const struct sample *sample);
+
+struct hit {
+	const char *path;
+	bool kernel;  /* path is the name of the kernel or of a module */
+	pid_t pid;    /* a process that had it mapped when it was hit */
+	uint64_t ino; /* inode number in that process's map; 0 if unknown */
+};
+
+/* Calls fn for each; stops at its first result other than 0, which is returned. */
+int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+#endif /* DENET_RECORD_HITS_H */

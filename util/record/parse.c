@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "wire.h"
+
+/* The kernel's PID_MAX_LIMIT, which no machine can raise. */
+#define PARSE_MAX_PID (4U << 20)
+#define PARSE_MAX_RING_BYTES (1ULL << 30)
+
+int id_list__add(struct id_list *list, pid_t id)
+{
+	size_t at = list->nr;
+	pid_t *ids;
+
+	/* From the end, since ids mostly come in their order. */
+	while (at && list->ids[at - 1] > id)
+		at--;
+	if (at && list->ids[at - 1] == id)
+		return 0;
+	ids = reallocarray(list->ids, list->nr + 1, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	memmove(ids + at + 1, ids + at, (list->nr - at) * sizeof(*ids));
+	ids[at] = id;
+	list->ids = ids;
+	list->nr++;
+	return 0;
+}
+
+void id_list__free(struct id_list *list)
+{
+	free(list->ids);
+	*list = (struct id_list){ 0 };
+}
+
+static int parse_id(const char *item, pid_t *id)
+{
+	uint64_t number;
+	int err;
+
+	err = units__parse_number(item, PARSE_MAX_PID, &number);
+	if (err)
+		return err;
+	if (!number)
+		return -EINVAL;
+	*id = (pid_t)number;
+	return 0;
+}
+
+static int parse_items(struct id_list *list, char *text)
+{
+	pid_t id;
+	int err;
+
+	/* Not strtok_r(), which would pass over the empty item of "1,,2". */
+	for (char *item; (item = strsep(&text, ","));) {
+		err = parse_id(item, &id);
+		if (!err)
+			err = id_list__add(list, id);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int id_list__parse(struct id_list *list, const char *text)
+{
+	struct id_list parsed = { 0 };
+	char *copy = strdup(text);
+	int err = -ENOMEM;
+
+	if (!copy)
+		return err;
+	err = parse_items(&parsed, copy);
+	for (size_t i = 0; !err && i < parsed.nr; i++)
+		err = id_list__add(list, parsed.ids[i]);
+	id_list__free(&parsed);
+	free(copy);
+	return err;
+}
+
+/* The states that a block can be in; X never comes back, so nobody can ask for it. */
+static int state_bit(char letter, uint32_t *bit)
+{
+	static const struct {
+		char letter;
+		enum wire_state state;
+	} states[] = {
+		{ 'R', WIRE_STATE_R }, { 'S', WIRE_STATE_S }, { 'D', WIRE_STATE_D },
+		{ 'T', WIRE_STATE_T }, { 't', WIRE_STATE_t }, { 'I', WIRE_STATE_I },
+		{ 'P', WIRE_STATE_P },
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if (states[i].letter == letter) {
+			*bit = 1U << states[i].state;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int parse__states(const char *text, uint32_t *states)
+{
+	uint32_t mask = 0, bit;
+	bool want_letter = true;
+
+	if (!strcmp(text, "all")) {
+		*states = ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
+		return 0;
+	}
+	for (const char *p = text; *p; p++) {
+		if (*p == ',' && !want_letter) {
+			want_letter = true;
+			continue;
+		}
+		if (state_bit(*p, &bit))
+			return -EINVAL;
+		mask |= bit;
+		want_letter = false;
+	}
+	if (want_letter)
+		return -EINVAL;
+	*states = mask;
+	return 0;
+}
+
+int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages)
+{
+	uint64_t number, rounded = 1;
+	size_t len = strlen(text);
+	int err;
+
+	if (len && isalpha((unsigned char)text[len - 1])) {
+		err = units__parse_size(text, &number);
+		if (!err)
+			number = number / page_size + !!(number % page_size);
+	} else {
+		err = units__parse_number(text, UINT64_MAX, &number);
+	}
+	if (err)
+		return err;
+	if (!number || number > PARSE_MAX_RING_BYTES / page_size)
+		return -ERANGE;
+	while (rounded < number)
+		rounded *= 2;
+	*pages = (uint32_t)rounded;
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_PARSE_H
+#define DENET_RECORD_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The texts of options, made into values. Nothing here prints: the caller knows the
+ * option's name. */
+
+/* Ids of processes or threads, each once, ascending. Free with id_list__free(). */
+struct id_list {
+	pid_t *ids;
+	size_t nr;
+};
+
+/*
+ * Adds the ids of a list such as "42,43" to list; what is named twice is there once.
+ * 0, -EINVAL if an item is no number above 0 or the list is empty, -ERANGE if a number
+ * is no PID, -ENOMEM. On error the list is as it was.
+ */
+int id_list__parse(struct id_list *list, const char *text);
+
+/* Adds one id. 0 or -ENOMEM. */
+int id_list__add(struct id_list *list, pid_t id);
+
+void id_list__free(struct id_list *list);
+
+/*
+ * Reads off-CPU states: letters of ps(1), R S D T t I P, apart by commas or not, or
+ * "all". Writes a bit mask over enum wire_state. 0 or -EINVAL.
+ */
+int parse__states(const char *text, uint32_t *states);
+
+/*
+ * Reads the size of a ring: a number of pages, or bytes with a unit (perf's -m). Rounds
+ * up to a power of two. 0, -EINVAL, or -ERANGE for none or more than 1 GB.
+ */
+int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages);
+
+#endif /* DENET_RECORD_PARSE_H */

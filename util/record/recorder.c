@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "perfdata/writer.h"
+#include "record/build_ids.h"
+#include "record/existing.h"
+#include "record/hits.h"
+#include "record/signals.h"
+#include "record/sink.h"
+#include "record/status.h"
+#include "record/summary.h"
+#include "record/workload.h"
+
+/* How long other processes may delay us at the start and at the end. */
+#define RECORDER_DEADLINE_MS 2000
+/* How soon after the last target the recording ends; to look costs a system call each. */
+#define RECORDER_TARGETS_NS (100 * NSEC_PER_MSEC)
+
+/* Why a recording ended. */
+enum recorder_end {
+	RECORDER_GOES_ON = 0,
+	RECORDER_WORKLOAD_ENDED,
+	RECORDER_TARGETS_ENDED,
+	RECORDER_SIGNAL,
+};
+
+/* The parts of one recording; each of them has its own file. */
+struct recorder {
+	const struct recorder_options *options;
+	struct signals *signals;
+	struct workload *workload;
+	struct capture *capture;
+	struct writer *writer;
+	struct hits *hits;
+	struct sink sink;
+	struct status *status;
+	uint64_t started;
+	uint64_t window_end;
+	uint64_t next_status;
+	uint64_t next_targets;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool has_targets(const struct recorder_options *options)
+{
+	return options->capture.nr_pids || options->capture.nr_tids;
+}
+
+/* COMMAND is recorded unless something else was asked for; else it is but a clock. */
+static bool records_workload(const struct recorder_options *options)
+{
+	return options->command && !options->capture.all && !has_targets(options);
+}
+
+static int start_workload(struct recorder *recorder)
+{
+	struct workload_options options = {
+		.argv = recorder->options->command,
+		.signals = recorder->signals,
+		.stdout_to_stderr = !strcmp(recorder->options->output, "-"),
+	};
+	int err;
+
+	if (!options.argv)
+		return 0;
+	err = workload__check(options.argv[0]);
+	if (err)
+		return err;
+	recorder->workload = workload__new(&options, &err);
+	return err;
+}
+
+static int start_capture(struct recorder *recorder)
+{
+	struct capture_options options = recorder->options->capture;
+	struct capture_sink sink;
+	pid_t pid;
+	int err;
+
+	if (records_workload(recorder->options)) {
+		pid = workload__pid(recorder->workload);
+		options.pids = &pid;
+		options.nr_pids = 1;
+	}
+	sink__init(&recorder->sink, &sink);
+	recorder->capture = capture__new(&options, &sink, &err);
+	if (!recorder->capture)
+		return err;
+	return capture__start(recorder->capture);
+}
+
+/* Comes after the capture has started: if that fails, no file was touched. */
+static int start_file(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	struct writer_options writer_options = {
+		.path = options->output,
+		.cgroups = options->capture.cgroups,
+		.argc = options->argc,
+		.argv = options->argv,
+		.version = DENET_VERSION,
+	};
+	struct existing_options existing = {
+		.all = options->capture.all,
+		.deadline_ms = RECORDER_DEADLINE_MS,
+	};
+	int err;
+
+	recorder->writer = writer__new(&writer_options, &err);
+	if (!recorder->writer)
+		return err;
+	if (!options->no_build_ids) {
+		recorder->hits = hits__new();
+		if (!recorder->hits)
+			return -ENOMEM;
+	}
+	existing.writer = recorder->sink.writer = recorder->writer;
+	existing.hits = recorder->sink.hits = recorder->hits;
+	err = existing__write(&existing, recorder->capture);
+	return err ? err : writer__flush(recorder->writer);
+}
+
+static int recorder__start(struct recorder *recorder)
+{
+	int err;
+
+	recorder->signals = signals__new(&err);
+	if (!recorder->signals)
+		return err;
+	err = start_workload(recorder);
+	if (!err)
+		err = start_capture(recorder);
+	if (!err)
+		err = start_file(recorder);
+	if (!err && recorder->workload)
+		err = workload__release(recorder->workload);
+	if (err)
+		return err;
+	recorder->started = now_ns();
+	recorder->window_end = recorder->started + recorder->options->window_ns;
+	recorder->next_status = recorder->started + NSEC_PER_SEC;
+	recorder->next_targets = recorder->started;
+	recorder->status = status__new(recorder->options->quiet);
+	return 0;
+}
+
+/* Milliseconds until something is due, rounded up so that it is due by then. */
+static int next_timeout(const struct recorder *recorder)
+{
+	uint64_t now = now_ns(), due = recorder->window_end;
+
+	if (recorder->status)
+		due = min_u64(due, recorder->next_status);
+	if (has_targets(recorder->options))
+		due = min_u64(due, recorder->next_targets);
+	if (due <= now)
+		return 0;
+	return (int)min_u64((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, 60000);
+}
+
+static int end_window(struct recorder *recorder)
+{
+	int err;
+
+	err = capture__drain(recorder->capture);
+	if (!err)
+		err = writer__flush(recorder->writer);
+	recorder->window_end = now_ns() + recorder->options->window_ns;
+	return err;
+}
+
+static void show_status(struct recorder *recorder, uint64_t now)
+{
+	struct capture_stats stats = { 0 };
+	struct status_figures figures = {
+		.elapsed_ns = now - recorder->started,
+		.samples = recorder->sink.samples,
+		.bytes = writer__bytes(recorder->writer),
+	};
+
+	/* Without the accounts the line still tells how it goes. */
+	if (!capture__stats(recorder->capture, &stats))
+		figures.lost = summary__lost(&stats);
+	status__show(recorder->status, &figures);
+	recorder->next_status = now + NSEC_PER_SEC;
+}
+
+static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
+{
+	int signal = signals__read(recorder->signals);
+
+	if (signal) {
+		pr_verbose("%s: the recording ends", strsignal(signal));
+		return RECORDER_SIGNAL;
+	}
+	if (recorder->workload && workload__ended(recorder->workload))
+		return RECORDER_WORKLOAD_ENDED;
+	if (has_targets(recorder->options) && now >= recorder->next_targets) {
+		recorder->next_targets = now + RECORDER_TARGETS_NS;
+		if (!capture__targets_alive(recorder->capture))
+			return RECORDER_TARGETS_ENDED;
+	}
+	return RECORDER_GOES_ON;
+}
+
+/* Runs until something ends the recording; *end says what. */
+static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
+{
+	uint64_t now;
+	int err;
+
+	for (*end = RECORDER_GOES_ON; !*end;) {
+		err = capture__poll(recorder->capture, next_timeout(recorder),
+				    signals__fd(recorder->signals));
+		if (err < 0 && err != -EINTR)
+			return err;
+		now = now_ns();
+		*end = look_for_end(recorder, now);
+		if (!*end && (now >= recorder->window_end ||
+			      capture__wants_drain(recorder->capture))) {
+			err = end_window(recorder);
+			if (err)
+				return err;
+		}
+		if (recorder->status && now >= recorder->next_status)
+			show_status(recorder, now);
+	}
+	return 0;
+}
+
+/* Everything that was captured is in the file after this, but for the build-ids. */
+static int stop_capture(struct recorder *recorder)
+{
+	int err, flushed;
+
+	/* First, so that a second signal or a kill costs only what is still in the kernel. */
+	err = writer__flush(recorder->writer);
+	if (!err)
+		err = capture__stop(recorder->capture, RECORDER_DEADLINE_MS);
+	flushed = writer__flush(recorder->writer);
+	return err ? err : flushed;
+}
+
+static void summarize(struct recorder *recorder, struct summary *summary)
+{
+	*summary = (struct summary){
+		.way = capture__way(recorder->capture),
+		.ns = recorder->sink.ns,
+		.samples = recorder->sink.samples,
+		.still_blocked = recorder->sink.still_blocked,
+		.bytes = writer__bytes(recorder->writer),
+		.path = recorder->options->output,
+	};
+	if (capture__stats(recorder->capture, &summary->stats))
+		pr_warn("the accounts of the recording cannot be read");
+}
+
+static int recorder__finish(struct recorder *recorder)
+{
+	struct summary summary;
+	pid_t workload = 0;
+	int err, closed;
+
+	if (recorder->workload && !workload__ended(recorder->workload))
+		workload = workload__pid(recorder->workload);
+	signals__finish(recorder->signals, workload);
+	err = stop_capture(recorder);
+	/* Not before: threads that are stuck are recorded as they are. */
+	if (recorder->workload)
+		workload__terminate(recorder->workload);
+	if (!err && recorder->hits)
+		err = build_ids__write(recorder->writer, recorder->hits, RECORDER_DEADLINE_MS);
+	summarize(recorder, &summary);
+	closed = writer__close(recorder->writer);
+	recorder->writer = NULL;
+	status__delete(recorder->status);
+	recorder->status = NULL;
+	err = err ? err : closed;
+	if (!err)
+		summary__print(&summary);
+	return err;
+}
+
+/* The status of a COMMAND that was but a clock counts only where it came to its end. */
+static int final_status(struct recorder *recorder, enum recorder_end end)
+{
+	if (!recorder->workload)
+		return 0;
+	if (!workload__ended(recorder->workload))
+		pr_verbose("waiting for %s to end", recorder->options->command[0]);
+	workload__wait(recorder->workload);
+	if (end != RECORDER_WORKLOAD_ENDED && !records_workload(recorder->options))
+		return 0;
+	return workload__status(recorder->workload);
+}
+
+static void recorder__cleanup(struct recorder *recorder)
+{
+	status__delete(recorder->status);
+	capture__delete(recorder->capture);
+	writer__close(recorder->writer);
+	if (recorder->workload)
+		workload__terminate(recorder->workload);
+	workload__delete(recorder->workload);
+	hits__delete(recorder->hits);
+	signals__delete(recorder->signals);
+}
+
+int recorder__run(const struct recorder_options *options, int *status)
+{
+	struct recorder recorder = { .options = options };
+	enum recorder_end end;
+	int err;
+
+	err = recorder__start(&recorder);
+	if (err)
+		goto out;
+	err = recorder__loop(&recorder, &end);
+	if (err)
+		goto out;
+	err = recorder__finish(&recorder);
+	if (err)
+		goto out;
+	if (end == RECORDER_WORKLOAD_ENDED)
+		err = workload__exec_error(recorder.workload);
+	if (!err)
+		*status = final_status(&recorder, end);
+out:
+	recorder__cleanup(&recorder);
+	return err;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_RECORDER_H
+#define DENET_RECORD_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+struct recorder_options {
+	struct capture_options capture; /* no target and not all: COMMAND is the target */
+	const char *output;		/* "-": the pipe variant on stdout */
+	uint64_t window_ns;		/* how long short blocks accumulate */
+	bool no_build_ids;
+	bool quiet;
+	char *const *command;	  /* NULL-terminated; NULL: none */
+	int argc;		  /* for the file: how we were called */
+	const char *const *argv;
+};
+
+/*
+ * Makes a recording, from the checked options to the last line. Everything in options is
+ * borrowed. 0, or a negative errno (logged); *status is then what the process should exit
+ * with: the status of COMMAND if it is what was recorded or if it ended by itself, else 0.
+ */
+int recorder__run(const struct recorder_options *options, int *status);
+
+#endif /* DENET_RECORD_RECORDER_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_SINK_H
+#define DENET_RECORD_SINK_H
+
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+struct hits;
+struct writer;
+
+/* Where a capture delivers when it is recorded: the file, and the accounts of it. */
+struct sink {
+	struct writer *writer; /* set before the first poll; borrowed */
+	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
+	uint64_t ns;	       /* sum of the periods of all samples */
+	uint64_t samples;
+	uint64_t still_blocked; /* of these samples */
+};
+
+/* Makes capture_sink deliver into sink. */
+void sink__init(struct sink *sink, struct capture_sink *capture_sink);
+
+#endif /* DENET_RECORD_SINK_H */

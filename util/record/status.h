@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_STATUS_H
+#define DENET_RECORD_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The line on the terminal that tells how a recording goes. One at a time. */
+struct status;
+
+struct status_figures {
+	uint64_t elapsed_ns;
+	uint64_t samples;
+	uint64_t bytes;
+	uint64_t lost;
+};
+
+/*
+ * NULL where there is no line to show: quiet, stderr is no terminal, or no memory. The
+ * other functions accept NULL. Log lines erase it from now on.
+ */
+struct status *status__new(bool quiet);
+
+/* Shows the figures, unless another program has the terminal now. */
+void status__show(struct status *status, const struct status_figures *figures);
+
+/* Erases the line. */
+void status__delete(struct status *status);
+
+#endif /* DENET_RECORD_STATUS_H */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+uint64_t summary__lost(const struct capture_stats *stats)
+{
+	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches;
+}
+
+/* Every sample is either one block that was sent at once, a block that had not ended, or
+ * a sum; the capture knows the first two. */
+static uint64_t sums(const struct summary *summary)
+{
+	uint64_t others = summary->stats.direct.count + summary->still_blocked;
+
+	return summary->samples > others ? summary->samples - others : 0;
+}
+
+char *summary__format(const struct summary *summary, char *buf, size_t size)
+{
+	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
+	char count[32];
+
+	if (summary->still_blocked)
+		snprintf(blocked, sizeof(blocked), ", %s still blocked",
+			 units__format_count(summary->still_blocked, count, sizeof(count)));
+	snprintf(buf, size,
+		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s), "
+		 "%s lost; wrote %s%s%s ]",
+		 (double)summary->ns / (double)NSEC_PER_SEC,
+		 units__format_count(summary->samples, samples, sizeof(samples)),
+		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
+		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
+		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
+		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
+		 strcmp(summary->path, "-") ? " " : "",
+		 strcmp(summary->path, "-") ? summary->path : "");
+	return buf;
+}
+
+static void print_accounts(const struct capture_stats *stats)
+{
+	const struct {
+		const char *name;
+		const struct capture_tally *tally;
+	} rows[] = {
+		{ "seen", &stats->seen },
+		{ "= direct", &stats->direct },
+		{ "+ accumulated", &stats->accumulated },
+		{ "+ still blocked", &stats->in_flight },
+		{ "+ filtered by state", &stats->filtered_state },
+		{ "+ filtered, too short", &stats->filtered_min },
+		{ "+ filtered, too long", &stats->filtered_max },
+		{ "+ lost, ring full", &stats->lost_ring },
+		{ "+ lost, internal", &stats->lost_internal },
+		{ "stack lost (accumulated)", &stats->lost_stack },
+	};
+
+	pr_verbose("%-26s %15s %20s", "blocks", "count", "ns");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
+			   rows[i].tally->ns);
+}
+
+static void print_verbose(const struct summary *summary)
+{
+	const struct capture_stats *stats = &summary->stats;
+	char size[32], time[32];
+
+	print_accounts(stats);
+	pr_verbose("switches not seen: %" PRIu64 "; side-band records lost: %" PRIu64,
+		   stats->unseen_switches, stats->lost_sideband);
+	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
+		   stats->full_entries, stats->full_stacks);
+	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
+		   stats->truncated_kernel, stats->truncated_user);
+	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s",
+		   capture_way__name(summary->way), stats->windows,
+		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+	if (stats->bpf_run_count)
+		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
+			   stats->bpf_run_count,
+			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
+			   stats->bpf_run_ns / stats->bpf_run_count);
+	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
+		   units__format_time(stats->end_ns - stats->start_ns, time, sizeof(time)),
+		   summary->ns);
+}
+
+static void warn_of_losses(const struct capture_stats *stats)
+{
+	char time[32];
+
+	if (stats->lost_ring.count)
+		pr_warn("%" PRIu64 " blocks (%s) were lost, a ring was full: try a larger -m",
+			stats->lost_ring.count,
+			units__format_time(stats->lost_ring.ns, time, sizeof(time)));
+	if (stats->lost_internal.count)
+		pr_warn("%" PRIu64 " blocks (%s) were lost, the BPF programs had no room",
+			stats->lost_internal.count,
+			units__format_time(stats->lost_internal.ns, time, sizeof(time)));
+	if (stats->unseen_switches)
+		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
+			stats->unseen_switches);
+	if (stats->lost_stack.count)
+		pr_warn("the stack of %" PRIu64 " blocks (%s) is lost: they are in the file without it",
+			stats->lost_stack.count,
+			units__format_time(stats->lost_stack.ns, time, sizeof(time)));
+	if (stats->lost_sideband)
+		pr_warn("%" PRIu64 " records of maps and names were lost: some frames may have no "
+			"names; try a larger -m",
+			stats->lost_sideband);
+}
+
+void summary__print(const struct summary *summary)
+{
+	char line[8192];
+
+	warn_of_losses(&summary->stats);
+	if (log__level() >= LOG_VERBOSE)
+		print_verbose(summary);
+	if (log__level() >= LOG_INFO)
+		dprintf(STDERR_FILENO, "%s\n", summary__format(summary, line, sizeof(line)));
+}
