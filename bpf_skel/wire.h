@@ -31,6 +31,13 @@ enum wire_state {
 	WIRE_STATE_MAX = 9,
 };
 
+/* Where a recording is. */
+enum wire_phase {
+	WIRE_PHASE_IDLE = 0,  /* nothing is stamped or recorded */
+	WIRE_PHASE_RUNNING,
+	WIRE_PHASE_CLOSING,   /* what ends now is clipped to end_ns; nothing new begins */
+};
+
 /* What became of a block. Every seen block ends in exactly one of these. */
 enum wire_fate {
 	WIRE_FATE_DIRECT = 0,	    /* sent as a sample of its own */
@@ -52,16 +59,22 @@ struct wire_tally {
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
 	struct wire_tally fate[WIRE_FATE_MAX];
-	__u64 no_storage;	/* switches of tasks that have no storage */
+	__u64 no_storage;	/* switches of targets that have no storage */
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
 };
 
+/* What user space reads of a CPU's room: the first bytes of its map value. */
+struct wire_cpu {
+	__u64 now; /* of the switch under way; 0: its first hook was missed */
+	struct wire_accounts accounts;
+};
+
 enum wire_kind {
 	WIRE_BLOCK = 1, /* one block, with its stacks */
 	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
-	WIRE_DRAIN = 3, /* the generation fills up: drain it early */
+	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
 };
 
 struct wire_head {
@@ -69,6 +82,7 @@ struct wire_head {
 	__u32 size; /* bytes of the whole record, this head included */
 };
 
+/* The frames follow the struct: nr_kernel, then nr_user, each leaf first. */
 struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
@@ -83,27 +97,34 @@ struct wire_block {
 	__u16 nr_kernel;   /* frames, leaf first */
 	__u16 nr_user;
 	__u32 reserved;
-	__u64 ips[];	   /* nr_kernel, then nr_user */
+	__u64 incarnation; /* of the thread */
+	__u64 since;	   /* when it began, or the recording did; for blocks in flight */
 };
 
 #define WIRE_BLOCK_PREEMPTED 1U /* the state is R and the switch was involuntary */
 #define WIRE_BLOCK_KTHREAD 2U	/* a kernel thread */
 #define WIRE_BLOCK_TRUNC_KERNEL 4U /* as many frames as the limit allows: cut */
 #define WIRE_BLOCK_TRUNC_USER 8U
+#define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
+#define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
 
+/* The frames follow the struct, leaf first. */
 struct wire_stack {
 	struct wire_head head;
 	__u64 id; /* hash over the frames; 0 is the empty stack, never sent */
 	__u32 generation;
 	__u16 nr;
 	__u16 user; /* 1: user frames, 0: kernel frames */
-	__u64 ips[];
 };
 
-struct wire_drain {
+/* From the sleepable iterator: joined with the block of the same thread and stamp. */
+struct wire_user { /* the frames follow */
 	struct wire_head head;
-	__u32 generation;
-	__u32 reserved;
+	__u64 incarnation;
+	__u64 since; /* the stamp it had when its frames were read */
+	__u32 tid;
+	__u16 nr;
+	__u16 truncated;
 };
 
 /* Windowed sums: one entry for each (task incarnation, state, stacks, cgroup). */
@@ -159,7 +180,7 @@ struct wire_settings {
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
 	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
-	__u32 drain_at;	    /* ask for a drain when a generation holds this many */
+	__u32 reserved0;
 	__u8 all;	    /* every task is a target */
 	__u8 kernel_threads;
 	__u8 no_inherit;
@@ -172,9 +193,9 @@ struct wire_settings {
 #define WIRE_ASSERT(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
 WIRE_ASSERT(wire_head, 8);
-WIRE_ASSERT(wire_block, 64);
+WIRE_ASSERT(wire_block, 80);
 WIRE_ASSERT(wire_stack, 24);
-WIRE_ASSERT(wire_drain, 16);
+WIRE_ASSERT(wire_user, 32);
 WIRE_ASSERT(wire_entry_key, 48);
 WIRE_ASSERT(wire_entry, 32);
 WIRE_ASSERT(wire_task, 40);

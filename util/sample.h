@@ -29,6 +29,7 @@ struct sample {
 	bool preempted; /* state 'R' and not a yield */
 	bool kthread;
 	bool still_blocked; /* had not ended when the recording did */
+	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;
 };

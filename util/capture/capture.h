@@ -99,6 +99,7 @@ struct capture_stats {
 	struct capture_tally lost_internal; /* no scratch, no map entry */
 	struct capture_tally lost_stack; /* in accumulated, but its stack is lost */
 	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
+	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
 	uint64_t full_entries;		 /* sent directly because the sums were full */
 	uint64_t full_stacks;

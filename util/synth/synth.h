@@ -46,8 +46,9 @@ int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, 
 
 /*
  * Parses one line of /proc/PID/maps (no newline, len bytes, NUL not needed). Returns 1
- * and fills map if it is an executable mapping, 0 if it is another mapping, -EINVAL if
- * the line is malformed. path_buf (PATH_MAX) receives the path, octal escapes decoded.
+ * and fills map (but for pid) if it is an executable mapping, 0 if it is another mapping,
+ * -EINVAL if the line is malformed. path_buf (PATH_MAX) receives the path, the kernel's
+ * one escape (\012, a newline) decoded, and is what map->path points to.
  */
 int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, char *path_buf);
 
@@ -56,10 +57,23 @@ typedef int (*synth_kernel_fn)(void *ctx, uint64_t start, uint64_t len, uint64_t
 			       const char *name);
 
 /*
- * Calls fn for the kernel ("[kernel.kallsyms]_text", start and pgoff at the address of
- * _text or _stext, len up to the first module) and for each module of /proc/modules.
- * Addresses hidden by kptr_restrict: fn is not called, returns -EPERM.
+ * Calls fn for the kernel ("[kernel.kallsyms]_text", or _stext where there is no _text;
+ * start and pgoff at its address, up to _edata, else _etext, else the first module, as
+ * perf does), then for each module of /proc/modules, by ascending address (pgoff 0, the path
+ * of its file, or "[name]" where none is known). name is valid in the callback.
+ * Addresses hidden by kptr_restrict: fn is not called, returns -EPERM. 0 or fn's or our
+ * own negative errno; a kernel without modules is no error.
  */
 int synth__kernel(synth_kernel_fn fn, void *ctx);
+
+/* Where synth__kernel() reads; the last is the directory of the release's modules. */
+struct synth_kernel_files {
+	const char *kallsyms;
+	const char *modules;
+	const char *modules_dir;
+};
+
+/* synth__kernel() for other files. */
+int synth__kernel_of(const struct synth_kernel_files *files, synth_kernel_fn fn, void *ctx);
 
 #endif /* DENET_SYNTH_H */

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A block that has just ended: is it kept, where does it go, what became of it. */
+#ifndef DENET_BLOCK_BPF_H
+#define DENET_BLOCK_BPF_H
+
+#include "maps.bpf.h"
+
+static __always_inline void tally(struct wire_tally *tally, __u64 ns)
+{
+	tally->count++;
+	tally->ns += ns;
+}
+
+static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
+{
+	tally(&cpu->own.accounts.fate[fate], ns);
+}
+
+/* The reasons not to keep a block that need no stack: the cheap way out. */
+static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
+{
+	if (!(settings.states & (1U << (state & 15)))) {
+		tally_fate(cpu, WIRE_FATE_FILTERED_STATE, ns);
+		return true;
+	}
+	if (ns < settings.min_ns) {
+		tally_fate(cpu, WIRE_FATE_FILTERED_MIN, ns);
+		return true;
+	}
+	if (ns > settings.max_ns) {
+		tally_fate(cpu, WIRE_FATE_FILTERED_MAX, ns);
+		return true;
+	}
+	return false;
+}
+
+/* Walks one side into ips; returns the number of frames. */
+static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
+{
+	long bytes = bpf_get_stack(ctx, ips, WIRE_MAX_FRAMES * sizeof(__u64), flags);
+	__u32 nr;
+
+	if (bytes <= 0)
+		return 0;
+	nr = (__u32)bytes / sizeof(__u64);
+	if (nr > settings.max_frames)
+		nr = settings.max_frames;
+	return nr > WIRE_MAX_FRAMES ? WIRE_MAX_FRAMES : nr;
+}
+
+/*
+ * Walks the stacks of current into the block: kernel frames, then user frames. They are
+ * those of the block, since a blocked task's stacks don't move.
+ */
+static __always_inline void walk_stacks(void *ctx, struct full_block *full)
+{
+	struct wire_block *block = &full->block;
+	__u32 nr = 0;
+
+	block->nr_kernel = block->nr_user = 0;
+	if (settings.kernel_stacks) {
+		nr = walk(ctx, full->ips, 0);
+		block->nr_kernel = (__u16)nr;
+		if (nr >= settings.max_frames)
+			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
+	}
+	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
+		if (nr > WIRE_MAX_FRAMES)
+			return;
+		nr = walk(ctx, &full->ips[nr], BPF_F_USER_STACK);
+		block->nr_user = (__u16)nr;
+		if (nr >= settings.max_frames)
+			block->flags |= WIRE_BLOCK_TRUNC_USER;
+	}
+}
+
+/* Sends the block as a sample of its own. */
+static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_block *full)
+{
+	__u32 nr = (__u32)full->block.nr_kernel + full->block.nr_user;
+	__u64 size = sizeof(full->block);
+	long err;
+
+	if (nr > 2 * WIRE_MAX_FRAMES)
+		nr = 2 * WIRE_MAX_FRAMES;
+	size += (__u64)nr * sizeof(__u64);
+	full->block.head.kind = WIRE_BLOCK;
+	full->block.head.size = (__u32)size;
+	if (size > sizeof(*full))
+		size = sizeof(*full);
+	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full, size);
+	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
+}
+
+/* 64 bits over the frames; never 0, which means no frames. */
+static __always_inline __u64 hash_frames(const __u64 *ips, __u32 nr, __u64 seed)
+{
+	__u64 hash = seed + nr;
+
+	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		hash = (hash ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 32;
+	}
+	return hash ? hash : 1;
+}
+
+enum stack_result {
+	STACK_KNOWN,
+	STACK_FULL, /* the set is full: send the block itself */
+	STACK_LOST, /* the ring is full */
+};
+
+/* Sees to it that user space has the frames of an id before a sum refers to it. */
+static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cpu, __u32 gen,
+						       __u64 id, const __u64 *ips, __u32 nr,
+						       bool user)
+{
+	void *set = bpf_map_lookup_elem(&stacks, &gen);
+	struct full_stack *out = &cpu->out;
+	__u64 size = sizeof(out->stack), one = 1;
+
+	if (!set)
+		return STACK_FULL;
+	if (bpf_map_lookup_elem(set, &id))
+		return STACK_KNOWN;
+	if (known[gen & 1] >= STACKS_MAX)
+		return STACK_FULL;
+	if (nr > WIRE_MAX_FRAMES)
+		nr = WIRE_MAX_FRAMES;
+	bpf_probe_read_kernel(out->ips, nr * sizeof(__u64), ips);
+	size += nr * sizeof(__u64);
+	out->stack.head.kind = WIRE_STACK;
+	out->stack.head.size = (__u32)size;
+	out->stack.id = id;
+	out->stack.generation = gen;
+	out->stack.nr = (__u16)nr;
+	out->stack.user = user;
+	if (size > sizeof(*out))
+		size = sizeof(*out);
+	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, out, size)) {
+		cpu->own.accounts.lost_stacks++;
+		return STACK_LOST;
+	}
+	if (bpf_map_update_elem(set, &id, &one, BPF_NOEXIST) == 0)
+		__sync_fetch_and_add(&known[gen & 1], 1);
+	return STACK_KNOWN;
+}
+
+/* Adds the block to its sum. False: there is no room, send it directly. */
+static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_block *block,
+				       __u64 kernel_id, __u64 user_id)
+{
+	void *sums = bpf_map_lookup_elem(&entries, &gen);
+	struct wire_entry_key key = {
+		.incarnation = block->incarnation,
+		.kernel_id = kernel_id,
+		.user_id = user_id,
+		.cgroup = block->cgroup,
+		.pid = block->pid,
+		.tid = block->tid,
+		.state = block->state,
+		.flags = block->flags,
+	};
+	struct wire_entry first = {
+		.ns = block->ns, .count = 1, .time = block->time, .cpu = block->cpu,
+	};
+	struct wire_entry *entry;
+
+	if (!sums)
+		return false;
+	entry = bpf_map_lookup_elem(sums, &key);
+	if (!entry) {
+		if (bpf_map_update_elem(sums, &key, &first, BPF_NOEXIST))
+			return false;
+		__sync_fetch_and_add(&filled[gen & 1], 1);
+		return true;
+	}
+	__sync_fetch_and_add(&entry->ns, block->ns);
+	__sync_fetch_and_add(&entry->count, 1);
+	entry->time = block->time;
+	entry->cpu = block->cpu;
+	return true;
+}
+
+/*
+ * A short block: into the sum of its thread, state and stacks. Whatever finds no room
+ * there goes out directly; a full ring is then counted by send_block().
+ */
+static __always_inline void accumulate(void *ctx, struct cpu *cpu)
+{
+	struct full_block *full = &cpu->full;
+	__u32 nr_kernel = full->block.nr_kernel, nr_user = full->block.nr_user;
+	__u32 gen = generation & 1;
+	__u64 kernel_id = 0, user_id = 0;
+	enum stack_result result = STACK_KNOWN;
+
+	if (nr_kernel && nr_kernel <= WIRE_MAX_FRAMES) {
+		kernel_id = hash_frames(full->ips, nr_kernel, 1);
+		result = publish_stack(ctx, cpu, gen, kernel_id, full->ips, nr_kernel, false);
+	}
+	if (nr_user && nr_kernel <= WIRE_MAX_FRAMES && result == STACK_KNOWN) {
+		user_id = hash_frames(&full->ips[nr_kernel], nr_user, 2);
+		result = publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
+	}
+	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {
+		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);
+		return;
+	}
+	if (result == STACK_FULL)
+		cpu->own.accounts.full_stacks++;
+	else if (result == STACK_KNOWN)
+		cpu->own.accounts.full_entries++;
+	send_block(ctx, cpu, full);
+}
+
+/* The stamp of the block that ends now, taken away so that it ends only once. */
+static __always_inline __u64 take_stamp(struct slot *slot)
+{
+	__u64 since = slot->since;
+
+	if (!since)
+		return 0;
+	if (phase == WIRE_PHASE_CLOSING) /* the iterator may claim it at the same moment */
+		return __sync_val_compare_and_swap(&slot->since, since, 0) == since ? since : 0;
+	slot->since = 0;
+	return since;
+}
+
+static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
+					   struct task_struct *task, __u64 end, __u64 ns)
+{
+	struct wire_block *block = &cpu->full.block;
+
+	block->time = end;
+	block->ns = ns;
+	block->cgroup = settings.cgroups ? bpf_get_current_cgroup_id() : 0;
+	block->pid = (__u32)task->tgid;
+	block->tid = (__u32)task->pid;
+	block->cpu = bpf_get_smp_processor_id();
+	block->state = slot->state;
+	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	if (slot->preempted)
+		block->flags |= WIRE_BLOCK_PREEMPTED;
+	block->stack_bytes = 0;
+	block->reserved = 0;
+	block->incarnation = slot->incarnation;
+	block->since = end - ns;
+}
+
+/* Current is on the CPU again. Called by whichever hook at switch-in there is. */
+static __always_inline int handle_switch_in(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct slot *slot;
+	struct cpu *cpu;
+	__u64 since, end, ns;
+
+	if (!task->pid || phase == WIRE_PHASE_IDLE)
+		return 0;
+	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	if (!slot)
+		return 0;
+	cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	end = cpu->own.now;
+	cpu->own.now = 0;
+	slot->ran = 1;
+	since = take_stamp(slot);
+	if (!since)
+		return 0;
+	if (!end)
+		end = bpf_ktime_get_ns();
+	if (phase == WIRE_PHASE_CLOSING && end > end_ns)
+		end = end_ns;
+	ns = end > since ? end - since : 0;
+	tally(&cpu->own.accounts.seen, ns);
+	if (is_filtered(cpu, slot->state, ns))
+		return 0;
+	describe_block(cpu, slot, task, end, ns);
+	walk_stacks(ctx, &cpu->full);
+	if (ns >= settings.threshold_ns)
+		send_block(ctx, cpu, &cpu->full);
+	else
+		accumulate(ctx, cpu);
+	return 0;
+}
+
+/* Prev leaves the CPU. */
+static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev, __u32 state)
+{
+	struct cpu *cpu = this_cpu();
+	struct slot *slot;
+	__u64 now;
+
+	if (!cpu || phase == WIRE_PHASE_IDLE)
+		return 0;
+	now = bpf_ktime_get_ns();
+	cpu->own.now = now;
+	if (!prev->pid || phase != WIRE_PHASE_RUNNING)
+		return 0;
+	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
+	if (!slot) {
+		if (settings.all && !(prev->flags & PF_KTHREAD) && (__u32)prev->tgid != settings.own_pid)
+			cpu->own.accounts.no_storage++;
+		return 0;
+	}
+	slot->ran = 1;
+	slot->preempted = preempt;
+	slot->state = classify_state(preempt, state);
+	slot->since = slot->state == WIRE_STATE_X ? 0 : now;
+	return 0;
+}
+
+#endif /* DENET_BLOCK_BPF_H */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Passes over all tasks: at the start, and for those still blocked at the end. */
+#ifndef DENET_ITERATE_BPF_H
+#define DENET_ITERATE_BPF_H
+
+#include "block.bpf.h"
+#include "task.bpf.h"
+
+/*
+ * Stamps a task that is off the CPU and never left it under our eyes. A stamp that is given
+ * to a task which has just come back does no harm: it is overwritten when it leaves again.
+ */
+static __always_inline void stamp_sleeper(struct task_struct *task, struct slot *slot, __u64 since)
+{
+	if (slot->since || slot->ran || task->on_cpu)
+		return;
+	slot->state = classify_state(false, task_state(task));
+	if (slot->state != WIRE_STATE_X)
+		__sync_val_compare_and_swap(&slot->since, 0, since);
+}
+
+/* First pass: lists a task for user space; a target gets its slot. */
+static __always_inline void enlist(struct seq_file *seq, struct task_struct *task)
+{
+	int match = match_target(task);
+	struct wire_task out = {
+		.pid = (__u32)task->tgid,
+		.tid = (__u32)task->pid,
+		.start = task->start_boottime,
+	};
+	struct slot *slot;
+
+	if (task->exit_state)
+		return;
+	if (match >= 0) {
+		slot = make_slot(task, match);
+		if (slot) {
+			stamp_sleeper(task, slot, start_ns);
+			out.flags |= WIRE_TASK_TARGET;
+		}
+	}
+	if (task->flags & PF_KTHREAD)
+		out.flags |= WIRE_TASK_KTHREAD;
+	if (out.pid == settings.own_pid)
+		out.flags |= WIRE_TASK_OWN;
+	out.ppid = (__u32)BPF_CORE_READ(task, real_parent, tgid);
+	bpf_probe_read_kernel_str(out.comm, sizeof(out.comm), task->comm);
+	bpf_seq_write(seq, &out, sizeof(out));
+}
+
+/*
+ * Second pass: who was on the CPU in the first and left it before its slot was there has
+ * no stamp yet; it left at about the time when the slot was made. So has who was born to a
+ * parent without slot.
+ */
+static __always_inline void enlist_again(struct task_struct *task)
+{
+	int match = match_target(task);
+	struct slot *slot;
+
+	if (match < 0 || task->exit_state)
+		return;
+	slot = make_slot(task, match);
+	if (slot)
+		stamp_sleeper(task, slot, slot->made);
+}
+
+static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct iter_room *room;
+	struct wire_block *block;
+	struct slot *slot;
+	__u32 zero = 0, nr = 0;
+	__u64 since, size;
+	long bytes;
+
+	if (!task)
+		return 0;
+	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	room = bpf_map_lookup_elem(&iter_rooms, &zero);
+	if (!slot || !room || task->on_cpu)
+		return 0;
+	since = slot->since;
+	if (!since)
+		return 0;
+	block = &room->full.block;
+	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	if (settings.kernel_stacks) {
+		bytes = bpf_get_task_stack(task, room->full.ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
+		nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+		if (nr >= settings.max_frames) {
+			nr = settings.max_frames;
+			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
+		}
+		if (nr > WIRE_MAX_FRAMES)
+			nr = WIRE_MAX_FRAMES;
+	}
+	size = sizeof(*block) + nr * sizeof(__u64);
+	block->head.kind = WIRE_BLOCK;
+	block->head.size = (__u32)size;
+	block->time = end_ns;
+	block->ns = end_ns > since ? end_ns - since : 0;
+	block->cgroup = 0;
+	block->pid = (__u32)task->tgid;
+	block->tid = (__u32)task->pid;
+	block->cpu = 0;
+	block->state = slot->state;
+	block->flags |= WIRE_BLOCK_IN_FLIGHT;
+	if (slot->preempted)
+		block->flags |= WIRE_BLOCK_PREEMPTED;
+	if (!slot->ran)
+		block->flags |= WIRE_BLOCK_NEVER_RAN;
+	block->stack_bytes = 0;
+	block->nr_kernel = (__u16)nr;
+	block->nr_user = 0;
+	block->reserved = 0;
+	block->incarnation = slot->incarnation;
+	block->since = since;
+	/*
+	 * Claimed before it is written, so that a task which wakes now is not reported by the
+	 * switch hook as well. No room in this read: the task is shown again in the next.
+	 */
+	if (__sync_val_compare_and_swap(&slot->since, since, 0) != since)
+		return 0;
+	if (bpf_seq_write(ctx->meta->seq, block, size))
+		slot->since = since;
+	return 0;
+}
+
+/* One caller's frame, as the x86-64 and arm64 ABIs lay it down. */
+struct user_frame {
+	__u64 next;
+	__u64 ret;
+};
+
+/* Reads the user frames of a task by its frame pointers. May sleep for ever. */
+static __always_inline __u32 walk_user(struct task_struct *task, __u64 *ips, __u32 *truncated)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct user_frame frame;
+	__u32 nr = 0;
+	__u64 fp;
+
+	fp = BPF_CORE_READ(regs, bp);
+	ips[nr++] = BPF_CORE_READ(regs, ip);
+	*truncated = 1;
+	for (__u32 i = 1; i < WIRE_MAX_FRAMES; i++) {
+		if (i >= settings.max_frames)
+			return nr;
+		if (!fp || fp & 7 || bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0)) {
+			*truncated = 0;
+			return nr;
+		}
+		if (!frame.ret || frame.next <= fp) {
+			*truncated = 0;
+			if (frame.ret) {
+				ips[i] = frame.ret;
+				nr = i + 1;
+			}
+			return nr;
+		}
+		ips[i] = frame.ret;
+		nr = i + 1;
+		fp = frame.next;
+	}
+	return nr;
+}
+
+static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct iter_room *room;
+	struct slot *slot;
+	__u32 zero = 0, nr, truncated = 0, pid;
+	__u64 since, size;
+
+	if (!task)
+		return 0;
+	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	room = bpf_map_lookup_elem(&iter_rooms, &zero);
+	if (!slot || !room || slot->flags & SLOT_KTHREAD)
+		return 0;
+	since = slot->since;
+	pid = (__u32)task->tgid;
+	if (!since || bpf_map_lookup_elem(&skip_pids, &pid))
+		return 0;
+	room->user.user.incarnation = slot->incarnation;
+	walking_pid = pid;
+	nr = walk_user(task, room->user.ips, &truncated);
+	walking_pid = 0;
+	if (nr > WIRE_MAX_FRAMES)
+		nr = WIRE_MAX_FRAMES;
+	size = sizeof(room->user.user) + nr * sizeof(__u64);
+	room->user.user.head.kind = WIRE_USER;
+	room->user.user.head.size = (__u32)size;
+	room->user.user.since = since;
+	room->user.user.tid = (__u32)task->pid;
+	room->user.user.nr = (__u16)nr;
+	room->user.user.truncated = (__u16)truncated;
+	bpf_seq_write(ctx->meta->seq, &room->user, size);
+	return 0;
+}
+
+#endif /* DENET_ITERATE_BPF_H */

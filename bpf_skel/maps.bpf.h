@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the programs keep: settings, maps, and a CPU's own room. */
+#ifndef DENET_MAPS_BPF_H
+#define DENET_MAPS_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "wire.h"
+
+#define ENTRIES_MAX 49152 /* windowed sums in one generation */
+#define STACKS_MAX 49152  /* distinct stacks in one generation */
+#define TARGETS_MAX 65536
+
+const volatile struct wire_settings settings = {};
+
+/* Where the recording is; user space moves it on. */
+volatile __u32 phase = WIRE_PHASE_IDLE;
+volatile __u64 start_ns;      /* blocks that began before count from here */
+volatile __u64 end_ns;	      /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
+volatile __u32 generation;    /* which of the two generations takes new sums */
+volatile __u32 filled[2];     /* entries in each generation */
+volatile __u32 known[2];      /* stacks in each generation */
+volatile __s64 targets_alive; /* tasks with storage */
+volatile __u64 last_incarnation;
+volatile __u32 enlist_pass;   /* 1: list tasks and make storage, 2: stamp sleepers */
+volatile __u32 walking_pid;   /* whose memory the sleepable iterator reads right now */
+
+/* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
+struct slot {
+	__u64 since;	   /* when it left the CPU; 0: it has not */
+	__u64 incarnation; /* unique in a recording */
+	__u64 made;	   /* when this slot was */
+	__u32 flags;	   /* SLOT_* */
+	__u8 state;	   /* enum wire_state, of the block that began at since */
+	__u8 preempted;
+	__u8 ran; /* was on a CPU during the recording */
+	__u8 reserved;
+};
+
+#define SLOT_BY_TID 1U /* a target as a thread, not as part of its process */
+#define SLOT_KTHREAD 2U
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, struct wire_target);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+/* Processes whose memory did not answer: the sleepable iterator leaves them out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);
+	__type(value, __u32);
+} skip_pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} rings SEC(".maps");
+
+struct entries_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ENTRIES_MAX);
+	__type(key, struct wire_entry_key);
+	__type(value, struct wire_entry);
+} entries0 SEC(".maps"), entries1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct entries_map);
+} entries SEC(".maps") = { .values = { &entries0, &entries1 } };
+
+/* Ids of the stacks that this generation has sent. */
+struct stacks_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACKS_MAX);
+	__type(key, __u64);
+	__type(value, __u64);
+} stacks0 SEC(".maps"), stacks1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct stacks_map);
+} stacks SEC(".maps") = { .values = { &stacks0, &stacks1 } };
+
+struct full_block {
+	struct wire_block block;
+	__u64 ips[2 * WIRE_MAX_FRAMES];
+};
+
+struct full_stack {
+	struct wire_stack stack;
+	__u64 ips[WIRE_MAX_FRAMES];
+};
+
+/*
+ * A CPU's room. Used by the switch hooks only, which the scheduler never nests: both run
+ * with preemption off.
+ */
+struct cpu {
+	struct wire_cpu own;
+	struct full_block full;
+	struct full_stack out;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu);
+} cpus SEC(".maps");
+
+/* The iterators' room; one of each runs at a time. */
+struct iter_room {
+	struct full_block full;
+	struct {
+		struct wire_user user;
+		__u64 ips[WIRE_MAX_FRAMES];
+	} user;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iter_room);
+} iter_rooms SEC(".maps");
+
+static __always_inline struct cpu *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+#endif /* DENET_MAPS_BPF_H */

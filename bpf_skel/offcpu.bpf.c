@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The programs: two at each switch, one at each task's birth and death, and iterators.
+ * User space loads one program of each group that the kernel takes.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "wire.h"
+#include "maps.bpf.h"
+#include "task.bpf.h"
+#include "block.bpf.h"
+#include "iterate.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Switch-out, where the tracepoint carries the state (5.18 and later). */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_out, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return handle_switch_out(preempt, prev, prev_state);
+}
+
+/* Switch-out before that: the state is still in the task. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_out_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return handle_switch_out(preempt, prev, task_state(prev));
+}
+
+/* Switch-in, in the context of the task that comes back. */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(switch_in_exit_tp, bool is_switch)
+{
+	return is_switch ? handle_switch_in(ctx) : 0;
+}
+
+SEC("fentry/__perf_event_task_sched_in")
+int BPF_PROG(switch_in_fentry)
+{
+	return handle_switch_in(ctx);
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
+{
+	int match;
+
+	if (phase != WIRE_PHASE_RUNNING)
+		return 0;
+	match = inherit_target(task, clone_flags);
+	if (match >= 0)
+		make_slot(task, match);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(task_gone, struct task_struct *task)
+{
+	if (bpf_task_storage_get(&slots, task, NULL, 0))
+		__sync_fetch_and_add(&targets_alive, -1);
+	return 0;
+}
+
+SEC("iter/task")
+int list_tasks(struct bpf_iter__task *ctx)
+{
+	if (!ctx->task)
+		return 0;
+	if (enlist_pass == 1)
+		enlist(ctx->meta->seq, ctx->task);
+	else
+		enlist_again(ctx->task);
+	return 0;
+}
+
+SEC("iter/task")
+int report_blocked(struct bpf_iter__task *ctx)
+{
+	return report_blocked_task(ctx);
+}
+
+/* Sleeps while a task holds its mmap_lock: read only in a child that can be killed. */
+SEC("iter.s/task")
+int read_user(struct bpf_iter__task *ctx)
+{
+	return read_blocked_user(ctx);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tasks: whose time counts, and in which state they left the CPU. */
+#ifndef DENET_TASK_BPF_H
+#define DENET_TASK_BPF_H
+
+#include "maps.bpf.h"
+
+#define PF_KTHREAD 0x00200000U
+#define CLONE_THREAD 0x00010000ULL
+
+/* include/linux/sched.h; the same in all kernels that the programs load on. */
+#define TASK_INTERRUPTIBLE 0x1U
+#define TASK_UNINTERRUPTIBLE 0x2U
+#define TASK_STOPPED_BIT 0x4U
+#define TASK_TRACED_BIT 0x8U
+#define TASK_EXIT_BITS 0x30U
+#define TASK_PARKED_BIT 0x40U
+#define TASK_DEAD_BIT 0x80U
+#define TASK_NOLOAD_BIT 0x400U
+
+/* A state is a mask: 0x402 is idle, 0x2001 a freezable sleep. */
+static __always_inline __u8 classify_state(bool preempt, __u32 state)
+{
+	if (preempt || !(state & 0xff))
+		return WIRE_STATE_R;
+	if (state & (TASK_DEAD_BIT | TASK_EXIT_BITS))
+		return WIRE_STATE_X;
+	if (state & TASK_INTERRUPTIBLE)
+		return WIRE_STATE_S;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD_BIT ? WIRE_STATE_I : WIRE_STATE_D;
+	if (state & TASK_TRACED_BIT)
+		return WIRE_STATE_t;
+	if (state & TASK_STOPPED_BIT)
+		return WIRE_STATE_T;
+	if (state & TASK_PARKED_BIT)
+		return WIRE_STATE_P;
+	return WIRE_STATE_OTHER;
+}
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
+}
+
+/* Whether a task that exists at the start is a target, and how: SLOT_* or -1. */
+static __always_inline int match_target(struct task_struct *task)
+{
+	struct wire_target key = { .kind = WIRE_TARGET_PID, .id = task->tgid };
+	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
+
+	if ((__u32)task->tgid == settings.own_pid)
+		return -1;
+	if (flags && !settings.kernel_threads)
+		return -1;
+	if (settings.all || bpf_map_lookup_elem(&targets, &key))
+		return flags;
+	key = (struct wire_target){ .kind = WIRE_TARGET_TID, .id = task->pid };
+	if (bpf_map_lookup_elem(&targets, &key))
+		return flags | SLOT_BY_TID;
+	return -1;
+}
+
+/*
+ * Whether a task that current just made is a target. Who has no slot is none, and neither
+ * are its children: so the recorder's helpers stay out of an -a recording.
+ */
+static __always_inline int inherit_target(struct task_struct *task, __u64 clone_flags)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	bool by_kernel = parent->flags & PF_KTHREAD;
+	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
+	struct slot *slot;
+
+	if (flags && !settings.kernel_threads)
+		return -1;
+	slot = bpf_task_storage_get(&slots, parent, NULL, 0);
+	if (settings.all)
+		return slot || by_kernel ? flags : -1;
+	if (!slot)
+		return -1;
+	if (settings.no_inherit && (slot->flags & SLOT_BY_TID || !(clone_flags & CLONE_THREAD)))
+		return -1;
+	return flags | (slot->flags & SLOT_BY_TID);
+}
+
+static __always_inline void count_no_storage(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (cpu)
+		__sync_fetch_and_add(&cpu->own.accounts.no_storage, 1);
+}
+
+/* Gives a task its slot. Never called from a switch hook. */
+static __always_inline struct slot *make_slot(struct task_struct *task, int flags)
+{
+	struct slot *slot;
+
+	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	if (slot)
+		return slot;
+	slot = bpf_task_storage_get(&slots, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!slot) {
+		count_no_storage();
+		return NULL;
+	}
+	slot->flags = flags;
+	slot->made = bpf_ktime_get_ns();
+	slot->incarnation = __sync_fetch_and_add(&last_incarnation, 1) + 1;
+	__sync_fetch_and_add(&targets_alive, 1);
+	return slot;
+}
+
+#endif /* DENET_TASK_BPF_H */

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/jobs.h"
+#include "base/units.h"
+
+#define FAR (clock__now_ns() + 20 * NSEC_PER_SEC)
+
+static int send_counts(void *ctx, struct child_out *out)
+{
+	uint32_t nr = *(uint32_t *)ctx;
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = child_out__put(out, i & 7, &i, sizeof(i));
+	return err;
+}
+
+static int fail_plainly(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	(void)out;
+	return -ENXIO;
+}
+
+static int block_for_ever(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	child_out__put(out, 1, "before", 6);
+	child_out__flush(out);
+	while (pause())
+		;
+	return 0;
+}
+
+static int die_at_once(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	child_out__put(out, 1, "half", 4);
+	child_out__flush(out);
+	_exit(0);
+}
+
+static int send_greatest(void *ctx, struct child_out *out)
+{
+	char *data = calloc(1, CHILD_MESSAGE_MAX + 1);
+	int err;
+
+	(void)ctx;
+	if (!data)
+		return -ENOMEM;
+	data[CHILD_MESSAGE_MAX - 1] = 'z';
+	err = child_out__put(out, 2, data, CHILD_MESSAGE_MAX);
+	if (!err && child_out__put(out, 2, data, CHILD_MESSAGE_MAX + 1) != -EMSGSIZE)
+		err = -EBADE;
+	free(data);
+	return err;
+}
+
+TEST(every_message_arrives_in_order_with_its_type)
+{
+	uint32_t nr = 100000, value;
+	struct child_message message;
+	struct child *child;
+	int err;
+
+	child = child__new(send_counts, &nr, &err);
+	ASSERT_NE(NULL, child);
+	for (uint32_t i = 0; i < nr; i++) {
+		ASSERT_EQ(1, child__receive(child, FAR, &message));
+		ASSERT_EQ(sizeof(value), message.size);
+		memcpy(&value, message.data, sizeof(value));
+		ASSERT_EQ(i, value);
+		ASSERT_EQ(i & 7, message.type);
+	}
+	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+TEST(result_of_the_function_is_told_from_its_death)
+{
+	struct child_message message;
+	struct child *child;
+	int err;
+
+	child = child__new(fail_plainly, NULL, &err);
+	ASSERT_NE(NULL, child);
+	EXPECT_EQ(-ENXIO, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+
+	child = child__new(die_at_once, NULL, &err);
+	ASSERT_NE(NULL, child);
+	EXPECT_EQ(1, child__receive(child, FAR, &message));
+	EXPECT_EQ(4, message.size);
+	EXPECT_EQ(-ECHILD, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+TEST(greatest_message_passes_and_one_byte_more_is_refused)
+{
+	struct child_message message;
+	struct child *child;
+	int err;
+
+	child = child__new(send_greatest, NULL, &err);
+	ASSERT_NE(NULL, child);
+	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	EXPECT_EQ(CHILD_MESSAGE_MAX, message.size);
+	EXPECT_EQ('z', ((const char *)message.data)[CHILD_MESSAGE_MAX - 1]);
+	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+TEST(blocked_child_times_out_and_is_killed_and_reaped)
+{
+	struct child_message message;
+	struct child *child;
+	pid_t pid;
+	int err;
+
+	child = child__new(block_for_ever, NULL, &err);
+	ASSERT_NE(NULL, child);
+	pid = child__pid(child);
+	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	EXPECT_EQ(-ETIMEDOUT,
+		  child__receive(child, clock__now_ns() + 5 * NSEC_PER_MSEC, &message));
+	/* A deadline that is over does not wait, nor does it block. */
+	EXPECT_EQ(-ETIMEDOUT, child__receive(child, 0, &message));
+	EXPECT_EQ(0, child__delete(child));
+	EXPECT_EQ(-1, kill(pid, 0));
+	EXPECT_EQ(ESRCH, errno);
+	EXPECT_EQ(0, child__delete(NULL));
+}
+
+TEST(what_arrived_before_the_deadline_is_delivered_after_it)
+{
+	struct child_message message;
+	uint32_t nr = 1;
+	struct child *child;
+	siginfo_t info;
+	int err;
+
+	child = child__new(send_counts, &nr, &err);
+	ASSERT_NE(NULL, child);
+	ASSERT_EQ(0, waitid(P_PID, (id_t)child__pid(child), &info, WEXITED | WNOWAIT));
+	EXPECT_EQ(1, child__receive(child, 0, &message));
+	EXPECT_EQ(0, child__receive(child, 0, &message));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+static int stop_oneself(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	(void)out;
+	raise(SIGSTOP);
+	return 0;
+}
+
+TEST(stopped_child_is_killed_too)
+{
+	struct child *child;
+	siginfo_t info;
+	int err;
+
+	child = child__new(stop_oneself, NULL, &err);
+	ASSERT_NE(NULL, child);
+	ASSERT_EQ(0, waitid(P_PID, (id_t)child__pid(child), &info, WSTOPPED | WNOWAIT));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+TEST(delete_is_well_where_sigchld_is_ignored)
+{
+	struct child *child;
+	int err;
+
+	signal(SIGCHLD, SIG_IGN);
+	child = child__new(block_for_ever, NULL, &err);
+	ASSERT_NE(NULL, child);
+	EXPECT_EQ(0, child__delete(child));
+}
+
+struct interrupter {
+	pthread_t target;
+	int stop;
+};
+
+static void ignore_signal(int sig)
+{
+	(void)sig;
+}
+
+static void *interrupt(void *ctx)
+{
+	struct interrupter *interrupter = ctx;
+
+	while (!__atomic_load_n(&interrupter->stop, __ATOMIC_RELAXED)) {
+		pthread_kill(interrupter->target, SIGUSR1);
+		usleep(50);
+	}
+	return NULL;
+}
+
+static int send_counts_slowly(void *ctx, struct child_out *out)
+{
+	uint32_t nr = *(uint32_t *)ctx;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		usleep(500);
+		child_out__put(out, i & 7, &i, sizeof(i));
+		child_out__flush(out);
+	}
+	return 0;
+}
+
+TEST(signals_neither_lose_nor_repeat_messages)
+{
+	struct interrupter interrupter = { .target = pthread_self() };
+	struct sigaction action = { .sa_handler = ignore_signal };
+	struct child_message message;
+	uint32_t nr = 100, value;
+	struct child *child;
+	pthread_t thread;
+	int err;
+
+	sigaction(SIGUSR1, &action, NULL);
+	child = child__new(send_counts_slowly, &nr, &err);
+	ASSERT_NE(NULL, child);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &interrupter));
+	for (uint32_t i = 0; i < nr; i++) {
+		ASSERT_EQ(1, child__receive(child, FAR, &message));
+		memcpy(&value, message.data, sizeof(value));
+		ASSERT_EQ(i, value);
+	}
+	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+	__atomic_store_n(&interrupter.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
+static int list_descriptors(void *ctx, struct child_out *out)
+{
+	int open_fds = 0;
+
+	(void)ctx;
+	for (int fd = 3; fd < 256; fd++)
+		open_fds += fcntl(fd, F_GETFD) >= 0;
+	return child_out__put(out, 0, &open_fds, sizeof(open_fds));
+}
+
+TEST(child_keeps_none_of_the_parents_descriptors)
+{
+	int files[8], open_fds, err;
+	struct child_message message;
+	struct child *child;
+
+	for (int i = 0; i < 8; i++)
+		files[i] = dup(STDERR_FILENO);
+	child = child__new(list_descriptors, NULL, &err);
+	ASSERT_NE(NULL, child);
+	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	memcpy(&open_fds, message.data, sizeof(open_fds));
+	EXPECT_EQ(1, open_fds);
+	EXPECT_EQ(0, child__delete(child));
+	for (int i = 0; i < 8; i++)
+		close(files[i]);
+}
+
+static int interrupt_oneself(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	raise(SIGINT);
+	raise(SIGTERM);
+	raise(SIGHUP);
+	return child_out__put(out, 0, "alive", 5);
+}
+
+TEST(ctrl_c_does_not_end_the_child)
+{
+	struct child_message message;
+	struct child *child;
+	int err;
+
+	child = child__new(interrupt_oneself, NULL, &err);
+	ASSERT_NE(NULL, child);
+	EXPECT_EQ(1, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__delete(child));
+}
+
+/* The write end of the pipe is inherited by all who live: at its end, all are gone. */
+TEST(child_dies_with_its_parent)
+{
+	int alive[2], err;
+	struct pollfd poll_fd;
+	pid_t parent;
+	char byte;
+
+	ASSERT_EQ(0, pipe(alive));
+	parent = fork();
+	if (!parent) {
+		/* The child's stderr is the one descriptor that it keeps. */
+		dup2(alive[1], STDERR_FILENO);
+		if (!child__new(block_for_ever, NULL, &err))
+			_exit(1);
+		_exit(0);
+	}
+	close(alive[1]);
+	waitpid(parent, NULL, 0);
+	poll_fd = (struct pollfd){ .fd = alive[0], .events = POLLIN };
+	ASSERT_EQ(1, poll(&poll_fd, 1, 20000));
+	EXPECT_EQ(0, read(alive[0], &byte, 1));
+	close(alive[0]);
+}
+
+/* Jobs: what index n does. */
+enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE };
+
+struct job_test {
+	const enum kind *kinds;
+	int answers[64];
+	int status[64];
+	int dones;
+	int answer_error;
+};
+
+static int job__run(void *ctx, size_t index, struct child_out *out)
+{
+	struct job_test *test = ctx;
+
+	switch (test->kinds[index]) {
+	case HANGS:
+		return block_for_ever(NULL, out);
+	case HANGS_LATE:
+		child_out__put(out, 5, &index, sizeof(index));
+		return block_for_ever(NULL, out);
+	case DIES:
+		_exit(3);
+	case BAD:
+		return -EACCES;
+	default:
+		return child_out__put(out, 5, &index, sizeof(index));
+	}
+}
+
+static int job__answer(void *ctx, size_t index, const struct child_message *message)
+{
+	struct job_test *test = ctx;
+	size_t sent;
+
+	if (message->type == 5) {
+		memcpy(&sent, message->data, sizeof(sent));
+		test->answers[index] += sent == index;
+	}
+	return test->answer_error;
+}
+
+static void job__done(void *ctx, size_t index, int status)
+{
+	struct job_test *test = ctx;
+
+	test->status[index] = status;
+	test->dones++;
+}
+
+static int run_jobs(struct job_test *test, size_t nr, int deadline_ms)
+{
+	struct jobs jobs = { .nr = nr, .ctx = test, .run = job__run,
+			     .answer = job__answer, .done = job__done };
+
+	memset(test->status, 0x55, sizeof(test->status));
+	return jobs__run(&jobs, deadline_ms);
+}
+
+TEST(jobs_that_hang_or_die_cost_only_themselves)
+{
+	static const enum kind kinds[] = { GOOD, HANGS, GOOD, BAD, HANGS_LATE, DIES, GOOD, HANGS };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, run_jobs(&test, 8, 4000));
+	EXPECT_EQ(8, test.dones);
+	EXPECT_EQ(0, test.status[0]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	EXPECT_EQ(0, test.status[2]);
+	EXPECT_EQ(-EACCES, test.status[3]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[4]);
+	EXPECT_EQ(-ECHILD, test.status[5]);
+	EXPECT_EQ(0, test.status[6]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[7]);
+	EXPECT_EQ(1, test.answers[0]);
+	EXPECT_EQ(1, test.answers[4]);
+	EXPECT_EQ(1, test.answers[6]);
+}
+
+TEST(many_hanging_jobs_leave_time_for_the_last)
+{
+	enum kind kinds[41];
+	struct job_test test = { .kinds = kinds };
+
+	for (int i = 0; i < 40; i++)
+		kinds[i] = HANGS;
+	kinds[40] = GOOD;
+	ASSERT_EQ(0, run_jobs(&test, 41, 4000));
+	EXPECT_EQ(41, test.dones);
+	EXPECT_EQ(0, test.status[40]);
+}
+
+TEST(jobs_not_begun_at_the_deadline_are_timed_out)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, run_jobs(&test, 2, 0));
+	EXPECT_EQ(2, test.dones);
+	EXPECT_EQ(-ETIMEDOUT, test.status[0]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	ASSERT_EQ(0, run_jobs(&test, 0, 1000));
+}
+
+TEST(error_of_an_answer_ends_the_jobs)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds, .answer_error = -ENOSPC };
+
+	EXPECT_EQ(-ENOSPC, run_jobs(&test, 2, 4000));
+	EXPECT_EQ(0, test.dones);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "host/kallsyms.h"
+
+static int parse(const char *line, struct kallsyms_line *out)
+{
+	return kallsyms__parse_line(line, strlen(line), out);
+}
+
+TEST(lines_of_functions_modules_and_programs_are_parsed)
+{
+	struct kallsyms_line line;
+
+	ASSERT_EQ(0, parse("ffffffff81000000 T _text", &line));
+	EXPECT_EQ(0xffffffff81000000, line.address);
+	EXPECT_EQ('T', line.type);
+	EXPECT_EQ(5, line.name_len);
+	EXPECT_EQ(0, memcmp("_text", line.name, 5));
+	EXPECT_FALSE(line.in_module);
+	ASSERT_EQ(0, parse("ffffffffc0201000 t do_it\t[snd]", &line));
+	EXPECT_EQ(5, line.name_len);
+	EXPECT_TRUE(line.in_module);
+	ASSERT_EQ(0, parse("ffffffffc0201000 t bpf_prog_0011_x\t[bpf]", &line));
+	EXPECT_TRUE(line.in_module);
+	ASSERT_EQ(0, parse("c0201000 D x", &line));
+	EXPECT_EQ(0xc0201000, line.address);
+}
+
+TEST(malformed_lines_are_refused)
+{
+	static const char *const lines[] = {
+		"", " ", "T x", "10", "10 ", "10 T", "10 T ", "10 Tx y", "xyz T x", "10T x",
+		"10000000000000000 T x", "10 T \t[m]", "10 T x\t", "10 T x\t[", "10 T x\t[]",
+		"10 T x\t[m", "10 T x\tm]",
+	};
+	struct kallsyms_line line;
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		EXPECT_EQ(-EINVAL, parse(lines[i], &line)) TH_LOG("line %zu", i);
+	/* What lies behind the length is not read, and a NUL is no part of a name. */
+	EXPECT_EQ(-EINVAL, kallsyms__parse_line("10 T x", 5, &line));
+	EXPECT_EQ(-EINVAL, kallsyms__parse_line("10 T a\0b", 8, &line));
+}
+
+static struct kallsyms *load(const char *text, int *err)
+{
+	struct kallsyms *kallsyms;
+	char path[64];
+	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	kallsyms = kallsyms__new(path, err);
+	close(fd);
+	return kallsyms;
+}
+
+TEST(look_up_finds_function_and_offset)
+{
+	static const char text[] = "0000000000000000 t percpu_zero\n"
+				   "2000 t second\n"
+				   "1000 T first\n"
+				   "1800 D data\n"
+				   "nonsense\n"
+				   "3000 t third\t[mod]";
+	struct kallsyms *kallsyms;
+	uint64_t offset;
+	int err;
+
+	kallsyms = load(text, &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(3, kallsyms__nr(kallsyms));
+	EXPECT_FALSE(kallsyms__hidden(kallsyms));
+	EXPECT_EQ(NULL, kallsyms__lookup(kallsyms, 0, &offset));
+	EXPECT_EQ(NULL, kallsyms__lookup(kallsyms, 0xfff, &offset));
+	EXPECT_STREQ("first", kallsyms__lookup(kallsyms, 0x1000, &offset));
+	EXPECT_EQ(0, offset);
+	EXPECT_STREQ("first", kallsyms__lookup(kallsyms, 0x1fff, &offset));
+	EXPECT_EQ(0xfff, offset);
+	EXPECT_STREQ("second", kallsyms__name(kallsyms, 0x2000));
+	EXPECT_STREQ("third", kallsyms__lookup(kallsyms, 0x3000 + KALLSYMS_OFFSET_MAX - 1, NULL));
+	EXPECT_EQ(NULL, kallsyms__lookup(kallsyms, 0x3000 + KALLSYMS_OFFSET_MAX, NULL));
+	EXPECT_EQ(NULL, kallsyms__lookup(kallsyms, UINT64_MAX, NULL));
+	EXPECT_EQ(NULL, kallsyms__name(NULL, 0x2000));
+	kallsyms__delete(kallsyms);
+	kallsyms__delete(NULL);
+}
+
+TEST(global_name_speaks_for_its_aliases)
+{
+	struct kallsyms *kallsyms;
+	int err;
+
+	kallsyms = load("1000 W weak\n1000 t local\n1000 T global\n1000 T later\n", &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_STREQ("global", kallsyms__name(kallsyms, 0x1000));
+	EXPECT_STREQ("global", kallsyms__name(kallsyms, 0x1001));
+	kallsyms__delete(kallsyms);
+}
+
+TEST(range_ends_where_the_next_function_begins)
+{
+	struct kallsyms *kallsyms;
+	uint64_t start, end;
+	int err;
+
+	kallsyms = load("3000 t last\n1000 T a\n1000 T alias\n2000 t a\n", &err);
+	ASSERT_NE(NULL, kallsyms);
+	ASSERT_EQ(0, kallsyms__range(kallsyms, "a", &start, &end));
+	EXPECT_EQ(0x1000, start);
+	EXPECT_EQ(0x2000, end);
+	ASSERT_EQ(0, kallsyms__range(kallsyms, "alias", &start, &end));
+	EXPECT_EQ(0x2000, end);
+	ASSERT_EQ(0, kallsyms__range(kallsyms, "last", &start, &end));
+	EXPECT_EQ(UINT64_MAX, end);
+	EXPECT_EQ(-ENOENT, kallsyms__range(kallsyms, "none", &start, &end));
+	kallsyms__delete(kallsyms);
+}
+
+TEST(addresses_that_are_all_zero_are_hidden)
+{
+	struct kallsyms *kallsyms;
+	uint64_t start, end;
+	int err;
+
+	kallsyms = load("0000000000000000 T _text\n0000000000000000 t x\t[m]\n", &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_TRUE(kallsyms__hidden(kallsyms));
+	EXPECT_EQ(0, kallsyms__nr(kallsyms));
+	EXPECT_EQ(NULL, kallsyms__name(kallsyms, 0));
+	EXPECT_EQ(NULL, kallsyms__name(kallsyms, UINT64_MAX));
+	EXPECT_EQ(-ENOENT, kallsyms__range(kallsyms, "x", &start, &end));
+	kallsyms__delete(kallsyms);
+}
+
+TEST(file_that_is_missing_or_holds_no_function_is_an_error)
+{
+	int err = 0;
+
+	EXPECT_EQ(NULL, kallsyms__new("/nonexistent/kallsyms", &err));
+	EXPECT_EQ(-ENOENT, err);
+	EXPECT_EQ(NULL, load("", &err));
+	EXPECT_EQ(-ENODATA, err);
+	EXPECT_EQ(NULL, load("1000 D data\n", &err));
+	EXPECT_EQ(-ENODATA, err);
+	EXPECT_EQ(NULL, kallsyms__new("/proc/self", &err));
+	EXPECT_EQ(-EIO, err);
+}
+
+TEST(many_symbols_out_of_order_are_all_found_in_bounded_memory)
+{
+	const size_t nr = 150000;
+	struct kallsyms *kallsyms;
+	char *text = NULL, name[32];
+	size_t size, wrong = 0;
+	FILE *file = open_memstream(&text, &size);
+	int err;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t k = i * 7919 % nr;
+
+		fprintf(file, "%016zx t some_function_%zu\n", 0x1000 + k * 16, k);
+	}
+	fclose(file);
+	kallsyms = load(text, &err);
+	free(text);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_EQ(nr, kallsyms__nr(kallsyms));
+	EXPECT_GT(12u << 20, kallsyms__memory(kallsyms));
+	for (size_t k = 0; k < nr; k++) {
+		snprintf(name, sizeof(name), "some_function_%zu", k);
+		wrong += strcmp(name, kallsyms__name(kallsyms, 0x1000 + k * 16 + 7)) != 0;
+	}
+	EXPECT_EQ(0, wrong);
+	kallsyms__delete(kallsyms);
+}
+
+TEST(machines_own_file_is_read)
+{
+	struct kallsyms *kallsyms;
+	uint64_t start, end;
+	int err;
+
+	kallsyms = kallsyms__new(NULL, &err);
+	if (!kallsyms)
+		SKIP(return, "no /proc/kallsyms: %s", strerror(-err));
+	if (kallsyms__hidden(kallsyms)) {
+		kallsyms__delete(kallsyms);
+		SKIP(return, "kernel addresses are hidden (kernel.kptr_restrict)");
+	}
+	EXPECT_LT(10000, kallsyms__nr(kallsyms));
+	ASSERT_EQ(0, kallsyms__range(kallsyms, "schedule", &start, &end));
+	EXPECT_LT(start, end);
+	EXPECT_STREQ("schedule", kallsyms__name(kallsyms, start + 1));
+	TH_LOG("%zu symbols in %zu bytes", kallsyms__nr(kallsyms), kallsyms__memory(kallsyms));
+	kallsyms__delete(kallsyms);
+}
+
+TEST_HARNESS_MAIN

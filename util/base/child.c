@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/units.h"
+
+#define OUT_CHUNK (32u << 10)
+#define IN_CHUNK (64u << 10)
+/* How long a killed child may take to vanish before it counts as unkillable. */
+#define REAP_MS 200
+
+/* The type of the last message, whose payload is fn's result. */
+#define TYPE_RESULT UINT32_MAX
+
+/* In front of each message. */
+struct frame_header {
+	uint32_t size;
+	uint32_t type;
+};
+
+struct child {
+	pid_t pid;
+	int fd;
+	struct buffer in;
+	size_t used; /* bytes of in that the last message took */
+};
+
+struct child_out {
+	int fd;
+	struct buffer queue;
+};
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int child_out__flush(struct child_out *out)
+{
+	int err = write_all(out->fd, out->queue.data, out->queue.len);
+
+	out->queue.len = 0;
+	return err;
+}
+
+int child_out__put(struct child_out *out, uint32_t type, const void *data, size_t size)
+{
+	struct frame_header header = { .size = (uint32_t)size, .type = type };
+	char *room;
+
+	if (size > CHILD_MESSAGE_MAX)
+		return -EMSGSIZE;
+	room = buffer__reserve(&out->queue, sizeof(header) + size);
+	if (!room)
+		return -ENOMEM;
+	memcpy(room, &header, sizeof(header));
+	if (size)
+		memcpy(room + sizeof(header), data, size);
+	out->queue.len += sizeof(header) + size;
+	return out->queue.len >= OUT_CHUNK ? child_out__flush(out) : 0;
+}
+
+/*
+ * Ctrl-C reaches the whole process group, and the first one means "finish the file": the
+ * child has to live on for that. Whatever ends the parent at once ends the child, too.
+ */
+static void settle_signals(void)
+{
+	sigset_t none;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Leaves the standard descriptors and the pipe, which becomes the first after them. */
+static int settle_descriptors(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* A child that cannot be killed must not keep the reader of our output waiting. */
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	if (fd != STDERR_FILENO + 1)
+		fd = dup2(fd, STDERR_FILENO + 1);
+	closefrom(STDERR_FILENO + 2);
+	return fd;
+}
+
+static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, pid_t parent)
+{
+	struct child_out out = { 0 };
+	int result;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent may have died before the line above took effect. */
+	if (getppid() != parent)
+		_exit(1);
+	settle_signals();
+	out.fd = settle_descriptors(fd);
+	result = fn(ctx, &out);
+	if (child_out__put(&out, TYPE_RESULT, &result, sizeof(result)) || child_out__flush(&out))
+		_exit(1);
+	_exit(0);
+}
+
+struct child *child__new(child_fn fn, void *ctx, int *err)
+{
+	struct child *child = calloc(1, sizeof(*child));
+	pid_t parent = getpid();
+	int fds[2];
+
+	if (!child) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	if (pipe2(fds, O_CLOEXEC)) {
+		*err = -errno;
+		free(child);
+		return NULL;
+	}
+	child->pid = fork();
+	if (child->pid == 0)
+		run(fn, ctx, fds[1], parent);
+	*err = child->pid < 0 ? -errno : 0;
+	close(fds[1]);
+	if (*err) {
+		close(fds[0]);
+		free(child);
+		return NULL;
+	}
+	child->fd = fds[0];
+	return child;
+}
+
+/* 1 and the next message that is in the buffer, or what child__receive() says, or -EAGAIN. */
+static int next_message(struct child *child, struct child_message *message)
+{
+	struct frame_header header;
+	int result;
+
+	buffer__consume(&child->in, child->used);
+	child->used = 0;
+	if (child->in.len < sizeof(header))
+		return -EAGAIN;
+	memcpy(&header, child->in.data, sizeof(header));
+	if (header.size > CHILD_MESSAGE_MAX ||
+	    (header.type == TYPE_RESULT && header.size != sizeof(result)))
+		return -EPROTO;
+	if (child->in.len < sizeof(header) + header.size)
+		return -EAGAIN;
+	if (header.type == TYPE_RESULT) {
+		memcpy(&result, child->in.data + sizeof(header), sizeof(result));
+		return result > 0 ? -EPROTO : result;
+	}
+	message->type = header.type;
+	message->data = child->in.data + sizeof(header);
+	message->size = header.size;
+	child->used = sizeof(header) + header.size;
+	return 1;
+}
+
+/* 0: the pipe is readable or at its end. -ETIMEDOUT, -errno. */
+static int wait_readable(int fd, uint64_t deadline_ns)
+{
+	for (;;) {
+		struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+		uint64_t now = clock__now_ns();
+		uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+		struct timespec timeout = { .tv_sec = (time_t)(left / NSEC_PER_SEC),
+					    .tv_nsec = (long)(left % NSEC_PER_SEC) };
+		int n = ppoll(&poll_fd, 1, &timeout, NULL);
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -ETIMEDOUT;
+	}
+}
+
+static int read_some(struct child *child)
+{
+	void *room = buffer__reserve(&child->in, IN_CHUNK);
+	ssize_t n;
+
+	if (!room)
+		return -ENOMEM;
+	n = read(child->fd, room, IN_CHUNK);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		return -ECHILD;
+	child->in.len += (size_t)n;
+	return 0;
+}
+
+int child__receive(struct child *child, uint64_t deadline_ns, struct child_message *message)
+{
+	for (;;) {
+		int ret = next_message(child, message);
+
+		if (ret != -EAGAIN)
+			return ret;
+		ret = wait_readable(child->fd, deadline_ns);
+		if (!ret)
+			ret = read_some(child);
+		if (ret)
+			return ret;
+	}
+}
+
+pid_t child__pid(const struct child *child)
+{
+	return child->pid;
+}
+
+/* Whoever has SIGCHLD ignored finds no child to wait for (ECHILD): it is gone as well. */
+static bool is_reaped(pid_t pid)
+{
+	pid_t ret;
+
+	do {
+		ret = waitpid(pid, NULL, WNOHANG);
+	} while (ret < 0 && errno == EINTR);
+	return ret != 0;
+}
+
+static int reap(pid_t pid)
+{
+	uint64_t deadline = clock__now_ns() + REAP_MS * NSEC_PER_MSEC;
+
+	/* Not reaped yet, so the pid is still ours and the signal hits nobody else. */
+	kill(pid, SIGKILL);
+	while (!is_reaped(pid)) {
+		struct timespec pause = { .tv_nsec = 200000 };
+
+		if (clock__now_ns() > deadline)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+int child__delete(struct child *child)
+{
+	int err;
+
+	if (!child)
+		return 0;
+	close(child->fd);
+	err = reap(child->pid);
+	buffer__free(&child->in);
+	free(child);
+	return err;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CHILD_H
+#define DENET_CHILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * A function in a forked child: for work that may hang in the kernel, such as opening a
+ * file of a dead file system, and must not take the parent with it. The child sends
+ * messages over a pipe; the parent reads them until a deadline and can kill it at any
+ * time. The child dies with its parent, and keeps none of the parent's descriptors but
+ * the standard ones, so that it never holds a ring or a BPF map alive.
+ */
+struct child;
+struct child_out;
+
+/* Runs in the child. Its result, 0 or a negative errno, reaches child__receive(). */
+typedef int (*child_fn)(void *ctx, struct child_out *out);
+
+/*
+ * Forks and runs fn. The caller must have one thread only, or fn must call nothing that
+ * another thread may hold a lock of. NULL and a negative errno in *err on failure.
+ */
+struct child *child__new(child_fn fn, void *ctx, int *err);
+
+/*
+ * In the child: queues a message of the caller's type (below CHILD_TYPE_OURS) and size
+ * bytes (copied); full queues are sent. 0, -EMSGSIZE beyond CHILD_MESSAGE_MAX, -ENOMEM
+ * or the errno of the write. What is queued is sent at the latest when fn returns.
+ */
+#define CHILD_MESSAGE_MAX (1u << 20)
+#define CHILD_TYPE_OURS 0xffffff00u
+int child_out__put(struct child_out *out, uint32_t type, const void *data, size_t size);
+
+/* In the child: sends what is queued. 0 or a negative errno. */
+int child_out__flush(struct child_out *out);
+
+struct child_message {
+	uint32_t type;
+	size_t size;
+	const void *data;
+};
+
+/*
+ * Waits for the next message until deadline_ns (clock__now_ns()); what has arrived by
+ * then is still delivered after it. Returns 1 and the message, valid until the next
+ * call; 0 when fn has returned 0; fn's negative errno; -ETIMEDOUT; -ECHILD if the child
+ * died before fn returned; -EPROTO if what came is no message.
+ */
+int child__receive(struct child *child, uint64_t deadline_ns, struct child_message *message);
+
+pid_t child__pid(const struct child *child);
+
+/*
+ * Kills the child if it still runs, and reaps it. Never hangs: a child that even SIGKILL
+ * does not end (uninterruptible sleep) is left to whoever inherits it when we exit, and
+ * -EBUSY is returned. 0 otherwise. Accepts NULL.
+ */
+int child__delete(struct child *child);
+
+#endif /* DENET_CHILD_H */

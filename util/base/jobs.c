@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/jobs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+
+#define SINGLE_MIN_NS (5 * NSEC_PER_MSEC)
+#define SINGLE_SHARE 16
+
+enum {
+	/* Sent before the job can hang, so that the parent knows which one does. */
+	TYPE_BEGIN = CHILD_TYPE_OURS,
+	TYPE_END,
+};
+
+struct end_message {
+	uint64_t index;
+	int64_t status;
+};
+
+struct run {
+	const struct jobs *jobs;
+	uint64_t deadline_ns;
+	size_t next; /* the first job that is not done */
+	bool begun;  /* next has begun in the child of now */
+};
+
+/* In the child. An end waits in the queue for the next beginning: one write for each job. */
+static int run_rest(void *ctx, struct child_out *out)
+{
+	const struct run *run = ctx;
+	int err = 0;
+
+	for (uint64_t i = run->next; i < run->jobs->nr && !err; i++) {
+		struct end_message end = { .index = i };
+
+		err = child_out__put(out, TYPE_BEGIN, &i, sizeof(i));
+		if (!err)
+			err = child_out__flush(out);
+		if (err)
+			break;
+		end.status = run->jobs->run(run->jobs->ctx, i, out);
+		err = child_out__put(out, TYPE_END, &end, sizeof(end));
+	}
+	return err;
+}
+
+static void finish_job(struct run *run, int status)
+{
+	run->jobs->done(run->jobs->ctx, run->next, status);
+	run->next++;
+	run->begun = false;
+}
+
+static int take_message(struct run *run, const struct child_message *message)
+{
+	struct end_message end;
+	uint64_t index;
+
+	switch (message->type) {
+	case TYPE_BEGIN:
+		if (message->size != sizeof(index))
+			return -EPROTO;
+		memcpy(&index, message->data, sizeof(index));
+		if (run->begun || index != run->next)
+			return -EPROTO;
+		run->begun = true;
+		return 0;
+	case TYPE_END:
+		if (message->size != sizeof(end))
+			return -EPROTO;
+		memcpy(&end, message->data, sizeof(end));
+		if (!run->begun || end.index != run->next)
+			return -EPROTO;
+		finish_job(run, (int)end.status);
+		return 0;
+	default:
+		if (!run->begun || message->type >= CHILD_TYPE_OURS)
+			return -EPROTO;
+		return run->jobs->answer(run->jobs->ctx, run->next, message);
+	}
+}
+
+/* Each message shows life, so the time of a single job counts from the latest one. */
+static uint64_t message_deadline(const struct run *run)
+{
+	uint64_t now = clock__now_ns();
+	uint64_t left = run->deadline_ns > now ? run->deadline_ns - now : 0;
+	uint64_t single = left / SINGLE_SHARE;
+
+	/* A child that has not begun is only waiting for a CPU. */
+	if (!run->begun)
+		return run->deadline_ns;
+	if (single < SINGLE_MIN_NS)
+		single = SINGLE_MIN_NS;
+	return now + (single < left ? single : left);
+}
+
+/*
+ * Takes what one child says until it is done, hangs or dies. 0: go on with another one
+ * for what is left.
+ */
+static int follow_child(struct run *run, struct child *child)
+{
+	struct child_message message;
+	int ret, err;
+
+	while ((ret = child__receive(child, message_deadline(run), &message)) == 1) {
+		err = take_message(run, &message);
+		if (err)
+			return err;
+		if (clock__now_ns() >= run->deadline_ns)
+			return 0;
+	}
+	if (ret == 0)
+		return run->next == run->jobs->nr ? 0 : -EPROTO;
+	if (run->begun && (ret == -ETIMEDOUT || ret == -ECHILD)) {
+		finish_job(run, ret);
+		return 0;
+	}
+	return ret == -ETIMEDOUT ? 0 : ret;
+}
+
+int jobs__run(const struct jobs *jobs, int deadline_ms)
+{
+	struct run run = {
+		.jobs = jobs,
+		.deadline_ns = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC,
+	};
+	struct child *child;
+	int err = 0;
+
+	while (!err && run.next < jobs->nr && clock__now_ns() < run.deadline_ns) {
+		run.begun = false;
+		child = child__new(run_rest, &run, &err);
+		if (!child)
+			break;
+		err = follow_child(&run, child);
+		if (child__delete(child) == -EBUSY)
+			pr_verbose("a helper process is stuck in the kernel and was left behind");
+	}
+	while (!err && run.next < jobs->nr)
+		finish_job(&run, -ETIMEDOUT);
+	return err;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Threads that are still blocked when the recording ends. */
+#include "capture/engine.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/log.h"
+#include "capture/decode.h"
+
+/* One process may hold the reading up for this long. */
+#define STUCK_MS 250
+
+/* User frames by thread: incarnation -> offset of a wire_user record in the buffer. */
+struct user_frames {
+	struct idmap offsets;
+	struct buffer records;
+	unsigned int skipped; /* processes that did not answer */
+	pid_t first_skipped;
+};
+
+struct report {
+	struct capture *capture;
+	struct user_frames *user;
+};
+
+/* In the child: reads the iterator, which may never return. */
+static int read_frames(void *ctx, struct child_out *out)
+{
+	int fd = *(const int *)ctx, err = 0;
+	char data[65536];
+	ssize_t len;
+
+	while (!err) {
+		len = read(fd, data, sizeof(data));
+		if (len < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (len <= 0)
+			return len < 0 ? -errno : 0;
+		err = child_out__put(out, data, (size_t)len);
+		if (!err)
+			err = child_out__flush(out);
+	}
+	return err;
+}
+
+/* Keeps the records of one message. */
+static int keep_frames(struct user_frames *user, const void *data, size_t size)
+{
+	size_t base = user->records.len;
+	struct decoded_user decoded;
+	uint64_t *offset;
+	int len;
+
+	if (buffer__append(&user->records, data, size))
+		return -ENOMEM;
+	for (size_t at = 0; at < size; at += (size_t)len) {
+		len = decode__user(user->records.data + base + at, size - at, &decoded);
+		if (len <= 0)
+			return -EINVAL;
+		offset = idmap__get(&user->offsets, decoded.incarnation);
+		if (!offset)
+			return -ENOMEM;
+		*offset = base + at;
+	}
+	return 0;
+}
+
+/* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
+static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
+{
+	uint64_t patience = clock__now_ns() + STUCK_MS * 1000000ULL;
+	int fd = programs__open_user_frames(capture->programs), err;
+	struct child *child;
+	const void *data;
+	size_t size;
+	pid_t stuck;
+
+	if (fd < 0)
+		return fd;
+	child = child__new_keeping(read_frames, &fd, &fd, 1, &err);
+	close(fd);
+	if (!child)
+		return err;
+	while ((err = child__receive(child, patience < deadline ? patience : deadline, &data,
+				     &size)) == 1) {
+		err = keep_frames(user, data, size);
+		if (err)
+			break;
+		patience = clock__now_ns() + STUCK_MS * 1000000ULL;
+	}
+	stuck = programs__walking(capture->programs);
+	child__delete(child);
+	if (err != -ETIMEDOUT || !stuck)
+		return err;
+	user->skipped++;
+	if (!user->first_skipped)
+		user->first_skipped = stuck;
+	programs__skip_user_frames(capture->programs, stuck);
+	return -EAGAIN;
+}
+
+/* Reads all user frames that are to be had by the deadline. Their lack is no error. */
+static void read_user_frames(struct capture *capture, struct user_frames *user, int deadline_ms)
+{
+	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * 1000000ULL;
+	int err;
+
+	if (!capture->options.user_stacks)
+		return;
+	do {
+		err = read_once(capture, user, deadline);
+	} while (err == -EAGAIN && clock__now_ns() < deadline);
+	if (user->skipped)
+		pr_warn("%u processes did not let their memory be read (first: pid %d): their "
+			"threads that are still blocked have kernel frames only",
+			user->skipped, (int)user->first_skipped);
+	else if (err)
+		pr_verbose("user frames of blocked threads: %s", strerror(-err));
+}
+
+static void find_user_frames(const struct user_frames *user, const struct wire_block *block,
+			     struct frames *frames)
+{
+	const uint64_t *offset = idmap__find(&user->offsets, block->incarnation);
+	struct decoded_user decoded;
+
+	if (offset && decode__user(user->records.data + *offset, user->records.len - *offset,
+				   &decoded) > 0 && decoded.since == block->since)
+		*frames = decoded.frames;
+}
+
+/* The same rules as for blocks that ended; returns the account, NULL: it is reported. */
+static struct capture_tally *filter(struct capture *capture, const struct wire_block *block)
+{
+	struct capture_stats *stats = &capture->stats;
+
+	if (!(capture->options.states & (1U << block->state)))
+		return &stats->filtered_state;
+	if (block->ns < capture->options.min_ns)
+		return &stats->filtered_min;
+	if (block->ns > capture->options.max_ns)
+		return &stats->filtered_max;
+	return NULL;
+}
+
+static int report_block(struct report *report, const struct wire_block *block,
+			struct sample *sample)
+{
+	struct capture *capture = report->capture;
+	struct capture_tally *tally = filter(capture, block);
+	int err = 0;
+
+	capture->blocked.count++;
+	capture->blocked.ns += block->ns;
+	if (!tally) {
+		tally = &capture->stats.in_flight;
+		find_user_frames(report->user, block, &sample->user);
+		err = capture__deliver(capture, sample);
+	}
+	tally->count++;
+	tally->ns += block->ns;
+	return err;
+}
+
+static int report_records(void *ctx, const void *data, size_t size)
+{
+	struct report *report = ctx;
+	const struct wire_block *block;
+	struct sample sample;
+	int len, err = 0;
+
+	for (size_t at = 0; at < size && !err; at += (size_t)len) {
+		len = decode__block((const char *)data + at, size - at, &sample, &block);
+		if (len <= 0)
+			return -EINVAL;
+		err = report_block(report, block, &sample);
+	}
+	return err;
+}
+
+int capture__report_blocked(struct capture *capture, int deadline_ms)
+{
+	struct user_frames user = { 0 };
+	struct report report = { capture, &user };
+	int err;
+
+	read_user_frames(capture, &user, deadline_ms);
+	err = programs__report_blocked(capture->programs, report_records, &report);
+	if (err)
+		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
+	idmap__free(&user.offsets);
+	buffer__free(&user.records);
+	return err;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+char decode__state(uint32_t state)
+{
+	static const char letters[WIRE_STATE_MAX] = {
+		[WIRE_STATE_R] = 'R', [WIRE_STATE_S] = 'S', [WIRE_STATE_D] = 'D',
+		[WIRE_STATE_T] = 'T', [WIRE_STATE_t] = 't', [WIRE_STATE_I] = 'I',
+		[WIRE_STATE_P] = 'P', [WIRE_STATE_X] = 'X', [WIRE_STATE_OTHER] = '?',
+	};
+
+	return state < WIRE_STATE_MAX ? letters[state] : '?';
+}
+
+/* The head, if the buffer holds the whole record that it announces and min bytes of it. */
+static const struct wire_head *check_head(const void *data, size_t size, uint32_t kind, size_t min)
+{
+	const struct wire_head *head = data;
+
+	if (size < sizeof(*head) || head->kind != kind || head->size < min || head->size > size)
+		return NULL;
+	return head;
+}
+
+/* Whether nr frames fit behind a struct of min bytes in a record of size bytes. */
+static bool frames_fit(size_t size, size_t min, size_t nr)
+{
+	return nr <= (size - min) / sizeof(uint64_t);
+}
+
+uint32_t decode__kind(const void *data, size_t size)
+{
+	const struct wire_head *head = data;
+
+	return size < sizeof(*head) ? 0 : head->kind;
+}
+
+int decode__block(const void *data, size_t size, struct sample *sample,
+		  const struct wire_block **out)
+{
+	const struct wire_block *block = data;
+	const uint64_t *ips = (const uint64_t *)(block + 1);
+
+	if (!check_head(data, size, WIRE_BLOCK, sizeof(*block)) ||
+	    !frames_fit(block->head.size, sizeof(*block), (size_t)block->nr_kernel + block->nr_user))
+		return -EINVAL;
+	*sample = (struct sample){
+		.time = block->time,
+		.period = block->ns,
+		.count = 1,
+		.cgroup = block->cgroup,
+		.pid = block->pid,
+		.tid = block->tid,
+		.cpu = block->cpu,
+		.state = decode__state(block->state),
+		.preempted = block->flags & WIRE_BLOCK_PREEMPTED,
+		.kthread = block->flags & WIRE_BLOCK_KTHREAD,
+		.still_blocked = block->flags & WIRE_BLOCK_IN_FLIGHT,
+		.never_ran = block->flags & WIRE_BLOCK_NEVER_RAN,
+		.kernel = { ips, block->nr_kernel, block->flags & WIRE_BLOCK_TRUNC_KERNEL },
+		.user = { ips + block->nr_kernel, block->nr_user,
+			  block->flags & WIRE_BLOCK_TRUNC_USER },
+	};
+	*out = block;
+	return (int)block->head.size;
+}
+
+int decode__stack(const void *data, size_t size, struct decoded_stack *stack)
+{
+	const struct wire_stack *wire = data;
+
+	if (!check_head(data, size, WIRE_STACK, sizeof(*wire)) ||
+	    !frames_fit(wire->head.size, sizeof(*wire), wire->nr))
+		return -EINVAL;
+	*stack = (struct decoded_stack){
+		.id = wire->id,
+		.generation = wire->generation,
+		.user = wire->user,
+		.frames = { (const uint64_t *)(wire + 1), wire->nr, false },
+	};
+	return (int)wire->head.size;
+}
+
+int decode__user(const void *data, size_t size, struct decoded_user *user)
+{
+	const struct wire_user *wire = data;
+
+	if (!check_head(data, size, WIRE_USER, sizeof(*wire)) ||
+	    !frames_fit(wire->head.size, sizeof(*wire), wire->nr))
+		return -EINVAL;
+	*user = (struct decoded_user){
+		.incarnation = wire->incarnation,
+		.since = wire->since,
+		.tid = wire->tid,
+		.frames = { (const uint64_t *)(wire + 1), wire->nr, wire->truncated },
+	};
+	return (int)wire->head.size;
+}
+
+void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,
+		   struct sample *sample)
+{
+	*sample = (struct sample){
+		.time = entry->time,
+		.period = entry->ns,
+		.count = entry->count,
+		.cgroup = key->cgroup,
+		.pid = key->pid,
+		.tid = key->tid,
+		.cpu = entry->cpu,
+		.state = decode__state(key->state),
+		.preempted = key->flags & WIRE_BLOCK_PREEMPTED,
+		.kthread = key->flags & WIRE_BLOCK_KTHREAD,
+		.kernel.truncated = key->flags & WIRE_BLOCK_TRUNC_KERNEL,
+		.user.truncated = key->flags & WIRE_BLOCK_TRUNC_USER,
+	};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_DECODE_H
+#define DENET_CAPTURE_DECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+#include "wire.h"
+
+/*
+ * From wire bytes to structs. Pure functions over (buffer, length): they believe nothing
+ * that the length does not cover. Frames point into the buffer, which must be 8-aligned
+ * behind the wire structs.
+ */
+
+/* A stack record. */
+struct decoded_stack {
+	uint64_t id;
+	uint32_t generation;
+	bool user;
+	struct frames frames;
+};
+
+/* User frames of a thread that is still blocked. */
+struct decoded_user {
+	uint64_t incarnation;
+	uint64_t since;
+	uint32_t tid;
+	struct frames frames;
+};
+
+/* The kind of the record in the buffer, 0 if there is no whole head. */
+uint32_t decode__kind(const void *data, size_t size);
+
+/*
+ * Each returns the bytes of the record (a buffer may hold several) or -EINVAL if the
+ * record is not of its kind, is cut, or counts more frames than it has room for.
+ */
+int decode__block(const void *data, size_t size, struct sample *sample,
+		  const struct wire_block **block);
+int decode__stack(const void *data, size_t size, struct decoded_stack *stack);
+int decode__user(const void *data, size_t size, struct decoded_user *user);
+
+/* A windowed sum as a sample, without its frames. */
+void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,
+		   struct sample *sample);
+
+/* The letter of a state as ps shows it; '?' for one that has none. */
+char decode__state(uint32_t state);
+
+#endif /* DENET_CAPTURE_DECODE_H */

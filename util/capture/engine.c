@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/engine.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "capture/decode.h"
+
+/* How often a recording with targets looks whether they live, in ms. */
+#define ALIVE_MS 200
+
+void capture_options__init(struct capture_options *options)
+{
+	*options = (struct capture_options){
+		.threshold_ns = 500 * NSEC_PER_MSEC,
+		.max_ns = UINT64_MAX,
+		.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,
+		.max_frames = WIRE_MAX_FRAMES,
+		.kernel_stacks = true,
+		.user_stacks = true,
+		.ring_pages = 256,
+	};
+}
+
+static struct wire_settings make_settings(const struct capture_options *options)
+{
+	return (struct wire_settings){
+		.threshold_ns = options->threshold_ns,
+		.min_ns = options->min_ns,
+		.max_ns = options->max_ns,
+		.states = options->states,
+		.own_pid = (uint32_t)getpid(),
+		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames :
+								      WIRE_MAX_FRAMES,
+		.all = options->all,
+		.kernel_threads = options->kernel_threads,
+		.no_inherit = options->no_inherit,
+		.kernel_stacks = options->kernel_stacks,
+		.user_stacks = options->user_stacks,
+		.cgroups = options->cgroups,
+	};
+}
+
+static int connect_rings(struct capture *capture)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
+		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
+					 rings__fd(capture->rings, i));
+	return err;
+}
+
+static int add_targets(struct capture *capture)
+{
+	const struct capture_options *options = &capture->options;
+	int err = 0;
+
+	for (size_t i = 0; i < options->nr_pids && !err; i++)
+		err = programs__add_target(capture->programs, WIRE_TARGET_PID,
+					   (uint32_t)options->pids[i]);
+	for (size_t i = 0; i < options->nr_tids && !err; i++)
+		err = programs__add_target(capture->programs, WIRE_TARGET_TID,
+					   (uint32_t)options->tids[i]);
+	/* The lists are the caller's; nothing needs them any more. */
+	capture->options.pids = capture->options.tids = NULL;
+	return err;
+}
+
+/* Without addresses chains keep the tracer's frames: said, but no reason to stop. */
+static void make_trim(struct capture *capture)
+{
+	int err = 0;
+
+	if (capture->options.raw_frames || !capture->options.kernel_stacks)
+		return;
+	capture->trim = trim__new(NULL, &err);
+	if (!trim__works(capture->trim))
+		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames and "
+			"have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+}
+
+static int build(struct capture *capture)
+{
+	struct wire_settings settings = make_settings(&capture->options);
+	int err = 0;
+
+	capture->programs = programs__new(&settings, capture->options.way,
+					  capture->options.nr_pids + capture->options.nr_tids, &err);
+	if (!capture->programs)
+		return err;
+	capture->rings = rings__new(capture->options.ring_pages, &err);
+	if (!capture->rings)
+		return err;
+	capture->sideband = sideband__new(capture->options.all, capture->options.no_inherit,
+					  getpid());
+	capture->stacks[0] = stacks__new();
+	capture->stacks[1] = stacks__new();
+	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
+		return -ENOMEM;
+	make_trim(capture);
+	err = connect_rings(capture);
+	return err ? err : add_targets(capture);
+}
+
+struct capture *capture__new(const struct capture_options *options,
+			     const struct capture_sink *sink, int *err)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+
+	if (!capture) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	capture->options = *options;
+	capture->sink = *sink;
+	*err = build(capture);
+	if (*err) {
+		capture__delete(capture);
+		return NULL;
+	}
+	return capture;
+}
+
+void capture__delete(struct capture *capture)
+{
+	if (!capture)
+		return;
+	programs__delete(capture->programs);
+	rings__delete(capture->rings);
+	sideband__delete(capture->sideband);
+	trim__delete(capture->trim);
+	stacks__delete(capture->stacks[0]);
+	stacks__delete(capture->stacks[1]);
+	buffer__free(&capture->tasks);
+	buffer__free(&capture->aligned);
+	free(capture);
+}
+
+/* Keeps what the iterator says of the tasks that live. */
+static int keep_tasks(void *ctx, const void *data, size_t size)
+{
+	struct capture *capture = ctx;
+	struct capture_task task;
+	struct wire_task wire;
+	int err = 0;
+
+	for (size_t at = 0; at + sizeof(wire) <= size && !err; at += sizeof(wire)) {
+		memcpy(&wire, (const char *)data + at, sizeof(wire));
+		if (wire.flags & WIRE_TASK_OWN)
+			continue;
+		task = (struct capture_task){
+			.pid = (pid_t)wire.pid,
+			.tid = (pid_t)wire.tid,
+			.ppid = (pid_t)wire.ppid,
+			.target = wire.flags & WIRE_TASK_TARGET,
+			.kthread = wire.flags & WIRE_TASK_KTHREAD,
+		};
+		memcpy(task.comm, wire.comm, sizeof(task.comm));
+		task.comm[sizeof(task.comm) - 1] = '\0';
+		err = buffer__append(&capture->tasks, &task, sizeof(task));
+		if (!err && task.target && !capture->options.all)
+			err = sideband__add(capture->sideband, task.pid);
+	}
+	return err;
+}
+
+int capture__start(struct capture *capture)
+{
+	int err;
+
+	err = rings__enable(capture->rings);
+	if (err) {
+		pr_err("cannot switch the side band on: %s", strerror(-err));
+		return err;
+	}
+	capture->stats.start_ns = clock__now_ns();
+	err = programs__attach(capture->programs, capture->stats.start_ns);
+	if (err)
+		return err;
+	capture->started = true;
+	err = programs__enlist(capture->programs, keep_tasks, capture);
+	if (err)
+		pr_err("cannot go over the tasks that live: %s", strerror(-err));
+	return err;
+}
+
+const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr)
+{
+	*nr = capture->tasks.len / sizeof(struct capture_task);
+	return (const struct capture_task *)(const void *)capture->tasks.data;
+}
+
+int capture__deliver(struct capture *capture, struct sample *sample)
+{
+	if (sample->kernel.truncated)
+		capture->stats.truncated_kernel += sample->count;
+	if (sample->user.truncated)
+		capture->stats.truncated_user += sample->count;
+	trim__cut(capture->trim, &sample->kernel);
+	if (sample->time > capture->stats.end_ns)
+		capture->stats.end_ns = sample->time;
+	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
+}
+
+/* What a program sent: the raw data of a sample, of which a u32 tells the size. */
+static int read_wire(struct capture *capture, const char *raw, size_t size)
+{
+	struct decoded_stack stack;
+	const struct wire_block *block;
+	struct sample sample;
+
+	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
+	capture->aligned.len = 0;
+	if (buffer__append(&capture->aligned, raw, size))
+		return -ENOMEM;
+	switch (decode__kind(capture->aligned.data, size)) {
+	case WIRE_BLOCK:
+		if (decode__block(capture->aligned.data, size, &sample, &block) < 0)
+			return -EINVAL;
+		return capture__deliver(capture, &sample);
+	case WIRE_STACK:
+		if (decode__stack(capture->aligned.data, size, &stack) < 0)
+			return -EINVAL;
+		return stacks__add(capture->stacks[stack.generation & 1], stack.id, &stack.frames);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int read_sample(struct capture *capture, const struct perf_event_header *header, size_t size)
+{
+	uint32_t raw_size;
+
+	if (size < sizeof(*header) + sizeof(raw_size))
+		return -EINVAL;
+	memcpy(&raw_size, header + 1, sizeof(raw_size));
+	if (raw_size > size - sizeof(*header) - sizeof(raw_size))
+		return -EINVAL;
+	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size);
+}
+
+static int read_lost(struct capture *capture, const void *event, size_t size, unsigned int cpu)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id;
+		uint64_t lost;
+	} lost;
+
+	if (size < sizeof(lost))
+		return -EINVAL;
+	memcpy(&lost, event, sizeof(lost));
+	capture->stats.lost_records += lost.lost;
+	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost.lost, cpu) : 0;
+}
+
+static int read_sideband(struct capture *capture, const void *event, size_t size)
+{
+	uint64_t time = 0;
+	int wanted = sideband__wants(capture->sideband, event, size, &time);
+
+	if (wanted <= 0 || !capture->sink.sideband)
+		return wanted < 0 ? wanted : 0;
+	return capture->sink.sideband(capture->sink.ctx, event, size, time);
+}
+
+static int read_record(void *ctx, const void *event, size_t size, unsigned int cpu)
+{
+	const struct perf_event_header *header = event;
+	struct capture *capture = ctx;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		return read_sample(capture, header, size);
+	case PERF_RECORD_LOST:
+		return read_lost(capture, event, size, cpu);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return read_sideband(capture, event, size);
+	default:
+		return 0; /* THROTTLE and the like say nothing that we want */
+	}
+}
+
+int capture__read_rings(struct capture *capture)
+{
+	return rings__read(capture->rings, read_record, capture);
+}
+
+int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
+{
+	int err;
+
+	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
+		timeout_ms = ALIVE_MS;
+	err = rings__wait(capture->rings, timeout_ms, wake_fd);
+	return err ? err : capture__read_rings(capture);
+}
+
+bool capture__targets_alive(const struct capture *capture)
+{
+	return capture->options.all || programs__targets_alive(capture->programs) > 0;
+}
+
+/* Ends what is under way; after this the accounts don't move any more. */
+static int close_up(struct capture *capture, int deadline_ms)
+{
+	int err, first;
+
+	first = programs__close(capture->programs, capture->stats.end_ns);
+	err = capture__report_blocked(capture, deadline_ms);
+	if (!first)
+		first = err;
+	err = programs__end(capture->programs);
+	if (!first)
+		first = err;
+	/* Both generations may hold sums: the swap of the second drain takes the other. */
+	for (int i = 0; i < 2; i++) {
+		err = capture__drain(capture);
+		if (!first)
+			first = err;
+	}
+	return first;
+}
+
+int capture__stop(struct capture *capture, int deadline_ms)
+{
+	int err;
+
+	if (!capture->started || capture->stopped)
+		return 0;
+	capture->stopped = true;
+	capture->stats.end_ns = clock__now_ns();
+	err = close_up(capture, deadline_ms);
+	if (err)
+		pr_err("the recording could not be ended as a whole: %s", strerror(-err));
+	return err;
+}
+
+enum capture_way capture__way(const struct capture *capture)
+{
+	return programs__way(capture->programs);
+}

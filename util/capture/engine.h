@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_ENGINE_H
+#define DENET_CAPTURE_ENGINE_H
+
+#include "base/buffer.h"
+#include "capture/capture.h"
+#include "capture/programs.h"
+#include "capture/ring.h"
+#include "capture/sideband.h"
+#include "capture/stacks.h"
+#include "capture/trim.h"
+
+/* What the files of this room share; nobody else includes it. */
+struct capture {
+	struct capture_options options;
+	struct capture_sink sink;
+	struct programs *programs;
+	struct rings *rings;
+	struct sideband *sideband;
+	struct trim *trim;	       /* NULL: frames are left as they are */
+	struct stacks *stacks[2];      /* of the two generations */
+	struct buffer tasks;	       /* struct capture_task */
+	struct capture_stats stats;    /* what user space counts */
+	struct capture_tally blocked;  /* threads in flight at the end, before filters */
+	struct buffer aligned;	       /* a record, moved to where u64 may be read */
+	bool started;
+	bool stopped;
+};
+
+/* Hands a sample to the sink, its kernel chain cut. */
+int capture__deliver(struct capture *capture, struct sample *sample);
+
+/* Reads the rings to their ends. Number of records or a negative errno. */
+int capture__read_rings(struct capture *capture);
+
+/* Reports threads that have not come back; their user frames by deadline_ms. */
+int capture__report_blocked(struct capture *capture, int deadline_ms);
+
+#endif /* DENET_CAPTURE_ENGINE_H */

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "offcpu.skel.h"
+
+#define BATCH 512
+
+struct programs {
+	struct offcpu_bpf *skel;
+	struct bpf_link *user_link;
+	enum capture_way way;
+	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
+	bool attached;
+};
+
+const char *capture_way__name(enum capture_way way)
+{
+	static const char *const names[CAPTURE_WAY_MAX] = {
+		[CAPTURE_WAY_AUTO] = "auto",
+		[CAPTURE_WAY_EXIT_TP] = "switch-in (sched_exit_tp)",
+		[CAPTURE_WAY_FENTRY] = "switch-in (__perf_event_task_sched_in)",
+	};
+
+	return way < CAPTURE_WAY_MAX ? names[way] : "unknown";
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	/* What a user can act on is said by us; the verifier's words are for -vv. */
+	log__vprint(LOG_DEBUG, format, args);
+	return 0;
+}
+
+/* The number of arguments of a raw tracepoint, without its context; -1: there is none. */
+static int tracepoint_args(const struct btf *btf, const char *name)
+{
+	const struct btf_type *type;
+	char typedef_name[64];
+	int id;
+
+	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	type = btf__type_by_id(btf, type->type);
+	return (int)btf_vlen(type) - 1;
+}
+
+/* Whether the kernel's list of BPF helpers has one of this name. */
+static bool has_helper(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
+	const struct btf_type *type;
+
+	if (id < 0)
+		return false;
+	type = btf__type_by_id(btf, (__u32)id);
+	for (int i = 0; i < btf_vlen(type); i++) {
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), name))
+			return true;
+	}
+	return false;
+}
+
+/* Chooses among the programs by what BTF says the kernel has, never by its version. */
+static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
+{
+	bool has_state = tracepoint_args(btf, "sched_switch") >= 4;
+
+	bpf_program__set_autoload(skel->progs.switch_out, has_state);
+	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state);
+	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
+	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
+	bpf_program__set_autoload(skel->progs.read_user,
+				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
+}
+
+/* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
+static int open_dummy(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Attaches the switch-in hook, which some kernels take only to refuse it here. */
+static int attach_switch_in(struct programs *programs)
+{
+	struct offcpu_bpf *skel = programs->skel;
+
+	if (programs->way == CAPTURE_WAY_EXIT_TP) {
+		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
+		return skel->links.switch_in_exit_tp ? 0 : -errno;
+	}
+	programs->dummy_fd = open_dummy();
+	if (programs->dummy_fd < 0)
+		return programs->dummy_fd;
+	skel->links.switch_in_fentry = bpf_program__attach(skel->progs.switch_in_fentry);
+	return skel->links.switch_in_fentry ? 0 : -errno;
+}
+
+static void drop(struct programs *programs)
+{
+	offcpu_bpf__destroy(programs->skel);
+	programs->skel = NULL;
+	if (programs->dummy_fd >= 0)
+		close(programs->dummy_fd);
+	programs->dummy_fd = -1;
+}
+
+/* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
+static int load_way(struct programs *programs, const struct wire_settings *settings,
+		    const struct btf *btf, enum capture_way way, size_t nr_targets)
+{
+	int err;
+
+	programs->way = way;
+	programs->skel = offcpu_bpf__open();
+	if (!programs->skel)
+		return -errno;
+	*(struct wire_settings *)(void *)&programs->skel->rodata->settings = *settings;
+	choose_programs(programs->skel, btf, way);
+	err = bpf_map__set_max_entries(programs->skel->maps.targets,
+				       nr_targets ? (__u32)nr_targets : 1);
+	if (!err)
+		err = offcpu_bpf__load(programs->skel);
+	if (!err)
+		err = attach_switch_in(programs);
+	if (err)
+		drop(programs);
+	pr_debug("capture way %s: %s", capture_way__name(way), err ? strerror(-err) : "works");
+	return err;
+}
+
+static bool may_have_way(const struct btf *btf, enum capture_way way)
+{
+	if (way == CAPTURE_WAY_EXIT_TP)
+		return tracepoint_args(btf, "sched_exit_tp") >= 1;
+	return btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
+}
+
+static int load(struct programs *programs, const struct wire_settings *settings,
+		const struct btf *btf, enum capture_way want, size_t nr_targets)
+{
+	int err = -EOPNOTSUPP;
+
+	for (int way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
+		if ((want != CAPTURE_WAY_AUTO && way != (int)want) ||
+		    !may_have_way(btf, (enum capture_way)way))
+			continue;
+		err = load_way(programs, settings, btf, (enum capture_way)way, nr_targets);
+		if (!err || err == -EPERM || err == -EACCES)
+			return err;
+	}
+	return err;
+}
+
+static void explain(int err, const struct btf *btf)
+{
+	if (err == -EPERM || err == -EACCES)
+		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and CAP_PERFMON");
+	else if (!has_helper(btf, "BPF_FUNC_task_storage_get") ||
+		 tracepoint_args(btf, "sched_switch") < 0)
+		pr_err("this kernel is too old: it has no task storage for tracing programs, "
+		       "which Linux 5.11 and later have");
+	else if (err == -EOPNOTSUPP)
+		pr_err("this kernel has none of the hooks at which a thread comes back to the CPU "
+		       "(sched_exit_tp, fentry of __perf_event_task_sched_in)");
+	else
+		pr_err("the kernel refused the BPF programs: %s (run with -vv for its words)",
+		       strerror(-err));
+}
+
+struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
+			       size_t nr_targets, int *err)
+{
+	struct programs *programs = calloc(1, sizeof(*programs));
+	struct btf *btf;
+
+	if (!programs) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	programs->dummy_fd = -1;
+	libbpf_set_print(print_libbpf);
+	btf = btf__load_vmlinux_btf();
+	if (!btf) {
+		*err = -errno;
+		pr_err("cannot read the kernel's BTF: %s; a kernel with CONFIG_DEBUG_INFO_BTF is "
+		       "needed (all of Debian's since 11 have it)", strerror(errno));
+		free(programs);
+		return NULL;
+	}
+	*err = load(programs, settings, btf, way, nr_targets);
+	if (*err) {
+		explain(*err, btf);
+		free(programs);
+		programs = NULL;
+	}
+	btf__free(btf);
+	return programs;
+}
+
+void programs__delete(struct programs *programs)
+{
+	if (!programs)
+		return;
+	bpf_link__destroy(programs->user_link);
+	drop(programs);
+	free(programs);
+}
+
+enum capture_way programs__way(const struct programs *programs)
+{
+	return programs->way;
+}
+
+int programs__set_ring(struct programs *programs, unsigned int cpu, int fd)
+{
+	int err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.rings), &cpu, &fd, BPF_ANY);
+
+	return err ? -errno : 0;
+}
+
+int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id)
+{
+	struct wire_target key = { .kind = kind, .id = id };
+	__u32 one = 1;
+	int err;
+
+	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.targets), &key, &one, BPF_ANY);
+	return err ? -errno : 0;
+}
+
+/* The iterators have no hook of their own: they are attached when they are read. */
+static int attach_one(struct bpf_program *program, struct bpf_link **link)
+{
+	if (!bpf_program__autoload(program))
+		return 0;
+	*link = bpf_program__attach(program);
+	if (*link)
+		return 0;
+	pr_err("cannot attach %s: %s", bpf_program__name(program), strerror(errno));
+	return -errno;
+}
+
+int programs__attach(struct programs *programs, uint64_t start_ns)
+{
+	struct offcpu_bpf *skel = programs->skel;
+	int err;
+
+	skel->bss->start_ns = start_ns;
+	skel->bss->phase = WIRE_PHASE_RUNNING;
+	err = attach_one(skel->progs.task_born, &skel->links.task_born);
+	if (!err)
+		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
+	if (!err)
+		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
+	programs->attached = !err;
+	return err;
+}
+
+/* Reads an iterator's descriptor to its end, handing over what each read brings. */
+static int read_all(int fd, programs_read_fn fn, void *ctx)
+{
+	static const size_t room = 256 * 1024;
+	char *data = malloc(room);
+	ssize_t len;
+	int err = 0;
+
+	if (!data)
+		return -ENOMEM;
+	while (!err) {
+		len = read(fd, data, room);
+		if (len < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (len <= 0) {
+			err = len < 0 ? -errno : 0;
+			break;
+		}
+		err = fn ? fn(ctx, data, (size_t)len) : 0;
+	}
+	free(data);
+	return err;
+}
+
+static int iterate(struct bpf_program *program, programs_read_fn fn, void *ctx)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : 0;
+	if (!err) {
+		err = read_all(fd, fn, ctx);
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx)
+{
+	int err;
+
+	programs->skel->bss->enlist_pass = 1;
+	err = iterate(programs->skel->progs.list_tasks, fn, ctx);
+	if (err)
+		return err;
+	programs->skel->bss->enlist_pass = 2;
+	return iterate(programs->skel->progs.list_tasks, NULL, NULL);
+}
+
+/* Any update of a map of maps returns only after an RCU grace period. */
+static int wait_for_programs(struct programs *programs)
+{
+	int inner = bpf_map__fd(programs->skel->maps.entries0);
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.entries), &zero, &inner,
+				   BPF_ANY) ? -errno : 0;
+}
+
+int programs__swap(struct programs *programs)
+{
+	struct offcpu_bpf__bss *bss = programs->skel->bss;
+	__u32 old = bss->generation & 1;
+	int err;
+
+	bss->generation = old ^ 1;
+	err = wait_for_programs(programs);
+	return err ? err : (int)old;
+}
+
+unsigned int programs__filled(const struct programs *programs)
+{
+	const struct offcpu_bpf__bss *bss = programs->skel->bss;
+	__u32 gen = bss->generation & 1;
+	__u64 sums = 100ULL * bss->filled[gen] / bpf_map__max_entries(programs->skel->maps.entries0);
+	__u64 stacks = 100ULL * bss->known[gen] / bpf_map__max_entries(programs->skel->maps.stacks0);
+
+	return (unsigned int)(sums > stacks ? sums : stacks);
+}
+
+/*
+ * Takes everything out of a hash map in batches of at most capacity keys and values. A
+ * bucket that holds more than that is answered by ENOSPC, and the room is doubled.
+ */
+struct batch {
+	void *keys;
+	void *values;
+	__u32 capacity;
+};
+
+static int batch__resize(struct batch *batch, const struct bpf_map *map, __u32 capacity)
+{
+	free(batch->keys);
+	free(batch->values);
+	batch->keys = calloc(capacity, bpf_map__key_size(map));
+	batch->values = calloc(capacity, bpf_map__value_size(map));
+	batch->capacity = capacity;
+	return batch->keys && batch->values ? 0 : -ENOMEM;
+}
+
+static int take_all(struct bpf_map *map, int (*fn)(void *ctx, struct batch *batch, __u32 nr),
+		    void *ctx)
+{
+	struct batch batch = { 0 };
+	__u32 cookie = 0, next = 0, nr;
+	bool first = true;
+	int err, ret;
+
+	err = batch__resize(&batch, map, BATCH);
+	while (!err) {
+		nr = batch.capacity;
+		ret = bpf_map_lookup_and_delete_batch(bpf_map__fd(map), first ? NULL : &cookie,
+						      &next, batch.keys, batch.values, &nr, NULL);
+		if (ret && errno == ENOSPC) {
+			err = batch__resize(&batch, map, batch.capacity * 2);
+			continue;
+		}
+		if (ret && errno != ENOENT) {
+			err = -errno;
+			break;
+		}
+		err = fn ? fn(ctx, &batch, nr) : 0;
+		if (ret)
+			break;
+		cookie = next;
+		first = false;
+	}
+	free(batch.keys);
+	free(batch.values);
+	return err;
+}
+
+struct take_sums {
+	programs_sum_fn fn;
+	void *ctx;
+};
+
+static int take_batch(void *ctx, struct batch *batch, __u32 nr)
+{
+	const struct wire_entry_key *keys = batch->keys;
+	const struct wire_entry *values = batch->values;
+	struct take_sums *take = ctx;
+	int err = 0;
+
+	for (__u32 i = 0; i < nr && !err; i++)
+		err = take->fn(take->ctx, &keys[i], &values[i]);
+	return err;
+}
+
+int programs__take_sums(struct programs *programs, unsigned int gen, programs_sum_fn fn, void *ctx)
+{
+	struct offcpu_bpf *skel = programs->skel;
+	struct take_sums take = { fn, ctx };
+	int err = 0;
+
+	if (skel->bss->filled[gen])
+		err = take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch, &take);
+	if (!err && skel->bss->known[gen])
+		err = take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
+	skel->bss->filled[gen] = 0;
+	skel->bss->known[gen] = 0;
+	return err;
+}
+
+int programs__close(struct programs *programs, uint64_t end_ns)
+{
+	programs->skel->bss->end_ns = end_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	programs->skel->bss->phase = WIRE_PHASE_CLOSING;
+	return wait_for_programs(programs);
+}
+
+int programs__end(struct programs *programs)
+{
+	programs->skel->bss->phase = WIRE_PHASE_IDLE;
+	return wait_for_programs(programs);
+}
+
+int programs__report_blocked(struct programs *programs, programs_read_fn fn, void *ctx)
+{
+	return iterate(programs->skel->progs.report_blocked, fn, ctx);
+}
+
+int programs__open_user_frames(struct programs *programs)
+{
+	struct bpf_program *program = programs->skel->progs.read_user;
+	int fd;
+
+	if (!bpf_program__autoload(program))
+		return -EOPNOTSUPP;
+	if (!programs->user_link)
+		programs->user_link = bpf_program__attach_iter(program, NULL);
+	if (!programs->user_link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(programs->user_link));
+	return fd < 0 ? -errno : fd;
+}
+
+pid_t programs__walking(const struct programs *programs)
+{
+	return (pid_t)programs->skel->bss->walking_pid;
+}
+
+int programs__skip_user_frames(struct programs *programs, pid_t pid)
+{
+	__u32 key = (__u32)pid, one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.skip_pids), &key, &one,
+				   BPF_ANY) ? -errno : 0;
+}
+
+static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *cpu)
+{
+	sum->seen.count += cpu->seen.count;
+	sum->seen.ns += cpu->seen.ns;
+	for (int i = 0; i < WIRE_FATE_MAX; i++) {
+		sum->fate[i].count += cpu->fate[i].count;
+		sum->fate[i].ns += cpu->fate[i].ns;
+	}
+	sum->no_storage += cpu->no_storage;
+	sum->lost_stacks += cpu->lost_stacks;
+	sum->full_entries += cpu->full_entries;
+	sum->full_stacks += cpu->full_stacks;
+}
+
+int programs__accounts(const struct programs *programs, struct wire_accounts *sum)
+{
+	const struct bpf_map *map = programs->skel->maps.cpus;
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int nr = libbpf_num_possible_cpus();
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	*sum = (struct wire_accounts){ 0 };
+	values = nr > 0 ? calloc((size_t)nr, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (int i = 0; i < nr && !err; i++)
+		add_accounts(sum, &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))->accounts);
+	free(values);
+	return err;
+}
+
+/* The kernel's own account of a map's memory: the memlock line of its fdinfo. */
+static uint64_t map_bytes(int fd)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	}
+	fclose(file);
+	return bytes;
+}
+
+int programs__info(const struct programs *programs, struct programs_info *info)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	*info = (struct programs_info){ 0 };
+	bpf_object__for_each_program(program, programs->skel->obj) {
+		struct bpf_prog_info prog = { 0 };
+		__u32 len = sizeof(prog);
+
+		if (bpf_program__fd(program) < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &prog, &len))
+			return -errno;
+		info->run_ns += prog.run_time_ns;
+		info->run_count += prog.run_cnt;
+		info->recursion_misses += prog.recursion_misses;
+	}
+	bpf_object__for_each_map(map, programs->skel->obj)
+		info->map_bytes += map_bytes(bpf_map__fd(map));
+	return 0;
+}
+
+int64_t programs__targets_alive(const struct programs *programs)
+{
+	return programs->skel->bss->targets_alive;
+}

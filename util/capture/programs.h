@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_PROGRAMS_H
+#define DENET_CAPTURE_PROGRAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture/capture.h"
+#include "wire.h"
+
+/*
+ * The BPF programs of one capture and their maps: the only place that knows the
+ * skeleton. All objects die with their descriptors; nothing is pinned.
+ */
+struct programs;
+
+/*
+ * Loads the programs, with the switch-in hook of the given way or, for AUTO, of the first
+ * that the kernel takes. NULL on error, with *err set and the cause logged.
+ */
+struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
+			       size_t nr_targets, int *err);
+void programs__delete(struct programs *programs); /* accepts NULL */
+
+enum capture_way programs__way(const struct programs *programs);
+
+/* Gives a CPU's ring to the programs. 0 or a negative errno. */
+int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
+
+/* Before programs__attach(): a process or thread to record. */
+int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
+
+/* Attaches all hooks; from now on births and switches are seen. 0 or a negative errno. */
+int programs__attach(struct programs *programs, uint64_t start_ns);
+
+/* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
+typedef int (*programs_read_fn)(void *ctx, const void *data, size_t size);
+
+/* Gives every target its storage and stamps who sleeps; fn receives struct wire_task. */
+int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx);
+
+/*
+ * Turns to the other generation and waits until no program runs that still uses the old
+ * one, which is returned; a negative errno on failure.
+ */
+int programs__swap(struct programs *programs);
+
+/* How full the current generation is, in percent of its room for sums or stacks. */
+unsigned int programs__filled(const struct programs *programs);
+
+typedef int (*programs_sum_fn)(void *ctx, const struct wire_entry_key *key,
+			       const struct wire_entry *entry);
+
+/* Hands each sum of a generation to fn and empties it. 0 or a negative errno. */
+int programs__take_sums(struct programs *programs, unsigned int gen, programs_sum_fn fn, void *ctx);
+
+/* From now on blocks that end are clipped to end_ns, and none begins. */
+int programs__close(struct programs *programs, uint64_t end_ns);
+
+/* Hands each thread that is still blocked to fn, as wire_block records. */
+int programs__report_blocked(struct programs *programs, programs_read_fn fn, void *ctx);
+
+/*
+ * A descriptor from which the user frames of blocked threads are read, as wire_user
+ * records. Reading sleeps while a process holds its mmap_lock: read it in a child that can
+ * be killed. -EOPNOTSUPP where the kernel has no such iterator.
+ */
+int programs__open_user_frames(struct programs *programs);
+
+/* The process whose memory that reading looks at right now, 0: none. */
+pid_t programs__walking(const struct programs *programs);
+
+/* That process is left out from now on. */
+int programs__skip_user_frames(struct programs *programs, pid_t pid);
+
+/* Nothing is recorded any more. */
+int programs__end(struct programs *programs);
+
+/* The sum of the accounts of all CPUs. */
+int programs__accounts(const struct programs *programs, struct wire_accounts *sum);
+
+/* What the kernel says of its side. */
+struct programs_info {
+	uint64_t recursion_misses;
+	uint64_t run_ns;
+	uint64_t run_count;
+	uint64_t map_bytes;
+};
+int programs__info(const struct programs *programs, struct programs_info *info);
+
+int64_t programs__targets_alive(const struct programs *programs);
+
+#endif /* DENET_CAPTURE_PROGRAMS_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_RING_H
+#define DENET_CAPTURE_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The perf rings, one for each online CPU, mapped and read with libperf. Each carries
+ * what the BPF programs send and the kernel's side band (MMAP2, COMM, FORK, EXIT), in the
+ * order in which both happened on that CPU.
+ */
+struct rings;
+
+/* Receives each record; it is valid during the call. 0 or a negative errno. */
+typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int cpu);
+
+/*
+ * Opens and maps rings of pages pages (a power of two) for each CPU. NULL on error, with
+ * *err set and the cause logged.
+ */
+struct rings *rings__new(uint32_t pages, int *err);
+void rings__delete(struct rings *rings); /* accepts NULL */
+
+/* The number of CPUs; and for each index the CPU and the descriptor that BPF writes to. */
+size_t rings__count(const struct rings *rings);
+unsigned int rings__cpu(const struct rings *rings, size_t index);
+int rings__fd(const struct rings *rings, size_t index);
+
+/* Switches the side band on. 0 or a negative errno. */
+int rings__enable(struct rings *rings);
+
+/* Reads all that is there. Returns the number of records or a negative errno. */
+int rings__read(struct rings *rings, rings_fn fn, void *ctx);
+
+/* Waits until a ring is half full, extra_fd is readable (-1: none) or the time is over. */
+int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);
+
+#endif /* DENET_CAPTURE_RING_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/sideband.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+
+/* What stands at the end of each record; see CAPTURE_SIDEBAND_SAMPLE_TYPE. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, res;
+	uint64_t id;
+};
+
+/* FORK and EXIT, as perf_event_open(2) has them. */
+struct task_event {
+	struct perf_event_header header;
+	uint32_t pid, ppid;
+	uint32_t tid, ptid;
+	uint64_t time;
+};
+
+struct sideband {
+	bool all;
+	bool no_inherit;
+	pid_t own;
+	/* pid -> its live threads: those in the recording, or with all those left out. */
+	struct idmap pids;
+};
+
+struct sideband *sideband__new(bool all, bool no_inherit, pid_t own)
+{
+	struct sideband *sideband = calloc(1, sizeof(*sideband));
+
+	if (!sideband)
+		return NULL;
+	sideband->all = all;
+	sideband->no_inherit = no_inherit;
+	sideband->own = own;
+	if (all && sideband__add(sideband, own)) {
+		sideband__delete(sideband);
+		return NULL;
+	}
+	return sideband;
+}
+
+void sideband__delete(struct sideband *sideband)
+{
+	if (!sideband)
+		return;
+	idmap__free(&sideband->pids);
+	free(sideband);
+}
+
+int sideband__add(struct sideband *sideband, pid_t pid)
+{
+	uint64_t *threads = idmap__get(&sideband->pids, (uint64_t)pid);
+
+	if (!threads)
+		return -ENOMEM;
+	(*threads)++;
+	return 0;
+}
+
+static bool is_listed(const struct sideband *sideband, uint32_t pid)
+{
+	return idmap__find(&sideband->pids, pid) != NULL;
+}
+
+/* A child is listed if its parent is: in (unless children are not wanted) or left out. */
+static int learn_fork(struct sideband *sideband, const struct task_event *fork)
+{
+	bool thread = fork->pid == fork->ppid;
+
+	if (!is_listed(sideband, fork->ppid))
+		return 0;
+	if (sideband->no_inherit && !sideband->all && !thread)
+		return 0;
+	return sideband__add(sideband, (pid_t)fork->pid);
+}
+
+static void learn_exit(struct sideband *sideband, const struct task_event *gone)
+{
+	uint64_t *threads = idmap__find(&sideband->pids, gone->pid);
+
+	if (threads && --*threads == 0 && (pid_t)gone->pid != sideband->own)
+		idmap__remove(&sideband->pids, gone->pid);
+}
+
+int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time)
+{
+	const struct task_event *task = event;
+	struct sample_id id;
+	bool wanted;
+	int err;
+
+	if (size < sizeof(task->header) + 2 * sizeof(uint32_t) + sizeof(id))
+		return -EINVAL;
+	memcpy(&id, (const char *)event + size - sizeof(id), sizeof(id));
+	*time = id.time;
+	switch (task->header.type) {
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		if (size < sizeof(*task) + sizeof(id))
+			return -EINVAL;
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (task->header.type == PERF_RECORD_FORK) {
+		err = learn_fork(sideband, task);
+		if (err)
+			return err;
+	}
+	wanted = is_listed(sideband, task->pid) != sideband->all;
+	if (task->header.type == PERF_RECORD_EXIT)
+		learn_exit(sideband, task);
+	return wanted;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_SIDEBAND_H
+#define DENET_CAPTURE_SIDEBAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The kernel's side band comes for all processes of a CPU; this lets through what belongs
+ * to the recording. One event for each thread instead would explode the descriptors.
+ */
+struct sideband;
+
+/* all: every process but own and what it forks from now on. */
+struct sideband *sideband__new(bool all, bool no_inherit, pid_t own);
+void sideband__delete(struct sideband *sideband); /* accepts NULL */
+
+/* A thread of a process that is in the recording from the start. 0 or -ENOMEM. */
+int sideband__add(struct sideband *sideband, pid_t pid);
+
+/*
+ * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT) belongs in. Learns from FORK
+ * and EXIT. 1, 0, -EINVAL for a record too short to tell or of another type, -ENOMEM. *time
+ * receives the time in its sample_id, 0 if there is none.
+ */
+int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time);
+
+#endif /* DENET_CAPTURE_SIDEBAND_H */

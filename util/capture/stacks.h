@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_STACKS_H
+#define DENET_CAPTURE_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+
+/*
+ * The frames behind the stack ids of one generation. What it holds is bounded by what
+ * the kernel side may send in one generation; it is emptied when that one is drained.
+ */
+struct stacks;
+
+struct stacks *stacks__new(void);
+void stacks__delete(struct stacks *stacks); /* accepts NULL */
+
+/* Keeps a copy of the frames. A known id is left as it is. 0 or -ENOMEM. */
+int stacks__add(struct stacks *stacks, uint64_t id, const struct frames *frames);
+
+/* The frames of an id, valid until stacks__add() or _clear(). False: unknown. */
+bool stacks__find(const struct stacks *stacks, uint64_t id, struct frames *frames);
+
+void stacks__clear(struct stacks *stacks);
+
+/* Number of stacks held. */
+size_t stacks__count(const struct stacks *stacks);
+
+#endif /* DENET_CAPTURE_STACKS_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The accounts: what the programs counted and what user space did, in one table. */
+#include "capture/engine.h"
+
+static struct capture_tally from_wire(const struct wire_tally *tally)
+{
+	return (struct capture_tally){ tally->count, tally->ns };
+}
+
+static struct capture_tally add(struct capture_tally a, struct capture_tally b)
+{
+	return (struct capture_tally){ a.count + b.count, a.ns + b.ns };
+}
+
+int capture__stats(struct capture *capture, struct capture_stats *stats)
+{
+	const struct capture_stats *own = &capture->stats;
+	struct programs_info info;
+	struct wire_accounts sum;
+	int err;
+
+	*stats = *own;
+	err = programs__accounts(capture->programs, &sum);
+	if (err)
+		return err;
+	/* In flight is the user side's alone: the programs never saw those blocks end. */
+	stats->seen = add(from_wire(&sum.seen), capture->blocked);
+	stats->direct = from_wire(&sum.fate[WIRE_FATE_DIRECT]);
+	stats->accumulated = from_wire(&sum.fate[WIRE_FATE_ACCUMULATED]);
+	stats->filtered_state = add(own->filtered_state,
+				    from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
+	stats->filtered_min = add(own->filtered_min, from_wire(&sum.fate[WIRE_FATE_FILTERED_MIN]));
+	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
+	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);
+	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
+	stats->full_entries = sum.full_entries;
+	stats->full_stacks = sum.full_stacks;
+	stats->unseen_switches = sum.no_storage;
+	/* The rest of what the rings lost was not ours: side band. */
+	stats->lost_sideband = own->lost_records - stats->lost_ring.count - sum.lost_stacks;
+	if (own->lost_records < stats->lost_ring.count + sum.lost_stacks)
+		stats->lost_sideband = 0;
+	err = programs__info(capture->programs, &info);
+	if (err)
+		return err;
+	stats->unseen_switches += info.recursion_misses;
+	stats->bpf_run_ns = info.run_ns;
+	stats->bpf_run_count = info.run_count;
+	stats->bpf_map_bytes = info.map_bytes;
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/trim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "host/kallsyms.h"
+
+/* Deeper than this, no hook puts __schedule. */
+#define SEARCH_DEPTH 16
+
+static const char *const family[] = {
+	"__schedule",
+	"schedule",
+	"schedule_idle",
+	"schedule_user",
+	"schedule_rtlock",
+	"schedule_preempt_disabled",
+	"__schedule_loop",
+	"preempt_schedule",
+	"preempt_schedule_common",
+	"preempt_schedule_irq",
+	"preempt_schedule_notrace",
+	"preempt_schedule_thunk",
+	"preempt_schedule_notrace_thunk",
+};
+
+#define FAMILY_SIZE (sizeof(family) / sizeof(family[0]))
+
+struct trim {
+	struct range {
+		uint64_t start;
+		uint64_t end;
+	} ranges[FAMILY_SIZE];
+	size_t nr;
+};
+
+struct trim *trim__new(const char *kallsyms_path, int *err)
+{
+	struct kallsyms *kallsyms = kallsyms__new(kallsyms_path, err);
+	struct trim *trim;
+
+	if (!kallsyms)
+		return NULL;
+	trim = calloc(1, sizeof(*trim));
+	*err = trim ? 0 : -ENOMEM;
+	for (size_t i = 0; trim && !kallsyms__hidden(kallsyms) && i < FAMILY_SIZE; i++) {
+		struct range *range = &trim->ranges[trim->nr];
+
+		if (!kallsyms__range(kallsyms, family[i], &range->start, &range->end))
+			trim->nr++;
+	}
+	kallsyms__delete(kallsyms);
+	return trim;
+}
+
+void trim__delete(struct trim *trim)
+{
+	free(trim);
+}
+
+bool trim__works(const struct trim *trim)
+{
+	return trim && trim->nr;
+}
+
+static bool in_family(const struct trim *trim, uint64_t ip)
+{
+	for (size_t i = 0; i < trim->nr; i++) {
+		if (ip >= trim->ranges[i].start && ip < trim->ranges[i].end)
+			return true;
+	}
+	return false;
+}
+
+void trim__cut(const struct trim *trim, struct frames *kernel)
+{
+	uint32_t i = 0, limit = kernel->nr < SEARCH_DEPTH ? kernel->nr : SEARCH_DEPTH;
+
+	if (!trim__works(trim))
+		return;
+	while (i < limit && !in_family(trim, kernel->ips[i]))
+		i++;
+	if (i == limit)
+		return;
+	while (i < kernel->nr && in_family(trim, kernel->ips[i]))
+		i++;
+	/* The root is kept: a chain without frames would say that nothing is known. */
+	if (i == kernel->nr)
+		i--;
+	kernel->ips += i;
+	kernel->nr -= i;
+}

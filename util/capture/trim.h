@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_TRIM_H
+#define DENET_CAPTURE_TRIM_H
+
+#include <stdint.h>
+
+#include "sample.h"
+
+/*
+ * Cuts the tracer's own frames and the scheduler's from the leaf side of a kernel chain,
+ * so that its leaf says where a thread waits, the same under every hook: what lies
+ * before __schedule is the tracer's, and __schedule itself and those of its family that
+ * called it say nothing.
+ */
+struct trim;
+
+/* Reads kallsyms (NULL: /proc/kallsyms). Hidden addresses: it cuts nothing, see below. */
+struct trim *trim__new(const char *kallsyms_path, int *err);
+void trim__delete(struct trim *trim); /* accepts NULL */
+
+/* False where the kernel hides its addresses, so that chains keep their first frames. */
+bool trim__works(const struct trim *trim);
+
+/* Cuts the frames in place (moves their beginning). Accepts a NULL trim: cuts nothing. */
+void trim__cut(const struct trim *trim, struct frames *kernel);
+
+#endif /* DENET_CAPTURE_TRIM_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The end of a window: generations swapped, rings and sums read. */
+#include "capture/engine.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "capture/decode.h"
+
+/* At this share of its room a generation is drained before its window ends. */
+#define DRAIN_AT_PERCENT 50
+
+struct drain {
+	struct capture *capture;
+	const struct stacks *stacks;
+};
+
+/* The frames of an id; an id without them is a loss, which is counted. */
+static bool find_frames(const struct drain *drain, uint64_t id, struct frames *frames)
+{
+	return !id || stacks__find(drain->stacks, id, frames);
+}
+
+static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct wire_entry *entry)
+{
+	struct drain *drain = ctx;
+	struct capture *capture = drain->capture;
+	struct sample sample;
+	bool kernel, user;
+
+	decode__entry(key, entry, &sample);
+	kernel = find_frames(drain, key->kernel_id, &sample.kernel);
+	user = find_frames(drain, key->user_id, &sample.user);
+	if (!kernel || !user) {
+		capture->stats.lost_stack.count += sample.count;
+		capture->stats.lost_stack.ns += sample.period;
+	}
+	return capture__deliver(capture, &sample);
+}
+
+bool capture__wants_drain(const struct capture *capture)
+{
+	return capture->started && programs__filled(capture->programs) >= DRAIN_AT_PERCENT;
+}
+
+/*
+ * The order matters: once the generations are swapped, no program adds to the old one, so
+ * all stacks that its sums refer to are in the rings; the rings are read before the sums.
+ */
+int capture__drain(struct capture *capture)
+{
+	struct drain drain = { .capture = capture };
+	int gen, err;
+
+	if (!capture->started)
+		return 0;
+	gen = programs__swap(capture->programs);
+	if (gen < 0) {
+		pr_err("cannot end a window: %s", strerror(-gen));
+		return gen;
+	}
+	err = capture__read_rings(capture);
+	if (err < 0)
+		return err;
+	drain.stacks = capture->stacks[gen];
+	err = programs__take_sums(capture->programs, (unsigned int)gen, deliver_sum, &drain);
+	stacks__clear(capture->stacks[gen]);
+	capture->stats.windows++;
+	if (!err && capture->sink.round)
+		err = capture->sink.round(capture->sink.ctx);
+	return err;
+}

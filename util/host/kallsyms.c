@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "host/kallsyms.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+
+struct symbol {
+	uint64_t address;
+	uint32_t name; /* where it begins in names */
+	uint32_t rank; /* of several with one address the lowest one speaks */
+};
+
+struct kallsyms {
+	struct buffer symbols; /* of struct symbol, sorted by address and rank */
+	struct buffer names;   /* each with its NUL */
+	size_t nr;
+	bool hidden;
+};
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+int kallsyms__parse_line(const char *line, size_t len, struct kallsyms_line *out)
+{
+	const char *p = line, *end = line + len;
+	const char *tab;
+
+	out->address = 0;
+	for (; p < end && hex_value(*p) >= 0; p++) {
+		if (out->address >> 60)
+			return -EINVAL;
+		out->address = out->address << 4 | (uint64_t)hex_value(*p);
+	}
+	if (p == line || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return -EINVAL;
+	out->type = p[1];
+	out->name = p + 3;
+	tab = memchr(out->name, '\t', (size_t)(end - out->name));
+	out->in_module = tab != NULL;
+	out->name_len = (size_t)((tab ? tab : end) - out->name);
+	if (!out->name_len || memchr(out->name, '\0', out->name_len))
+		return -EINVAL;
+	if (tab && (end - tab < 4 || tab[1] != '[' || end[-1] != ']'))
+		return -EINVAL;
+	return 0;
+}
+
+static const struct symbol *symbols_of(const struct kallsyms *kallsyms)
+{
+	return (const struct symbol *)kallsyms->symbols.data;
+}
+
+static const char *name_of(const struct kallsyms *kallsyms, const struct symbol *symbol)
+{
+	return kallsyms->names.data + symbol->name;
+}
+
+static int add_symbol(struct kallsyms *kallsyms, const struct kallsyms_line *line)
+{
+	struct symbol symbol = {
+		.address = line->address,
+		.name = (uint32_t)kallsyms->names.len,
+		.rank = line->type == 'T' ? 0 : line->type == 't' ? 1 : 2,
+	};
+	int err;
+
+	if (kallsyms->names.len + line->name_len + 1 > UINT32_MAX)
+		return -EFBIG;
+	err = buffer__append(&kallsyms->names, line->name, line->name_len);
+	if (!err)
+		err = buffer__append(&kallsyms->names, "", 1);
+	if (!err)
+		err = buffer__append(&kallsyms->symbols, &symbol, sizeof(symbol));
+	kallsyms->nr += !err;
+	return err;
+}
+
+/* A line that is none is passed over: what the others say is still true. */
+static int read_lines(struct kallsyms *kallsyms, FILE *file)
+{
+	struct kallsyms_line parsed;
+	bool any = false, any_address = false;
+	size_t capacity = 0;
+	char *line = NULL;
+	ssize_t len;
+	int err = 0;
+
+	while (!err && (len = getline(&line, &capacity, file)) > 0) {
+		if (line[len - 1] == '\n')
+			len--;
+		if (kallsyms__parse_line(line, (size_t)len, &parsed))
+			continue;
+		if (!strchr("tTwW", parsed.type))
+			continue;
+		any = true;
+		if (!parsed.address)
+			continue;
+		any_address = true;
+		err = add_symbol(kallsyms, &parsed);
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	if (!err && !any)
+		err = -ENODATA;
+	kallsyms->hidden = !any_address;
+	free(line);
+	return err;
+}
+
+/* The place in the file, which name is, decides last: the order never depends on qsort. */
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct symbol *l = a, *r = b;
+
+	if (l->address != r->address)
+		return l->address < r->address ? -1 : 1;
+	if (l->rank != r->rank)
+		return l->rank < r->rank ? -1 : 1;
+	return l->name < r->name ? -1 : l->name > r->name;
+}
+
+static void shrink(struct buffer *buffer)
+{
+	char *data = buffer->len ? realloc(buffer->data, buffer->len) : NULL;
+
+	if (data) {
+		buffer->data = data;
+		buffer->capacity = buffer->len;
+	}
+}
+
+struct kallsyms *kallsyms__new(const char *path, int *err)
+{
+	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
+	FILE *file = NULL;
+
+	*err = -ENOMEM;
+	if (!kallsyms)
+		return NULL;
+	file = fopen(path ? path : "/proc/kallsyms", "re");
+	*err = file ? read_lines(kallsyms, file) : -errno;
+	if (file)
+		fclose(file);
+	if (*err) {
+		kallsyms__delete(kallsyms);
+		return NULL;
+	}
+	if (kallsyms->nr)
+		qsort(kallsyms->symbols.data, kallsyms->nr, sizeof(struct symbol),
+		      compare_symbols);
+	shrink(&kallsyms->symbols);
+	shrink(&kallsyms->names);
+	return kallsyms;
+}
+
+void kallsyms__delete(struct kallsyms *kallsyms)
+{
+	if (!kallsyms)
+		return;
+	buffer__free(&kallsyms->symbols);
+	buffer__free(&kallsyms->names);
+	free(kallsyms);
+}
+
+bool kallsyms__hidden(const struct kallsyms *kallsyms)
+{
+	return kallsyms->hidden;
+}
+
+size_t kallsyms__nr(const struct kallsyms *kallsyms)
+{
+	return kallsyms->nr;
+}
+
+size_t kallsyms__memory(const struct kallsyms *kallsyms)
+{
+	return sizeof(*kallsyms) + kallsyms->symbols.capacity + kallsyms->names.capacity;
+}
+
+/* The number of symbols whose address is at most this one. */
+static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
+{
+	const struct symbol *symbols = symbols_of(kallsyms);
+	size_t low = 0, high = kallsyms->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *kallsyms__lookup(const struct kallsyms *kallsyms, uint64_t address, uint64_t *offset)
+{
+	const struct symbol *symbols = symbols_of(kallsyms);
+	size_t i = count_up_to(kallsyms, address);
+
+	if (!i)
+		return NULL;
+	i--;
+	if (address - symbols[i].address >= KALLSYMS_OFFSET_MAX)
+		return NULL;
+	while (i && symbols[i - 1].address == symbols[i].address)
+		i--;
+	if (offset)
+		*offset = address - symbols[i].address;
+	return name_of(kallsyms, &symbols[i]);
+}
+
+const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address)
+{
+	return kallsyms ? kallsyms__lookup(kallsyms, address, NULL) : NULL;
+}
+
+int kallsyms__range(const struct kallsyms *kallsyms, const char *name, uint64_t *start,
+		    uint64_t *end)
+{
+	const struct symbol *symbols = symbols_of(kallsyms);
+	size_t next;
+
+	for (size_t i = 0; i < kallsyms->nr; i++) {
+		if (strcmp(name, name_of(kallsyms, &symbols[i])))
+			continue;
+		next = count_up_to(kallsyms, symbols[i].address);
+		*start = symbols[i].address;
+		*end = next < kallsyms->nr ? symbols[next].address : UINT64_MAX;
+		return 0;
+	}
+	return -ENOENT;
+}
