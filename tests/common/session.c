@@ -7,6 +7,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 
 const char *session__refused(void)
@@ -48,6 +49,9 @@ static int take_sample(void *ctx, const struct sample *sample)
 		session->samples = grown;
 		session->capacity = capacity;
 	}
+	/* What ended before the previous drain began was due in that one or in the one before. */
+	if (sample->time < session->previous_drain)
+		session->stale++;
 	copy = &session->samples[session->nr];
 	*copy = *sample;
 	copy->user.ips = NULL;
@@ -96,9 +100,19 @@ int session__open(struct session *session, const struct capture_options *options
 	return capture__start(session->capture);
 }
 
+int session__open_process(struct session *session, struct capture_options *options,
+			  const struct workload *workload)
+{
+	options->pids = &workload->pid;
+	options->nr_pids = 1;
+	return session__open(session, options);
+}
+
 int session__drain(struct session *session)
 {
 	session->drains++;
+	session->previous_drain = session->latest_drain;
+	session->latest_drain = clock__now_ns();
 	return capture__drain(session->capture);
 }
 
@@ -114,17 +128,19 @@ int session__poll(struct session *session, int timeout_ms, int wake_fd)
 	return session__drain(session);
 }
 
-static uint64_t now_ns(void)
+int session__pass_time(struct session *session, int ms)
 {
-	struct timespec now;
+	uint64_t end = clock__now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
+	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+	while (!err && clock__now_ns() < end)
+		err = session__poll(session, 10, -1);
+	return err;
 }
 
 int session__run(struct session *session, struct workload *workload, int window_ms)
 {
-	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = now_ns() + window;
+	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = clock__now_ns() + window;
 	int err = workload__go(workload);
 
 	while (!err) {
@@ -135,9 +151,9 @@ int session__run(struct session *session, struct workload *workload, int window_
 		if (ended)
 			break;
 		err = session__poll(session, window_ms ? window_ms : 100, workload->out);
-		if (!err && window && now_ns() >= next) {
+		if (!err && window && clock__now_ns() >= next) {
 			err = session__drain(session);
-			next = now_ns() + window;
+			next = clock__now_ns() + window;
 		}
 	}
 	return err ? err : workload__finish(workload);

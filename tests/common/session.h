@@ -22,10 +22,12 @@ struct session {
 	size_t nr;
 	size_t capacity;
 	uint64_t sideband;
-	uint64_t lost;	       /* records, as the sink heard */
-	uint64_t drains;       /* by the session */
+	uint64_t lost;		/* records, as the sink heard */
+	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */
-	int sink_error;
+	uint64_t previous_drain; /* CLOCK_MONOTONIC at which the last two drains began */
+	uint64_t latest_drain;
+	uint64_t stale; /* samples that came later than the drain of their window */
 };
 
 /* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
@@ -34,11 +36,18 @@ const char *session__refused(void);
 /* Makes and starts a capture. 0 or -errno; the capture has said why. */
 int session__open(struct session *session, const struct capture_options *options);
 
+/* The same for one process, with no other option changed. */
+int session__open_process(struct session *session, struct capture_options *options,
+			  const struct workload *workload);
+
 /* Reads for one round: polls (timeout_ms at most) and drains if the capture wants it. */
 int session__poll(struct session *session, int timeout_ms, int wake_fd);
 
 /* Ends the window now. */
 int session__drain(struct session *session);
+
+/* Reads for that long, without drains. */
+int session__pass_time(struct session *session, int ms);
 
 /*
  * Lets the workload go and reads until it has ended, with a drain every window_ms (0:

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/workload.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 
 /* The workloads lie beside the directory of the test's own binary. */
@@ -137,18 +138,10 @@ int workload__read(struct workload *workload)
 	return 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
-
 /* Reads until word was said (NULL: until the end). 0, -ETIMEDOUT, -EPIPE at the end. */
 static int workload__read_until(struct workload *workload, const char *word, unsigned int seconds)
 {
-	uint64_t limit = now_ns() + seconds * NSEC_PER_SEC;
+	uint64_t limit = clock__now_ns() + seconds * NSEC_PER_SEC;
 
 	for (;;) {
 		struct pollfd fd = { .fd = workload->out, .events = POLLIN };
@@ -160,7 +153,7 @@ static int workload__read_until(struct workload *workload, const char *word, uns
 			return 0;
 		if (err)
 			return word ? -EPIPE : 0;
-		if (now_ns() >= limit)
+		if (clock__now_ns() >= limit)
 			return -ETIMEDOUT;
 		poll(&fd, 1, 100);
 	}
@@ -197,6 +190,41 @@ const struct truth *workload__truth(const struct workload *workload, const char 
 			return &workload->truths[i];
 	}
 	return NULL;
+}
+
+/* The name of a thread in /proc, without the newline. */
+static void read_comm(pid_t pid, const char *tid, char *comm, size_t size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", pid, tid);
+	comm[0] = '\0';
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(comm, (int)size, file))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(file);
+}
+
+pid_t workload__thread(const struct workload *workload, const char *comm)
+{
+	struct dirent *entry;
+	char path[64], name[32];
+	pid_t tid = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", workload->pid);
+	dir = opendir(path);
+	while (dir && !tid && (entry = readdir(dir))) {
+		read_comm(workload->pid, entry->d_name, name, sizeof(name));
+		if (!strcmp(name, comm))
+			tid = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	if (dir)
+		closedir(dir);
+	return tid;
 }
 
 void workload__free(struct workload *workload)

@@ -41,6 +41,9 @@ int workload__finish(struct workload *workload);
 /* The truth of the first thread called comm, NULL: none. Borrowed. */
 const struct truth *workload__truth(const struct workload *workload, const char *comm);
 
+/* The tid of its first thread called comm, while it runs; 0: none. */
+pid_t workload__thread(const struct workload *workload, const char *comm);
+
 /* Kills it if it is still there, and frees. A zeroed struct is accepted. */
 void workload__free(struct workload *workload);
 
