@@ -92,15 +92,24 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
 
-/* 64 bits over the frames; never 0, which means no frames. */
-static __always_inline __u64 hash_frames(const __u64 *ips, __u32 nr, __u64 seed)
+struct frame_room {
+	__u64 ips[WIRE_MAX_FRAMES];
+};
+
+/*
+ * 64 bits over the frames; never 0, which means no frames. A global function, so that the
+ * verifier walks through the loop once and not once for each path that leads to it.
+ */
+__noinline __u64 hash_frames(const struct frame_room *room, __u32 nr, __u64 seed)
 {
 	__u64 hash = seed + nr;
 
+	if (!room)
+		return 1;
 	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
 		if (i >= nr)
 			break;
-		hash = (hash ^ ips[i]) * 0x9e3779b97f4a7c15ULL;
+		hash = (hash ^ room->ips[i]) * 0x9e3779b97f4a7c15ULL;
 		hash ^= hash >> 32;
 	}
 	return hash ? hash : 1;
@@ -197,11 +206,11 @@ static __always_inline void accumulate(void *ctx, struct cpu *cpu)
 	enum stack_result result = STACK_KNOWN;
 
 	if (nr_kernel && nr_kernel <= WIRE_MAX_FRAMES) {
-		kernel_id = hash_frames(full->ips, nr_kernel, 1);
+		kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel, 1);
 		result = publish_stack(ctx, cpu, gen, kernel_id, full->ips, nr_kernel, false);
 	}
 	if (nr_user && nr_kernel <= WIRE_MAX_FRAMES && result == STACK_KNOWN) {
-		user_id = hash_frames(&full->ips[nr_kernel], nr_user, 2);
+		user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel], nr_user, 2);
 		result = publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
 	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {

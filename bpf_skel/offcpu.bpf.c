@@ -66,12 +66,14 @@ int BPF_PROG(task_gone, struct task_struct *task)
 SEC("iter/task")
 int list_tasks(struct bpf_iter__task *ctx)
 {
-	if (!ctx->task)
+	struct task_struct *task = ctx->task;
+
+	if (!task)
 		return 0;
 	if (enlist_pass == 1)
-		enlist(ctx->meta->seq, ctx->task);
+		enlist(ctx->meta->seq, task);
 	else
-		enlist_again(ctx->task);
+		enlist_again(task);
 	return 0;
 }
 

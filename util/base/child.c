@@ -98,23 +98,30 @@ static void settle_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Leaves the standard descriptors and the pipe, which becomes the first after them. */
-static int settle_descriptors(int fd)
+/*
+ * Leaves the standard descriptors, the pipe, which becomes the first after them, and the
+ * one to keep, which becomes the next.
+ */
+static int settle_descriptors(int fd, int *keep)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high = -1;
 
 	/* A child that cannot be killed must not keep the reader of our output waiting. */
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
 	}
+	if (keep)
+		high = fcntl(*keep, F_DUPFD, STDERR_FILENO + 3);
 	if (fd != STDERR_FILENO + 1)
 		fd = dup2(fd, STDERR_FILENO + 1);
-	closefrom(STDERR_FILENO + 2);
+	if (keep)
+		*keep = dup2(high, STDERR_FILENO + 2);
+	closefrom(keep ? STDERR_FILENO + 3 : STDERR_FILENO + 2);
 	return fd;
 }
 
-static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, pid_t parent)
+static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, int *keep, pid_t parent)
 {
 	struct child_out out = { 0 };
 	int result;
@@ -124,14 +131,14 @@ static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, pid_t 
 	if (getppid() != parent)
 		_exit(1);
 	settle_signals();
-	out.fd = settle_descriptors(fd);
+	out.fd = settle_descriptors(fd, keep);
 	result = fn(ctx, &out);
 	if (child_out__put(&out, TYPE_RESULT, &result, sizeof(result)) || child_out__flush(&out))
 		_exit(1);
 	_exit(0);
 }
 
-struct child *child__new(child_fn fn, void *ctx, int *err)
+struct child *child__new_keeping(child_fn fn, void *ctx, int *keep, int *err)
 {
 	struct child *child = calloc(1, sizeof(*child));
 	pid_t parent = getpid();
@@ -148,7 +155,7 @@ struct child *child__new(child_fn fn, void *ctx, int *err)
 	}
 	child->pid = fork();
 	if (child->pid == 0)
-		run(fn, ctx, fds[1], parent);
+		run(fn, ctx, fds[1], keep, parent);
 	*err = child->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	if (*err) {
@@ -158,6 +165,11 @@ struct child *child__new(child_fn fn, void *ctx, int *err)
 	}
 	child->fd = fds[0];
 	return child;
+}
+
+struct child *child__new(child_fn fn, void *ctx, int *err)
+{
+	return child__new_keeping(fn, ctx, NULL, err);
 }
 
 /* 1 and the next message that is in the buffer, or what child__receive() says, or -EAGAIN. */

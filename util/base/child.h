@@ -26,6 +26,12 @@ typedef int (*child_fn)(void *ctx, struct child_out *out);
 struct child *child__new(child_fn fn, void *ctx, int *err);
 
 /*
+ * The same, but the child keeps one more descriptor, which has another number there: *keep
+ * is set to it, in the child only.
+ */
+struct child *child__new_keeping(child_fn fn, void *ctx, int *keep, int *err);
+
+/*
  * In the child: queues a message of the caller's type (below CHILD_TYPE_OURS) and size
  * bytes (copied); full queues are sent. 0, -EMSGSIZE beyond CHILD_MESSAGE_MAX, -ENOMEM
  * or the errno of the write. What is queued is sent at the latest when fn returns.

@@ -40,7 +40,7 @@ static int read_frames(void *ctx, struct child_out *out)
 			continue;
 		if (len <= 0)
 			return len < 0 ? -errno : 0;
-		err = child_out__put(out, data, (size_t)len);
+		err = child_out__put(out, WIRE_USER, data, (size_t)len);
 		if (!err)
 			err = child_out__flush(out);
 	}
@@ -75,19 +75,18 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 	uint64_t patience = clock__now_ns() + STUCK_MS * 1000000ULL;
 	int fd = programs__open_user_frames(capture->programs), err;
 	struct child *child;
-	const void *data;
-	size_t size;
+	struct child_message message;
 	pid_t stuck;
 
 	if (fd < 0)
 		return fd;
-	child = child__new_keeping(read_frames, &fd, &fd, 1, &err);
+	child = child__new_keeping(read_frames, &fd, &fd, &err);
 	close(fd);
 	if (!child)
 		return err;
-	while ((err = child__receive(child, patience < deadline ? patience : deadline, &data,
-				     &size)) == 1) {
-		err = keep_frames(user, data, size);
+	while ((err = child__receive(child, patience < deadline ? patience : deadline,
+				     &message)) == 1) {
+		err = keep_frames(user, message.data, message.size);
 		if (err)
 			break;
 		patience = clock__now_ns() + STUCK_MS * 1000000ULL;

@@ -35,9 +35,15 @@ const char *capture_way__name(enum capture_way way)
 
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
+	char *text, *line, *rest;
+
 	(void)level;
-	/* What a user can act on is said by us; the verifier's words are for -vv. */
-	log__vprint(LOG_DEBUG, format, args);
+	/* What a user can act on is said by us; libbpf's and the verifier's words are for -vv. */
+	if (log__level() < LOG_DEBUG || vasprintf(&text, format, args) < 0)
+		return 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		pr_debug("%s", line);
+	free(text);
 	return 0;
 }
 
@@ -158,22 +164,24 @@ static bool may_have_way(const struct btf *btf, enum capture_way way)
 static int load(struct programs *programs, const struct wire_settings *settings,
 		const struct btf *btf, enum capture_way want, size_t nr_targets)
 {
-	int err = -EOPNOTSUPP;
+	int first = 0, err;
 
 	for (int way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
 		if ((want != CAPTURE_WAY_AUTO && way != (int)want) ||
 		    !may_have_way(btf, (enum capture_way)way))
 			continue;
 		err = load_way(programs, settings, btf, (enum capture_way)way, nr_targets);
-		if (!err || err == -EPERM || err == -EACCES)
-			return err;
+		if (!err)
+			return 0;
+		if (!first)
+			first = err;
 	}
-	return err;
+	return first ? first : -EOPNOTSUPP;
 }
 
 static void explain(int err, const struct btf *btf)
 {
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EPERM)
 		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and CAP_PERFMON");
 	else if (!has_helper(btf, "BPF_FUNC_task_storage_get") ||
 		 tracepoint_args(btf, "sched_switch") < 0)

@@ -18,14 +18,19 @@
 #include "base/log.h"
 #include "capture/capture.h"
 
-struct rings {
+/* One CPU's ring: an evlist of its own, so that each can come and go by itself. */
+struct ring {
 	struct perf_evlist *evlist;
-	struct perf_cpu_map *cpus;
-	struct perf_thread_map *threads;
+	struct perf_cpu_map *cpus; /* of that one CPU */
 	struct perf_evsel *sideband;
+	unsigned int cpu;
+	int fd; /* of the event that BPF writes to; owned by its evsel */
+};
+
+struct rings {
+	struct perf_thread_map *threads;
+	struct ring *ring;
 	size_t nr;
-	unsigned int *cpu; /* nr of them */
-	int *fd;	   /* of the BPF output event on that CPU; owned by its evsel */
 	struct pollfd *polls; /* nr + 1 */
 };
 
@@ -104,53 +109,35 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_output(struct rings *rings, size_t index)
+static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
 {
-	struct perf_cpu_map *one;
-	struct perf_evsel *evsel;
-	char name[16];
+	struct perf_evsel *output;
 	uint64_t id;
-	int fd, err;
-
-	snprintf(name, sizeof(name), "%u", rings->cpu[index]);
-	one = perf_cpu_map__new(name);
-	evsel = one ? new_output() : NULL;
-	if (!evsel) {
-		perf_cpu_map__put(one);
-		return -ENOMEM;
-	}
-	perf_evlist__add(rings->evlist, evsel);
-	fd = next_fd();
-	err = fd < 0 ? fd : perf_evsel__open(evsel, one, rings->threads);
-	if (!err && ioctl(fd, PERF_EVENT_IOC_ID, &id))
-		err = -EBADF;
-	perf_cpu_map__put(one);
-	rings->fd[index] = fd;
-	return err;
-}
-
-static int open_all(struct rings *rings, uint32_t pages)
-{
 	int err;
 
-	rings->sideband = new_sideband(pages);
-	if (!rings->sideband)
+	ring->sideband = new_sideband(pages);
+	if (!ring->sideband)
 		return -ENOMEM;
-	perf_evlist__add(rings->evlist, rings->sideband);
-	err = perf_evsel__open(rings->sideband, rings->cpus, rings->threads);
-	for (size_t i = 0; i < rings->nr && !err; i++)
-		err = open_output(rings, i);
+	perf_evlist__add(ring->evlist, ring->sideband);
+	output = new_output();
+	if (!output)
+		return -ENOMEM;
+	perf_evlist__add(ring->evlist, output);
+	perf_evlist__set_maps(ring->evlist, ring->cpus, threads);
+	err = perf_evsel__open(ring->sideband, ring->cpus, threads);
 	if (err)
-		explain_open(err);
-	return err;
+		return err;
+	ring->fd = next_fd();
+	if (ring->fd < 0)
+		return ring->fd;
+	err = perf_evsel__open(output, ring->cpus, threads);
+	return !err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) ? -EBADF : err;
 }
 
-static int map_all(struct rings *rings, uint32_t pages)
+static int map_ring(struct ring *ring, uint32_t pages)
 {
-	int err;
+	int err = perf_evlist__mmap(ring->evlist, (int)pages);
 
-	perf_evlist__set_maps(rings->evlist, rings->cpus, rings->threads);
-	err = perf_evlist__mmap(rings->evlist, (int)pages);
 	if (!err)
 		return 0;
 	/* libperf says -1 and leaves the reason in errno. */
@@ -163,23 +150,49 @@ static int map_all(struct rings *rings, uint32_t pages)
 	return err;
 }
 
+static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+{
+	char name[16];
+	int err;
+
+	snprintf(name, sizeof(name), "%u", ring->cpu);
+	ring->cpus = perf_cpu_map__new(name);
+	ring->evlist = perf_evlist__new();
+	if (!ring->cpus || !ring->evlist)
+		return -ENOMEM;
+	err = open_ring(ring, threads, pages);
+	if (err) {
+		explain_open(err);
+		return err;
+	}
+	return map_ring(ring, pages);
+}
+
+static void delete_ring(struct ring *ring)
+{
+	if (ring->evlist) {
+		perf_evlist__munmap(ring->evlist);
+		perf_evlist__close(ring->evlist);
+		perf_evlist__delete(ring->evlist);
+	}
+	perf_cpu_map__put(ring->cpus);
+}
+
 static int allocate(struct rings *rings)
 {
-	rings->cpus = perf_cpu_map__new(NULL);
+	struct perf_cpu_map *online = perf_cpu_map__new(NULL);
+
 	rings->threads = perf_thread_map__new_dummy();
-	rings->evlist = perf_evlist__new();
-	if (!rings->cpus || !rings->threads || !rings->evlist)
+	if (!online || !rings->threads)
 		return -ENOMEM;
 	perf_thread_map__set_pid(rings->threads, 0, -1);
-	rings->nr = (size_t)perf_cpu_map__nr(rings->cpus);
-	rings->cpu = calloc(rings->nr, sizeof(*rings->cpu));
-	rings->fd = calloc(rings->nr, sizeof(*rings->fd));
+	rings->nr = (size_t)perf_cpu_map__nr(online);
+	rings->ring = calloc(rings->nr, sizeof(*rings->ring));
 	rings->polls = calloc(rings->nr + 1, sizeof(*rings->polls));
-	if (!rings->cpu || !rings->fd || !rings->polls)
-		return -ENOMEM;
-	for (size_t i = 0; i < rings->nr; i++)
-		rings->cpu[i] = (unsigned int)perf_cpu_map__cpu(rings->cpus, (int)i).cpu;
-	return 0;
+	for (size_t i = 0; rings->ring && i < rings->nr; i++)
+		rings->ring[i].cpu = (unsigned int)perf_cpu_map__cpu(online, (int)i).cpu;
+	perf_cpu_map__put(online);
+	return rings->ring && rings->polls ? 0 : -ENOMEM;
 }
 
 struct rings *rings__new(uint32_t pages, int *err)
@@ -188,10 +201,8 @@ struct rings *rings__new(uint32_t pages, int *err)
 
 	libperf_init(print_libperf);
 	*err = rings ? allocate(rings) : -ENOMEM;
-	if (!*err)
-		*err = open_all(rings, pages);
-	if (!*err)
-		*err = map_all(rings, pages);
+	for (size_t i = 0; !*err && i < rings->nr; i++)
+		*err = new_ring(&rings->ring[i], rings->threads, pages);
 	if (*err) {
 		rings__delete(rings);
 		return NULL;
@@ -203,15 +214,10 @@ void rings__delete(struct rings *rings)
 {
 	if (!rings)
 		return;
-	if (rings->evlist) {
-		perf_evlist__munmap(rings->evlist);
-		perf_evlist__close(rings->evlist);
-		perf_evlist__delete(rings->evlist);
-	}
-	perf_cpu_map__put(rings->cpus);
+	for (size_t i = 0; rings->ring && i < rings->nr; i++)
+		delete_ring(&rings->ring[i]);
 	perf_thread_map__put(rings->threads);
-	free(rings->cpu);
-	free(rings->fd);
+	free(rings->ring);
 	free(rings->polls);
 	free(rings);
 }
@@ -223,28 +229,33 @@ size_t rings__count(const struct rings *rings)
 
 unsigned int rings__cpu(const struct rings *rings, size_t index)
 {
-	return rings->cpu[index];
+	return rings->ring[index].cpu;
 }
 
 int rings__fd(const struct rings *rings, size_t index)
 {
-	return rings->fd[index];
+	return rings->ring[index].fd;
 }
 
 int rings__enable(struct rings *rings)
 {
-	return perf_evsel__enable(rings->sideband) ? -errno : 0;
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (perf_evsel__enable(rings->ring[i].sideband))
+			return -errno;
+	}
+	return 0;
 }
 
-static int read_ring(struct perf_mmap *map, unsigned int cpu, rings_fn fn, void *ctx)
+static int read_ring(const struct ring *ring, rings_fn fn, void *ctx)
 {
+	struct perf_mmap *map = perf_evlist__next_mmap(ring->evlist, NULL, false);
 	union perf_event *event;
 	int nr = 0, err = 0;
 
-	if (perf_mmap__read_init(map) < 0)
+	if (!map || perf_mmap__read_init(map) < 0)
 		return 0;
 	while (!err && (event = perf_mmap__read_event(map)) != NULL) {
-		err = fn(ctx, event, event->header.size, cpu);
+		err = fn(ctx, event, event->header.size, ring->cpu);
 		perf_mmap__consume(map);
 		nr++;
 	}
@@ -254,16 +265,13 @@ static int read_ring(struct perf_mmap *map, unsigned int cpu, rings_fn fn, void 
 
 int rings__read(struct rings *rings, rings_fn fn, void *ctx)
 {
-	struct perf_mmap *map;
-	size_t index = 0;
 	int total = 0, nr;
 
-	perf_evlist__for_each_mmap(rings->evlist, map, false) {
-		nr = read_ring(map, rings->cpu[index < rings->nr ? index : rings->nr - 1], fn, ctx);
+	for (size_t i = 0; i < rings->nr; i++) {
+		nr = read_ring(&rings->ring[i], fn, ctx);
 		if (nr < 0)
 			return nr;
 		total += nr;
-		index++;
 	}
 	return total;
 }
@@ -271,7 +279,7 @@ int rings__read(struct rings *rings, rings_fn fn, void *ctx)
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 {
 	for (size_t i = 0; i < rings->nr; i++)
-		rings->polls[i] = (struct pollfd){ .fd = rings->fd[i], .events = POLLIN };
+		rings->polls[i] = (struct pollfd){ .fd = rings->ring[i].fd, .events = POLLIN };
 	rings->polls[rings->nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
 	return poll(rings->polls, rings->nr + 1, timeout_ms) < 0 ? -errno : 0;
 }
