@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The conservation: every block that was seen has one fate, in counts and in ns, whatever
+ * is filtered out and whatever is too small to hold it.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "bpf_skel/wire.h"
+#include "common/session.h"
+
+#define ALL_STATES ((1U << WIRE_STATE_MAX) - 1)
+
+FIXTURE(account)
+{
+	struct workload workload;
+	struct session session;
+};
+
+FIXTURE_VARIANT(account)
+{
+	uint64_t threshold_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint32_t states;
+};
+
+FIXTURE_VARIANT_ADD(account, all_direct)
+{
+	.max_ns = UINT64_MAX, .states = ALL_STATES,
+};
+FIXTURE_VARIANT_ADD(account, all_accumulated)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .max_ns = UINT64_MAX, .states = ALL_STATES,
+};
+FIXTURE_VARIANT_ADD(account, both)
+{
+	.threshold_ns = 150 * NSEC_PER_USEC, .max_ns = UINT64_MAX, .states = ALL_STATES,
+};
+FIXTURE_VARIANT_ADD(account, long_blocks_only)
+{
+	.threshold_ns = NSEC_PER_MSEC,
+	.min_ns = 200 * NSEC_PER_USEC,
+	.max_ns = UINT64_MAX,
+	.states = ALL_STATES,
+};
+FIXTURE_VARIANT_ADD(account, short_blocks_only)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .max_ns = 150 * NSEC_PER_USEC, .states = ALL_STATES,
+};
+FIXTURE_VARIANT_ADD(account, runnable_only)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC,
+	.max_ns = UINT64_MAX,
+	.states = 1U << WIRE_STATE_R,
+};
+FIXTURE_VARIANT_ADD(account, sleeps_only)
+{
+	.max_ns = UINT64_MAX, .states = 1U << WIRE_STATE_S,
+};
+
+FIXTURE_SETUP(account)
+{
+	const char *const argv[] = { "stacks", "--wait",   "--threads", "3",	"--bits", "5",
+				     "--us",   "100", "--rounds",  "10", NULL };
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+}
+
+FIXTURE_TEARDOWN(account)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+}
+
+static void expect_conserved(struct __test_metadata *_metadata, const struct session *session)
+{
+	const struct capture_stats *stats = &session->stats;
+	struct session_filter any = { 0 };
+	struct capture_tally sum = session__sum(session, &any);
+
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
+		  sum.count);
+	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
+	EXPECT_EQ(0, stats->unseen_switches);
+	if (stats__unaccounted_count(stats) || stats__unaccounted_ns(stats))
+		stats__print(stats);
+}
+
+static uint64_t voluntary(const struct workload *workload)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++)
+		sum += workload->truths[i].voluntary;
+	return sum;
+}
+
+TEST_F(account, every_seen_block_has_one_fate)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.min_ns = variant->min_ns;
+	options.max_ns = variant->max_ns;
+	options.states = variant->states;
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 50));
+	ASSERT_EQ(0, session__close(&self->session));
+	expect_conserved(_metadata, &self->session);
+	/* The kernel's own counts say how many there are at least. */
+	EXPECT_LE(voluntary(&self->workload), stats->seen.count);
+	EXPECT_LT(500, stats->seen.count);
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+	if (variant->min_ns) {
+		EXPECT_LT(0, stats->filtered_min.count);
+	}
+	if (variant->max_ns != UINT64_MAX)
+		EXPECT_LT(0, stats->filtered_max.count);
+	if (variant->states == 1U << WIRE_STATE_R) {
+		EXPECT_LE(voluntary(&self->workload), stats->filtered_state.count);
+	}
+	if (!variant->threshold_ns)
+		EXPECT_EQ(0, stats->accumulated.count);
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		if (sample->still_blocked)
+			continue;
+		EXPECT_LE(variant->min_ns * sample->count, sample->period);
+		if (sample->count == 1) {
+			EXPECT_LE(sample->period, variant->max_ns);
+		}
+		if (variant->states == 1U << WIRE_STATE_R)
+			EXPECT_EQ('R', sample->state);
+		if (variant->states == 1U << WIRE_STATE_S) {
+			EXPECT_EQ('S', sample->state);
+		}
+	}
+}
+
+FIXTURE(overflow)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+};
+
+FIXTURE_SETUP(overflow)
+{
+	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
+				     "14",     "--us", "20",	    NULL };
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_TRUE(self->user != NULL);
+}
+
+FIXTURE_TEARDOWN(overflow)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+/* Nobody reads until the workload has ended: the ring must run over, and say so. */
+TEST_F(overflow, full_ring_is_counted_block_by_block)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = 0;
+	options.ring_pages = 1;
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, workload__go(&self->workload));
+	ASSERT_EQ(0, workload__finish(&self->workload));
+	ASSERT_EQ(0, session__close(&self->session));
+	expect_conserved(_metadata, &self->session);
+	EXPECT_LT(0, stats->direct.count);
+	EXPECT_LT(10000, stats->lost_ring.count);
+	EXPECT_LT(0, stats->lost_ring.ns);
+	EXPECT_LE(voluntary(&self->workload), stats->seen.count);
+	EXPECT_LE(stats->lost_ring.count, self->session.lost);
+}
+
+static int compare_stack(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->user.nr != y->user.nr)
+		return x->user.nr < y->user.nr ? -1 : 1;
+	return memcmp(x->user.ips, y->user.ips, x->user.nr * sizeof(*x->user.ips));
+}
+
+/* Sorts the samples. */
+static size_t distinct_stacks(struct session *session, const struct session_filter *filter)
+{
+	const struct sample *previous = NULL;
+	size_t nr = 0;
+
+	qsort(session->samples, session->nr, sizeof(*session->samples), compare_stack);
+	for (size_t i = 0; i < session->nr; i++) {
+		const struct sample *sample = &session->samples[i];
+
+		if (!session__matches(sample, filter))
+			continue;
+		nr += !previous || compare_stack(previous, sample);
+		previous = sample;
+	}
+	return nr;
+}
+
+TEST_F(overflow, more_stacks_than_maps_hold_are_kept_one_by_one)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct session_filter bottom = { .function = "wait_bottom", .user = self->user,
+					 .states = "SD" };
+	struct capture_options options;
+	struct capture_tally sum;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = 500 * NSEC_PER_MSEC;
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
+	ASSERT_EQ(0, session__close(&self->session));
+	expect_conserved(_metadata, &self->session);
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+	EXPECT_EQ(0, stats->lost_stack.count);
+	sum = session__sum(&self->session, &bottom);
+	EXPECT_EQ(voluntary(&self->workload), sum.count);
+	/* Each stack is slept in once: a second block in one is a sleep that was cut short. */
+	EXPECT_LE(sum.count * 99 / 100, distinct_stacks(&self->session, &bottom));
+	EXPECT_LT(10000, sum.count);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that are still blocked when the recording ends, a deadlock above all: they are
+ * what the user looks for, and no context switch will ever report them.
+ */
+#include "common/harness.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "common/session.h"
+
+static const char *const names[] = { "lock-ab", "lock-ba", "sleeper" };
+
+FIXTURE(in_flight)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	struct symbols *kernel;
+	struct capture_options options;
+	pid_t tids[3];
+	uint64_t asked;	  /* CLOCK_MONOTONIC: not blocked before */
+	uint64_t blocked; /* blocked at this time */
+};
+
+FIXTURE_VARIANT(in_flight)
+{
+	uint64_t threshold_ns;
+	bool before; /* blocked before the recording begins */
+};
+
+FIXTURE_VARIANT_ADD(in_flight, before_the_start_direct) { .before = true };
+FIXTURE_VARIANT_ADD(in_flight, before_the_start_below_the_threshold)
+{
+	.before = true, .threshold_ns = 3600 * NSEC_PER_SEC,
+};
+FIXTURE_VARIANT_ADD(in_flight, in_the_recording_direct) { .before = false };
+FIXTURE_VARIANT_ADD(in_flight, in_the_recording_below_the_threshold)
+{
+	.before = false, .threshold_ns = 3600 * NSEC_PER_SEC,
+};
+
+FIXTURE_SETUP(in_flight)
+{
+	const char *const argv[] = { "deadlock", variant->before ? NULL : "--wait", NULL };
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = variant->threshold_ns;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	self->kernel = symbols__of_kernel();
+	ASSERT_TRUE(self->user && self->kernel);
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!variant->before) {
+		self->asked = clock__now_ns();
+		ASSERT_EQ(0, workload__go(&self->workload));
+		ASSERT_EQ(0, workload__await(&self->workload, "BLOCKED"));
+		self->blocked = clock__now_ns();
+	}
+	for (int i = 0; i < 3; i++)
+		self->tids[i] = workload__thread(&self->workload, names[i]);
+	ASSERT_EQ(0, session__pass_time(&self->session, 300));
+	ASSERT_EQ(0, session__drain(&self->session));
+	ASSERT_EQ(0, session__pass_time(&self->session, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+}
+
+FIXTURE_TEARDOWN(in_flight)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+	symbols__free(self->kernel);
+}
+
+/* The one sample of a thread that says still_blocked; NULL if there is none or are two. */
+static const struct sample *still_blocked(const struct session *session, pid_t tid)
+{
+	const struct sample *found = NULL;
+
+	for (size_t i = 0; i < session->nr; i++) {
+		const struct sample *sample = &session->samples[i];
+
+		if (!sample->still_blocked || sample->tid != (uint32_t)tid)
+			continue;
+		if (found)
+			return NULL;
+		found = sample;
+	}
+	return found;
+}
+
+TEST_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t begin = self->asked ? self->asked : stats->start_ns;
+	uint64_t blocked = self->blocked ? self->blocked : stats->start_ns;
+
+	SKIP_FOR(session__refused());
+	ASSERT_LT(stats->start_ns, stats->end_ns);
+	for (int i = 0; i < 3; i++) {
+		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+
+		ASSERT_TRUE(sample != NULL)
+		TH_LOG("%s", names[i]);
+		EXPECT_EQ((uint32_t)self->workload.pid, sample->pid);
+		EXPECT_EQ('S', sample->state);
+		EXPECT_EQ(1, sample->count);
+		EXPECT_LE(sample->time, stats->end_ns);
+		EXPECT_LE(stats->start_ns, sample->time - sample->period);
+		/* From a start or an end that is clipped, 1 % of the time may be missing. */
+		EXPECT_LE((stats->end_ns - blocked) * 99 / 100, sample->period);
+		EXPECT_LE(sample->period, stats->end_ns - begin);
+	}
+}
+
+TEST_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
+{
+	SKIP_FOR(session__refused());
+	for (int i = 0; i < 3; i++) {
+		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+		const char *leaf;
+
+		ASSERT_TRUE(sample != NULL)
+		TH_LOG("%s", names[i]);
+		leaf = frames__leaf(&sample->kernel, self->kernel);
+		if (i < 2) {
+			EXPECT_TRUE(!strncmp(leaf, "futex_", 6))
+			TH_LOG("%s", leaf);
+		} else {
+			EXPECT_STREQ("do_nanosleep", leaf);
+		}
+		ASSERT_LT(0, sample->user.nr);
+	}
+	EXPECT_TRUE(frames__call(&still_blocked(&self->session, self->tids[2])->user, self->user,
+				 "wait_forever"));
+	EXPECT_TRUE(frames__call(&still_blocked(&self->session, self->tids[2])->user, self->user,
+				 "start_sleeping"));
+}
+
+TEST_F(in_flight, accounts_know_the_blocks_in_flight)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_tally sum = { 0 };
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		if (!self->session.samples[i].still_blocked)
+			continue;
+		sum.count++;
+		sum.ns += self->session.samples[i].period;
+	}
+	/* The three, and the leader that waits for the test. */
+	EXPECT_EQ(4, sum.count);
+	EXPECT_EQ(stats->in_flight.count, sum.count);
+	EXPECT_EQ(stats->in_flight.ns, sum.ns);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+TEST_HARNESS_MAIN

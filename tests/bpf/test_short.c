@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits of microseconds, for which the waiting thread's own clock is too coarse. perf's
+ * sched:sched_switch of the same run is the truth, and the kernel's counts of context
+ * switches are the truth about perf.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "bpf_skel/wire.h"
+#include "common/observer.h"
+#include "common/session.h"
+
+FIXTURE(short_waits)
+{
+	struct workload workload;
+	struct session session;
+	struct observer observer;
+	pid_t leader;
+};
+
+FIXTURE_VARIANT(short_waits)
+{
+	uint64_t threshold_ns;
+	bool all;
+	const char *processes;
+};
+
+FIXTURE_VARIANT_ADD(short_waits, accumulated)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .processes = "0",
+};
+FIXTURE_VARIANT_ADD(short_waits, direct)
+{
+	.threshold_ns = 0, .processes = "0",
+};
+FIXTURE_VARIANT_ADD(short_waits, accumulated_in_two_processes)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .all = true, .processes = "1",
+};
+
+FIXTURE_SETUP(short_waits)
+{
+	const char *const argv[] = { "short",	    "--wait",		"--rounds", "4000",
+				     "--processes", variant->processes, NULL };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	SKIP_FOR(observer__refused());
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.states = (1U << WIRE_STATE_MAX) - 1;
+	options.all = variant->all;
+	options.ring_pages = 2048;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->leader = self->workload.pid;
+	ASSERT_EQ(0, observer__start(&self->observer));
+	if (!variant->all) {
+		options.pids = &self->leader;
+		options.nr_pids = 1;
+	}
+	ASSERT_EQ(0, session__open(&self->session, &options));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 50));
+	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, observer__stop(&self->observer));
+	ASSERT_EQ(2, self->workload.nr_truths);
+}
+
+FIXTURE_TEARDOWN(short_waits)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	observer__free(&self->observer);
+}
+
+static const char *why_skip(const FIXTURE_DATA(short_waits) * self)
+{
+	if (session__refused())
+		return session__refused();
+	if (observer__refused())
+		return observer__refused();
+	return self->observer.lost ? "perf lost events: no truth to compare with" : NULL;
+}
+
+/* The threads sleep at the gate and at their end, too, so perf sees a few more. */
+TEST_F(short_waits, second_observer_agrees_with_the_kernels_counts)
+{
+	SKIP_FOR(why_skip(self));
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct observed seen =
+			observer__blocks(&self->observer, truth->tid, 0, UINT64_MAX, " S D ");
+
+		EXPECT_LE(truth->voluntary, seen.count);
+		EXPECT_LE(seen.count, truth->voluntary + 10);
+		EXPECT_LT(1000, seen.count);
+	}
+}
+
+static void expect_same(struct __test_metadata *_metadata, const char *what,
+			struct capture_tally sum, struct observed truth)
+{
+	EXPECT_EQ(truth.count, sum.count)
+	TH_LOG("%s", what);
+	EXPECT_LE(truth.ns * 99 / 100, sum.ns)
+	TH_LOG("%s", what);
+	EXPECT_LE(sum.ns, truth.ns * 101 / 100)
+	TH_LOG("%s", what);
+}
+
+TEST_F(short_waits, count_and_time_per_thread_are_those_of_the_second_observer)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(why_skip(self));
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .tid = truth->tid, .states = "SD" };
+
+		expect_same(_metadata, truth->comm, session__sum(&self->session, &filter),
+			    observer__blocks(&self->observer, truth->tid, stats->start_ns,
+					     stats->end_ns, " S D "));
+	}
+}
+
+TEST_F(short_waits, runnable_time_per_thread_is_that_of_the_second_observer)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(why_skip(self));
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .tid = truth->tid, .states = "R" };
+
+		expect_same(_metadata, truth->comm, session__sum(&self->session, &filter),
+			    observer__blocks(&self->observer, truth->tid, stats->start_ns,
+					     stats->end_ns, " R R+ "));
+	}
+}
+
+TEST_F(short_waits, seen_is_what_the_second_observer_saw)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_tally seen = stats->seen;
+	struct observed truth;
+
+	SKIP_FOR(why_skip(self));
+	if (variant->all)
+		SKIP(return, "the whole machine's threads are not known one by one");
+	truth = observer__blocks(&self->observer, self->leader, stats->start_ns, stats->end_ns,
+				 NULL);
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		struct observed thread =
+			observer__blocks(&self->observer, self->workload.truths[i].tid,
+					 stats->start_ns, stats->end_ns, NULL);
+
+		truth.count += thread.count;
+		truth.ns += thread.ns;
+	}
+	seen.count -= stats->in_flight.count;
+	seen.ns -= stats->in_flight.ns;
+	expect_same(_metadata, "all threads", seen, truth);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who is recorded: processes, threads, and what they start. */
+#include "common/harness.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "common/session.h"
+
+FIXTURE(targets)
+{
+	struct workload workload;
+	struct workload other;
+	struct session session;
+	struct symbols *user;
+	struct capture_options options;
+};
+
+FIXTURE_SETUP(targets)
+{
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+}
+
+FIXTURE_TEARDOWN(targets)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	workload__free(&self->other);
+	symbols__free(self->user);
+}
+
+static const char *const waits_argv[] = { "waits", "--wait", "--count", "5", "--ms", "10", NULL };
+
+static int start(struct workload *workload, const char *const *argv)
+{
+	int err = workload__start(workload, argv);
+
+	return err ? err : workload__await(workload, "READY");
+}
+
+TEST_F(targets, one_of_two_like_processes_is_recorded_and_the_other_is_not)
+{
+	pid_t pid;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, start(&self->other, waits_argv));
+	pid = self->workload.pid;
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, workload__go(&self->other));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, workload__finish(&self->other));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_LE(30, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_EQ((uint32_t)pid, self->session.samples[i].pid);
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .pid = pid, .tid = truth->tid };
+
+		EXPECT_LE(truth->requested_ns,
+			  session__sum(&self->session, &filter).ns * 101 / 100);
+	}
+}
+
+TEST_F(targets, named_threads_are_recorded_and_their_siblings_are_not)
+{
+	pid_t tids[2];
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	tids[0] = workload__thread(&self->workload, "w-pipe");
+	tids[1] = workload__thread(&self->workload, "w-nanosleep");
+	ASSERT_TRUE(tids[0] && tids[1]);
+	self->options.tids = tids;
+	self->options.nr_tids = 2;
+	ASSERT_EQ(0, session__open(&self->session, &self->options));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		uint32_t tid = self->session.samples[i].tid;
+
+		EXPECT_TRUE(tid == (uint32_t)tids[0] || tid == (uint32_t)tids[1]);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct session_filter filter = { .tid = tids[i] };
+
+		EXPECT_LE(5, session__sum(&self->session, &filter).count);
+	}
+}
+
+/* Blocks in wait_once of the processes that the forks workload started. */
+static uint64_t blocks_of_children(const struct session *session, const struct workload *workload,
+				   const struct symbols *user)
+{
+	uint64_t blocks = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++) {
+		struct session_filter filter = { .pid = workload->truths[i].pid,
+						 .tid = workload->truths[i].tid,
+						 .function = "wait_once",
+						 .user = user };
+
+		blocks += session__sum(session, &filter).count;
+	}
+	return blocks;
+}
+
+static const char *const forks_argv[] = { "forks", "--wait", "--count", "30", NULL };
+
+TEST_F(targets, children_of_targets_are_recorded)
+{
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, forks_argv));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_EQ(30, self->workload.nr_truths);
+	EXPECT_EQ(30, blocks_of_children(&self->session, &self->workload, self->user));
+}
+
+TEST_F(targets, children_are_not_recorded_with_no_inherit)
+{
+	pid_t pid;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, forks_argv));
+	pid = self->workload.pid;
+	self->options.no_inherit = true;
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_EQ(30, self->workload.nr_truths);
+	EXPECT_LT(0, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_EQ((uint32_t)pid, self->session.samples[i].pid);
+}
+
+TEST_F(targets, threads_started_during_the_recording_are_recorded)
+{
+	const char *const argv[] = { "threads", "--wait", "--count", "40", NULL };
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, argv));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_EQ(40, self->workload.nr_truths);
+	EXPECT_EQ(40, blocks_of_children(&self->session, &self->workload, self->user));
+}
+
+TEST_F(targets, targets_are_alive_until_the_last_one_has_ended)
+{
+	uint64_t limit;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	EXPECT_TRUE(capture__targets_alive(self->session.capture));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	/* Its storage goes with the task, which the kernel frees a little later. */
+	limit = clock__now_ns() + 5 * NSEC_PER_SEC;
+	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->session.capture));
+}
+
+TEST_F(targets, own_process_is_never_recorded)
+{
+	struct session_filter own = { .pid = getpid() };
+
+	SKIP_FOR(session__refused());
+	self->options.all = true;
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, session__open(&self->session, &self->options));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_LT(0, self->session.nr);
+	EXPECT_EQ(0, session__sum(&self->session, &own).count);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads and processes that come and go while they are recorded: each has the one block
+ * that it says, and nobody has one that nobody was in.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "bpf_skel/wire.h"
+#include "common/session.h"
+
+FIXTURE(threads)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	pid_t leader;
+};
+
+FIXTURE_VARIANT(threads)
+{
+	const char *name;
+	const char *count;
+	uint64_t threshold_ns;
+};
+
+FIXTURE_VARIANT_ADD(threads, direct) { "threads", "1000", 0 };
+FIXTURE_VARIANT_ADD(threads, accumulated) { "threads", "1000", 500 * NSEC_PER_MSEC };
+FIXTURE_VARIANT_ADD(threads, of_many_processes) { "forks", "300", 500 * NSEC_PER_MSEC };
+
+FIXTURE_SETUP(threads)
+{
+	const char *const argv[] = { variant->name, "--wait", "--count", variant->count, NULL };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.states = (1U << WIRE_STATE_MAX) - 1;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->leader = self->workload.pid;
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_TRUE(self->user != NULL);
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 200));
+	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(strtoul(variant->count, NULL, 10), self->workload.nr_truths);
+}
+
+FIXTURE_TEARDOWN(threads)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+TEST_F(threads, each_thread_has_the_one_block_it_says)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
+						 .states = "SD", .function = "wait_once",
+						 .user = self->user };
+		struct capture_tally sum = session__sum(&self->session, &filter);
+
+		ASSERT_EQ(truth->voluntary, sum.count);
+		ASSERT_LE(truth->requested_ns * 99 / 100, sum.ns);
+		ASSERT_LE(sum.ns, truth->bracket_ns);
+	}
+}
+
+static bool is_known(const struct workload *workload, uint32_t tid)
+{
+	for (size_t i = 0; i < workload->nr_truths; i++) {
+		if (workload->truths[i].tid == (pid_t)tid)
+			return true;
+	}
+	return tid == (uint32_t)workload->truths[0].pid;
+}
+
+TEST_F(threads, no_block_is_invented)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		ASSERT_TRUE(sample->tid == (uint32_t)self->leader ||
+			    is_known(&self->workload, sample->tid));
+		ASSERT_LE(sample->period, stats->end_ns - stats->start_ns);
+		ASSERT_LE(stats->start_ns, sample->time);
+		ASSERT_LE(sample->time, stats->end_ns);
+		ASSERT_EQ(0, sample->still_blocked);
+	}
+	EXPECT_EQ(0, stats->in_flight.count);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+TEST_HARNESS_MAIN

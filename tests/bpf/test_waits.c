@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits of tens of milliseconds, whose length the waiting threads measure themselves: the
+ * recorded time lies between what they asked for and what they measured around it.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "common/session.h"
+
+/* Percent by which clocks read at different places may differ. */
+#define TOLERANCE 1
+
+FIXTURE(waits)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	struct symbols *kernel;
+};
+
+FIXTURE_VARIANT(waits)
+{
+	uint64_t threshold_ns;
+};
+
+FIXTURE_VARIANT_ADD(waits, threshold_0) { .threshold_ns = 0 };
+FIXTURE_VARIANT_ADD(waits, threshold_1ms) { .threshold_ns = NSEC_PER_MSEC };
+FIXTURE_VARIANT_ADD(waits, threshold_500ms) { .threshold_ns = 500 * NSEC_PER_MSEC };
+
+FIXTURE_SETUP(waits)
+{
+	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	self->kernel = symbols__of_kernel();
+	ASSERT_TRUE(self->user && self->kernel);
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(6, self->workload.nr_truths);
+}
+
+FIXTURE_TEARDOWN(waits)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+	symbols__free(self->kernel);
+}
+
+/* Where the chain through libc is not known, all sleeps of the thread are meant. */
+static struct session_filter waits_of(const struct truth *truth, const struct symbols *user)
+{
+	struct session_filter filter = {
+		.pid = truth->pid,
+		.tid = truth->tid,
+		.states = "SD",
+		.function = strcmp(truth->function, "-") ? truth->function : NULL,
+		.user = user,
+	};
+
+	return filter;
+}
+
+TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = waits_of(truth, self->user);
+		struct capture_tally sum = session__sum(&self->session, &filter);
+
+		EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns)
+		TH_LOG("%s", truth->comm);
+		if (!filter.function)
+			continue;
+		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE) / 100)
+		TH_LOG("%s", truth->comm);
+	}
+}
+
+TEST_F(waits, each_wait_is_one_block)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = waits_of(truth, self->user);
+		struct capture_tally sum = session__sum(&self->session, &filter);
+
+		EXPECT_LE(truth->count, sum.count)
+		TH_LOG("%s", truth->comm);
+		if (!filter.function)
+			continue;
+		EXPECT_EQ(truth->voluntary, sum.count)
+		TH_LOG("%s", truth->comm);
+	}
+}
+
+TEST_F(waits, pid_and_tid_of_threads_that_do_not_lead_are_right)
+{
+	size_t known = 0;
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		EXPECT_EQ((uint32_t)self->workload.pid, sample->pid);
+		EXPECT_FALSE(sample->kthread);
+		for (size_t j = 0; j < self->workload.nr_truths; j++) {
+			const struct truth *truth = &self->workload.truths[j];
+
+			if (!frames__call(&sample->user, self->user, truth->function))
+				continue;
+			known++;
+			EXPECT_EQ((uint32_t)truth->tid, sample->tid);
+			EXPECT_NE(sample->pid, sample->tid);
+		}
+	}
+	EXPECT_LE(5, known);
+}
+
+/* The user chain: three known functions, one calling the next, the innermost first. */
+static bool user_chain_is_known(const struct sample *sample, const struct truth *truth,
+				const struct symbols *user)
+{
+	const char *const chain[] = { truth->function, "repeat_wait", "start_waiting" };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		const char *name;
+
+		if (i >= sample->user.nr)
+			return false;
+		name = symbols__name(user, sample->user.ips[i]);
+		if (!name || strcmp(name, chain[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Kernels have renamed some of these; a leaf is one of the names that it has had. */
+static bool leaf_is_known(const char *what, const char *leaf)
+{
+	static const struct {
+		const char *what;
+		const char *leaves[4];
+	} known[] = {
+		{ "nanosleep", { "do_nanosleep" } },
+		{ "futex", { "futex_wait_queue", "futex_wait_queue_me", "futex_do_wait" } },
+		{ "sem", { "futex_wait_queue", "futex_wait_queue_me", "futex_do_wait" } },
+		{ "pipe", { "pipe_read", "anon_pipe_read", "pipe_wait_readable" } },
+		{ "poll", { "schedule_hrtimeout_range_clock", "schedule_hrtimeout_range",
+			    "poll_schedule_timeout", "do_sys_poll" } },
+		{ "epoll", { "schedule_hrtimeout_range_clock", "schedule_hrtimeout_range",
+			     "ep_poll", "do_epoll_wait" } },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (size_t j = 0; j < 4 && known[i].leaves[j]; j++) {
+			/* The compiler may have cut a part off: "pipe_read.part.0". */
+			size_t len = strlen(known[i].leaves[j]);
+
+			if (!strcmp(what, known[i].what) &&
+			    !strncmp(leaf, known[i].leaves[j], len) &&
+			    (!leaf[len] || leaf[len] == '.'))
+				return true;
+		}
+	}
+	return false;
+}
+
+TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = waits_of(truth, self->user);
+		size_t found = 0;
+
+		if (!filter.function)
+			continue;
+		for (size_t j = 0; j < self->session.nr; j++) {
+			const struct sample *sample = &self->session.samples[j];
+			bool known;
+
+			if (!session__matches(sample, &filter))
+				continue;
+			found++;
+			known = leaf_is_known(truth->what,
+					      frames__leaf(&sample->kernel, self->kernel)) &&
+				user_chain_is_known(sample, truth, self->user);
+			EXPECT_TRUE(known);
+			if (!known)
+				sample__print(sample, self->kernel, self->user);
+		}
+		EXPECT_LT(0, found)
+		TH_LOG("%s: no sample", truth->comm);
+	}
+}
+
+TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	size_t own = 0, samples = 0;
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		if (!frames__call(&sample->user, self->user, "wait_nanosleep") ||
+		    sample->state != 'S')
+			continue;
+		samples++;
+		own += sample->count == 1 && sample->period >= variant->threshold_ns;
+	}
+	if (!variant->threshold_ns) {
+		EXPECT_EQ(0, stats->accumulated.count);
+	}
+	if (variant->threshold_ns < 20 * NSEC_PER_MSEC) {
+		EXPECT_EQ(10, own);
+		EXPECT_EQ(10, samples);
+	} else {
+		EXPECT_EQ(0, own);
+		EXPECT_GT(10, samples);
+		EXPECT_LE(60, stats->accumulated.count);
+	}
+}
+
+TEST_F(waits, samples_add_up_to_the_accounts_and_no_block_is_lost)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct session_filter any = { 0 };
+	struct capture_tally sum = session__sum(&self->session, &any);
+
+	SKIP_FOR(session__refused());
+	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
+		  sum.count);
+	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Short blocks are summed up in windows. Nothing may depend on how long a window is but
+ * the number of samples, and each sample's time lies in its window.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "common/session.h"
+
+FIXTURE(windows)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+};
+
+FIXTURE_VARIANT(windows)
+{
+	int window_ms;
+};
+
+FIXTURE_VARIANT_ADD(windows, of_5ms) { .window_ms = 5 };
+FIXTURE_VARIANT_ADD(windows, of_100ms) { .window_ms = 100 };
+FIXTURE_VARIANT_ADD(windows, one_only) { .window_ms = 0 };
+
+FIXTURE_SETUP(windows)
+{
+	const char *const argv[] = { "stacks", "--wait", "--threads", "2",   "--bits", "6",
+				     "--us",   "100",	 "--rounds",  "20", NULL };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = 500 * NSEC_PER_MSEC;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_TRUE(self->user != NULL);
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, variant->window_ms));
+	ASSERT_EQ(0, session__close(&self->session));
+}
+
+FIXTURE_TEARDOWN(windows)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .tid = truth->tid, .states = "SD",
+						 .function = "wait_bottom", .user = self->user };
+		struct capture_tally sum = session__sum(&self->session, &filter);
+
+		EXPECT_EQ(truth->voluntary, sum.count);
+		EXPECT_LE(truth->requested_ns * 99 / 100, sum.ns);
+		EXPECT_LE(sum.ns, truth->bracket_ns);
+	}
+	EXPECT_EQ(0, self->session.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+}
+
+TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(session__refused());
+	EXPECT_EQ(0, self->session.stale);
+	EXPECT_LT(0, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++) {
+		EXPECT_LE(stats->start_ns, self->session.samples[i].time);
+		EXPECT_LE(self->session.samples[i].time, stats->end_ns);
+	}
+	if (variant->window_ms) {
+		EXPECT_LE(self->session.drains, stats->windows);
+	}
+	if (variant->window_ms == 5)
+		EXPECT_LE(10, stats->windows);
+}
+
+/* Reads the path of turns from a chain: wait_bottom, turn, (turn_X, turn) ... */
+static int path_of_turns(const struct sample *sample, const struct symbols *user, unsigned int bits)
+{
+	int path = 0;
+
+	if (sample->user.nr < 2 + 2 * bits)
+		return -1;
+	for (unsigned int i = 0; i < bits; i++) {
+		const char *name = symbols__name(user, sample->user.ips[2 + 2 * i]);
+
+		if (!name || strncmp(name, "turn_", 5))
+			return -1;
+		/* The innermost turn is the highest bit. */
+		path = path << 1 | !strcmp(name, "turn_right");
+	}
+	return path;
+}
+
+TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
+{
+	struct session_filter filter = { .function = "wait_bottom", .user = self->user,
+					 .states = "SD" };
+	uint64_t blocks[64] = { 0 };
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+		int path;
+
+		if (!session__matches(sample, &filter))
+			continue;
+		path = path_of_turns(sample, self->user, 6);
+		ASSERT_LE(0, path)
+		sample__print(sample, NULL, self->user);
+		blocks[path] += sample->count;
+	}
+	/* Two threads, 20 rounds; a sleep that was cut short makes two blocks of one. */
+	for (int i = 0; i < 64; i++) {
+		EXPECT_LE(36, blocks[i]);
+		EXPECT_LE(blocks[i], 44);
+	}
+}
+
+FIXTURE(fill)
+{
+	struct workload workload;
+	struct session session;
+};
+
+FIXTURE_SETUP(fill)
+{
+	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
+				     "15",     "--us", "5",	    NULL };
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+}
+
+FIXTURE_TEARDOWN(fill)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+}
+
+TEST_F(fill, drain_is_wanted_before_the_window_is_full)
+{
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = 500 * NSEC_PER_MSEC;
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_LT(0, self->session.wanted_drains);
+	EXPECT_EQ(0, self->session.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TESTS_OBSERVER_H
+#define DENET_TESTS_OBSERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One context switch, as perf's sched:sched_switch told it. */
+struct observed_switch {
+	uint64_t time; /* ns, CLOCK_MONOTONIC */
+	pid_t prev;
+	pid_t next;
+	char state[4]; /* of prev: "S", "D", "R", "R+", "X" ... */
+};
+
+/*
+ * A second observer that shares nothing with us: the machine's perf records every
+ * context switch during a test, and what each thread was off the CPU is added up from it.
+ */
+struct observer {
+	pid_t perf;
+	int control;
+	int ack;
+	char path[64]; /* the file that perf writes */
+	struct observed_switch *switches;
+	size_t nr;
+	size_t capacity;
+	uint64_t lost; /* events that perf lost: then it is no truth */
+};
+
+/* NULL if the machine has a perf that can do it, else why not: the reason of a SKIP. */
+const char *observer__refused(void);
+
+/* Starts perf; on return it is recording. 0 or -errno. */
+int observer__start(struct observer *observer);
+
+/* Ends the recording and reads it. 0 or -errno. */
+int observer__stop(struct observer *observer);
+
+/* Reads one line of perf script. 1: a switch, 0: another line, -EINVAL: malformed. */
+int observer__parse_line(const char *line, struct observed_switch *out);
+
+struct observed {
+	uint64_t count;
+	uint64_t ns;
+};
+
+/*
+ * Blocks of thread tid that ended between start_ns and end_ns, each counted from its
+ * begin or start_ns, whichever is later; states NULL: any that a thread returns from, else
+ * one of these words, each between spaces (" S D ").
+ */
+struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
+				 uint64_t end_ns, const char *states);
+
+/* Kills perf if it still runs, removes the file, frees. */
+void observer__free(struct observer *observer);
+
+#endif /* DENET_TESTS_OBSERVER_H */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+const char *session__refused(void)
+{
+	if (geteuid())
+		return "not root: BPF programs cannot be loaded";
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SOCKET_FILTER, NULL) != 1)
+		return "the kernel refuses BPF programs, even to root";
+	return NULL;
+}
+
+static int copy_frames(struct frames *to, const struct frames *from)
+{
+	uint64_t *ips = NULL;
+
+	*to = *from;
+	if (from->nr) {
+		ips = malloc(from->nr * sizeof(*ips));
+		if (!ips)
+			return -ENOMEM;
+		memcpy(ips, from->ips, from->nr * sizeof(*ips));
+	}
+	to->ips = ips;
+	return 0;
+}
+
+static int take_sample(void *ctx, const struct sample *sample)
+{
+	struct session *session = ctx;
+	struct sample *copy;
+	int err;
+
+	if (session->nr == session->capacity) {
+		size_t capacity = session->capacity ? 2 * session->capacity : 1024;
+		struct sample *grown = realloc(session->samples, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		session->samples = grown;
+		session->capacity = capacity;
+	}
+	/* What ended before the previous drain began was due in that one or in the one before. */
+	if (sample->time < session->previous_drain)
+		session->stale++;
+	copy = &session->samples[session->nr];
+	*copy = *sample;
+	copy->user.ips = NULL;
+	err = copy_frames(&copy->kernel, &sample->kernel);
+	if (err)
+		return err;
+	err = copy_frames(&copy->user, &sample->user);
+	session->nr++;
+	return err;
+}
+
+static int take_sideband(void *ctx, const void *event, size_t size, uint64_t time)
+{
+	struct session *session = ctx;
+
+	(void)event;
+	(void)size;
+	(void)time;
+	session->sideband++;
+	return 0;
+}
+
+static int take_lost(void *ctx, uint64_t records, uint32_t cpu)
+{
+	struct session *session = ctx;
+
+	(void)cpu;
+	session->lost += records;
+	return 0;
+}
+
+int session__open(struct session *session, const struct capture_options *options)
+{
+	int err = 0;
+
+	memset(session, 0, sizeof(*session));
+	session->sink = (struct capture_sink){
+		.ctx = session,
+		.sample = take_sample,
+		.sideband = take_sideband,
+		.lost = take_lost,
+	};
+	session->capture = capture__new(options, &session->sink, &err);
+	if (!session->capture)
+		return err ? err : -EINVAL;
+	return capture__start(session->capture);
+}
+
+int session__open_process(struct session *session, struct capture_options *options,
+			  const struct workload *workload)
+{
+	options->pids = &workload->pid;
+	options->nr_pids = 1;
+	return session__open(session, options);
+}
+
+int session__drain(struct session *session)
+{
+	session->drains++;
+	session->previous_drain = session->latest_drain;
+	session->latest_drain = clock__now_ns();
+	return capture__drain(session->capture);
+}
+
+int session__poll(struct session *session, int timeout_ms, int wake_fd)
+{
+	int n = capture__poll(session->capture, timeout_ms, wake_fd);
+
+	if (n < 0 && n != -EINTR)
+		return n;
+	if (!capture__wants_drain(session->capture))
+		return 0;
+	session->wanted_drains++;
+	return session__drain(session);
+}
+
+int session__pass_time(struct session *session, int ms)
+{
+	uint64_t end = clock__now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
+	int err = 0;
+
+	while (!err && clock__now_ns() < end)
+		err = session__poll(session, 10, -1);
+	return err;
+}
+
+int session__run(struct session *session, struct workload *workload, int window_ms)
+{
+	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = clock__now_ns() + window;
+	int err = workload__go(workload);
+
+	while (!err) {
+		int ended = workload__read(workload);
+
+		if (ended < 0)
+			return ended;
+		if (ended)
+			break;
+		err = session__poll(session, window_ms ? window_ms : 100, workload->out);
+		if (!err && window && clock__now_ns() >= next) {
+			err = session__drain(session);
+			next = clock__now_ns() + window;
+		}
+	}
+	return err ? err : workload__finish(workload);
+}
+
+int session__close(struct session *session)
+{
+	int err = capture__stop(session->capture, 2000);
+
+	if (!err)
+		err = capture__stats(session->capture, &session->stats);
+	capture__delete(session->capture);
+	session->capture = NULL;
+	return err;
+}
+
+void session__free(struct session *session)
+{
+	capture__delete(session->capture);
+	for (size_t i = 0; i < session->nr; i++) {
+		free((void *)session->samples[i].kernel.ips);
+		free((void *)session->samples[i].user.ips);
+	}
+	free(session->samples);
+	memset(session, 0, sizeof(*session));
+}
+
+bool frames__call(const struct frames *frames, const struct symbols *symbols, const char *function)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		const char *name = symbols__name(symbols, frames->ips[i]);
+
+		if (name && !strcmp(name, function))
+			return true;
+	}
+	return false;
+}
+
+const char *frames__leaf(const struct frames *frames, const struct symbols *symbols)
+{
+	const char *name = frames->nr ? symbols__name(symbols, frames->ips[0]) : NULL;
+
+	return name ? name : "?";
+}
+
+bool session__matches(const struct sample *sample, const struct session_filter *filter)
+{
+	if (filter->pid && sample->pid != (uint32_t)filter->pid)
+		return false;
+	if (filter->tid && sample->tid != (uint32_t)filter->tid)
+		return false;
+	if (filter->states && !strchr(filter->states, sample->state))
+		return false;
+	return !filter->function || frames__call(&sample->user, filter->user, filter->function);
+}
+
+struct capture_tally session__sum(const struct session *session,
+				  const struct session_filter *filter)
+{
+	struct capture_tally sum = { 0 };
+
+	for (size_t i = 0; i < session->nr; i++) {
+		if (!session__matches(&session->samples[i], filter))
+			continue;
+		sum.count += session->samples[i].count;
+		sum.ns += session->samples[i].period;
+	}
+	return sum;
+}
+
+static void frames__print(const struct frames *frames, const struct symbols *symbols)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		const char *name = symbols ? symbols__name(symbols, frames->ips[i]) : NULL;
+
+		fprintf(stderr, "#   %016" PRIx64 " %s\n", frames->ips[i], name ? name : "?");
+	}
+}
+
+void sample__print(const struct sample *sample, const struct symbols *kernel,
+		   const struct symbols *user)
+{
+	fprintf(stderr,
+		"# pid %u tid %u cpu %u state %c%s period %" PRIu64 " count %" PRIu64
+		" time %" PRIu64 "%s\n",
+		sample->pid, sample->tid, sample->cpu, sample->state, sample->preempted ? "+" : "",
+		sample->period, sample->count, sample->time,
+		sample->still_blocked ? " still blocked" : "");
+	frames__print(&sample->kernel, kernel);
+	fprintf(stderr, "#   --\n");
+	frames__print(&sample->user, user);
+}
+
+/* lost_stack is a part of accumulated, so it is not a fate of its own. */
+#define FATES_SUM(stats, field)                                                                    \
+	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
+	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
+	 (stats)->filtered_max.field + (stats)->lost_ring.field + (stats)->lost_internal.field)
+
+int64_t stats__unaccounted_count(const struct capture_stats *stats)
+{
+	return (int64_t)(stats->seen.count - FATES_SUM(stats, count));
+}
+
+int64_t stats__unaccounted_ns(const struct capture_stats *stats)
+{
+	return (int64_t)(stats->seen.ns - FATES_SUM(stats, ns));
+}
+
+void stats__print(const struct capture_stats *stats)
+{
+	const struct {
+		const char *name;
+		struct capture_tally tally;
+	} lines[] = {
+		{ "seen", stats->seen },
+		{ "direct", stats->direct },
+		{ "accumulated", stats->accumulated },
+		{ "in flight", stats->in_flight },
+		{ "filtered (state)", stats->filtered_state },
+		{ "filtered (min)", stats->filtered_min },
+		{ "filtered (max)", stats->filtered_max },
+		{ "lost (ring)", stats->lost_ring },
+		{ "lost (internal)", stats->lost_internal },
+		{ "stack lost", stats->lost_stack },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		fprintf(stderr, "# %-18s %10" PRIu64 " %16" PRIu64 " ns\n", lines[i].name,
+			lines[i].tally.count, lines[i].tally.ns);
+	fprintf(stderr,
+		"# unseen switches %" PRIu64 " full entries %" PRIu64 " full stacks %" PRIu64
+		" windows %" PRIu64 " map bytes %" PRIu64 "\n",
+		stats->unseen_switches, stats->full_entries, stats->full_stacks, stats->windows,
+		stats->bpf_map_bytes);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits of microseconds: --pairs pairs of threads (or, with --processes 1, a thread and a
+ * process of its own) play ping-pong over two pipes, --rounds times. The bracket is too
+ * coarse here to be a truth; the kernel's counts of context switches are exact.
+ */
+#include "workload.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+/* Lives in shared memory, so that a player in another process can fill in its truth. */
+struct player {
+	struct waits truth;
+	unsigned long rounds;
+	bool serves; /* writes first */
+	int in;
+	int out;
+	char comm[16];
+	pthread_t thread;
+	pid_t child;
+};
+
+static struct gate gate = GATE_INIT;
+
+KNOWN static void wait_ball(struct player *player)
+{
+	char c;
+
+	while (workload__syscall(SYS_read, player->in, (long)&c, 1, 0, 0, 0) == -EINTR)
+		;
+}
+
+static void hit_ball(struct player *player)
+{
+	while (write(player->out, "x", 1) < 0 && errno == EINTR)
+		;
+}
+
+KNOWN static void play(struct player *player)
+{
+	waits__begin(&player->truth, "pipe", "wait_ball");
+	for (unsigned long i = 0; i < player->rounds; i++) {
+		uint64_t start;
+
+		if (player->serves)
+			hit_ball(player);
+		start = workload__now();
+		wait_ball(player);
+		player->truth.bracket_ns += workload__now() - start;
+		if (!player->serves)
+			hit_ball(player);
+	}
+	waits__end(&player->truth);
+	player->truth.count = player->rounds;
+}
+
+KNOWN static void *start_playing(void *arg)
+{
+	struct player *player = arg;
+
+	prctl(PR_SET_NAME, player->comm);
+	gate__pass(&gate);
+	play(player);
+	return NULL;
+}
+
+static void player__init(struct player *player, unsigned long pair, bool serves, int in, int out,
+			 unsigned long rounds)
+{
+	player->serves = serves;
+	player->in = in;
+	player->out = out;
+	player->rounds = rounds;
+	snprintf(player->comm, sizeof(player->comm), "%s-%u", serves ? "ping" : "pong",
+		 (unsigned int)(pair % 1000));
+}
+
+/* The child waits for nothing but the ball, which is not served before the gate opens. */
+static void player__start(struct player *player, bool process)
+{
+	int err = 0;
+
+	if (process) {
+		player->child = fork();
+		if (player->child < 0)
+			workload__fail("fork", errno);
+		if (!player->child) {
+			prctl(PR_SET_NAME, player->comm);
+			play(player);
+			_exit(0);
+		}
+	} else {
+		err = pthread_create(&player->thread, NULL, start_playing, player);
+	}
+	if (err)
+		workload__fail("pthread_create", err);
+}
+
+static void player__finish(struct player *player)
+{
+	if (player->child)
+		waitpid(player->child, NULL, 0);
+	else
+		pthread_join(player->thread, NULL);
+	player->truth.comm = player->comm;
+	waits__print(&player->truth);
+}
+
+int main(int argc, char **argv)
+{
+	struct workload_option options[] = {
+		{ "rounds", 10000 }, { "pairs", 1 }, { "processes", 0 }, { 0 }
+	};
+	bool wait = workload__parse(argc, argv, options);
+	unsigned long nr = 2 * options[1].value;
+	struct player *players = mmap(NULL, (nr + 1) * sizeof(*players), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (players == MAP_FAILED)
+		workload__fail("mmap", errno);
+	for (unsigned long i = 0; i < nr; i += 2) {
+		int there[2], back[2];
+
+		if (pipe(there) < 0 || pipe(back) < 0)
+			workload__fail("pipe", errno);
+		player__init(&players[i], i / 2, true, back[0], there[1], options[0].value);
+		player__init(&players[i + 1], i / 2, false, there[0], back[1], options[0].value);
+		player__start(&players[i + 1], options[2].value);
+	}
+	for (unsigned long i = 0; i < nr; i += 2)
+		player__start(&players[i], false);
+	workload__ready(wait);
+	gate__open(&gate);
+	for (unsigned long i = 0; i < nr; i++)
+		player__finish(&players[i]);
+	return 0;
+}
