@@ -166,7 +166,7 @@ static void *keep_state(void *demo)
 {
 	while (!is_over(demo)) {
 		save_state(demo);
-		sleep_ms(10);
+		sleep_ms(1); /* where fsync() is free, this must not spin */
 	}
 	return NULL;
 }
