@@ -38,7 +38,7 @@ report() {
 say 'the head of the report: which threads lost time, and in which kernel function'
 report -g none -s comm,sym --percent-limit 1 | sed -n 1,20p
 say 'the chains of three of them: from the first function to the one that waits'
-report -s comm --comm reader,consumer,keeper --percent-limit 1 -g caller,1 | sed -n 1,60p
+report -s comm --comm reader,consumer,keeper --percent-limit 1 -g caller,1 | sed -n 1,70p
 rm -f report.txt perf.log
 
 cat <<END
