@@ -269,6 +269,8 @@ TEST_F(writer, full_disk_leaves_whole_records_and_the_first_error)
 	self->size = load(self->path, self->data);
 	/* 88 bytes a sample: (100001 - 240 - 40) / 88, the last one that fits included. */
 	EXPECT_EQ(1133, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	/* No part of a record and no part of the features lies behind them. */
+	EXPECT_EQ(DATA_OFFSET + 40 + 1133 * 88, self->size);
 }
 
 TEST_F(writer, full_device_is_an_error_from_the_start)

@@ -350,6 +350,9 @@ static int write_features(struct writer *writer)
 	if (!err)
 		err = file__rewrite(&writer->file, bits, sizeof(bits),
 				    offsetof(struct layout_header, features));
+	/* Half of the features is of no use to anybody. */
+	if (err)
+		file__truncate(&writer->file, offset);
 	buffer__free(&out);
 	return err;
 }
