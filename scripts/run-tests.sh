@@ -82,10 +82,21 @@ count_tap() {
 		END { print has_plan ? planned : "none", good + bad + skip, good + 0, bad + 0, skip + 0 }'
 }
 
-# Prints the lines of a TAP log that tell what went wrong: all but the tests that passed.
+# Prints the lines of a TAP log that tell what went wrong: all but the tests that passed,
+# runs of the same line once, and not more than one cares to read. V=1: all of them.
 show_failures() {
-	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' \
-		-e 's/^/    | /' "$work/log"
+	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' "$work/log" |
+		awk -v all="${V:-0}" '
+			function flush() {
+				if (times > 1)
+					print "    |   (" times " times)"
+				times = 0
+			}
+			$0 == last { times++; next }
+			{ flush(); last = $0; times = 1 }
+			/^not ok/ || all == 1 || ++shown <= 60 { print "    | " $0; next }
+			{ left++ }
+			END { flush(); if (left) print "    | " left " more lines: V=1 shows them" }'
 }
 
 # judge NAME STATUS REQUIRE: reads $work/log, counts, prints a line or the failures.
