@@ -61,7 +61,7 @@ end_with() {
 	kill -INT "$recorder"
 	# It now waits for the command, which does not heed SIGTERM.
 	until_true grep -q 'off-CPU in' live.err
-	! gone "$recorder"
+	refute gone "$recorder"
 	kill -INT "$recorder"
 	finish_recording
 	[ "$status" = 1 ]
@@ -83,7 +83,7 @@ end_with() {
 @test "after SIGKILL, what was captured can be read" {
 	end_with KILL
 	[ "$status" = 137 ]
-	! complete live.data
+	refute complete live.data
 	count=$(samples live.data)
 	echo "samples after SIGKILL: $count"
 	[ "$count" -gt 50 ]
@@ -114,7 +114,7 @@ end_with() {
 	until_true complete live.data
 	[ "$(samples live.data)" -gt 0 ]
 	wait "$leader" || true
-	! pgrep -g "$leader"
+	refute pgrep -g "$leader"
 }
 
 @test "the reader of a pipe that goes away is an error" {

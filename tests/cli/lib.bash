@@ -25,6 +25,11 @@ need_perf() {
 	perf version >/dev/null 2>&1 || skip "no perf on this machine"
 }
 
+# refute COMMAND…: fails if it succeeds. A plain "!" goes unnoticed but in the last line.
+refute() {
+	! "$@"
+}
+
 # until_true COMMAND…: waits until it succeeds, at most 20 seconds.
 until_true() {
 	local end=$((SECONDS + 20))

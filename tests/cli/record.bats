@@ -59,7 +59,7 @@ setup() {
 	perf report --stdio --header-only 2>>err >header
 	grep -q '# cmdline : .*denet-record' header
 	grep -q offcpu-time header
-	! grep -iq 'error\|warning\|fail' err
+	refute grep -iq 'error\|warning\|fail' err
 }
 
 @test "perf diff, inject -b, script --time and data convert read the file" {
@@ -82,7 +82,7 @@ setup() {
 	grep -q 'libc' ids
 	grep -q 'kernel.kallsyms' ids
 	denet-record -B -- "$naps" 1 5 10
-	! perf buildid-list -i perf.data | grep -q 'naps$'
+	perf buildid-list -i perf.data | refute grep -q 'naps$'
 }
 
 @test "pipe mode: perf script reads it while the command's output goes to stderr" {
@@ -90,7 +90,7 @@ setup() {
 	grep -q '^napper-1' script
 	grep -q do_nanosleep script
 	grep -q READY err
-	! grep -q READY script
+	refute grep -q READY script
 	fold <script >folded
 	equal_within "$(told_seconds <err)" "$(awk '{ s += $NF } END { print s / 1e9 }' folded)" 0.0006
 }

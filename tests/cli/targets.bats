@@ -31,15 +31,15 @@ comms() {
 	kill "$other"
 	gone "$target"
 	comms | grep -qx napper-0
-	! comms | grep -v '^naps\|^napper-'
+	comms | refute grep -v '^naps\|^napper-'
 }
 
 @test "-p PID -- COMMAND: the command says how long, and is not recorded" {
 	start_target "$naps" 1 1000 10
 	run -0 denet-record -p "$target" -- sleep 0.4
-	! gone "$target"
+	refute gone "$target"
 	comms | grep -qx napper-0
-	! comms | grep -q sleep
+	comms | refute grep -q sleep
 }
 
 @test "-p: a status of the command is not ours if the target ended first" {
@@ -63,7 +63,7 @@ comms() {
 	run -0 denet-record -a -- sleep 0.5
 	comms | grep -qx napper-0
 	comms | grep -qx sleep
-	! comms | grep -q denet
+	comms | refute grep -q denet
 }
 
 @test "no target and no command: everything, until Ctrl-C" {
@@ -81,7 +81,7 @@ comms() {
 	comms | grep -qx sleep
 	denet-record -i -- sh -c 'sleep 0.1; exit 0'
 	comms | grep -qx sh
-	! comms | grep -qx sleep
+	comms | refute grep -qx sleep
 }
 
 @test "frames of children have names, whichever CPU they began on" {
@@ -89,12 +89,12 @@ comms() {
 	perf script | fold >folded
 	[ "$(grep -c '^napper' folded)" -ge 2 ]
 	grep '^napper' folded | grep do_nanosleep >sleeps
-	! grep -v take_nap sleeps
+	refute grep -v take_nap sleeps
 }
 
 @test "kernel threads only where they are asked for" {
 	denet-record -a --state all -o without.data -- sleep 1
-	! comms without.data | grep -q '^kworker\|^rcu_\|^ksoftirqd'
+	comms without.data | refute grep -q '^kworker\|^rcu_\|^ksoftirqd'
 	denet-record -a --state all --kernel-threads -o with.data -- sleep 1
 	comms with.data | grep -q '^kworker\|^rcu_\|^ksoftirqd'
 }
@@ -103,15 +103,15 @@ comms() {
 	denet-record --state R --off-cpu-thresh 0 -- taskset -c 0 sh -c \
 		'for j in 1 2; do (i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done) & done; wait'
 	[ "$(samples)" -gt 0 ]
-	! perf script | grep -q 'do_nanosleep\|do_wait$'
+	perf script | refute grep -q 'do_nanosleep\|do_wait$'
 }
 
 @test "--min-block and --max-block filter, and what they filter is counted" {
 	denet-record --min-block 50ms -o min.data -v -- "$naps" 1 10 10 2>err
-	! comms min.data | grep -qx napper-0
+	comms min.data | refute grep -qx napper-0
 	awk '/filtered, too short/ { exit !($(NF - 1) >= 10) }' err
 	denet-record --max-block 5ms -o max.data -v -- "$naps" 1 10 10 2>err
-	! comms max.data | grep -qx napper-0
+	comms max.data | refute grep -qx napper-0
 	awk '/filtered, too long/ { exit !($(NF - 1) >= 10) }' err
 }
 
@@ -131,10 +131,10 @@ comms() {
 @test "--kernel-callchains and --user-callchains leave the other side out" {
 	denet-record --kernel-callchains -o kernel.data -- "$naps" 1 5 10
 	perf script -i kernel.data | grep -q do_nanosleep
-	! perf script -i kernel.data | grep -q take_nap
+	perf script -i kernel.data | refute grep -q take_nap
 	denet-record --user-callchains -o user.data -- "$naps" 1 5 10
 	perf script -i user.data | grep -q take_nap
-	! perf script -i user.data | grep -q do_nanosleep
+	perf script -i user.data | refute grep -q do_nanosleep
 }
 
 @test "--max-stack cuts both sides, and --raw-frames keeps the scheduler" {
@@ -147,7 +147,7 @@ comms() {
 	denet-record --raw-frames -o raw.data -- "$naps" 1 5 10
 	perf script -i raw.data | grep -q schedule
 	denet-record -o plain.data -- "$naps" 1 5 10
-	! perf script -i plain.data | grep '__schedule'
+	perf script -i plain.data | refute grep '__schedule'
 }
 
 @test "perf's options that change nothing, and a large and a small ring" {

@@ -42,7 +42,7 @@ refuse() {
 		refuse "$option 99999999999999s: too long" $option 99999999999999s
 	done
 	refuse "--window 1ms: must be from" --window 1ms
-	refuse "--window 2000000: must be from" --window 2000000s
+	refuse "--window 2000000s: must be from" --window 2000000s
 	refuse "--min-block is longer than --max-block" --min-block 2s --max-block 1s
 }
 
