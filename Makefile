@@ -149,22 +149,23 @@ $(BIN): $(BUILTIN_OBJS) $(LIB)
 $(NAMES:%=$(O)/%): $(BIN)
 	$(Q)ln -sf $(notdir $(BIN)) $@
 
-# Tests
+# Tests. Older harnesses define the functions of a fixture without static.
+TEST_CFLAGS = -Wno-missing-prototypes -isystem $(DEPS)/include -Itests
 
 $(O)/tests/common/%.o: tests/common/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
 
 $(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
 
 $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) -isystem $(DEPS)/include -Itests $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
 
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(say) WORKLOAD $@

@@ -161,7 +161,10 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 		.flags = block->flags,
 	};
 	struct wire_entry first = {
-		.ns = block->ns, .count = 1, .time = block->time, .cpu = block->cpu,
+		.ns = block->ns,
+		.count = 1,
+		.time = block->time,
+		.cpu = block->cpu,
 	};
 	struct wire_entry *entry;
 
@@ -200,7 +203,8 @@ static __always_inline void accumulate(void *ctx, struct cpu *cpu)
 	if (nr_user && result == STACK_KNOWN) {
 		nr_kernel = bounded_frames(nr_kernel);
 		user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel], nr_user, 2);
-		result = publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
+		result =
+			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
 	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {
 		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);

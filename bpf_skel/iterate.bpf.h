@@ -87,7 +87,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block = &room->full.block;
 	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 	if (settings.kernel_stacks) {
-		bytes = bpf_get_task_stack(task, room->full.ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
+		bytes = bpf_get_task_stack(task, room->full.ips, WIRE_MAX_FRAMES * sizeof(__u64),
+					   0);
 		nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
 		if (nr >= settings.max_frames) {
 			nr = settings.max_frames;
@@ -147,7 +148,8 @@ static __always_inline __u32 walk_user(struct task_struct *task, __u64 *ips, __u
 	for (__u32 i = 1; i < WIRE_MAX_FRAMES; i++) {
 		if (i >= settings.max_frames)
 			return nr;
-		if (!fp || fp & 7 || bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0)) {
+		if (!fp || fp & 7 ||
+		    bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0)) {
 			*truncated = 0;
 			return nr;
 		}

@@ -12,7 +12,6 @@
 #include "record/parse.h"
 #include "record/recorder.h"
 #include "record/targets.h"
-#include "wire.h"
 
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
@@ -137,9 +136,9 @@ static void parse_max_stack(struct argp_state *state, const char *text, uint32_t
 {
 	uint64_t number;
 
-	if (units__parse_number(text, WIRE_MAX_FRAMES, &number) || !number)
+	if (units__parse_number(text, CAPTURE_MAX_FRAMES, &number) || !number)
 		usage_error(state, "--max-stack %s: must be a number from 1 to %d", text,
-			    WIRE_MAX_FRAMES);
+			    CAPTURE_MAX_FRAMES);
 	*frames = (uint32_t)number;
 }
 

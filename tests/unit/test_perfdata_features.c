@@ -97,8 +97,8 @@ TEST_F(features, numbers_golden)
 	ASSERT_EQ(1, encode(&self->out, LAYOUT_FEATURE_TOTAL_MEM, &self->all));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len, "0004000000000000"));
 	ASSERT_EQ(1, encode(&self->out, LAYOUT_FEATURE_SAMPLE_TIME, &self->all));
-	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0700000000000000 0800000000000000"));
+	EXPECT_TRUE(
+		bytes__equal(self->out.data, self->out.len, "0700000000000000 0800000000000000"));
 	ASSERT_EQ(1, encode(&self->out, LAYOUT_FEATURE_CLOCKID, &self->all));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len, "0100000000000000"));
 	ASSERT_EQ(1, encode(&self->out, LAYOUT_FEATURE_CLOCK_DATA, &self->all));

@@ -51,9 +51,9 @@ FIXTURE_TEARDOWN(read)
 }
 
 /* A test that finds no perf says so; it does not pass silently. */
-#define NEED_PERF()                                                             \
-	do {                                                                    \
-		if (!have_perf())                                               \
+#define NEED_PERF()                                                                \
+	do {                                                                       \
+		if (!have_perf())                                                  \
 			SKIP(return, "no perf on this machine: nothing was read"); \
 	} while (0)
 
@@ -90,12 +90,21 @@ static int record(const char *path, bool cgroups, bool close_it)
 {
 	static const char *const argv[] = { "denet-record", "-a" };
 	const struct writer_options options = {
-		.path = path, .argc = 2, .argv = argv, .version = "0.1", .cgroups = cgroups,
+		.path = path,
+		.argc = 2,
+		.argv = argv,
+		.version = "0.1",
+		.cgroups = cgroups,
 	};
 	/* An offset like the address: perf versions differ in which of them they show. */
-	const struct writer_mmap map = { .pid = 100, .tid = 100, .start = 0x400000,
-					 .len = 0x100000, .pgoff = 0x400000, .prot = 5,
-					 .flags = 2, .path = "/bin/denet-none",
+	const struct writer_mmap map = { .pid = 100,
+					 .tid = 100,
+					 .start = 0x400000,
+					 .len = 0x100000,
+					 .pgoff = 0x400000,
+					 .prot = 5,
+					 .flags = 2,
+					 .path = "/bin/denet-none",
 					 .executable = true };
 	int err;
 	struct writer *writer = writer__new(&options, &err);
@@ -290,11 +299,20 @@ TEST_F(read, file_of_a_killed_writer_has_its_samples_and_its_event_name)
 TEST_F(read, report_header_names_what_was_recorded)
 {
 	static const char *const lines[] = {
-		"# hostname : ", "# os release : ", "# perf version : 0.1\n", "# arch : ",
-		"# nrcpus online : ", "# nrcpus avail : ", "# total memory : ",
-		"# cmdline : denet-record -a", "name = offcpu-time", "id = { 1 }",
-		"# time of first sample : 1000.000000\n", "# time of last sample : 1000.399000\n",
-		"# clockid: monotonic (1)\n", "(monotonic)\n",
+		"# hostname : ",
+		"# os release : ",
+		"# perf version : 0.1\n",
+		"# arch : ",
+		"# nrcpus online : ",
+		"# nrcpus avail : ",
+		"# total memory : ",
+		"# cmdline : denet-record -a",
+		"name = offcpu-time",
+		"id = { 1 }",
+		"# time of first sample : 1000.000000\n",
+		"# time of last sample : 1000.399000\n",
+		"# clockid: monotonic (1)\n",
+		"(monotonic)\n",
 	};
 
 	NEED_PERF();

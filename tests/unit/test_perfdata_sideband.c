@@ -127,9 +127,8 @@ TEST_F(sideband, name_without_nul_is_refused)
 TEST_F(sideband, name_longer_than_a_path_is_refused)
 {
 	size_t size = sizeof(struct layout_mmap2) + PATH_MAX + sizeof(struct layout_sample_id);
-	char record[sizeof(struct layout_mmap2) + PATH_MAX + sizeof(struct layout_sample_id) + 8] = {
-		0
-	};
+	char record[sizeof(struct layout_mmap2) + PATH_MAX + sizeof(struct layout_sample_id) +
+		    8] = { 0 };
 	struct perf_event_header header = { .type = PERF_RECORD_MMAP2, .size = (uint16_t)size };
 
 	memcpy(record, &header, sizeof(header));

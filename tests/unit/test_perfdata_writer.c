@@ -43,7 +43,11 @@ FIXTURE_SETUP(writer)
 	self->data = malloc(FILE_MAX);
 	ASSERT_NE(NULL, self->data);
 	self->sample = (struct sample){
-		.time = 1000, .period = 5, .count = 1, .pid = 1, .tid = 2,
+		.time = 1000,
+		.period = 5,
+		.count = 1,
+		.pid = 1,
+		.tid = 2,
 		.kernel = { .ips = ips, .nr = 2 },
 	};
 }
@@ -61,7 +65,10 @@ static struct writer *open_writer(const char *path, int *err)
 {
 	static const char *const argv[] = { "denet-record", "-a" };
 	const struct writer_options options = {
-		.path = path, .argc = 2, .argv = argv, .version = "0.1",
+		.path = path,
+		.argc = 2,
+		.argv = argv,
+		.version = "0.1",
 	};
 
 	return writer__new(&options, err);
@@ -125,7 +132,7 @@ TEST_F(writer, header_and_attr_golden)
 				 "0000000000000000 0000000000000000 "
 				 "0000000000000000 0000000000000000 "
 				 "0000000000000000 "
-				 "0100000000000000 " /* ids */
+				 "0100000000000000 "                  /* ids */
 				 "0100000070000000 0a00000000000000 " /* the attr */
 				 "0100000000000000 a701010000000000 "
 				 "0400000000000000 "
@@ -262,6 +269,8 @@ TEST_F(writer, full_disk_leaves_whole_records_and_the_first_error)
 	self->size = load(self->path, self->data);
 	/* 88 bytes a sample: (100001 - 240 - 40) / 88, the last one that fits included. */
 	EXPECT_EQ(1133, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	/* No part of a record and no part of the features lies behind them. */
+	EXPECT_EQ(DATA_OFFSET + 40 + 1133 * 88, self->size);
 }
 
 TEST_F(writer, full_device_is_an_error_from_the_start)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kselftest_harness.h>
+#include "common/harness.h"
 
 #include "record/hits.h"
 

@@ -84,8 +84,8 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 	close(fd);
 	if (!child)
 		return err;
-	while ((err = child__receive(child, patience < deadline ? patience : deadline,
-				     &message)) == 1) {
+	while ((err = child__receive(child, patience < deadline ? patience : deadline, &message)) ==
+	       1) {
 		err = keep_frames(user, message.data, message.size);
 		if (err)
 			break;
@@ -127,8 +127,9 @@ static void find_user_frames(const struct user_frames *user, const struct wire_b
 	const uint64_t *offset = idmap__find(&user->offsets, block->incarnation);
 	struct decoded_user decoded;
 
-	if (offset && decode__user(user->records.data + *offset, user->records.len - *offset,
-				   &decoded) > 0 && decoded.since == block->since)
+	if (offset &&
+	    decode__user(user->records.data + *offset, user->records.len - *offset, &decoded) > 0 &&
+	    decoded.since == block->since)
 		*frames = decoded.frames;
 }
 

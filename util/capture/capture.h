@@ -35,7 +35,7 @@ struct capture_options {
 	uint64_t threshold_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;     /* UINT64_MAX: none */
-	uint32_t states;     /* bit mask over enum wire_state */
+	uint32_t states;     /* bits of capture__state_bit() */
 	uint32_t max_frames; /* per side */
 	bool kernel_stacks;
 	bool user_stacks;
@@ -44,6 +44,15 @@ struct capture_options {
 	uint32_t ring_pages; /* per CPU, a power of two */
 	enum capture_way way;
 };
+
+/* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
+#define CAPTURE_MAX_FRAMES 127
+
+/* The bit of a state in capture_options.states by its letter in ps(1); 0: no such state. */
+uint32_t capture__state_bit(char letter);
+
+/* All states that a block can be in. */
+uint32_t capture__all_states(void);
 
 /* perf's defaults where perf has them; a caller changes what it must. */
 void capture_options__init(struct capture_options *options);

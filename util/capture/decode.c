@@ -45,7 +45,8 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 	const uint64_t *ips = (const uint64_t *)(block + 1);
 
 	if (!check_head(data, size, WIRE_BLOCK, sizeof(*block)) ||
-	    !frames_fit(block->head.size, sizeof(*block), (size_t)block->nr_kernel + block->nr_user))
+	    !frames_fit(block->head.size, sizeof(*block),
+			(size_t)block->nr_kernel + block->nr_user))
 		return -EINVAL;
 	*sample = (struct sample){
 		.time = block->time,

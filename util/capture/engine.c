@@ -13,6 +13,22 @@
 /* How often a recording with targets looks whether they live, in ms. */
 #define ALIVE_MS 200
 
+_Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
+
+uint32_t capture__state_bit(char letter)
+{
+	for (uint32_t state = 0; state < WIRE_STATE_X; state++) {
+		if (decode__state(state) == letter)
+			return 1U << state;
+	}
+	return 0;
+}
+
+uint32_t capture__all_states(void)
+{
+	return ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
+}
+
 void capture_options__init(struct capture_options *options)
 {
 	*options = (struct capture_options){
@@ -34,8 +50,8 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.max_ns = options->max_ns,
 		.states = options->states,
 		.own_pid = (uint32_t)getpid(),
-		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames :
-								      WIRE_MAX_FRAMES,
+		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
+								    : WIRE_MAX_FRAMES,
 		.all = options->all,
 		.kernel_threads = options->kernel_threads,
 		.no_inherit = options->no_inherit,
@@ -89,15 +105,16 @@ static int build(struct capture *capture)
 	struct wire_settings settings = make_settings(&capture->options);
 	int err = 0;
 
-	capture->programs = programs__new(&settings, capture->options.way,
-					  capture->options.nr_pids + capture->options.nr_tids, &err);
+	capture->programs =
+		programs__new(&settings, capture->options.way,
+			      capture->options.nr_pids + capture->options.nr_tids, &err);
 	if (!capture->programs)
 		return err;
 	capture->rings = rings__new(capture->options.ring_pages, &err);
 	if (!capture->rings)
 		return err;
-	capture->sideband = sideband__new(capture->options.all, capture->options.no_inherit,
-					  getpid());
+	capture->sideband =
+		sideband__new(capture->options.all, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
@@ -107,8 +124,8 @@ static int build(struct capture *capture)
 	return err ? err : add_targets(capture);
 }
 
-struct capture *capture__new(const struct capture_options *options,
-			     const struct capture_sink *sink, int *err)
+struct capture *capture__new(const struct capture_options *options, const struct capture_sink *sink,
+			     int *err)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
 

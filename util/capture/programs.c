@@ -211,7 +211,8 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	if (!btf) {
 		*err = -errno;
 		pr_err("cannot read the kernel's BTF: %s; a kernel with CONFIG_DEBUG_INFO_BTF is "
-		       "needed (all of Debian's since 11 have it)", strerror(errno));
+		       "needed (all of Debian's since 11 have it)",
+		       strerror(errno));
 		free(programs);
 		return NULL;
 	}
@@ -346,7 +347,9 @@ static int wait_for_programs(struct programs *programs)
 	__u32 zero = 0;
 
 	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.entries), &zero, &inner,
-				   BPF_ANY) ? -errno : 0;
+				   BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 int programs__swap(struct programs *programs)
@@ -364,8 +367,10 @@ unsigned int programs__filled(const struct programs *programs)
 {
 	const struct offcpu_bpf__bss *bss = programs->skel->bss;
 	__u32 gen = bss->generation & 1;
-	__u64 sums = 100ULL * bss->filled[gen] / bpf_map__max_entries(programs->skel->maps.entries0);
-	__u64 stacks = 100ULL * bss->known[gen] / bpf_map__max_entries(programs->skel->maps.stacks0);
+	__u64 sums =
+		100ULL * bss->filled[gen] / bpf_map__max_entries(programs->skel->maps.entries0);
+	__u64 stacks =
+		100ULL * bss->known[gen] / bpf_map__max_entries(programs->skel->maps.stacks0);
 
 	return (unsigned int)(sums > stacks ? sums : stacks);
 }
@@ -497,8 +502,9 @@ int programs__skip_user_frames(struct programs *programs, pid_t pid)
 {
 	__u32 key = (__u32)pid, one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.skip_pids), &key, &one,
-				   BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.skip_pids), &key, &one, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *cpu)
@@ -531,7 +537,9 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
 		err = -errno;
 	for (int i = 0; i < nr && !err; i++)
-		add_accounts(sum, &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))->accounts);
+		add_accounts(sum,
+			     &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))
+				      ->accounts);
 	free(values);
 	return err;
 }
@@ -561,7 +569,8 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	struct bpf_map *map;
 
 	*info = (struct programs_info){ 0 };
-	bpf_object__for_each_program(program, programs->skel->obj) {
+	bpf_object__for_each_program(program, programs->skel->obj)
+	{
 		struct bpf_prog_info prog = { 0 };
 		__u32 len = sizeof(prog);
 
@@ -573,8 +582,8 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 		info->run_count += prog.run_cnt;
 		info->recursion_misses += prog.recursion_misses;
 	}
-	bpf_object__for_each_map(map, programs->skel->obj)
-		info->map_bytes += map_bytes(bpf_map__fd(map));
+	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
+		map_bytes(bpf_map__fd(map));
 	return 0;
 }
 

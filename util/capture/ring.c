@@ -144,7 +144,8 @@ static int map_ring(struct ring *ring, uint32_t pages)
 	err = errno ? -errno : -ENOMEM;
 	if (err == -EPERM)
 		pr_err("no right to lock %u pages a CPU for the rings: use fewer (-m), raise "
-		       "`ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK", pages);
+		       "`ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
+		       pages);
 	else
 		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
 	return err;

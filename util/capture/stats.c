@@ -27,8 +27,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->seen = add(from_wire(&sum.seen), capture->blocked);
 	stats->direct = from_wire(&sum.fate[WIRE_FATE_DIRECT]);
 	stats->accumulated = from_wire(&sum.fate[WIRE_FATE_ACCUMULATED]);
-	stats->filtered_state = add(own->filtered_state,
-				    from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
+	stats->filtered_state =
+		add(own->filtered_state, from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
 	stats->filtered_min = add(own->filtered_min, from_wire(&sum.fate[WIRE_FATE_FILTERED_MIN]));
 	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
 	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);

@@ -17,7 +17,7 @@ static const struct event_kind kinds[] = {
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* RAW stays out: perf since 6.15 takes a raw sample of this name for its own off-CPU data. */
-#define SAMPLE_TYPE                                                                         \
+#define SAMPLE_TYPE                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 

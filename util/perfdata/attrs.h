@@ -12,7 +12,7 @@
 struct event_kind {
 	uint64_t id; /* enum writer_event; what IDENTIFIER and sample_id carry */
 	const char *name;
-	uint32_t type;	       /* perf_event_attr.type */
+	uint32_t type;         /* perf_event_attr.type */
 	uint64_t config;       /* perf_event_attr.config */
 	uint64_t sample_extra; /* PERF_SAMPLE_* bits beyond those that all events have */
 };

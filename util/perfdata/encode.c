@@ -52,7 +52,7 @@ static int append(struct buffer *out, struct record *record)
 }
 
 /* The part of a fixed struct that append() wants: what follows the header. */
-#define FRONT(object) \
+#define FRONT(object)                                                        \
 	.front = (const char *)&(object) + sizeof(struct perf_event_header), \
 	.front_size = sizeof(object) - sizeof(struct perf_event_header)
 
@@ -91,17 +91,17 @@ static char *put_side(char *at, uint64_t context, const uint64_t *ips, uint32_t 
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
 {
 	size_t tail = cgroup ? sizeof(sample->cgroup) : 0;
-	struct chain chain = chain_of(
-		sample, (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) - tail) /
-				sizeof(uint64_t));
+	struct chain chain = chain_of(sample, (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) -
+					       tail) / sizeof(uint64_t));
 	size_t size = sizeof(struct layout_sample) + chain.entries * sizeof(uint64_t) + tail;
 	struct layout_sample fixed = {
 		.header = { .type = PERF_RECORD_SAMPLE,
-			    .misc = chain.kernel ? PERF_RECORD_MISC_KERNEL :
-						   PERF_RECORD_MISC_USER,
+			    .misc = chain.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
 			    .size = (uint16_t)size },
 		.id = id,
-		.ip = chain.kernel ? sample->kernel.ips[0] : chain.user ? sample->user.ips[0] : 0,
+		.ip = chain.kernel ? sample->kernel.ips[0]
+		      : chain.user ? sample->user.ips[0]
+				   : 0,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.time = sample->time,
@@ -180,8 +180,9 @@ int encode__mmap2(struct buffer *out, uint64_t id, const struct writer_mmap *map
 int encode__kernel_mmap(struct buffer *out, uint64_t id, uint64_t start, uint64_t len,
 			uint64_t pgoff, const char *name)
 {
-	struct layout_mmap fixed = { .pid = UINT32_MAX, .start = start, .len = len,
-				     .pgoff = pgoff };
+	struct layout_mmap fixed = {
+		.pid = UINT32_MAX, .start = start, .len = len, .pgoff = pgoff
+	};
 	struct layout_sample_id trailer = { .pid = UINT32_MAX, .id = id };
 	struct record record = { .header = { .type = PERF_RECORD_MMAP,
 					     .misc = PERF_RECORD_MISC_KERNEL },
@@ -243,8 +244,7 @@ int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *at
 	return append(out, &record);
 }
 
-int encode__header_feature(struct buffer *out, unsigned int feature, const void *data,
-			   size_t size)
+int encode__header_feature(struct buffer *out, unsigned int feature, const void *data, size_t size)
 {
 	struct layout_header_feature fixed = {
 		.header = { .type = LAYOUT_HEADER_FEATURE },
@@ -274,8 +274,8 @@ int encode__build_id(struct buffer *out, bool kernel, const char *path, const un
 	/* pid is that of the machine, not of the process; a pid of 0 would mean a guest. */
 	struct layout_build_id fixed = { .pid = -1, .id_size = (uint8_t)len };
 	struct record record = { .header = { .type = LAYOUT_HEADER_BUILD_ID,
-					     .misc = kernel ? PERF_RECORD_MISC_KERNEL :
-							      PERF_RECORD_MISC_USER },
+					     .misc = kernel ? PERF_RECORD_MISC_KERNEL
+							    : PERF_RECORD_MISC_USER },
 				 FRONT(fixed),
 				 .name = path,
 				 .name_limit = BUILD_ID_PATH_LIMIT };

@@ -49,8 +49,7 @@ int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *at
  * HEADER_FEATURE: a feature for the pipe. -E2BIG if it does not fit into a record, since
  * half a feature is worse than none.
  */
-int encode__header_feature(struct buffer *out, unsigned int feature, const void *data,
-			   size_t size);
+int encode__header_feature(struct buffer *out, unsigned int feature, const void *data, size_t size);
 
 /*
  * A build-id with its file, for the BUILD_ID feature and for the pipe. -EINVAL if id is

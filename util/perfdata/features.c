@@ -242,8 +242,8 @@ int features__encode(struct buffer *out, const struct features *features, uint64
 		if (!ret)
 			continue;
 		bits[kinds[i].bit / 64] |= 1ULL << (kinds[i].bit % 64);
-		sections[nr++] = (struct layout_section){ .offset = before,
-							  .size = body.len - before };
+		sections[nr++] =
+			(struct layout_section){ .offset = before, .size = body.len - before };
 	}
 	/* The bodies follow the table, whose length is known only now. */
 	for (size_t i = 0; i < nr; i++)

@@ -24,9 +24,9 @@ struct features {
 	bool cgroups;
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;
-	uint64_t clock_ns;	 /* of clockid */
-	uint64_t realtime_ns;	 /* at the same moment, ns since 1970 */
-	uint64_t first_ns;	 /* of the first sample; both 0: there is none */
+	uint64_t clock_ns;    /* of clockid */
+	uint64_t realtime_ns; /* at the same moment, ns since 1970 */
+	uint64_t first_ns;    /* of the first sample; both 0: there is none */
 	uint64_t last_ns;
 	const struct buffer *build_ids; /* records as encode__build_id() makes them */
 };

@@ -146,7 +146,7 @@ static int open_path(struct file *file)
 		return open_pipe(file);
 	if (S_ISDIR(link.st_mode))
 		return fail("write to", file->path, EISDIR);
-	if (S_ISBLK(link.st_mode) || is_pipe_like(&link))
+	if (S_ISBLK(link.st_mode))
 		return fail("write to", file->path, EINVAL);
 	err = move_away(file->path, &link);
 	return err ? err : create(file);

@@ -11,7 +11,7 @@ struct file {
 	int fd;
 	bool pipe;
 	bool failed; /* an error has been logged: those that follow from it are not */
-	char *path; /* for messages */
+	char *path;  /* for messages */
 };
 
 /*

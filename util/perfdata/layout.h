@@ -58,7 +58,7 @@ struct layout_section {
 
 struct layout_header {
 	uint64_t magic;
-	uint64_t size;	    /* of this header */
+	uint64_t size;      /* of this header */
 	uint64_t attr_size; /* of a struct layout_attr */
 	struct layout_section attrs;
 	struct layout_section data;
@@ -93,7 +93,7 @@ struct layout_sample {
 	uint32_t cpu, reserved;
 	uint64_t period;
 	uint64_t nr; /* entries of the chain, context markers included */
-	/* uint64_t chain[nr]; uint64_t cgroup, if the event has it */
+		     /* uint64_t chain[nr]; uint64_t cgroup, if the event has it */
 };
 
 struct layout_comm {

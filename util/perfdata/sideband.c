@@ -9,7 +9,7 @@
 /* What a record of a type has between its header and its sample_id. */
 struct shape {
 	uint32_t type;
-	size_t fixed;	 /* bytes before the name, header included */
+	size_t fixed;    /* bytes before the name, header included */
 	size_t name_max; /* room of the name with NUL and padding; 0: no name */
 };
 

@@ -17,7 +17,7 @@
 
 struct writer {
 	struct file file;
-	struct buffer pending;	 /* whole records that are not written yet */
+	struct buffer pending;   /* whole records that are not written yet */
 	struct buffer build_ids; /* of a file; a pipe gets them at once */
 	struct features features;
 	uint64_t data_offset; /* where the data begins */
@@ -260,16 +260,15 @@ int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *
 {
 	if (writer->error)
 		return writer->error;
-	return finish_record(writer,
-			     encode__comm(&writer->pending, sideband_id(), pid, tid, comm));
+	return finish_record(writer, encode__comm(&writer->pending, sideband_id(), pid, tid, comm));
 }
 
 int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	if (writer->error)
 		return writer->error;
-	return finish_record(writer, encode__fork(&writer->pending, sideband_id(), pid, ppid, tid,
-						  ptid));
+	return finish_record(writer,
+			     encode__fork(&writer->pending, sideband_id(), pid, ppid, tid, ptid));
 }
 
 int writer__mmap2(struct writer *writer, const struct writer_mmap *map)
@@ -299,8 +298,8 @@ int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_
 {
 	if (writer->error)
 		return writer->error;
-	return finish_record(writer, encode__lost(&writer->pending, sideband_id(), records, time,
-						  cpu));
+	return finish_record(writer,
+			     encode__lost(&writer->pending, sideband_id(), records, time, cpu));
 }
 
 int writer__finished_round(struct writer *writer)
@@ -351,6 +350,9 @@ static int write_features(struct writer *writer)
 	if (!err)
 		err = file__rewrite(&writer->file, bits, sizeof(bits),
 				    offsetof(struct layout_header, features));
+	/* Half of the features is of no use to anybody. */
+	if (err)
+		file__truncate(&writer->file, offset);
 	buffer__free(&out);
 	return err;
 }

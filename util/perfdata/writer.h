@@ -24,7 +24,6 @@ enum writer_event {
 struct writer_options {
 	const char *path;	 /* "-": the pipe variant on stdout */
 	bool cgroups;		 /* samples carry PERF_SAMPLE_CGROUP */
-	uint64_t period_hint;	 /* goes nowhere but into the attr's clock fields; 0 is fine */
 	int argc;		 /* CMDLINE feature */
 	const char *const *argv;
 	const char *version;	 /* VERSION feature */

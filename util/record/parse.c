@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "wire.h"
+#include "capture/capture.h"
 
 /* The kernel's PID_MAX_LIMIT, which no machine can raise. */
 #define PARSE_MAX_PID (4U << 20)
@@ -86,34 +86,13 @@ int id_list__parse(struct id_list *list, const char *text)
 	return err;
 }
 
-/* The states that a block can be in; X never comes back, so nobody can ask for it. */
-static int state_bit(char letter, uint32_t *bit)
-{
-	static const struct {
-		char letter;
-		enum wire_state state;
-	} states[] = {
-		{ 'R', WIRE_STATE_R }, { 'S', WIRE_STATE_S }, { 'D', WIRE_STATE_D },
-		{ 'T', WIRE_STATE_T }, { 't', WIRE_STATE_t }, { 'I', WIRE_STATE_I },
-		{ 'P', WIRE_STATE_P },
-	};
-
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		if (states[i].letter == letter) {
-			*bit = 1U << states[i].state;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 int parse__states(const char *text, uint32_t *states)
 {
 	uint32_t mask = 0, bit;
 	bool want_letter = true;
 
 	if (!strcmp(text, "all")) {
-		*states = ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
+		*states = capture__all_states();
 		return 0;
 	}
 	for (const char *p = text; *p; p++) {
@@ -121,7 +100,8 @@ int parse__states(const char *text, uint32_t *states)
 			want_letter = true;
 			continue;
 		}
-		if (state_bit(*p, &bit))
+		bit = capture__state_bit(*p);
+		if (!bit)
 			return -EINVAL;
 		mask |= bit;
 		want_letter = false;

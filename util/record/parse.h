@@ -29,7 +29,7 @@ void id_list__free(struct id_list *list);
 
 /*
  * Reads off-CPU states: letters of ps(1), R S D T t I P, apart by commas or not, or
- * "all". Writes a bit mask over enum wire_state. 0 or -EINVAL.
+ * "all". Writes a bits of capture__state_bit(). 0 or -EINVAL.
  */
 int parse__states(const char *text, uint32_t *states);
 
