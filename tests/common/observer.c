@@ -183,7 +183,8 @@ static bool state_wanted(const char *state, const char *states)
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states)
 {
-	const struct observed_switch *out = NULL;
+	/* A thread that comes before it was seen to go has slept since before the start. */
+	const struct observed_switch before = { .state = "S" }, *out = &before;
 	struct observed sum = { 0 };
 
 	for (size_t i = 0; i < observer->nr; i++) {

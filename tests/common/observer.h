@@ -50,7 +50,7 @@ struct observed {
 /*
  * Blocks of thread tid that ended between start_ns and end_ns, each counted from its
  * begin or start_ns, whichever is later; states NULL: any that a thread returns from, else
- * one of these words, each between spaces (" S D ").
+ * one of these words, each between spaces (" S D "). The thread slept when perf started.
  */
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states);

@@ -84,6 +84,10 @@ TEST(observed_blocks_lie_in_the_window_and_are_clipped_to_its_begin)
 	EXPECT_EQ(30 + 10, all.ns);
 	EXPECT_EQ(2, sleeps.count);
 	EXPECT_EQ(50 + 120, sleeps.ns);
+	/* A wait from before the first switch counts from the begin of the window. */
+	observer.switches = &switches[1];
+	observer.nr = 1;
+	EXPECT_EQ(30, observer__blocks(&observer, 7, 120, 400, " S ").ns);
 	EXPECT_EQ(0, observer__blocks(&observer, 8, 0, 400, NULL).count);
 }
 
