@@ -15,12 +15,15 @@ struct observed_switch {
 	char state[4]; /* of prev: "S", "D", "R", "R+", "X" ... */
 };
 
+#define OBSERVER_MAX_CPUS 64
+
 /*
  * A second observer that shares nothing with us: the machine's perf records every
  * context switch during a test, and what each thread was off the CPU is added up from it.
  */
 struct observer {
 	pid_t perf;
+	pid_t spinners[OBSERVER_MAX_CPUS];
 	int control;
 	int ack;
 	char path[64]; /* the file that perf writes */
@@ -45,6 +48,7 @@ int observer__parse_line(const char *line, struct observed_switch *out);
 struct observed {
 	uint64_t count;
 	uint64_t ns;
+	bool torn; /* the thread went twice and did not come between: perf missed it */
 };
 
 /*
