@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# How a recording ends, and that what was captured can be read then.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+teardown() {
+	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
+}
+
+start_target() {
+	"$@" >/dev/null 3>&- &
+	target=$!
+}
+
+# complete FILE: its features are there, which are written last.
+complete() {
+	perf report --header-only -i "$1" 2>/dev/null | grep -q '# hostname'
+}
+
+end_with() {
+	start_target "$naps" 2 10000 10
+	start_recording -p "$target" --off-cpu-thresh 0 --window 50ms
+	until_true bigger_than live.data 20000
+	kill -"$1" "$recorder"
+	finish_recording
+}
+
+@test "Ctrl-C, SIGTERM and SIGHUP end well" {
+	for signal in INT TERM HUP; do
+		end_with $signal
+		[ "$status" = 0 ]
+		complete live.data
+		[ "$(samples live.data)" -gt 50 ]
+		grep -q 'off-CPU in' live.err
+		kill "$target"
+	done
+}
+
+@test "Ctrl-C ends a command that is recorded" {
+	denet-record -o live.data -- "$naps" 1 10000 10 >out 2>live.err 3>&- &
+	recorder=$!
+	until_true grep -q READY out
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 143 ]
+	complete live.data
+}
+
+@test "a second signal ends at once with a file that opens" {
+	denet-record -o live.data --off-cpu-thresh 0 --window 50ms -- \
+		sh -c 'trap "" TERM; "$0" 1 300 10; sleep 3' "$naps" >out 2>live.err 3>&- &
+	recorder=$!
+	until_true bigger_than live.data 10000
+	kill -INT "$recorder"
+	# It now waits for the command, which does not heed SIGTERM.
+	until_true grep -q 'off-CPU in' live.err
+	refute gone "$recorder"
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 1 ]
+	grep -q 'second signal' live.err
+	[ "$(samples live.data)" -gt 10 ]
+}
+
+@test "two signals at the same moment leave a file that opens" {
+	start_target "$naps" 2 10000 10
+	start_recording -p "$target" --off-cpu-thresh 0 --window 50ms
+	until_true bigger_than live.data 20000
+	kill -INT "$recorder"
+	kill -TERM "$recorder"
+	finish_recording
+	[ "$status" -le 1 ]
+	[ "$(samples live.data)" -gt 20 ]
+}
+
+@test "after SIGKILL, what was captured can be read" {
+	end_with KILL
+	[ "$status" = 137 ]
+	refute complete live.data
+	count=$(samples live.data)
+	echo "samples after SIGKILL: $count"
+	[ "$count" -gt 50 ]
+	perf script -i live.data | grep -q take_nap
+	perf report --stdio -i live.data 2>/dev/null | grep -q do_nanosleep
+}
+
+@test "a thread that is still blocked at the end is in the file" {
+	start_target sleep 100
+	start_recording -p "$target"
+	until_true grep -q '' /proc/uptime
+	sleep 0.5
+	kill -INT "$recorder"
+	finish_recording
+	grep -q '1 still blocked' live.err
+	perf script -i live.data -F comm,period,event |
+		awk '$1 == "sleep" && $2 >= 500000000 { ok = 1 } END { exit !ok }'
+	perf script -i live.data | grep -q do_nanosleep
+}
+
+@test "Ctrl-C as a command of perf: perf goes, the file gets complete" {
+	start_target "$naps" 2 10000 10
+	setsid perf denet record -o live.data -p "$target" --off-cpu-thresh 0 2>live.err 3>&- &
+	leader=$!
+	until_true bigger_than live.data 0
+	until_true pgrep -g "$leader" -f denet-record
+	kill -INT -- "-$leader"
+	until_true complete live.data
+	[ "$(samples live.data)" -gt 0 ]
+	wait "$leader" || true
+	refute pgrep -g "$leader"
+}
+
+@test "the reader of a pipe that goes away is an error" {
+	start_target "$naps" 2 10000 10
+	denet-record -o - -p "$target" --off-cpu-thresh 0 --window 20ms 2>err | head -c 5000 >/dev/null
+	[ "${PIPESTATUS[0]}" = 1 ]
+	grep -q 'Broken pipe' err
+}
+
+@test "a full disk is an error, and what was written before can be read" {
+	mkdir small
+	mount -t tmpfs -o size=64k tmpfs small
+	start_target "$naps" 4 10000 2
+	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms -- sleep 30
+	count=$(samples small/live.data)
+	umount small
+	[ "$status" = 1 ]
+	[[ "$output" == *"No space left"* ]]
+	[ "$count" -gt 50 ]
+}
+
+@test "on a terminal a status line comes each second, elsewhere it does not" {
+	script -qec "denet-record -o a.data -- sleep 1.5" /dev/null >tty </dev/null
+	grep -q '\[ denet-record: 1 s, [0-9,]* samples, [0-9.]* MB, 0 lost \]' tty
+	denet-record -o a.data -- sleep 1.5 2>err
+	[ "$(wc -l <err)" = 1 ]
+}

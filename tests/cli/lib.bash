@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests of the command line share. O is the build directory.
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+build=$(cd "$top" && realpath "${O:-build}")
+naps=$build/tests/workloads/naps
+
+# Each test has a directory of its own, and perf keeps its cache of build-ids there.
+enter_tmp() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export HOME=$BATS_TEST_TMPDIR
+	mkdir -p bin
+	ln -sf "$build/denet" bin/denet
+	ln -sf "$build/denet" bin/denet-record
+	ln -sf "$build/denet" bin/perf-denet
+	export PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+need_perf() {
+	perf version >/dev/null 2>&1 || skip "no perf on this machine"
+}
+
+# refute COMMAND…: fails if it succeeds. A plain "!" goes unnoticed but in the last line.
+refute() {
+	! "$@"
+}
+
+# until_true COMMAND…: waits until it succeeds, at most 20 seconds.
+until_true() {
+	local end=$((SECONDS + 20))
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { echo "never true: $*" >&2; return 1; }
+		sleep 0.05
+	done
+}
+
+bigger_than() {
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]
+}
+
+# gone PID: it has ended, be it a child that nobody has waited for.
+gone() {
+	! grep -q '^State:[[:space:]][^ZX]' "/proc/$1/status" 2>/dev/null
+}
+
+# samples [FILE [OPTION…]]: how many perf script shows.
+samples() {
+	perf script -i "${1:-perf.data}" -F comm,event "${@:2}" 2>/dev/null | grep -c offcpu-time
+}
+
+# The sum of the periods of all samples, in ns.
+sum_of_periods() {
+	perf script -i "${1:-perf.data}" -F period,event |
+		awk '/offcpu-time/ { sum += $1 } END { printf "%d\n", sum }'
+}
+
+# fold: perf script's output to lines of "comm;root;…;leaf ns", one for each callchain.
+fold() {
+	awk '
+	/^[^[:space:]].*offcpu-time:/ {
+		for (i = 1; i < NF; i++)
+			if ($(i + 1) == "offcpu-time:")
+				period = $i
+		comm = $1; stack = ""; open = 1
+		next
+	}
+	open && NF >= 2 {
+		name = $2
+		sub(/\+0x[0-9a-f]+$/, "", name)
+		stack = ";" name stack
+		next
+	}
+	open && NF == 0 {
+		folded[comm stack] += period
+		open = 0
+	}
+	END {
+		for (key in folded)
+			printf "%s %d\n", key, folded[key]
+	}'
+}
+
+# The seconds off the CPU that the last line of a recording tells.
+told_seconds() {
+	sed -n 's/.*\[ denet-record: \([0-9.]*\) s off-CPU.*/\1/p'
+}
+
+# equal_within A B SLACK
+equal_within() {
+	awk -v a="$1" -v b="$2" -v slack="$3" \
+		'BEGIN { d = a - b; exit !(d <= slack && -d <= slack) }' ||
+		{ echo "$1 and $2 differ by more than $3" >&2; return 1; }
+}
+
+# start_recording OPTION…: in the background, without a COMMAND; $recorder is its PID. It
+# records once its file is there.
+start_recording() {
+	denet-record -o live.data "$@" 2>live.err 3>&- &
+	recorder=$!
+	until_true bigger_than live.data 0
+}
+
+# finish_recording: waits for it; $status is its exit status.
+finish_recording() {
+	status=0
+	wait "$recorder" || status=$?
+}

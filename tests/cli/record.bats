@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# denet-record and what perf makes of its files.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+@test "a command is recorded, and perf script shows where its threads waited" {
+	run -0 denet-record -- "$naps" 2 5 20
+	[[ "$output" == *READY* ]]
+	perf script -i perf.data >script
+	grep -q '^napper-0' script
+	grep -q '^napper-1' script
+	grep -q do_nanosleep script
+	grep -q take_nap script
+}
+
+@test "each nap is a sample of at least its length at threshold 0" {
+	denet-record --off-cpu-thresh 0 -- "$naps" 1 10 20
+	perf script -F comm,period,event |
+		awk '$1 == "napper-0" && $2 >= 20000000 { n++ } END { exit n != 10 }'
+}
+
+@test "short blocks are summed up: fewer samples, the same time" {
+	denet-record --off-cpu-thresh 1s -- "$naps" 1 50 5
+	perf script -F comm,period,event |
+		awk '$1 == "napper-0" { n++; ns += $2 } END { exit !(n < 10 && ns >= 250000000) }'
+}
+
+@test "the folded output of perf script adds up to the time that the last line tells" {
+	run -0 denet-record -v -- "$naps" 3 20 10
+	echo "$output" >out
+	perf script | fold >folded
+	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
+	folded_ns=$(awk '{ sum += $NF } END { printf "%d", sum }' folded)
+	told_ns=$(sed -n 's/.*off-CPU in samples: \([0-9]*\) ns$/\1/p' out)
+	[ "$folded_ns" = "$told_ns" ]
+	[ "$(sum_of_periods)" = "$told_ns" ]
+	equal_within "$(told_seconds <out)" "$(awk -v n="$told_ns" 'BEGIN { print n / 1e9 }')" 0.0006
+}
+
+@test "perf script shows as many samples as the last line tells" {
+	run -0 denet-record -- "$naps" 2 10 10
+	told=$(echo "$output" | sed -n 's/.*off-CPU in \([0-9,]*\) samples.*/\1/p')
+	[ "$(samples)" = "${told//,/}" ]
+}
+
+@test "perf report, by symbol, by comm and dso, with and without children" {
+	denet-record -- "$naps" 2 10 20
+	perf report --stdio 2>err | grep -q do_nanosleep
+	perf report --stdio --children 2>>err | grep -q take_nap
+	perf report --stdio --no-children --sort comm,dso,sym 2>>err >report
+	grep -q 'napper-0.*do_nanosleep' report
+	perf report --stdio --header-only 2>>err >header
+	grep -q '# cmdline : .*denet-record' header
+	grep -q offcpu-time header
+	refute grep -iq 'error\|warning\|fail' err
+}
+
+@test "perf diff, inject -b, script --time and data convert read the file" {
+	denet-record -o a.data --off-cpu-thresh 0 -- "$naps" 1 20 10
+	denet-record -o b.data --off-cpu-thresh 0 -- "$naps" 1 20 20
+	perf diff a.data b.data 2>/dev/null | grep -q do_nanosleep
+	perf inject -b -i a.data -o injected.data
+	[ "$(samples injected.data)" = "$(samples a.data)" ]
+	half=$(samples a.data --time 50%-100%)
+	[ "$half" -gt 0 ]
+	[ "$half" -lt "$(samples a.data)" ]
+	perf data convert --to-json out.json -i a.data
+	grep -q do_nanosleep out.json
+}
+
+@test "perf knows the build-ids of what was hit" {
+	denet-record -- "$naps" 1 5 10
+	perf buildid-list -i perf.data >ids
+	grep -q 'naps$' ids
+	grep -q 'libc' ids
+	grep -q 'kernel.kallsyms' ids
+	denet-record -B -- "$naps" 1 5 10
+	perf buildid-list -i perf.data | refute grep -q 'naps$'
+}
+
+@test "pipe mode: perf script reads it while the command's output goes to stderr" {
+	denet-record -o - -- "$naps" 2 10 10 2>err | perf script -i - >script 2>script.err
+	grep -q '^napper-1' script
+	grep -q do_nanosleep script
+	grep -q READY err
+	refute grep -q READY script
+	fold <script >folded
+	equal_within "$(told_seconds <err)" "$(awk '{ s += $NF } END { print s / 1e9 }' folded)" 0.0006
+}
+
+@test "the last line says what was lost, and quiet leaves it out" {
+	run -0 --separate-stderr denet-record -o a.data -- "$naps" 1 2 10
+	[[ "$stderr" == "[ denet-record: "*" s off-CPU in "*" lost; wrote "*" MB a.data ]" ]]
+	run -0 --separate-stderr denet-record -q -o a.data -- "$naps" 1 2 10
+	[ -z "$stderr" ]
+}
+
+@test "the accounts add up" {
+	run -0 denet-record -v -- "$naps" 4 50 2
+	echo "$output" | awk '
+		$2 == "seen" { count = $3; ns = $4 }
+		$2 == "=" || $2 == "+" { counts += $(NF - 1); nss += $NF }
+		END { exit !(count > 0 && count == counts && ns == nss) }'
+}
+
+@test "only the owner can read the file, and an older one is kept" {
+	umask 0
+	denet-record -o a.data -- "$naps" 1 1 10
+	[ "$(stat -c %a a.data)" = 600 ]
+	first=$(sha256sum <a.data)
+	denet-record -o a.data -- "$naps" 1 2 10
+	[ "$(sha256sum <a.data.old)" = "$first" ]
+	[ "$(sha256sum <a.data)" != "$first" ]
+}
+
+@test "as a command of perf, its exit status comes through" {
+	run -5 perf denet record -o a.data -- sh -c 'sleep 0.05; exit 5'
+	[ "$(samples a.data)" -gt 0 ]
+	run -1 perf denet record -p 4194304
+	run -2 perf denet record --no-such-option
+	run -2 perf denet no-such-command
+	run -0 denet record -o b.data -- true
+}
+
+@test "the status is the command's, or 128 and the signal that ended it" {
+	run -7 denet-record -- sh -c 'exit 7'
+	run -0 denet-record -- true
+	run -143 denet-record -- sh -c 'kill $$'
+	run -127 denet-record -- sh -c 'exit 127'
+}
+
+@test "the command gets the signals, the arguments and the stdin that we had" {
+	run -0 --separate-stderr denet-record -q -- sh -c 'grep Sig[BI] /proc/$$/status; cat; echo "$@"' \
+		sh -a --pid '' '*' <<<"input"
+	[[ "$output" == *"SigBlk:"*"0000000000000000"* ]]
+	[[ "$output" == *$'input\n-a --pid  *' ]]
+}
+
+@test "options after the command are the command's" {
+	run -0 --separate-stderr denet-record -q echo -o x --version
+	[ "$output" = "-o x --version" ]
+	[ ! -e x ]
+}

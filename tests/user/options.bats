@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Usage errors: the message names the option and its value, the status is 2. No root needed.
+
+load ../cli/lib
+
+setup() {
+	enter_tmp
+}
+
+teardown() {
+	[ ! -e perf.data ]
+}
+
+# refuse 'WORDS OF THE MESSAGE' OPTION…
+refuse() {
+	local words=$1
+
+	shift
+	run -2 denet-record "$@"
+	[[ "$output" == *"$words"* ]] || { echo "$output"; return 1; }
+	[[ "$output" == *"denet-record --help"* ]]
+}
+
+@test "targets that contradict each other or are none" {
+	refuse "-a and -p exclude each other" -a -p 1
+	refuse "-a and -t exclude each other" -t 1 -a
+	refuse "-p : not a list" -p ""
+	refuse "-p 1,,2: not a list" -p 1,,2
+	refuse "-p x: not a list" --pid x
+	refuse "-t 0: not a list" -t 0
+	refuse "-t -5: not a list" -t -5
+	refuse "-p 99999999999: a number is too large" -p 99999999999
+}
+
+@test "times that are none" {
+	for option in --off-cpu-thresh --min-block --max-block --window; do
+		refuse "$option soon: not a time" $option soon
+		refuse "$option : not a time" $option ""
+		refuse "$option -1ms: not a time" $option=-1ms
+		refuse "$option 1h: not a time" $option 1h
+		refuse "$option 99999999999999s: too long" $option 99999999999999s
+	done
+	refuse "--window 1ms: must be from" --window 1ms
+	refuse "--window 2000000s: must be from" --window 2000000s
+	refuse "--min-block is longer than --max-block" --min-block 2s --max-block 1s
+}
+
+@test "other values that are none" {
+	refuse "--state Q: not a list" --state Q
+	refuse "--state : not a list" --state ""
+	refuse "--max-stack 0: must be" --max-stack 0
+	refuse "--max-stack 128: must be" --max-stack 128
+	refuse "--max-stack x: must be" --max-stack x
+	refuse "--call-graph lbr: must be fp" --call-graph lbr
+	refuse "-m 0: must be" -m 0
+	refuse "-m 3T: not a number of pages" -m 3T
+	refuse "-m 2G: must be" -m 2G
+	refuse "-o: the name of the file is empty" -o ""
+}
+
+@test "options that exclude each other" {
+	refuse "-q and -v exclude each other" -q -v
+	refuse "--kernel-callchains and --user-callchains exclude" --kernel-callchains --user-callchains
+}
+
+@test "options that are kept for on-CPU events" {
+	refuse "-F 99: kept for on-CPU events" -F 99
+	refuse "-c 1000: kept for on-CPU events" -c 1000
+	refuse "-e cycles: kept for on-CPU events" -e cycles
+	refuse "kept for on-CPU events" --freq=99
+}
+
+@test "options that do not exist or lack their value" {
+	refuse "unrecognized option" --no-such-option
+	refuse "invalid option" -Z
+	refuse "requires an argument" -p
+}
+
+@test "the multi-call name: help, version and unknown commands" {
+	run -0 denet --help
+	[[ "$output" == *record* ]]
+	run -0 denet --version
+	[[ "$output" == "denet "* ]]
+	run -2 denet
+	run -2 denet no-such-command
+	[[ "$output" == *"'no-such-command' is not a command"* ]]
+	run -0 denet record --version
+	[[ "$output" == "denet-record "* ]]
+	run -0 perf-denet record --usage
+	[[ "$output" == *"denet-record ["* ]]
+	[ "$(denet-record -h)" = "$(denet-record --help)" ]
+}
+
+@test "a name that is no command of ours works like denet" {
+	ln -s "$build/denet" bin/denet-other
+	run -0 denet-other record --version
+}
+
+@test "without rights, what is missing is said and no file is made" {
+	[ "$(id -u)" != 0 ] || skip "runs without root"
+	run -1 denet-record -- true
+	[[ "$output" == *root* ]]
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * naps THREADS COUNT MS: named threads, each of which sleeps COUNT times for MS
+ * milliseconds in take_nap(). Prints READY when all of them have begun.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct naps {
+	unsigned long count;
+	unsigned long ms;
+	pthread_barrier_t begun;
+};
+
+/* libc's code has no frame pointers, so the function that calls it is lost: this one. */
+static void call_libc(unsigned long ms)
+{
+	struct timespec left = { .tv_sec = (time_t)(ms / 1000),
+				 .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		continue;
+}
+
+static void take_nap(unsigned long ms)
+{
+	call_libc(ms);
+	/* So that the call is not the last thing, and this function stays in the chain. */
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *run_thread(void *arg)
+{
+	struct naps *naps = arg;
+
+	pthread_barrier_wait(&naps->begun);
+	for (unsigned long i = 0; i < naps->count; i++)
+		take_nap(naps->ms);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct naps naps;
+	pthread_t threads[64];
+	unsigned long nr;
+	char name[16];
+
+	if (argc != 4)
+		return 2;
+	nr = strtoul(argv[1], NULL, 10);
+	naps.count = strtoul(argv[2], NULL, 10);
+	naps.ms = strtoul(argv[3], NULL, 10);
+	if (nr < 1 || nr > sizeof(threads) / sizeof(threads[0]))
+		return 2;
+	pthread_barrier_init(&naps.begun, NULL, (unsigned int)nr + 1);
+	for (unsigned long i = 0; i < nr; i++) {
+		if (pthread_create(&threads[i], NULL, run_thread, &naps))
+			return 1;
+		snprintf(name, sizeof(name), "napper-%lu", i);
+		pthread_setname_np(threads[i], name);
+	}
+	pthread_barrier_wait(&naps.begun);
+	puts("READY");
+	fflush(stdout);
+	for (unsigned long i = 0; i < nr; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
