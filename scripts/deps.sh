@@ -49,7 +49,7 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git
+		printf '%s\n' bats git asciidoctor
 		clang_runtime
 		;;
 	vm)

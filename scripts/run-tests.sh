@@ -55,7 +55,9 @@ run_limited() {
 	shift
 	rm -rf "$work/tmp"
 	mkdir "$work/tmp"
-	TMPDIR=$work/tmp setsid timeout -k 5 "$seconds" "$@" >"$work/log" 2>&1 </dev/null &
+	# What a script starts in the background ignores SIGINT; tests send it, so undo that.
+	TMPDIR=$work/tmp setsid env --default-signal=INT,QUIT timeout -k 5 "$seconds" "$@" \
+		>"$work/log" 2>&1 </dev/null &
 	session=$!
 	# Without the shell's own words on a program that died: judge() says it.
 	{ wait "$session"; } 2>/dev/null
