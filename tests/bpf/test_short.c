@@ -39,39 +39,20 @@ FIXTURE_VARIANT_ADD(short_waits, accumulated_in_two_processes)
 	.threshold_ns = 500 * NSEC_PER_MSEC, .all = true, .processes = "1",
 };
 
-FIXTURE_SETUP(short_waits)
+/* True if perf noticed every switch of the threads in question. */
+static bool observer_is_whole(const FIXTURE_DATA(short_waits) * self)
 {
-	const char *const argv[] = { "short",	    "--wait",		"--rounds", "4000",
-				     "--processes", variant->processes, NULL };
-	struct capture_options options;
+	struct observed seen;
 
-	SKIP_FOR(session__refused());
-	SKIP_FOR(observer__refused());
-	capture_options__init(&options);
-	options.threshold_ns = variant->threshold_ns;
-	options.states = (1U << WIRE_STATE_MAX) - 1;
-	options.all = variant->all;
-	options.ring_pages = 2048;
-	ASSERT_EQ(0, workload__start(&self->workload, argv));
-	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
-	self->leader = self->workload.pid;
-	ASSERT_EQ(0, observer__start(&self->observer));
-	if (!variant->all) {
-		options.pids = &self->leader;
-		options.nr_pids = 1;
+	if (self->observer.lost)
+		return false;
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		seen = observer__blocks(&self->observer, self->workload.truths[i].tid, 0,
+					UINT64_MAX, NULL);
+		if (seen.torn)
+			return false;
 	}
-	ASSERT_EQ(0, session__open(&self->session, &options));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 50));
-	ASSERT_EQ(0, session__close(&self->session));
-	ASSERT_EQ(0, observer__stop(&self->observer));
-	ASSERT_EQ(2, self->workload.nr_truths);
-}
-
-FIXTURE_TEARDOWN(short_waits)
-{
-	session__free(&self->session);
-	workload__free(&self->workload);
-	observer__free(&self->observer);
+	return true;
 }
 
 static const char *why_skip(const FIXTURE_DATA(short_waits) * self)
@@ -80,15 +61,64 @@ static const char *why_skip(const FIXTURE_DATA(short_waits) * self)
 		return session__refused();
 	if (observer__refused())
 		return observer__refused();
-	if (self->observer.lost)
-		return "perf lost events: no truth to compare with";
-	for (size_t i = 0; i < self->workload.nr_truths; i++) {
-		if (observer__blocks(&self->observer, self->workload.truths[i].tid, 0, UINT64_MAX,
-				     NULL)
-			    .torn)
-			return "perf missed context switches: no truth to compare with";
+	return observer_is_whole(self) ? NULL : "perf missed switches: no truth to compare with";
+}
+
+static void forget(FIXTURE_DATA(short_waits) * self)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	observer__free(&self->observer);
+}
+
+static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_waits) * variant)
+{
+	const char *const argv[] = { "short",	    "--wait",		"--rounds", "4000",
+				     "--processes", variant->processes, NULL };
+	struct capture_options options;
+	int err;
+
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.states = (1U << WIRE_STATE_MAX) - 1;
+	options.all = variant->all;
+	options.ring_pages = 2048;
+	err = workload__start(&self->workload, argv);
+	if (!err)
+		err = workload__await(&self->workload, "READY");
+	self->leader = self->workload.pid;
+	if (!variant->all) {
+		options.pids = &self->leader;
+		options.nr_pids = 1;
 	}
-	return NULL;
+	if (!err)
+		err = observer__start(&self->observer);
+	if (!err)
+		err = session__open(&self->session, &options);
+	if (!err)
+		err = session__run(&self->session, &self->workload, 50);
+	if (!err)
+		err = session__close(&self->session);
+	return err ? err : observer__stop(&self->observer);
+}
+
+/* perf does miss a switch now and then, which is no reason to learn nothing. */
+FIXTURE_SETUP(short_waits)
+{
+	SKIP_FOR(session__refused());
+	SKIP_FOR(observer__refused());
+	for (int i = 0; i < 5; i++) {
+		forget(self);
+		ASSERT_EQ(0, record(self, variant));
+		ASSERT_EQ(2, self->workload.nr_truths);
+		if (observer_is_whole(self))
+			break;
+	}
+}
+
+FIXTURE_TEARDOWN(short_waits)
+{
+	forget(self);
 }
 
 /* The threads sleep at the gate and at their end, too, so perf sees a few more. */
@@ -111,6 +141,9 @@ static void expect_same(struct __test_metadata *_metadata, const char *what,
 {
 	EXPECT_EQ(truth.count, sum.count)
 	TH_LOG("%s", what);
+	/* An interrupt between the two observers is no error of either: few blocks, no mean. */
+	if (truth.count < 1000)
+		return;
 	EXPECT_LE(truth.ns * 99 / 100, sum.ns)
 	TH_LOG("%s", what);
 	EXPECT_LE(sum.ns, truth.ns * 101 / 100)

@@ -42,28 +42,43 @@ static void exec_perf(const char *path, int control, int ack)
 	_exit(1);
 }
 
-static void observer__spin(struct observer *observer)
+static void spin(int cpu, int ready)
 {
 	struct sched_param param = { 0 };
-	cpu_set_t allowed, cpus;
+	cpu_set_t cpus;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
-		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ||
+	    sched_setscheduler(0, SCHED_IDLE, &param) < 0 || write(ready, "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		__asm__ volatile("" ::: "memory");
+}
+
+/* Starts a spinner on each CPU; on return they run. 0 or -errno. */
+static int observer__spin(struct observer *observer)
+{
+	int ready[2], running = 0, err = 0;
+	cpu_set_t allowed;
+	char c;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0 || pipe(ready) < 0)
+		return -errno;
 	for (int cpu = 0; cpu < OBSERVER_MAX_CPUS; cpu++) {
 		if (!CPU_ISSET(cpu, &allowed))
 			continue;
 		observer->spinners[cpu] = fork();
-		if (observer->spinners[cpu])
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		CPU_ZERO(&cpus);
-		CPU_SET(cpu, &cpus);
-		if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ||
-		    sched_setscheduler(0, SCHED_IDLE, &param) < 0)
-			_exit(1);
-		for (;;)
-			__asm__ volatile("" ::: "memory");
+		if (!observer->spinners[cpu])
+			spin(cpu, ready[1]);
+		running++;
 	}
+	close(ready[1]);
+	while (running-- && !err)
+		err = read(ready[0], &c, 1) == 1 ? 0 : -ECHILD;
+	close(ready[0]);
+	return err;
 }
 
 static void observer__end_spin(struct observer *observer)
@@ -92,7 +107,7 @@ static int observer__command(struct observer *observer, const char *command)
 
 int observer__start(struct observer *observer)
 {
-	int control[2], ack[2], fd;
+	int control[2], ack[2], fd, err;
 
 	memset(observer, 0, sizeof(*observer));
 	snprintf(observer->path, sizeof(observer->path), "/tmp/denet-observer-XXXXXX");
@@ -118,8 +133,8 @@ int observer__start(struct observer *observer)
 	observer->ack = ack[0];
 	if (observer->perf < 0)
 		return -EAGAIN;
-	observer__spin(observer);
-	return observer__command(observer, "enable\n");
+	err = observer__spin(observer);
+	return err ? err : observer__command(observer, "enable\n");
 }
 
 /* The value that follows the last key in text: a hostile comm may hold one, too. */

@@ -73,7 +73,8 @@ int main(int argc, char **argv)
 		spinner->ns = options[1].value * WORKLOAD_NSEC_PER_MSEC;
 		spinner->cpu = (int)options[2].value;
 		spinner->truth.comm = spinner->comm;
-		snprintf(spinner->comm, sizeof(spinner->comm), "spinner-%u", (unsigned int)(i % 1000));
+		snprintf(spinner->comm, sizeof(spinner->comm), "spinner-%u",
+			 (unsigned int)(i % 1000));
 		if (pthread_create(&spinner->thread, NULL, start_spinning, spinner))
 			workload__fail("pthread_create", EAGAIN);
 	}

@@ -187,7 +187,8 @@ static void waiter__init(struct waiter *waiter, const struct way *way, unsigned 
 	if (pipe(waiter->fds) < 0)
 		workload__fail("pipe", errno);
 	waiter->epoll = epoll_create1(0);
-	if (waiter->epoll < 0 || epoll_ctl(waiter->epoll, EPOLL_CTL_ADD, waiter->fds[0], &event) < 0)
+	if (waiter->epoll < 0 ||
+	    epoll_ctl(waiter->epoll, EPOLL_CTL_ADD, waiter->fds[0], &event) < 0)
 		workload__fail("epoll", errno);
 	waiter->file = mkstemp(path);
 	if (waiter->file < 0)

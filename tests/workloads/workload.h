@@ -212,7 +212,8 @@ static inline bool workload__parse(int argc, char **argv, struct workload_option
 			wait = true;
 			continue;
 		}
-		while (option->name && (strncmp(argv[i], "--", 2) || strcmp(argv[i] + 2, option->name)))
+		while (option->name &&
+		       (strncmp(argv[i], "--", 2) || strcmp(argv[i] + 2, option->name)))
 			option++;
 		if (!option->name || i + 1 == argc) {
 			fprintf(stderr, "usage: %s [--wait]", argv[0]);
