@@ -259,7 +259,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	struct cpu *cpu;
 	__u64 since, end, ns;
 
-	if (!task->pid || phase == WIRE_PHASE_IDLE)
+	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
 	slot = bpf_task_storage_get(&slots, task, NULL, 0);
 	if (!slot)
@@ -290,11 +290,12 @@ static __always_inline int handle_switch_in(void *ctx)
 	return 0;
 }
 
-/* A task that should have a slot: not one that was dying when the recording began. */
+/* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
 static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 {
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
-	       (__u32)task->tgid != settings.own_pid;
+	       (__u32)task->tgid != settings.own_pid &&
+	       (__u32)BPF_CORE_READ(task, real_parent, tgid) != settings.own_pid;
 }
 
 /* Prev leaves the CPU. */
@@ -304,7 +305,7 @@ static __always_inline int handle_switch_out(bool preempt, struct task_struct *p
 	struct slot *slot;
 	__u64 now;
 
-	if (!cpu || phase == WIRE_PHASE_IDLE)
+	if (!cpu || phase < WIRE_PHASE_RUNNING)
 		return 0;
 	now = bpf_ktime_get_ns();
 	cpu->own.now = now;

@@ -6,20 +6,7 @@
 #include "block.bpf.h"
 #include "task.bpf.h"
 
-/*
- * Stamps a task that is off the CPU and never left it under our eyes. A stamp that is given
- * to a task which has just come back does no harm: it is overwritten when it leaves again.
- */
-static __always_inline void stamp_sleeper(struct task_struct *task, struct slot *slot, __u64 since)
-{
-	if (slot->since || slot->ran || task->on_cpu)
-		return;
-	slot->state = classify_state(false, task_state(task));
-	if (slot->state != WIRE_STATE_X)
-		__sync_val_compare_and_swap(&slot->since, 0, since);
-}
-
-/* First pass: lists a task for user space; a target gets its slot. */
+/* Before the recording: lists a task for user space; a target gets its slot. */
 static __always_inline void enlist(struct seq_file *seq, struct task_struct *task)
 {
 	int match = match_target(task);
@@ -28,17 +15,11 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 		.tid = (__u32)task->pid,
 		.start = task->start_boottime,
 	};
-	struct slot *slot;
 
 	if (task->exit_state)
 		return;
-	if (match >= 0) {
-		slot = make_slot(task, match);
-		if (slot) {
-			stamp_sleeper(task, slot, start_ns);
-			out.flags |= WIRE_TASK_TARGET;
-		}
-	}
+	if (match >= 0 && make_slot(task, match))
+		out.flags |= WIRE_TASK_TARGET;
 	if (task->flags & PF_KTHREAD)
 		out.flags |= WIRE_TASK_KTHREAD;
 	if (out.pid == settings.own_pid)
@@ -49,20 +30,19 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 }
 
 /*
- * Second pass: who was on the CPU in the first and left it before its slot was there has
- * no stamp yet; it left at about the time when the slot was made. So has who was born to a
- * parent without slot.
+ * Once it runs: stamps a task that is off the CPU and never left it under our eyes, so it
+ * has been off since before the start. A stamp that is given to a task which has just come
+ * back does no harm: it is overwritten when it leaves again.
  */
-static __always_inline void enlist_again(struct task_struct *task)
+static __always_inline void stamp_sleeper(struct task_struct *task)
 {
-	int match = match_target(task);
-	struct slot *slot;
+	struct slot *slot = bpf_task_storage_get(&slots, task, NULL, 0);
 
-	if (match < 0 || task->exit_state)
+	if (!slot || slot->since || slot->ran || task->on_cpu)
 		return;
-	slot = make_slot(task, match);
-	if (slot)
-		stamp_sleeper(task, slot, slot->made);
+	slot->state = classify_state(false, task_state(task));
+	if (slot->state != WIRE_STATE_X)
+		__sync_val_compare_and_swap(&slot->since, 0, start_ns);
 }
 
 static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)

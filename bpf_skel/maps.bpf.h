@@ -24,14 +24,12 @@ volatile __u32 filled[2];     /* entries in each generation */
 volatile __u32 known[2];      /* stacks in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 last_incarnation;
-volatile __u32 enlist_pass; /* 1: list tasks and make storage, 2: stamp sleepers */
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 
 /* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
 struct slot {
 	__u64 since;       /* when it left the CPU; 0: it has not */
 	__u64 incarnation; /* unique in a recording */
-	__u64 made;        /* when this slot was */
 	__u32 flags;       /* SLOT_* */
 	__u8 state;        /* enum wire_state, of the block that began at since */
 	__u8 preempted;

@@ -47,7 +47,7 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 {
 	int match;
 
-	if (phase != WIRE_PHASE_RUNNING)
+	if (phase != WIRE_PHASE_ENLISTING && phase != WIRE_PHASE_RUNNING)
 		return 0;
 	match = inherit_target(task, clone_flags);
 	if (match >= 0)
@@ -70,10 +70,10 @@ int list_tasks(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	if (enlist_pass == 1)
+	if (phase == WIRE_PHASE_ENLISTING)
 		enlist(ctx->meta->seq, task);
 	else
-		enlist_again(task);
+		stamp_sleeper(task);
 	return 0;
 }
 

@@ -108,7 +108,6 @@ static __always_inline struct slot *make_slot(struct task_struct *task, int flag
 		return NULL;
 	}
 	slot->flags = flags;
-	slot->made = bpf_ktime_get_ns();
 	slot->incarnation = __sync_fetch_and_add(&last_incarnation, 1) + 1;
 	__sync_fetch_and_add(&targets_alive, 1);
 	return slot;

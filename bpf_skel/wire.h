@@ -33,7 +33,8 @@ enum wire_state {
 
 /* Where a recording is. */
 enum wire_phase {
-	WIRE_PHASE_IDLE = 0,  /* nothing is stamped or recorded */
+	WIRE_PHASE_IDLE = 0,  /* nothing is done */
+	WIRE_PHASE_ENLISTING, /* tasks get their slots; nothing is stamped or recorded */
 	WIRE_PHASE_RUNNING,
 	WIRE_PHASE_CLOSING,   /* what ends now is clipped to end_ns; nothing new begins */
 };

@@ -71,7 +71,7 @@ list_strays | sort >"$work/before"
 
 say "building in $tree/build as $(builder_name)"
 export DEV=${DEV:-0}
-builder_make BPFTOOL="$BPFTOOL" all tests fuzzers
+builder_make O=build BPFTOOL="$BPFTOOL" all tests fuzzers
 
 require_bpf=0
 if can_run_bpf; then

@@ -17,7 +17,7 @@ say 'checking for the packages that building and reading need'
 find_tools
 
 say "building in $tree/build as $(builder_name)"
-builder_make BPFTOOL="$BPFTOOL" all build/tests/workloads/demo
+builder_make O=build BPFTOOL="$BPFTOOL" all build/tests/workloads/demo
 
 # Outside of the tree, and root's: perf reads only files of root or of who calls it, and
 # kernel addresses have names for root alone.
@@ -28,21 +28,29 @@ cd "$dir"
 "$tree/build/denet-record" -o perf.data --state S,D,R -- \
 	"$tree/build/tests/workloads/demo" "$seconds"
 
-command -v perf >/dev/null || die "no perf here: copy $dir/perf.data to where there is one"
-say 'the head of perf report: which threads waited, and through which calls'
-echo
-perf report --stdio --no-children -s comm -g caller,5,callee,function,percent \
-	--percent-limit 2 -i perf.data 2>"$dir/perf.log" >"$dir/report.txt" ||
-	die "perf report failed: $(tail -3 "$dir/perf.log")"
-grep -v '^#$' "$dir/report.txt" | head -60
+# report OPTION…: perf report without its comments and tips, which need a page of their own.
+report() {
+	perf report --stdio --no-children -i perf.data "$@" 2>perf.log >report.txt ||
+		die "perf report failed: $(tail -3 perf.log)"
+	grep -v '^#' report.txt | cat -s
+}
+
+say 'the head of the report: which threads lost time, and in which kernel function'
+report -g none -s comm,sym --percent-limit 1 | sed -n 1,20p
+say 'the chains of three of them: from the first function to the one that waits'
+report -s comm --comm reader,consumer,keeper --percent-limit 1 -g caller,1 | sed -n 1,70p
+rm -f report.txt perf.log
 
 cat <<END
 
 The recording is $dir/perf.data. To go on:
   cd $dir
-  sudo perf report --no-children              # browse it; + opens a call chain
-  sudo perf report --stdio -s comm,sym        # by thread and by where it waits
-  sudo perf script                            # each block: time, length in ns, stack
-  sudo $tree/build/denet-record -- YOUR COMMAND
+  sudo perf report --no-children          # browse it; + opens a call chain
+  sudo perf report --stdio -s comm,sym    # by thread and by where it waits
+  sudo perf script                        # sample by sample: when, how long (ns), the stack
+To make a flame graph of it, feed flamegraph.pl with the output of
+  sudo $tree/scripts/fold.sh perf.data
+To record your own:
+  sudo $tree/build/denet-record -- COMMAND
   sudo $tree/build/denet-record -p PID -- sleep 10
 END

@@ -80,7 +80,15 @@ static const char *why_skip(const FIXTURE_DATA(short_waits) * self)
 		return session__refused();
 	if (observer__refused())
 		return observer__refused();
-	return self->observer.lost ? "perf lost events: no truth to compare with" : NULL;
+	if (self->observer.lost)
+		return "perf lost events: no truth to compare with";
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		if (observer__blocks(&self->observer, self->workload.truths[i].tid, 0, UINT64_MAX,
+				     NULL)
+			    .torn)
+			return "perf missed context switches: no truth to compare with";
+	}
+	return NULL;
 }
 
 /* The threads sleep at the gate and at their end, too, so perf sees a few more. */

@@ -137,7 +137,7 @@ FIXTURE(fill)
 FIXTURE_SETUP(fill)
 {
 	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
-				     "15",     "--us", "5",	    NULL };
+				     "15",     "--us", "20",	    NULL };
 
 	SKIP_FOR(session__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));

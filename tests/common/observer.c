@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -39,6 +40,41 @@ static void exec_perf(const char *path, int control, int ack)
 	execlp("perf", "perf", "record", "-B", "-N", "-q", "-e", "sched:sched_switch", "-k",
 	       "CLOCK_MONOTONIC", "-a", "-m", "2048", "-D", "-1", fds, "-o", path, NULL);
 	_exit(1);
+}
+
+static void observer__spin(struct observer *observer)
+{
+	struct sched_param param = { 0 };
+	cpu_set_t allowed, cpus;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return;
+	for (int cpu = 0; cpu < OBSERVER_MAX_CPUS; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		observer->spinners[cpu] = fork();
+		if (observer->spinners[cpu])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu, &cpus);
+		if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ||
+		    sched_setscheduler(0, SCHED_IDLE, &param) < 0)
+			_exit(1);
+		for (;;)
+			__asm__ volatile("" ::: "memory");
+	}
+}
+
+static void observer__end_spin(struct observer *observer)
+{
+	for (int cpu = 0; cpu < OBSERVER_MAX_CPUS; cpu++) {
+		if (observer->spinners[cpu] <= 0)
+			continue;
+		kill(observer->spinners[cpu], SIGKILL);
+		waitpid(observer->spinners[cpu], NULL, 0);
+		observer->spinners[cpu] = 0;
+	}
 }
 
 /* Sends a command and waits for its answer, some seconds at most. */
@@ -80,7 +116,10 @@ int observer__start(struct observer *observer)
 	close(ack[1]);
 	observer->control = control[1];
 	observer->ack = ack[0];
-	return observer->perf < 0 ? -EAGAIN : observer__command(observer, "enable\n");
+	if (observer->perf < 0)
+		return -EAGAIN;
+	observer__spin(observer);
+	return observer__command(observer, "enable\n");
 }
 
 /* The value that follows the last key in text: a hostile comm may hold one, too. */
@@ -152,6 +191,7 @@ int observer__stop(struct observer *observer)
 	int err = observer__command(observer, "disable\n"), status;
 	FILE *script;
 
+	observer__end_spin(observer);
 	kill(observer->perf, SIGINT);
 	if (waitpid(observer->perf, &status, 0) < 0)
 		return -errno;
@@ -183,7 +223,8 @@ static bool state_wanted(const char *state, const char *states)
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states)
 {
-	const struct observed_switch *out = NULL;
+	/* A thread that comes before it was seen to go has slept since before the start. */
+	const struct observed_switch before = { .state = "S" }, *out = &before;
 	struct observed sum = { 0 };
 
 	for (size_t i = 0; i < observer->nr; i++) {
@@ -199,14 +240,17 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 			}
 			out = NULL;
 		}
-		if (one->prev == tid)
+		if (one->prev == tid) {
+			sum.torn |= out && out != &before;
 			out = one;
+		}
 	}
 	return sum;
 }
 
 void observer__free(struct observer *observer)
 {
+	observer__end_spin(observer);
 	if (observer->perf > 0) {
 		kill(observer->perf, SIGKILL);
 		waitpid(observer->perf, NULL, 0);

@@ -15,12 +15,15 @@ struct observed_switch {
 	char state[4]; /* of prev: "S", "D", "R", "R+", "X" ... */
 };
 
+#define OBSERVER_MAX_CPUS 64
+
 /*
  * A second observer that shares nothing with us: the machine's perf records every
  * context switch during a test, and what each thread was off the CPU is added up from it.
  */
 struct observer {
 	pid_t perf;
+	pid_t spinners[OBSERVER_MAX_CPUS];
 	int control;
 	int ack;
 	char path[64]; /* the file that perf writes */
@@ -45,12 +48,13 @@ int observer__parse_line(const char *line, struct observed_switch *out);
 struct observed {
 	uint64_t count;
 	uint64_t ns;
+	bool torn; /* the thread went twice and did not come between: perf missed it */
 };
 
 /*
  * Blocks of thread tid that ended between start_ns and end_ns, each counted from its
  * begin or start_ns, whichever is later; states NULL: any that a thread returns from, else
- * one of these words, each between spaces (" S D ").
+ * one of these words, each between spaces (" S D "). The thread slept when perf started.
  */
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states);

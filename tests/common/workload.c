@@ -179,7 +179,7 @@ int workload__finish(struct workload *workload)
 		if (errno != EINTR)
 			return -errno;
 	}
-	workload->pid = 0;
+	workload->reaped = true;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
@@ -229,12 +229,11 @@ pid_t workload__thread(const struct workload *workload, const char *comm)
 
 void workload__free(struct workload *workload)
 {
-	if (workload->pid > 0) {
+	if (workload->pid > 0 && !workload->reaped) {
 		kill(workload->pid, SIGKILL);
 		waitpid(workload->pid, NULL, 0);
-		close(workload->in);
-		close(workload->out);
-	} else if (workload->ended) {
+	}
+	if (workload->pid > 0) {
 		close(workload->in);
 		close(workload->out);
 	}

@@ -14,8 +14,9 @@
  */
 struct workload {
 	pid_t pid;
-	int in;	 /* writes to its stdin */
-	int out; /* reads its stdout; does not block */
+	bool reaped;
+	int in;	    /* writes to its stdin */
+	int out;    /* reads its stdout; does not block */
 	bool ended; /* its stdout is at the end */
 	struct buffer text;
 	struct truth *truths;

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -355,6 +356,53 @@ TEST_F(files, queries_are_all_answered_each_for_itself)
 	ASSERT_EQ(0, build_id__query(queries, 4, 0));
 	EXPECT_EQ(-ETIMEDOUT, queries[0].len);
 	EXPECT_EQ(-ETIMEDOUT, queries[3].len);
+}
+
+/*
+ * A FUSE file system whose server never answers, in a mount namespace of its own: whoever
+ * touches it waits until he is killed, as with a network file system whose server is gone.
+ * Returns the server's descriptor, -1 where that is not possible.
+ */
+static int mount_dead(const char *dir)
+{
+	char options[128];
+	int fd;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return -1;
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	if (!mount("dead", dir, "fuse", MS_NOSUID | MS_NODEV, options))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+TEST_F(files, dead_file_system_costs_only_the_queries_that_touch_it)
+{
+	struct build_id_query queries[4] = { 0 };
+	char good[160], dead[160];
+	int fd;
+
+	snprintf(good, sizeof(good), "%s", PATH(self, "file"));
+	write_elf(good, 20, 0);
+	ASSERT_EQ(0, mkdir(PATH(self, "root"), 0755));
+	fd = mount_dead(PATH(self, "root"));
+	if (fd < 0)
+		SKIP(return, "cannot mount a FUSE file system here");
+	snprintf(dead, sizeof(dead), "%s", PATH(self, "root/libdead.so"));
+	queries[0].path = queries[2].path = dead;
+	queries[1].path = queries[3].path = good;
+	queries[2].pid = queries[3].pid = getpid();
+	ASSERT_EQ(0, build_id__query(queries, 4, 4000));
+	EXPECT_EQ(-ETIMEDOUT, queries[0].len);
+	EXPECT_EQ(20, queries[1].len);
+	EXPECT_EQ(-ETIMEDOUT, queries[2].len);
+	EXPECT_EQ(20, queries[3].len);
+	close(fd);
+	umount2(PATH(self, "root"), MNT_DETACH);
 }
 
 TEST(kernel_and_modules_are_read_from_sysfs)

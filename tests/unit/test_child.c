@@ -13,7 +13,6 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/jobs.h"
 #include "base/units.h"
 
 #define FAR (clock__now_ns() + 20 * NSEC_PER_SEC)
@@ -322,119 +321,6 @@ TEST(child_dies_with_its_parent)
 	ASSERT_EQ(1, poll(&poll_fd, 1, 20000));
 	EXPECT_EQ(0, read(alive[0], &byte, 1));
 	close(alive[0]);
-}
-
-/* Jobs: what index n does. */
-enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE };
-
-struct job_test {
-	const enum kind *kinds;
-	int answers[64];
-	int status[64];
-	int dones;
-	int answer_error;
-};
-
-static int job__run(void *ctx, size_t index, struct child_out *out)
-{
-	struct job_test *test = ctx;
-
-	switch (test->kinds[index]) {
-	case HANGS:
-		return block_for_ever(NULL, out);
-	case HANGS_LATE:
-		child_out__put(out, 5, &index, sizeof(index));
-		return block_for_ever(NULL, out);
-	case DIES:
-		_exit(3);
-	case BAD:
-		return -EACCES;
-	default:
-		return child_out__put(out, 5, &index, sizeof(index));
-	}
-}
-
-static int job__answer(void *ctx, size_t index, const struct child_message *message)
-{
-	struct job_test *test = ctx;
-	size_t sent;
-
-	if (message->type == 5) {
-		memcpy(&sent, message->data, sizeof(sent));
-		test->answers[index] += sent == index;
-	}
-	return test->answer_error;
-}
-
-static void job__done(void *ctx, size_t index, int status)
-{
-	struct job_test *test = ctx;
-
-	test->status[index] = status;
-	test->dones++;
-}
-
-static int run_jobs(struct job_test *test, size_t nr, int deadline_ms)
-{
-	struct jobs jobs = { .nr = nr, .ctx = test, .run = job__run,
-			     .answer = job__answer, .done = job__done };
-
-	memset(test->status, 0x55, sizeof(test->status));
-	return jobs__run(&jobs, deadline_ms);
-}
-
-TEST(jobs_that_hang_or_die_cost_only_themselves)
-{
-	static const enum kind kinds[] = { GOOD, HANGS, GOOD, BAD, HANGS_LATE, DIES, GOOD, HANGS };
-	struct job_test test = { .kinds = kinds };
-
-	ASSERT_EQ(0, run_jobs(&test, 8, 4000));
-	EXPECT_EQ(8, test.dones);
-	EXPECT_EQ(0, test.status[0]);
-	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
-	EXPECT_EQ(0, test.status[2]);
-	EXPECT_EQ(-EACCES, test.status[3]);
-	EXPECT_EQ(-ETIMEDOUT, test.status[4]);
-	EXPECT_EQ(-ECHILD, test.status[5]);
-	EXPECT_EQ(0, test.status[6]);
-	EXPECT_EQ(-ETIMEDOUT, test.status[7]);
-	EXPECT_EQ(1, test.answers[0]);
-	EXPECT_EQ(1, test.answers[4]);
-	EXPECT_EQ(1, test.answers[6]);
-}
-
-TEST(many_hanging_jobs_leave_time_for_the_last)
-{
-	enum kind kinds[41];
-	struct job_test test = { .kinds = kinds };
-
-	for (int i = 0; i < 40; i++)
-		kinds[i] = HANGS;
-	kinds[40] = GOOD;
-	ASSERT_EQ(0, run_jobs(&test, 41, 4000));
-	EXPECT_EQ(41, test.dones);
-	EXPECT_EQ(0, test.status[40]);
-}
-
-TEST(jobs_not_begun_at_the_deadline_are_timed_out)
-{
-	static const enum kind kinds[] = { GOOD, GOOD };
-	struct job_test test = { .kinds = kinds };
-
-	ASSERT_EQ(0, run_jobs(&test, 2, 0));
-	EXPECT_EQ(2, test.dones);
-	EXPECT_EQ(-ETIMEDOUT, test.status[0]);
-	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
-	ASSERT_EQ(0, run_jobs(&test, 0, 1000));
-}
-
-TEST(error_of_an_answer_ends_the_jobs)
-{
-	static const enum kind kinds[] = { GOOD, GOOD };
-	struct job_test test = { .kinds = kinds, .answer_error = -ENOSPC };
-
-	EXPECT_EQ(-ENOSPC, run_jobs(&test, 2, 4000));
-	EXPECT_EQ(0, test.dones);
 }
 
 TEST_HARNESS_MAIN

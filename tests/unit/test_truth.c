@@ -84,7 +84,20 @@ TEST(observed_blocks_lie_in_the_window_and_are_clipped_to_its_begin)
 	EXPECT_EQ(30 + 10, all.ns);
 	EXPECT_EQ(2, sleeps.count);
 	EXPECT_EQ(50 + 120, sleeps.ns);
+	EXPECT_FALSE(all.torn);
+	/* A wait from before the first switch counts from the begin of the window. */
+	observer.switches = &switches[1];
+	observer.nr = 1;
+	EXPECT_EQ(30, observer__blocks(&observer, 7, 120, 400, " S ").ns);
 	EXPECT_EQ(0, observer__blocks(&observer, 8, 0, 400, NULL).count);
+}
+
+TEST(thread_that_goes_twice_without_coming_is_noticed)
+{
+	struct observed_switch switches[] = { { 100, 7, 0, "S" }, { 180, 7, 0, "S" } };
+	struct observer observer = { .switches = switches, .nr = 2 };
+
+	EXPECT_TRUE(observer__blocks(&observer, 7, 0, 400, NULL).torn);
 }
 
 TEST(workload_runs_and_its_functions_have_names)

@@ -82,14 +82,17 @@ static void player__start(struct player *player, bool process)
 	int err = 0;
 
 	if (process) {
-		player->child = fork();
-		if (player->child < 0)
+		/* Only the parent may write this: the child sees the same memory. */
+		pid_t child = fork();
+
+		if (child < 0)
 			workload__fail("fork", errno);
-		if (!player->child) {
+		if (!child) {
 			prctl(PR_SET_NAME, player->comm);
 			play(player);
 			_exit(0);
 		}
+		player->child = child;
 	} else {
 		err = pthread_create(&player->thread, NULL, start_playing, player);
 	}

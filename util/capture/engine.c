@@ -196,12 +196,13 @@ int capture__start(struct capture *capture)
 		pr_err("cannot switch the side band on: %s", strerror(-err));
 		return err;
 	}
-	capture->stats.start_ns = clock__now_ns();
-	err = programs__attach(capture->programs, capture->stats.start_ns);
+	err = programs__attach(capture->programs);
 	if (err)
 		return err;
-	capture->started = true;
 	err = programs__enlist(capture->programs, keep_tasks, capture);
+	if (!err)
+		err = programs__begin(capture->programs, &capture->stats.start_ns);
+	capture->started = !err;
 	if (err)
 		pr_err("cannot go over the tasks that live: %s", strerror(-err));
 	return err;

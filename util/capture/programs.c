@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "offcpu.skel.h"
 
@@ -19,7 +20,6 @@ struct programs {
 	struct bpf_link *user_link;
 	enum capture_way way;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
-	bool attached;
 };
 
 const char *capture_way__name(enum capture_way way)
@@ -269,13 +269,12 @@ static int attach_one(struct bpf_program *program, struct bpf_link **link)
 	return -errno;
 }
 
-int programs__attach(struct programs *programs, uint64_t start_ns)
+int programs__attach(struct programs *programs)
 {
 	struct offcpu_bpf *skel = programs->skel;
 	int err;
 
-	skel->bss->start_ns = start_ns;
-	skel->bss->phase = WIRE_PHASE_RUNNING;
+	skel->bss->phase = WIRE_PHASE_ENLISTING;
 	err = attach_one(skel->progs.task_born, &skel->links.task_born);
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
@@ -283,7 +282,6 @@ int programs__attach(struct programs *programs, uint64_t start_ns)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
 		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
-	programs->attached = !err;
 	return err;
 }
 
@@ -328,15 +326,23 @@ static int iterate(struct bpf_program *program, programs_read_fn fn, void *ctx)
 	return err;
 }
 
+/*
+ * Twice: a task that is born in the first pass to a parent that has no slot yet is found by
+ * the second, at the latest.
+ */
 int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx)
 {
-	int err;
+	int err = iterate(programs->skel->progs.list_tasks, NULL, NULL);
 
-	programs->skel->bss->enlist_pass = 1;
-	err = iterate(programs->skel->progs.list_tasks, fn, ctx);
-	if (err)
-		return err;
-	programs->skel->bss->enlist_pass = 2;
+	return err ? err : iterate(programs->skel->progs.list_tasks, fn, ctx);
+}
+
+int programs__begin(struct programs *programs, uint64_t *start_ns)
+{
+	*start_ns = clock__now_ns();
+	programs->skel->bss->start_ns = *start_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	programs->skel->bss->phase = WIRE_PHASE_RUNNING;
 	return iterate(programs->skel->progs.list_tasks, NULL, NULL);
 }
 

@@ -31,14 +31,17 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 /* Before programs__attach(): a process or thread to record. */
 int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
 
-/* Attaches all hooks; from now on births and switches are seen. 0 or a negative errno. */
-int programs__attach(struct programs *programs, uint64_t start_ns);
+/* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
+int programs__attach(struct programs *programs);
 
 /* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
 typedef int (*programs_read_fn)(void *ctx, const void *data, size_t size);
 
-/* Gives every target its storage and stamps who sleeps; fn receives struct wire_task. */
+/* Gives every target its storage; fn receives struct wire_task of every task. */
 int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx);
+
+/* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
+int programs__begin(struct programs *programs, uint64_t *start_ns);
 
 /*
  * Turns to the other generation and waits until no program runs that still uses the old

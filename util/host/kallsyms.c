@@ -65,12 +65,20 @@ static const char *name_of(const struct kallsyms *kallsyms, const struct symbol 
 	return kallsyms->names.data + symbol->name;
 }
 
+/* Global names speak for local ones, and those for weak ones. */
+static uint32_t rank_of(char type)
+{
+	if (type == 'T')
+		return 0;
+	return type == 't' ? 1 : 2;
+}
+
 static int add_symbol(struct kallsyms *kallsyms, const struct kallsyms_line *line)
 {
 	struct symbol symbol = {
 		.address = line->address,
 		.name = (uint32_t)kallsyms->names.len,
-		.rank = line->type == 'T' ? 0 : line->type == 't' ? 1 : 2,
+		.rank = rank_of(line->type),
 	};
 	int err;
 
@@ -156,8 +164,7 @@ struct kallsyms *kallsyms__new(const char *path, int *err)
 		return NULL;
 	}
 	if (kallsyms->nr)
-		qsort(kallsyms->symbols.data, kallsyms->nr, sizeof(struct symbol),
-		      compare_symbols);
+		qsort(kallsyms->symbols.data, kallsyms->nr, sizeof(struct symbol), compare_symbols);
 	shrink(&kallsyms->symbols);
 	shrink(&kallsyms->names);
 	return kallsyms;

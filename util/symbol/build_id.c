@@ -75,8 +75,7 @@ int build_id__of_notes(const void *notes, size_t size, unsigned char *id)
 		memcpy(&note, p, sizeof(note));
 		p += sizeof(note);
 		size -= sizeof(note);
-		if (padded(note.n_namesz) > size ||
-		    note.n_descsz > size - padded(note.n_namesz))
+		if (padded(note.n_namesz) > size || note.n_descsz > size - padded(note.n_namesz))
 			return -ENOENT;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
 		    !memcmp(p, "GNU", sizeof("GNU")))

@@ -91,7 +91,8 @@ static int read_modules(const char *path, struct buffer *modules)
 		return errno == ENOENT ? 0 : -errno;
 	while (!err && getline(&line, &capacity, file) > 0) {
 		if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, module.name, &module.len,
-			   &module.start) == 3 && module.start && module.len)
+			   &module.start) == 3 &&
+		    module.start && module.len)
 			err = buffer__append(modules, &module, sizeof(module));
 	}
 	free(line);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kselftest_harness.h>
+
+#include "base/jobs.h"
+
+static int block_for_ever(void)
+{
+	while (pause())
+		;
+	return 0;
+}
+
+/* What a job does. */
+enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE };
+
+struct job_test {
+	const enum kind *kinds;
+	int answers[64];
+	int status[64];
+	int dones;
+	int answer_error;
+};
+
+static int job__run(void *ctx, size_t index, struct child_out *out)
+{
+	struct job_test *test = ctx;
+
+	switch (test->kinds[index]) {
+	case HANGS:
+		return block_for_ever();
+	case HANGS_LATE:
+		child_out__put(out, 5, &index, sizeof(index));
+		child_out__flush(out);
+		return block_for_ever();
+	case DIES:
+		_exit(3);
+	case BAD:
+		return -EACCES;
+	default:
+		return child_out__put(out, 5, &index, sizeof(index));
+	}
+}
+
+static int job__answer(void *ctx, size_t index, const struct child_message *message)
+{
+	struct job_test *test = ctx;
+	size_t sent;
+
+	if (message->type == 5) {
+		memcpy(&sent, message->data, sizeof(sent));
+		test->answers[index] += sent == index;
+	}
+	return test->answer_error;
+}
+
+static void job__done(void *ctx, size_t index, int status)
+{
+	struct job_test *test = ctx;
+
+	test->status[index] = status;
+	test->dones++;
+}
+
+static int run_jobs(struct job_test *test, size_t nr, int deadline_ms)
+{
+	struct jobs jobs = { .nr = nr, .ctx = test, .run = job__run,
+			     .answer = job__answer, .done = job__done };
+
+	memset(test->status, 0x55, sizeof(test->status));
+	return jobs__run(&jobs, deadline_ms);
+}
+
+TEST(jobs_that_hang_or_die_cost_only_themselves)
+{
+	static const enum kind kinds[] = { GOOD, HANGS, GOOD, BAD, HANGS_LATE, DIES, GOOD, HANGS };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, run_jobs(&test, 8, 4000));
+	EXPECT_EQ(8, test.dones);
+	EXPECT_EQ(0, test.status[0]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	EXPECT_EQ(0, test.status[2]);
+	EXPECT_EQ(-EACCES, test.status[3]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[4]);
+	EXPECT_EQ(-ECHILD, test.status[5]);
+	EXPECT_EQ(0, test.status[6]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[7]);
+	EXPECT_EQ(1, test.answers[0]);
+	EXPECT_EQ(1, test.answers[4]);
+	EXPECT_EQ(1, test.answers[6]);
+}
+
+TEST(many_hanging_jobs_leave_time_for_the_last)
+{
+	enum kind kinds[21];
+	struct job_test test = { .kinds = kinds };
+
+	for (int i = 0; i < 20; i++)
+		kinds[i] = HANGS;
+	kinds[20] = GOOD;
+	ASSERT_EQ(0, run_jobs(&test, 21, 2000));
+	EXPECT_EQ(21, test.dones);
+	EXPECT_EQ(0, test.status[20]);
+}
+
+TEST(jobs_not_begun_at_the_deadline_are_timed_out)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, run_jobs(&test, 2, 0));
+	EXPECT_EQ(2, test.dones);
+	EXPECT_EQ(-ETIMEDOUT, test.status[0]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	ASSERT_EQ(0, run_jobs(&test, 0, 1000));
+}
+
+TEST(error_of_an_answer_ends_the_jobs)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds, .answer_error = -ENOSPC };
+
+	EXPECT_EQ(-ENOSPC, run_jobs(&test, 2, 4000));
+	EXPECT_EQ(0, test.dones);
+}
+
+TEST_HARNESS_MAIN
