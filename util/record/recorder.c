@@ -328,11 +328,15 @@ int recorder__run(const struct recorder_options *options, int *status)
 	err = recorder__loop(&recorder, &end);
 	if (err)
 		goto out;
-	err = recorder__finish(&recorder);
-	if (err)
-		goto out;
 	if (end == RECORDER_WORKLOAD_ENDED)
 		err = workload__exec_error(recorder.workload);
+	if (err) {
+		/* Nothing was recorded: an older file gets its name back. */
+		writer__discard(recorder.writer);
+		recorder.writer = NULL;
+		goto out;
+	}
+	err = recorder__finish(&recorder);
 	if (!err)
 		*status = final_status(&recorder, end);
 out:
