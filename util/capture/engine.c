@@ -96,8 +96,8 @@ static void make_trim(struct capture *capture)
 		return;
 	capture->trim = trim__new(NULL, &err);
 	if (!trim__works(capture->trim))
-		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames and "
-			"have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
+			"and have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
 }
 
 static int build(struct capture *capture)
