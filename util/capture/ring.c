@@ -260,7 +260,10 @@ static int read_ring(const struct ring *ring, rings_fn fn, void *ctx)
 		perf_mmap__consume(map);
 		nr++;
 	}
-	perf_mmap__read_done(map);
+	/*
+	 * No perf_mmap__read_done(): it is meant for overwritten rings and moves the reading
+	 * position to the head, past records that came after the last look.
+	 */
 	return err ? err : nr;
 }
 
