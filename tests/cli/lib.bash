@@ -101,6 +101,7 @@ equal_within() {
 # start_recording OPTION…: in the background, without a COMMAND; $recorder is its PID. It
 # records once its file is there.
 start_recording() {
+	rm -f live.data
 	denet-record -o live.data "$@" 2>live.err 3>&- &
 	recorder=$!
 	until_true bigger_than live.data 0

@@ -19,8 +19,19 @@ start_target() {
 	target=$!
 }
 
+# find_thread NAME: $tid is the thread of the target that has the name.
+find_thread() {
+	local task
+
+	for task in "/proc/$target/task"/*; do
+		tid=${task##*/}
+		if grep -qx "$1" "$task/comm"; then return 0; fi
+	done
+	return 1
+}
+
 comms() {
-	perf script -i "${1:-perf.data}" -F comm | sed 's/ *$//; /^$/d' | sort -u
+	perf script -i "${1:-perf.data}" -F comm | sed 's/^ *//; s/ *$//; /^$/d' | sort -u
 }
 
 @test "-p: one process and no other, and the recording ends when it does" {
@@ -49,10 +60,7 @@ comms() {
 
 @test "-t: one thread of several" {
 	start_target "$naps" 3 200 10
-	until_true grep -qx napper-1 "/proc/$target/task"/*/comm
-	for task in "/proc/$target/task"/*; do
-		if grep -qx napper-1 "$task/comm"; then tid=${task##*/}; fi
-	done
+	until_true find_thread napper-1
 	run -0 denet-record -t "$tid" -- sleep 0.4
 	[ "$(comms)" = napper-1 ]
 	perf script -F pid,tid | grep -q "^ *$target/$tid"

@@ -303,6 +303,26 @@ TEST_F(writer, new_file_is_private_and_the_one_before_becomes_old)
 	EXPECT_EQ(1, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
 }
 
+TEST_F(writer, a_discarded_file_leaves_all_as_it_was)
+{
+	struct writer *writer;
+	int fd, err;
+
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	writer__discard(writer);
+	EXPECT_EQ(-1, access(self->path, F_OK));
+	fd = open(self->path, O_WRONLY | O_CREAT, 0600);
+	ASSERT_EQ(3, write(fd, "old", 3));
+	close(fd);
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(3, load(self->old, self->data));
+	writer__discard(writer);
+	EXPECT_EQ(3, load(self->path, self->data));
+	EXPECT_EQ(-1, access(self->old, F_OK));
+}
+
 TEST_F(writer, empty_file_does_not_displace_an_old_recording)
 {
 	struct writer *writer;

@@ -78,14 +78,16 @@ TEST_F(hits, what_is_no_file_is_left_out)
 	EXPECT_EQ(0, ask(self->hits).nr);
 }
 
-TEST_F(hits, a_file_mapped_after_a_sample_is_hit_by_the_next_one)
+TEST_F(hits, a_sample_that_comes_before_the_records_of_its_process_counts)
 {
 	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
-	hit(self->hits, 10);
-	ASSERT_EQ(0, hits__map(self->hits, 10, "/lib/two", 2));
-	EXPECT_EQ(1, ask(self->hits).nr);
-	hit(self->hits, 10);
+	hit(self->hits, 11);
+	EXPECT_EQ(0, ask(self->hits).nr);
+	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
+	EXPECT_STREQ("/bin/one ", ask(self->hits).text);
+	ASSERT_EQ(0, hits__map(self->hits, 11, "/lib/two", 2));
 	EXPECT_EQ(2, ask(self->hits).nr);
+	EXPECT_EQ(11, ask(self->hits).last_pid);
 }
 
 TEST_F(hits, the_same_file_in_many_pieces_and_processes_is_told_once)

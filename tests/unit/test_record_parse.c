@@ -26,8 +26,9 @@ TEST(id_lists_are_sorted_and_name_each_id_once)
 
 TEST(a_wrong_id_list_is_refused_and_changes_nothing)
 {
-	static const char *const wrong[] = { "", ",", "1,", ",1", "1,,2", "0", "-1", "1 2", "x", "1x",
-					     "0x10", " 1" };
+	static const char *const wrong[] = {
+		"", ",", "1,", ",1", "1,,2", "0", "-1", "1 2", "x", "1x", "0x10", " 1",
+	};
 	struct id_list list = { 0 };
 
 	ASSERT_EQ(0, id_list__add(&list, 3));
@@ -77,7 +78,9 @@ TEST(all_states_are_all_but_the_dead)
 
 TEST(a_wrong_list_of_states_is_refused)
 {
-	static const char *const wrong[] = { "", ",", "S,", ",S", "S,,D", "s", "X", "ALL", "S D", "Sx" };
+	static const char *const wrong[] = {
+		"", ",", "S,", ",S", "S,,D", "s", "X", "ALL", "S D", "Sx",
+	};
 	uint32_t states = 77;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -96,8 +96,8 @@ static void make_trim(struct capture *capture)
 		return;
 	capture->trim = trim__new(NULL, &err);
 	if (!trim__works(capture->trim))
-		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames and "
-			"have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
+			"and have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
 }
 
 static int build(struct capture *capture)
@@ -153,6 +153,7 @@ void capture__delete(struct capture *capture)
 	trim__delete(capture->trim);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
+	queue__free(&capture->queue);
 	buffer__free(&capture->tasks);
 	buffer__free(&capture->aligned);
 	free(capture);
@@ -277,14 +278,26 @@ static int read_lost(struct capture *capture, const void *event, size_t size, un
 	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost.lost, cpu) : 0;
 }
 
-static int read_sideband(struct capture *capture, const void *event, size_t size)
+/* A record of the side band, in its turn. */
+static int pass_sideband(void *ctx, const void *event, size_t size)
 {
+	struct capture *capture = ctx;
 	uint64_t time = 0;
 	int wanted = sideband__wants(capture->sideband, event, size, &time);
 
 	if (wanted <= 0 || !capture->sink.sideband)
 		return wanted < 0 ? wanted : 0;
 	return capture->sink.sideband(capture->sink.ctx, event, size, time);
+}
+
+/* Not passed on at once: what another CPU has to say of the same process may be older. */
+static int read_sideband(struct capture *capture, const void *event, size_t size)
+{
+	uint64_t time;
+
+	if (sideband__time(event, size, &time))
+		return -EINVAL;
+	return queue__add(&capture->queue, event, size, time);
 }
 
 static int read_record(void *ctx, const void *event, size_t size, unsigned int cpu)
@@ -310,7 +323,12 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 
 int capture__read_rings(struct capture *capture)
 {
-	return rings__read(capture->rings, read_record, capture);
+	uint64_t began = clock__now_ns();
+	int nr, err;
+
+	nr = rings__read(capture->rings, read_record, capture);
+	err = queue__give(&capture->queue, began, pass_sideband, capture);
+	return nr < 0 || !err ? nr : err;
 }
 
 int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
@@ -346,7 +364,9 @@ static int close_up(struct capture *capture, int deadline_ms)
 		if (!first)
 			first = err;
 	}
-	return first;
+	/* The rings are empty, so nothing older can come. */
+	err = queue__give(&capture->queue, UINT64_MAX, pass_sideband, capture);
+	return first ? first : err;
 }
 
 int capture__stop(struct capture *capture, int deadline_ms)

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "capture/capture.h"
 #include "capture/programs.h"
+#include "capture/queue.h"
 #include "capture/ring.h"
 #include "capture/sideband.h"
 #include "capture/stacks.h"
@@ -17,6 +18,7 @@ struct capture {
 	struct programs *programs;
 	struct rings *rings;
 	struct sideband *sideband;
+	struct queue queue;	       /* of the side band */
 	struct trim *trim;	       /* NULL: frames are left as they are */
 	struct stacks *stacks[2];      /* of the two generations */
 	struct buffer tasks;	       /* struct capture_task */

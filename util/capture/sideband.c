@@ -91,21 +91,29 @@ static void learn_exit(struct sideband *sideband, const struct task_event *gone)
 		idmap__remove(&sideband->pids, gone->pid);
 }
 
-int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time)
+int sideband__time(const void *event, size_t size, uint64_t *time)
 {
-	const struct task_event *task = event;
 	struct sample_id id;
-	bool wanted;
-	int err;
 
-	if (size < sizeof(task->header) + 2 * sizeof(uint32_t) + sizeof(id))
+	if (size < sizeof(struct perf_event_header) + 2 * sizeof(uint32_t) + sizeof(id))
 		return -EINVAL;
 	memcpy(&id, (const char *)event + size - sizeof(id), sizeof(id));
 	*time = id.time;
+	return 0;
+}
+
+int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time)
+{
+	const struct task_event *task = event;
+	bool wanted;
+	int err;
+
+	if (sideband__time(event, size, time))
+		return -EINVAL;
 	switch (task->header.type) {
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		if (size < sizeof(*task) + sizeof(id))
+		if (size < sizeof(*task) + sizeof(struct sample_id))
 			return -EINVAL;
 		break;
 	case PERF_RECORD_MMAP:

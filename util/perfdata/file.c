@@ -149,7 +149,10 @@ static int open_path(struct file *file)
 	if (S_ISBLK(link.st_mode))
 		return fail("write to", file->path, EINVAL);
 	err = move_away(file->path, &link);
-	return err ? err : create(file);
+	if (err)
+		return err;
+	file->moved = !S_ISREG(link.st_mode) || link.st_size;
+	return create(file);
 }
 
 int file__open(struct file *file, const char *path)
@@ -231,6 +234,21 @@ int file__truncate(struct file *file, uint64_t size)
 	if (ftruncate(file->fd, (off_t)size) || lseek(file->fd, (off_t)size, SEEK_SET) < 0)
 		return fail_write(file, "cut", errno);
 	return 0;
+}
+
+void file__discard(struct file *file)
+{
+	struct stat ours, named;
+	char old[PATH_MAX];
+
+	/* Not what somebody else has put in its place since. */
+	if (!file->pipe && !fstat(file->fd, &ours) && !lstat(file->path, &named) &&
+	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) {
+		snprintf(old, sizeof(old), "%s.old", file->path);
+		if (file->moved ? rename(old, file->path) : unlink(file->path))
+			pr_warn("cannot remove %s: %s", file->path, strerror(errno));
+	}
+	file__close(file);
 }
 
 int file__close(struct file *file)

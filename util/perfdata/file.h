@@ -10,6 +10,7 @@
 struct file {
 	int fd;
 	bool pipe;
+	bool moved;  /* a file of the same name became FILE.old */
 	bool failed; /* an error has been logged: those that follow from it are not */
 	char *path;  /* for messages */
 };
@@ -34,6 +35,9 @@ int file__rewrite(struct file *file, const void *data, size_t size, uint64_t off
 
 /* Cuts a regular file at size and appends from there on. 0 or a negative errno, logged. */
 int file__truncate(struct file *file, uint64_t size);
+
+/* Closes, removes a regular file that we made, and gives FILE.old its name back. */
+void file__discard(struct file *file);
 
 /* Closes; 0 or what close() had to report, logged. */
 int file__close(struct file *file);

@@ -377,3 +377,11 @@ int writer__close(struct writer *writer)
 	free_writer(writer);
 	return err ? err : close_err;
 }
+
+void writer__discard(struct writer *writer)
+{
+	if (!writer)
+		return;
+	file__discard(&writer->file);
+	free_writer(writer);
+}

@@ -100,4 +100,10 @@ uint64_t writer__samples(const struct writer *writer);
  */
 int writer__close(struct writer *writer);
 
+/*
+ * Frees, and leaves everything as it was before writer__new(): for a recording that turns
+ * out to have no object. What went into a pipe stays there. Accepts NULL.
+ */
+void writer__discard(struct writer *writer);
+
 #endif /* DENET_PERFDATA_WRITER_H */

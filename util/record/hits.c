@@ -28,7 +28,7 @@ struct link {
 struct process {
 	pid_t pid;
 	struct link *files;
-	const struct link *marked; /* from here on, all files are known to be hit */
+	bool hit; /* it has samples: all its files are hit, those to come as well */
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -165,6 +165,20 @@ void hits__delete(struct hits *hits)
 	free(hits);
 }
 
+static void file__hit(struct file *file, pid_t pid)
+{
+	if (!file->hit)
+		file->pid = pid;
+	file->hit = true;
+}
+
+static void process__hit(struct process *process)
+{
+	process->hit = true;
+	for (struct link *link = process->files; link; link = link->next)
+		file__hit(link->file, process->pid);
+}
+
 /* A process maps a file in several pieces, one right after the other, and maps few files
  * in all, so looking through its list keeps it short at little cost. */
 static bool process__has(const struct process *process, const struct file *file)
@@ -196,6 +210,8 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 		return -ENOMEM;
 	*link = (struct link){ .file = file, .next = process->files, .refs = 1 };
 	process->files = link;
+	if (process->hit)
+		file__hit(file, pid);
 	return 0;
 }
 
@@ -213,10 +229,11 @@ int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
 		return -ENOMEM;
 	link__put(process->files);
 	process->files = from->files;
-	process->marked = NULL;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
+	if (process->hit)
+		process__hit(process);
 	return 0;
 }
 
@@ -228,7 +245,6 @@ void hits__exec(struct hits *hits, pid_t pid)
 		return;
 	link__put(process->files);
 	process->files = NULL;
-	process->marked = NULL;
 }
 
 void hits__exit(struct hits *hits, pid_t pid)
@@ -295,21 +311,21 @@ static void hits__kernel_frame(struct hits *hits, uint64_t ip)
 	}
 }
 
-void hits__sample(struct hits *hits, const struct sample *sample)
+int hits__sample(struct hits *hits, const struct sample *sample)
 {
-	struct process *process = hits__find(hits, (pid_t)sample->pid);
+	struct process *process;
 
 	for (uint32_t i = 0; i < sample->kernel.nr; i++)
 		hits__kernel_frame(hits, sample->kernel.ips[i]);
-	if (!process || !sample->user.nr)
-		return;
-	for (struct link *link = process->files; link && link != process->marked;
-	     link = link->next) {
-		if (!link->file->hit)
-			link->file->pid = process->pid;
-		link->file->hit = true;
-	}
-	process->marked = process->files;
+	if (!sample->user.nr)
+		return 0;
+	process = hits__process(hits, (pid_t)sample->pid);
+	if (!process)
+		return -ENOMEM;
+	if (process->hit)
+		return 0;
+	process__hit(process);
+	return 0;
 }
 
 int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx)

@@ -10,9 +10,9 @@
 #include "sample.h"
 
 /*
- * Which files the samples of a recording need for their symbols: the files that were
- * mapped by a process at the time of one of its samples, and the kernel's modules that a
- * frame lies in. Build-ids are read for these alone.
+ * Which files the samples of a recording need for their symbols: those that a
+ * process with samples has mapped, and the kernel's modules that a frame lies in. Build-ids
+ * are read for these alone. Samples may come before the records of their process.
  */
 struct hits;
 
@@ -33,8 +33,8 @@ void hits__round(struct hits *hits);
 /* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
 int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
 
-/* A sample was taken: its process's files and its kernel frames are hit. */
-void hits__sample(struct hits *hits, const struct sample *sample);
+/* A sample was taken: its process's files and its kernel frames are hit. 0 or -ENOMEM. */
+int hits__sample(struct hits *hits, const struct sample *sample);
 
 struct hit {
 	const char *path;

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "perfdata/writer.h"
@@ -45,14 +45,6 @@ struct recorder {
 	uint64_t next_status;
 	uint64_t next_targets;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
@@ -154,7 +146,7 @@ static int recorder__start(struct recorder *recorder)
 		err = workload__release(recorder->workload);
 	if (err)
 		return err;
-	recorder->started = now_ns();
+	recorder->started = clock__now_ns();
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
 	recorder->next_targets = recorder->started;
@@ -165,7 +157,7 @@ static int recorder__start(struct recorder *recorder)
 /* Milliseconds until something is due, rounded up so that it is due by then. */
 static int next_timeout(const struct recorder *recorder)
 {
-	uint64_t now = now_ns(), due = recorder->window_end;
+	uint64_t now = clock__now_ns(), due = recorder->window_end;
 
 	if (recorder->status)
 		due = min_u64(due, recorder->next_status);
@@ -183,7 +175,7 @@ static int end_window(struct recorder *recorder)
 	err = capture__drain(recorder->capture);
 	if (!err)
 		err = writer__flush(recorder->writer);
-	recorder->window_end = now_ns() + recorder->options->window_ns;
+	recorder->window_end = clock__now_ns() + recorder->options->window_ns;
 	return err;
 }
 
@@ -232,7 +224,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 				    signals__fd(recorder->signals));
 		if (err < 0 && err != -EINTR)
 			return err;
-		now = now_ns();
+		now = clock__now_ns();
 		*end = look_for_end(recorder, now);
 		if (!*end && (now >= recorder->window_end ||
 			      capture__wants_drain(recorder->capture))) {
@@ -336,11 +328,15 @@ int recorder__run(const struct recorder_options *options, int *status)
 	err = recorder__loop(&recorder, &end);
 	if (err)
 		goto out;
-	err = recorder__finish(&recorder);
-	if (err)
-		goto out;
 	if (end == RECORDER_WORKLOAD_ENDED)
 		err = workload__exec_error(recorder.workload);
+	if (err) {
+		/* Nothing was recorded: an older file gets its name back. */
+		writer__discard(recorder.writer);
+		recorder.writer = NULL;
+		goto out;
+	}
+	err = recorder__finish(&recorder);
 	if (!err)
 		*status = final_status(&recorder, end);
 out:

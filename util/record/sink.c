@@ -18,9 +18,7 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	sink->ns += sample->period;
 	sink->samples++;
 	sink->still_blocked += sample->still_blocked;
-	if (sink->hits)
-		hits__sample(sink->hits, sample);
-	return 0;
+	return sink->hits ? hits__sample(sink->hits, sample) : 0;
 }
 
 static int follow_mmap2(struct hits *hits, const void *event, size_t size)

@@ -110,7 +110,8 @@ static void warn_of_losses(const struct capture_stats *stats)
 		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
 			stats->unseen_switches);
 	if (stats->lost_stack.count)
-		pr_warn("the stack of %" PRIu64 " blocks (%s) is lost: they are in the file without it",
+		pr_warn("the stack of %" PRIu64 " blocks (%s) is lost: they are in the file "
+			"without it",
 			stats->lost_stack.count,
 			units__format_time(stats->lost_stack.ns, time, sizeof(time)));
 	if (stats->lost_sideband)

@@ -42,7 +42,8 @@ int targets__check(const struct id_list *pids, const struct id_list *tids)
 			return -ESRCH;
 		}
 		if (leader != pids->ids[i]) {
-			pr_err("-p %d: that is a thread of process %d; use -p %d, or -t %d for the thread",
+			pr_err("-p %d: that is a thread of process %d; use -p %d, or -t %d for the "
+			       "thread",
 			       pids->ids[i], leader, leader, pids->ids[i]);
 			return -EINVAL;
 		}
