@@ -26,17 +26,18 @@ FIXTURE_VARIANT(short_waits)
 	const char *processes;
 };
 
-FIXTURE_VARIANT_ADD(short_waits, accumulated)
-{
-	.threshold_ns = 500 * NSEC_PER_MSEC, .processes = "0",
+FIXTURE_VARIANT_ADD(short_waits, accumulated){
+	.threshold_ns = 500 * NSEC_PER_MSEC,
+	.processes = "0",
 };
-FIXTURE_VARIANT_ADD(short_waits, direct)
-{
-	.threshold_ns = 0, .processes = "0",
+FIXTURE_VARIANT_ADD(short_waits, direct){
+	.threshold_ns = 0,
+	.processes = "0",
 };
-FIXTURE_VARIANT_ADD(short_waits, accumulated_in_two_processes)
-{
-	.threshold_ns = 500 * NSEC_PER_MSEC, .all = true, .processes = "1",
+FIXTURE_VARIANT_ADD(short_waits, accumulated_in_two_processes){
+	.threshold_ns = 500 * NSEC_PER_MSEC,
+	.all = true,
+	.processes = "1",
 };
 
 /* True if perf noticed every switch of the threads in question. */
@@ -73,7 +74,7 @@ static void forget(FIXTURE_DATA(short_waits) * self)
 
 static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_waits) * variant)
 {
-	const char *const argv[] = { "short",	    "--wait",		"--rounds", "4000",
+	const char *const argv[] = { "short",       "--wait",           "--rounds", "4000",
 				     "--processes", variant->processes, NULL };
 	struct capture_options options;
 	int err;

@@ -346,27 +346,46 @@ bool capture__targets_alive(const struct capture *capture)
 	return capture->options.all || programs__targets_alive(capture->programs) > 0;
 }
 
+/*
+ * The kernel writes a LOST record in front of the next record that fits. What was lost
+ * after the last one is known from the programs' accounts only.
+ */
+static int report_last_losses(struct capture *capture)
+{
+	struct wire_accounts sum;
+	uint64_t lost;
+	int err;
+
+	err = programs__accounts(capture->programs, &sum);
+	if (err)
+		return err;
+	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks;
+	if (lost <= capture->stats.lost_records)
+		return 0;
+	lost -= capture->stats.lost_records;
+	capture->stats.lost_records += lost;
+	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost, 0) : 0;
+}
+
 /* Ends what is under way; after this the accounts don't move any more. */
 static int close_up(struct capture *capture, int deadline_ms)
 {
-	int err, first;
+	int results[6], i = 0;
 
-	first = programs__close(capture->programs, capture->stats.end_ns);
-	err = capture__report_blocked(capture, deadline_ms);
-	if (!first)
-		first = err;
-	err = programs__end(capture->programs);
-	if (!first)
-		first = err;
+	results[i++] = programs__close(capture->programs, capture->stats.end_ns);
+	results[i++] = capture__report_blocked(capture, deadline_ms);
+	results[i++] = programs__end(capture->programs);
 	/* Both generations may hold sums: the swap of the second drain takes the other. */
-	for (int i = 0; i < 2; i++) {
-		err = capture__drain(capture);
-		if (!first)
-			first = err;
-	}
+	results[i++] = capture__drain(capture);
+	results[i++] = capture__drain(capture);
 	/* The rings are empty, so nothing older can come. */
-	err = queue__give(&capture->queue, UINT64_MAX, pass_sideband, capture);
-	return first ? first : err;
+	results[i++] = queue__give(&capture->queue, UINT64_MAX, pass_sideband, capture);
+	/* Each is tried, whatever became of the one before; the first failure is told. */
+	for (i = 0; i < 6; i++) {
+		if (results[i] < 0)
+			return results[i];
+	}
+	return report_last_losses(capture);
 }
 
 int capture__stop(struct capture *capture, int deadline_ms)

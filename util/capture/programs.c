@@ -182,7 +182,8 @@ static int load(struct programs *programs, const struct wire_settings *settings,
 static void explain(int err, const struct btf *btf)
 {
 	if (err == -EPERM)
-		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and CAP_PERFMON");
+		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and "
+		       "CAP_PERFMON");
 	else if (!has_helper(btf, "BPF_FUNC_task_storage_get") ||
 		 tracepoint_args(btf, "sched_switch") < 0)
 		pr_err("this kernel is too old: it has no task storage for tracing programs, "

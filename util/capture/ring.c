@@ -174,6 +174,8 @@ static void delete_ring(struct ring *ring)
 	if (ring->evlist) {
 		perf_evlist__munmap(ring->evlist);
 		perf_evlist__close(ring->evlist);
+		/* An evsel's delete forgets its references; without maps it has none. */
+		perf_evlist__set_maps(ring->evlist, NULL, NULL);
 		perf_evlist__delete(ring->evlist);
 	}
 	perf_cpu_map__put(ring->cpus);
