@@ -14,6 +14,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
+	{ "check", cmd_check, "tell what works on this machine, and what to do where it does not" },
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
 };
 

@@ -113,7 +113,8 @@ static void make_trim(struct capture *capture)
 	capture->trim = trim__new(NULL, &err);
 	if (!trim__works(capture->trim))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
-			"and have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+			"kernel.perf_event_paranoid=1`");
 	if (capture->options.raw_frames) {
 		trim__delete(capture->trim);
 		capture->trim = NULL;
