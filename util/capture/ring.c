@@ -326,13 +326,15 @@ int rings__enable(struct rings *rings)
 	return 0;
 }
 
-static void mark(void *ctx, unsigned int cpu, bool online)
+/*
+ * One that was gone but for a moment needs new events as well. A coming says nothing that
+ * the list of CPUs does not.
+ */
+static void mark_gone(void *ctx, unsigned int cpu, bool online)
 {
 	struct rings *rings = ctx;
 
-	/* One that comes back needs new events as well, if it was gone but for a moment. */
-	(void)online;
-	for (size_t i = 0; i < rings->nr; i++) {
+	for (size_t i = 0; i < rings->nr && !online; i++) {
 		if (rings->ring[i].cpu == cpu)
 			rings->ring[i].gone = true;
 	}
@@ -391,8 +393,8 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 		if (rings->ring[i].gone && rings->ring[i].read)
 			drop_ring(rings, i);
 	}
-	if (rings->watch_fd >= 0)
-		cpu_watch__read(rings->watch_fd, mark, rings);
+	if (rings->watch_fd >= 0 && cpu_watch__read(rings->watch_fd, mark_gone, rings))
+		pr_verbose("some comings and goings of devices were missed");
 	online = perf_cpu_map__new(NULL);
 	if (!online)
 		return -ENOMEM;
