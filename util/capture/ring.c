@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "host/cpu_watch.h"
+#include "host/rights.h"
 
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
@@ -53,7 +54,14 @@ static int print_libperf(enum libperf_print_level level, const char *format, va_
 
 static void explain_open(int err)
 {
-	if (err == -EACCES || err == -EPERM)
+	struct rights rights;
+
+	rights__read(&rights);
+	if ((err == -EACCES || err == -EPERM) && rights.has[RIGHT_PERFMON])
+		pr_err("perf_event_open(2) is refused though the right is there: by %s; run "
+		       "outside of the sandbox, or allow the call there",
+		       rights.seccomp ? "a seccomp filter" : "a security module");
+	else if (err == -EACCES || err == -EPERM)
 		pr_err("no right to open perf events on all CPUs: run as root, with CAP_PERFMON, "
 		       "or set kernel.perf_event_paranoid to -1");
 	else if (err == -EMFILE)
