@@ -68,9 +68,13 @@ TEST_F(threads, each_thread_has_the_one_block_it_says)
 
 		ASSERT_EQ(1, sum.count);
 		ASSERT_LE(sum.ns, truth->bracket_ns);
-		/* A thread may be preempted once its timer runs, before it goes to sleep. */
+		/*
+		 * Once its timer runs, a thread may be preempted before it goes to sleep, and a
+		 * guest's CPU may be taken from it: of hundreds, some are. How exact a block is,
+		 * test_waits tells.
+		 */
 		filter.states = "SDR";
-		ASSERT_LE(truth->requested_ns * 95 / 100, session__sum(&self->session, &filter).ns);
+		ASSERT_LE(truth->requested_ns / 2, session__sum(&self->session, &filter).ns);
 	}
 }
 
