@@ -31,7 +31,7 @@ int pidns__check_proc(void)
 	name[len > 0 ? len : 0] = '\0';
 	if (len > 0 && !units__parse_number(name, INT32_MAX, &pid) && pid == (uint64_t)getpid())
 		return 0;
-	if (len > 0)
+	if (len > 0 || !access("/proc/version", F_OK))
 		pr_err("/proc shows the processes of another PID namespace: mount the own one "
 		       "(`mount -t proc proc /proc`, or `unshare --mount-proc`)");
 	else
