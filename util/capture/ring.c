@@ -53,7 +53,7 @@ static void explain_open(int err)
 }
 
 /* The side band: one event on every CPU, for all processes, filtered later. */
-static struct perf_evsel *new_sideband(uint32_t pages)
+static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -66,6 +66,7 @@ static struct perf_evsel *new_sideband(uint32_t pages)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.cgroup = cgroups,
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark = pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
@@ -109,13 +110,14 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
+		     bool cgroups)
 {
 	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
-	ring->sideband = new_sideband(pages);
+	ring->sideband = new_sideband(pages, cgroups);
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
@@ -151,7 +153,8 @@ static int map_ring(struct ring *ring, uint32_t pages)
 	return err;
 }
 
-static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
+		    bool cgroups)
 {
 	char name[16];
 	int err;
@@ -161,7 +164,7 @@ static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t
 	ring->evlist = perf_evlist__new();
 	if (!ring->cpus || !ring->evlist)
 		return -ENOMEM;
-	err = open_ring(ring, threads, pages);
+	err = open_ring(ring, threads, pages, cgroups);
 	if (err) {
 		explain_open(err);
 		return err;
@@ -198,14 +201,14 @@ static int allocate(struct rings *rings)
 	return rings->ring && rings->polls ? 0 : -ENOMEM;
 }
 
-struct rings *rings__new(uint32_t pages, int *err)
+struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
 	libperf_init(print_libperf);
 	*err = rings ? allocate(rings) : -ENOMEM;
 	for (size_t i = 0; !*err && i < rings->nr; i++)
-		*err = new_ring(&rings->ring[i], rings->threads, pages);
+		*err = new_ring(&rings->ring[i], rings->threads, pages, cgroups);
 	if (*err) {
 		rings__delete(rings);
 		return NULL;
