@@ -92,6 +92,7 @@ static int start_capture(struct recorder *recorder)
 		options.pids = &pid;
 		options.nr_pids = 1;
 	}
+	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
 	if (!recorder->capture)
@@ -105,6 +106,7 @@ static int start_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
+		.events = recorder->sink.idle_apart ? 1ULL << WRITER_OFFCPU_IDLE : 0,
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
@@ -258,6 +260,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.ns = recorder->sink.ns,
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
+		.idle = recorder->sink.idle,
 		.bytes = writer__bytes(recorder->writer),
 		.path = recorder->options->output,
 	};
