@@ -42,7 +42,7 @@ write_container() {
 		grep -q '\[kernel.kallsyms\]' ids
 	fi
 	denet-record -B -o b.data -- "$naps" 1 5 10
-	[ -z "$(perf buildid-list -i b.data)" ]
+	refute grep -q '[0-9a-f]\{20\}' <(perf buildid-list -i b.data)
 }
 
 @test "a command that has ended by the end has the build-ids of its files" {
@@ -61,15 +61,14 @@ write_container() {
 	kill "$pid"
 	perf buildid-list -i c.data >ids
 	grep -q "^$naps_id .*only here/naps\$" ids
-	# Another machine has the file by its build-id alone, from an archive or debuginfod.
-	perf buildid-cache --add "$naps"
-	perf archive c.data >archived 2>&1 || { cat archived; skip "perf archive does not work here"; }
-	tar tf c.data.tar.* | grep -q "${naps_id:2}"
-	mkdir -p other/.debug
-	tar xf c.data.tar.* -C other/.debug
-	rm -rf .debug
-	HOME=$PWD/other perf --buildid-dir "$PWD/other/.debug" script -i c.data 2>/dev/null |
-		grep -q take_nap
+	# Another machine gets the file by its build-id alone, be it from debuginfod: into an empty
+	# cache, under another name.
+	refute grep -q take_nap <(perf script -i c.data 2>/dev/null)
+	cp "$naps" fetched
+	perf --buildid-dir "$PWD/fetched.cache" buildid-cache --add fetched
+	rm fetched
+	perf --buildid-dir "$PWD/fetched.cache" script -i c.data 2>/dev/null >script
+	grep -q take_nap script
 }
 
 @test "a container that has gone takes no build-id from a file of ours with the same name" {

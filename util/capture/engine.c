@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/decode.h"
+#include "capture/who.h"
 #include "host/settings.h"
 
 /* How often a recording with targets looks whether they live, in ms. */
@@ -87,19 +88,16 @@ int capture__update_rings(struct capture *capture)
 	return rings__update(capture->rings, set_late_ring, capture);
 }
 
+/* The lists are the caller's; nothing needs them after this. */
 static int add_targets(struct capture *capture)
 {
-	const struct capture_options *options = &capture->options;
-	int err = 0;
+	struct capture_options *options = &capture->options;
+	int err = who__add(options, capture->programs);
 
-	for (size_t i = 0; i < options->nr_pids && !err; i++)
-		err = programs__add_target(capture->programs, WIRE_TARGET_PID,
-					   (uint32_t)options->pids[i]);
-	for (size_t i = 0; i < options->nr_tids && !err; i++)
-		err = programs__add_target(capture->programs, WIRE_TARGET_TID,
-					   (uint32_t)options->tids[i]);
-	/* The lists are the caller's; nothing needs them any more. */
-	capture->options.pids = capture->options.tids = NULL;
+	options->pids = options->tids = NULL;
+	options->uids = NULL;
+	options->groups = NULL;
+	options->cpu_bits = NULL;
 	return err;
 }
 
@@ -138,17 +136,17 @@ static int reserve_descriptors(void)
 static int build(struct capture *capture)
 {
 	struct wire_settings settings = make_settings(&capture->options);
-	int err;
+	int err = reserve_descriptors();
 
-	err = reserve_descriptors();
+	if (!err)
+		err = who__settle(&settings.who, &capture->options);
 	if (err)
 		return err;
-	capture->programs =
-		programs__new(&settings, capture->options.way,
-			      capture->options.nr_pids + capture->options.nr_tids, &err);
+	capture->programs = programs__new(&settings, capture->options.way,
+					  who__targets(&capture->options), &err);
 	if (!capture->programs)
 		return err;
-	capture->rings = rings__new(capture->options.ring_pages, &err);
+	capture->rings = rings__new(capture->options.ring_pages, capture->options.cgroups, &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -238,11 +236,23 @@ int capture__start(struct capture *capture)
 	if (err)
 		return err;
 	err = programs__enlist(capture->programs, keep_tasks, capture);
-	if (!err)
-		err = programs__begin(capture->programs, &capture->stats.start_ns);
-	capture->started = !err;
-	if (err)
+	if (err) {
 		pr_err("cannot go over the tasks that live: %s", strerror(-err));
+		return err;
+	}
+	if (!capture->options.delayed)
+		err = capture__begin(capture);
+	capture->started = !err;
+	return err;
+}
+
+int capture__begin(struct capture *capture)
+{
+	int err = programs__begin(capture->programs, &capture->stats.start_ns);
+
+	if (err)
+		pr_err("cannot stamp the tasks that sleep: %s", strerror(-err));
+	capture->begun = !err;
 	return err;
 }
 
@@ -353,6 +363,7 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
+	case PERF_RECORD_CGROUP:
 		return read_sideband(capture, event, size);
 	default:
 		return 0; /* THROTTLE and the like say nothing that we want */
@@ -436,6 +447,8 @@ int capture__stop(struct capture *capture, int deadline_ms)
 		return 0;
 	capture->stopped = true;
 	capture->stats.end_ns = clock__now_ns();
+	if (!capture->begun)
+		capture->stats.start_ns = capture->stats.end_ns;
 	err = close_up(capture, deadline_ms);
 	if (err)
 		pr_err("the recording could not be ended as a whole: %s", strerror(-err));

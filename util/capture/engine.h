@@ -26,6 +26,7 @@ struct capture {
 	struct capture_tally blocked;  /* threads in flight at the end, before filters */
 	struct buffer aligned;	       /* a record, moved to where u64 may be read */
 	bool started;
+	bool begun; /* blocks are recorded */
 	bool stopped;
 };
 

@@ -255,6 +255,16 @@ int programs__add_target(struct programs *programs, enum wire_target_kind kind, 
 	return err ? -errno : 0;
 }
 
+int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id)
+{
+	struct wire_cgroup key = { .id = id, .hierarchy = hierarchy };
+	__u32 one = 1;
+	int err;
+
+	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.cgroups), &key, &one, BPF_ANY);
+	return err ? -errno : 0;
+}
+
 /* The iterators have no hook of their own: they are attached when they are read. */
 static int attach_one(struct bpf_program *program, struct bpf_link **link)
 {

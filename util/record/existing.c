@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "perfdata/writer.h"
+#include "record/cgroups.h"
 #include "record/hits.h"
 #include "record/parse.h"
 #include "synth/synth.h"
@@ -108,6 +109,8 @@ int existing__write(const struct existing_options *options, const struct capture
 
 	tasks = capture__tasks(capture, &nr);
 	err = write_kernel(options);
+	if (!err && options->cgroups)
+		err = cgroups__write(options->writer);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;

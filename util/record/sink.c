@@ -44,17 +44,27 @@ static int look_at_root(struct hits *hits, pid_t pid)
 	return hits__set_foreign(hits, pid, foreign);
 }
 
+/*
+ * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
+ * named the targets, a thread that never ran may be the very deadlock that is looked for.
+ */
 static int sink__sample(void *ctx, const struct sample *sample)
 {
 	struct sink *sink = ctx;
+	bool idle = sink->idle_apart && sample->never_ran;
 	int err;
 
-	err = writer__sample(sink->writer, WRITER_OFFCPU_TIME, sample);
+	err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME, sample);
 	if (err)
 		return err;
-	sink->ns += sample->period;
-	sink->samples++;
-	sink->still_blocked += sample->still_blocked;
+	if (idle) {
+		sink->idle.count++;
+		sink->idle.ns += sample->period;
+	} else {
+		sink->ns += sample->period;
+		sink->samples++;
+		sink->still_blocked += sample->still_blocked;
+	}
 	if (!sink->hits)
 		return 0;
 	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))
