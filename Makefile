@@ -81,7 +81,7 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 BIN := $(O)/denet
-NAMES := denet-record perf-denet
+NAMES := denet-check denet-record perf-denet
 
 .PHONY: all bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
 	check-vm check-headers install uninstall clean help compile_commands.json format

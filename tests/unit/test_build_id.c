@@ -25,7 +25,8 @@ static unsigned char id[BUILD_ID_MAX + 8]; /* the rest must stay zero */
 /* Appends a note and returns the new size. */
 static size_t add_note(char *notes, size_t size, uint32_t type, const char *name, uint32_t id_size)
 {
-	Elf64_Nhdr note = { .n_namesz = (uint32_t)strlen(name) + 1, .n_descsz = id_size,
+	Elf64_Nhdr note = { .n_namesz = (uint32_t)strlen(name) + 1,
+			    .n_descsz = id_size,
 			    .n_type = type };
 
 	memcpy(notes + size, &note, sizeof(note));
@@ -57,15 +58,17 @@ TEST(greatest_id_passes_and_one_byte_more_is_refused)
 {
 	char notes[512];
 
-	EXPECT_EQ(BUILD_ID_MAX, build_id__of_notes(notes, add_note(notes, 0, NT_GNU_BUILD_ID,
-								   "GNU", BUILD_ID_MAX), id));
+	EXPECT_EQ(BUILD_ID_MAX,
+		  build_id__of_notes(notes,
+				     add_note(notes, 0, NT_GNU_BUILD_ID, "GNU", BUILD_ID_MAX), id));
 	memset(id, 0, sizeof(id));
-	EXPECT_EQ(-EOVERFLOW, build_id__of_notes(notes, add_note(notes, 0, NT_GNU_BUILD_ID,
-								 "GNU", BUILD_ID_MAX + 1), id));
+	EXPECT_EQ(-EOVERFLOW,
+		  build_id__of_notes(
+			  notes, add_note(notes, 0, NT_GNU_BUILD_ID, "GNU", BUILD_ID_MAX + 1), id));
 	EXPECT_EQ(0, id[0]);
 	EXPECT_EQ(8, build_id__of_notes(notes, add_note(notes, 0, NT_GNU_BUILD_ID, "GNU", 8), id));
-	EXPECT_EQ(-ENOENT, build_id__of_notes(notes, add_note(notes, 0, NT_GNU_BUILD_ID, "GNU", 0),
-					      id));
+	EXPECT_EQ(-ENOENT,
+		  build_id__of_notes(notes, add_note(notes, 0, NT_GNU_BUILD_ID, "GNU", 0), id));
 }
 
 TEST(no_cut_of_the_notes_is_read_beyond)
@@ -89,7 +92,8 @@ TEST(no_cut_of_the_notes_is_read_beyond)
 
 TEST(sizes_that_overflow_are_refused)
 {
-	Elf64_Nhdr note = { .n_namesz = UINT32_MAX, .n_descsz = UINT32_MAX,
+	Elf64_Nhdr note = { .n_namesz = UINT32_MAX,
+			    .n_descsz = UINT32_MAX,
 			    .n_type = NT_GNU_BUILD_ID };
 	char notes[64] = { 0 };
 
@@ -158,8 +162,8 @@ static void write_elf(const char *path, uint32_t id_size, size_t cut)
 
 	memcpy(file.ehdr.e_ident, ELFMAG, SELFMAG);
 	file.ehdr.e_ident[EI_CLASS] = ELFCLASS64;
-	file.ehdr.e_ident[EI_DATA] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
-										  ELFDATA2MSB;
+	file.ehdr.e_ident[EI_DATA] =
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 	file.ehdr.e_ident[EI_VERSION] = EV_CURRENT;
 	file.ehdr.e_type = ET_DYN;
 	file.ehdr.e_version = EV_CURRENT;
@@ -183,8 +187,9 @@ FIXTURE_SETUP(files)
 
 FIXTURE_TEARDOWN(files)
 {
-	static const char *const names[] = { "file", "root/lib/file", "root/lib/link", "root/lib/in",
-					     "root/lib", "root", "other" };
+	static const char *const names[] = { "file",        "root/lib/file", "root/lib/link",
+					     "root/lib/in", "root/lib",      "root",
+					     "other" };
 	char path[160];
 
 	if (self->pid) {
@@ -259,7 +264,7 @@ TEST_F(files, process_that_is_gone_is_told_from_a_file_that_is)
 }
 
 /* Starts a process whose root is self->dir/root. False: not allowed here. */
-static bool enter_root(FIXTURE_DATA(files) *self)
+static bool enter_root(FIXTURE_DATA(files) * self)
 {
 	int ready[2];
 	char ok = 0;

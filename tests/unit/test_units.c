@@ -77,7 +77,8 @@ TEST(numbers_are_read_up_to_their_greatest)
 	static const struct row rows[] = {
 		{ "0", 0, 0 }, { "007", 0, 7 }, { "18446744073709551615", 0, UINT64_MAX },
 		{ "18446744073709551616", -ERANGE, 0 }, { "184467440737095516150", -ERANGE, 0 },
-		{ "", -EINVAL, 0 }, { "-1", -EINVAL, 0 }, { "+1", -EINVAL, 0 }, { "1.0", -EINVAL, 0 },
+		{ "", -EINVAL, 0 }, { "-1", -EINVAL, 0 },
+		{ "+1", -EINVAL, 0 }, { "1.0", -EINVAL, 0 },
 		{ " 1", -EINVAL, 0 }, { "1 ", -EINVAL, 0 }, { "0x1", -EINVAL, 0 },
 		{ "1e3", -EINVAL, 0 },
 	};

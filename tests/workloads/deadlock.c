@@ -3,8 +3,9 @@
  * Two threads that hold each a mutex and wait for the other's, for ever, and one that
  * sleeps. Says READY once all three are blocked; with --wait they block only after the
  * first line on stdin, and BLOCKED is said then. Ends at the next line (or the end of
- * stdin), or after --limit seconds. Each truth is one wait that has not ended: requested counts from when
- * the thread was known to sleep, bracket from before it began, both to the end.
+ * stdin), or after --limit seconds. Each truth is one wait that has not ended: requested
+ * counts from when the thread was known to sleep, bracket from before it began, both to
+ * the end.
  */
 #include "workload.h"
 

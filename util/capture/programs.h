@@ -31,6 +31,9 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 /* Before programs__attach(): a process or thread to record. */
 int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
 
+/* The same: a cgroup to record, with all below it. hierarchy is of enum wire_cgroup_hierarchy. */
+int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id);
+
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
 

@@ -41,6 +41,7 @@ struct recorder {
 	struct sink sink;
 	struct status *status;
 	uint64_t started;
+	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
 	uint64_t next_status;
 	uint64_t next_targets;
@@ -92,6 +93,7 @@ static int start_capture(struct recorder *recorder)
 		options.pids = &pid;
 		options.nr_pids = 1;
 	}
+	options.delayed = recorder->options->delay_ns != 0;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
@@ -114,6 +116,7 @@ static int start_file(struct recorder *recorder)
 	};
 	struct existing_options existing = {
 		.all = options->capture.all,
+		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
 	};
 	int err;
@@ -149,6 +152,8 @@ static int recorder__start(struct recorder *recorder)
 	if (err)
 		return err;
 	recorder->started = clock__now_ns();
+	if (recorder->options->delay_ns)
+		recorder->begin = recorder->started + recorder->options->delay_ns;
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
 	recorder->next_targets = recorder->started;
@@ -161,6 +166,8 @@ static int next_timeout(const struct recorder *recorder)
 {
 	uint64_t now = clock__now_ns(), due = recorder->window_end;
 
+	if (recorder->begin)
+		due = min_u64(due, recorder->begin);
 	if (recorder->status)
 		due = min_u64(due, recorder->next_status);
 	if (has_targets(recorder->options))
@@ -215,6 +222,15 @@ static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
 	return RECORDER_GOES_ON;
 }
 
+/* Blocks are recorded once the delay is over. */
+static int end_delay(struct recorder *recorder, uint64_t now)
+{
+	if (!recorder->begin || now < recorder->begin)
+		return 0;
+	recorder->begin = 0;
+	return capture__begin(recorder->capture);
+}
+
 /* Runs until something ends the recording; *end says what. */
 static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 {
@@ -228,6 +244,9 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 			return err;
 		now = clock__now_ns();
 		*end = look_for_end(recorder, now);
+		err = *end ? 0 : end_delay(recorder, now);
+		if (err)
+			return err;
 		if (!*end && (now >= recorder->window_end ||
 			      capture__wants_drain(recorder->capture))) {
 			err = end_window(recorder);
@@ -277,6 +296,8 @@ static int recorder__finish(struct recorder *recorder)
 	if (recorder->workload && !workload__ended(recorder->workload))
 		workload = workload__pid(recorder->workload);
 	signals__finish(recorder->signals, workload);
+	if (recorder->begin)
+		pr_warn("the recording ended before the delay of -D was over: nothing was recorded");
 	err = stop_capture(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
 	if (recorder->workload)

@@ -11,6 +11,7 @@ struct recorder_options {
 	struct capture_options capture; /* no target and not all: COMMAND is the target */
 	const char *output;		/* "-": the pipe variant on stdout */
 	uint64_t window_ns;		/* how long short blocks accumulate */
+	uint64_t delay_ns;		/* COMMAND runs for so long before blocks count */
 	bool no_build_ids;
 	bool quiet;
 	char *const *command;	  /* NULL-terminated; NULL: none */
