@@ -84,14 +84,28 @@ static int follow(struct hits *hits, const void *event, size_t size)
 	return 0;
 }
 
+/*
+ * EXIT stays out of the file. The kernel sends it in the midst of a task's end, which may yet
+ * be preempted, or wait for a lock or a file system; perf since 6.12 forgets the task's name
+ * at EXIT. A reused id begins with a FORK, at which every perf forgets the task before.
+ */
+static bool belongs_in_file(const void *event)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, event, sizeof(header));
+	return header.type != PERF_RECORD_EXIT;
+}
+
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
-	int err;
+	int err = 0;
 
 	(void)time;
 	/* The writer checks the record, so what follows may trust its strings. */
-	err = writer__sideband(sink->writer, event, size);
+	if (belongs_in_file(event))
+		err = writer__sideband(sink->writer, event, size);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
