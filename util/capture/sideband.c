@@ -66,6 +66,11 @@ int sideband__add(struct sideband *sideband, pid_t pid)
 	return 0;
 }
 
+size_t sideband__count(const struct sideband *sideband)
+{
+	return sideband->pids.used;
+}
+
 static bool is_listed(const struct sideband *sideband, uint32_t pid)
 {
 	return idmap__find(&sideband->pids, pid) != NULL;
