@@ -32,6 +32,7 @@ enum record_key {
 	KEY_MAX_BLOCK,
 	KEY_STATE,
 	KEY_WINDOW,
+	KEY_NO_STILL_BLOCKED,
 	KEY_RAW_FRAMES,
 	KEY_KERNEL_THREADS,
 	KEY_ALL_CGROUPS,
@@ -81,6 +82,8 @@ static const struct argp_option option_table[] = {
 	{ "max-block", KEY_MAX_BLOCK, "TIME", 0, "Leave out blocks that are longer", 2 },
 	{ "window", KEY_WINDOW, "TIME", 0,
 	  "How long short blocks are summed up before they are written (default 1s)", 2 },
+	{ "no-still-blocked", KEY_NO_STILL_BLOCKED, NULL, 0,
+	  "Leave out threads that have not come back when the recording ends", 2 },
 	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
@@ -271,6 +274,9 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_WINDOW:
 		parse_window(state, text, &record->options.window_ns);
+		return 0;
+	case KEY_NO_STILL_BLOCKED:
+		capture->no_still_blocked = true;
 		return 0;
 	case KEY_OFF_CPU:
 		return 0;

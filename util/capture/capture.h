@@ -52,6 +52,7 @@ struct capture_options {
 	bool user_stacks;
 	bool cgroups;	     /* samples tell the cgroup, and CGROUP records come */
 	bool raw_frames;     /* keep the tracer's own frames */
+	bool no_still_blocked; /* leave out threads that have not come back at the end */
 	uint32_t ring_pages; /* per CPU, a power of two */
 	enum capture_way way;
 };
@@ -118,6 +119,7 @@ struct capture_stats {
 	struct capture_tally filtered_state;
 	struct capture_tally filtered_min;
 	struct capture_tally filtered_max;
+	struct capture_tally filtered_blocked; /* in flight, and no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
 	struct capture_tally lost_stack; /* in accumulated, but its stack is lost */

@@ -2,6 +2,7 @@
 #include "capture/engine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
 
@@ -10,9 +11,12 @@
 #include "base/units.h"
 #include "capture/decode.h"
 #include "capture/who.h"
+#include "host/settings.h"
 
 /* How often a recording with targets looks whether they live, in ms. */
 #define ALIVE_MS 200
+/* The descriptors of a recording, but for those of the rings: with room to spare. */
+#define DESCRIPTORS 64
 
 _Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
 
@@ -72,6 +76,18 @@ static int connect_rings(struct capture *capture)
 	return err;
 }
 
+static int set_late_ring(void *ctx, unsigned int cpu, int fd)
+{
+	const struct capture *capture = ctx;
+
+	return programs__set_ring(capture->programs, cpu, fd);
+}
+
+int capture__update_rings(struct capture *capture)
+{
+	return rings__update(capture->rings, set_late_ring, capture);
+}
+
 /* The lists are the caller's; nothing needs them after this. */
 static int add_targets(struct capture *capture)
 {
@@ -90,19 +106,40 @@ static void make_trim(struct capture *capture)
 {
 	int err = 0;
 
-	if (capture->options.raw_frames || !capture->options.kernel_stacks)
+	if (!capture->options.kernel_stacks)
 		return;
 	capture->trim = trim__new(NULL, &err);
 	if (!trim__works(capture->trim))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
-			"and have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+			"kernel.perf_event_paranoid=1`");
+	if (capture->options.raw_frames) {
+		trim__delete(capture->trim);
+		capture->trim = NULL;
+	}
+}
+
+/* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
+static int reserve_descriptors(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t limit = 0;
+	int err = descriptors__reserve(DESCRIPTORS + 2 * (size_t)(cpus > 0 ? cpus : 1), &limit);
+
+	if (err)
+		pr_err("no descriptors left: a recording takes %d and two for each CPU, and the "
+		       "limit is %" PRIu64 "; raise `ulimit -n`",
+		       DESCRIPTORS, limit);
+	return err;
 }
 
 static int build(struct capture *capture)
 {
 	struct wire_settings settings = make_settings(&capture->options);
-	int err = who__settle(&settings.who, &capture->options);
+	int err = reserve_descriptors();
 
+	if (!err)
+		err = who__settle(&settings.who, &capture->options);
 	if (err)
 		return err;
 	capture->programs = programs__new(&settings, capture->options.way,
@@ -350,6 +387,8 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
+	if (err == RINGS_CPUS_CHANGED)
+		err = capture__update_rings(capture);
 	return err ? err : capture__read_rings(capture);
 }
 

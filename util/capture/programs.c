@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/refusal.h"
 #include "offcpu.skel.h"
 
 #define BATCH 512
@@ -179,21 +180,19 @@ static int load(struct programs *programs, const struct wire_settings *settings,
 	return first ? first : -EOPNOTSUPP;
 }
 
+/* Says why, and what helps. btf NULL: there is none. */
 static void explain(int err, const struct btf *btf)
 {
-	if (err == -EPERM)
-		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and "
-		       "CAP_PERFMON");
-	else if (!has_helper(btf, "BPF_FUNC_task_storage_get") ||
-		 tracepoint_args(btf, "sched_switch") < 0)
-		pr_err("this kernel is too old: it has no task storage for tracing programs, "
-		       "which Linux 5.11 and later have");
-	else if (err == -EOPNOTSUPP)
-		pr_err("this kernel has none of the hooks at which a thread comes back to the CPU "
-		       "(sched_exit_tp, fentry of __perf_event_task_sched_in)");
-	else
-		pr_err("the kernel refused the BPF programs: %s (run with -vv for its words)",
-		       strerror(-err));
+	struct refusal_facts facts = { .err = err, .has_btf = btf };
+	char text[512];
+
+	refusal_facts__read(&facts);
+	if (btf) {
+		facts.has_scheduler = tracepoint_args(btf, "sched_switch") >= 0;
+		facts.has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
+		facts.has_hook = err != -EOPNOTSUPP;
+	}
+	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
 struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
@@ -210,10 +209,8 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	libbpf_set_print(print_libbpf);
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
-		*err = -errno;
-		pr_err("cannot read the kernel's BTF: %s; a kernel with CONFIG_DEBUG_INFO_BTF is "
-		       "needed (all of Debian's since 11 have it)",
-		       strerror(errno));
+		*err = errno ? -errno : -ENOENT;
+		explain(*err, NULL);
 		free(programs);
 		return NULL;
 	}

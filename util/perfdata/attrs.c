@@ -12,6 +12,7 @@
  */
 static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
+	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -25,6 +26,19 @@ const struct event_kind *attrs__kinds(size_t *nr)
 {
 	*nr = NR_KINDS;
 	return kinds;
+}
+
+size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
+{
+	size_t nr = 0;
+
+	_Static_assert(NR_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		/* The first one asks for the side band: no file is without it. */
+		if (!i || events & 1ULL << kinds[i].id)
+			selected[nr++] = &kinds[i];
+	}
+	return nr;
 }
 
 const struct event_kind *attrs__kind(uint64_t id)

@@ -17,8 +17,15 @@ struct event_kind {
 	uint64_t sample_extra; /* PERF_SAMPLE_* bits beyond those that all events have */
 };
 
-/* The events of a file, in the order of their attrs; *nr receives their number. */
+/* Every event that a file may have, in the order of their attrs; *nr receives their number. */
 const struct event_kind *attrs__kinds(size_t *nr);
+
+/*
+ * The events of one file: those of attrs__kinds() that are always there and those whose bits
+ * (1 << id) are set. Fills in kinds, ATTRS_MAX at most, and returns their number.
+ */
+#define ATTRS_MAX 8
+size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
 
 /* The event of an id; NULL: there is none. */
 const struct event_kind *attrs__kind(uint64_t id);

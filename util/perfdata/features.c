@@ -143,15 +143,15 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind, boo
 
 static int encode_event_desc(struct buffer *out, const struct features *features)
 {
-	size_t nr;
-	const struct event_kind *kinds = attrs__kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(features->events, kinds);
 	int err;
 
 	err = put_u32(out, (uint32_t)nr);
 	if (!err)
 		err = put_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
-		err = put_event_desc(out, &kinds[i], features->cgroups);
+		err = put_event_desc(out, kinds[i], features->cgroups);
 	return err;
 }
 

@@ -22,6 +22,7 @@ struct features {
 	int argc;
 	const char *const *argv;
 	bool cgroups;
+	uint64_t events; /* as writer_options.events */
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;
 	uint64_t clock_ns;    /* of clockid */

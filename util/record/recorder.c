@@ -94,6 +94,7 @@ static int start_capture(struct recorder *recorder)
 		options.nr_pids = 1;
 	}
 	options.delayed = recorder->options->delay_ns != 0;
+	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
 	if (!recorder->capture)
@@ -107,6 +108,7 @@ static int start_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
+		.events = recorder->sink.idle_apart ? 1ULL << WRITER_OFFCPU_IDLE : 0,
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
@@ -277,6 +279,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.ns = recorder->sink.ns,
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
+		.idle = recorder->sink.idle,
 		.bytes = writer__bytes(recorder->writer),
 		.path = recorder->options->output,
 	};

@@ -11,9 +11,10 @@
 struct summary {
 	struct capture_stats stats;
 	enum capture_way way;
-	uint64_t ns; /* off the CPU, in all samples */
+	uint64_t ns; /* off the CPU, in all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked; /* samples of threads that had not come back */
+	uint64_t still_blocked;	   /* of these: threads that had not come back */
+	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */
 	uint64_t bytes;
 	const char *path; /* "-": a pipe */
 };
