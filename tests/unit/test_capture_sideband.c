@@ -86,20 +86,4 @@ TEST(tasks_without_a_number_in_our_namespace_are_left_out)
 	sideband__delete(sideband);
 }
 
-TEST(a_new_cgroup_belongs_in_every_recording)
-{
-	struct {
-		struct perf_event_header header;
-		uint64_t id;
-		char path[8];
-		char sample_id[32];
-	} record = { .header = { .type = PERF_RECORD_CGROUP, .size = sizeof(record) } };
-	struct sideband *sideband = sideband__new(false, false, OWN);
-	uint64_t time;
-
-	ASSERT_NE(NULL, sideband);
-	EXPECT_EQ(1, sideband__wants(sideband, &record, sizeof(record), &time));
-	sideband__delete(sideband);
-}
-
 TEST_HARNESS_MAIN

@@ -116,8 +116,6 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 	if (sideband__time(event, size, time))
 		return -EINVAL;
 	switch (task->header.type) {
-	case PERF_RECORD_CGROUP:
-		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		if (size < sizeof(*task) + sizeof(struct sample_id))
