@@ -52,7 +52,7 @@ struct capture_options {
 	uint32_t max_frames; /* per side */
 	bool kernel_stacks;
 	bool user_stacks;
-	bool cgroups;	     /* samples tell the cgroup, and CGROUP records come */
+	bool cgroups;	     /* samples tell the cgroup, and new cgroups are told */
 	bool raw_frames;     /* keep the tracer's own frames */
 	bool no_still_blocked; /* leave out threads that have not come back at the end */
 	uint32_t ring_pages; /* per CPU, a power of two */
@@ -82,9 +82,11 @@ struct capture_sink {
 	void *ctx;
 	/* a block, or the sum of some */
 	int (*sample)(void *ctx, const struct sample *sample);
-	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target, or of a new CGROUP. Ends with a sample_id of
+	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
 	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
 	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
+	/* a cgroup that was made during the recording, if options.cgroups */
+	int (*cgroup)(void *ctx, uint64_t id, const char *path);
 	/* the ring of a CPU had no room for this many records */
 	int (*lost)(void *ctx, uint64_t records, uint32_t cpu);
 	/* Everything that comes from now on is younger than all that came before the

@@ -96,6 +96,7 @@ static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
 	bpf_program__set_autoload(skel->progs.read_user,
 				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
+	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
 
 /* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
@@ -314,6 +315,8 @@ int programs__attach(struct programs *programs)
 	err = attach_one(skel->progs.task_born, &skel->links.task_born);
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)

@@ -153,6 +153,13 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 	return follow(sink->hits, event, size);
 }
 
+static int sink__cgroup(void *ctx, uint64_t id, const char *path)
+{
+	struct sink *sink = ctx;
+
+	return writer__cgroup(sink->writer, id, path);
+}
+
 static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 {
 	struct sink *sink = ctx;
@@ -175,6 +182,7 @@ void sink__init(struct sink *sink, struct capture_sink *capture_sink)
 		.ctx = sink,
 		.sample = sink__sample,
 		.sideband = sink__sideband,
+		.cgroup = sink__cgroup,
 		.lost = sink__lost,
 		.round = sink__round,
 	};
