@@ -141,6 +141,7 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	if (!programs->skel)
 		return -errno;
 	*(struct wire_settings *)(void *)&programs->skel->rodata->settings = *settings;
+	programs->skel->bss->min_ns = settings->min_ns;
 	choose_programs(programs->skel, btf, way);
 	err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
@@ -547,6 +548,34 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 		add_accounts(sum,
 			     &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))
 				      ->accounts);
+	free(values);
+	return err;
+}
+
+void programs__set_min(struct programs *programs, uint64_t min_ns)
+{
+	programs->skel->bss->min_ns = min_ns;
+}
+
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr)
+{
+	const struct bpf_map *map = programs->skel->maps.cpus;
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int possible = libbpf_num_possible_cpus();
+	const struct wire_cpu *cpu;
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
+		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
+		counts[i] += cpu->accounts.seen.count;
+	}
 	free(values);
 	return err;
 }

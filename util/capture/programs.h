@@ -83,6 +83,12 @@ int programs__end(struct programs *programs);
 /* The sum of the accounts of all CPUs. */
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum);
 
+/* From now on shorter blocks are filtered. */
+void programs__set_min(struct programs *programs, uint64_t min_ns);
+
+/* Adds the blocks that each CPU has seen so far to counts, for nr CPUs. 0 or an errno. */
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr);
+
 /* What the kernel says of its side. */
 struct programs_info {
 	uint64_t recursion_misses;

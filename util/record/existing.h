@@ -6,11 +6,13 @@
 
 struct capture;
 struct hits;
+struct past;
 struct writer;
 
 struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
+	struct past *past; /* NULL: there is one file only */
 	bool all;	   /* every task, not only targets */
 	int deadline_ms;   /* for what other processes can delay */
 };

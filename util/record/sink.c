@@ -6,6 +6,7 @@
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/past.h"
 
 static int sink__sample(void *ctx, const struct sample *sample)
 {
@@ -82,6 +83,8 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 	(void)time;
 	/* The writer checks the record, so what follows may trust its strings. */
 	err = writer__sideband(sink->writer, event, size);
+	if (!err && sink->past)
+		err = past__sideband(sink->past, event, size);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
@@ -100,6 +103,8 @@ static int sink__round(void *ctx)
 
 	if (sink->hits)
 		hits__round(sink->hits);
+	if (sink->past)
+		past__round(sink->past);
 	return writer__finished_round(sink->writer);
 }
 

@@ -7,12 +7,14 @@
 #include "capture/capture.h"
 
 struct hits;
+struct past;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
 struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
+	struct past *past;     /* NULL: there is one file only; borrowed */
 	uint64_t ns;	       /* sum of the periods of all samples */
 	uint64_t samples;
 	uint64_t still_blocked; /* of these samples */

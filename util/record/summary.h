@@ -15,6 +15,7 @@ struct summary {
 	uint64_t samples;
 	uint64_t still_blocked; /* samples of threads that had not come back */
 	uint64_t bytes;
+	uint64_t raised_min_ns; /* --min-block as --max-overhead left it, 0: not raised */
 	const char *path; /* "-": a pipe */
 };
 
