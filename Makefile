@@ -81,10 +81,10 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 BIN := $(O)/denet
-NAMES := denet-record perf-denet
+NAMES := denet-check denet-record perf-denet
 
 .PHONY: all bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
-	check-headers install uninstall clean help compile_commands.json format
+	check-vm check-headers install uninstall clean help compile_commands.json format
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -95,6 +95,7 @@ help:
 	@echo 'make check          tests that need no root'
 	@echo 'make check-root     tests that load BPF programs, as root'
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
+	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="6.1 6.12 7")'
 	@echo 'make man            the man pages (asciidoctor)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
 	@echo 'make clean'
@@ -192,6 +193,9 @@ check-root: all $(BPF_TESTS) $(WORKLOADS)
 
 check-fuzz: $(FUZZERS)
 	$(Q)O=$(O) scripts/run-tests.sh fuzz
+
+check-vm: all $(BPF_TESTS) $(WORKLOADS)
+	$(Q)O=$(O) scripts/run-tests.sh vm
 
 # Each header by itself, and without banned.h, which would lend it its own includes.
 HEADERS := $(sort $(wildcard util/*.h util/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))

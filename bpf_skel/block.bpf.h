@@ -4,6 +4,7 @@
 #define DENET_BLOCK_BPF_H
 
 #include "task.bpf.h"
+#include "who.bpf.h"
 
 static __always_inline void tally(struct wire_tally *tally, __u64 ns)
 {
@@ -237,9 +238,9 @@ static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
 
 	block->time = end;
 	block->ns = ns;
-	block->cgroup = settings.cgroups ? bpf_get_current_cgroup_id() : 0;
-	block->pid = (__u32)task->tgid;
-	block->tid = (__u32)task->pid;
+	block->cgroup = sample_cgroup(task);
+	block->pid = pid_of(task);
+	block->tid = tid_of(task);
 	block->cpu = bpf_get_smp_processor_id();
 	block->state = slot->state;
 	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
@@ -271,7 +272,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	cpu->own.now = 0;
 	slot->ran = 1;
 	since = take_stamp(slot);
-	if (!since)
+	if (!since || !is_wanted(task, slot, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
 		end = bpf_ktime_get_ns();
@@ -293,9 +294,12 @@ static __always_inline int handle_switch_in(void *ctx)
 /* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
 static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 {
+	struct slot none = {};
+
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
-	       (__u32)task->tgid != settings.own_pid &&
-	       (__u32)BPF_CORE_READ(task, real_parent, tgid) != settings.own_pid;
+	       is_visible(task) && pid_of(task) != settings.own_pid &&
+	       pid_of(BPF_CORE_READ(task, real_parent)) != settings.own_pid &&
+	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
 /* Prev leaves the CPU. */

@@ -9,22 +9,22 @@
 /* Before the recording: lists a task for user space; a target gets its slot. */
 static __always_inline void enlist(struct seq_file *seq, struct task_struct *task)
 {
-	int match = match_target(task);
-	struct wire_task out = {
-		.pid = (__u32)task->tgid,
-		.tid = (__u32)task->pid,
-		.start = task->start_boottime,
-	};
+	struct wire_task out = { .start = task->start_boottime };
+	int match;
 
-	if (task->exit_state)
+	learn_pid_level();
+	out.pid = pid_of(task);
+	out.tid = tid_of(task);
+	if (task->exit_state || !out.pid)
 		return;
+	match = match_target(task);
 	if (match >= 0 && make_slot(task, match))
 		out.flags |= WIRE_TASK_TARGET;
 	if (task->flags & PF_KTHREAD)
 		out.flags |= WIRE_TASK_KTHREAD;
 	if (out.pid == settings.own_pid)
 		out.flags |= WIRE_TASK_OWN;
-	out.ppid = (__u32)BPF_CORE_READ(task, real_parent, tgid);
+	out.ppid = pid_of(BPF_CORE_READ(task, real_parent));
 	bpf_probe_read_kernel_str(out.comm, sizeof(out.comm), task->comm);
 	bpf_seq_write(seq, &out, sizeof(out));
 }
@@ -62,7 +62,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	if (!slot || !room || task->on_cpu)
 		return 0;
 	since = slot->since;
-	if (!since)
+	if (!since || !is_wanted(task, slot, last_cpu(task)))
 		return 0;
 	block = &room->full.block;
 	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
@@ -81,10 +81,10 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->head.size = (__u32)size;
 	block->time = end_ns;
 	block->ns = end_ns > since ? end_ns - since : 0;
-	block->cgroup = 0;
-	block->pid = (__u32)task->tgid;
-	block->tid = (__u32)task->pid;
-	block->cpu = 0;
+	block->cgroup = sample_cgroup(task);
+	block->pid = pid_of(task);
+	block->tid = tid_of(task);
+	block->cpu = last_cpu(task);
 	block->state = slot->state;
 	block->flags |= WIRE_BLOCK_IN_FLIGHT;
 	if (slot->preempted)
@@ -163,8 +163,9 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	if (!slot || !room || slot->flags & SLOT_KTHREAD)
 		return 0;
 	since = slot->since;
-	pid = (__u32)task->tgid;
-	if (!since || bpf_map_lookup_elem(&skip_pids, &pid))
+	pid = pid_of(task);
+	if (!since || !is_wanted(task, slot, last_cpu(task)) ||
+	    bpf_map_lookup_elem(&skip_pids, &pid))
 		return 0;
 	room->user.user.incarnation = slot->incarnation;
 	walking_pid = pid;
@@ -175,7 +176,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	room->user.user.head.kind = WIRE_USER;
 	room->user.user.head.size = (__u32)size;
 	room->user.user.since = since;
-	room->user.user.tid = (__u32)task->pid;
+	room->user.user.tid = tid_of(task);
 	room->user.user.nr = (__u16)nr;
 	room->user.user.truncated = (__u16)truncated;
 	bpf_seq_write(ctx->meta->seq, &room->user, size);

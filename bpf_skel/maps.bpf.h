@@ -36,6 +36,10 @@ struct slot {
 	__u8 preempted;
 	__u8 ran; /* was on a CPU during the recording */
 	__u8 reserved;
+	/* The group that it was in at the last look, and whether that one is recorded. */
+	__u64 cgroup[WIRE_CGROUP_MAX];
+	__u8 cgroup_wanted[WIRE_CGROUP_MAX];
+	__u8 reserved1[6];
 };
 
 #define SLOT_BY_TID 1U /* a target as a thread, not as part of its process */

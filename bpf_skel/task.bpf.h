@@ -4,6 +4,7 @@
 #define DENET_TASK_BPF_H
 
 #include "maps.bpf.h"
+#include "namespace.bpf.h"
 
 #define PF_KTHREAD 0x00200000U
 #define CLONE_THREAD 0x00010000ULL
@@ -48,16 +49,16 @@ static __always_inline __u32 task_state(struct task_struct *task)
 /* Whether a task that exists at the start is a target, and how: SLOT_* or -1. */
 static __always_inline int match_target(struct task_struct *task)
 {
-	struct wire_target key = { .kind = WIRE_TARGET_PID, .id = task->tgid };
+	struct wire_target key = { .kind = WIRE_TARGET_PID, .id = pid_of(task) };
 	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
 
-	if ((__u32)task->tgid == settings.own_pid)
+	if (!key.id || key.id == settings.own_pid)
 		return -1;
 	if (flags && !settings.kernel_threads)
 		return -1;
 	if (settings.all || bpf_map_lookup_elem(&targets, &key))
 		return flags;
-	key = (struct wire_target){ .kind = WIRE_TARGET_TID, .id = task->pid };
+	key = (struct wire_target){ .kind = WIRE_TARGET_TID, .id = tid_of(task) };
 	if (bpf_map_lookup_elem(&targets, &key))
 		return flags | SLOT_BY_TID;
 	return -1;
@@ -65,20 +66,21 @@ static __always_inline int match_target(struct task_struct *task)
 
 /*
  * Whether a task that current just made is a target. Who has no slot is none, and neither
- * are its children: so the recorder's helpers stay out of an -a recording.
+ * are its children: so the recorder's helpers stay out of an -a recording. But what comes
+ * into the recorder's PID namespace from outside (`docker exec`) has no parent there.
  */
 static __always_inline int inherit_target(struct task_struct *task, __u64 clone_flags)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
-	bool by_kernel = parent->flags & PF_KTHREAD;
+	bool by_others = parent->flags & PF_KTHREAD || !is_visible(parent);
 	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
 	struct slot *slot;
 
-	if (flags && !settings.kernel_threads)
+	if (!is_visible(task) || (flags && !settings.kernel_threads))
 		return -1;
 	slot = bpf_task_storage_get(&slots, parent, NULL, 0);
 	if (settings.all)
-		return slot || by_kernel ? flags : -1;
+		return slot || by_others ? flags : -1;
 	if (!slot)
 		return -1;
 	if (settings.no_inherit && (slot->flags & SLOT_BY_TID || !(clone_flags & CLONE_THREAD)))

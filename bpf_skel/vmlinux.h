@@ -57,7 +57,64 @@ struct pt_regs {
 	unsigned long cs;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+/* The numbers depend on the configuration. */
+enum cgroup_subsys_id {
+	perf_event_cgrp_id = 8,
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct thread_info {
+	__u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
@@ -65,6 +122,10 @@ struct task_struct {
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
 	__u64 start_boottime;
 	char comm[16];
 };
@@ -72,6 +133,11 @@ struct task_struct {
 /* Before 5.14. */
 struct task_struct___before_5_14 {
 	volatile long state;
+};
+
+/* Before 5.16. */
+struct task_struct___before_5_16 {
+	unsigned int cpu;
 };
 
 struct seq_file;

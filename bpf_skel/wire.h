@@ -88,10 +88,10 @@ struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
-	__u64 cgroup;	   /* cgroup id (v2), 0 unless asked for */
+	__u64 cgroup;	   /* id of its perf_event cgroup, 0 unless asked for */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
-	__u32 cpu;	   /* where it ended */
+	__u32 cpu;	   /* where it ended; in flight: where the thread ran last */
 	__u32 state;	   /* enum wire_state */
 	__u32 flags;	   /* WIRE_BLOCK_* */
 	__u32 stack_bytes; /* bytes of user stack after the frames; 0: none */
@@ -162,15 +162,43 @@ struct wire_task {
 #define WIRE_TASK_KTHREAD 2U
 #define WIRE_TASK_OWN 4U
 
-/* A key of the target map: what the iterator compares a task with. */
+/* A key of the target map: what a task is compared with. */
 enum wire_target_kind {
 	WIRE_TARGET_PID = 1,
 	WIRE_TARGET_TID = 2,
+	WIRE_TARGET_UID = 3, /* narrows the others */
 };
 
 struct wire_target {
 	__u32 kind; /* enum wire_target_kind */
 	__u32 id;
+};
+
+/* Where a cgroup is: in v2, or in the v1 hierarchy of the perf_event controller. */
+enum wire_cgroup_hierarchy {
+	WIRE_CGROUP_V2 = 0,
+	WIRE_CGROUP_V1 = 1,
+	WIRE_CGROUP_MAX = 2,
+};
+
+/* A key of the map of cgroups that are recorded. */
+struct wire_cgroup {
+	__u64 id; /* the inode of its directory */
+	__u32 hierarchy;
+	__u32 reserved;
+};
+
+#define WIRE_MAX_CGROUPS 256
+#define WIRE_MAX_CPUS 8192
+
+/* What narrows the targets, and by which numbers they are known. */
+struct wire_who {
+	__u32 pid_ns; /* inode of the recorder's PID namespace; 0: the first one */
+	__u8 cpus;    /* only blocks that end on the CPUs of cpu_bits */
+	__u8 users;   /* only tasks of WIRE_TARGET_UID */
+	__u8 cgroup_v2;
+	__u8 cgroup_v1;
+	__u64 cpu_bits[WIRE_MAX_CPUS / 64];
 };
 
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
@@ -189,6 +217,7 @@ struct wire_settings {
 	__u8 user_stacks;
 	__u8 cgroups;
 	__u8 reserved[2];
+	struct wire_who who;
 };
 
 #define WIRE_ASSERT(type, bytes) \
@@ -201,7 +230,9 @@ WIRE_ASSERT(wire_entry_key, 48);
 WIRE_ASSERT(wire_entry, 32);
 WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
-WIRE_ASSERT(wire_settings, 48);
+WIRE_ASSERT(wire_cgroup, 16);
+WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
+WIRE_ASSERT(wire_settings, 48 + 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_accounts, 16 * (1 + WIRE_FATE_MAX) + 32);
 
 #endif /* DENET_WIRE_H */

@@ -23,6 +23,7 @@ enum exit_status {
 	EXIT_STATUS_USAGE = 2,
 };
 
+int cmd_check(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 
 #endif /* DENET_BUILTIN_H */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Picks the command by the name that we were called by, or by the first argument. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "builtin.h"
 
@@ -11,6 +14,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
+	{ "check", cmd_check, "tell what works on this machine, and what to do where it does not" },
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
 };
 
@@ -84,6 +88,23 @@ static void unblock_sigwinch(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/*
+ * A standard descriptor that is closed would become the next file or ring that is opened,
+ * and messages would be written into that. /dev/null for reading stands in: what is
+ * written to it fails, as it would have.
+ */
+static int fill_standard_descriptors(void)
+{
+	for (;;) {
+		int fd = open("/dev/null", O_RDONLY);
+
+		if (fd < 0)
+			return -errno;
+		if (fd > STDERR_FILENO)
+			return close(fd);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command = NULL;
@@ -91,6 +112,9 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return EXIT_STATUS_USAGE;
+	/* Without /dev/null (in a bare chroot) there is nobody left to tell. */
+	if (fill_standard_descriptors() && fcntl(STDERR_FILENO, F_GETFD) < 0)
+		return EXIT_STATUS_ERROR;
 	slash = strrchr(argv[0], '/');
 	base = slash ? slash + 1 : argv[0];
 	unblock_sigwinch();

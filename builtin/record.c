@@ -9,9 +9,13 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
+#include "host/cgroup.h"
+#include "host/cpus.h"
+#include "host/pidns.h"
 #include "record/parse.h"
 #include "record/recorder.h"
 #include "record/targets.h"
+#include "record/users.h"
 
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_OVERHEAD_PPM 30000
@@ -30,12 +34,14 @@ enum record_key {
 	KEY_MAX_BLOCK,
 	KEY_STATE,
 	KEY_WINDOW,
+	KEY_NO_STILL_BLOCKED,
 	KEY_RAW_FRAMES,
 	KEY_KERNEL_THREADS,
 	KEY_MAX_OVERHEAD,
 	KEY_MAX_SIZE,
 	KEY_SWITCH_OUTPUT,
 	KEY_SWITCH_MAX_FILES,
+	KEY_ALL_CGROUPS,
 	KEY_USAGE,
 	KEY_VERSION,
 };
@@ -45,6 +51,12 @@ struct record {
 	struct recorder_options options;
 	struct id_list pids;
 	struct id_list tids;
+	struct id_list uids;
+	struct cpus cpus;
+	struct cgroup_list groups;
+	char *users; /* names, apart by commas, until they are looked up */
+	char *group_names;
+	bool has_cpus;
 	bool only_kernel;
 	bool only_user;
 	int verbose;
@@ -55,6 +67,11 @@ static const struct argp_option option_table[] = {
 	{ "all-cpus", 'a', NULL, 0, "Record every process", 1 },
 	{ "pid", 'p', "PID,...", 0, "Record these processes", 1 },
 	{ "tid", 't', "TID,...", 0, "Record these threads", 1 },
+	{ "uid", 'u', "USER,...", 0, "Only threads of these users, by name or number", 1 },
+	{ "cgroup", 'G', "PATH,...", 0,
+	  "Only threads in these cgroups or below them; also the name or id of a container", 1 },
+	{ "cpu", 'C', "LIST", 0, "Only blocks that end on these CPUs, as in 0-3,8", 1 },
+	{ "delay", 'D', "MS", 0, "Let COMMAND run for so long before the recording begins", 1 },
 	{ "no-inherit", 'i', NULL, 0, "Leave out what the targets start", 1 },
 	{ "kernel-threads", KEY_KERNEL_THREADS, NULL, 0, "Record kernel threads as well", 1 },
 
@@ -71,6 +88,8 @@ static const struct argp_option option_table[] = {
 	{ "max-block", KEY_MAX_BLOCK, "TIME", 0, "Leave out blocks that are longer", 2 },
 	{ "window", KEY_WINDOW, "TIME", 0,
 	  "How long short blocks are summed up before they are written (default 1s)", 2 },
+	{ "no-still-blocked", KEY_NO_STILL_BLOCKED, NULL, 0,
+	  "Leave out threads that have not come back when the recording ends", 2 },
 	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
@@ -86,9 +105,11 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
+	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
+	  "Record the cgroup of each sample, for perf report --sort cgroup", 4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
-	{ "mmap-pages", 'm', "PAGES", 0,
-	  "Size of each CPU's ring, in pages or with B, K, M, G", 4 },
+	{ "mmap-pages", 'm', "PAGES", 0, "Size of each CPU's ring, in pages or with B, K, M, G",
+	  4 },
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
 	  "End the recording once the file has SIZE (with B, K, M, G)", 4 },
 	{ "switch-output", KEY_SWITCH_OUTPUT, "SIZE|TIME", OPTION_ARG_OPTIONAL,
@@ -115,8 +136,7 @@ static const struct argp_option option_table[] = {
 /* A usage error: says it, and where help is, and exits with 2. */
 #define usage_error(state, ...) argp_error(state, __VA_ARGS__)
 
-static void parse_time(struct argp_state *state, const char *option, const char *text,
-		       uint64_t *ns)
+static void parse_time(struct argp_state *state, const char *option, const char *text, uint64_t *ns)
 {
 	int err = units__parse_time(text, NSEC_PER_MSEC, ns);
 
@@ -168,6 +188,60 @@ static void parse_pages(struct argp_state *state, const char *text, uint32_t *pa
 		usage_error(state, "-m %s: not a number of pages, nor a size such as 512K", text);
 }
 
+static void parse_cpus(struct argp_state *state, const char *text, struct record *record)
+{
+	int err = cpus__parse(&record->cpus, text);
+
+	if (err == -ERANGE)
+		usage_error(state, "-C %s: a CPU is at most %d, and a range runs upwards", text,
+			    CPUS_MAX - 1);
+	else if (err)
+		usage_error(state, "-C %s: not a list of CPUs, such as 2 or 0-3,8", text);
+	record->has_cpus = true;
+}
+
+static void parse_delay(struct argp_state *state, const char *text, uint64_t *ns)
+{
+	if (!strcmp(text, "-1"))
+		usage_error(state, "-D -1: to begin only when told so is not there yet; give the "
+				   "delay in ms");
+	parse_time(state, "-D", text, ns);
+}
+
+/* Appends a list to what an earlier option of the same letter gave. */
+static void append_names(struct argp_state *state, const char *option, const char *text,
+			 char **names)
+{
+	char *joined;
+
+	if (asprintf(&joined, "%s%s%s", *names ? *names : "", *names ? "," : "", text) < 0)
+		argp_failure(state, EXIT_STATUS_ERROR, ENOMEM, "%s", option);
+	free(*names);
+	*names = joined;
+}
+
+/* What narrows the targets. */
+static error_t parse_narrowing(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case 'u':
+		append_names(state, "-u", text, &record->users);
+		return 0;
+	case 'G':
+		append_names(state, "-G", text, &record->group_names);
+		return 0;
+	case 'C':
+		parse_cpus(state, text, record);
+		return 0;
+	case 'D':
+		parse_delay(state, text, &record->options.delay_ns);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static error_t parse_target(int key, char *text, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -216,6 +290,9 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 	case KEY_WINDOW:
 		parse_window(state, text, &record->options.window_ns);
 		return 0;
+	case KEY_NO_STILL_BLOCKED:
+		capture->no_still_blocked = true;
+		return 0;
 	case KEY_OFF_CPU:
 		return 0;
 	}
@@ -260,8 +337,9 @@ static void parse_switch(struct argp_state *state, const char *text,
 			 struct rotation_options *rotation)
 {
 	if (rotation__parse(rotation, text ? text : "signal"))
-		usage_error(state, "--switch-output=%s: not a size such as 100M, nor a time such "
-				   "as 30s, 10m, 1h or 1d",
+		usage_error(state,
+			    "--switch-output=%s: not a size such as 100M, nor a time such "
+			    "as 30s, 10m, 1h or 1d",
 			    text);
 }
 
@@ -289,8 +367,9 @@ static error_t parse_ceiling(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_MAX_OVERHEAD:
 		if (parse__percent(text, &options->max_overhead_ppm))
-			usage_error(state, "--max-overhead %s: not a share from 0 to 100 %%, such "
-					   "as 3 or 0.5",
+			usage_error(state,
+				    "--max-overhead %s: not a share from 0 to 100 %%, such "
+				    "as 3 or 0.5",
 				    text);
 		return 0;
 	}
@@ -309,6 +388,9 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'B':
 		record->options.no_build_ids = true;
+		return 0;
+	case KEY_ALL_CGROUPS:
+		record->options.capture.cgroups = true;
 		return 0;
 	case 'm':
 		parse_pages(state, text, &record->options.capture.ring_pages);
@@ -389,7 +471,8 @@ static error_t parse_rest(int key, struct argp_state *state)
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	error_t (*const parsers[])(int key, char *text, struct argp_state *state) = {
-		parse_target, parse_block, parse_callchain, parse_output, parse_ceiling, parse_help,
+		parse_target, parse_narrowing, parse_block, parse_callchain,
+		parse_output, parse_ceiling,   parse_help,
 	};
 	error_t err;
 
@@ -430,10 +513,50 @@ static void record__settle(struct record *record)
 	capture->nr_pids = record->pids.nr;
 	capture->tids = record->tids.ids;
 	capture->nr_tids = record->tids.nr;
-	if (!record->pids.nr && !record->tids.nr && !record->options.command)
+	/* What narrows the targets needs some: all of them, if none is named. */
+	if (!record->pids.nr && !record->tids.nr &&
+	    (!record->options.command || record->users || record->group_names || record->has_cpus))
 		capture->all = true;
 	capture->kernel_stacks = !record->only_user;
 	capture->user_stacks = !record->only_kernel;
+}
+
+/* Looks all names up on this machine. 0 or a negative errno (logged). */
+static int record__resolve(struct record *record)
+{
+	struct capture_options *capture = &record->options.capture;
+	struct cgroup_mounts mounts = { 0 };
+	int err;
+
+	err = pidns__check_proc();
+	if (!err)
+		err = targets__check(&record->pids, &record->tids);
+	if (!err && record->users)
+		err = users__resolve(&record->uids, record->users);
+	if (!err && record->has_cpus)
+		err = cpus__check(&record->cpus);
+	if (!err && record->group_names) {
+		err = cgroup_mounts__read(&mounts, NULL);
+		if (!err)
+			err = cgroup_list__resolve(&record->groups, &mounts, record->group_names);
+		cgroup_mounts__free(&mounts);
+	}
+	capture->uids = (const uint32_t *)record->uids.ids;
+	capture->nr_uids = record->uids.nr;
+	capture->groups = record->groups.refs;
+	capture->nr_groups = record->groups.nr;
+	capture->cpu_bits = record->has_cpus ? record->cpus.bits : NULL;
+	return err;
+}
+
+static void record__free(struct record *record)
+{
+	id_list__free(&record->pids);
+	id_list__free(&record->tids);
+	id_list__free(&record->uids);
+	cgroup_list__free(&record->groups);
+	free(record->users);
+	free(record->group_names);
 }
 
 int cmd_record(int argc, char **argv)
@@ -452,11 +575,9 @@ int cmd_record(int argc, char **argv)
 	else if (record.verbose)
 		level = record.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE;
 	log__init("denet-record", level);
-	if (targets__check(&record.pids, &record.tids) ||
-	    recorder__run(&record.options, &status))
+	if (record__resolve(&record) || recorder__run(&record.options, &status))
 		status = EXIT_STATUS_ERROR;
 out:
-	id_list__free(&record.pids);
-	id_list__free(&record.tids);
+	record__free(&record);
 	return status;
 }

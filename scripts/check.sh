@@ -65,7 +65,7 @@ run_as() {
 }
 
 say 'checking for the packages that building and testing need'
-"$tree/scripts/deps.sh" build perf test
+"$tree/scripts/deps.sh" build perf test vm
 find_tools
 list_strays | sort >"$work/before"
 
@@ -86,6 +86,9 @@ say 'running the tests that load BPF programs, as root'
 run_as env bpf cli
 say 'running the fuzzers for some seconds each'
 run_as as_builder fuzz
+
+say 'running some of the tests under other kernels, in qemu'
+run_as as_builder vm
 
 list_strays | sort >"$work/after"
 if ! diff "$work/before" "$work/after" >"$work/strays"; then

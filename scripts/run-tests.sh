@@ -7,9 +7,10 @@
 #   bpf    $O/tests/bpf/test_*      root: they load BPF programs
 #   cli    tests/cli/*.bats         root
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
+#   vm     tests/vm/guest.sh        in a guest of each of KERNELS (6.1 6.12 7)
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300); COUNTS=FILE receives "level passed failed skipped", a line for each level;
+# program (300), VM_LIMIT for each guest (300); COUNTS=FILE receives "level passed failed skipped", a line for each level;
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests.
 set -uo pipefail
@@ -19,6 +20,7 @@ O=$(realpath -m "${O:-build}")
 export O
 limit=${TEST_LIMIT:-300}
 fuzz_seconds=${FUZZ_SECONDS:-10}
+vm_limit=${VM_LIMIT:-300}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
@@ -207,6 +209,52 @@ run_fuzzers() {
 	done
 }
 
+# no_guest KERNEL: says why a guest of this kernel cannot be had here; fails if it can.
+no_guest() {
+	local tool
+
+	for tool in qemu-system-x86_64 busybox cpio depmod; do
+		if ! PATH=$PATH:/usr/sbin:/sbin command -v $tool >/dev/null; then
+			echo "$tool is not installed: sudo scripts/deps.sh vm"
+			return
+		fi
+	done
+	[ "$(uname -m)" = x86_64 ] || { echo 'guests are x86-64 only'; return; }
+	scripts/vm/fetch-kernel.sh "$1" >"$work/fetch" 2>&1 && return 1
+	echo "its kernel cannot be fetched (no network?): $(tail -1 "$work/fetch")"
+}
+
+# The guest's own run of this script counts; a guest that does not get there has failed.
+run_guests() {
+	local kernel reason status seconds counts wrong level good bad skip
+
+	for kernel in ${KERNELS:-6.1 6.12 7}; do
+		if reason=$(no_guest "$kernel"); then
+			printf '  SKIP  vm/%s: %s\n' "$kernel" "$reason"
+			skipped=$((skipped + 1))
+			continue
+		fi
+		counts=$work/guest/counts
+		rm -rf "$work/guest"
+		mkdir "$work/guest"
+		seconds=$SECONDS
+		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" \
+			"$kernel" "cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh $kernel"
+		status=$?
+		printf '  guest %s (%s), %d s\n' "$kernel" "$(cat "$work/fetch")" $((SECONDS - seconds))
+		sed 's/^/  /' "$work/log"
+		wrong=0
+		while read -r level good bad skip; do
+			passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+			wrong=$((wrong + bad))
+		done < <(cat "$counts" 2>/dev/null)
+		if [ ! -s "$counts" ] || { [ $status != 0 ] && [ $wrong = 0 ]; }; then
+			printf '  FAIL  vm/%s: the guest ended with status %d\n' "$kernel" $status
+			failed=$((failed + 1))
+		fi
+	done
+}
+
 run_level() {
 	local require=0
 
@@ -218,14 +266,15 @@ run_level() {
 		;;
 	user | cli) run_bats "$1" ;;
 	fuzz) run_fuzzers ;;
+	vm) run_guests ;;
 	*)
-		echo "run-tests.sh: no level $1: unit, user, bpf, cli or fuzz" >&2
+		echo "run-tests.sh: no level $1: unit, user, bpf, cli, fuzz or vm" >&2
 		exit 2
 		;;
 	esac
 }
 
-[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|fuzz…' >&2; exit 2; }
+[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|fuzz|vm…' >&2; exit 2; }
 for level; do
 	before=("$passed" "$failed" "$skipped")
 	echo "$level tests"

@@ -164,4 +164,36 @@ TEST_F(in_flight, accounts_know_the_blocks_in_flight)
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 }
 
+/* One that began in the recording, so that it has run, and four that never did. */
+TEST_F(in_flight, who_never_ran_in_the_recording_says_so)
+{
+	SKIP_FOR(session__refused());
+	for (int i = 0; i < 3; i++) {
+		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+
+		ASSERT_TRUE(sample != NULL);
+		EXPECT_EQ(variant->before, sample->never_ran)
+		TH_LOG("%s", names[i]);
+	}
+}
+
+TEST_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
+{
+	struct capture_stats *stats = &self->session.stats;
+	struct session_filter all = { 0 };
+
+	SKIP_FOR(session__refused());
+	session__free(&self->session);
+	self->options.no_still_blocked = true;
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__pass_time(&self->session, 50));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_EQ(0, session__sum(&self->session, &all).count);
+	EXPECT_EQ(0, stats->in_flight.count);
+	EXPECT_EQ(4, stats->filtered_blocked.count);
+	EXPECT_LE(4 * 50 * NSEC_PER_MSEC, stats->filtered_blocked.ns);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
 TEST_HARNESS_MAIN

@@ -30,7 +30,8 @@ FIXTURE_VARIANT_ADD(threads, of_many_processes) { "forks", "300", 500 * NSEC_PER
 
 FIXTURE_SETUP(threads)
 {
-	const char *const argv[] = { variant->name, "--wait", "--count", variant->count, NULL };
+	const char *const argv[] = { variant->name,  "--wait", "--us", "10000", "--count",
+				     variant->count, NULL };
 	struct capture_options options;
 
 	SKIP_FOR(session__refused());
@@ -65,9 +66,15 @@ TEST_F(threads, each_thread_has_the_one_block_it_says)
 						 .user = self->user };
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		ASSERT_EQ(truth->voluntary, sum.count);
-		ASSERT_LE(truth->requested_ns * 99 / 100, sum.ns);
+		ASSERT_EQ(1, sum.count);
 		ASSERT_LE(sum.ns, truth->bracket_ns);
+		/*
+		 * Once its timer runs, a thread may be preempted before it goes to sleep, and a
+		 * guest's CPU may be taken from it: of hundreds, some are. How exact a block is,
+		 * test_waits tells.
+		 */
+		filter.states = "SDR";
+		ASSERT_LE(truth->requested_ns / 2, session__sum(&self->session, &filter).ns);
 	}
 }
 

@@ -12,6 +12,7 @@ enter_tmp() {
 	export HOME=$BATS_TEST_TMPDIR
 	mkdir -p bin
 	ln -sf "$build/denet" bin/denet
+	ln -sf "$build/denet" bin/denet-check
 	ln -sf "$build/denet" bin/denet-record
 	ln -sf "$build/denet" bin/perf-denet
 	export PATH=$BATS_TEST_TMPDIR/bin:$PATH

@@ -251,7 +251,8 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 #define FATES_SUM(stats, field)                                                                    \
 	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
 	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
-	 (stats)->filtered_max.field + (stats)->lost_ring.field + (stats)->lost_internal.field)
+	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
+	 (stats)->lost_ring.field + (stats)->lost_internal.field)
 
 int64_t stats__unaccounted_count(const struct capture_stats *stats)
 {
@@ -276,6 +277,7 @@ void stats__print(const struct capture_stats *stats)
 		{ "filtered (state)", stats->filtered_state },
 		{ "filtered (min)", stats->filtered_min },
 		{ "filtered (max)", stats->filtered_max },
+		{ "filtered (blocked)", stats->filtered_blocked },
 		{ "lost (ring)", stats->lost_ring },
 		{ "lost (internal)", stats->lost_internal },
 		{ "stack lost", stats->lost_stack },

@@ -116,6 +116,38 @@ static int count_in_file(const char *file, size_t size, uint32_t type)
 	return count_records(file + offset, data, type);
 }
 
+TEST_F(writer, an_event_is_in_the_file_only_if_it_was_asked_for)
+{
+	const struct writer_options options = {
+		.path = self->path,
+		.events = 1ULL << WRITER_OFFCPU_IDLE,
+		.version = "0.1",
+	};
+	struct writer *writer;
+	int err;
+
+	writer = open_writer(self->path, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(-EINVAL, writer__sample(writer, WRITER_OFFCPU_IDLE, &self->sample));
+	EXPECT_EQ(0, writer__close(writer));
+	self->size = load(self->path, self->data);
+	EXPECT_EQ(1, bytes__u64(self->data, 32) / 128);
+	EXPECT_EQ(NULL, memmem(self->data, self->size, "offcpu-idle", 11));
+
+	writer = writer__new(&options, &err);
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(0, writer__sample(writer, WRITER_OFFCPU_IDLE, &self->sample));
+	EXPECT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
+	EXPECT_EQ(0, writer__close(writer));
+	self->size = load(self->path, self->data);
+	/* Two ids, two attrs, two names and two descriptions. */
+	EXPECT_EQ(2, bytes__u64(self->data, 32) / 128);
+	EXPECT_EQ(1, bytes__u64(self->data, 104));
+	EXPECT_EQ(2, bytes__u64(self->data, 112));
+	EXPECT_EQ(2, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	EXPECT_NE(NULL, memmem(self->data, self->size, "offcpu-idle", 11));
+}
+
 TEST_F(writer, header_and_attr_golden)
 {
 	int err;

@@ -36,6 +36,21 @@ TEST(threads_that_are_still_blocked_are_told_apart)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(threads_that_never_ran_are_told_apart)
+{
+	struct summary summary = {
+		.samples = 6,
+		.still_blocked = 2,
+		.idle = { .count = 57, .ns = 99 },
+		.path = "-",
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 6 samples (0 direct, 4 accumulated, 2 "
+		     "still blocked), 57 idle apart, 0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(a_short_buffer_is_not_overrun)
 {
 	struct summary summary = { .path = "perf.data" };

@@ -12,6 +12,8 @@ static struct {
 	enum log_level level;
 	void (*before)(void);
 	void (*after)(void);
+	log_fn sink;
+	void *sink_ctx;
 } log_state = { .program = "denet", .level = LOG_INFO };
 
 void log__init(const char *program, enum log_level level)
@@ -29,6 +31,12 @@ void log__set_hooks(void (*before)(void), void (*after)(void))
 {
 	log_state.before = before;
 	log_state.after = after;
+}
+
+void log__set_sink(log_fn fn, void *ctx)
+{
+	log_state.sink = fn;
+	log_state.sink_ctx = ctx;
 }
 
 /*
@@ -83,6 +91,11 @@ void log__vprint(enum log_level level, const char *format, va_list args)
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
 	escape(safe, sizeof(safe), text);
+	if (log_state.sink) {
+		log_state.sink(log_state.sink_ctx, level, safe);
+		errno = saved;
+		return;
+	}
 	if (log_state.before)
 		log_state.before();
 	/* One call, so that lines of several processes don't mix. */

@@ -24,6 +24,10 @@ enum log_level log__level(void);
 /* Called before and after a line is written, for a status line that must make room. */
 void log__set_hooks(void (*before)(void), void (*after)(void));
 
+/* What is to be logged goes to fn instead of stderr, one escaped line each; NULL: to stderr. */
+typedef void (*log_fn)(void *ctx, enum log_level level, const char *text);
+void log__set_sink(log_fn fn, void *ctx);
+
 void log__print(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void log__vprint(enum log_level level, const char *format, va_list args)

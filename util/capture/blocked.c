@@ -108,7 +108,7 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * 1000000ULL;
 	int err;
 
-	if (!capture->options.user_stacks)
+	if (!capture->options.user_stacks || capture->options.no_still_blocked)
 		return;
 	do {
 		err = read_once(capture, user, deadline);
@@ -138,6 +138,8 @@ static struct capture_tally *filter(struct capture *capture, const struct wire_b
 {
 	struct capture_stats *stats = &capture->stats;
 
+	if (capture->options.no_still_blocked)
+		return &stats->filtered_blocked;
 	if (!(capture->options.states & (1U << block->state)))
 		return &stats->filtered_state;
 	if (block->ns < capture->options.min_ns)

@@ -15,6 +15,7 @@
  * then, stops it. Not thread-safe; one thread drives one capture.
  */
 struct capture;
+struct cgroup_ref; /* host/cgroup.h */
 
 /* Which capture way attached. */
 enum capture_way {
@@ -30,6 +31,16 @@ struct capture_options {
 	size_t nr_pids;
 	const pid_t *tids;   /* threads to record */
 	size_t nr_tids;
+	/*
+	 * These narrow the targets; what is empty narrows nothing. A thread is asked when its
+	 * block ends, so one that changes its user or its cgroup comes in or drops out.
+	 */
+	const uint32_t *uids; /* effective users */
+	size_t nr_uids;
+	const struct cgroup_ref *groups; /* these cgroups and all below them */
+	size_t nr_groups;	    /* at most CAPTURE_MAX_GROUPS */
+	const uint64_t *cpu_bits; /* CAPTURE_MAX_CPUS bits: the CPUs on which it ended; or NULL */
+	bool delayed;	     /* recording begins with capture__begin() */
 	bool no_inherit;     /* children of targets are not targets */
 	bool kernel_threads; /* record kernel threads as well */
 	uint64_t threshold_ns;
@@ -39,14 +50,18 @@ struct capture_options {
 	uint32_t max_frames; /* per side */
 	bool kernel_stacks;
 	bool user_stacks;
-	bool cgroups;
+	bool cgroups;	     /* samples tell the cgroup, and CGROUP records come */
 	bool raw_frames;     /* keep the tracer's own frames */
+	bool no_still_blocked; /* leave out threads that have not come back at the end */
 	uint32_t ring_pages; /* per CPU, a power of two */
 	enum capture_way way;
 };
 
 /* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
 #define CAPTURE_MAX_FRAMES 127
+
+#define CAPTURE_MAX_GROUPS 256
+#define CAPTURE_MAX_CPUS 8192
 
 /* The bit of a state in capture_options.states by its letter in ps(1); 0: no such state. */
 uint32_t capture__state_bit(char letter);
@@ -65,7 +80,7 @@ struct capture_sink {
 	void *ctx;
 	/* a block, or the sum of some */
 	int (*sample)(void *ctx, const struct sample *sample);
-	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
+	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target, or of a new CGROUP. Ends with a sample_id of
 	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
 	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
 	/* the ring of a CPU had no room for this many records */
@@ -104,6 +119,7 @@ struct capture_stats {
 	struct capture_tally filtered_state;
 	struct capture_tally filtered_min;
 	struct capture_tally filtered_max;
+	struct capture_tally filtered_blocked; /* in flight, and no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
 	struct capture_tally lost_stack; /* in accumulated, but its stack is lost */
@@ -132,9 +148,15 @@ struct capture *capture__new(const struct capture_options *options,
 
 /*
  * Attaches, gives every task its storage and stamps those that sleep. From here on
- * blocks are recorded. 0 or a negative errno (logged).
+ * blocks are recorded, unless it is delayed. 0 or a negative errno (logged).
  */
 int capture__start(struct capture *capture);
+
+/*
+ * Of a delayed capture: blocks are recorded from here on. Until then it has followed births
+ * and names. 0 or a negative errno (logged).
+ */
+int capture__begin(struct capture *capture);
 
 /* The tasks that lived at the start; valid until capture__delete(). */
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr);

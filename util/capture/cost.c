@@ -58,8 +58,7 @@ static int make_room(struct cost *cost)
 int capture__cost(struct capture *capture, struct capture_cost *out)
 {
 	struct cost *cost = &capture->cost;
-	struct programs_info info;
-	uint64_t *now, seen;
+	uint64_t *now, seen, run_ns = 0;
 	int err;
 
 	*out = (struct capture_cost){ 0 };
@@ -70,7 +69,7 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 	memset(now, 0, cost->nr_cpus * sizeof(*now));
 	err = programs__seen(capture->programs, now, cost->nr_cpus);
 	if (!err)
-		err = programs__info(capture->programs, &info);
+		err = programs__run_ns(capture->programs, &run_ns);
 	if (err)
 		return err;
 	for (size_t i = 0; i < cost->nr_cpus && cost->known; i++) {
@@ -80,9 +79,9 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 			out->seen_busiest = seen;
 	}
 	if (cost->known)
-		out->run_ns = info.run_ns - cost->run_ns;
+		out->run_ns = run_ns - cost->run_ns;
 	memcpy(cost->seen, now, cost->nr_cpus * sizeof(*now));
-	cost->run_ns = info.run_ns;
+	cost->run_ns = run_ns;
 	cost->known = true;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "capture/engine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
 
@@ -9,9 +10,13 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/decode.h"
+#include "capture/who.h"
+#include "host/settings.h"
 
 /* How often a recording with targets looks whether they live, in ms. */
 #define ALIVE_MS 200
+/* The descriptors of a recording, but for those of the rings: with room to spare. */
+#define DESCRIPTORS 64
 
 _Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
 
@@ -71,19 +76,28 @@ static int connect_rings(struct capture *capture)
 	return err;
 }
 
+static int set_late_ring(void *ctx, unsigned int cpu, int fd)
+{
+	const struct capture *capture = ctx;
+
+	return programs__set_ring(capture->programs, cpu, fd);
+}
+
+int capture__update_rings(struct capture *capture)
+{
+	return rings__update(capture->rings, set_late_ring, capture);
+}
+
+/* The lists are the caller's; nothing needs them after this. */
 static int add_targets(struct capture *capture)
 {
-	const struct capture_options *options = &capture->options;
-	int err = 0;
+	struct capture_options *options = &capture->options;
+	int err = who__add(options, capture->programs);
 
-	for (size_t i = 0; i < options->nr_pids && !err; i++)
-		err = programs__add_target(capture->programs, WIRE_TARGET_PID,
-					   (uint32_t)options->pids[i]);
-	for (size_t i = 0; i < options->nr_tids && !err; i++)
-		err = programs__add_target(capture->programs, WIRE_TARGET_TID,
-					   (uint32_t)options->tids[i]);
-	/* The lists are the caller's; nothing needs them any more. */
-	capture->options.pids = capture->options.tids = NULL;
+	options->pids = options->tids = NULL;
+	options->uids = NULL;
+	options->groups = NULL;
+	options->cpu_bits = NULL;
 	return err;
 }
 
@@ -92,25 +106,47 @@ static void make_trim(struct capture *capture)
 {
 	int err = 0;
 
-	if (capture->options.raw_frames || !capture->options.kernel_stacks)
+	if (!capture->options.kernel_stacks)
 		return;
 	capture->trim = trim__new(NULL, &err);
 	if (!trim__works(capture->trim))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
-			"and have no names; run with CAP_SYSLOG or set kernel.kptr_restrict to 0");
+			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+			"kernel.perf_event_paranoid=1`");
+	if (capture->options.raw_frames) {
+		trim__delete(capture->trim);
+		capture->trim = NULL;
+	}
+}
+
+/* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
+static int reserve_descriptors(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t limit = 0;
+	int err = descriptors__reserve(DESCRIPTORS + 2 * (size_t)(cpus > 0 ? cpus : 1), &limit);
+
+	if (err)
+		pr_err("no descriptors left: a recording takes %d and two for each CPU, and the "
+		       "limit is %" PRIu64 "; raise `ulimit -n`",
+		       DESCRIPTORS, limit);
+	return err;
 }
 
 static int build(struct capture *capture)
 {
 	struct wire_settings settings = make_settings(&capture->options);
-	int err = 0;
+	int err = reserve_descriptors();
 
-	capture->programs =
-		programs__new(&settings, capture->options.way,
-			      capture->options.nr_pids + capture->options.nr_tids, &err);
+	if (!err)
+		err = who__settle(&settings.who, &capture->options);
+	if (err)
+		return err;
+	capture->programs = programs__new(&settings, capture->options.way,
+					  who__targets(&capture->options), &err);
 	if (!capture->programs)
 		return err;
-	capture->rings = rings__new(capture->options.ring_pages, &err);
+	capture->rings = rings__new(capture->options.ring_pages, capture->options.cgroups, &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -202,11 +238,23 @@ int capture__start(struct capture *capture)
 	if (err)
 		return err;
 	err = programs__enlist(capture->programs, keep_tasks, capture);
-	if (!err)
-		err = programs__begin(capture->programs, &capture->stats.start_ns);
-	capture->started = !err;
-	if (err)
+	if (err) {
 		pr_err("cannot go over the tasks that live: %s", strerror(-err));
+		return err;
+	}
+	if (!capture->options.delayed)
+		err = capture__begin(capture);
+	capture->started = !err;
+	return err;
+}
+
+int capture__begin(struct capture *capture)
+{
+	int err = programs__begin(capture->programs, &capture->stats.start_ns);
+
+	if (err)
+		pr_err("cannot stamp the tasks that sleep: %s", strerror(-err));
+	capture->begun = !err;
 	return err;
 }
 
@@ -317,6 +365,7 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
+	case PERF_RECORD_CGROUP:
 		return read_sideband(capture, event, size);
 	default:
 		return 0; /* THROTTLE and the like say nothing that we want */
@@ -340,6 +389,8 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
+	if (err == RINGS_CPUS_CHANGED)
+		err = capture__update_rings(capture);
 	return err ? err : capture__read_rings(capture);
 }
 
@@ -398,6 +449,8 @@ int capture__stop(struct capture *capture, int deadline_ms)
 		return 0;
 	capture->stopped = true;
 	capture->stats.end_ns = clock__now_ns();
+	if (!capture->begun)
+		capture->stats.start_ns = capture->stats.end_ns;
 	err = close_up(capture, deadline_ms);
 	if (err)
 		pr_err("the recording could not be ended as a whole: %s", strerror(-err));

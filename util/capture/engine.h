@@ -28,6 +28,7 @@ struct capture {
 	struct buffer aligned;	       /* a record, moved to where u64 may be read */
 	struct cost cost;
 	bool started;
+	bool begun; /* blocks are recorded */
 	bool stopped;
 };
 
@@ -36,6 +37,9 @@ int capture__deliver(struct capture *capture, struct sample *sample);
 
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);
+
+/* Gives CPUs that came online a ring. 0 or a negative errno. */
+int capture__update_rings(struct capture *capture);
 
 /* Reports threads that have not come back; their user frames by deadline_ms. */
 int capture__report_blocked(struct capture *capture, int deadline_ms);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/refusal.h"
 #include "offcpu.skel.h"
 
 #define BATCH 512
@@ -180,21 +181,19 @@ static int load(struct programs *programs, const struct wire_settings *settings,
 	return first ? first : -EOPNOTSUPP;
 }
 
+/* Says why, and what helps. btf NULL: there is none. */
 static void explain(int err, const struct btf *btf)
 {
-	if (err == -EPERM)
-		pr_err("no right to load BPF programs: run as root, or with CAP_BPF and "
-		       "CAP_PERFMON");
-	else if (!has_helper(btf, "BPF_FUNC_task_storage_get") ||
-		 tracepoint_args(btf, "sched_switch") < 0)
-		pr_err("this kernel is too old: it has no task storage for tracing programs, "
-		       "which Linux 5.11 and later have");
-	else if (err == -EOPNOTSUPP)
-		pr_err("this kernel has none of the hooks at which a thread comes back to the CPU "
-		       "(sched_exit_tp, fentry of __perf_event_task_sched_in)");
-	else
-		pr_err("the kernel refused the BPF programs: %s (run with -vv for its words)",
-		       strerror(-err));
+	struct refusal_facts facts = { .err = err, .has_btf = btf };
+	char text[512];
+
+	refusal_facts__read(&facts);
+	if (btf) {
+		facts.has_scheduler = tracepoint_args(btf, "sched_switch") >= 0;
+		facts.has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
+		facts.has_hook = err != -EOPNOTSUPP;
+	}
+	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
 struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
@@ -211,10 +210,8 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	libbpf_set_print(print_libbpf);
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
-		*err = -errno;
-		pr_err("cannot read the kernel's BTF: %s; a kernel with CONFIG_DEBUG_INFO_BTF is "
-		       "needed (all of Debian's since 11 have it)",
-		       strerror(errno));
+		*err = errno ? -errno : -ENOENT;
+		explain(*err, NULL);
 		free(programs);
 		return NULL;
 	}
@@ -256,6 +253,16 @@ int programs__add_target(struct programs *programs, enum wire_target_kind kind, 
 	int err;
 
 	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.targets), &key, &one, BPF_ANY);
+	return err ? -errno : 0;
+}
+
+int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id)
+{
+	struct wire_cgroup key = { .id = id, .hierarchy = hierarchy };
+	__u32 one = 1;
+	int err;
+
+	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.cgroups), &key, &one, BPF_ANY);
 	return err ? -errno : 0;
 }
 
@@ -599,12 +606,11 @@ static uint64_t map_bytes(int fd)
 	return bytes;
 }
 
-int programs__info(const struct programs *programs, struct programs_info *info)
+/* What the kernel says of the programs; maps are dearer to ask. */
+static int add_programs(const struct programs *programs, struct programs_info *info)
 {
 	struct bpf_program *program;
-	struct bpf_map *map;
 
-	*info = (struct programs_info){ 0 };
 	bpf_object__for_each_program(program, programs->skel->obj)
 	{
 		struct bpf_prog_info prog = { 0 };
@@ -618,6 +624,27 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 		info->run_count += prog.run_cnt;
 		info->recursion_misses += prog.recursion_misses;
 	}
+	return 0;
+}
+
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns)
+{
+	struct programs_info info = { 0 };
+	int err = add_programs(programs, &info);
+
+	*run_ns = info.run_ns;
+	return err;
+}
+
+int programs__info(const struct programs *programs, struct programs_info *info)
+{
+	struct bpf_map *map;
+	int err;
+
+	*info = (struct programs_info){ 0 };
+	err = add_programs(programs, info);
+	if (err)
+		return err;
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
 	return 0;

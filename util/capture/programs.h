@@ -31,6 +31,9 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 /* Before programs__attach(): a process or thread to record. */
 int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
 
+/* The same: a cgroup to record, with all below it. hierarchy is of enum wire_cgroup_hierarchy. */
+int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id);
+
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
 
@@ -97,6 +100,9 @@ struct programs_info {
 	uint64_t map_bytes;
 };
 int programs__info(const struct programs *programs, struct programs_info *info);
+
+/* The run time of all programs so far, while it was measured. 0 or a negative errno. */
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
 
 int64_t programs__targets_alive(const struct programs *programs);
 

@@ -17,6 +17,10 @@
 
 #include "base/log.h"
 #include "capture/capture.h"
+#include "host/cpu_watch.h"
+
+/* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
+#define RINGS_MIN_PAGES 8
 
 /* One CPU's ring: an evlist of its own, so that each can come and go by itself. */
 struct ring {
@@ -24,14 +28,21 @@ struct ring {
 	struct perf_cpu_map *cpus; /* of that one CPU */
 	struct perf_evsel *sideband;
 	unsigned int cpu;
-	int fd; /* of the event that BPF writes to; owned by its evsel */
+	int fd;	   /* of the event that BPF writes to; owned by its evsel */
+	bool gone; /* its CPU went offline: the kernel has taken the events off it for good */
+	bool read; /* and all that was in it has been read */
 };
 
 struct rings {
 	struct perf_thread_map *threads;
 	struct ring *ring;
 	size_t nr;
-	struct pollfd *polls; /* nr + 1 */
+	struct pollfd *polls; /* nr + 2 */
+	uint32_t pages;
+	bool cgroups; /* the side band tells new ones */
+	int watch_fd; /* negative: the list of CPUs is all that tells */
+	bool enabled;
+	bool refused; /* said already: a CPU has no ring */
 };
 
 static int print_libperf(enum libperf_print_level level, const char *format, va_list args)
@@ -53,7 +64,7 @@ static void explain_open(int err)
 }
 
 /* The side band: one event on every CPU, for all processes, filtered later. */
-static struct perf_evsel *new_sideband(uint32_t pages)
+static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -66,6 +77,7 @@ static struct perf_evsel *new_sideband(uint32_t pages)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.cgroup = cgroups,
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark = pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
@@ -109,13 +121,14 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
+		     bool cgroups)
 {
 	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
-	ring->sideband = new_sideband(pages);
+	ring->sideband = new_sideband(pages, cgroups);
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
@@ -131,7 +144,11 @@ static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_
 	if (ring->fd < 0)
 		return ring->fd;
 	err = perf_evsel__open(output, ring->cpus, threads);
-	return !err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id) ? -EBADF : err;
+	if (!err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id))
+		err = -EBADF;
+	if (err)
+		ring->fd = -1;
+	return err;
 }
 
 static int map_ring(struct ring *ring, uint32_t pages)
@@ -142,16 +159,22 @@ static int map_ring(struct ring *ring, uint32_t pages)
 		return 0;
 	/* libperf says -1 and leaves the reason in errno. */
 	err = errno ? -errno : -ENOMEM;
+	perf_evlist__munmap(ring->evlist);
+	return err;
+}
+
+static void explain_map(int err, uint32_t pages)
+{
 	if (err == -EPERM)
 		pr_err("no right to lock %u pages a CPU for the rings: use fewer (-m), raise "
 		       "`ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
 		       pages);
 	else
 		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
-	return err;
 }
 
-static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
+		    bool cgroups)
 {
 	char name[16];
 	int err;
@@ -161,12 +184,8 @@ static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t
 	ring->evlist = perf_evlist__new();
 	if (!ring->cpus || !ring->evlist)
 		return -ENOMEM;
-	err = open_ring(ring, threads, pages);
-	if (err) {
-		explain_open(err);
-		return err;
-	}
-	return map_ring(ring, pages);
+	err = open_ring(ring, threads, pages, cgroups);
+	return err ? err : map_ring(ring, pages);
 }
 
 static void delete_ring(struct ring *ring)
@@ -181,31 +200,91 @@ static void delete_ring(struct ring *ring)
 	perf_cpu_map__put(ring->cpus);
 }
 
-static int allocate(struct rings *rings)
+/* Makes room for one more. The rings may move, so nobody keeps a pointer to one. */
+static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 {
-	struct perf_cpu_map *online = perf_cpu_map__new(NULL);
+	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 3, sizeof(*polls));
+	struct ring *ring;
 
-	rings->threads = perf_thread_map__new_dummy();
-	if (!online || !rings->threads)
-		return -ENOMEM;
-	perf_thread_map__set_pid(rings->threads, 0, -1);
-	rings->nr = (size_t)perf_cpu_map__nr(online);
-	rings->ring = calloc(rings->nr, sizeof(*rings->ring));
-	rings->polls = calloc(rings->nr + 1, sizeof(*rings->polls));
-	for (size_t i = 0; rings->ring && i < rings->nr; i++)
-		rings->ring[i].cpu = (unsigned int)perf_cpu_map__cpu(online, (int)i).cpu;
-	perf_cpu_map__put(online);
-	return rings->ring && rings->polls ? 0 : -ENOMEM;
+	if (!polls)
+		return NULL;
+	rings->polls = polls;
+	ring = reallocarray(rings->ring, rings->nr + 1, sizeof(*ring));
+	if (!ring)
+		return NULL;
+	rings->ring = ring;
+	ring += rings->nr++;
+	*ring = (struct ring){ .cpu = cpu, .fd = -1 };
+	return ring;
 }
 
-struct rings *rings__new(uint32_t pages, int *err)
+static void drop_ring(struct rings *rings, size_t index)
+{
+	delete_ring(&rings->ring[index]);
+	rings->ring[index] = rings->ring[--rings->nr];
+}
+
+/* A CPU that went offline since it was listed is not there: that is no error. */
+static int open_all(struct rings *rings, bool *mapping)
+{
+	struct perf_cpu_map *online = perf_cpu_map__new(NULL);
+	struct ring *ring;
+	int err = online ? 0 : -ENOMEM;
+
+	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
+		ring = add_ring(rings, (unsigned int)perf_cpu_map__cpu(online, i).cpu);
+		err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+		*mapping = ring && ring->fd >= 0;
+		if (err == -ENODEV) {
+			drop_ring(rings, rings->nr - 1);
+			err = 0;
+		}
+	}
+	perf_cpu_map__put(online);
+	return err;
+}
+
+/* Who may not lock as much gets smaller rings: better than none. */
+static int open_smaller(struct rings *rings)
+{
+	uint32_t wanted = rings->pages;
+	bool mapping = false;
+	int err;
+
+	while ((err = open_all(rings, &mapping)) == -EPERM && mapping &&
+	       rings->pages > RINGS_MIN_PAGES) {
+		while (rings->nr)
+			drop_ring(rings, rings->nr - 1);
+		rings->pages /= 2;
+	}
+	if (err && mapping)
+		explain_map(err, rings->pages);
+	else if (err)
+		explain_open(err);
+	else if (rings->pages != wanted)
+		pr_warn("rings of %u pages a CPU instead of %u: there is no right to lock more; "
+			"raise `ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
+			rings->pages, wanted);
+	return err;
+}
+
+struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
 	libperf_init(print_libperf);
-	*err = rings ? allocate(rings) : -ENOMEM;
-	for (size_t i = 0; !*err && i < rings->nr; i++)
-		*err = new_ring(&rings->ring[i], rings->threads, pages);
+	*err = -ENOMEM;
+	if (!rings)
+		return NULL;
+	rings->pages = pages;
+	rings->cgroups = cgroups;
+	/* Before the list is read: what changes after that is announced. */
+	rings->watch_fd = cpu_watch__open();
+	rings->threads = perf_thread_map__new_dummy();
+	if (rings->threads) {
+		perf_thread_map__set_pid(rings->threads, 0, -1);
+		*err = open_smaller(rings);
+	}
 	if (*err) {
 		rings__delete(rings);
 		return NULL;
@@ -217,8 +296,10 @@ void rings__delete(struct rings *rings)
 {
 	if (!rings)
 		return;
-	for (size_t i = 0; rings->ring && i < rings->nr; i++)
-		delete_ring(&rings->ring[i]);
+	while (rings->nr)
+		drop_ring(rings, rings->nr - 1);
+	if (rings->watch_fd >= 0)
+		close(rings->watch_fd);
 	perf_thread_map__put(rings->threads);
 	free(rings->ring);
 	free(rings->polls);
@@ -246,15 +327,99 @@ int rings__enable(struct rings *rings)
 		if (perf_evsel__enable(rings->ring[i].sideband))
 			return -errno;
 	}
+	rings->enabled = true;
 	return 0;
 }
 
-static int read_ring(const struct ring *ring, rings_fn fn, void *ctx)
+static void mark(void *ctx, unsigned int cpu, bool online)
+{
+	struct rings *rings = ctx;
+
+	/* One that comes back needs new events as well, if it was gone but for a moment. */
+	(void)online;
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (rings->ring[i].cpu == cpu)
+			rings->ring[i].gone = true;
+	}
+}
+
+static bool has_ring(const struct rings *rings, unsigned int cpu)
+{
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (rings->ring[i].cpu == cpu && !rings->ring[i].gone)
+			return true;
+	}
+	return false;
+}
+
+static bool is_online(const struct perf_cpu_map *online, unsigned int cpu)
+{
+	for (int i = 0; i < perf_cpu_map__nr(online); i++) {
+		if (perf_cpu_map__cpu(online, i).cpu == (int)cpu)
+			return true;
+	}
+	return false;
+}
+
+/* Opens the ring of a CPU that has come. Without one the recording goes on, and says so. */
+static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, void *ctx)
+{
+	struct ring *ring = add_ring(rings, cpu);
+	int err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+
+	if (!err && rings->enabled && perf_evsel__enable(ring->sideband))
+		err = -errno;
+	if (!err)
+		err = came(ctx, cpu, ring->fd);
+	if (!err) {
+		pr_verbose("CPU %u came online and has a ring", cpu);
+		return 0;
+	}
+	if (ring)
+		drop_ring(rings, rings->nr - 1);
+	/* Gone again already: the next look will tell. */
+	if (err == -ENODEV || rings->refused)
+		return 0;
+	rings->refused = true;
+	pr_warn("CPU %u came online, but cannot have a ring: %s; blocks that end there are lost",
+		cpu, strerror(-err));
+	return 0;
+}
+
+int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
+{
+	struct perf_cpu_map *online;
+	int err = 0;
+
+	/* First, so that what is marked now is read once more before it goes. */
+	for (size_t i = rings->nr; i-- > 0;) {
+		if (rings->ring[i].gone && rings->ring[i].read)
+			drop_ring(rings, i);
+	}
+	if (rings->watch_fd >= 0)
+		cpu_watch__read(rings->watch_fd, mark, rings);
+	online = perf_cpu_map__new(NULL);
+	if (!online)
+		return -ENOMEM;
+	for (size_t i = 0; i < rings->nr; i++)
+		rings->ring[i].gone |= !is_online(online, rings->ring[i].cpu);
+	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
+		unsigned int cpu = (unsigned int)perf_cpu_map__cpu(online, i).cpu;
+
+		if (!has_ring(rings, cpu))
+			err = open_late(rings, cpu, came, ctx);
+	}
+	perf_cpu_map__put(online);
+	return err;
+}
+
+static int read_ring(struct ring *ring, rings_fn fn, void *ctx)
 {
 	struct perf_mmap *map = perf_evlist__next_mmap(ring->evlist, NULL, false);
 	union perf_event *event;
 	int nr = 0, err = 0;
 
+	ring->read = ring->gone;
 	if (!map || perf_mmap__read_init(map) < 0)
 		return 0;
 	while (!err && (event = perf_mmap__read_event(map)) != NULL) {
@@ -284,8 +449,15 @@ int rings__read(struct rings *rings, rings_fn fn, void *ctx)
 
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 {
-	for (size_t i = 0; i < rings->nr; i++)
-		rings->polls[i] = (struct pollfd){ .fd = rings->ring[i].fd, .events = POLLIN };
-	rings->polls[rings->nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
-	return poll(rings->polls, rings->nr + 1, timeout_ms) < 0 ? -errno : 0;
+	struct pollfd *polls = rings->polls;
+	size_t nr = rings->nr;
+
+	for (size_t i = 0; i < nr; i++)
+		polls[i] = (struct pollfd){ .fd = rings->ring[i].gone ? -1 : rings->ring[i].fd,
+					    .events = POLLIN };
+	polls[nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
+	polls[nr + 1] = (struct pollfd){ .fd = rings->watch_fd, .events = POLLIN };
+	if (poll(polls, nr + 2, timeout_ms) < 0)
+		return -errno;
+	return polls[nr + 1].revents ? RINGS_CPUS_CHANGED : 0;
 }

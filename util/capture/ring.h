@@ -2,6 +2,7 @@
 #ifndef DENET_CAPTURE_RING_H
 #define DENET_CAPTURE_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,10 +17,11 @@ struct rings;
 typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int cpu);
 
 /*
- * Opens and maps rings of pages pages (a power of two) for each CPU. NULL on error, with
- * *err set and the cause logged.
+ * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is
+ * said, where that much may not be locked. cgroups: new cgroups are told as well. NULL on
+ * error, with *err set and the cause logged.
  */
-struct rings *rings__new(uint32_t pages, int *err);
+struct rings *rings__new(uint32_t pages, bool cgroups, int *err);
 void rings__delete(struct rings *rings); /* accepts NULL */
 
 /* The number of CPUs; and for each index the CPU and the descriptor that BPF writes to. */
@@ -33,7 +35,21 @@ int rings__enable(struct rings *rings);
 /* Reads all that is there. Returns the number of records or a negative errno. */
 int rings__read(struct rings *rings, rings_fn fn, void *ctx);
 
-/* Waits until a ring is half full, extra_fd is readable (-1: none) or the time is over. */
+/*
+ * Looks for CPUs that have come or gone since the last call: came is called for each new
+ * ring, the descriptor being what BPF writes to; the ring of a CPU that has gone stays until
+ * it has been read. A CPU that cannot have a ring is said once, and no error. 0 or a
+ * negative errno.
+ */
+typedef int (*rings_came_fn)(void *ctx, unsigned int cpu, int fd);
+int rings__update(struct rings *rings, rings_came_fn came, void *ctx);
+
+/*
+ * Waits until a ring is half full, extra_fd is readable (-1: none), a device came or went
+ * or the time is over. 0, RINGS_CPUS_CHANGED if rings__update() has something to look at, or a
+ * negative errno.
+ */
+#define RINGS_CPUS_CHANGED 1
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);
 
 #endif /* DENET_CAPTURE_RING_H */

@@ -111,6 +111,8 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 	if (sideband__time(event, size, time))
 		return -EINVAL;
 	switch (task->header.type) {
+	case PERF_RECORD_CGROUP:
+		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		if (size < sizeof(*task) + sizeof(struct sample_id))
@@ -123,6 +125,9 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 	default:
 		return -EINVAL;
 	}
+	/* Of another PID namespace than ours, or of an idle task. */
+	if (!task->pid || task->pid == UINT32_MAX)
+		return 0;
 	if (task->header.type == PERF_RECORD_FORK) {
 		err = learn_fork(sideband, task);
 		if (err)

@@ -24,7 +24,7 @@ int sideband__add(struct sideband *sideband, pid_t pid);
 int sideband__time(const void *event, size_t size, uint64_t *time);
 
 /*
- * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT) belongs in. Learns from FORK
+ * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT, CGROUP) belongs in. Learns from FORK
  * and EXIT. 1, 0, -EINVAL for a record too short to tell or of another type, -ENOMEM. *time
  * receives the time in its sample_id, 0 if there is none.
  */

@@ -62,6 +62,10 @@ int capture__drain(struct capture *capture)
 	err = capture__read_rings(capture);
 	if (err < 0)
 		return err;
+	/* The CPUs' comings are announced, but not to everybody. */
+	err = capture__update_rings(capture);
+	if (err)
+		return err;
 	drain.stacks = capture->stacks[gen];
 	err = programs__take_sums(capture->programs, (unsigned int)gen, deliver_sum, &drain);
 	stacks__clear(capture->stacks[gen]);

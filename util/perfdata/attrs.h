@@ -17,14 +17,21 @@ struct event_kind {
 	uint64_t sample_extra; /* PERF_SAMPLE_* bits beyond those that all events have */
 };
 
-/* The events of a file, in the order of their attrs; *nr receives their number. */
+/* Every event that a file may have, in the order of their attrs; *nr receives their number. */
 const struct event_kind *attrs__kinds(size_t *nr);
+
+/*
+ * The events of one file: those of attrs__kinds() that are always there and those whose bits
+ * (1 << id) are set. Fills in kinds, ATTRS_MAX at most, and returns their number.
+ */
+#define ATTRS_MAX 8
+size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
 
 /*
  * Events that most files do not have. What they look like is told by TRACING_DATA, which
  * comes last in a file, so their attrs do, too, and only if there are samples of them.
  */
-const struct event_kind *attrs__late_kinds(size_t *nr);
+size_t attrs__select_late(const struct event_kind *kinds[ATTRS_MAX]);
 
 /* The late event of an id; NULL: there is none. */
 const struct event_kind *attrs__late_kind(uint64_t id);

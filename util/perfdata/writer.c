@@ -38,9 +38,9 @@ static uint64_t sideband_id(void)
 /* The header, but for the features. */
 static struct layout_header make_header(const struct writer *writer)
 {
-	size_t nr;
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 
-	attrs__kinds(&nr);
 	return (struct layout_header){
 		.magic = LAYOUT_MAGIC,
 		.size = sizeof(struct layout_header),
@@ -54,8 +54,8 @@ static struct layout_header make_header(const struct writer *writer)
 /* Header, ids and attrs: all that stands before the data of a file. */
 static int put_front(struct writer *writer, struct buffer *out)
 {
-	size_t nr;
-	const struct event_kind *kinds = attrs__kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 	uint64_t ids = sizeof(struct layout_header);
 	struct layout_header header = make_header(writer);
 	int err;
@@ -64,39 +64,39 @@ static int put_front(struct writer *writer, struct buffer *out)
 	writer->data_offset = header.data.offset;
 	err = buffer__append(out, &header, sizeof(header));
 	for (size_t i = 0; !err && i < nr; i++)
-		err = buffer__append(out, &kinds[i].id, sizeof(kinds[i].id));
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	for (size_t i = 0; !err && i < nr; i++) {
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
 
-		attrs__fill(&kinds[i], writer->features.cgroups, attr.attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;
 }
 
-static int put_names(struct buffer *out)
+static int put_names(const struct writer *writer, struct buffer *out)
 {
-	size_t nr;
-	const struct event_kind *kinds = attrs__kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++)
-		err = encode__event_name(out, kinds[i].id, kinds[i].name);
+		err = encode__event_name(out, kinds[i]->id, kinds[i]->name);
 	return err;
 }
 
 static int put_pipe_attrs(struct writer *writer)
 {
-	size_t nr;
-	const struct event_kind *kinds = attrs__kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(&kinds[i], writer->features.cgroups, attr);
-		err = encode__header_attr(&writer->pending, kinds[i].id, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	return err;
 }
@@ -169,7 +169,7 @@ static int start_file(struct writer *writer)
 	if (!err)
 		err = file__append(&writer->file, front.data, front.len, &written);
 	if (!err)
-		err = put_names(&writer->pending);
+		err = put_names(writer, &writer->pending);
 	buffer__free(&front);
 	return err;
 }
@@ -185,7 +185,7 @@ static int start_pipe(struct writer *writer)
 	if (!err)
 		err = put_pipe_attrs(writer);
 	if (!err)
-		err = put_names(&writer->pending);
+		err = put_names(writer, &writer->pending);
 	if (!err)
 		err = put_pipe_features(writer, FEATURE_AT_START);
 	return err;
@@ -211,6 +211,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		.argc = options->argc,
 		.argv = options->argv,
 		.cgroups = options->cgroups,
+		.events = options->events,
 		.build_ids = &writer->build_ids,
 	};
 	features__read_host(&writer->features);
@@ -243,7 +244,8 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 
 	if (writer->error)
 		return writer->error;
-	if (!attrs__kind(event))
+	if (!attrs__kind(event) ||
+	    (event != WRITER_OFFCPU_TIME && !(features->events & 1ULL << event)))
 		return -EINVAL;
 	err = encode__sample(&writer->pending, event, features->cgroups, sample);
 	if (!err) {
@@ -261,13 +263,13 @@ static int announce_late(struct writer *writer)
 {
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	struct buffer data = { 0 };
-	size_t nr;
-	const struct event_kind *kinds = attrs__late_kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(kinds);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(&kinds[i], writer->features.cgroups, attr);
-		err = encode__header_attr(&writer->pending, kinds[i].id, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	if (!err)
 		err = tracing__encode(&data);
@@ -413,26 +415,22 @@ uint64_t writer__samples(const struct writer *writer)
 static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
 			 struct layout_section *section)
 {
-	size_t nr, nr_late;
-	const struct event_kind *kinds = attrs__kinds(&nr);
-	const struct event_kind *late = attrs__late_kinds(&nr_late);
+	const struct event_kind *kinds[2 * ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 	uint64_t ids = offset + out->len;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? &kinds[i] : &late[i - nr];
-
-		err = buffer__append(out, &kind->id, sizeof(kind->id));
-	}
+	nr += attrs__select_late(kinds + nr);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	*section = (struct layout_section){ .offset = offset + out->len,
-					    .size = (nr + nr_late) * sizeof(struct layout_attr) };
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? &kinds[i] : &late[i - nr];
+					    .size = nr * sizeof(struct layout_attr) };
+	for (size_t i = 0; !err && i < nr; i++) {
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
 
-		attrs__fill(kind, writer->features.cgroups, attr.attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;

@@ -18,12 +18,14 @@ struct writer;
 
 /* Ids of the events in the file; fixed, since a reader may have learnt them. */
 enum writer_event {
-	WRITER_OFFCPU_TIME = 1, /* "offcpu-time" */
-	WRITER_OVERHEAD = 3,    /* "denet:overhead" */
+	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
+	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
+	WRITER_OVERHEAD = 3,    /* "denet:overhead": see writer__trace() */
 };
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
+	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	int argc;         /* CMDLINE feature */
 	const char *const *argv;
@@ -40,7 +42,7 @@ struct writer_options {
  */
 struct writer *writer__new(const struct writer_options *options, int *err);
 
-/* A sample of the event. */
+/* A sample of the event. -EINVAL if the file was not made with it. */
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample);
 
 /*

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "perfdata/writer.h"
+#include "record/cgroups.h"
 #include "record/hits.h"
 #include "record/past.h"
 #include "record/parse.h"
@@ -34,8 +35,8 @@ static int write_kernel(const struct existing_options *options)
 	err = synth__kernel(write_kernel_map, (void *)(uintptr_t)options);
 	if (err != -EPERM)
 		return err;
-	pr_warn("the addresses of the kernel are hidden, so its frames will have no names; "
-		"`sysctl kernel.kptr_restrict=0` shows them");
+	/* The capture has said what is missing and what helps. */
+	pr_verbose("no map of the kernel: its addresses are hidden");
 	return 0;
 }
 
@@ -91,7 +92,7 @@ static void report_maps(const struct synth_result *result)
 			result->missed, result->first_missed);
 	if (result->denied)
 		pr_warn("the memory maps of %" PRIu64 " processes may not be read: their frames "
-			"will have no names",
+			"will have no names; CAP_SYS_PTRACE helps",
 			result->denied);
 	pr_verbose("existing processes: maps of %" PRIu64 " read, %" PRIu64 " had ended",
 		   result->processes, result->gone);
@@ -118,6 +119,8 @@ int existing__write(const struct existing_options *options, const struct capture
 
 	tasks = capture__tasks(capture, &nr);
 	err = write_kernel(options);
+	if (!err && options->cgroups)
+		err = cgroups__write(options->writer);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;

@@ -13,7 +13,8 @@ struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
 	struct past *past; /* NULL: there is one file only */
-	bool all;	   /* every task, not only targets */
+	bool all;          /* every task, not only targets */
+	bool cgroups;      /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };
 

@@ -15,8 +15,8 @@
 #define LAST_MIN_NS (10 * NSEC_PER_MSEC)
 /* Seconds from one measurement to the next while all is well. */
 #define PAUSE 7
-/* A little less than a second, so that the end of a window of a second is not missed. */
-#define EARLIEST_NS (900 * NSEC_PER_MSEC)
+/* A little less than a second, so that the end of a window of a second is late enough. */
+#define PERIOD_NS (900 * NSEC_PER_MSEC)
 /* What a block costs where it may not be measured: a high guess, for a kept one. */
 #define GUESSED_BLOCK_NS 4000
 
@@ -73,7 +73,7 @@ void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t
 	capture__cost(capture, &cost);
 	overhead->own_ns = own_cpu_ns();
 	overhead->previous = clock__now_ns();
-	overhead->next = overhead->previous + NSEC_PER_SEC;
+	overhead->next = overhead->previous + PERIOD_NS;
 }
 
 uint64_t overhead__due(const struct overhead *overhead)
@@ -165,9 +165,7 @@ int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_repo
 	bool trusted;
 	int err;
 
-	overhead->next = now + NSEC_PER_SEC;
-	if (elapsed < EARLIEST_NS)
-		return 0;
+	overhead->next = now + PERIOD_NS;
 	err = capture__cost(overhead->capture, &cost);
 	if (err)
 		return err;

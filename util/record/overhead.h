@@ -25,7 +25,7 @@ struct overhead {
 	uint64_t next;     /* when to look, CLOCK_MONOTONIC */
 	uint64_t previous; /* when it was looked */
 	uint64_t own_ns;   /* CPU time of this process and of its helpers until then */
-	uint64_t rate;	   /* blocks a second when it was measured last */
+	uint64_t rate;     /* blocks a second when it was measured last */
 	uint64_t block_ns; /* what one cost then */
 	unsigned int nr_cpus;
 	unsigned int pause; /* seconds until it is measured again */

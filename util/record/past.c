@@ -312,8 +312,14 @@ static int take_mmap2(struct past *past, const void *event)
 	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
 		return 0;
 	out = (struct writer_mmap){
-		.pid = map.pid, .tid = map.pid, .start = map.start, .len = map.len,
-		.pgoff = map.pgoff, .prot = map.prot, .flags = map.flags, .executable = true,
+		.pid = map.pid,
+		.tid = map.pid,
+		.start = map.start,
+		.len = map.len,
+		.pgoff = map.pgoff,
+		.prot = map.prot,
+		.flags = map.flags,
+		.executable = true,
 		.path = (const char *)event + sizeof(map),
 	};
 	if (!(map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {

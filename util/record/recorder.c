@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "perfdata/writer.h"
 #include "record/build_ids.h"
+#include "record/cgroups.h"
 #include "record/existing.h"
 #include "record/hits.h"
 #include "record/overhead.h"
@@ -53,6 +54,7 @@ struct recorder {
 	uint64_t earlier_bytes; /* of files that are closed */
 	struct status *status;
 	uint64_t started;
+	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
 	uint64_t next_status;
 	uint64_t next_targets;
@@ -104,6 +106,8 @@ static int start_capture(struct recorder *recorder)
 		options.pids = &pid;
 		options.nr_pids = 1;
 	}
+	options.delayed = recorder->options->delay_ns != 0;
+	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
 	if (!recorder->capture)
@@ -116,6 +120,7 @@ static int open_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
+		.events = recorder->sink.idle_apart ? 1ULL << WRITER_OFFCPU_IDLE : 0,
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
@@ -140,6 +145,7 @@ static int start_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct existing_options existing = {
 		.all = options->capture.all,
+		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
 	};
 	int err;
@@ -186,6 +192,8 @@ static int recorder__start(struct recorder *recorder)
 	overhead__init(&recorder->overhead, recorder->capture, recorder->options->max_overhead_ppm,
 		       recorder->options->capture.min_ns);
 	recorder->started = clock__now_ns();
+	if (recorder->options->delay_ns)
+		recorder->begin = recorder->started + recorder->options->delay_ns;
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
 	recorder->next_targets = recorder->started;
@@ -193,16 +201,25 @@ static int recorder__start(struct recorder *recorder)
 	return 0;
 }
 
+/* The end of a window is waking up enough, unless windows are long. */
+static bool looks_between_windows(const struct recorder *recorder)
+{
+	return recorder->options->window_ns > NSEC_PER_SEC;
+}
+
 /* Milliseconds until something is due, rounded up so that it is due by then. */
 static int next_timeout(const struct recorder *recorder)
 {
-	uint64_t now = clock__now_ns();
-	uint64_t due = min_u64(recorder->window_end, overhead__due(&recorder->overhead));
+	uint64_t now = clock__now_ns(), due = recorder->window_end;
 
+	if (recorder->begin)
+		due = min_u64(due, recorder->begin);
 	if (recorder->status)
 		due = min_u64(due, recorder->next_status);
 	if (has_targets(recorder->options))
 		due = min_u64(due, recorder->next_targets);
+	if (looks_between_windows(recorder))
+		due = min_u64(due, overhead__due(&recorder->overhead));
 	if (recorder->past)
 		due = min_u64(due, rotation__due(&recorder->rotation));
 	if (due <= now)
@@ -251,6 +268,8 @@ static int switch_file(struct recorder *recorder)
 	if (recorder->hits)
 		hits__begin_file(recorder->hits);
 	err = past__write(recorder->past, recorder->writer);
+	if (!err && recorder->options->capture.cgroups)
+		err = cgroups__write(recorder->writer);
 	return err ? err : begin_file(recorder);
 }
 
@@ -291,12 +310,13 @@ static int tell_overhead(struct recorder *recorder, const struct overhead_report
 	return err ? err : writer__trace(recorder->writer, WRITER_OVERHEAD, &trace);
 }
 
-static int watch_overhead(struct recorder *recorder, uint64_t now)
+static int watch_overhead(struct recorder *recorder, uint64_t now, bool window_ended)
 {
 	struct overhead_report report;
 	int ret;
 
-	if (now < overhead__due(&recorder->overhead))
+	if (now < overhead__due(&recorder->overhead) ||
+	    !(window_ended || looks_between_windows(recorder)))
 		return 0;
 	ret = overhead__look(&recorder->overhead, now, &report);
 	return ret > 0 ? tell_overhead(recorder, &report) : ret;
@@ -342,6 +362,32 @@ static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
 	return RECORDER_GOES_ON;
 }
 
+/* Blocks are recorded once the delay is over. */
+static int end_delay(struct recorder *recorder, uint64_t now)
+{
+	if (!recorder->begin || now < recorder->begin)
+		return 0;
+	recorder->begin = 0;
+	return capture__begin(recorder->capture);
+}
+
+/* The work of one round, in the order in which one part may need the other. */
+static int do_what_is_due(struct recorder *recorder, uint64_t now)
+{
+	bool window_ended;
+	int err;
+
+	err = end_delay(recorder, now);
+	if (err)
+		return err;
+	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->capture);
+	if (window_ended)
+		err = end_window(recorder);
+	if (!err)
+		err = watch_overhead(recorder, now, window_ended);
+	return err ? err : switch_if_due(recorder, now);
+}
+
 /* Runs until something ends the recording; *end says what. */
 static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 {
@@ -355,15 +401,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 			return err;
 		now = clock__now_ns();
 		*end = look_for_end(recorder, now);
-		if (!*end && (now >= recorder->window_end ||
-			      capture__wants_drain(recorder->capture))) {
-			err = end_window(recorder);
-			if (err)
-				return err;
-		}
-		err = watch_overhead(recorder, now);
-		if (!err && !*end)
-			err = switch_if_due(recorder, now);
+		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;
 		if (recorder->status && now >= recorder->next_status)
@@ -392,8 +430,10 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.ns = recorder->sink.ns,
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
+		.idle = recorder->sink.idle,
 		.bytes = recorder->earlier_bytes,
 		.raised_min_ns = recorder->overhead.raised ? recorder->overhead.min_ns : 0,
+		.rotated = recorder->past,
 		.path = recorder->options->output,
 	};
 	if (capture__stats(recorder->capture, &summary->stats))
@@ -409,6 +449,8 @@ static int recorder__finish(struct recorder *recorder)
 	if (recorder->workload && !workload__ended(recorder->workload))
 		workload = workload__pid(recorder->workload);
 	signals__finish(recorder->signals, workload);
+	if (recorder->begin)
+		pr_warn("the recording ended before the delay of -D was over: nothing was recorded");
 	err = stop_capture(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
 	if (recorder->workload)

@@ -9,7 +9,7 @@
 /* --switch-output: when a recording goes on in another file, and what the files are called. */
 struct rotation_options {
 	bool enabled;
-	uint64_t size;	/* bytes of a file without what it begins with, 0: no matter */
+	uint64_t size;    /* bytes of a file without what it begins with, 0: no matter */
 	uint64_t time_ns; /* how long a file is written, 0: no matter */
 	/* neither: at SIGUSR2 only */
 	uint64_t max_files; /* older ones are removed, 0: never */
@@ -18,10 +18,10 @@ struct rotation_options {
 struct rotation {
 	struct rotation_options options;
 	const char *path; /* borrowed */
-	uint64_t began;	  /* the file of now, CLOCK_MONOTONIC */
+	uint64_t began;   /* the file of now, CLOCK_MONOTONIC */
 	uint64_t preface; /* bytes it began with */
-	char **names;	  /* of the latest max_files files */
-	size_t next;	  /* of names */
+	char **names;     /* of the latest max_files files */
+	size_t next;      /* of names */
 };
 
 /*

@@ -23,7 +23,7 @@ static const struct {
 	void (*handler)(int number);
 } changed[] = {
 	{ SIGPIPE, SIG_IGN }, { SIGXFSZ, SIG_IGN }, { SIGTTOU, SIG_IGN }, { SIGCHLD, SIG_DFL },
-	{ SIGHUP, NULL },     { SIGINT, NULL },	    { SIGTERM, NULL },
+	{ SIGHUP, NULL },     { SIGINT, NULL },     { SIGTERM, NULL },    { SIGUSR2, NULL },
 };
 
 #define NR_CHANGED (sizeof(changed) / sizeof(changed[0]))
@@ -141,6 +141,7 @@ void signals__finish(struct signals *signals, pid_t workload)
 	(void)signals;
 	second_signal_workload = workload;
 	set_handler(SIGHUP, SIG_IGN);
+	set_handler(SIGUSR2, SIG_IGN);
 	set_handler(SIGINT, end_at_once);
 	set_handler(SIGTERM, end_at_once);
 	sigemptyset(&set);

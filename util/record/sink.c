@@ -8,17 +8,27 @@
 #include "record/hits.h"
 #include "record/past.h"
 
+/*
+ * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
+ * named the targets, a thread that never ran may be the very deadlock that is looked for.
+ */
 static int sink__sample(void *ctx, const struct sample *sample)
 {
 	struct sink *sink = ctx;
+	bool idle = sink->idle_apart && sample->never_ran;
 	int err;
 
-	err = writer__sample(sink->writer, WRITER_OFFCPU_TIME, sample);
+	err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME, sample);
 	if (err)
 		return err;
-	sink->ns += sample->period;
-	sink->samples++;
-	sink->still_blocked += sample->still_blocked;
+	if (idle) {
+		sink->idle.count++;
+		sink->idle.ns += sample->period;
+	} else {
+		sink->ns += sample->period;
+		sink->samples++;
+		sink->still_blocked += sample->still_blocked;
+	}
 	return sink->hits ? hits__sample(sink->hits, sample) : 0;
 }
 

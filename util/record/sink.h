@@ -2,6 +2,7 @@
 #ifndef DENET_RECORD_SINK_H
 #define DENET_RECORD_SINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/capture.h"
@@ -15,9 +16,11 @@ struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
 	struct past *past;     /* NULL: there is one file only; borrowed */
-	uint64_t ns;	       /* sum of the periods of all samples */
+	bool idle_apart;       /* threads that never ran go to an event of their own */
+	uint64_t ns;           /* sum of the periods of all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked; /* of these samples */
+	uint64_t still_blocked;    /* of these samples */
+	struct capture_tally idle; /* samples of offcpu-idle */
 };
 
 /* Makes capture_sink deliver into sink. */

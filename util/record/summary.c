@@ -26,8 +26,11 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], raised[96] = "", time[32];
+	char count[32], idle[48] = "", raised[96] = "", time[32];
 
+	if (summary->idle.count)
+		snprintf(idle, sizeof(idle), ", %s idle apart",
+			 units__format_count(summary->idle.count, count, sizeof(count)));
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
@@ -35,16 +38,17 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
 			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s), "
-		 "%s lost%s; wrote %s%s%s ]",
+		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s)%s, "
+		 "%s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)), raised,
-		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
+		 idle, units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
+		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
-		 strcmp(summary->path, "-") ? summary->path : "");
+		 strcmp(summary->path, "-") ? summary->path : "",
+		 summary->rotated ? ".<timestamp>" : "");
 	return buf;
 }
 
@@ -61,6 +65,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "+ filtered by state", &stats->filtered_state },
 		{ "+ filtered, too short", &stats->filtered_min },
 		{ "+ filtered, too long", &stats->filtered_max },
+		{ "+ filtered, still blocked", &stats->filtered_blocked },
 		{ "+ lost, ring full", &stats->lost_ring },
 		{ "+ lost, internal", &stats->lost_internal },
 		{ "stack lost (accumulated)", &stats->lost_stack },
@@ -92,6 +97,10 @@ static void print_verbose(const struct summary *summary)
 			   stats->bpf_run_count,
 			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
 			   stats->bpf_run_ns / stats->bpf_run_count);
+	if (summary->idle.count)
+		pr_verbose("of those still blocked, %" PRIu64 " threads never ran: %" PRIu64
+			   " ns in the event offcpu-idle",
+			   summary->idle.count, summary->idle.ns);
 	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
 		   units__format_time(stats->end_ns - stats->start_ns, time, sizeof(time)),
 		   summary->ns);

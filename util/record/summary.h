@@ -2,6 +2,7 @@
 #ifndef DENET_RECORD_SUMMARY_H
 #define DENET_RECORD_SUMMARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,12 +12,14 @@
 struct summary {
 	struct capture_stats stats;
 	enum capture_way way;
-	uint64_t ns; /* off the CPU, in all samples */
+	uint64_t ns; /* off the CPU, in all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked; /* samples of threads that had not come back */
+	uint64_t still_blocked;    /* of these: threads that had not come back */
+	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */
 	uint64_t bytes;
 	uint64_t raised_min_ns; /* --min-block as --max-overhead left it, 0: not raised */
-	const char *path; /* "-": a pipe */
+	bool rotated;           /* path has time stamps behind it */
+	const char *path;       /* "-": a pipe */
 };
 
 /* Blocks that were seen and are in no sample, for whatever reason but a filter. */

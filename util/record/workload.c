@@ -169,7 +169,10 @@ struct workload *workload__new(const struct workload_options *options, int *err)
 	if (!*err)
 		*err = workload__fork(workload, options, go, exec);
 	if (*err) {
-		pr_err("%s cannot be started: %s", workload->name, strerror(-*err));
+		pr_err("%s cannot be started: %s%s", workload->name, strerror(-*err),
+		       *err == -EMFILE	 ? "; raise `ulimit -n`"
+		       : *err == -EAGAIN ? "; raise `ulimit -u` or the limit on tasks of this cgroup"
+					 : "");
 		close_pair(go);
 		close_pair(exec);
 		workload__delete(workload);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Control groups, of two hierarchies: v2, and the v1 hierarchy that has the perf_event
+ * controller. A group is known by the id that its directory's inode has.
+ */
+#ifndef DENET_CGROUP_BPF_H
+#define DENET_CGROUP_BPF_H
+
+#include "maps.bpf.h"
+
+#define CGROUP_DEPTH 64 /* what lies deeper is not found to be below anything */
+
+/* The groups to record, and with them all that is below them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_CGROUPS);
+	__type(key, struct wire_cgroup);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
+/*
+ * The group of the perf_event controller, which perf and the kernel's CGROUP records mean:
+ * of v2 unless that controller is mounted as v1.
+ */
+static __always_inline struct cgroup *perf_cgroup_of(struct css_set *set)
+{
+	struct cgroup_subsys_state *css = NULL;
+	__u64 id;
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, perf_event_cgrp_id))
+		return BPF_CORE_READ(set, dfl_cgrp);
+	id = bpf_core_enum_value(enum cgroup_subsys_id, perf_event_cgrp_id);
+	bpf_probe_read_kernel(&css, sizeof(css),
+			      (void *)set + bpf_core_field_offset(set->subsys) + id * sizeof(css));
+	return BPF_CORE_READ(css, cgroup);
+}
+
+static __always_inline struct cgroup *cgroup_of(struct task_struct *task, __u32 hierarchy)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+
+	return hierarchy == WIRE_CGROUP_V2 ? BPF_CORE_READ(set, dfl_cgrp) : perf_cgroup_of(set);
+}
+
+static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
+{
+	return BPF_CORE_READ(cgroup, kn, id);
+}
+
+/* The id that samples carry. */
+static __always_inline __u64 sample_cgroup(struct task_struct *task)
+{
+	return settings.cgroups ? cgroup_id(cgroup_of(task, WIRE_CGROUP_V1)) : 0;
+}
+
+/*
+ * Whether a group is one to record or lies below one. A global function, whose loop the
+ * verifier walks once; those take no kernel pointers, hence the number.
+ */
+__noinline __u32 is_below(__u64 address, __u32 hierarchy)
+{
+	struct cgroup *cgroup = (struct cgroup *)address;
+	struct wire_cgroup key = { .hierarchy = hierarchy };
+	struct cgroup_subsys_state *parent;
+
+	for (__u32 i = 0; i < CGROUP_DEPTH; i++) {
+		key.id = cgroup_id(cgroup);
+		if (bpf_map_lookup_elem(&cgroups, &key))
+			return 1;
+		parent = BPF_CORE_READ(cgroup, self.parent);
+		if (!parent)
+			return 0;
+		cgroup = BPF_CORE_READ(parent, cgroup);
+	}
+	return 0;
+}
+
+/*
+ * The answer is kept with the task: a group never gets another parent, and its id is never
+ * given to another one, so only a move of the task makes the question new.
+ */
+static __always_inline bool is_below_in(struct task_struct *task, struct slot *slot,
+					__u32 hierarchy)
+{
+	struct cgroup *cgroup = cgroup_of(task, hierarchy);
+	__u64 id = cgroup_id(cgroup);
+
+	if (slot->cgroup[hierarchy] != id) {
+		slot->cgroup_wanted[hierarchy] = (__u8)is_below((__u64)cgroup, hierarchy);
+		slot->cgroup[hierarchy] = id;
+	}
+	return slot->cgroup_wanted[hierarchy];
+}
+
+static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct slot *slot)
+{
+	if (!settings.who.cgroup_v2 && !settings.who.cgroup_v1)
+		return true;
+	if (settings.who.cgroup_v2 && is_below_in(task, slot, WIRE_CGROUP_V2))
+		return true;
+	return settings.who.cgroup_v1 && is_below_in(task, slot, WIRE_CGROUP_V1);
+}
+
+#endif /* DENET_CGROUP_BPF_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Ids of tasks as the recorder knows them. In BPF ids are global; a recorder that lives in
+ * a PID namespace of its own (a container) types and reads others.
+ */
+#ifndef DENET_NAMESPACE_BPF_H
+#define DENET_NAMESPACE_BPF_H
+
+#include "maps.bpf.h"
+
+/* How deep the recorder's namespace lies below the first one; 0 until somebody has looked. */
+volatile __u32 pid_level;
+
+/* In the iterators current is the recorder: its own namespace is what it sees the world by. */
+static __always_inline void learn_pid_level(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (settings.who.pid_ns && !pid_level)
+		pid_level = BPF_CORE_READ(task, thread_pid, level);
+}
+
+/* The number of a pid in the recorder's namespace, 0: it has none there. */
+static __always_inline __u32 number_of(struct pid *pid)
+{
+	__u32 level = pid_level;
+	struct upid *upid;
+
+	if (!pid || !level || BPF_CORE_READ(pid, level) < level)
+		return 0;
+	upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+	       level * bpf_core_type_size(struct upid);
+	if (BPF_CORE_READ(upid, ns, ns.inum) != settings.who.pid_ns)
+		return 0;
+	return (__u32)BPF_CORE_READ(upid, nr);
+}
+
+/* The process of a task; 0: the recorder cannot see it, or it is an idle task. */
+static __always_inline __u32 pid_of(struct task_struct *task)
+{
+	if (!settings.who.pid_ns)
+		return (__u32)BPF_CORE_READ(task, tgid);
+	return number_of(BPF_CORE_READ(task, group_leader, thread_pid));
+}
+
+/* The thread. */
+static __always_inline __u32 tid_of(struct task_struct *task)
+{
+	if (!settings.who.pid_ns)
+		return (__u32)BPF_CORE_READ(task, pid);
+	return number_of(BPF_CORE_READ(task, thread_pid));
+}
+
+/* Whether it is in the recorder's namespace, or in one below it. */
+static __always_inline bool is_visible(struct task_struct *task)
+{
+	return !settings.who.pid_ns || number_of(BPF_CORE_READ(task, thread_pid));
+}
+
+#endif /* DENET_NAMESPACE_BPF_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The decoders of the wire: whatever the bytes, frames lie inside of them. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/decode.h"
+#include "capture/sideband.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t touch(const struct frames *frames)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < frames->nr; i++)
+		sum += frames->ips[i];
+	return sum;
+}
+
+static void check_sideband(const void *event, size_t size)
+{
+	struct sideband *all = sideband__new(true, false, 1);
+	struct sideband *some = sideband__new(false, false, 1);
+	uint64_t time;
+
+	if (all && some && !sideband__add(some, 42)) {
+		sideband__wants(all, event, size, &time);
+		sideband__wants(some, event, size, &time);
+	}
+	sideband__delete(all);
+	sideband__delete(some);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	volatile uint64_t sum = 0;
+	const struct wire_block *block;
+	struct decoded_stack stack;
+	struct decoded_user user;
+	struct sample sample;
+	void *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		return 0;
+	/* A copy of exactly this size, so that one byte beyond is an error. */
+	memcpy(copy, data, size);
+	decode__kind(copy, size);
+	if (decode__block(copy, size, &sample, &block) > 0)
+		sum += touch(&sample.kernel) + touch(&sample.user);
+	if (decode__stack(copy, size, &stack) > 0)
+		sum += touch(&stack.frames);
+	if (decode__user(copy, size, &user) > 0)
+		sum += touch(&user.frames);
+	check_sideband(copy, size);
+	(void)sum;
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_HOST_CGROUP_H
+#define DENET_HOST_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Control groups, as directories: of v2, and of the v1 hierarchy to which the perf_event
+ * controller belongs, the only two in which programs of the kernel look for tasks.
+ */
+enum cgroup_hierarchy {
+	CGROUP_V2 = 0,
+	CGROUP_PERF_EVENT = 1,
+	CGROUP_HIERARCHIES = 2,
+};
+
+/* Where the hierarchies are mounted; NULL: nowhere. Free with cgroup_mounts__free(). */
+struct cgroup_mounts {
+	char *path[CGROUP_HIERARCHIES];
+};
+
+/* Reads a table of mounts (NULL: ours, /proc/self/mounts). 0 or a negative errno. */
+int cgroup_mounts__read(struct cgroup_mounts *mounts, const char *table);
+void cgroup_mounts__free(struct cgroup_mounts *mounts);
+
+/* A cgroup; its id is the inode of its directory, never reused while the kernel runs. */
+struct cgroup_ref {
+	uint64_t id;
+	enum cgroup_hierarchy hierarchy;
+};
+
+/* Free with cgroup_list__free(). */
+struct cgroup_list {
+	struct cgroup_ref *refs;
+	size_t nr;
+};
+
+void cgroup_list__free(struct cgroup_list *list);
+
+/*
+ * Adds the cgroups of a list of names, apart by commas. Each is a path: from the root of the
+ * file system, if it leads to a cgroup, or else from the root of the hierarchies; found in
+ * both, it means both. A name without a slash that is no path is looked for among the
+ * containers, see cgroup_name__matches(). 0, or (logged, with what helps) -ENOENT where
+ * there is none, -EINVAL for something else than a cgroup of the two hierarchies or an empty
+ * name, -ENOTUNIQ where a name fits several containers, -E2BIG, -ENOMEM.
+ */
+int cgroup_list__resolve(struct cgroup_list *list, const struct cgroup_mounts *mounts,
+			 const char *text);
+
+/*
+ * Receives a cgroup and its path from the root of the hierarchy ("/" for the root), valid in
+ * the call. 0 goes on, 1 goes on without what is below it, a negative errno ends the walk.
+ */
+typedef int (*cgroup_fn)(void *ctx, uint64_t id, const char *path);
+
+/*
+ * Walks over all cgroups below the directory root, itself first; what vanishes meanwhile is
+ * left out. 0 or a negative errno (fn's, or our own).
+ */
+int cgroup__walk(const char *root, cgroup_fn fn, void *ctx);
+
+/*
+ * Whether the last part of a cgroup's path is that of the container called name: as docker,
+ * podman, containerd, CRI-O, Kubernetes, LXC, systemd-nspawn, libvirt or systemd name it.
+ * An id is at least 12 digits of the container's own.
+ */
+bool cgroup_name__matches(const char *leaf, const char *name);
+
+#endif /* DENET_HOST_CGROUP_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which container a cgroup's name stands for. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cgroup.h"
+
+#define ID_DIGITS 64
+#define ID_SHORT 12 /* as many as `docker ps` shows */
+
+/* A name as it is compared, without what its manager has put around it. */
+struct name {
+	char text[NAME_MAX + 1];
+};
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* systemd writes a dash in a name as \x2d, since its own dashes tell slices apart. */
+static void unescape(struct name *name, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text && n < sizeof(name->text) - 1; n++) {
+		if (text[0] == '\\' && text[1] == 'x' && hex_value(text[2]) >= 0 &&
+		    hex_value(text[3]) >= 0) {
+			name->text[n] = (char)(hex_value(text[2]) * 16 + hex_value(text[3]));
+			text += 4;
+		} else {
+			name->text[n] = *text++;
+		}
+	}
+	name->text[n] = '\0';
+}
+
+static void cut_suffix(struct name *name)
+{
+	static const char *const suffixes[] = { ".scope", ".service", ".slice" };
+	size_t len = strlen(name->text), suffix;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		suffix = strlen(suffixes[i]);
+		if (len > suffix && !strcmp(name->text + len - suffix, suffixes[i])) {
+			name->text[len - suffix] = '\0';
+			return;
+		}
+	}
+}
+
+static const char *without_prefix(const char *text)
+{
+	static const char *const prefixes[] = {
+		"docker-", "libpod-", "cri-containerd-", "crio-", "nerdctl-", "machine-",
+		"systemd-nspawn@", "lxc.payload.",
+	};
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		len = strlen(prefixes[i]);
+		if (!strncmp(text, prefixes[i], len))
+			return text + len;
+	}
+	return text;
+}
+
+static bool is_hex(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (hex_value(text[i]) < 0)
+			return false;
+	}
+	return text[len] == '\0';
+}
+
+/* The full id, or as much of it as is shown to users. */
+static bool is_id(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strlen(text) == ID_DIGITS && is_hex(text, ID_DIGITS) && len >= ID_SHORT &&
+	       len <= ID_DIGITS && !strncmp(text, name, len);
+}
+
+/* libvirt's "qemu-3-NAME", "lxc-12-NAME": driver, number of the run, name. */
+static bool is_domain(const char *text, const char *name)
+{
+	const char *number = strchr(text, '-');
+	const char *rest = number ? strchr(number + 1, '-') : NULL;
+
+	if (!rest || rest == number + 1 ||
+	    strspn(number + 1, "0123456789") != (size_t)(rest - number - 1))
+		return false;
+	return !strcmp(rest + 1, name);
+}
+
+/* "pod<uid>", or systemd's "kubepods-burstable-pod<uid>" with its dashes written as _. */
+static bool is_pod(const char *text, const char *name)
+{
+	const char *uid = text;
+	size_t i;
+
+	if (!strncmp(text, "kubepods", 8)) {
+		uid = strstr(text, "-pod");
+		uid = uid ? uid + 1 : text;
+	}
+	if (strncmp(uid, "pod", 3))
+		return false;
+	uid += 3;
+	for (i = 0; uid[i] && name[i]; i++) {
+		if (uid[i] != name[i] && !(uid[i] == '_' && name[i] == '-'))
+			return false;
+	}
+	return i && uid[i] == name[i];
+}
+
+bool cgroup_name__matches(const char *leaf, const char *name)
+{
+	struct name body;
+	const char *inner;
+
+	if (!*name)
+		return false;
+	if (!strcmp(leaf, name))
+		return true;
+	unescape(&body, leaf);
+	if (!strcmp(body.text, name))
+		return true;
+	cut_suffix(&body);
+	inner = without_prefix(body.text);
+	return !strcmp(body.text, name) || !strcmp(inner, name) || is_id(inner, name) ||
+	       is_domain(inner, name) || is_pod(body.text, name);
+}

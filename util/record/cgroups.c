@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/cgroups.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "host/cgroup.h"
+#include "perfdata/writer.h"
+
+struct cgroups {
+	struct writer *writer;
+	int err; /* of the writer; others are no reason to stop */
+};
+
+static int write_one(void *ctx, uint64_t id, const char *path)
+{
+	struct cgroups *cgroups = ctx;
+
+	cgroups->err = writer__cgroup(cgroups->writer, id, path);
+	return cgroups->err;
+}
+
+int cgroups__write(struct writer *writer)
+{
+	struct cgroups cgroups = { .writer = writer };
+	struct cgroup_mounts mounts;
+	const char *root = NULL;
+	int err = cgroup_mounts__read(&mounts, NULL);
+
+	/* Where the controller is mounted as v1, it belongs to that hierarchy and not to v2. */
+	if (!err)
+		root = mounts.path[CGROUP_PERF_EVENT] ? mounts.path[CGROUP_PERF_EVENT]
+						      : mounts.path[CGROUP_V2];
+	if (!err)
+		err = root ? cgroup__walk(root, write_one, &cgroups) : -ENOENT;
+	if (err && !cgroups.err)
+		pr_warn("the cgroups that there are cannot be read (%s), so they have no names in "
+			"the file; is /sys/fs/cgroup mounted?",
+			strerror(-err));
+	cgroup_mounts__free(&mounts);
+	return cgroups.err;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_CGROUPS_H
+#define DENET_RECORD_CGROUPS_H
+
+struct writer;
+
+/*
+ * Writes a CGROUP record for each cgroup that there is, of the hierarchy whose ids samples
+ * carry: that of the perf_event controller. What cannot be had is said and left out. 0, or a
+ * negative errno of the writer.
+ */
+int cgroups__write(struct writer *writer);
+
+#endif /* DENET_RECORD_CGROUPS_H */
