@@ -46,7 +46,9 @@ complete() {
 	[ ! -e perf.data ]
 	count=0
 	for file in "${files[@]}"; do
-		complete "$file"
+		# The last one may have nothing but the end of the main thread's wait.
+		[ "$file" = "${files[-1]}" ] || complete "$file"
+		perf report --header-only -i "$file" | grep -q '# hostname'
 		[[ $file =~ ^perf.data.[0-9]{16}$ ]]
 		count=$((count + $(samples "$file")))
 	done
@@ -110,7 +112,7 @@ complete() {
 	[ "$(perf evlist | head -1)" = offcpu-time ]
 	# What is left out is counted, not lost; and the event is no time.
 	[ "$(perf script -F event,period | grep -c 'denet:overhead')" -ge 1 ]
-	[ "$("$top/scripts/fold.sh" | grep -c denet-record)" = 0 ]
+	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%d", ns }')" = "$(sum_of_periods)" ]
 }
 
 @test "--max-overhead 0 and a generous one leave all as it is" {
@@ -192,8 +194,10 @@ resident() {
 }
 
 @test "the recorder and its helpers are not in a recording of the whole machine" {
-	denet-record -a --off-cpu-thresh 0 --window 20ms -- sleep 1
-	[ "$(perf script -F comm 2>/dev/null | grep -c '^ *denet')" = 0 ]
+	# Under a name of its own: others may run on this machine. Its helpers inherit it.
+	ln -s "$build/denet" our-recorder
+	bash -c 'exec -a denet-record ./our-recorder -a --off-cpu-thresh 0 --window 20ms -- sleep 1'
+	[ "$(perf script -F comm 2>/dev/null | grep -c our-recorder)" = 0 ]
 	[ "$(samples)" -gt 0 ]
 }
 
@@ -249,20 +253,11 @@ resident() {
 }
 
 @test "with nothing to write, the recorder wakes up once in a window" {
-	sleep 100 3>&- &
-	target=$!
-	start_recording -a --state T --window 500ms
-	voluntary() { awk '/^voluntary/ { print $2 }' "/proc/$recorder/status"; }
-	until_true bigger_than live.data 1
-	before=$(voluntary)
-	began=${EPOCHREALTIME/[.,]/}
-	later() { [ $((${EPOCHREALTIME/[.,]/} - began)) -gt 3000000 ]; }
-	until_true later
-	after=$(voluntary)
-	windows=$(((${EPOCHREALTIME/[.,]/} - began) / 500000))
-	kill -INT "$recorder"
-	finish_recording
-	echo "$((after - before)) switches in $windows windows"
-	# A window's end waits for a grace period of the kernel, which is a switch of its own.
-	[ $((after - before)) -le $((3 * windows + 3)) ]
+	denet-record -v -a --state T --window 500ms -m 8M -- sleep 3 2>err
+	windows=$(sed -n 's/.*; windows: \([0-9]*\);.*/\1/p' err)
+	rounds=$(sed -n 's/.*woke up \([0-9]*\) times.*/\1/p' err)
+	echo "woke up $rounds times for $windows windows"
+	[ "$windows" -ge 5 ]
+	# Besides the windows: the end of sleep, which comes with two signals at most.
+	[ "$rounds" -le $((windows + 3)) ]
 }

@@ -58,6 +58,7 @@ struct recorder {
 	uint64_t window_end;
 	uint64_t next_status;
 	uint64_t next_targets;
+	uint64_t rounds; /* how often it woke up */
 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -400,6 +401,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 		if (err < 0 && err != -EINTR)
 			return err;
 		now = clock__now_ns();
+		recorder->rounds++;
 		*end = look_for_end(recorder, now);
 		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
@@ -464,8 +466,10 @@ static int recorder__finish(struct recorder *recorder)
 	status__delete(recorder->status);
 	recorder->status = NULL;
 	err = err ? err : closed;
-	if (!err)
+	if (!err) {
+		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
 		summary__print(&summary);
+	}
 	return err;
 }
 
