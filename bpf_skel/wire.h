@@ -214,7 +214,7 @@ struct wire_who {
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 threshold_ns; /* blocks this long become samples of their own */
-	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
+	__u64 min_ns;	    /* at first, shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */

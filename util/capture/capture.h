@@ -190,6 +190,23 @@ int capture__stop(struct capture *capture, int deadline_ms);
 /* Fills in the accounts up to now; final after capture__stop(). */
 int capture__stats(struct capture *capture, struct capture_stats *stats);
 
+/* Blocks that end from now on are filtered if they are shorter than min_ns. */
+void capture__set_min_block(struct capture *capture, uint64_t min_ns);
+
+/*
+ * Switches the kernel's statistics of BPF run time on or off; they make each run some tens
+ * of nanoseconds dearer. 0 or a negative errno: it takes CAP_SYS_ADMIN.
+ */
+int capture__measure(struct capture *capture, bool on);
+
+/* What the programs did since the previous call; all 0 in the first. */
+struct capture_cost {
+	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
+	uint64_t seen;		/* blocks */
+	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
+};
+int capture__cost(struct capture *capture, struct capture_cost *cost);
+
 /* Which way attached, and its name ("switch-in (sched_exit_tp)"). AUTO has one, too. */
 enum capture_way capture__way(const struct capture *capture);
 const char *capture_way__name(enum capture_way way);

@@ -9,6 +9,7 @@
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/past.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
 static bool read_link(const char *pid, const char *name, char *text, size_t size)
@@ -148,6 +149,8 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 	/* The writer checks the record, so what follows may trust its strings. */
 	if (belongs_in_file(event))
 		err = writer__sideband(sink->writer, event, size);
+	if (!err && sink->past)
+		err = past__sideband(sink->past, event, size);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
@@ -173,6 +176,8 @@ static int sink__round(void *ctx)
 
 	if (sink->hits)
 		hits__round(sink->hits);
+	if (sink->past)
+		past__round(sink->past);
 	return writer__finished_round(sink->writer);
 }
 
