@@ -40,7 +40,6 @@ struct rings {
 	size_t nr;
 	struct pollfd *polls; /* nr + 2 */
 	uint32_t pages;
-	bool cgroups; /* the side band tells new ones */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
 	bool enabled;
 	bool refused; /* said already: a CPU has no ring */
@@ -72,7 +71,7 @@ static void explain_open(int err)
 }
 
 /* The side band: one event on every CPU, for all processes, filtered later. */
-static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
+static struct perf_evsel *new_sideband(uint32_t pages)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -85,7 +84,6 @@ static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.cgroup = cgroups,
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark = pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
@@ -129,14 +127,13 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
-		     bool cgroups)
+static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
 {
 	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
-	ring->sideband = new_sideband(pages, cgroups);
+	ring->sideband = new_sideband(pages);
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
@@ -181,8 +178,7 @@ static void explain_map(int err, uint32_t pages)
 		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
 }
 
-static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
-		    bool cgroups)
+static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
 {
 	char name[16];
 	int err;
@@ -192,7 +188,7 @@ static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t
 	ring->evlist = perf_evlist__new();
 	if (!ring->cpus || !ring->evlist)
 		return -ENOMEM;
-	err = open_ring(ring, threads, pages, cgroups);
+	err = open_ring(ring, threads, pages);
 	return err ? err : map_ring(ring, pages);
 }
 
@@ -241,7 +237,7 @@ static int open_all(struct rings *rings, bool *mapping)
 
 	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
 		ring = add_ring(rings, (unsigned int)perf_cpu_map__cpu(online, i).cpu);
-		err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+		err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
 		*mapping = ring && ring->fd >= 0;
 		if (err == -ENODEV) {
 			drop_ring(rings, rings->nr - 1);
@@ -276,7 +272,7 @@ static int open_smaller(struct rings *rings)
 	return err;
 }
 
-struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
+struct rings *rings__new(uint32_t pages, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
@@ -285,7 +281,6 @@ struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
 	if (!rings)
 		return NULL;
 	rings->pages = pages;
-	rings->cgroups = cgroups;
 	/* Before the list is read: what changes after that is announced. */
 	rings->watch_fd = cpu_watch__open();
 	rings->threads = perf_thread_map__new_dummy();
@@ -375,7 +370,7 @@ static bool is_online(const struct perf_cpu_map *online, unsigned int cpu)
 static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, void *ctx)
 {
 	struct ring *ring = add_ring(rings, cpu);
-	int err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+	int err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
 
 	if (!err && rings->enabled && perf_evsel__enable(ring->sideband))
 		err = -errno;

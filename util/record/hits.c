@@ -286,6 +286,22 @@ void hits__round(struct hits *hits)
 	hits->round++;
 }
 
+static void forget_hit(const void *node, VISIT visit, void *ctx)
+{
+	(void)ctx;
+	if (visit == postorder || visit == leaf)
+		(*(struct process *const *)node)->hit = false;
+}
+
+void hits__begin_file(struct hits *hits)
+{
+	twalk_r(hits->processes, forget_hit, NULL);
+	for (struct file *file = hits->files; file; file = file->next)
+		file->hit = false;
+	for (size_t i = 0; i < hits->nr_kernel; i++)
+		hits->kernel[i].hit = false;
+}
+
 int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name)
 {
 	struct kernel_map *maps;

@@ -42,6 +42,9 @@ bool hits__is_hit(struct hits *hits, pid_t pid);
  * when their window ends, so a process's samples may come after its exit. */
 void hits__round(struct hits *hits);
 
+/* Another file begins: nothing in it is hit yet, what is mapped stays known. */
+void hits__begin_file(struct hits *hits);
+
 /* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
 int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
 

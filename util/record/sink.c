@@ -9,6 +9,7 @@
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/past.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
 static bool read_link(const char *pid, const char *name, char *text, size_t size)
@@ -126,17 +127,40 @@ static int follow(struct hits *hits, const void *event, size_t size)
 	return 0;
 }
 
+/*
+ * EXIT stays out of the file. The kernel sends it in the midst of a task's end, which may yet
+ * be preempted, or wait for a lock or a file system; perf since 6.12 forgets the task's name
+ * at EXIT. A reused id begins with a FORK, at which every perf forgets the task before.
+ */
+static bool belongs_in_file(const void *event)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, event, sizeof(header));
+	return header.type != PERF_RECORD_EXIT;
+}
+
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
-	int err;
+	int err = 0;
 
 	(void)time;
 	/* The writer checks the record, so what follows may trust its strings. */
-	err = writer__sideband(sink->writer, event, size);
+	if (belongs_in_file(event))
+		err = writer__sideband(sink->writer, event, size);
+	if (!err && sink->past)
+		err = past__sideband(sink->past, event, size);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
+}
+
+static int sink__cgroup(void *ctx, uint64_t id, const char *path)
+{
+	struct sink *sink = ctx;
+
+	return writer__cgroup(sink->writer, id, path);
 }
 
 static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
@@ -152,6 +176,8 @@ static int sink__round(void *ctx)
 
 	if (sink->hits)
 		hits__round(sink->hits);
+	if (sink->past)
+		past__round(sink->past);
 	return writer__finished_round(sink->writer);
 }
 
@@ -161,6 +187,7 @@ void sink__init(struct sink *sink, struct capture_sink *capture_sink)
 		.ctx = sink,
 		.sample = sink__sample,
 		.sideband = sink__sideband,
+		.cgroup = sink__cgroup,
 		.lost = sink__lost,
 		.round = sink__round,
 	};
