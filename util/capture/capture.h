@@ -133,6 +133,7 @@ struct capture_stats {
 	uint64_t windows;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
+	uint64_t task_bytes;		 /* about what the slots of the targets that live take */
 	uint64_t bpf_map_bytes;		 /* as the kernel accounts them */
 	uint64_t bpf_run_ns;		 /* 0 unless kernel.bpf_stats_enabled */
 	uint64_t bpf_run_count;
