@@ -36,6 +36,7 @@ enum record_key {
 	KEY_WINDOW,
 	KEY_NO_STILL_BLOCKED,
 	KEY_RAW_FRAMES,
+	KEY_CAPTURE,
 	KEY_KERNEL_THREADS,
 	KEY_MAX_OVERHEAD,
 	KEY_MAX_SIZE,
@@ -101,6 +102,11 @@ static const struct argp_option option_table[] = {
 	{ "user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "User frames only", 3 },
 	{ "raw-frames", KEY_RAW_FRAMES, NULL, 0,
 	  "Keep the frames of the recorder itself and of the scheduler", 3 },
+
+	{ "capture", KEY_CAPTURE, "WAY", 0,
+	  "When stacks are walked: switch-in, switch-out or auto (default: at switch-in, for "
+	  "blocks that are kept, where the kernel has a hook there)",
+	  3 },
 
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", 'o', "FILE", 0,
@@ -322,6 +328,11 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_RAW_FRAMES:
 		capture->raw_frames = true;
+		return 0;
+	case KEY_CAPTURE:
+		if (parse__capture_way(text, &capture->way))
+			usage_error(state, "--capture %s: must be auto, switch-in or switch-out",
+				    text);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -20,7 +20,7 @@ struct writer;
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
-	WRITER_OVERHEAD = 3,    /* "denet:overhead": see writer__trace() */
+	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
 };
 
 struct writer_options {

@@ -16,6 +16,7 @@ struct file {
 	pid_t pid; /* of the process whose sample hit it */
 	bool hit;
 	unsigned int links; /* of processes that have it mapped */
+	bool foreign; /* that process's */
 	struct file *next;
 };
 
@@ -33,6 +34,7 @@ struct process {
 	pid_t pid;
 	struct link *files;
 	bool hit; /* it has samples: all its files are hit, those to come as well */
+	bool foreign;
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -173,10 +175,12 @@ void hits__delete(struct hits *hits)
 	free(hits);
 }
 
-static void file__hit(struct file *file, pid_t pid)
+static void file__hit(struct file *file, const struct process *process)
 {
-	if (!file->hit)
-		file->pid = pid;
+	if (!file->hit) {
+		file->pid = process->pid;
+		file->foreign = process->foreign;
+	}
 	file->hit = true;
 }
 
@@ -184,7 +188,7 @@ static void process__hit(struct process *process)
 {
 	process->hit = true;
 	for (struct link *link = process->files; link; link = link->next)
-		file__hit(link->file, process->pid);
+		file__hit(link->file, process);
 }
 
 /* A process maps a file in several pieces, one right after the other, and maps few files
@@ -204,8 +208,8 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	struct link *link;
 	struct file *file;
 
-	/* "//anon", "[vdso]", "anon_inode:…" are no files. */
-	if (path[0] != '/' || path[1] == '/')
+	/* "//anon", "[heap]", "anon_inode:…" have no build-id. */
+	if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]"))
 		return 0;
 	process = hits__process(hits, pid);
 	file = hits__file(hits, path, ino);
@@ -220,7 +224,7 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	process->files = link;
 	file->links++;
 	if (process->hit)
-		file__hit(file, pid);
+		file__hit(file, process);
 	return 0;
 }
 
@@ -238,6 +242,7 @@ int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
 		return -ENOMEM;
 	link__put(process->files);
 	process->files = from->files;
+	process->foreign = from->foreign;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
@@ -353,6 +358,23 @@ int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char
 	return 0;
 }
 
+int hits__set_foreign(struct hits *hits, pid_t pid, bool foreign)
+{
+	struct process *process = hits__process(hits, pid);
+
+	if (!process)
+		return -ENOMEM;
+	process->foreign = foreign;
+	return 0;
+}
+
+bool hits__is_hit(struct hits *hits, pid_t pid)
+{
+	const struct process *process = hits__find(hits, pid);
+
+	return process && process->hit;
+}
+
 /* Modules are some dozens and are mostly hit by nobody, so a plain search will do. */
 static void hits__kernel_frame(struct hits *hits, uint64_t ip)
 {
@@ -395,7 +417,10 @@ int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *h
 			err = fn(ctx, &hit);
 	}
 	for (const struct file *file = hits->files; file && !err; file = file->next) {
-		hit = (struct hit){ .path = file->path, .pid = file->pid, .ino = file->ino };
+		hit = (struct hit){ .path = file->path,
+				    .pid = file->pid,
+				    .ino = file->ino,
+				    .foreign = file->foreign };
 		if (file->hit)
 			err = fn(ctx, &hit);
 	}

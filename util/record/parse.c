@@ -136,6 +136,28 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages)
 	return 0;
 }
 
+int parse__capture_way(const char *text, enum capture_way *way)
+{
+	static const struct {
+		const char *name;
+		enum capture_way way;
+	} ways[] = {
+		{ "auto", CAPTURE_WAY_AUTO },
+		{ "switch-in", CAPTURE_WAY_SWITCH_IN },
+		{ "switch-out", CAPTURE_WAY_SWITCH_OUT },
+		{ "sched_exit_tp", CAPTURE_WAY_EXIT_TP },
+		{ "fentry", CAPTURE_WAY_FENTRY },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (!strcmp(text, ways[i].name)) {
+			*way = ways[i].way;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
 int parse__percent(const char *text, uint32_t *ppm)
 {
 	size_t digits = strspn(text, "0123456789.");

@@ -26,8 +26,9 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", raised[96] = "", time[32];
+	char count[32], idle[48] = "", raised[96] = "", time[32], path[4096];
 
+	log__escape(path, sizeof(path), summary->path);
 	if (summary->idle.count)
 		snprintf(idle, sizeof(idle), ", %s idle apart",
 			 units__format_count(summary->idle.count, count, sizeof(count)));
@@ -47,7 +48,7 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		 idle, units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
-		 strcmp(summary->path, "-") ? summary->path : "",
+		 strcmp(summary->path, "-") ? path : "",
 		 summary->rotated ? ".<timestamp>" : "");
 	return buf;
 }
