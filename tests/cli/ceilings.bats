@@ -146,7 +146,7 @@ resident() {
 	exec 4>&-
 	finish_recording
 	[ "$status" = 0 ]
-	maps=$(sed -n 's/.*BPF maps: \([0-9]*\)[.0-9]* MB/\1/p' live.err)
+	maps=$(sed -n 's/.*BPF maps: \([0-9]*\)[^,]*,.*/\1/p' live.err)
 	samples=$(sed -n 's/.*off-CPU in \([0-9,]*\) samples.*/\1/p' live.err)
 	echo "$highest kB resident, $maps MB of maps, $samples samples"
 	[ "${samples//,/}" -ge 100000 ]
