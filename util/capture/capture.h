@@ -204,6 +204,7 @@ int capture__measure(struct capture *capture, bool on);
 struct capture_cost {
 	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
 	uint64_t seen;		/* blocks */
+	uint64_t kept;		/* of these, in samples */
 	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
 };
 int capture__cost(struct capture *capture, struct capture_cost *cost);
