@@ -157,7 +157,7 @@ resident() {
 
 @test "a storm of 10,000 threads is recorded whole" {
 	denet-record --off-cpu-thresh 0 --max-overhead 0 -m 4M -v -- \
-		"$build/tests/workloads/threads" --count 10000 --parallel 200 --us 100 >truth 2>err
+		"$build/tests/workloads/threads" --count 10000 --parallel 200 --us 20000 >truth 2>err
 	[ "$(grep -c '^truth' truth)" = 10000 ]
 	grep -q ' 0 lost; wrote' err
 	perf script -F comm,tid,event >script 2>/dev/null
