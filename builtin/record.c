@@ -403,7 +403,8 @@ static error_t parse_rest(int key, struct argp_state *state)
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	error_t (*const parsers[])(int key, char *text, struct argp_state *state) = {
-		parse_target, parse_narrowing, parse_block, parse_callchain, parse_output, parse_help,
+		parse_target,	 parse_narrowing, parse_block,
+		parse_callchain, parse_output,	  parse_help,
 	};
 	error_t err;
 
