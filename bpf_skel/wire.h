@@ -64,6 +64,7 @@ struct wire_accounts {
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
+	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
 /* What user space reads of a CPU's room: the first bytes of its map value. */
@@ -213,7 +214,7 @@ struct wire_who {
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 threshold_ns; /* blocks this long become samples of their own */
-	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
+	__u64 min_ns;	    /* at first, shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
@@ -224,8 +225,9 @@ struct wire_settings {
 	__u8 no_inherit;
 	__u8 kernel_stacks;
 	__u8 user_stacks;
-	__u8 cgroups; /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
-	__u8 reserved[2];
+	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
+	__u8 walk_at_out; /* stacks are parked at switch-out */
+	__u8 reserved[1];
 	struct wire_who who;
 };
 
@@ -243,6 +245,6 @@ WIRE_ASSERT(wire_cgroup, 16);
 WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_settings, 48 + 8 + WIRE_MAX_CPUS / 8);
-WIRE_ASSERT(wire_accounts, 16 * (1 + WIRE_FATE_MAX) + 32);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 32);
 
 #endif /* DENET_WIRE_H */

@@ -170,6 +170,7 @@ struct capture *capture__new(const struct capture_options *options, const struct
 	}
 	capture->options = *options;
 	capture->sink = *sink;
+	cost__init(&capture->cost);
 	*err = build(capture);
 	if (*err) {
 		capture__delete(capture);
@@ -182,6 +183,7 @@ void capture__delete(struct capture *capture)
 {
 	if (!capture)
 		return;
+	cost__free(&capture->cost);
 	programs__delete(capture->programs);
 	rings__delete(capture->rings);
 	sideband__delete(capture->sideband);

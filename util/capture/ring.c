@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "host/cpu_watch.h"
+#include "host/rights.h"
 
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
@@ -53,7 +54,14 @@ static int print_libperf(enum libperf_print_level level, const char *format, va_
 
 static void explain_open(int err)
 {
-	if (err == -EACCES || err == -EPERM)
+	struct rights rights;
+
+	rights__read(&rights);
+	if ((err == -EACCES || err == -EPERM) && rights.has[RIGHT_PERFMON])
+		pr_err("perf_event_open(2) is refused though the right is there: by %s; run "
+		       "outside of the sandbox, or allow the call there",
+		       rights.seccomp ? "a seccomp filter" : "a security module");
+	else if (err == -EACCES || err == -EPERM)
 		pr_err("no right to open perf events on all CPUs: run as root, with CAP_PERFMON, "
 		       "or set kernel.perf_event_paranoid to -1");
 	else if (err == -EMFILE)
@@ -326,13 +334,15 @@ int rings__enable(struct rings *rings)
 	return 0;
 }
 
-static void mark(void *ctx, unsigned int cpu, bool online)
+/*
+ * One that was gone but for a moment needs new events as well. A coming says nothing that
+ * the list of CPUs does not.
+ */
+static void mark_gone(void *ctx, unsigned int cpu, bool online)
 {
 	struct rings *rings = ctx;
 
-	/* One that comes back needs new events as well, if it was gone but for a moment. */
-	(void)online;
-	for (size_t i = 0; i < rings->nr; i++) {
+	for (size_t i = 0; i < rings->nr && !online; i++) {
 		if (rings->ring[i].cpu == cpu)
 			rings->ring[i].gone = true;
 	}
@@ -391,8 +401,8 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 		if (rings->ring[i].gone && rings->ring[i].read)
 			drop_ring(rings, i);
 	}
-	if (rings->watch_fd >= 0)
-		cpu_watch__read(rings->watch_fd, mark, rings);
+	if (rings->watch_fd >= 0 && cpu_watch__read(rings->watch_fd, mark_gone, rings))
+		pr_verbose("some comings and goings of devices were missed");
 	online = perf_cpu_map__new(NULL);
 	if (!online)
 		return -ENOMEM;

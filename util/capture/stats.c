@@ -33,6 +33,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
 	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);
 	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
+	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->full_entries = sum.full_entries;
 	stats->full_stacks = sum.full_stacks;
 	stats->unseen_switches = sum.no_storage;
