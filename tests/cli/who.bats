@@ -109,7 +109,7 @@ runs() {
 }
 
 @test "-D: a command that ends before is not recorded, which is said" {
-	run -3 denet-record -D 100s -- sh -c 'exit 3'
+	run -3 denet-record -D 100s -- sh -c 'sleep 0.01; exit 3'
 	[[ "$output" == *"before the delay of -D was over"* ]]
 	[ "$(samples)" = 0 ]
 }
