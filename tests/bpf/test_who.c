@@ -143,8 +143,8 @@ TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 	if (!self->mounts.path[CGROUP_V2])
 		SKIP(return, "cgroup v2 is not mounted");
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, enter_group(self->group, sizeof(self->group), &self->mounts,
-				 self->workload.pid));
+	ASSERT_EQ(0,
+		  enter_group(self->group, sizeof(self->group), &self->mounts, self->workload.pid));
 	ASSERT_EQ(0, stat(self->group, &stat_buf));
 	ref.id = stat_buf.st_ino;
 	self->options.all = true;
@@ -190,14 +190,13 @@ TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 	EXPECT_LE(30, self->session.nr);
 	EXPECT_LE(begin, self->session.stats.start_ns);
 	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_LE(self->session.samples[i].period,
-			  self->session.samples[i].time - begin);
+		EXPECT_LE(self->session.samples[i].period, self->session.samples[i].time - begin);
 }
 
 TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
 {
-	const char *const argv[] = { "forks", "--wait",	    "--count", "6000", "--parallel",
-				     "16",    "--us", "500",	 NULL };
+	const char *const argv[] = { "forks", "--wait", "--count", "6000", "--parallel",
+				     "16",    "--us",   "500",     NULL };
 	uint64_t blocks = 0, limit;
 
 	SKIP_FOR(session__refused());

@@ -118,8 +118,8 @@ struct search {
 	const char *name;
 	enum cgroup_hierarchy hierarchy;
 	struct cgroup_list found;
-	char *first;	/* path of the first */
-	char *others;	/* paths of all, for the message, once there are two */
+	char *first;  /* path of the first */
+	char *others; /* paths of all, for the message, once there are two */
 };
 
 static int note_other(struct search *search, const char *path)
