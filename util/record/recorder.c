@@ -421,6 +421,8 @@ static int stop_capture(struct recorder *recorder)
 	err = writer__flush(recorder->writer);
 	if (!err)
 		err = capture__stop(recorder->capture, RECORDER_DEADLINE_MS);
+	if (!err)
+		err = sink__finish(&recorder->sink);
 	flushed = writer__flush(recorder->writer);
 	return err ? err : flushed;
 }
@@ -491,6 +493,7 @@ static void recorder__cleanup(struct recorder *recorder)
 {
 	status__delete(recorder->status);
 	capture__delete(recorder->capture);
+	sink__free(&recorder->sink);
 	writer__close(recorder->writer);
 	if (recorder->workload)
 		workload__terminate(recorder->workload);
