@@ -50,8 +50,9 @@ if [ -n "$dir" ]; then
 		-device virtio-9p-pci,fsdev=work,mount_tag=work)
 fi
 
-# The clock of a guest without KVM is slow to calibrate: told, not measured.
-timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max \
+# The clock of a guest without KVM is slow to calibrate: told, not measured. One thread for all
+# CPUs: with one each, an emulated CPU may see the kernel's patches of its own code half done.
+timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=single -cpu max \
 	-smp "$cpus" -m "$megabytes" -nodefaults -no-user-config -display none -no-reboot \
 	-serial "file:$share/console" -kernel "$kernel" -initrd "$initrd" \
 	-append 'console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off
