@@ -256,7 +256,8 @@ run_guests() {
 		mkdir "$work/guest"
 		seconds=$SECONDS
 		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" \
-			"$kernel" "cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh $kernel"
+			"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
+				cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh"
 		status=$?
 		printf '  guest %s (%s), %d s\n' "$kernel" "$(cat "$work/fetch")" $((SECONDS - seconds))
 		sed 's/^/  /' "$work/log"
