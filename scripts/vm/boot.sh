@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # boot.sh [-d DIR] [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND: boots a stock Debian kernel
-# (6.1, 6.12 or 7) in qemu, without KVM, on this machine's own files, and runs a shell command
-# there as root. Prints its output, exits with its status; 125: the guest did not report.
+# (5.10, 6.1, 6.12 or 7) in qemu, without KVM, on this machine's own files, and runs a shell
+# command there as root. Prints its output, exits with its status; 125: the guest did not report.
 # Files are read-only for the guest, under a layer that is thrown away; /tmp is empty; DIR is
 # writable, at /w.
 set -euo pipefail
