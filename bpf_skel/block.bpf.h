@@ -25,7 +25,7 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 		tally_fate(cpu, WIRE_FATE_FILTERED_STATE, ns);
 		return true;
 	}
-	if (ns < settings.min_ns) {
+	if (ns < min_ns) {
 		tally_fate(cpu, WIRE_FATE_FILTERED_MIN, ns);
 		return true;
 	}

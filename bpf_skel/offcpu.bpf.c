@@ -77,6 +77,15 @@ int BPF_PROG(task_gone, struct task_struct *task)
 	return 0;
 }
 
+/* Raw, since older kernels keep a string's address from programs that know its type. */
+SEC("raw_tp/cgroup_mkdir")
+int BPF_PROG(cgroup_born, struct cgroup *cgroup, const char *path)
+{
+	if (phase == WIRE_PHASE_ENLISTING || phase == WIRE_PHASE_RUNNING)
+		tell_cgroup(ctx, cgroup, path);
+	return 0;
+}
+
 SEC("iter/task")
 int list_tasks(struct bpf_iter__task *ctx)
 {

@@ -113,3 +113,18 @@ finish_recording() {
 	status=0
 	wait "$recorder" || status=$?
 }
+
+# bpf_objects PID: the BPF objects that a process holds, a line "prog ID", "map ID" or "link ID" each.
+bpf_objects() {
+	sed -n 's/^\(prog\|map\|link\)_id:[[:space:]]*\([0-9]*\)$/\1 \2/p' /proc/"$1"/fdinfo/* \
+		2>/dev/null | sort -u
+}
+
+# none_exists FILE: none of the BPF objects listed in it is in the kernel any more.
+none_exists() {
+	local kind id
+
+	while read -r kind id; do
+		refute bpftool "$kind" show id "$id" >/dev/null 2>&1 || return 1
+	done <"$1"
+}

@@ -96,6 +96,7 @@ static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
 	bpf_program__set_autoload(skel->progs.read_user,
 				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
+	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
 
 /* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
@@ -152,6 +153,7 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	programs->skel->bss->min_ns = settings->min_ns;
 	choose_programs(programs->skel, btf, way);
 	err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
@@ -314,6 +316,8 @@ int programs__attach(struct programs *programs)
 	err = attach_one(skel->progs.task_born, &skel->links.task_born);
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
@@ -592,6 +596,34 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	return err;
 }
 
+void programs__set_min(struct programs *programs, uint64_t min_ns)
+{
+	programs->skel->bss->min_ns = min_ns;
+}
+
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr)
+{
+	const struct bpf_map *map = programs->skel->maps.cpus;
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int possible = libbpf_num_possible_cpus();
+	const struct wire_cpu *cpu;
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
+		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
+		counts[i] += cpu->accounts.seen.count;
+	}
+	free(values);
+	return err;
+}
+
 /* The kernel's own account of a map's memory: the memlock line of its fdinfo. */
 static uint64_t map_bytes(int fd)
 {
@@ -611,12 +643,11 @@ static uint64_t map_bytes(int fd)
 	return bytes;
 }
 
-int programs__info(const struct programs *programs, struct programs_info *info)
+/* What the kernel says of the programs; maps are dearer to ask. */
+static int add_programs(const struct programs *programs, struct programs_info *info)
 {
 	struct bpf_program *program;
-	struct bpf_map *map;
 
-	*info = (struct programs_info){ 0 };
 	bpf_object__for_each_program(program, programs->skel->obj)
 	{
 		struct bpf_prog_info prog = { 0 };
@@ -630,6 +661,27 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 		info->run_count += prog.run_cnt;
 		info->recursion_misses += prog.recursion_misses;
 	}
+	return 0;
+}
+
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns)
+{
+	struct programs_info info = { 0 };
+	int err = add_programs(programs, &info);
+
+	*run_ns = info.run_ns;
+	return err;
+}
+
+int programs__info(const struct programs *programs, struct programs_info *info)
+{
+	struct bpf_map *map;
+	int err;
+
+	*info = (struct programs_info){ 0 };
+	err = add_programs(programs, info);
+	if (err)
+		return err;
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
 	return 0;

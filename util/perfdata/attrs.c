@@ -15,9 +15,16 @@ static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
 };
 
+/* Tracepoints of our own: their config is that of the table in tracing.c. */
+static const struct event_kind late_kinds[] = {
+	{ WRITER_OVERHEAD, "denet:overhead", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
+};
+
+#define NR_LATE_KINDS (sizeof(late_kinds) / sizeof(late_kinds[0]))
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* RAW stays out: perf since 6.15 takes a raw sample of this name for its own off-CPU data. */
+/* RAW stays out of the first event: perf since 6.15 takes a raw sample of this name for its own
+ * off-CPU data. */
 #define SAMPLE_TYPE                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -28,11 +35,28 @@ const struct event_kind *attrs__kinds(size_t *nr)
 	return kinds;
 }
 
+const struct event_kind *attrs__late_kind(uint64_t id)
+{
+	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
+		if (late_kinds[i].id == id)
+			return &late_kinds[i];
+	}
+	return NULL;
+}
+
+size_t attrs__select_late(const struct event_kind *selected[ATTRS_MAX])
+{
+	for (size_t i = 0; i < NR_LATE_KINDS; i++)
+		selected[i] = &late_kinds[i];
+	return NR_LATE_KINDS;
+}
+
 size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
 {
 	size_t nr = 0;
 
-	_Static_assert(NR_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
+	_Static_assert(NR_KINDS <= ATTRS_MAX && NR_LATE_KINDS <= ATTRS_MAX,
+		       "ATTRS_MAX is too small");
 	for (size_t i = 0; i < NR_KINDS; i++) {
 		/* The first one asks for the side band: no file is without it. */
 		if (!i || events & 1ULL << kinds[i].id)

@@ -123,6 +123,40 @@ int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sa
 	return 0;
 }
 
+int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample,
+		       const void *raw, size_t size)
+{
+	uint32_t padded = (uint32_t)(aligned(sizeof(padded) + size) - sizeof(padded));
+	size_t tail = cgroup ? sizeof(sample->cgroup) : 0;
+	size_t total = sizeof(struct layout_sample) + sizeof(padded) + padded + tail;
+	struct layout_sample fixed = {
+		.header = { .type = PERF_RECORD_SAMPLE,
+			    .misc = PERF_RECORD_MISC_USER,
+			    .size = (uint16_t)total },
+		.id = id,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.time = sample->time,
+		.cpu = sample->cpu,
+		.period = sample->period,
+	};
+	char *at;
+
+	if (size > LAYOUT_RECORD_MAX || total > LAYOUT_RECORD_MAX)
+		return -E2BIG;
+	at = buffer__reserve(out, total);
+	if (!at)
+		return -ENOMEM;
+	memset(at, 0, total);
+	memcpy(at, &fixed, sizeof(fixed));
+	memcpy(at + sizeof(fixed), &padded, sizeof(padded));
+	memcpy(at + sizeof(fixed) + sizeof(padded), raw, size);
+	if (cgroup)
+		memcpy(at + total - tail, &sample->cgroup, tail);
+	out->len += total;
+	return 0;
+}
+
 int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct layout_comm fixed = { .pid = pid, .tid = tid };
@@ -242,6 +276,23 @@ int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *at
 
 	memcpy(fixed.attr, attr, sizeof(fixed.attr));
 	return append(out, &record);
+}
+
+int encode__tracing_data(struct buffer *out, const void *data, size_t size)
+{
+	struct layout_tracing_data fixed = {
+		.header = { .type = LAYOUT_HEADER_TRACING_DATA, .size = sizeof(fixed) },
+		.size = (uint32_t)aligned(size),
+	};
+	char *at = buffer__reserve(out, sizeof(fixed) + fixed.size);
+
+	if (!at)
+		return -ENOMEM;
+	memset(at, 0, sizeof(fixed) + fixed.size);
+	memcpy(at, &fixed, sizeof(fixed));
+	memcpy(at + sizeof(fixed), data, size);
+	out->len += sizeof(fixed) + fixed.size;
+	return 0;
 }
 
 int encode__header_feature(struct buffer *out, unsigned int feature, const void *data, size_t size)

@@ -22,6 +22,13 @@
 /* A sample with cgroup behind its chain if asked for. No frames: ip 0, an empty chain. */
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
 
+/*
+ * A sample without a chain that carries size bytes of raw data. -E2BIG if they do not fit
+ * into a record.
+ */
+int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample,
+		       const void *raw, size_t size);
+
 /* comm is cut at 15 bytes, the kernel's limit. */
 int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, const char *comm);
 
@@ -44,6 +51,9 @@ int encode__event_name(struct buffer *out, uint64_t id, const char *name);
 
 /* HEADER_ATTR: attr has LAYOUT_ATTR_SIZE bytes. */
 int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *attr);
+
+/* HEADER_TRACING_DATA, and behind it size bytes, padded. */
+int encode__tracing_data(struct buffer *out, const void *data, size_t size);
 
 /*
  * HEADER_FEATURE: a feature for the pipe. -E2BIG if it does not fit into a record, since

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "perfdata/attrs.h"
+#include "perfdata/tracing.h"
 
 /* Strings are padded to this many bytes, as perf pads them. */
 #define STRING_ALIGN 64
@@ -48,6 +49,11 @@ static int put_string(struct buffer *out, const char *text)
 static int encode_known_string(struct buffer *out, const char *text)
 {
 	return text && *text ? put_string(out, text) : 0;
+}
+
+static int encode_tracing_data(struct buffer *out, const struct features *features)
+{
+	return features->late ? tracing__encode(out) : 0;
 }
 
 static int encode_build_ids(struct buffer *out, const struct features *features)
@@ -143,15 +149,18 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind, boo
 
 static int encode_event_desc(struct buffer *out, const struct features *features)
 {
-	const struct event_kind *kinds[ATTRS_MAX];
+	const struct event_kind *kinds[ATTRS_MAX], *late[ATTRS_MAX];
 	size_t nr = attrs__select(features->events, kinds);
+	size_t nr_late = features->late ? attrs__select_late(late) : 0;
 	int err;
 
-	err = put_u32(out, (uint32_t)nr);
+	err = put_u32(out, (uint32_t)(nr + nr_late));
 	if (!err)
 		err = put_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_event_desc(out, kinds[i], features->cgroups);
+	for (size_t i = 0; !err && i < nr_late; i++)
+		err = put_event_desc(out, late[i], features->cgroups);
 	return err;
 }
 
@@ -188,6 +197,7 @@ static int encode_clock_data(struct buffer *out, const struct features *features
 
 /* Ascending bits: readers find the sections by counting the bits that are set. */
 static const struct feature_kind kinds[] = {
+	{ LAYOUT_FEATURE_TRACING_DATA, FEATURE_AS_RECORDS, encode_tracing_data },
 	{ LAYOUT_FEATURE_BUILD_ID, FEATURE_AS_RECORDS, encode_build_ids },
 	{ LAYOUT_FEATURE_HOSTNAME, FEATURE_AT_START, encode_hostname },
 	{ LAYOUT_FEATURE_OSRELEASE, FEATURE_AT_START, encode_release },

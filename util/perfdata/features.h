@@ -22,6 +22,7 @@ struct features {
 	int argc;
 	const char *const *argv;
 	bool cgroups;
+	bool late;       /* late events are in the file */
 	uint64_t events; /* as writer_options.events */
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;

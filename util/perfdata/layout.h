@@ -24,6 +24,7 @@
 /* Records of user space; the kernel's own end below 64. */
 enum layout_record {
 	LAYOUT_HEADER_ATTR = 64,
+	LAYOUT_HEADER_TRACING_DATA = 66,
 	LAYOUT_HEADER_BUILD_ID = 67,
 	LAYOUT_FINISHED_ROUND = 68,
 	LAYOUT_EVENT_UPDATE = 78,
@@ -36,6 +37,7 @@ enum layout_record {
 
 /* Bits of layout_header.features. */
 enum layout_feature {
+	LAYOUT_FEATURE_TRACING_DATA = 1,
 	LAYOUT_FEATURE_BUILD_ID = 2,
 	LAYOUT_FEATURE_HOSTNAME = 3,
 	LAYOUT_FEATURE_OSRELEASE = 4,
@@ -167,6 +169,13 @@ struct layout_header_attr {
 	uint64_t id;
 };
 
+/* The data follow the record, and are no part of its size. */
+struct layout_tracing_data {
+	struct perf_event_header header;
+	uint32_t size; /* of the data, padding included */
+	uint32_t reserved;
+};
+
 struct layout_header_feature {
 	struct perf_event_header header;
 	uint64_t feature;
@@ -198,9 +207,11 @@ LAYOUT_ASSERT(layout_cgroup, 16);
 LAYOUT_ASSERT(layout_lost, 56);
 LAYOUT_ASSERT(layout_event_update, 24);
 LAYOUT_ASSERT(layout_header_attr, 128);
+LAYOUT_ASSERT(layout_tracing_data, 16);
 LAYOUT_ASSERT(layout_header_feature, 16);
 LAYOUT_ASSERT(layout_build_id, 36);
 _Static_assert(offsetof(struct layout_header, data.size) == 48, "data.size has moved");
+_Static_assert(offsetof(struct layout_header, attrs) == 24, "attrs has moved");
 _Static_assert(offsetof(struct layout_header, features) == 72, "the feature bits have moved");
 _Static_assert(offsetof(struct layout_mmap2, prot) == 64, "mmap2.prot has moved");
 _Static_assert(sizeof(struct perf_event_attr) >= LAYOUT_ATTR_SIZE, "attr is too old");

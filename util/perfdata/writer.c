@@ -11,6 +11,7 @@
 #include "perfdata/features.h"
 #include "perfdata/file.h"
 #include "perfdata/sideband.h"
+#include "perfdata/tracing.h"
 
 /* More than this is not kept in memory, flushed or not. */
 #define PENDING_MAX (1024 * 1024)
@@ -34,19 +35,29 @@ static uint64_t sideband_id(void)
 	return attrs__kinds(&nr)[0].id;
 }
 
+/* The header, but for the features. */
+static struct layout_header make_header(const struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
+
+	return (struct layout_header){
+		.magic = LAYOUT_MAGIC,
+		.size = sizeof(struct layout_header),
+		.attr_size = sizeof(struct layout_attr),
+		.attrs = { .offset = sizeof(struct layout_header) + nr * sizeof(uint64_t),
+			   .size = nr * sizeof(struct layout_attr) },
+		.data = { .offset = writer->data_offset, .size = writer->data_size },
+	};
+}
+
 /* Header, ids and attrs: all that stands before the data of a file. */
 static int put_front(struct writer *writer, struct buffer *out)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
 	size_t nr = attrs__select(writer->features.events, kinds);
 	uint64_t ids = sizeof(struct layout_header);
-	struct layout_header header = {
-		.magic = LAYOUT_MAGIC,
-		.size = sizeof(header),
-		.attr_size = sizeof(struct layout_attr),
-		.attrs = { .offset = ids + nr * sizeof(uint64_t),
-			   .size = nr * sizeof(struct layout_attr) },
-	};
+	struct layout_header header = make_header(writer);
 	int err;
 
 	header.data.offset = header.attrs.offset + header.attrs.size;
@@ -247,6 +258,68 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 	return finish_record(writer, err);
 }
 
+/* In a pipe a late event is made known right before its first sample. */
+static int announce_late(struct writer *writer)
+{
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+	struct buffer data = { 0 };
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(kinds);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
+	}
+	if (!err)
+		err = tracing__encode(&data);
+	if (!err)
+		err = encode__tracing_data(&writer->pending, data.data, data.len);
+	buffer__free(&data);
+	return err;
+}
+
+/* Appends the sample with its common fields in front. */
+static int put_trace(struct writer *writer, const struct event_kind *kind,
+		     const struct writer_trace *trace)
+{
+	struct sample sample = {
+		.time = trace->time,
+		.pid = trace->pid,
+		.tid = trace->tid,
+		.cpu = trace->cpu,
+	};
+	struct tracing_common common = { .type = (uint16_t)kind->config,
+					 .pid = (int32_t)trace->tid };
+	struct buffer raw = { 0 };
+	int err;
+
+	err = buffer__append(&raw, &common, sizeof(common));
+	if (!err)
+		err = buffer__append(&raw, trace->fields, trace->size);
+	if (!err)
+		err = encode__raw_sample(&writer->pending, kind->id, writer->features.cgroups,
+					 &sample, raw.data, raw.len);
+	buffer__free(&raw);
+	return err;
+}
+
+int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace)
+{
+	const struct event_kind *kind = attrs__late_kind(event);
+	const struct tracing_event *format = kind ? tracing__event(kind->config) : NULL;
+	int err = 0;
+
+	if (writer->error)
+		return writer->error;
+	if (!format || trace->size + sizeof(struct tracing_common) != tracing_event__size(format))
+		return -EINVAL;
+	if (writer->file.pipe && !writer->features.late)
+		err = announce_late(writer);
+	writer->features.late = true;
+	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
+}
+
 int writer__sideband(struct writer *writer, const void *event, size_t size)
 {
 	int err;
@@ -335,23 +408,53 @@ uint64_t writer__samples(const struct writer *writer)
 }
 
 /*
- * Features lie behind the data, so the bits that announce them come last, in one write:
- * whoever dies before leaves a file without features, not a broken one.
+ * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs
+ * that a file begins with are those of the other events, and a table of all of them, with
+ * ids of their own, comes behind the features.
+ */
+static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
+			 struct layout_section *section)
+{
+	const struct event_kind *kinds[2 * ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
+	uint64_t ids = offset + out->len;
+	int err = 0;
+
+	nr += attrs__select_late(kinds + nr);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
+	*section = (struct layout_section){ .offset = offset + out->len,
+					    .size = nr * sizeof(struct layout_attr) };
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct layout_attr attr = {
+			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
+		};
+
+		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
+		err = buffer__append(out, &attr, sizeof(attr));
+	}
+	return err;
+}
+
+/*
+ * Features lie behind the data, so the header that announces them comes last, in one
+ * write: whoever dies before leaves a file without features, not a broken one.
  */
 static int write_features(struct writer *writer)
 {
-	uint64_t bits[LAYOUT_FEATURE_BITS / 64];
+	struct layout_header header = make_header(writer);
 	uint64_t offset = writer->data_offset + writer->data_size;
 	struct buffer out = { 0 };
 	size_t written;
 	int err;
 
-	err = features__encode(&out, &writer->features, offset, bits);
+	err = features__encode(&out, &writer->features, offset, header.features);
+	if (!err && writer->features.late)
+		err = put_all_attrs(writer, &out, offset, &header.attrs);
 	if (!err)
 		err = file__append(&writer->file, out.data, out.len, &written);
 	if (!err)
-		err = file__rewrite(&writer->file, bits, sizeof(bits),
-				    offsetof(struct layout_header, features));
+		err = file__rewrite(&writer->file, &header, sizeof(header), 0);
 	/* Half of the features is of no use to anybody. */
 	if (err)
 		file__truncate(&writer->file, offset);

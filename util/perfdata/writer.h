@@ -20,15 +20,16 @@ struct writer;
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
+	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
 };
 
 struct writer_options {
-	const char *path;	 /* "-": the pipe variant on stdout */
-	uint64_t events;	 /* bits 1 << enum writer_event of those besides offcpu-time */
-	bool cgroups;		 /* samples carry PERF_SAMPLE_CGROUP */
-	int argc;		 /* CMDLINE feature */
+	const char *path; /* "-": the pipe variant on stdout */
+	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
+	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
+	int argc;         /* CMDLINE feature */
 	const char *const *argv;
-	const char *version;	 /* VERSION feature */
+	const char *version; /* VERSION feature */
 };
 
 /*
@@ -43,6 +44,28 @@ struct writer *writer__new(const struct writer_options *options, int *err);
 
 /* A sample of the event. -EINVAL if the file was not made with it. */
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample);
+
+/*
+ * A sample of one of our tracepoints (attrs__late_kinds()): fields are size bytes, those of
+ * the event's table entry without the common ones. -EINVAL if that is not their size.
+ */
+struct writer_trace {
+	uint64_t time;
+	uint32_t pid, tid, cpu;
+	const void *fields;
+	size_t size;
+};
+int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
+
+/* The fields of WRITER_OVERHEAD: what --min-block was and is now, and why. */
+struct writer_overhead {
+	uint64_t old_min_ns;
+	uint64_t new_min_ns;
+	uint32_t bpf_ppm; /* millionths of the busiest CPU */
+	uint32_t own_ppm; /* millionths of a CPU, over all of them */
+	uint32_t limit_ppm;
+	uint32_t measured; /* 1: bpf_ppm was measured, 0: estimated */
+};
 
 /*
  * A record of the kernel's side band, which ends in a sample_id of {u32 pid, tid; u64

@@ -47,4 +47,7 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages);
  */
 int parse__capture_way(const char *text, enum capture_way *way);
 
+/* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
+int parse__percent(const char *text, uint32_t *ppm);
+
 #endif /* DENET_RECORD_PARSE_H */

@@ -8,16 +8,18 @@
 #include "capture/capture.h"
 
 struct hits;
+struct past;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
 struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
+	struct past *past;     /* NULL: there is one file only; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
-	uint64_t ns;	       /* sum of the periods of all samples of offcpu-time */
+	uint64_t ns;           /* sum of the periods of all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked; /* of these samples */
+	uint64_t still_blocked;    /* of these samples */
 	struct capture_tally idle; /* samples of offcpu-idle */
 };
 

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The formats of our own events, read back by libtraceevent and by this machine's perf. */
+#include "perfdata/tracing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+#include <unistd.h>
+
+#include "common/harness.h"
+#include "perfdata/writer.h"
+
+static const struct writer_overhead change = {
+	.old_min_ns = 10000,
+	.new_min_ns = 20000,
+	.bpf_ppm = 45678,
+	.own_ppm = 1234,
+	.limit_ppm = 30000,
+	.measured = 1,
+};
+
+/* The bytes of a sample: the common fields and those of the change. */
+struct raw {
+	struct tracing_common common;
+	struct writer_overhead change;
+};
+
+static const struct tracing_event *overhead_event(void)
+{
+	size_t nr;
+
+	return &tracing__events(&nr)[0];
+}
+
+TEST(every_format_is_what_libtraceevent_takes_and_adds_up_to_its_size)
+{
+	size_t nr;
+	const struct tracing_event *events = tracing__events(&nr);
+
+	ASSERT_LT(0, nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct tep_handle *tep = tep_alloc();
+		struct tep_event *event = NULL;
+		struct tep_format_field *last;
+		struct buffer text = { 0 };
+
+		ASSERT_EQ(0, tracing_event__format(&events[i], &text));
+		ASSERT_EQ(0, tep_parse_event(tep, text.data, text.len, TRACING_SYSTEM));
+		event = tep_find_event_by_name(tep, TRACING_SYSTEM, events[i].name);
+		ASSERT_NE(NULL, event);
+		EXPECT_STREQ(events[i].name, event->name);
+		EXPECT_EQ(events[i].config, event->id);
+		EXPECT_EQ(4, event->format.nr_common);
+		for (last = event->format.fields; last->next; last = last->next)
+			;
+		EXPECT_EQ(tracing_event__size(&events[i]), (size_t)(last->offset + last->size));
+		EXPECT_EQ(&events[i], tracing__event(events[i].config));
+		buffer__free(&text);
+		tep_free(tep);
+	}
+	EXPECT_EQ(NULL, tracing__event(1));
+}
+
+TEST(an_overhead_sample_reads_in_words)
+{
+	const struct tracing_event *overhead = overhead_event();
+	struct raw raw = { { .type = overhead->config, .pid = 42 }, change };
+	struct tep_record record = { .data = &raw, .size = sizeof(raw) };
+	struct tep_handle *tep = tep_alloc();
+	struct tep_event *event = NULL;
+	struct buffer text = { 0 };
+	struct trace_seq seq;
+
+	ASSERT_EQ(tracing_event__size(overhead), sizeof(raw));
+	ASSERT_EQ(0, tracing_event__format(overhead, &text));
+	ASSERT_EQ(0, tep_parse_event(tep, text.data, text.len, TRACING_SYSTEM));
+	event = tep_find_event(tep, overhead->config);
+	ASSERT_NE(NULL, event);
+	trace_seq_init(&seq);
+	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&seq);
+	EXPECT_STREQ(
+		"min_block 10000 -> 20000 ns, as the programs cost 45678 and the recorder 1234 "
+		"ppm of a CPU (limit 30000)",
+		seq.buffer);
+	trace_seq_destroy(&seq);
+	buffer__free(&text);
+	tep_free(tep);
+}
+
+/* A field's number, as a reader that knows nothing of us finds it. */
+static unsigned long long field_of(struct tep_event *event, const char *name, void *data)
+{
+	unsigned long long value = 0;
+
+	tep_read_number_field(tep_find_any_field(event, name), data, &value);
+	return value;
+}
+
+TEST(the_fields_are_where_the_format_says)
+{
+	const struct tracing_event *overhead = overhead_event();
+	struct raw raw = { { .type = overhead->config, .pid = 42 }, change };
+	struct tep_handle *tep = tep_alloc();
+	struct tep_event *event = NULL;
+	struct buffer text = { 0 };
+
+	ASSERT_EQ(0, tracing_event__format(overhead, &text));
+	ASSERT_EQ(0, tep_parse_event(tep, text.data, text.len, TRACING_SYSTEM));
+	event = tep_find_event(tep, overhead->config);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(overhead->config, field_of(event, "common_type", &raw));
+	EXPECT_EQ(42, field_of(event, "common_pid", &raw));
+	EXPECT_EQ(change.old_min_ns, field_of(event, "old_min_ns", &raw));
+	EXPECT_EQ(change.new_min_ns, field_of(event, "new_min_ns", &raw));
+	EXPECT_EQ(change.bpf_ppm, field_of(event, "bpf_ppm", &raw));
+	EXPECT_EQ(change.own_ppm, field_of(event, "own_ppm", &raw));
+	EXPECT_EQ(change.limit_ppm, field_of(event, "limit_ppm", &raw));
+	EXPECT_EQ(change.measured, field_of(event, "measured", &raw));
+	buffer__free(&text);
+	tep_free(tep);
+}
+
+FIXTURE(file)
+{
+	char dir[64];
+	char path[96];
+	char command[512];
+};
+
+FIXTURE_SETUP(file)
+{
+	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-tracing-XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
+}
+
+FIXTURE_TEARDOWN(file)
+{
+	snprintf(self->command, sizeof(self->command), "rm -rf '%s'", self->dir);
+	EXPECT_EQ(0, system(self->command));
+}
+
+/* Three samples of 1000 ns each and one overhead event between them. */
+static int write_file(const char *path, bool overhead, bool cgroups)
+{
+	static const char *const argv[] = { "denet-record" };
+	const struct writer_options options = {
+		.path = path, .cgroups = cgroups, .argc = 1, .argv = argv, .version = "0"
+	};
+	const struct writer_trace trace = { .time = 1500,
+					    .pid = 42,
+					    .tid = 42,
+					    .cpu = 0,
+					    .fields = &change,
+					    .size = sizeof(change) };
+	static const uint64_t ip = 0x401234;
+	struct sample sample = { .period = 1000,
+				 .count = 1,
+				 .pid = 7,
+				 .tid = 7,
+				 .cgroup = 5,
+				 .user = { .ips = &ip, .nr = 1 } };
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	if (!writer)
+		return err;
+	err = writer__kernel_mmap(writer, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+				  "[kernel.kallsyms]_text");
+	err |= writer__comm(writer, 7, 7, "app");
+	for (uint64_t i = 1; i <= 3; i++) {
+		sample.time = i * 1000;
+		err |= writer__sample(writer, WRITER_OFFCPU_TIME, &sample);
+		if (i == 1 && overhead)
+			err |= writer__trace(writer, WRITER_OVERHEAD, &trace);
+	}
+	return err | writer__close(writer);
+}
+
+TEST_F(file, a_trace_of_another_size_or_event_is_refused)
+{
+	const struct writer_options options = { .path = self->path, .version = "0" };
+	struct writer_trace trace = { .fields = &change, .size = sizeof(change) - 1 };
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	ASSERT_NE(NULL, writer);
+	EXPECT_EQ(-EINVAL, writer__trace(writer, WRITER_OVERHEAD, &trace));
+	trace.size = sizeof(change);
+	EXPECT_EQ(-EINVAL, writer__trace(writer, WRITER_OFFCPU_TIME, &trace));
+	EXPECT_EQ(0, writer__trace(writer, WRITER_OVERHEAD, &trace));
+	EXPECT_EQ(0, writer__close(writer));
+}
+
+/* True if the shell command, in which $F is the file, succeeds. */
+static bool succeeds(FIXTURE_DATA(file) * self, const char *command)
+{
+	snprintf(self->command, sizeof(self->command), "F=%s; { %s; } </dev/null", self->path,
+		 command);
+	return system(self->command) == 0;
+}
+
+#define NEED_PERF()                                              \
+	do {                                                     \
+		if (system("perf version >/dev/null 2>&1"))      \
+			SKIP(return, "no perf on this machine"); \
+	} while (0)
+
+#define SCRIPT "perf script -i $F -F comm,period,event,trace 2>&1"
+
+TEST_F(file, perf_prints_the_event_in_words_and_counts_none_of_it_as_time)
+{
+	NEED_PERF();
+	for (int cgroups = 0; cgroups < 2; cgroups++) {
+		ASSERT_EQ(0, write_file(self->path, true, cgroups));
+		EXPECT_TRUE(succeeds(self, SCRIPT
+				     "| grep -q 'denet:overhead: min_block 10000 -> 20000 ns'"));
+		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c '1000 *offcpu-time:') = 3 ]"));
+		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c denet:) = 1 ]"));
+		EXPECT_TRUE(succeeds(self, "! " SCRIPT "| grep -iE 'warn|error|fail'"));
+	}
+}
+
+TEST_F(file, the_first_event_of_perf_report_stays_offcpu_time)
+{
+	NEED_PERF();
+	ASSERT_EQ(0, write_file(self->path, true, false));
+	EXPECT_TRUE(succeeds(self, "perf report --stdio -i $F 2>/dev/null | grep '# Samples' |"
+				   "head -1 | grep -q \"3  *of event 'offcpu-time'\""));
+	EXPECT_TRUE(succeeds(self, "perf evlist -i $F | head -1 | grep -q '^offcpu-time$'"));
+}
+
+TEST_F(file, a_file_without_the_event_does_not_know_it)
+{
+	NEED_PERF();
+	ASSERT_EQ(0, write_file(self->path, false, false));
+	EXPECT_TRUE(succeeds(self, "[ \"$(perf evlist -i $F)\" = offcpu-time ]"));
+}
+
+TEST_F(file, a_pipe_carries_the_event_as_well)
+{
+	NEED_PERF();
+	ASSERT_EQ(0, mkfifo(self->path, 0600));
+	pid_t child = fork();
+
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(write_file(self->path, true, false) ? 1 : 0);
+	EXPECT_TRUE(succeeds(self, "cat $F >$F.copy"));
+	EXPECT_TRUE(succeeds(self, "perf script -i - -F comm,period,event,trace <$F.copy 2>&1 |"
+				   "grep -q 'denet:overhead: min_block 10000 -> 20000 ns'"));
+	EXPECT_TRUE(succeeds(self, "[ $(perf script -i - -F period,event <$F.copy 2>/dev/null |"
+				   "grep -c '1000 *offcpu-time:') = 3 ]"));
+}
+
+TEST_HARNESS_MAIN
