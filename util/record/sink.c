@@ -58,6 +58,8 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME, sample);
 	if (err)
 		return err;
+	if (sample->time > sink->latest)
+		sink->latest = sample->time;
 	if (idle) {
 		sink->idle.count++;
 		sink->idle.ns += sample->period;
@@ -127,30 +129,41 @@ static int follow(struct hits *hits, const void *event, size_t size)
 	return 0;
 }
 
-/*
- * EXIT stays out of the file. The kernel sends it in the midst of a task's end, which may yet
- * be preempted, or wait for a lock or a file system; perf since 6.12 forgets the task's name
- * at EXIT. A reused id begins with a FORK, at which every perf forgets the task before.
- */
-static bool belongs_in_file(const void *event)
+/* Writes a record of the side band, and has those who follow it know. */
+static int pass_on(void *ctx, const void *event, size_t size)
 {
-	struct perf_event_header header;
+	struct sink *sink = ctx;
+	int err;
 
-	memcpy(&header, event, sizeof(header));
-	return header.type != PERF_RECORD_EXIT;
+	/* The writer checks the record, so what follows may trust its strings. */
+	err = writer__sideband(sink->writer, event, size);
+	if (!err && sink->past)
+		err = past__sideband(sink->past, event, size);
+	return err;
+}
+
+/* EXIT is held back; a birth forgets what is held of the task that had its id before. */
+static int order(struct sink *sink, const void *event, size_t size)
+{
+	struct layout_task task;
+
+	memcpy(&task.header, event, sizeof(task.header));
+	if (task.header.type == PERF_RECORD_EXIT)
+		return exits__hold(&sink->exits, event, size);
+	if (task.header.type == PERF_RECORD_FORK && size >= sizeof(task)) {
+		memcpy(&task, event, sizeof(task));
+		exits__forked(&sink->exits, task.tid);
+	}
+	return pass_on(sink, event, size);
 }
 
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
-	int err = 0;
+	int err = order(sink, event, size);
 
-	(void)time;
-	/* The writer checks the record, so what follows may trust its strings. */
-	if (belongs_in_file(event))
-		err = writer__sideband(sink->writer, event, size);
-	if (!err && sink->past)
-		err = past__sideband(sink->past, event, size);
+	if (time > sink->latest)
+		sink->latest = time;
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
@@ -173,12 +186,28 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 static int sink__round(void *ctx)
 {
 	struct sink *sink = ctx;
+	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
 
+	if (err)
+		return err;
 	if (sink->hits)
 		hits__round(sink->hits);
 	if (sink->past)
 		past__round(sink->past);
 	return writer__finished_round(sink->writer);
+}
+
+int sink__finish(struct sink *sink)
+{
+	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
+
+	/* Those of the last window, too: no sample comes after them. */
+	return err ? err : exits__round(&sink->exits, sink->latest, pass_on, sink);
+}
+
+void sink__free(struct sink *sink)
+{
+	exits__free(&sink->exits);
 }
 
 void sink__init(struct sink *sink, struct capture_sink *capture_sink)

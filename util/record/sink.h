@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/exits.h"
 
 struct hits;
 struct past;
@@ -21,9 +22,17 @@ struct sink {
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these samples */
 	struct capture_tally idle; /* samples of offcpu-idle */
+	struct exits exits;	   /* EXIT records that are held back */
+	uint64_t latest;	   /* the latest time of all that was delivered */
 };
 
 /* Makes capture_sink deliver into sink. */
 void sink__init(struct sink *sink, struct capture_sink *capture_sink);
+
+/* Nothing more comes: writes what is held back. 0 or a negative errno. */
+int sink__finish(struct sink *sink);
+
+/* Frees what the sink owns, not the sink. */
+void sink__free(struct sink *sink);
 
 #endif /* DENET_RECORD_SINK_H */
