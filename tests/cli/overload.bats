@@ -60,7 +60,7 @@ storm_with_a_stopped_reader() {
 	lost=$(awk '/lost, ring full/ && $NF > 0 { print $(NF - 1) }' live.err)
 	[ "$lost" -gt 1000 ]
 	grep -q "$lost blocks (.*s) were lost, a ring was full" live.err
-	told=$(sed -n 's/.*), \([0-9,]*\) lost; wrote.*/\1/p' live.err)
+	told=$(sed -n 's/.*[^0-9,]\([0-9,]*\) lost[;,].*/\1/p' live.err)
 	[ "${told//,/}" -ge "$lost" ]
 	in_file=$(perf script -i live.data --show-lost-events 2>/dev/null |
 		sed -n 's/.*PERF_RECORD_LOST.* lost \([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
@@ -72,7 +72,7 @@ storm_with_a_stopped_reader() {
 	storm_with_a_stopped_reader
 	conserved live.err
 	awk '/lost, ring full/ { exit $NF != 0 }' live.err
-	grep -q ', 0 lost; wrote' live.err
+	grep -q ', 0 lost[;,]' live.err
 	sum=$(sum_of_periods live.data)
 	told=$(sed -n 's/.*off-CPU in samples: \([0-9]*\) ns$/\1/p' live.err)
 	echo "$sum ns in the file, $told told"

@@ -325,7 +325,8 @@ int programs__attach(struct programs *programs)
 	if (!err)
 		err = attach_one(skel->progs.switch_park, &skel->links.switch_park);
 	if (!err)
-		err = attach_one(skel->progs.switch_park_no_state, &skel->links.switch_park_no_state);
+		err = attach_one(skel->progs.switch_park_no_state,
+				 &skel->links.switch_park_no_state);
 	return err;
 }
 
