@@ -113,7 +113,7 @@ complete() {
 	# What is left out is counted, not lost; and the event is no time.
 	[ "$(awk '/filtered, too short/ { print $(NF - 1) }' err)" -gt 0 ]
 	[ "$(perf script -F event,period | grep -c 'denet:overhead')" -ge 1 ]
-	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%d", ns }')" = "$(sum_of_periods)" ]
+	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
 }
 
 @test "--max-overhead 0 and a generous one leave all as it is" {

@@ -52,7 +52,8 @@ gone() {
 
 # samples [FILE [OPTION…]]: how many perf script shows.
 samples() {
-	perf script -i "${1:-perf.data}" -F comm,event "${@:2}" 2>/dev/null | grep -c offcpu-time
+	# No sample is an answer, too, though not to grep.
+	perf script -i "${1:-perf.data}" -F comm,event "${@:2}" 2>/dev/null | grep -c offcpu-time || true
 }
 
 # The sum of the periods of all samples, in ns.

@@ -37,7 +37,7 @@ setup() {
 	echo "$output" >out
 	perf script | fold >folded
 	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
-	folded_ns=$(awk '{ sum += $NF } END { printf "%d", sum }' folded)
+	folded_ns=$(awk '{ sum += $NF } END { printf "%.0f", sum }' folded)
 	told_ns=$(sed -n 's/.*off-CPU in samples: \([0-9]*\) ns$/\1/p' out)
 	[ "$folded_ns" = "$told_ns" ]
 	[ "$(sum_of_periods)" = "$told_ns" ]
