@@ -3,6 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
+#include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
 
@@ -166,6 +167,7 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 		.count = 1,
 		.time = block->time,
 		.cpu = block->cpu,
+		.runqueue_ns = block->runqueue_ns,
 	};
 	struct wire_entry *entry;
 
@@ -180,6 +182,8 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 	}
 	__sync_fetch_and_add(&entry->ns, block->ns);
 	__sync_fetch_and_add(&entry->count, 1);
+	if (settings.split_runqueue)
+		__sync_fetch_and_add(&entry->runqueue_ns, block->runqueue_ns);
 	entry->time = block->time;
 	entry->cpu = block->cpu;
 	return true;
@@ -250,6 +254,7 @@ static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
 	block->reserved = 0;
 	block->incarnation = slot->incarnation;
 	block->since = end - ns;
+	block->runqueue_ns = 0;
 }
 
 /* Current is on the CPU again. Called by whichever hook at switch-in there is. */
@@ -258,7 +263,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct slot *slot;
 	struct cpu *cpu;
-	__u64 since, end, ns;
+	__u64 since, end, ns, woken;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
@@ -272,6 +277,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	cpu->own.now = 0;
 	slot->ran = 1;
 	since = take_stamp(slot);
+	woken = take_wakeup(slot);
 	if (!since || !is_wanted(task, slot, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
@@ -283,6 +289,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	if (is_filtered(cpu, slot->state, ns))
 		return 0;
 	describe_block(cpu, slot, task, end, ns);
+	cpu->full.block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	walk_stacks(ctx, &cpu->full);
 	if (ns >= settings.threshold_ns)
 		send_block(ctx, cpu, &cpu->full);

@@ -83,12 +83,14 @@ static bool has_helper(const struct btf *btf, const char *name)
 /* Chooses among the programs by what BTF says the kernel has, never by its version. */
 static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
 {
+	const volatile struct wire_settings *settings = (void *)&skel->rodata->settings;
 	bool has_state = tracepoint_args(btf, "sched_switch") >= 4;
 
 	bpf_program__set_autoload(skel->progs.switch_out, has_state);
 	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state);
 	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
+	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
 	bpf_program__set_autoload(skel->progs.read_user,
 				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
 }
@@ -286,6 +288,8 @@ int programs__attach(struct programs *programs)
 	err = attach_one(skel->progs.task_born, &skel->links.task_born);
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.waking, &skel->links.waking);
 	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
@@ -535,9 +539,8 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->full_stacks += cpu->full_stacks;
 }
 
-int programs__accounts(const struct programs *programs, struct wire_accounts *sum)
+static int sum_accounts(const struct bpf_map *map, struct wire_accounts *sum)
 {
-	const struct bpf_map *map = programs->skel->maps.cpus;
 	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
 	int nr = libbpf_num_possible_cpus();
 	__u32 zero = 0;
@@ -556,6 +559,14 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 				      ->accounts);
 	free(values);
 	return err;
+}
+
+int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
+		       struct wire_accounts *wakeups)
+{
+	int err = sum_accounts(programs->skel->maps.cpus, sum);
+
+	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
 }
 
 /* The kernel's own account of a map's memory: the memlock line of its fdinfo. */
@@ -594,7 +605,10 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 			return -errno;
 		info->run_ns += prog.run_time_ns;
 		info->run_count += prog.run_cnt;
-		info->recursion_misses += prog.recursion_misses;
+		if (program == programs->skel->progs.waking)
+			info->missed_wakeups += prog.recursion_misses;
+		else
+			info->recursion_misses += prog.recursion_misses;
 	}
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
