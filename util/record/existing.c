@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "capture/capture.h"
@@ -47,6 +48,18 @@ static int write_task(const struct existing_options *options, const struct captu
 	if (err)
 		return err;
 	return writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid, task->comm);
+}
+
+/* Wakers that no record of the kernel or of /proc names; the capture leaves us out of its tasks. */
+static int write_strange_wakers(struct writer *writer)
+{
+	uint32_t own = (uint32_t)getpid();
+	int err;
+
+	err = writer__comm(writer, CAPTURE_PID_INTERRUPT, CAPTURE_PID_INTERRUPT, "[interrupt]");
+	if (!err)
+		err = writer__comm(writer, CAPTURE_PID_OUTSIDE, CAPTURE_PID_OUTSIDE, "[outside]");
+	return err ? err : writer__comm(writer, own, own, "denet-record");
 }
 
 static int write_map(void *ctx, const struct synth_map *map)
@@ -111,6 +124,8 @@ int existing__write(const struct existing_options *options, const struct capture
 	err = write_kernel(options);
 	if (!err && options->cgroups)
 		err = cgroups__write(options->writer);
+	if (!err && options->wakers)
+		err = write_strange_wakers(options->writer);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;

@@ -12,6 +12,7 @@ struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
 	bool all;	   /* every task, not only targets */
+	bool wakers;	   /* names for those that are no tasks of /proc */
 	bool cgroups;	   /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };

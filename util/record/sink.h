@@ -15,10 +15,13 @@ struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
-	uint64_t ns;	       /* sum of the periods of all samples of offcpu-time */
-	uint64_t samples;
+	bool split;	       /* time that waited for a CPU goes to runqueue-time */
+	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
+	uint64_t runqueue_ns;  /* of that, in runqueue-time */
+	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
 	struct capture_tally idle; /* samples of offcpu-idle */
+	struct capture_tally wakeups; /* samples of wakeup-time */
 };
 
 /* Makes capture_sink deliver into sink. */
