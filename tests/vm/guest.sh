@@ -11,6 +11,6 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-120}
 # A pattern of the programs' whole names; those of other levels don't match.
-export FILTER='^(test_waits|test_in_flight|test_targets|blocked)$'
+export FILTER='^(test_waits|test_in_flight|test_wakeups|test_targets|blocked)$'
 
 scripts/run-tests.sh bpf cli
