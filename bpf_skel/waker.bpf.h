@@ -133,7 +133,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task, st
 	if (ns >= settings.threshold_ns)
 		send_block(ctx, room, &room->full);
 	else
-		accumulate(ctx, room);
+		accumulate(ctx, room, &room->full);
 }
 
 /* Somebody wakes a task, which may not have left its CPU yet. */

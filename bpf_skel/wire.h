@@ -64,6 +64,7 @@ struct wire_accounts {
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
+	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
 /* What user space reads of a CPU's room: the first bytes of its map value. */
@@ -76,6 +77,7 @@ enum wire_kind {
 	WIRE_BLOCK = 1, /* one block, with its stacks */
 	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
 	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
+	WIRE_CGROUP_BORN = 4,
 };
 
 struct wire_head {
@@ -88,7 +90,7 @@ struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
-	__u64 cgroup;	   /* id of its perf_event cgroup, 0 unless asked for */
+	__u64 cgroup;	   /* id of its cgroup, 0 unless asked for */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
 	__u32 cpu;	   /* where it ended; in flight: where the thread ran last */
@@ -129,6 +131,14 @@ struct wire_user { /* the frames follow */
 	__u16 nr;
 	__u16 truncated;
 };
+
+/* A cgroup was made: its path and a NUL follow the struct. */
+struct wire_cgroup_born {
+	struct wire_head head;
+	__u64 id;
+};
+
+#define WIRE_MAX_PATH 4096
 
 /* Windowed sums: one entry for each (task incarnation, state, stacks, cgroup). */
 struct wire_entry_key {
@@ -219,7 +229,7 @@ struct wire_waker {
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 threshold_ns; /* blocks this long become samples of their own */
-	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
+	__u64 min_ns;	    /* at first, shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
@@ -230,9 +240,11 @@ struct wire_settings {
 	__u8 no_inherit;
 	__u8 kernel_stacks;
 	__u8 user_stacks;
-	__u8 cgroups;
+	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
+	__u8 walk_at_out; /* stacks are parked at switch-out */
 	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
 	__u8 wakers;
+	__u8 reserved[7];
 	struct wire_who who;
 	struct wire_waker waker;
 };
@@ -248,9 +260,10 @@ WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
 WIRE_ASSERT(wire_cgroup, 16);
+WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
-WIRE_ASSERT(wire_settings, 48 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (1 + WIRE_FATE_MAX) + 32);
+WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 32);
 
 #endif /* DENET_WIRE_H */

@@ -72,10 +72,43 @@ TEST_F(hits, only_files_of_a_process_with_samples_are_hit)
 TEST_F(hits, what_is_no_file_is_left_out)
 {
 	ASSERT_EQ(0, hits__map(self->hits, 10, "//anon", 0));
-	ASSERT_EQ(0, hits__map(self->hits, 10, "[vdso]", 0));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "[heap]", 0));
 	ASSERT_EQ(0, hits__map(self->hits, 10, "", 0));
 	hit(self->hits, 10);
 	EXPECT_EQ(0, ask(self->hits).nr);
+	ASSERT_EQ(0, hits__map(self->hits, 10, "[vdso]", 0));
+	EXPECT_STREQ("[vdso] ", ask(self->hits).text);
+}
+
+static int tell_foreign(void *ctx, const struct hit *hit)
+{
+	if (!strcmp(hit->path, "/bin/one"))
+		*(int *)ctx = hit->foreign;
+	return 0;
+}
+
+TEST_F(hits, children_see_the_files_that_their_parent_sees)
+{
+	int foreign = -1;
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__set_foreign(self->hits, 10, true));
+	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
+	EXPECT_FALSE(hits__is_hit(self->hits, 11));
+	hit(self->hits, 11);
+	EXPECT_TRUE(hits__is_hit(self->hits, 11));
+	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
+	EXPECT_EQ(1, foreign);
+}
+
+TEST_F(hits, a_process_sees_our_files_unless_told_otherwise)
+{
+	int foreign = -1;
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hit(self->hits, 10);
+	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
+	EXPECT_EQ(0, foreign);
 }
 
 TEST_F(hits, a_sample_that_comes_before_the_records_of_its_process_counts)
@@ -180,6 +213,38 @@ TEST_F(hits, a_thousand_forks_share_one_list)
 		ASSERT_EQ(0, hits__fork(self->hits, pid, pid - 1));
 	hit(self->hits, 999);
 	EXPECT_EQ(999, ask(self->hits).last_pid);
+}
+
+TEST_F(hits, files_that_nobody_needs_any_more_are_forgotten_those_that_were_hit_are_not)
+{
+	size_t before, after;
+	char path[32];
+
+	ASSERT_EQ(0, hits__map(self->hits, 1, "/bin/hit", 1));
+	hit(self->hits, 1);
+	hits__exit(self->hits, 1);
+	before = hits__count(self->hits);
+	/* A compiler farm: each process runs a program of its own, and ends. */
+	for (pid_t pid = 2; pid < 50000; pid++) {
+		snprintf(path, sizeof(path), "/tmp/a.out-%d", pid);
+		ASSERT_EQ(0, hits__map(self->hits, pid, path, (uint64_t)pid));
+		hits__exit(self->hits, pid);
+		if (pid % 100 == 0)
+			hits__round(self->hits);
+	}
+	after = hits__count(self->hits);
+	EXPECT_GT(10000, after - before) TH_LOG("%zu files", after);
+	EXPECT_STREQ("/bin/hit ", ask(self->hits).text);
+}
+
+TEST_F(hits, another_file_begins_without_hits_and_with_all_that_is_mapped)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hit(self->hits, 10);
+	hits__begin_file(self->hits);
+	EXPECT_EQ(0, ask(self->hits).nr);
+	hit(self->hits, 10);
+	EXPECT_STREQ("/bin/one ", ask(self->hits).text);
 }
 
 TEST_HARNESS_MAIN

@@ -87,6 +87,15 @@ int programs__end(struct programs *programs);
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
 		       struct wire_accounts *wakeups);
 
+/* From now on shorter blocks are filtered. */
+void programs__set_min(struct programs *programs, uint64_t min_ns);
+
+/*
+ * Adds the blocks that each CPU has seen so far to counts, for nr CPUs, and those of them
+ * that were kept, on all CPUs, to *kept. 0 or a negative errno.
+ */
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept);
+
 /* What the kernel says of its side. */
 struct programs_info {
 	uint64_t recursion_misses;
@@ -96,6 +105,9 @@ struct programs_info {
 	uint64_t map_bytes;
 };
 int programs__info(const struct programs *programs, struct programs_info *info);
+
+/* The run time of all programs so far, while it was measured. 0 or a negative errno. */
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
 
 int64_t programs__targets_alive(const struct programs *programs);
 

@@ -18,10 +18,9 @@ typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int 
 
 /*
  * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is
- * said, where that much may not be locked. cgroups: new cgroups are told as well. NULL on
- * error, with *err set and the cause logged.
+ * said, where that much may not be locked. NULL on error, with *err set and the cause logged.
  */
-struct rings *rings__new(uint32_t pages, bool cgroups, int *err);
+struct rings *rings__new(uint32_t pages, int *err);
 void rings__delete(struct rings *rings); /* accepts NULL */
 
 /* The number of CPUs; and for each index the CPU and the descriptor that BPF writes to. */
@@ -43,6 +42,12 @@ int rings__read(struct rings *rings, rings_fn fn, void *ctx);
  */
 typedef int (*rings_came_fn)(void *ctx, unsigned int cpu, int fd);
 int rings__update(struct rings *rings, rings_came_fn came, void *ctx);
+
+/*
+ * Whether rings__update() should be called though nothing was announced: there is nobody to
+ * announce it, or a ring waits for its end.
+ */
+bool rings__wants_update(const struct rings *rings);
 
 /*
  * Waits until a ring is half full, extra_fd is readable (-1: none), a device came or went

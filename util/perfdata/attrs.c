@@ -37,25 +37,6 @@ const struct event_kind *attrs__kinds(size_t *nr)
 	return kinds;
 }
 
-size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
-{
-	size_t nr = 0;
-
-	_Static_assert(NR_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
-	for (size_t i = 0; i < NR_KINDS; i++) {
-		/* The first one asks for the side band: no file is without it. */
-		if (!i || events & 1ULL << kinds[i].id)
-			selected[nr++] = &kinds[i];
-	}
-	return nr;
-}
-
-const struct event_kind *attrs__late_kinds(size_t *nr)
-{
-	*nr = NR_LATE_KINDS;
-	return late_kinds;
-}
-
 const struct event_kind *attrs__late_kind(uint64_t id)
 {
 	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
@@ -63,6 +44,27 @@ const struct event_kind *attrs__late_kind(uint64_t id)
 			return &late_kinds[i];
 	}
 	return NULL;
+}
+
+size_t attrs__select_late(const struct event_kind *selected[ATTRS_MAX])
+{
+	for (size_t i = 0; i < NR_LATE_KINDS; i++)
+		selected[i] = &late_kinds[i];
+	return NR_LATE_KINDS;
+}
+
+size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
+{
+	size_t nr = 0;
+
+	_Static_assert(NR_KINDS <= ATTRS_MAX && NR_LATE_KINDS <= ATTRS_MAX,
+		       "ATTRS_MAX is too small");
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		/* The first one asks for the side band: no file is without it. */
+		if (!i || events & 1ULL << kinds[i].id)
+			selected[nr++] = &kinds[i];
+	}
+	return nr;
 }
 
 const struct event_kind *attrs__kind(uint64_t id)

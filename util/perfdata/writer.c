@@ -263,13 +263,13 @@ static int announce_late(struct writer *writer)
 {
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	struct buffer data = { 0 };
-	size_t nr;
-	const struct event_kind *kinds = attrs__late_kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(kinds);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(&kinds[i], writer->features.cgroups, attr);
-		err = encode__header_attr(&writer->pending, kinds[i].id, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	if (!err)
 		err = tracing__encode(&data);
@@ -415,26 +415,22 @@ uint64_t writer__samples(const struct writer *writer)
 static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
 			 struct layout_section *section)
 {
-	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds), nr_late;
-	const struct event_kind *late = attrs__late_kinds(&nr_late);
+	const struct event_kind *kinds[2 * ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
 	uint64_t ids = offset + out->len;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? kinds[i] : &late[i - nr];
-
-		err = buffer__append(out, &kind->id, sizeof(kind->id));
-	}
+	nr += attrs__select_late(kinds + nr);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	*section = (struct layout_section){ .offset = offset + out->len,
-					    .size = (nr + nr_late) * sizeof(struct layout_attr) };
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? kinds[i] : &late[i - nr];
+					    .size = nr * sizeof(struct layout_attr) };
+	for (size_t i = 0; !err && i < nr; i++) {
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
 
-		attrs__fill(kind, writer->features.cgroups, attr.attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;

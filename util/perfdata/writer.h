@@ -22,14 +22,14 @@ enum writer_event {
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
 	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
-	WRITER_OVERHEAD = 33,	/* "denet:overhead" */
+	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
 };
 
 struct writer_options {
-	const char *path;	 /* "-": the pipe variant on stdout */
-	uint64_t events;	 /* bits 1 << enum writer_event of those besides offcpu-time */
-	bool cgroups;		 /* samples carry PERF_SAMPLE_CGROUP */
-	int argc;		 /* CMDLINE feature */
+	const char *path; /* "-": the pipe variant on stdout */
+	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
+	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
+	int argc;         /* CMDLINE feature */
 	const char *const *argv;
 	const char *version; /* VERSION feature */
 };

@@ -11,6 +11,7 @@
 #include "perfdata/writer.h"
 #include "record/cgroups.h"
 #include "record/hits.h"
+#include "record/past.h"
 #include "record/parse.h"
 #include "synth/synth.h"
 
@@ -21,6 +22,8 @@ static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pg
 	int err;
 
 	err = writer__kernel_mmap(options->writer, start, len, pgoff, name);
+	if (!err && options->past)
+		err = past__kernel_map(options->past, start, len, pgoff, name);
 	if (err || !options->hits)
 		return err;
 	return hits__kernel_map(options->hits, start, len, name);
@@ -45,21 +48,33 @@ static int write_task(const struct existing_options *options, const struct captu
 
 	err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
 			   (uint32_t)task->tid, (uint32_t)parent);
-	if (err)
-		return err;
-	return writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid, task->comm);
+	if (!err)
+		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
+				   task->comm);
+	if (!err && options->past)
+		err = past__fork(options->past, task->pid, task->tid, task->pid, parent);
+	if (!err && options->past)
+		err = past__comm(options->past, task->pid, task->tid, task->comm);
+	return err;
 }
 
-/* Wakers that no record of the kernel or of /proc names; the capture leaves us out of its tasks. */
-static int write_strange_wakers(struct writer *writer)
+static int write_comm(const struct existing_options *options, uint32_t pid, const char *comm)
 {
-	uint32_t own = (uint32_t)getpid();
-	int err;
+	int err = writer__comm(options->writer, pid, pid, comm);
 
-	err = writer__comm(writer, CAPTURE_PID_INTERRUPT, CAPTURE_PID_INTERRUPT, "[interrupt]");
+	if (!err && options->past)
+		err = past__comm(options->past, (pid_t)pid, (pid_t)pid, comm);
+	return err;
+}
+
+/* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
+static int write_strange_wakers(const struct existing_options *options)
+{
+	int err = write_comm(options, CAPTURE_PID_INTERRUPT, "[interrupt]");
+
 	if (!err)
-		err = writer__comm(writer, CAPTURE_PID_OUTSIDE, CAPTURE_PID_OUTSIDE, "[outside]");
-	return err ? err : writer__comm(writer, own, own, "denet-record");
+		err = write_comm(options, CAPTURE_PID_OUTSIDE, "[outside]");
+	return err ? err : write_comm(options, (uint32_t)getpid(), "denet-record");
 }
 
 static int write_map(void *ctx, const struct synth_map *map)
@@ -82,6 +97,8 @@ static int write_map(void *ctx, const struct synth_map *map)
 	int err;
 
 	err = writer__mmap2(options->writer, &out);
+	if (!err && options->past)
+		err = past__map(options->past, &out);
 	if (err || !options->hits)
 		return err;
 	return hits__map(options->hits, map->pid, map->path, map->ino);
@@ -125,7 +142,7 @@ int existing__write(const struct existing_options *options, const struct capture
 	if (!err && options->cgroups)
 		err = cgroups__write(options->writer);
 	if (!err && options->wakers)
-		err = write_strange_wakers(options->writer);
+		err = write_strange_wakers(options);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;

@@ -6,14 +6,16 @@
 
 struct capture;
 struct hits;
+struct past;
 struct writer;
 
 struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
-	bool all;	   /* every task, not only targets */
-	bool wakers;	   /* names for those that are no tasks of /proc */
-	bool cgroups;	   /* cgroups as well */
+	struct past *past; /* NULL: there is one file only */
+	bool all;          /* every task, not only targets */
+	bool wakers;       /* names for those that are no tasks of /proc */
+	bool cgroups;      /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };
 

@@ -26,8 +26,9 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", split[96] = "", wakers[64] = "";
+	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "", time[32], path[4096];
 
+	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
 		snprintf(split, sizeof(split), " (%.3f s blocked, %.3f s waiting for a CPU)",
 			 (double)(summary->ns - summary->runqueue_ns) / (double)NSEC_PER_SEC,
@@ -42,18 +43,22 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
+	if (summary->raised_min_ns)
+		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
+			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
 		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s, "
-		 "%s lost; wrote %s%s%s ]",
+		 "%s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
 		 wakers, idle,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
-		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
+		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
-		 strcmp(summary->path, "-") ? summary->path : "");
+		 strcmp(summary->path, "-") ? path : "",
+		 summary->rotated ? ".<timestamp>" : "");
 	return buf;
 }
 
@@ -102,7 +107,7 @@ static void print_wakeups(const struct capture_wakeups *wakeups)
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
-	char size[32], time[32];
+	char size[32], slots[32], time[32];
 
 	print_accounts(stats);
 	if (summary->wakers)
@@ -113,9 +118,11 @@ static void print_verbose(const struct summary *summary)
 		   stats->full_entries, stats->full_stacks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
-	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s",
+	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s, and about %s for the "
+		   "slots of tasks",
 		   capture_way__name(summary->way), stats->windows,
-		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
+		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
 	if (stats->bpf_run_count)
 		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
 			   stats->bpf_run_count,
