@@ -157,10 +157,9 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	}
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, whole);
 	EXPECT_LT(blocked, whole);
-	/* A program that was kept from a wake-up has said so. */
-	if (!stats->wakeups.missed && !stats->in_flight.count) {
-		EXPECT_EQ(blocked, woken);
-	}
+	/* Who is woken while it still leaves its CPU was blocked for microseconds, by nobody. */
+	EXPECT_LE(woken, blocked);
+	EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
 }
 
 TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)

@@ -40,7 +40,8 @@ told() {
 	denet-record --split-runqueue --wakers -- "$wakes" 2>err >/dev/null
 	[ "$(sum_of wakeup-time)" -gt 300000000 ]
 	refute grep -q 'wake-ups were not seen' err
-	[ "$(sum_of wakeup-time)" = "$(sum_of offcpu-time)" ]
+	# Who is woken while it still leaves its CPU was blocked for microseconds, by nobody.
+	equal_within "$(sum_of wakeup-time)" "$(sum_of offcpu-time)" 1000000
 	perf report --stdio -g none --no-children -s comm,sym 2>/dev/null |
 		sed -n "/of event 'wakeup-time'/,\$p" >report
 	grep -q 'k-futex .* wake_up_q' report
@@ -76,13 +77,13 @@ told() {
 }
 
 @test "perf's own count of the wake-ups of each waker is the same" {
-	perf record -B -q -a -e sched:sched_waking -k CLOCK_MONOTONIC -o theirs.data -- \
+	perf record -B -q -a -g -e sched:sched_waking -k CLOCK_MONOTONIC -o theirs.data -- \
 		denet-record --wakers --off-cpu-thresh 0 -- "$wakes" --count 50 --ms 2 >said 2>err 3>&- ||
 		skip "this machine's perf cannot record sched:sched_waking"
 	[ "$(grep -c '^truth' said)" = 4 ]
 	for way in futex pipe; do
-		theirs=$(perf script -i theirs.data -F comm,event,trace 2>/dev/null |
-			grep -c "^ *k-$way .*comm=w-$way ")
+		theirs=$(perf script -i theirs.data -F comm,event,trace,ip,sym 2>/dev/null |
+			awk "/^ *k-$way .*comm=w-$way / && /wake_by_$way/" RS= | grep -c comm=)
 		ours=$(perf script -F comm,event,ip,sym 2>/dev/null |
 			awk "/k-$way.*wakeup-time/ && /wake_by_$way/" RS= | grep -c wakeup-time)
 		echo "$way: $theirs $ours"
