@@ -12,7 +12,7 @@ export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-120}
 export DENET_TEST_SMALL=1
 # A pattern of the programs' whole names, at both levels.
-export FILTER='^(test_waits|test_targets|test_ways|test_wakeups|blocked)$'
+export FILTER='^(test_waits|test_targets|test_ways|blocked)$'
 # test_ways compares all ways that the kernel loads; the others meet the truth by the default.
 export WAYS=''
 
