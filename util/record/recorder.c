@@ -479,7 +479,8 @@ static int recorder__finish(struct recorder *recorder)
 		workload = workload__pid(recorder->workload);
 	signals__finish(recorder->signals, workload);
 	if (recorder->begin)
-		pr_warn("the recording ended before the delay of -D was over: nothing was recorded");
+		pr_warn("the recording ended before the delay of -D was over: nothing was "
+			"recorded");
 	err = stop_capture(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
 	if (recorder->workload)
