@@ -26,7 +26,8 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "", time[32], path[4096];
+	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "";
+	char time[32], path[4096];
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
@@ -47,8 +48,8 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
 			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s, "
-		 "%s lost%s; wrote %s%s%s%s ]",
+		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s"
+		 ", %s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
