@@ -4,6 +4,7 @@
 #define DENET_BLOCK_BPF_H
 
 #include "parked.bpf.h"
+#include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
 
@@ -167,6 +168,7 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 		.count = 1,
 		.time = block->time,
 		.cpu = block->cpu,
+		.runqueue_ns = block->runqueue_ns,
 	};
 	struct wire_entry *entry;
 
@@ -181,6 +183,8 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 	}
 	__sync_fetch_and_add(&entry->ns, block->ns);
 	__sync_fetch_and_add(&entry->count, 1);
+	if (settings.split_runqueue)
+		__sync_fetch_and_add(&entry->runqueue_ns, block->runqueue_ns);
 	entry->time = block->time;
 	entry->cpu = block->cpu;
 	return true;
@@ -251,6 +255,7 @@ static __always_inline void describe_block(struct wire_block *block, struct slot
 	block->reserved = 0;
 	block->incarnation = slot->incarnation;
 	block->since = end - ns;
+	block->runqueue_ns = 0;
 }
 
 /*
@@ -262,7 +267,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	struct full_block *full;
 	struct slot *slot;
 	struct cpu *cpu;
-	__u64 since, end, ns;
+	__u64 since, end, ns, woken;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
@@ -276,6 +281,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	cpu->own.now = 0;
 	slot->ran = 1;
 	since = take_stamp(slot);
+	woken = take_wakeup(slot);
 	if (!since || !is_wanted(task, slot, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
@@ -290,6 +296,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	if (!is_parked)
 		full->block.flags = 0;
 	describe_block(&full->block, slot, task, end, ns);
+	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
 		walk_stacks(ctx, full);
 	if (ns >= settings.threshold_ns)

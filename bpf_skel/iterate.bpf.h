@@ -4,6 +4,7 @@
 #define DENET_ITERATE_BPF_H
 
 #include "block.bpf.h"
+#include "runqueue.bpf.h"
 #include "task.bpf.h"
 
 /* Before the recording: lists a task for user space; a target gets its slot. */
@@ -124,6 +125,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->reserved = 0;
 	block->incarnation = slot->incarnation;
 	block->since = since;
+	block->runqueue_ns = runqueue_part(slot->state, since,
+					   wakeup_in_flight(task, slot), end_ns);
 	/*
 	 * Claimed before it is written, so that a task which wakes now is not reported by the
 	 * switch hook as well. No room in this read: the task is shown again in the next.

@@ -30,6 +30,7 @@ volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right n
 /* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
 struct slot {
 	__u64 since;       /* when it left the CPU; 0: it has not */
+	__u64 woken;       /* when it was woken last, since it was on a CPU; 0: it was not seen */
 	__u64 incarnation; /* unique in a recording */
 	__u32 flags;       /* SLOT_* */
 	__u8 state;        /* enum wire_state, of the block that began at since */

@@ -11,6 +11,7 @@
 #include "task.bpf.h"
 #include "block.bpf.h"
 #include "iterate.bpf.h"
+#include "waker.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -54,6 +55,13 @@ SEC("fentry/__perf_event_task_sched_in")
 int BPF_PROG(switch_in_fentry)
 {
 	return handle_switch_in(ctx);
+}
+
+/* In the context of whoever wakes the task, or of an interrupt. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *task)
+{
+	return handle_waking(ctx, task);
 }
 
 SEC("tp_btf/task_newtask")

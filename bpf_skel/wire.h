@@ -102,6 +102,7 @@ struct wire_block {
 	__u32 reserved;
 	__u64 incarnation; /* of the thread */
 	__u64 since;	   /* when it began, or the recording did; for blocks in flight */
+	__u64 runqueue_ns; /* of ns, at its end: woken, or preempted, it waited for a CPU */
 };
 
 #define WIRE_BLOCK_PREEMPTED 1U /* the state is R and the switch was involuntary */
@@ -110,6 +111,7 @@ struct wire_block {
 #define WIRE_BLOCK_TRUNC_USER 8U
 #define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
 #define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
+#define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
 
 /* The frames follow the struct, leaf first. */
 struct wire_stack {
@@ -156,6 +158,7 @@ struct wire_entry {
 	__u64 time; /* end of the latest block */
 	__u32 cpu;  /* of the latest block */
 	__u32 reserved;
+	__u64 runqueue_ns; /* of ns */
 };
 
 /* A task, as the start iterator saw it. */
@@ -211,6 +214,18 @@ struct wire_who {
 	__u64 cpu_bits[WIRE_MAX_CPUS / 64];
 };
 
+/* Where the kernel's code lies that tells an interrupt from a thread's own work; 0: unknown. */
+struct wire_waker {
+	__u64 interrupt_start; /* the code by which interrupts enter */
+	__u64 interrupt_end;
+	__u64 bh_start; /* the function by which a thread does soft interrupts' work itself */
+	__u64 bh_end;
+};
+
+/* Who woke a thread, where that was no thread that can be named. No pid is that large. */
+#define WIRE_PID_INTERRUPT 0x7fffffffU
+#define WIRE_PID_OUTSIDE 0x7ffffffeU /* not in the recorder's PID namespace */
+
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 threshold_ns; /* blocks this long become samples of their own */
@@ -227,24 +242,28 @@ struct wire_settings {
 	__u8 user_stacks;
 	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
 	__u8 walk_at_out; /* stacks are parked at switch-out */
-	__u8 reserved[1];
+	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
+	__u8 wakers;
+	__u8 reserved[7];
 	struct wire_who who;
+	struct wire_waker waker;
 };
 
 #define WIRE_ASSERT(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
 WIRE_ASSERT(wire_head, 8);
-WIRE_ASSERT(wire_block, 80);
+WIRE_ASSERT(wire_block, 88);
 WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_user, 32);
 WIRE_ASSERT(wire_entry_key, 48);
-WIRE_ASSERT(wire_entry, 32);
+WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
 WIRE_ASSERT(wire_cgroup, 16);
 WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
-WIRE_ASSERT(wire_settings, 48 + 8 + WIRE_MAX_CPUS / 8);
+WIRE_ASSERT(wire_waker, 32);
+WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
 WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 32);
 
 #endif /* DENET_WIRE_H */

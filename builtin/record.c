@@ -35,6 +35,8 @@ enum record_key {
 	KEY_STATE,
 	KEY_WINDOW,
 	KEY_NO_STILL_BLOCKED,
+	KEY_SPLIT_RUNQUEUE,
+	KEY_WAKERS,
 	KEY_RAW_FRAMES,
 	KEY_CAPTURE,
 	KEY_KERNEL_THREADS,
@@ -92,6 +94,12 @@ static const struct argp_option option_table[] = {
 	  "How long short blocks are summed up before they are written (default 1s)", 2 },
 	{ "no-still-blocked", KEY_NO_STILL_BLOCKED, NULL, 0,
 	  "Leave out threads that have not come back when the recording ends", 2 },
+	{ "split-runqueue", KEY_SPLIT_RUNQUEUE, NULL, 0,
+	  "Split blocks at their wake-up: what comes behind it, the wait for a CPU, goes to an "
+	  "event runqueue-time",
+	  2 },
+	{ "wakers", KEY_WAKERS, NULL, 0,
+	  "Record who woke the threads, and how much time that ended, as an event wakeup-time", 2 },
 	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
@@ -302,6 +310,12 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_NO_STILL_BLOCKED:
 		capture->no_still_blocked = true;
+		return 0;
+	case KEY_SPLIT_RUNQUEUE:
+		capture->split_runqueue = true;
+		return 0;
+	case KEY_WAKERS:
+		capture->wakers = true;
 		return 0;
 	case KEY_OFF_CPU:
 		return 0;

@@ -19,7 +19,8 @@ struct frames {
  */
 struct sample {
 	uint64_t time;	 /* ns, CLOCK_MONOTONIC: when the (latest) block ended */
-	uint64_t period; /* ns off the CPU */
+	uint64_t period; /* ns off the CPU; wakeup: ns of sleep that it ended */
+	uint64_t runqueue; /* of period: ns at the end in which it waited for a CPU */
 	uint64_t count;	 /* blocks in it; 1 for a direct sample */
 	uint64_t cgroup; /* cgroup id, 0 where it was not asked for */
 	uint32_t pid;
@@ -29,6 +30,7 @@ struct sample {
 	bool preempted; /* state 'R' and not a yield */
 	bool kthread;
 	bool still_blocked; /* had not ended when the recording did */
+	bool wakeup;	/* not time of this thread: of those that it woke */
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;

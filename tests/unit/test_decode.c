@@ -27,7 +27,7 @@ static size_t make_block(struct room *room, uint16_t nr_kernel, uint16_t nr_user
 						 (nr_kernel + nr_user) * sizeof(uint64_t)) },
 		.time = 1000, .ns = 300, .cgroup = 7, .pid = 11, .tid = 12, .cpu = 3,
 		.state = WIRE_STATE_D, .nr_kernel = nr_kernel, .nr_user = nr_user,
-		.incarnation = 99, .since = 700,
+		.incarnation = 99, .since = 700, .runqueue_ns = 40,
 	};
 	for (int i = 0; i < nr_kernel + nr_user; i++)
 		ips[i] = (uint64_t)i + 1;
@@ -62,6 +62,7 @@ TEST(a_block_of_any_depth_comes_out_whole)
 	EXPECT_EQ(12, sample.tid);
 	EXPECT_EQ(3, sample.cpu);
 	EXPECT_EQ('D', sample.state);
+	EXPECT_EQ(40, sample.runqueue);
 	EXPECT_EQ(99, block->incarnation);
 	EXPECT_EQ(700, block->since);
 }
@@ -74,7 +75,7 @@ TEST(flags_of_a_block_become_what_they_mean)
 	size_t size = make_block(&room, 1, 1);
 
 	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
-	EXPECT_FALSE(sample.preempted || sample.kthread || sample.still_blocked ||
+	EXPECT_FALSE(sample.wakeup || sample.preempted || sample.kthread || sample.still_blocked ||
 		     sample.never_ran || sample.kernel.truncated || sample.user.truncated);
 	room.block.flags = WIRE_BLOCK_PREEMPTED | WIRE_BLOCK_TRUNC_USER;
 	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
@@ -180,11 +181,13 @@ TEST(a_sum_becomes_a_sample_without_frames)
 {
 	struct wire_entry_key key = { .pid = 1, .tid = 2, .state = WIRE_STATE_R, .cgroup = 3,
 				      .flags = WIRE_BLOCK_PREEMPTED | WIRE_BLOCK_TRUNC_KERNEL };
-	struct wire_entry entry = { .ns = 50, .count = 4, .time = 60, .cpu = 5 };
+	struct wire_entry entry = { .ns = 50, .count = 4, .time = 60, .cpu = 5,
+				    .runqueue_ns = 20 };
 	struct sample sample;
 
 	decode__entry(&key, &entry, &sample);
 	EXPECT_EQ(50, sample.period);
+	EXPECT_EQ(20, sample.runqueue);
 	EXPECT_EQ(4, sample.count);
 	EXPECT_EQ(60, sample.time);
 	EXPECT_EQ(1, sample.pid);
@@ -193,7 +196,10 @@ TEST(a_sum_becomes_a_sample_without_frames)
 	EXPECT_EQ(5, sample.cpu);
 	EXPECT_EQ('R', sample.state);
 	EXPECT_TRUE(sample.preempted && sample.kernel.truncated);
-	EXPECT_FALSE(sample.user.truncated || sample.kthread);
+	EXPECT_FALSE(sample.user.truncated || sample.kthread || sample.wakeup);
+	key.flags = WIRE_BLOCK_WAKEUP;
+	decode__entry(&key, &entry, &sample);
+	EXPECT_TRUE(sample.wakeup);
 	EXPECT_EQ(0, sample.kernel.nr + sample.user.nr);
 }
 

@@ -51,6 +51,25 @@ TEST(threads_that_never_ran_are_told_apart)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(split_time_and_wakers_are_told_where_they_were_asked_for)
+{
+	struct summary summary = {
+		.ns = 3000000000ULL,
+		.runqueue_ns = 250000000ULL,
+		.split = true,
+		.wakers = true,
+		.wakeups = { .count = 1234, .ns = 2700000000ULL },
+		.samples = 6,
+		.path = "-",
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (2.750 s blocked, 0.250 s waiting for a "
+		     "CPU) in 6 samples (0 direct, 6 accumulated), wakers of 2.700 s in 1,234 "
+		     "samples, 0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(what_was_left_out_and_several_files_are_told)
 {
 	struct summary summary = {

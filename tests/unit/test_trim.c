@@ -14,6 +14,8 @@ static const char symbols[] = "0000000000001000 T bpf_trace_run2\n"
 			      "0000000000006000 T hrtimer_nanosleep\n"
 			      "0000000000007000 T schedule_timeout\n"
 			      "0000000000008000 T _end_of_it\n"
+			      "0000000000009000 T try_to_wake_up\n"
+			      "000000000000a000 T wake_up_q\n"
 			      "00000000000f0000 t bpf_prog_1234_switch_in\t[bpf]\n";
 
 FIXTURE(trim)
@@ -78,6 +80,24 @@ TEST_F(trim, the_leaf_says_where_it_waits_under_every_hook)
 	EXPECT_EQ(0, left(self->trim, CHAIN(0xf0010, 0x2030, 0x4040, 0x6060), CHAIN(0x6060)));
 	/* A chain that begins in schedule(), as the iterator gives it. */
 	EXPECT_EQ(0, left(self->trim, CHAIN(0x3040, 0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
+}
+
+TEST_F(trim, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
+{
+	const uint64_t *chain = CHAIN(0xf0010, 0x1020, 0x9010, 0xa010, 0x3040, 0x6060);
+	struct frames frames = { .ips = chain, .nr = 6 };
+
+	/* What is behind it stays, also the scheduler: it may be the one who wakes. */
+	trim__cut_wakeup(self->trim, &frames);
+	ASSERT_EQ(3, frames.nr);
+	EXPECT_EQ(0xa010, frames.ips[0]);
+	EXPECT_EQ(0x3040, frames.ips[1]);
+	/* A chain that never comes to it, and a trim that is none. */
+	frames = (struct frames){ .ips = chain + 3, .nr = 3 };
+	trim__cut_wakeup(self->trim, &frames);
+	EXPECT_EQ(3, frames.nr);
+	trim__cut_wakeup(NULL, &frames);
+	EXPECT_EQ(3, frames.nr);
 }
 
 TEST_F(trim, only_the_leaf_side_is_cut)

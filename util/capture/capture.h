@@ -17,6 +17,10 @@
 struct capture;
 struct cgroup_ref; /* host/cgroup.h */
 
+/* pid and tid of a waker that is no thread which has one here; no real pid is that large. */
+#define CAPTURE_PID_INTERRUPT 0x7fffffffU
+#define CAPTURE_PID_OUTSIDE 0x7ffffffeU /* not in our PID namespace */
+
 /* Which capture way attached. */
 enum capture_way {
 	CAPTURE_WAY_AUTO = 0,
@@ -54,6 +58,8 @@ struct capture_options {
 	bool user_stacks;
 	bool cgroups;	     /* samples tell the cgroup, and new cgroups are told */
 	bool raw_frames;     /* keep the tracer's own frames */
+	bool split_runqueue; /* samples tell how long they waited for a CPU */
+	bool wakers;	     /* samples of those who woke the targets come as well */
 	bool no_still_blocked; /* leave out threads that have not come back at the end */
 	uint32_t ring_pages; /* per CPU, a power of two */
 	enum capture_way way;
@@ -114,6 +120,16 @@ struct capture_tally {
 	uint64_t ns;
 };
 
+/* Wake-ups of targets: seen = direct + accumulated + filtered + lost. */
+struct capture_wakeups {
+	struct capture_tally seen;
+	struct capture_tally direct;
+	struct capture_tally accumulated;
+	struct capture_tally filtered; /* as blocks are: by state and length */
+	struct capture_tally lost;
+	uint64_t missed; /* recursion: nothing is known of them, and their blocks stay whole */
+};
+
 /* The conservation: seen = direct + accumulated + in_flight + filtered_* + lost_*. */
 struct capture_stats {
 	struct capture_tally seen;	 /* ended blocks of targets and those in flight */
@@ -127,6 +143,7 @@ struct capture_stats {
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
+	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
 	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/decode.h"
+#include "capture/waker.h"
 #include "capture/who.h"
 #include "host/settings.h"
 
@@ -62,6 +63,8 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.no_inherit = options->no_inherit,
 		.kernel_stacks = options->kernel_stacks,
 		.user_stacks = options->user_stacks,
+		.split_runqueue = options->split_runqueue,
+		.wakers = options->wakers,
 	};
 }
 
@@ -141,6 +144,8 @@ static int build(struct capture *capture)
 		err = who__settle(&settings, &capture->options);
 	if (err)
 		return err;
+	if (capture->options.wakers)
+		waker__settle(&settings.waker, NULL);
 	capture->programs = programs__new(&settings, capture->options.way,
 					  who__targets(&capture->options), &err);
 	if (!capture->programs)
@@ -149,7 +154,7 @@ static int build(struct capture *capture)
 	if (!capture->rings)
 		return err;
 	capture->sideband =
-		sideband__new(capture->options.all, capture->options.no_inherit, getpid());
+		sideband__new(capture->all_tasks, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
@@ -169,6 +174,7 @@ struct capture *capture__new(const struct capture_options *options, const struct
 		return NULL;
 	}
 	capture->options = *options;
+	capture->all_tasks = options->all || options->wakers;
 	capture->sink = *sink;
 	cost__init(&capture->cost);
 	*err = build(capture);
@@ -218,7 +224,7 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		memcpy(task.comm, wire.comm, sizeof(task.comm));
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
-		if (!err && task.target && !capture->options.all)
+		if (!err && task.target && !capture->all_tasks)
 			err = sideband__add(capture->sideband, task.pid);
 	}
 	return err;
@@ -269,7 +275,10 @@ int capture__deliver(struct capture *capture, struct sample *sample)
 		capture->stats.truncated_kernel += sample->count;
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
-	trim__cut(capture->trim, &sample->kernel);
+	if (sample->wakeup)
+		trim__cut_wakeup(capture->trim, &sample->kernel);
+	else
+		trim__cut(capture->trim, &sample->kernel);
 	if (sample->time > capture->stats.end_ns)
 		capture->stats.end_ns = sample->time;
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
@@ -410,14 +419,15 @@ bool capture__targets_alive(const struct capture *capture)
  */
 static int report_last_losses(struct capture *capture)
 {
-	struct wire_accounts sum;
+	struct wire_accounts sum, wakeups;
 	uint64_t lost;
 	int err;
 
-	err = programs__accounts(capture->programs, &sum);
+	err = programs__accounts(capture->programs, &sum, &wakeups);
 	if (err)
 		return err;
-	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks;
+	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks +
+	       wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
 	if (lost <= capture->stats.lost_records)
 		return 0;
 	lost -= capture->stats.lost_records;

@@ -26,6 +26,7 @@ struct capture {
 	struct capture_stats stats;    /* what user space counts */
 	struct capture_tally blocked;  /* threads in flight at the end, before filters */
 	struct buffer aligned;	       /* a record, moved to where u64 may be read */
+	bool all_tasks; /* the side band is of all: a waker may be anybody */
 	struct cost cost;
 	bool started;
 	bool begun; /* blocks are recorded */

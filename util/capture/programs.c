@@ -84,6 +84,7 @@ static bool has_helper(const struct btf *btf, const char *name)
 /* Chooses among the programs by what BTF says the kernel has, never by its version. */
 static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
 {
+	const volatile struct wire_settings *settings = (void *)&skel->rodata->settings;
 	bool has_state = tracepoint_args(btf, "sched_switch") >= 4;
 
 	bool at_out = way == CAPTURE_WAY_SWITCH_OUT;
@@ -94,6 +95,7 @@ static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum
 	bpf_program__set_autoload(skel->progs.switch_park_no_state, !has_state && at_out);
 	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
+	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
 	bpf_program__set_autoload(skel->progs.read_user,
 				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
 	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
@@ -316,6 +318,8 @@ int programs__attach(struct programs *programs)
 	err = attach_one(skel->progs.task_born, &skel->links.task_born);
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.waking, &skel->links.waking);
 	if (!err)
 		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	if (!err)
@@ -574,9 +578,8 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->no_stack.ns += cpu->no_stack.ns;
 }
 
-int programs__accounts(const struct programs *programs, struct wire_accounts *sum)
+static int sum_accounts(const struct bpf_map *map, struct wire_accounts *sum)
 {
-	const struct bpf_map *map = programs->skel->maps.cpus;
 	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
 	int nr = libbpf_num_possible_cpus();
 	__u32 zero = 0;
@@ -595,6 +598,14 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 				      ->accounts);
 	free(values);
 	return err;
+}
+
+int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
+		       struct wire_accounts *wakeups)
+{
+	int err = sum_accounts(programs->skel->maps.cpus, sum);
+
+	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
 }
 
 void programs__set_min(struct programs *programs, uint64_t min_ns)
@@ -662,7 +673,10 @@ static int add_programs(const struct programs *programs, struct programs_info *i
 			return -errno;
 		info->run_ns += prog.run_time_ns;
 		info->run_count += prog.run_cnt;
-		info->recursion_misses += prog.recursion_misses;
+		if (program == programs->skel->progs.waking)
+			info->missed_wakeups += prog.recursion_misses;
+		else
+			info->recursion_misses += prog.recursion_misses;
 	}
 	return 0;
 }

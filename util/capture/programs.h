@@ -83,8 +83,9 @@ int programs__skip_user_frames(struct programs *programs, pid_t pid);
 /* Nothing is recorded any more. */
 int programs__end(struct programs *programs);
 
-/* The sum of the accounts of all CPUs. */
-int programs__accounts(const struct programs *programs, struct wire_accounts *sum);
+/* The sums of the accounts of all CPUs: of blocks, and of wake-ups. */
+int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
+		       struct wire_accounts *wakeups);
 
 /* From now on shorter blocks are filtered. */
 void programs__set_min(struct programs *programs, uint64_t min_ns);
@@ -98,6 +99,7 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr,
 /* What the kernel says of its side. */
 struct programs_info {
 	uint64_t recursion_misses;
+	uint64_t missed_wakeups; /* the same, of the program that sees wake-ups */
 	uint64_t run_ns;
 	uint64_t run_count;
 	uint64_t map_bytes;

@@ -16,15 +16,32 @@ static struct capture_tally add(struct capture_tally a, struct capture_tally b)
 	return (struct capture_tally){ a.count + b.count, a.ns + b.ns };
 }
 
+static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
+{
+	const struct wire_tally *fate = sum->fate;
+
+	return (struct capture_wakeups){
+		.seen = from_wire(&sum->seen),
+		.direct = from_wire(&fate[WIRE_FATE_DIRECT]),
+		.accumulated = from_wire(&fate[WIRE_FATE_ACCUMULATED]),
+		.filtered = add(add(from_wire(&fate[WIRE_FATE_FILTERED_STATE]),
+				    from_wire(&fate[WIRE_FATE_FILTERED_MIN])),
+				from_wire(&fate[WIRE_FATE_FILTERED_MAX])),
+		.lost = add(from_wire(&fate[WIRE_FATE_LOST_RING]),
+			    from_wire(&fate[WIRE_FATE_LOST_INTERNAL])),
+	};
+}
+
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
 	struct programs_info info;
-	struct wire_accounts sum;
+	struct wire_accounts sum, wakeups;
+	uint64_t lost;
 	int err;
 
 	*stats = *own;
-	err = programs__accounts(capture->programs, &sum);
+	err = programs__accounts(capture->programs, &sum, &wakeups);
 	if (err)
 		return err;
 	/* In flight is the user side's alone: the programs never saw those blocks end. */
@@ -37,18 +54,20 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
 	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);
 	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
+	stats->wakeups = wakeups_from_wire(&wakeups);
+	stats->full_entries = sum.full_entries + wakeups.full_entries;
+	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
-	stats->full_entries = sum.full_entries;
-	stats->full_stacks = sum.full_stacks;
 	stats->unseen_switches = sum.no_storage;
 	/* The rest of what the rings lost was not ours: side band. */
-	stats->lost_sideband = own->lost_records - stats->lost_ring.count - sum.lost_stacks;
-	if (own->lost_records < stats->lost_ring.count + sum.lost_stacks)
-		stats->lost_sideband = 0;
+	lost = stats->lost_ring.count + sum.lost_stacks + stats->wakeups.lost.count +
+	       wakeups.lost_stacks;
+	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	err = programs__info(capture->programs, &info);
 	if (err)
 		return err;
 	stats->unseen_switches += info.recursion_misses;
+	stats->wakeups.missed = info.missed_wakeups;
 	stats->bpf_run_ns = info.run_ns;
 	stats->bpf_run_count = info.run_count;
 	stats->bpf_map_bytes = info.map_bytes;

@@ -27,12 +27,15 @@ static const char *const family[] = {
 
 #define FAMILY_SIZE (sizeof(family) / sizeof(family[0]))
 
+struct range {
+	uint64_t start;
+	uint64_t end;
+};
+
 struct trim {
-	struct range {
-		uint64_t start;
-		uint64_t end;
-	} ranges[FAMILY_SIZE];
+	struct range ranges[FAMILY_SIZE];
 	size_t nr;
+	struct range waking; /* empty: not known */
 };
 
 struct trim *trim__new(const char *kallsyms_path, int *err)
@@ -50,6 +53,9 @@ struct trim *trim__new(const char *kallsyms_path, int *err)
 		if (!kallsyms__range(kallsyms, family[i], &range->start, &range->end))
 			trim->nr++;
 	}
+	if (trim && !kallsyms__hidden(kallsyms) &&
+	    kallsyms__range(kallsyms, "try_to_wake_up", &trim->waking.start, &trim->waking.end))
+		trim->waking = (struct range){ 0 };
 	kallsyms__delete(kallsyms);
 	return trim;
 }
@@ -64,30 +70,41 @@ bool trim__works(const struct trim *trim)
 	return trim && trim->nr;
 }
 
-static bool in_family(const struct trim *trim, uint64_t ip)
+static bool in_any(const struct range *ranges, size_t nr, uint64_t ip)
 {
-	for (size_t i = 0; i < trim->nr; i++) {
-		if (ip >= trim->ranges[i].start && ip < trim->ranges[i].end)
+	for (size_t i = 0; i < nr; i++) {
+		if (ip >= ranges[i].start && ip < ranges[i].end)
 			return true;
 	}
 	return false;
 }
 
-void trim__cut(const struct trim *trim, struct frames *kernel)
+/* Cuts what lies before the first frame in one of the ranges, and those that follow it. */
+static void cut(const struct range *ranges, size_t nr_ranges, struct frames *kernel)
 {
 	uint32_t i = 0, limit = kernel->nr < SEARCH_DEPTH ? kernel->nr : SEARCH_DEPTH;
 
-	if (!trim__works(trim))
-		return;
-	while (i < limit && !in_family(trim, kernel->ips[i]))
+	while (i < limit && !in_any(ranges, nr_ranges, kernel->ips[i]))
 		i++;
 	if (i == limit)
 		return;
-	while (i < kernel->nr && in_family(trim, kernel->ips[i]))
+	while (i < kernel->nr && in_any(ranges, nr_ranges, kernel->ips[i]))
 		i++;
 	/* The root is kept: a chain without frames would say that nothing is known. */
 	if (i == kernel->nr)
 		i--;
 	kernel->ips += i;
 	kernel->nr -= i;
+}
+
+void trim__cut(const struct trim *trim, struct frames *kernel)
+{
+	if (trim__works(trim))
+		cut(trim->ranges, trim->nr, kernel);
+}
+
+void trim__cut_wakeup(const struct trim *trim, struct frames *kernel)
+{
+	if (trim)
+		cut(&trim->waking, 1, kernel);
 }

@@ -24,4 +24,7 @@ bool trim__works(const struct trim *trim);
 /* Cuts the frames in place (moves their beginning). Accepts a NULL trim: cuts nothing. */
 void trim__cut(const struct trim *trim, struct frames *kernel);
 
+/* The same for a waker's chain: its leaf is what called the kernel's try_to_wake_up(). */
+void trim__cut_wakeup(const struct trim *trim, struct frames *kernel);
+
 #endif /* DENET_CAPTURE_TRIM_H */

@@ -13,6 +13,8 @@
 static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
 	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
+	{ WRITER_RUNQUEUE_TIME, "runqueue-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
+	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
 };
 
 /* Tracepoints of our own: their config is that of the table in tracing.c. */

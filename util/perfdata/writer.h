@@ -20,6 +20,8 @@ struct writer;
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
+	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
+	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
 	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "capture/capture.h"
@@ -55,6 +56,25 @@ static int write_task(const struct existing_options *options, const struct captu
 	if (!err && options->past)
 		err = past__comm(options->past, task->pid, task->tid, task->comm);
 	return err;
+}
+
+static int write_comm(const struct existing_options *options, uint32_t pid, const char *comm)
+{
+	int err = writer__comm(options->writer, pid, pid, comm);
+
+	if (!err && options->past)
+		err = past__comm(options->past, (pid_t)pid, (pid_t)pid, comm);
+	return err;
+}
+
+/* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
+static int write_strange_wakers(const struct existing_options *options)
+{
+	int err = write_comm(options, CAPTURE_PID_INTERRUPT, "[interrupt]");
+
+	if (!err)
+		err = write_comm(options, CAPTURE_PID_OUTSIDE, "[outside]");
+	return err ? err : write_comm(options, (uint32_t)getpid(), "denet-record");
 }
 
 static int write_map(void *ctx, const struct synth_map *map)
@@ -121,6 +141,8 @@ int existing__write(const struct existing_options *options, const struct capture
 	err = write_kernel(options);
 	if (!err && options->cgroups)
 		err = cgroups__write(options->writer);
+	if (!err && options->wakers)
+		err = write_strange_wakers(options);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;

@@ -14,6 +14,7 @@ struct existing_options {
 	struct hits *hits; /* NULL: nobody wants build-ids */
 	struct past *past; /* NULL: there is one file only */
 	bool all;          /* every task, not only targets */
+	bool wakers;       /* names for those that are no tasks of /proc */
 	bool cgroups;      /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };

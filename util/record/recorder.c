@@ -113,6 +113,7 @@ static int start_capture(struct recorder *recorder)
 	}
 	options.delayed = recorder->options->delay_ns != 0;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
+	recorder->sink.split = options.split_runqueue;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
 	if (!recorder->capture)
@@ -120,12 +121,26 @@ static int start_capture(struct recorder *recorder)
 	return capture__start(recorder->capture);
 }
 
+/* The events of the file besides offcpu-time. */
+static uint64_t file_events(const struct recorder *recorder)
+{
+	uint64_t events = 0;
+
+	if (recorder->sink.idle_apart)
+		events |= 1ULL << WRITER_OFFCPU_IDLE;
+	if (recorder->options->capture.split_runqueue)
+		events |= 1ULL << WRITER_RUNQUEUE_TIME;
+	if (recorder->options->capture.wakers)
+		events |= 1ULL << WRITER_WAKEUP_TIME;
+	return events;
+}
+
 static int open_file(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
-		.events = recorder->sink.idle_apart ? 1ULL << WRITER_OFFCPU_IDLE : 0,
+		.events = file_events(recorder),
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
@@ -149,7 +164,8 @@ static int start_file(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 	struct existing_options existing = {
-		.all = options->capture.all,
+		.all = options->capture.all || options->capture.wakers,
+		.wakers = options->capture.wakers,
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
 	};
@@ -437,6 +453,10 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 	*summary = (struct summary){
 		.way = capture__way(recorder->capture),
 		.ns = recorder->sink.ns,
+		.runqueue_ns = recorder->sink.runqueue_ns,
+		.split = recorder->sink.split,
+		.wakers = recorder->options->capture.wakers,
+		.wakeups = recorder->sink.wakeups,
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,

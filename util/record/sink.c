@@ -49,25 +49,52 @@ static int look_at_root(struct hits *hits, pid_t pid)
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
  * named the targets, a thread that never ran may be the very deadlock that is looked for.
  */
-static int sink__sample(void *ctx, const struct sample *sample)
+static int write_block(struct sink *sink, const struct sample *sample)
 {
-	struct sink *sink = ctx;
 	bool idle = sink->idle_apart && sample->never_ran;
-	int err;
+	uint64_t waited = sink->split ? sample->runqueue : 0;
+	struct sample part = *sample;
+	int err = 0;
 
-	err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME, sample);
+	part.period = sample->period - waited;
+	if (part.period || !waited)
+		err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME,
+				     &part);
+	part.period = waited;
+	if (waited && !err)
+		err = writer__sample(sink->writer, WRITER_RUNQUEUE_TIME, &part);
 	if (err)
 		return err;
-	if (sample->time > sink->latest)
-		sink->latest = sample->time;
+	sink->runqueue_ns += waited;
 	if (idle) {
 		sink->idle.count++;
-		sink->idle.ns += sample->period;
+		sink->idle.ns += sample->period - waited;
+		sink->ns += waited;
 	} else {
 		sink->ns += sample->period;
 		sink->samples++;
 		sink->still_blocked += sample->still_blocked;
 	}
+	return 0;
+}
+
+static int write_wakeup(struct sink *sink, const struct sample *sample)
+{
+	sink->wakeups.count++;
+	sink->wakeups.ns += sample->period;
+	return writer__sample(sink->writer, WRITER_WAKEUP_TIME, sample);
+}
+
+static int sink__sample(void *ctx, const struct sample *sample)
+{
+	struct sink *sink = ctx;
+	int err;
+
+	err = sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
+	if (err)
+		return err;
+	if (sample->time > sink->latest)
+		sink->latest = sample->time;
 	if (!sink->hits)
 		return 0;
 	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))

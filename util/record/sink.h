@@ -18,10 +18,13 @@ struct sink {
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
 	struct past *past;     /* NULL: there is one file only; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
-	uint64_t ns;           /* sum of the periods of all samples of offcpu-time */
-	uint64_t samples;
-	uint64_t still_blocked;    /* of these samples */
+	bool split;	       /* time that waited for a CPU goes to runqueue-time */
+	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
+	uint64_t runqueue_ns;  /* of that, in runqueue-time */
+	uint64_t samples;      /* blocks and sums; split ones count once */
+	uint64_t still_blocked; /* of these samples */
 	struct capture_tally idle; /* samples of offcpu-idle */
+	struct capture_tally wakeups; /* samples of wakeup-time */
 	struct exits exits;	   /* EXIT records that are held back */
 	uint64_t latest;	   /* the latest time of all that was delivered */
 };

@@ -26,9 +26,18 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", raised[96] = "", time[32], path[4096];
+	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "";
+	char time[32], path[4096];
 
 	log__escape(path, sizeof(path), summary->path);
+	if (summary->split)
+		snprintf(split, sizeof(split), " (%.3f s blocked, %.3f s waiting for a CPU)",
+			 (double)(summary->ns - summary->runqueue_ns) / (double)NSEC_PER_SEC,
+			 (double)summary->runqueue_ns / (double)NSEC_PER_SEC);
+	if (summary->wakers)
+		snprintf(wakers, sizeof(wakers), ", wakers of %.3f s in %s samples",
+			 (double)summary->wakeups.ns / (double)NSEC_PER_SEC,
+			 units__format_count(summary->wakeups.count, count, sizeof(count)));
 	if (summary->idle.count)
 		snprintf(idle, sizeof(idle), ", %s idle apart",
 			 units__format_count(summary->idle.count, count, sizeof(count)));
@@ -39,13 +48,14 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
 			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s)%s, "
-		 "%s lost%s; wrote %s%s%s%s ]",
-		 (double)summary->ns / (double)NSEC_PER_SEC,
+		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s"
+		 ", %s lost%s; wrote %s%s%s%s ]",
+		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 idle, units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
+		 wakers, idle,
+		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
 		 strcmp(summary->path, "-") ? path : "",
@@ -78,12 +88,31 @@ static void print_accounts(const struct capture_stats *stats)
 			   rows[i].tally->ns);
 }
 
+static void print_wakeups(const struct capture_wakeups *wakeups)
+{
+	const struct {
+		const char *name;
+		const struct capture_tally *tally;
+	} rows[] = {
+		{ "seen", &wakeups->seen },	    { "= direct", &wakeups->direct },
+		{ "+ accumulated", &wakeups->accumulated }, { "+ filtered", &wakeups->filtered },
+		{ "+ lost", &wakeups->lost },
+	};
+
+	pr_verbose("%-26s %15s %20s", "wake-ups", "count", "ns ended");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
+			   rows[i].tally->ns);
+}
+
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
 	char size[32], slots[32], time[32];
 
 	print_accounts(stats);
+	if (summary->wakers)
+		print_wakeups(&stats->wakeups);
 	pr_verbose("switches not seen: %" PRIu64 "; side-band records lost: %" PRIu64,
 		   stats->unseen_switches, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
@@ -117,6 +146,13 @@ static void warn_of_losses(const struct capture_stats *stats)
 		pr_warn("%" PRIu64 " blocks (%s) were lost, a ring was full: try a larger -m",
 			stats->lost_ring.count,
 			units__format_time(stats->lost_ring.ns, time, sizeof(time)));
+	if (stats->wakeups.lost.count)
+		pr_warn("%" PRIu64 " wake-ups were lost, a ring was full: try a larger -m",
+			stats->wakeups.lost.count);
+	if (stats->wakeups.missed)
+		pr_warn("%" PRIu64 " wake-ups were not seen: they have no waker, and their blocks "
+			"are not split",
+			stats->wakeups.missed);
 	if (stats->lost_internal.count)
 		pr_warn("%" PRIu64 " blocks (%s) were lost, the BPF programs had no room",
 			stats->lost_internal.count,

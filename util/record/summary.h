@@ -12,7 +12,11 @@
 struct summary {
 	struct capture_stats stats;
 	enum capture_way way;
-	uint64_t ns; /* off the CPU, in all samples of offcpu-time */
+	uint64_t ns; /* off the CPU, in all samples of offcpu-time and runqueue-time */
+	uint64_t runqueue_ns; /* of it, in runqueue-time */
+	bool split;	      /* there is a runqueue-time */
+	bool wakers;		      /* there is a wakeup-time */
+	struct capture_tally wakeups; /* samples of it */
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */

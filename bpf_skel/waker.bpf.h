@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Wake-ups: the stamp by which a block is split, and who did it. */
+#ifndef DENET_WAKER_BPF_H
+#define DENET_WAKER_BPF_H
+
+#include "block.bpf.h"
+
+/*
+ * A CPU's room for its wakers, with accounts of wake-ups instead of blocks. An interrupt may
+ * wake somebody in the midst of a switch hook, so the room of those is not for us; but
+ * interrupts are off while a sleeper is woken, so two wake-ups never share this one.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu);
+} waker_cpus SEC(".maps");
+
+static __always_inline bool is_in(__u64 ip, __u64 start, __u64 end)
+{
+	return ip >= start && ip < end;
+}
+
+/*
+ * How many frames, from the leaf on, belong to an interrupt; 0: the thread did it itself.
+ * When a thread hands over packets it may do the work of a soft interrupt at once, on its
+ * own behalf: that is not taken for one. A global function for the verifier's sake.
+ */
+__noinline __u32 frames_of_interrupt(const struct frame_room *room, __u32 nr)
+{
+	if (!room)
+		return 0;
+	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
+		if (i >= nr || is_in(room->ips[i], settings.waker.bh_start, settings.waker.bh_end))
+			return 0;
+		if (is_in(room->ips[i], settings.waker.interrupt_start,
+			  settings.waker.interrupt_end))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Whom an interrupt has interrupted has nothing to do with it. */
+static __always_inline void blame_interrupt(struct wire_block *block)
+{
+	block->pid = block->tid = WIRE_PID_INTERRUPT;
+	block->incarnation = 0;
+	block->cgroup = 0;
+	block->flags &= ~WIRE_BLOCK_KTHREAD;
+}
+
+/*
+ * Kernel frames, of which an interrupt's end where it came in; then user frames, which an
+ * interrupt has none of. The kernel side is walked in any case, since it tells which it is.
+ */
+static __always_inline void walk_waker(void *ctx, struct full_block *full)
+{
+	struct wire_block *block = &full->block;
+	long bytes = bpf_get_stack(ctx, full->ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
+	__u32 nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0, own;
+
+	own = frames_of_interrupt((const struct frame_room *)full->ips, nr);
+	if (own) {
+		blame_interrupt(block);
+		nr = own;
+	}
+	if (nr >= settings.max_frames) {
+		nr = settings.max_frames;
+		block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
+	}
+	if (!settings.kernel_stacks)
+		nr = 0;
+	block->nr_kernel = (__u16)nr;
+	block->nr_user = 0;
+	if (own || !settings.user_stacks || block->flags & WIRE_BLOCK_KTHREAD)
+		return;
+	nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
+	block->nr_user = (__u16)nr;
+	if (nr >= settings.max_frames)
+		block->flags |= WIRE_BLOCK_TRUNC_USER;
+}
+
+/* The waker is current, which need not be a target. */
+static __always_inline void describe_waker(struct wire_block *block, __u8 state, __u64 now,
+					   __u64 ns)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+
+	block->time = now;
+	block->ns = ns;
+	block->runqueue_ns = 0;
+	block->cgroup = sample_cgroup(waker);
+	block->pid = pid_of(waker);
+	block->tid = tid_of(waker);
+	if (waker->pid && !block->tid)
+		block->pid = block->tid = WIRE_PID_OUTSIDE;
+	block->cpu = bpf_get_smp_processor_id();
+	block->state = state;
+	block->flags = WIRE_BLOCK_WAKEUP;
+	if (waker->flags & PF_KTHREAD)
+		block->flags |= WIRE_BLOCK_KTHREAD;
+	block->stack_bytes = 0;
+	block->reserved = 0;
+	/* Only to tell it from others: who is no target has no incarnation. */
+	block->incarnation = waker->start_boottime;
+	block->since = now - ns;
+}
+
+/*
+ * The time that the wake-up ends is known now, and so is the waker, so the sample goes out
+ * at once: what the woken thread then waits for a CPU is not the waker's doing.
+ */
+static __always_inline void report_waker(void *ctx, struct task_struct *task, struct slot *slot,
+					 __u64 now)
+{
+	__u64 since = slot->since, ns;
+	struct cpu *room;
+	__u32 zero = 0;
+
+	/* Who has not left its CPU yet has lost no time; who was preempted needs no waker. */
+	if (!since || slot->state == WIRE_STATE_R || !is_wanted(task, slot, last_cpu(task)))
+		return;
+	room = bpf_map_lookup_elem(&waker_cpus, &zero);
+	if (!room)
+		return;
+	ns = now > since ? now - since : 0;
+	tally(&room->own.accounts.seen, ns);
+	if (is_filtered(room, slot->state, ns))
+		return;
+	describe_waker(&room->full.block, slot->state, now, ns);
+	walk_waker(ctx, &room->full);
+	if (ns >= settings.threshold_ns)
+		send_block(ctx, room, &room->full);
+	else
+		accumulate(ctx, room, &room->full);
+}
+
+/* Somebody wakes a task, which may not have left its CPU yet. */
+static __always_inline int handle_waking(void *ctx, struct task_struct *task)
+{
+	struct slot *slot;
+	__u64 now;
+
+	if (phase < WIRE_PHASE_RUNNING)
+		return 0;
+	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	if (!slot)
+		return 0;
+	now = bpf_ktime_get_ns();
+	slot->woken = now;
+	if (settings.wakers && phase == WIRE_PHASE_RUNNING)
+		report_waker(ctx, task, slot, now);
+	return 0;
+}
+
+#endif /* DENET_WAKER_BPF_H */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blocks that are split at their wake-up, and those who woke: threads whose wakers, and the
+ * functions in which these wake, are known.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "bpf_skel/wire.h"
+#include "common/session.h"
+
+/* Percent by which clocks read at different places may differ. */
+#define TOLERANCE 1
+
+FIXTURE(wakeups)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	struct symbols *kernel;
+};
+
+FIXTURE_VARIANT(wakeups)
+{
+	uint64_t threshold_ns;
+};
+
+FIXTURE_VARIANT_ADD(wakeups, threshold_0) { .threshold_ns = 0 };
+FIXTURE_VARIANT_ADD(wakeups, threshold_500ms) { .threshold_ns = 500 * NSEC_PER_MSEC };
+
+FIXTURE_SETUP(wakeups)
+{
+	const char *const argv[] = { "wakes", "--wait", "--count", "10", "--ms", "20", NULL };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.states = capture__all_states();
+	options.split_runqueue = true;
+	options.wakers = true;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	self->kernel = symbols__of_kernel();
+	ASSERT_TRUE(self->user && self->kernel);
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(4, self->workload.nr_truths);
+}
+
+FIXTURE_TEARDOWN(wakeups)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+	symbols__free(self->kernel);
+}
+
+TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct capture_tally sum = { 0 };
+
+		for (size_t j = 0; j < self->session.nr; j++) {
+			const struct sample *sample = &self->session.samples[j];
+
+			if (!sample->wakeup ||
+			    !frames__call(&sample->user, self->user, truth->function))
+				continue;
+			EXPECT_EQ((uint32_t)truth->pid, sample->pid);
+			EXPECT_EQ((uint32_t)truth->tid, sample->tid);
+			EXPECT_EQ(0, sample->runqueue);
+			sum.count += sample->count;
+			sum.ns += sample->period;
+		}
+		if (truth->comm[0] == 'w') {
+			EXPECT_EQ(0, sum.count);
+			continue;
+		}
+		EXPECT_EQ(truth->count, sum.count);
+		EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns);
+		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE) / 100);
+	}
+}
+
+/* The leaf is what called try_to_wake_up(): no program, no tracepoint, not the scheduler. */
+TEST_F(wakeups, the_leaf_of_a_waker_says_by_what_it_woke)
+{
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+		const char *leaf = frames__leaf(&sample->kernel, self->kernel);
+
+		if (!sample->wakeup)
+			continue;
+		if (frames__call(&sample->user, self->user, "wake_by_futex")) {
+			EXPECT_STREQ("wake_up_q", leaf);
+		} else {
+			EXPECT_TRUE(strncmp(leaf, "bpf_", 4) && strcmp(leaf, "try_to_wake_up") &&
+				    strncmp(leaf, "__traceiter", 11))
+			TH_LOG("%s", leaf);
+		}
+	}
+}
+
+/* The wakers sleep by timers: 20 ms, ten times each. */
+TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
+{
+	struct capture_tally timers = { 0 };
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		if (!sample->wakeup)
+			continue;
+		if (frames__call(&sample->kernel, self->kernel, "hrtimer_wakeup")) {
+			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->pid);
+			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->tid);
+			EXPECT_EQ(0, sample->user.nr);
+			/* Whom it interrupted is not in its chain. */
+			EXPECT_FALSE(frames__call(&sample->kernel, self->kernel, "do_idle"));
+			EXPECT_FALSE(frames__call(&sample->kernel, self->kernel, "do_syscall_64"));
+			timers.count += sample->count;
+			timers.ns += sample->period;
+		} else if (sample->user.nr) {
+			EXPECT_NE(CAPTURE_PID_INTERRUPT, sample->pid);
+		}
+	}
+	EXPECT_LE(20, timers.count);
+	EXPECT_LE(20 * 20 * NSEC_PER_MSEC * (100 - TOLERANCE) / 100, timers.ns);
+}
+
+TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t whole = 0, blocked = 0, woken = 0;
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		ASSERT_LE(sample->runqueue, sample->period);
+		if (sample->wakeup) {
+			woken += sample->period;
+			continue;
+		}
+		if (sample->state == 'R') {
+			EXPECT_EQ(sample->period, sample->runqueue);
+		}
+		whole += sample->period;
+		blocked += sample->period - sample->runqueue;
+	}
+	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, whole);
+	EXPECT_LT(blocked, whole);
+	/* Who is woken while it still leaves its CPU was blocked for microseconds, by nobody. */
+	EXPECT_LE(woken, blocked);
+	EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
+}
+
+TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_wakeups *wakeups = &stats->wakeups;
+	struct capture_tally sum = { 0 };
+
+	SKIP_FOR(session__refused());
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		if (!self->session.samples[i].wakeup)
+			continue;
+		sum.count += self->session.samples[i].count;
+		sum.ns += self->session.samples[i].period;
+	}
+	EXPECT_LE(40, wakeups->seen.count);
+	EXPECT_EQ(wakeups->seen.count, wakeups->direct.count + wakeups->accumulated.count +
+					       wakeups->filtered.count + wakeups->lost.count);
+	EXPECT_EQ(sum.count, wakeups->direct.count + wakeups->accumulated.count);
+	EXPECT_EQ(sum.ns, wakeups->direct.ns + wakeups->accumulated.ns);
+	if (variant->threshold_ns) {
+		EXPECT_LT(0, wakeups->accumulated.count);
+	} else {
+		EXPECT_EQ(0, wakeups->accumulated.count);
+	}
+}
+
+static int record(struct session *session, struct workload *workload,
+		  struct capture_options *options)
+{
+	const char *const argv[] = { "wakes", "--wait", "--count", "3", NULL };
+	int err = workload__start(workload, argv);
+
+	if (!err)
+		err = workload__await(workload, "READY");
+	if (!err)
+		err = session__open_process(session, options, workload);
+	if (!err)
+		err = session__run(session, workload, 0);
+	return err ? err : session__close(session);
+}
+
+TEST(without_the_options_there_are_no_wakers_and_blocks_are_whole)
+{
+	struct workload workload = { 0 };
+	struct session session = { 0 };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	EXPECT_EQ(0, record(&session, &workload, &options));
+	EXPECT_LT(0, session.nr);
+	for (size_t i = 0; i < session.nr; i++) {
+		EXPECT_FALSE(session.samples[i].wakeup);
+		EXPECT_EQ(0, session.samples[i].runqueue);
+	}
+	EXPECT_EQ(0, session.stats.wakeups.seen.count);
+	session__free(&session);
+	workload__free(&workload);
+}
+
+TEST(wakeups_that_end_less_than_min_block_are_filtered_with_their_blocks)
+{
+	struct workload workload = { 0 };
+	struct session session = { 0 };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.wakers = true;
+	options.min_ns = 8 * NSEC_PER_MSEC;
+	options.threshold_ns = 0;
+	EXPECT_EQ(0, record(&session, &workload, &options));
+	EXPECT_LE(6, session.stats.wakeups.direct.count);
+	EXPECT_LT(0, session.stats.wakeups.filtered.count);
+	for (size_t i = 0; i < session.nr; i++)
+		EXPECT_LE(options.min_ns, session.samples[i].period);
+	session__free(&session);
+	workload__free(&workload);
+}
+
+/* Threads that fight for a CPU are never blocked: all that they lose is runqueue time. */
+TEST(preempted_threads_lose_runqueue_time_only)
+{
+	const char *const argv[] = { "preempt", "--wait", "--ms", "300", NULL };
+	struct workload workload = { 0 };
+	struct session session = { 0 };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.states = capture__state_bit('R');
+	options.split_runqueue = true;
+	ASSERT_EQ(0, workload__start(&workload, argv));
+	ASSERT_EQ(0, workload__await(&workload, "READY"));
+	ASSERT_EQ(0, session__open_process(&session, &options, &workload));
+	ASSERT_EQ(0, session__run(&session, &workload, 100));
+	ASSERT_EQ(0, session__close(&session));
+	for (size_t i = 0; i < workload.nr_truths; i++) {
+		struct session_filter filter = { .tid = workload.truths[i].tid };
+		struct capture_tally sum = session__sum(&session, &filter);
+
+		EXPECT_LE(workload.truths[i].involuntary, sum.count);
+		EXPECT_LT(0, sum.ns);
+	}
+	for (size_t i = 0; i < session.nr; i++)
+		EXPECT_EQ(session.samples[i].period, session.samples[i].runqueue);
+	session__free(&session);
+	workload__free(&workload);
+}
+
+static const struct sample *still_blocked(const struct session *session, pid_t tid)
+{
+	for (size_t i = 0; i < session->nr; i++) {
+		if (session->samples[i].still_blocked && session->samples[i].tid == (uint32_t)tid)
+			return &session->samples[i];
+	}
+	return NULL;
+}
+
+TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
+{
+	const char *const argv[] = { "starve", "--wait", "--ms", "50", "--hog", "800", NULL };
+	struct workload workload = { 0 };
+	struct session session = { 0 };
+	struct capture_options options;
+	const struct sample *sample;
+	pid_t starved;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.split_runqueue = true;
+	ASSERT_EQ(0, workload__start(&workload, argv));
+	ASSERT_EQ(0, workload__await(&workload, "READY"));
+	starved = workload__thread(&workload, "starved");
+	ASSERT_LT(0, starved);
+	ASSERT_EQ(0, session__open_process(&session, &options, &workload));
+	ASSERT_EQ(0, workload__go(&workload));
+	ASSERT_EQ(0, workload__await(&workload, "HOGGING"));
+	ASSERT_EQ(0, session__close(&session));
+	sample = still_blocked(&session, starved);
+	ASSERT_TRUE(sample != NULL);
+	EXPECT_EQ('S', sample->state);
+	EXPECT_LE(50 * NSEC_PER_MSEC * (100 - TOLERANCE) / 100, sample->period - sample->runqueue);
+	EXPECT_LT(0, sample->runqueue);
+	/* The leader waits for the others, and nobody has woken it. */
+	sample = still_blocked(&session, workload.pid);
+	ASSERT_TRUE(sample != NULL);
+	EXPECT_EQ(0, sample->runqueue);
+	session__free(&session);
+	workload__free(&workload);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# --split-runqueue and --wakers, in the file.
+
+load lib
+
+wakes=$build/tests/workloads/wakes
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+# sum_of EVENT [FILE]: of its periods, in ns.
+sum_of() {
+	perf script -i "${2:-perf.data}" -F event,period 2>/dev/null |
+		awk -v event="$1:" '$2 == event || $1 == event { for (i = 1; i <= NF; i++)
+			if ($i ~ /^[0-9]+$/) sum += $i } END { printf "%d\n", sum }'
+}
+
+# told WORD: the seconds that the last line tells before it.
+told() {
+	sed -n "s/.*\[ denet-record: .*[^0-9.]\([0-9.]*\) s $1.*/\1/p"
+}
+
+@test "--split-runqueue: two events, whose sum is what the last line tells" {
+	denet-record --split-runqueue --state all -- "$build/tests/workloads/preempt" --ms 200 \
+		2>err >/dev/null
+	[ "$(sum_of runqueue-time)" -gt 100000000 ]
+	equal_within "$(sum_of offcpu-time)" "$(awk -v s="$(told blocked <err)" \
+		'BEGIN { printf "%d", s * 1e9 }')" 500000
+	equal_within "$(sum_of runqueue-time)" "$(awk -v s="$(told 'waiting for a CPU' <err)" \
+		'BEGIN { printf "%d", s * 1e9 }')" 500000
+	equal_within "$(told_seconds <err | head -1)" "$(awk -v a="$(sum_of offcpu-time)" \
+		-v b="$(sum_of runqueue-time)" 'BEGIN { print (a + b) / 1e9 }')" 0.001
+}
+
+@test "--wakers: both sums are one, and perf report names the wakers" {
+	denet-record --split-runqueue --wakers -- "$wakes" 2>err >/dev/null
+	[ "$(sum_of wakeup-time)" -gt 300000000 ]
+	refute grep -q 'wake-ups were not seen' err
+	# Who is woken while it still leaves its CPU was blocked for microseconds, by nobody.
+	equal_within "$(sum_of wakeup-time)" "$(sum_of offcpu-time)" 1000000
+	perf report --stdio -g none --no-children -s comm,sym 2>/dev/null |
+		sed -n "/of event 'wakeup-time'/,\$p" >report
+	grep -q 'k-futex .* wake_up_q' report
+	grep -q 'k-pipe ' report
+	grep -q '\[interrupt\] .* hrtimer_wakeup' report
+	perf script 2>&1 | awk '/^k-pipe.*wakeup-time/ && /wake_by_pipe/' RS= | grep -q pipe_write
+}
+
+@test "--wakers -p: a waker that is no target has its name and its symbols" {
+	mkfifo gate
+	bash -c 'read line <gate' 3>&- &
+	target=$!
+	start_recording --wakers -p "$target"
+	bash -c 'sleep 0.2; echo >gate' 3>&-
+	finish_recording
+	[ "$status" = 0 ]
+	perf script -i live.data -F comm,pid,event,ip,sym,dso >events 2>/dev/null
+	refute grep -q '^:[0-9]' events
+	awk '/^bash.*wakeup-time/' RS= events | grep -q '(/.*/libc\.so\.6)'
+}
+
+@test "--no-still-blocked leaves out both parts of threads that have not come back" {
+	denet-record --split-runqueue --no-still-blocked -v -a -- sleep 0.3 2>err
+	refute grep -q 'still blocked,' err
+	perf script -F event 2>/dev/null | refute grep -q offcpu-idle
+}
+
+@test "pipe mode carries all three events" {
+	denet-record --split-runqueue --wakers -o - -- "$wakes" 2>err | perf script -i - -F event >events
+	grep -q offcpu-time events
+	grep -q runqueue-time events
+	grep -q wakeup-time events
+}
+
+@test "perf's own count of the wake-ups of each waker is the same" {
+	perf record -B -q -a -g -e sched:sched_waking -k CLOCK_MONOTONIC -o theirs.data -- \
+		denet-record --wakers --off-cpu-thresh 0 -- "$wakes" --count 50 --ms 2 >said 2>err 3>&- ||
+		skip "this machine's perf cannot record sched:sched_waking"
+	[ "$(grep -c '^truth' said)" = 4 ]
+	for way in futex pipe; do
+		theirs=$(perf script -i theirs.data -F comm,event,trace,ip,sym 2>/dev/null |
+			awk "/^ *k-$way .*comm=w-$way / && /wake_by_$way/" RS= | grep -c comm=)
+		ours=$(perf script -F comm,event,ip,sym 2>/dev/null |
+			awk "/k-$way.*wakeup-time/ && /wake_by_$way/" RS= | grep -c wakeup-time)
+		echo "$way: $theirs $ours"
+		[ "$theirs" = 50 ]
+		[ "$ours" = 50 ]
+	done
+}
+
+# A thread's wait for a CPU, by perf: from its wake-up, or from a switch at which it was left
+# runnable, to the next switch to it.
+@test "perf's sum of the wait for a CPU of each thread is the same" {
+	perf record -B -q -a -m 2048 -e sched:sched_waking,sched:sched_switch -k CLOCK_MONOTONIC \
+		-o theirs.data -- denet-record --split-runqueue --state all -- \
+		"$wakes" --cpu 1 --count 50 --ms 2 >said 2>err 3>&- ||
+		skip "this machine's perf cannot record the scheduler's events"
+	perf script -i theirs.data --ns -F time,event,trace 2>/dev/null >theirs
+	perf script -F tid,event,period 2>/dev/null >ours
+	for comm in w-futex w-pipe k-futex k-pipe; do
+		tid=$(sed -n "s/^truth .* tid=\([0-9]*\) comm=$comm .*/\1/p" said)
+		want=$(awk -v tid="$tid" '
+			{ sub(":", "", $1); split($1, t, "."); now = t[1] * 1e9 + t[2] }
+			/sched_waking/ && $0 ~ " pid=" tid " " { if (!woken) woken = now; next }
+			/sched_switch/ && $0 ~ "next_pid=" tid " " { if (woken) sum += now - woken; woken = 0 }
+			/sched_switch/ && $0 ~ "prev_pid=" tid " " {
+				woken = $0 ~ "prev_state=R" ? now : 0 }
+			END { printf "%d", sum }' theirs)
+		have=$(awk -v tid="$tid" '$1 == tid && /runqueue-time/ {
+			for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+$/) sum += $i } END { printf "%d", sum }' ours)
+		echo "$comm: perf $want, denet $have"
+		[ "$want" -gt 0 ]
+		# Each of a hundred waits or so is read off two clocks, microseconds apart.
+		equal_within "$want" "$have" $((want / 20 + 200000))
+	done
+}
