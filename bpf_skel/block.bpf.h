@@ -3,6 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
+#include "reason.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
 
@@ -80,7 +81,11 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 
 	full->block.head.kind = WIRE_BLOCK;
 	full->block.head.size = (__u32)size;
-	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full, size);
+	if (settings.reasons)
+		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full,
+					    sizeof(full->reason) + size);
+	else
+		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
 
@@ -155,6 +160,7 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
 		.user_id = user_id,
+		.reason_id = settings.reasons ? cpu->full.reason.id : 0,
 		.cgroup = block->cgroup,
 		.pid = block->pid,
 		.tid = block->tid,
@@ -186,10 +192,10 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 }
 
 /*
- * A short block: into the sum of its thread, state and stacks. Whatever finds no room
- * there goes out directly; a full ring is then counted by send_block().
+ * A short block: into the sum of its thread, state and stacks. False: there is no room, or
+ * the ring is full. It is to be sent directly; a full ring is then counted by send_block().
  */
-static __always_inline void accumulate(void *ctx, struct cpu *cpu)
+static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct file *file)
 {
 	struct full_block *full = &cpu->full;
 	__u32 nr_kernel = full->block.nr_kernel, nr_user = full->block.nr_user;
@@ -207,15 +213,17 @@ static __always_inline void accumulate(void *ctx, struct cpu *cpu)
 		result =
 			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
+	if (result == STACK_KNOWN && settings.reasons && !publish_reason(ctx, cpu, gen, file))
+		result = STACK_FULL;
 	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {
 		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);
-		return;
+		return true;
 	}
 	if (result == STACK_FULL)
 		cpu->own.accounts.full_stacks++;
 	else if (result == STACK_KNOWN)
 		cpu->own.accounts.full_entries++;
-	send_block(ctx, cpu, full);
+	return false;
 }
 
 /* The stamp of the block that ends now, taken away so that it ends only once. */
@@ -256,6 +264,7 @@ static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
 static __always_inline int handle_switch_in(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file = NULL;
 	struct slot *slot;
 	struct cpu *cpu;
 	__u64 since, end, ns;
@@ -284,10 +293,13 @@ static __always_inline int handle_switch_in(void *ctx)
 		return 0;
 	describe_block(cpu, slot, task, end, ns);
 	walk_stacks(ctx, &cpu->full);
-	if (ns >= settings.threshold_ns)
-		send_block(ctx, cpu, &cpu->full);
-	else
-		accumulate(ctx, cpu);
+	if (settings.reasons)
+		file = describe_reason(task, &cpu->full.reason, true);
+	if (ns < settings.threshold_ns && accumulate(ctx, cpu, file))
+		return 0;
+	if (settings.reasons && file)
+		read_names(file, &cpu->full.reason);
+	send_block(ctx, cpu, &cpu->full);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
+#include "capture/idle.h"
 #include "host/cgroup.h"
 #include "host/cpus.h"
 #include "host/pidns.h"
@@ -33,6 +34,8 @@ enum record_key {
 	KEY_STATE,
 	KEY_WINDOW,
 	KEY_NO_STILL_BLOCKED,
+	KEY_SKIP_IDLE,
+	KEY_REASON,
 	KEY_RAW_FRAMES,
 	KEY_KERNEL_THREADS,
 	KEY_ALL_CGROUPS,
@@ -50,6 +53,9 @@ struct record {
 	struct cgroup_list groups;
 	char *users; /* names, apart by commas, until they are looked up */
 	char *group_names;
+	struct idle_table idle;
+	const char *idle_file;
+	bool skip_idle;
 	bool has_cpus;
 	bool only_kernel;
 	bool only_user;
@@ -84,6 +90,10 @@ static const struct argp_option option_table[] = {
 	  "How long short blocks are summed up before they are written (default 1s)", 2 },
 	{ "no-still-blocked", KEY_NO_STILL_BLOCKED, NULL, 0,
 	  "Leave out threads that have not come back when the recording ends", 2 },
+	{ "skip-idle", KEY_SKIP_IDLE, "FILE", OPTION_ARG_OPTIONAL,
+	  "Leave out threads that wait for work, as in epoll_wait, accept or a condition "
+	  "variable; FILE adds to the table of such calls",
+	  2 },
 	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
@@ -101,6 +111,10 @@ static const struct argp_option option_table[] = {
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
 	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
 	  "Record the cgroup of each sample, for perf report --sort cgroup", 4 },
+	{ "reason", KEY_REASON, NULL, 0,
+	  "Record what each sample waited for, system call, file or socket, as the event "
+	  "denet:offcpu_wait",
+	  4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
 	{ "mmap-pages", 'm', "PAGES", 0,
 	  "Size of each CPU's ring, in pages or with B, K, M, G", 4 },
@@ -278,6 +292,10 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 	case KEY_NO_STILL_BLOCKED:
 		capture->no_still_blocked = true;
 		return 0;
+	case KEY_SKIP_IDLE:
+		record->skip_idle = true;
+		record->idle_file = text;
+		return 0;
 	case KEY_OFF_CPU:
 		return 0;
 	}
@@ -327,6 +345,9 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_ALL_CGROUPS:
 		record->options.capture.cgroups = true;
+		return 0;
+	case KEY_REASON:
+		record->options.capture.reasons = true;
 		return 0;
 	case 'm':
 		parse_pages(state, text, &record->options.capture.ring_pages);
@@ -451,6 +472,17 @@ static void record__settle(struct record *record)
 	capture->user_stacks = !record->only_kernel;
 }
 
+/* The table of waits for work: the built-in one, and what the user adds. */
+static int record__read_idle(struct record *record)
+{
+	int err = idle_table__init(&record->idle);
+
+	if (!err && record->idle_file)
+		err = idle_table__read(&record->idle, record->idle_file);
+	record->options.capture.idle = &record->idle;
+	return err;
+}
+
 /* Looks all names up on this machine. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
@@ -471,6 +503,8 @@ static int record__resolve(struct record *record)
 			err = cgroup_list__resolve(&record->groups, &mounts, record->group_names);
 		cgroup_mounts__free(&mounts);
 	}
+	if (!err && record->skip_idle)
+		err = record__read_idle(record);
 	capture->uids = (const uint32_t *)record->uids.ids;
 	capture->nr_uids = record->uids.nr;
 	capture->groups = record->groups.refs;
@@ -485,6 +519,7 @@ static void record__free(struct record *record)
 	id_list__free(&record->tids);
 	id_list__free(&record->uids);
 	cgroup_list__free(&record->groups);
+	idle_table__free(&record->idle);
 	free(record->users);
 	free(record->group_names);
 }

@@ -12,6 +12,25 @@ static struct capture_tally add(struct capture_tally a, struct capture_tally b)
 	return (struct capture_tally){ a.count + b.count, a.ns + b.ns };
 }
 
+static void move(struct capture_tally *from, struct capture_tally *to,
+		 const struct capture_tally *part)
+{
+	from->count -= part->count;
+	from->ns -= part->ns;
+	*to = add(*to, *part);
+}
+
+/*
+ * The programs took idle blocks for kept ones, as did whoever delivered them; only the chain
+ * told what they are.
+ */
+static void move_idle(const struct capture *capture, struct capture_stats *stats)
+{
+	move(&stats->direct, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_DIRECT]);
+	move(&stats->accumulated, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_SUM]);
+	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_IN_FLIGHT]);
+}
+
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
@@ -33,12 +52,15 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
 	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);
 	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
+	move_idle(capture, stats);
+	stats->lost_reasons = sum.lost_reasons;
 	stats->full_entries = sum.full_entries;
 	stats->full_stacks = sum.full_stacks;
 	stats->unseen_switches = sum.no_storage;
 	/* The rest of what the rings lost was not ours: side band. */
-	stats->lost_sideband = own->lost_records - stats->lost_ring.count - sum.lost_stacks;
-	if (own->lost_records < stats->lost_ring.count + sum.lost_stacks)
+	stats->lost_sideband = own->lost_records - stats->lost_ring.count - sum.lost_stacks -
+			       sum.lost_reasons;
+	if (own->lost_records < stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons)
 		stats->lost_sideband = 0;
 	err = programs__info(capture->programs, &info);
 	if (err)

@@ -18,6 +18,7 @@ static const struct event_kind kinds[] = {
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
 static const struct event_kind late_kinds[] = {
 	{ WRITER_OVERHEAD, "denet:overhead", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
+	{ WRITER_OFFCPU_WAIT, "denet:offcpu_wait", PERF_TYPE_TRACEPOINT, 60002, PERF_SAMPLE_RAW },
 };
 
 #define NR_LATE_KINDS (sizeof(late_kinds) / sizeof(late_kinds[0]))
@@ -39,11 +40,15 @@ size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MA
 {
 	size_t nr = 0;
 
-	_Static_assert(NR_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
+	_Static_assert(NR_KINDS + NR_LATE_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
 	for (size_t i = 0; i < NR_KINDS; i++) {
 		/* The first one asks for the side band: no file is without it. */
 		if (!i || events & 1ULL << kinds[i].id)
 			selected[nr++] = &kinds[i];
+	}
+	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
+		if (events & 1ULL << late_kinds[i].id)
+			selected[nr++] = &late_kinds[i];
 	}
 	return nr;
 }

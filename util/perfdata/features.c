@@ -149,20 +149,15 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind, boo
 
 static int encode_event_desc(struct buffer *out, const struct features *features)
 {
-	const struct event_kind *kinds[ATTRS_MAX], *late;
-	size_t nr = attrs__select(features->events, kinds), nr_late;
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(features->events | features->late, kinds);
 	int err;
 
-	late = attrs__late_kinds(&nr_late);
-	if (!features->late)
-		nr_late = 0;
-	err = put_u32(out, (uint32_t)(nr + nr_late));
+	err = put_u32(out, (uint32_t)nr);
 	if (!err)
 		err = put_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_event_desc(out, kinds[i], features->cgroups);
-	for (size_t i = 0; !err && i < nr_late; i++)
-		err = put_event_desc(out, &late[i], features->cgroups);
 	return err;
 }
 

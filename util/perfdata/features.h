@@ -23,7 +23,7 @@ struct features {
 	const char *const *argv;
 	bool cgroups;
 	uint64_t events; /* as writer_options.events */
-	bool late; /* late events are in the file */
+	uint64_t late; /* bits of the late events that are in the file */
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;
 	uint64_t clock_ns;    /* of clockid */

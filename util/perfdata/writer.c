@@ -285,6 +285,7 @@ static int put_trace(struct writer *writer, const struct event_kind *kind,
 {
 	struct sample sample = {
 		.time = trace->time,
+		.period = trace->period,
 		.pid = trace->pid,
 		.tid = trace->tid,
 		.cpu = trace->cpu,
@@ -316,7 +317,7 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 		return -EINVAL;
 	if (writer->file.pipe && !writer->features.late)
 		err = announce_late(writer);
-	writer->features.late = true;
+	writer->features.late |= 1ULL << event;
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
 }
 
@@ -416,25 +417,20 @@ static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t off
 			 struct layout_section *section)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds), nr_late;
-	const struct event_kind *late = attrs__late_kinds(&nr_late);
+	size_t nr = attrs__select(writer->features.events | writer->features.late, kinds);
 	uint64_t ids = offset + out->len;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? kinds[i] : &late[i - nr];
-
-		err = buffer__append(out, &kind->id, sizeof(kind->id));
-	}
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	*section = (struct layout_section){ .offset = offset + out->len,
-					    .size = (nr + nr_late) * sizeof(struct layout_attr) };
-	for (size_t i = 0; !err && i < nr + nr_late; i++) {
-		const struct event_kind *kind = i < nr ? kinds[i] : &late[i - nr];
+					    .size = nr * sizeof(struct layout_attr) };
+	for (size_t i = 0; !err && i < nr; i++) {
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
 
-		attrs__fill(kind, writer->features.cgroups, attr.attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;

@@ -94,6 +94,7 @@ static int start_capture(struct recorder *recorder)
 		options.nr_pids = 1;
 	}
 	options.delayed = recorder->options->delay_ns != 0;
+	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	sink__init(&recorder->sink, &sink);
 	recorder->capture = capture__new(&options, &sink, &err);
@@ -102,13 +103,23 @@ static int start_capture(struct recorder *recorder)
 	return capture__start(recorder->capture);
 }
 
+/*
+ * What a late event's samples look like is told at the end of the file. If we are killed
+ * before, perf takes samples that it does not know for those of the first event where that is
+ * the only one; where there are two, it leaves them out.
+ */
+static bool has_second_event(const struct recorder *recorder)
+{
+	return recorder->sink.idle_apart || recorder->sink.reasons;
+}
+
 /* Comes after the capture has started: if that fails, no file was touched. */
 static int start_file(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
-		.events = recorder->sink.idle_apart ? 1ULL << WRITER_OFFCPU_IDLE : 0,
+		.events = has_second_event(recorder) ? 1ULL << WRITER_OFFCPU_IDLE : 0,
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,

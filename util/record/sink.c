@@ -6,6 +6,7 @@
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/wait_event.h"
 
 /*
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
@@ -18,6 +19,8 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	int err;
 
 	err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME, sample);
+	if (!err && sink->reasons && sample->reason && !idle)
+		err = wait_event__write(sink->writer, sample);
 	if (err)
 		return err;
 	if (idle) {

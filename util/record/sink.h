@@ -15,6 +15,7 @@ struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
+	bool reasons;	       /* samples say what they waited for */
 	uint64_t ns;	       /* sum of the periods of all samples of offcpu-time */
 	uint64_t samples;
 	uint64_t still_blocked; /* of these samples */

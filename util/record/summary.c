@@ -62,6 +62,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "+ filtered by state", &stats->filtered_state },
 		{ "+ filtered, too short", &stats->filtered_min },
 		{ "+ filtered, too long", &stats->filtered_max },
+		{ "+ filtered, idle", &stats->filtered_idle },
 		{ "+ filtered, still blocked", &stats->filtered_blocked },
 		{ "+ lost, ring full", &stats->lost_ring },
 		{ "+ lost, internal", &stats->lost_internal },
