@@ -294,7 +294,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	describe_block(cpu, slot, task, end, ns);
 	walk_stacks(ctx, &cpu->full);
 	if (settings.reasons)
-		file = describe_reason(task, &cpu->full.reason, true);
+		file = describe_reason(task, &cpu->full.reason, slot->incarnation, true);
 	if (ns < settings.threshold_ns && accumulate(ctx, cpu, file))
 		return 0;
 	if (settings.reasons && file)

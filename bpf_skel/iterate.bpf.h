@@ -105,7 +105,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	if (__sync_val_compare_and_swap(&slot->since, since, 0) != since)
 		return 0;
 	if (settings.reasons) {
-		file = describe_reason(task, &room->full.reason, false);
+		file = describe_reason(task, &room->full.reason, slot->incarnation, false);
 		if (file)
 			read_names(file, &room->full.reason);
 		err = bpf_seq_write(ctx->meta->seq, &room->full, sizeof(room->full.reason) + size);

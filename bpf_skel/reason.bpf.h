@@ -129,13 +129,15 @@ static __always_inline void mix(__u64 *hash, __u64 value)
 }
 
 /*
- * What tells reasons apart: the call, its object, and the first two arguments of a futex.
- * Other arguments, such as where a buffer is, would make a sum of each block.
+ * What tells reasons apart: the thread, the call, its object, and the first two arguments of
+ * a futex. Other arguments, such as where a buffer is, would make a sum of each block.
  */
-static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u32 class)
+static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u64 incarnation,
+					 __u32 class)
 {
 	__u64 hash = 1;
 
+	mix(&hash, incarnation);
 	mix(&hash, (__u32)reason->nr | (__u64)reason->flags << 32);
 	if (class == WIRE_CALL_FUTEX) {
 		mix(&hash, reason->args[0]);
@@ -154,7 +156,8 @@ static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u32
  * file whose names are still to be read; NULL: there is none.
  */
 static __always_inline struct file *describe_reason(struct task_struct *task,
-						    struct wire_reason *reason, bool current)
+						    struct wire_reason *reason, __u64 incarnation,
+						    bool current)
 {
 	struct file *file = NULL;
 	__u32 class = WIRE_CALL_OTHER;
@@ -174,7 +177,7 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 		file = file_of(task, reason->fd);
 	if (file)
 		read_object(file, reason);
-	reason->id = hash_reason(reason, class);
+	reason->id = hash_reason(reason, incarnation, class);
 	if (current && (class == WIRE_CALL_PATH || class == WIRE_CALL_PATHAT)) {
 		__u64 at = class == WIRE_CALL_PATH ? reason->args[0] : reason->args[1];
 

@@ -16,7 +16,7 @@ struct frames {
 struct reason {
 	int32_t nr;	  /* of the system call; -1: in none */
 	const char *call; /* its name; "" if there is none or it is not known */
-	uint64_t args[6]; /* of a sum: of its first block */
+	uint64_t args[6]; /* of a sum: of one of its blocks */
 	bool fault;	  /* a page fault, in user space or in the call */
 	bool futex;	  /* args[0] is the address of a futex */
 	int32_t fd;	  /* the descriptor that the call waits on; -1: none */

@@ -26,22 +26,26 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "";
+	char count[32], idle[48] = "", skipped[48] = "";
 
 	if (summary->idle.count)
 		snprintf(idle, sizeof(idle), ", %s idle apart",
 			 units__format_count(summary->idle.count, count, sizeof(count)));
+	if (summary->stats.filtered_idle.count)
+		snprintf(skipped, sizeof(skipped), ", %s idle left out",
+			 units__format_count(summary->stats.filtered_idle.count, count,
+					     sizeof(count)));
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s)%s, "
+		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s)%s%s, "
 		 "%s lost; wrote %s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 idle,
+		 idle, skipped,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
