@@ -3,6 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
+#include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
@@ -25,7 +26,7 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 		tally_fate(cpu, WIRE_FATE_FILTERED_STATE, ns);
 		return true;
 	}
-	if (ns < settings.min_ns) {
+	if (ns < min_ns) {
 		tally_fate(cpu, WIRE_FATE_FILTERED_MIN, ns);
 		return true;
 	}
@@ -152,15 +153,16 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 }
 
 /* Adds the block to its sum. False: there is no room, send it directly. */
-static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_block *block,
+static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_block *full,
 				       __u64 kernel_id, __u64 user_id)
 {
+	struct wire_block *block = &full->block;
 	void *sums = bpf_map_lookup_elem(&entries, &gen);
 	struct wire_entry_key key = {
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
 		.user_id = user_id,
-		.reason_id = settings.reasons ? cpu->full.reason.id : 0,
+		.reason_id = settings.reasons ? full->reason.id : 0,
 		.cgroup = block->cgroup,
 		.pid = block->pid,
 		.tid = block->tid,
@@ -195,9 +197,9 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
  * A short block: into the sum of its thread, state and stacks. False: there is no room, or
  * the ring is full. It is to be sent directly; a full ring is then counted by send_block().
  */
-static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct file *file)
+static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_block *full,
+				       struct file *file)
 {
-	struct full_block *full = &cpu->full;
 	__u32 nr_kernel = full->block.nr_kernel, nr_user = full->block.nr_user;
 	__u32 gen = generation & 1;
 	__u64 kernel_id = 0, user_id = 0;
@@ -213,9 +215,9 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct file *
 		result =
 			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
-	if (result == STACK_KNOWN && settings.reasons && !publish_reason(ctx, cpu, gen, file))
+	if (result == STACK_KNOWN && settings.reasons && !publish_reason(ctx, cpu, gen, &full->reason, file))
 		result = STACK_FULL;
-	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {
+	if (result == STACK_KNOWN && add_to_sum(cpu, gen, full, kernel_id, user_id)) {
 		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);
 		return true;
 	}
@@ -239,11 +241,10 @@ static __always_inline __u64 take_stamp(struct slot *slot)
 	return since;
 }
 
-static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
+/* Of the flags, those that the walk of a parked stack has set are kept. */
+static __always_inline void describe_block(struct wire_block *block, struct slot *slot,
 					   struct task_struct *task, __u64 end, __u64 ns)
 {
-	struct wire_block *block = &cpu->full.block;
-
 	block->time = end;
 	block->ns = ns;
 	block->cgroup = sample_cgroup(task);
@@ -251,7 +252,9 @@ static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
 	block->tid = tid_of(task);
 	block->cpu = bpf_get_smp_processor_id();
 	block->state = slot->state;
-	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	block->flags &= WIRE_BLOCK_TRUNC_KERNEL | WIRE_BLOCK_TRUNC_USER;
+	if (slot->flags & SLOT_KTHREAD)
+		block->flags |= WIRE_BLOCK_KTHREAD;
 	if (slot->preempted)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
 	block->stack_bytes = 0;
@@ -260,11 +263,14 @@ static __always_inline void describe_block(struct cpu *cpu, struct slot *slot,
 	block->since = end - ns;
 }
 
-/* Current is on the CPU again. Called by whichever hook at switch-in there is. */
-static __always_inline int handle_switch_in(void *ctx)
+/*
+ * A task is on the CPU again. At switch-in it is current, whose stacks are walked now; at
+ * switch-out it is the next one, whose stacks were parked when it went.
+ */
+static __always_inline int come_back(void *ctx, struct task_struct *task, bool is_parked)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct file *file = NULL;
+	struct full_block *full;
 	struct slot *slot;
 	struct cpu *cpu;
 	__u64 since, end, ns;
@@ -291,16 +297,26 @@ static __always_inline int handle_switch_in(void *ctx)
 	tally(&cpu->own.accounts.seen, ns);
 	if (is_filtered(cpu, slot->state, ns))
 		return 0;
-	describe_block(cpu, slot, task, end, ns);
-	walk_stacks(ctx, &cpu->full);
+	full = is_parked ? find_parked(cpu, slot->incarnation, since, ns) : &cpu->full;
+	if (!is_parked)
+		full->block.flags = 0;
+	describe_block(&full->block, slot, task, end, ns);
+	if (!is_parked)
+		walk_stacks(ctx, full);
 	if (settings.reasons)
-		file = describe_reason(task, &cpu->full.reason, slot->incarnation, true);
-	if (ns < settings.threshold_ns && accumulate(ctx, cpu, file))
+		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
+	if (ns < settings.threshold_ns && accumulate(ctx, cpu, full, file))
 		return 0;
 	if (settings.reasons && file)
-		read_names(file, &cpu->full.reason);
-	send_block(ctx, cpu, &cpu->full);
+		read_names(file, &full->reason);
+	send_block(ctx, cpu, full);
 	return 0;
+}
+
+/* Called by whichever hook at switch-in there is. */
+static __always_inline int handle_switch_in(void *ctx)
+{
+	return come_back(ctx, bpf_get_current_task_btf(), false);
 }
 
 /* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
@@ -314,30 +330,71 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
-/* Prev leaves the CPU. */
-static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev, __u32 state)
+/* Prev leaves the CPU: stamps it. Returns its slot, if it has one. */
+static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struct task_struct *prev,
+					    __u32 state)
 {
-	struct cpu *cpu = this_cpu();
 	struct slot *slot;
 	__u64 now;
 
-	if (!cpu || phase < WIRE_PHASE_RUNNING)
-		return 0;
 	now = bpf_ktime_get_ns();
 	cpu->own.now = now;
 	if (!prev->pid || phase != WIRE_PHASE_RUNNING)
-		return 0;
+		return NULL;
 	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
 	if (!slot) {
 		if (is_stray(prev, classify_state(preempt, state)))
 			cpu->own.accounts.no_storage++;
-		return 0;
+		return NULL;
 	}
 	slot->ran = 1;
 	slot->preempted = preempt;
 	slot->state = classify_state(preempt, state);
 	slot->since = slot->state == WIRE_STATE_X ? 0 : now;
+	return slot;
+}
+
+static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev, __u32 state)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (cpu && phase >= WIRE_PHASE_RUNNING)
+		go_away(cpu, preempt, prev, state);
 	return 0;
+}
+
+/* Walks the stacks of current, which goes; nobody knows yet whether its block will matter. */
+static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot *slot)
+{
+	struct full_block *full;
+
+	if (!slot->since) {
+		forget_parked(slot->incarnation);
+		return;
+	}
+	if (!(settings.states & (1U << (slot->state & 15))))
+		return;
+	full = parking_room(cpu, slot->incarnation);
+	if (!full)
+		return;
+	full->block.since = slot->since;
+	full->block.flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	walk_stacks(ctx, full);
+}
+
+/* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */
+static __always_inline int handle_switch(void *ctx, bool preempt, struct task_struct *prev,
+					 struct task_struct *next, __u32 state)
+{
+	struct cpu *cpu = this_cpu();
+	struct slot *slot;
+
+	if (!cpu || phase < WIRE_PHASE_RUNNING)
+		return 0;
+	slot = go_away(cpu, preempt, prev, state);
+	if (slot)
+		park_stacks(ctx, cpu, slot);
+	return come_back(ctx, next, true);
 }
 
 #endif /* DENET_BLOCK_BPF_H */

@@ -18,10 +18,7 @@ struct {
 	__type(value, __u32);
 } cgroups SEC(".maps");
 
-/*
- * The group of the perf_event controller, which perf and the kernel's CGROUP records mean:
- * of v2 unless that controller is mounted as v1.
- */
+/* The group of the perf_event controller: of v2 unless that controller is mounted as v1. */
 static __always_inline struct cgroup *perf_cgroup_of(struct css_set *set)
 {
 	struct cgroup_subsys_state *css = NULL;
@@ -50,7 +47,48 @@ static __always_inline __u64 cgroup_id(struct cgroup *cgroup)
 /* The id that samples carry. */
 static __always_inline __u64 sample_cgroup(struct task_struct *task)
 {
-	return settings.cgroups ? cgroup_id(cgroup_of(task, WIRE_CGROUP_V1)) : 0;
+	return settings.cgroups ? cgroup_id(cgroup_of(task, settings.cgroups - 1)) : 0;
+}
+
+/* Room for one, since the kernel makes one group at a time. */
+struct cgroup_room {
+	struct wire_cgroup_born born;
+	char path[WIRE_MAX_PATH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cgroup_room);
+} cgroup_rooms SEC(".maps");
+
+/*
+ * Tells user space of a new group, of the hierarchy that samples tell. The kernel's own CGROUP
+ * records don't come for all of v2: only once controllers were enabled in its root.
+ */
+static __always_inline void tell_cgroup(void *ctx, struct cgroup *cgroup, const char *path)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct cgroup *own = cgroup_of(task, settings.cgroups - 1);
+	struct cgroup_room *room;
+	__u32 zero = 0;
+	__u64 size;
+	long len;
+
+	if (!settings.cgroups || BPF_CORE_READ(own, root) != BPF_CORE_READ(cgroup, root))
+		return;
+	room = bpf_map_lookup_elem(&cgroup_rooms, &zero);
+	if (!room)
+		return;
+	len = bpf_probe_read_kernel_str(room->path, sizeof(room->path), path);
+	if (len <= 0 || len > WIRE_MAX_PATH)
+		return;
+	size = sizeof(room->born) + (__u64)len;
+	room->born.head.kind = WIRE_CGROUP_BORN;
+	room->born.head.size = (__u32)size;
+	room->born.id = cgroup_id(cgroup);
+	bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room, size);
 }
 
 /*

@@ -29,6 +29,41 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 	bpf_seq_write(seq, &out, sizeof(out));
 }
 
+/* The kernel stack of a task that sleeps. Returns the number of frames. */
+static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_block *full)
+{
+	long bytes;
+	__u32 nr;
+
+	if (!settings.kernel_stacks)
+		return 0;
+	bytes = bpf_get_task_stack(task, full->ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
+	nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+	if (nr < settings.max_frames)
+		return nr;
+	full->block.flags |= WIRE_BLOCK_TRUNC_KERNEL;
+	return settings.max_frames;
+}
+
+/*
+ * Who left the CPU before the programs saw it has no stacks that were walked then. Its
+ * kernel frames are taken now; its user frames are out of reach without sleeping. A task
+ * that left the CPU again meanwhile has its room already, and keeps it.
+ */
+static __always_inline void park_sleeper(struct task_struct *task, struct slot *slot)
+{
+	__u32 zero = 0;
+	struct iter_room *room = bpf_map_lookup_elem(&iter_rooms, &zero);
+
+	if (!settings.walk_at_out || !room)
+		return;
+	room->full.block.flags = 0;
+	room->full.block.since = start_ns;
+	room->full.block.nr_kernel = (__u16)walk_sleeper(task, &room->full);
+	room->full.block.nr_user = 0;
+	bpf_map_update_elem(&parked, &slot->incarnation, &room->full, BPF_NOEXIST);
+}
+
 /*
  * Once it runs: stamps a task that is off the CPU and never left it under our eyes, so it
  * has been off since before the start. A stamp that is given to a task which has just come
@@ -41,8 +76,10 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 	if (!slot || slot->since || slot->ran || task->on_cpu)
 		return;
 	slot->state = classify_state(false, task_state(task));
-	if (slot->state != WIRE_STATE_X)
-		__sync_val_compare_and_swap(&slot->since, 0, start_ns);
+	if (slot->state == WIRE_STATE_X)
+		return;
+	park_sleeper(task, slot);
+	__sync_val_compare_and_swap(&slot->since, 0, start_ns);
 }
 
 static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
@@ -52,9 +89,9 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	struct wire_block *block;
 	struct file *file;
 	struct slot *slot;
-	__u32 zero = 0, nr = 0;
+	__u32 zero = 0, nr;
 	__u64 since, size;
-	long bytes, err;
+	long err;
 
 	if (!task)
 		return 0;
@@ -67,16 +104,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		return 0;
 	block = &room->full.block;
 	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	if (settings.kernel_stacks) {
-		bytes = bpf_get_task_stack(task, room->full.ips, WIRE_MAX_FRAMES * sizeof(__u64),
-					   0);
-		nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
-		if (nr >= settings.max_frames) {
-			nr = settings.max_frames;
-			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
-		}
-	}
-	nr = bounded_frames(nr);
+	nr = bounded_frames(walk_sleeper(task, &room->full));
 	size = sizeof(*block) + nr * sizeof(__u64);
 	block->head.kind = WIRE_BLOCK;
 	block->head.size = (__u32)size;

@@ -20,6 +20,7 @@ const volatile __u8 calls[WIRE_MAX_CALLS] = {}; /* enum wire_call, by number */
 /* Where the recording is; user space moves it on. */
 volatile __u32 phase = WIRE_PHASE_IDLE;
 volatile __u64 start_ns;      /* blocks that began before count from here */
+volatile __u64 min_ns;        /* from settings.min_ns on; only --max-overhead moves it, up */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 filled[2];     /* entries in each generation */

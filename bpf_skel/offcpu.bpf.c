@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs: two at each switch, one at each task's birth and death, and iterators.
+ * The programs: one or two at each switch, one at each task's birth and death, and iterators.
  * User space loads one program of each group that the kernel takes.
  */
 #include "vmlinux.h"
@@ -27,6 +27,20 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_out_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	return handle_switch_out(preempt, prev, task_state(prev));
+}
+
+/* Both in one, where no hook at switch-in is to be had. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_park, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return handle_switch(ctx, preempt, prev, next, prev_state);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_park_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return handle_switch(ctx, preempt, prev, next, task_state(prev));
 }
 
 /* Switch-in, in the context of the task that comes back. */
@@ -60,6 +74,15 @@ int BPF_PROG(task_gone, struct task_struct *task)
 {
 	if (bpf_task_storage_get(&slots, task, NULL, 0))
 		__sync_fetch_and_add(&targets_alive, -1);
+	return 0;
+}
+
+/* Raw, since older kernels keep a string's address from programs that know its type. */
+SEC("raw_tp/cgroup_mkdir")
+int BPF_PROG(cgroup_born, struct cgroup *cgroup, const char *path)
+{
+	if (phase == WIRE_PHASE_ENLISTING || phase == WIRE_PHASE_RUNNING)
+		tell_cgroup(ctx, cgroup, path);
 	return 0;
 }
 

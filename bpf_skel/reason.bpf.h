@@ -191,9 +191,8 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 
 /* Sees to it that user space has the reason before a sum refers to it. */
 static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen,
-					   struct file *file)
+					   struct wire_reason *reason, struct file *file)
 {
-	struct wire_reason *reason = &cpu->full.reason;
 	void *set = bpf_map_lookup_elem(&reasons, &gen);
 	__u64 id = reason->id, one = 1;
 

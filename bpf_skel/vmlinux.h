@@ -166,8 +166,11 @@ struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent;
 };
 
+struct cgroup_root;
+
 struct cgroup {
 	struct cgroup_subsys_state self;
+	struct cgroup_root *root;
 	struct kernfs_node *kn;
 };
 

@@ -65,6 +65,7 @@ struct wire_accounts {
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
 	__u64 lost_reasons;	/* reason records the ring had no room for */
+	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
 /* What user space reads of a CPU's room: the first bytes of its map value. */
@@ -77,7 +78,8 @@ enum wire_kind {
 	WIRE_BLOCK = 1, /* one block, with its stacks */
 	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
 	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
-	WIRE_REASON = 4, /* what the block behind it, or sums of this generation, waited for */
+	WIRE_CGROUP_BORN = 4,
+	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
 };
 
 struct wire_head {
@@ -90,7 +92,7 @@ struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
-	__u64 cgroup;	   /* id of its perf_event cgroup, 0 unless asked for */
+	__u64 cgroup;	   /* id of its cgroup, 0 unless asked for */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
 	__u32 cpu;	   /* where it ended; in flight: where the thread ran last */
@@ -182,6 +184,14 @@ struct wire_user { /* the frames follow */
 	__u16 truncated;
 };
 
+/* A cgroup was made: its path and a NUL follow the struct. */
+struct wire_cgroup_born {
+	struct wire_head head;
+	__u64 id;
+};
+
+#define WIRE_MAX_PATH 4096
+
 /* Windowed sums: one entry for each (task incarnation, state, stacks, cgroup). */
 struct wire_entry_key {
 	__u64 incarnation; /* unique for each task in a recording; survives PID reuse */
@@ -259,7 +269,7 @@ struct wire_who {
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 threshold_ns; /* blocks this long become samples of their own */
-	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
+	__u64 min_ns;	    /* at first, shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
@@ -270,9 +280,9 @@ struct wire_settings {
 	__u8 no_inherit;
 	__u8 kernel_stacks;
 	__u8 user_stacks;
-	__u8 cgroups;
+	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
+	__u8 walk_at_out; /* stacks are parked at switch-out */
 	__u8 reasons;
-	__u8 reserved[1];
 	struct wire_who who;
 };
 
@@ -288,8 +298,9 @@ WIRE_ASSERT(wire_entry, 32);
 WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
 WIRE_ASSERT(wire_cgroup, 16);
+WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_settings, 48 + 8 + WIRE_MAX_CPUS / 8);
-WIRE_ASSERT(wire_accounts, 16 * (1 + WIRE_FATE_MAX) + 40);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 40);
 
 #endif /* DENET_WIRE_H */

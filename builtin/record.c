@@ -19,6 +19,8 @@
 #include "record/users.h"
 
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
+#define RECORD_MAX_OVERHEAD_PPM 30000
+#define RECORD_MAX_FILES 100000
 #define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
 
 /* Options without a letter. */
@@ -37,7 +39,12 @@ enum record_key {
 	KEY_SKIP_IDLE,
 	KEY_REASON,
 	KEY_RAW_FRAMES,
+	KEY_CAPTURE,
 	KEY_KERNEL_THREADS,
+	KEY_MAX_OVERHEAD,
+	KEY_MAX_SIZE,
+	KEY_SWITCH_OUTPUT,
+	KEY_SWITCH_MAX_FILES,
 	KEY_ALL_CGROUPS,
 	KEY_USAGE,
 	KEY_VERSION,
@@ -106,6 +113,11 @@ static const struct argp_option option_table[] = {
 	{ "raw-frames", KEY_RAW_FRAMES, NULL, 0,
 	  "Keep the frames of the recorder itself and of the scheduler", 3 },
 
+	{ "capture", KEY_CAPTURE, "WAY", 0,
+	  "When stacks are walked: switch-in, switch-out or auto (default: at switch-in, for "
+	  "blocks that are kept, where the kernel has a hook there)",
+	  3 },
+
 	{ NULL, 0, NULL, 0, "Output:", 4 },
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
@@ -116,8 +128,18 @@ static const struct argp_option option_table[] = {
 	  "denet:offcpu_wait",
 	  4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
-	{ "mmap-pages", 'm', "PAGES", 0,
-	  "Size of each CPU's ring, in pages or with B, K, M, G", 4 },
+	{ "mmap-pages", 'm', "PAGES", 0, "Size of each CPU's ring, in pages or with B, K, M, G",
+	  4 },
+	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
+	  "End the recording once the file has SIZE (with B, K, M, G)", 4 },
+	{ "switch-output", KEY_SWITCH_OUTPUT, "SIZE|TIME", OPTION_ARG_OPTIONAL,
+	  "Go on in another file after SIZE (B, K, M, G), TIME (s, m, h, d), or at SIGUSR2", 4 },
+	{ "switch-max-files", KEY_SWITCH_MAX_FILES, "N", 0,
+	  "Keep only the latest N files of --switch-output", 4 },
+	{ "max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
+	  "Raise --min-block if the recording costs more than this share of a CPU (default 3; "
+	  "0: never)",
+	  4 },
 	{ "quiet", 'q', NULL, 0, "Print warnings and errors only", 4 },
 	{ "verbose", 'v', NULL, 0, "Print the accounts in the end; twice: for debugging", 4 },
 
@@ -134,8 +156,7 @@ static const struct argp_option option_table[] = {
 /* A usage error: says it, and where help is, and exits with 2. */
 #define usage_error(state, ...) argp_error(state, __VA_ARGS__)
 
-static void parse_time(struct argp_state *state, const char *option, const char *text,
-		       uint64_t *ns)
+static void parse_time(struct argp_state *state, const char *option, const char *text, uint64_t *ns)
 {
 	int err = units__parse_time(text, NSEC_PER_MSEC, ns);
 
@@ -326,6 +347,60 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 	case KEY_RAW_FRAMES:
 		capture->raw_frames = true;
 		return 0;
+	case KEY_CAPTURE:
+		if (parse__capture_way(text, &capture->way))
+			usage_error(state, "--capture %s: must be auto, switch-in or switch-out",
+				    text);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void parse_max_size(struct argp_state *state, const char *text, uint64_t *bytes)
+{
+	if (units__parse_size(text, bytes) || !*bytes)
+		usage_error(state, "--max-size %s: not a size, such as 500K, 100M or 2G", text);
+}
+
+static void parse_switch(struct argp_state *state, const char *text,
+			 struct rotation_options *rotation)
+{
+	if (rotation__parse(rotation, text ? text : "signal"))
+		usage_error(state,
+			    "--switch-output=%s: not a size such as 100M, nor a time such "
+			    "as 30s, 10m, 1h or 1d",
+			    text);
+}
+
+static void parse_max_files(struct argp_state *state, const char *text, uint64_t *files)
+{
+	if (units__parse_number(text, RECORD_MAX_FILES, files) || !*files)
+		usage_error(state, "--switch-max-files %s: must be a number from 1 to %d", text,
+			    RECORD_MAX_FILES);
+}
+
+static error_t parse_ceiling(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+	struct recorder_options *options = &record->options;
+
+	switch (key) {
+	case KEY_MAX_SIZE:
+		parse_max_size(state, text, &options->max_size);
+		return 0;
+	case KEY_SWITCH_OUTPUT:
+		parse_switch(state, text, &options->rotation);
+		return 0;
+	case KEY_SWITCH_MAX_FILES:
+		parse_max_files(state, text, &options->rotation.max_files);
+		return 0;
+	case KEY_MAX_OVERHEAD:
+		if (parse__percent(text, &options->max_overhead_ppm))
+			usage_error(state,
+				    "--max-overhead %s: not a share from 0 to 100 %%, such "
+				    "as 3 or 0.5",
+				    text);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -397,6 +472,10 @@ static void check_together(const struct record *record, struct argp_state *state
 		usage_error(state, "--kernel-callchains and --user-callchains exclude each other");
 	if (capture->min_ns > capture->max_ns)
 		usage_error(state, "--min-block is longer than --max-block: nothing is left");
+	if (record->options.rotation.max_files && !record->options.rotation.enabled)
+		usage_error(state, "--switch-max-files needs --switch-output");
+	if (record->options.rotation.enabled && !strcmp(record->options.output, "-"))
+		usage_error(state, "--switch-output and -o - exclude each other");
 	if (record->options.quiet && record->verbose)
 		usage_error(state, "-q and -v exclude each other");
 	if (!strcmp(record->options.output, "-") && isatty(STDOUT_FILENO))
@@ -424,7 +503,8 @@ static error_t parse_rest(int key, struct argp_state *state)
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	error_t (*const parsers[])(int key, char *text, struct argp_state *state) = {
-		parse_target, parse_narrowing, parse_block, parse_callchain, parse_output, parse_help,
+		parse_target, parse_narrowing, parse_block, parse_callchain,
+		parse_output, parse_ceiling,   parse_help,
 	};
 	error_t err;
 
@@ -451,6 +531,7 @@ static void record__init(struct record *record, int argc, char **argv)
 	capture_options__init(&record->options.capture);
 	record->options.output = "perf.data";
 	record->options.window_ns = NSEC_PER_SEC;
+	record->options.max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
 	record->options.argc = argc;
 	record->options.argv = (const char *const *)argv;
 }

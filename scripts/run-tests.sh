@@ -10,8 +10,9 @@
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (6.1 6.12 7)
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (300); COUNTS=FILE receives "level passed failed skipped", a line for each level;
-# REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
+# program (300), VM_LIMIT for each guest (300); WAYS (switch-out): ways of capture, as --capture
+# has them, with which those of level bpf run again that compare blocks with the truth;
+# COUNTS=FILE receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests.
 set -uo pipefail
 
@@ -21,6 +22,7 @@ export O
 limit=${TEST_LIMIT:-300}
 fuzz_seconds=${FUZZ_SECONDS:-10}
 vm_limit=${VM_LIMIT:-300}
+ways=${WAYS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
@@ -149,6 +151,20 @@ is_picked() {
 	[ -z "${FILTER:-}" ] || [[ $1 =~ $FILTER ]]
 }
 
+# The programs that are run again for each of $WAYS, ways of capture beside the default one.
+run_ways() {
+	local way
+
+	case $1 in
+	test_waits | test_account | test_targets | test_in_flight | test_short) ;;
+	*) return ;;
+	esac
+	for way in $ways; do
+		DENET_TEST_WAY=$way run_limited "$limit" "$O/tests/bpf/$1"
+		judge "bpf/$1@$way" $? "$2"
+	done
+}
+
 # The harness programs of a folder.
 run_programs() {
 	local program
@@ -165,6 +181,7 @@ run_programs() {
 		fi
 		run_limited "$limit" "$O/tests/$1/$program"
 		judge "$1/$program" $? "$2"
+		[ "$1" != bpf ] || run_ways "$program" "$2"
 	done
 }
 

@@ -156,8 +156,21 @@ runs() {
 	mkdir v1
 	cat >script <<-END
 		set -e
+		hierarchy() { awk '\$1 == "perf_event" { print \$2 }' /proc/cgroups; }
+		# The controller goes back to where it was only if its groups have wholly gone
+		# when the last mount does, which is some time after rmdir.
+		leave() {
+			kill \$one \$two; wait
+			rmdir v1/$group/x/y v1/$group/x v1/$group/xx v1/$group
+			umount v1
+			until [ "\$(hierarchy)" = "\$was" ]; do
+				sleep 0.05
+				mount -t cgroup -o perf_event none v1 && umount v1
+			done
+		}
+		was=\$(hierarchy)
 		mount -t cgroup -o perf_event none v1
-		trap 'kill \$one \$two; wait; rmdir v1/$group/x/y v1/$group/x v1/$group/xx v1/$group' EXIT
+		trap leave EXIT
 		mkdir -p "v1/$group/x/y" "v1/$group/xx"
 		sh -c 'echo \$\$ >v1/$group/x/y/cgroup.procs; exec "$naps" 1 1000 10' >one & one=\$!
 		sh -c 'echo \$\$ >v1/$group/xx/cgroup.procs; exec "$naps" 1 1000 10' >two & two=\$!
@@ -245,7 +258,7 @@ runs() {
 	processes all.data | awk '$1 < 1 || $1 > 1000 { exit 1 }'
 	[ "$(comms all.data | grep -c napper-0)" = 1 ]
 	perf script -i all.data --show-mmap-events --show-task-events -F comm,pid,tid,time,event |
-		refute grep -q '[ (]0[:/]0[) :]'
+		grep -v swapper | refute grep -q '[ (]0[:/]0[) :]'
 }
 
 @test "a process that enters the PID namespace during the recording is in it" {
@@ -262,7 +275,8 @@ runs() {
 	nsenter -p -t "$init" "$naps" 1 10 10 3>&-
 	touch done
 	wait "${pids[0]}"
-	perf script -i all.data -F comm,event | grep -q napper-0
+	# By the program's name: its threads could not set theirs by way of the host's /proc.
+	[ "$(perf script -i all.data -F comm,event | grep -c naps)" -ge 10 ]
 }
 
 @test "from the host, a container's tasks have the host's pids, and its files are read" {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "record/parse.h"
 
 const char *session__refused(void)
 {
@@ -91,9 +92,20 @@ static int take_lost(void *ctx, uint64_t records, uint32_t cpu)
 	return 0;
 }
 
+/* The way that the environment asks for; an unknown name is an error, not the default. */
+static int choose_way(struct capture_options *options)
+{
+	const char *name = getenv("DENET_TEST_WAY");
+
+	return name && options->way == CAPTURE_WAY_AUTO ?
+		       parse__capture_way(name, &options->way) :
+		       0;
+}
+
 int session__open(struct session *session, const struct capture_options *options)
 {
-	int err = 0;
+	struct capture_options chosen = *options;
+	int err = choose_way(&chosen);
 
 	memset(session, 0, sizeof(*session));
 	session->sink = (struct capture_sink){
@@ -102,7 +114,9 @@ int session__open(struct session *session, const struct capture_options *options
 		.sideband = take_sideband,
 		.lost = take_lost,
 	};
-	session->capture = capture__new(options, &session->sink, &err);
+	if (err)
+		return err;
+	session->capture = capture__new(&chosen, &session->sink, &err);
 	if (!session->capture)
 		return err ? err : -EINVAL;
 	return capture__start(session->capture);

@@ -33,7 +33,10 @@ struct session {
 /* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
 const char *session__refused(void);
 
-/* Makes and starts a capture. 0 or -errno; the capture has said why. */
+/*
+ * Makes and starts a capture. 0 or -errno; the capture has said why. Options that leave the
+ * way open get that of the environment's DENET_TEST_WAY, a name as --capture has it.
+ */
 int session__open(struct session *session, const struct capture_options *options);
 
 /* The same for one process, with no other option changed. */

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <kselftest_harness.h>
@@ -408,6 +409,28 @@ TEST_F(files, dead_file_system_costs_only_the_queries_that_touch_it)
 	EXPECT_EQ(20, queries[3].len);
 	close(fd);
 	umount2(PATH(self, "root"), MNT_DETACH);
+}
+
+TEST(a_name_that_went_over_to_another_file_has_no_build_id)
+{
+	unsigned char other[BUILD_ID_MAX];
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	ASSERT_GT(len, 0);
+	path[len] = '\0';
+	ASSERT_EQ(0, stat(path, &st));
+	EXPECT_EQ(20, build_id__of_inode(0, path, st.st_ino, other));
+	EXPECT_EQ(20, build_id__of_inode(0, path, 0, other));
+	EXPECT_EQ(-ESTALE, build_id__of_inode(0, path, st.st_ino + 1, other));
+}
+
+TEST(the_vdso_has_a_build_id)
+{
+	if (!getauxval(AT_SYSINFO_EHDR))
+		SKIP(return, "this process has no vDSO");
+	EXPECT_EQ(20, build_id__of_vdso(id));
 }
 
 TEST(kernel_and_modules_are_read_from_sysfs)

@@ -197,6 +197,32 @@ TEST(a_sum_becomes_a_sample_without_frames)
 	EXPECT_EQ(0, sample.kernel.nr + sample.user.nr);
 }
 
+TEST(a_cgroup_comes_out_with_its_path_and_only_with_a_whole_one)
+{
+	struct {
+		struct wire_cgroup_born born;
+		char path[16];
+	} wire = {
+		.born = { .head = { .kind = WIRE_CGROUP_BORN, .size = sizeof(wire.born) + 5 },
+			  .id = 42 },
+		.path = "/a/b",
+	};
+	struct decoded_cgroup cgroup;
+
+	ASSERT_EQ((int)wire.born.head.size, decode__cgroup(&wire, sizeof(wire), &cgroup));
+	EXPECT_EQ(42, cgroup.id);
+	EXPECT_STREQ("/a/b", cgroup.path);
+	/* Without its NUL, without a path, cut, or of another kind. */
+	wire.born.head.size--;
+	EXPECT_EQ(-EINVAL, decode__cgroup(&wire, sizeof(wire), &cgroup));
+	wire.born.head.size = sizeof(wire.born);
+	EXPECT_EQ(-EINVAL, decode__cgroup(&wire, sizeof(wire), &cgroup));
+	wire.born.head.size = sizeof(wire);
+	EXPECT_EQ(-EINVAL, decode__cgroup(&wire, sizeof(wire) - 1, &cgroup));
+	wire.born.head.kind = WIRE_BLOCK;
+	EXPECT_EQ(-EINVAL, decode__cgroup(&wire, sizeof(wire), &cgroup));
+}
+
 TEST(states_have_the_letters_of_ps)
 {
 	static const char letters[] = "RSDTtIPX?";

@@ -72,10 +72,43 @@ TEST_F(hits, only_files_of_a_process_with_samples_are_hit)
 TEST_F(hits, what_is_no_file_is_left_out)
 {
 	ASSERT_EQ(0, hits__map(self->hits, 10, "//anon", 0));
-	ASSERT_EQ(0, hits__map(self->hits, 10, "[vdso]", 0));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "[heap]", 0));
 	ASSERT_EQ(0, hits__map(self->hits, 10, "", 0));
 	hit(self->hits, 10);
 	EXPECT_EQ(0, ask(self->hits).nr);
+	ASSERT_EQ(0, hits__map(self->hits, 10, "[vdso]", 0));
+	EXPECT_STREQ("[vdso] ", ask(self->hits).text);
+}
+
+static int tell_foreign(void *ctx, const struct hit *hit)
+{
+	if (!strcmp(hit->path, "/bin/one"))
+		*(int *)ctx = hit->foreign;
+	return 0;
+}
+
+TEST_F(hits, children_see_the_files_that_their_parent_sees)
+{
+	int foreign = -1;
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__set_foreign(self->hits, 10, true));
+	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
+	EXPECT_FALSE(hits__is_hit(self->hits, 11));
+	hit(self->hits, 11);
+	EXPECT_TRUE(hits__is_hit(self->hits, 11));
+	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
+	EXPECT_EQ(1, foreign);
+}
+
+TEST_F(hits, a_process_sees_our_files_unless_told_otherwise)
+{
+	int foreign = -1;
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hit(self->hits, 10);
+	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
+	EXPECT_EQ(0, foreign);
 }
 
 TEST_F(hits, a_sample_that_comes_before_the_records_of_its_process_counts)

@@ -122,4 +122,20 @@ TEST(a_wrong_ring_size_is_refused)
 	EXPECT_EQ(-ERANGE, parse__ring_pages("99999999999999999999", 4096, &pages));
 }
 
+TEST(a_capture_way_is_known_by_its_name_and_no_other)
+{
+	enum capture_way way = CAPTURE_WAY_MAX;
+
+	EXPECT_EQ(0, parse__capture_way("auto", &way));
+	EXPECT_EQ(CAPTURE_WAY_AUTO, way);
+	EXPECT_EQ(0, parse__capture_way("switch-in", &way));
+	EXPECT_EQ(CAPTURE_WAY_SWITCH_IN, way);
+	EXPECT_EQ(0, parse__capture_way("switch-out", &way));
+	EXPECT_EQ(CAPTURE_WAY_SWITCH_OUT, way);
+	EXPECT_EQ(-EINVAL, parse__capture_way("", &way));
+	EXPECT_EQ(-EINVAL, parse__capture_way("switch", &way));
+	EXPECT_EQ(-EINVAL, parse__capture_way("switch-outs", &way));
+	EXPECT_EQ(CAPTURE_WAY_SWITCH_OUT, way);
+}
+
 TEST_HARNESS_MAIN

@@ -59,8 +59,7 @@ static size_t printable_length(const unsigned char *p)
 	return length;
 }
 
-/* Copies text to out with what is not printable escaped, as much of it as there is room. */
-static void escape(char *out, size_t size, const char *text)
+void log__escape(char *out, size_t size, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t n = 0, length;
@@ -90,7 +89,7 @@ void log__vprint(enum log_level level, const char *format, va_list args)
 	len = strlen(text);
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
-	escape(safe, sizeof(safe), text);
+	log__escape(safe, sizeof(safe), text);
 	if (log_state.sink) {
 		log_state.sink(log_state.sink_ctx, level, safe);
 		errno = saved;

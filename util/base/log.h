@@ -3,6 +3,7 @@
 #define DENET_LOG_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 /*
  * Messages for the user, on stderr, one line each, with the program's name in front.
@@ -27,6 +28,9 @@ void log__set_hooks(void (*before)(void), void (*after)(void));
 /* What is to be logged goes to fn instead of stderr, one escaped line each; NULL: to stderr. */
 typedef void (*log_fn)(void *ctx, enum log_level level, const char *text);
 void log__set_sink(log_fn fn, void *ctx);
+
+/* Copies text to out, what must not reach a terminal escaped, as much as there is room for. */
+void log__escape(char *out, size_t size, const char *text);
 
 void log__print(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -23,7 +23,9 @@ enum capture_way {
 	CAPTURE_WAY_AUTO = 0,
 	CAPTURE_WAY_EXIT_TP, /* walk at switch-in, tp_btf/sched_exit_tp */
 	CAPTURE_WAY_FENTRY,  /* walk at switch-in, fentry/__perf_event_task_sched_in */
+	CAPTURE_WAY_SWITCH_OUT, /* walk at switch-out, tp_btf/sched_switch */
 	CAPTURE_WAY_MAX,
+	CAPTURE_WAY_SWITCH_IN = CAPTURE_WAY_MAX, /* to ask for: whichever at switch-in loads */
 };
 
 struct capture_options {
@@ -51,7 +53,7 @@ struct capture_options {
 	uint32_t max_frames; /* per side */
 	bool kernel_stacks;
 	bool user_stacks;
-	bool cgroups;	     /* samples tell the cgroup, and CGROUP records come */
+	bool cgroups;	     /* samples tell the cgroup, and new cgroups are told */
 	bool reasons;	     /* samples tell what they waited for */
 	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
 	bool raw_frames;     /* keep the tracer's own frames */
@@ -83,9 +85,11 @@ struct capture_sink {
 	void *ctx;
 	/* a block, or the sum of some */
 	int (*sample)(void *ctx, const struct sample *sample);
-	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target, or of a new CGROUP. Ends with a sample_id of
+	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
 	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
 	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
+	/* a cgroup that was made during the recording, if options.cgroups */
+	int (*cgroup)(void *ctx, uint64_t id, const char *path);
 	/* the ring of a CPU had no room for this many records */
 	int (*lost)(void *ctx, uint64_t records, uint32_t cpu);
 	/* Everything that comes from now on is younger than all that came before the
@@ -126,7 +130,7 @@ struct capture_stats {
 	struct capture_tally filtered_blocked; /* in flight, and no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
-	struct capture_tally lost_stack; /* in accumulated, but its stack is lost */
+	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
@@ -191,7 +195,24 @@ int capture__stop(struct capture *capture, int deadline_ms);
 /* Fills in the accounts up to now; final after capture__stop(). */
 int capture__stats(struct capture *capture, struct capture_stats *stats);
 
-/* Which way attached, and its name ("switch-in (sched_exit_tp)"). */
+/* Blocks that end from now on are filtered if they are shorter than min_ns. */
+void capture__set_min_block(struct capture *capture, uint64_t min_ns);
+
+/*
+ * Switches the kernel's statistics of BPF run time on or off; they make each run some tens
+ * of nanoseconds dearer. 0 or a negative errno: it takes CAP_SYS_ADMIN.
+ */
+int capture__measure(struct capture *capture, bool on);
+
+/* What the programs did since the previous call; all 0 in the first. */
+struct capture_cost {
+	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
+	uint64_t seen;		/* blocks */
+	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
+};
+int capture__cost(struct capture *capture, struct capture_cost *cost);
+
+/* Which way attached, and its name ("switch-in (sched_exit_tp)"). AUTO has one, too. */
 enum capture_way capture__way(const struct capture *capture);
 const char *capture_way__name(enum capture_way way);
 

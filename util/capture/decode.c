@@ -101,6 +101,18 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 	return (int)wire->head.size;
 }
 
+int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup)
+{
+	const struct wire_cgroup_born *wire = data;
+	const char *path = (const char *)(wire + 1);
+
+	if (!check_head(data, size, WIRE_CGROUP_BORN, sizeof(*wire)) ||
+	    !memchr(path, '\0', wire->head.size - sizeof(*wire)))
+		return -EINVAL;
+	*cgroup = (struct decoded_cgroup){ .id = wire->id, .path = path };
+	return (int)wire->head.size;
+}
+
 void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,
 		   struct sample *sample)
 {

@@ -30,6 +30,12 @@ struct decoded_user {
 	struct frames frames;
 };
 
+/* A cgroup that was made; the path points into the buffer. */
+struct decoded_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
 /* The kind of the record in the buffer, 0 if there is no whole head. */
 uint32_t decode__kind(const void *data, size_t size);
 
@@ -41,6 +47,7 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 		  const struct wire_block **block);
 int decode__stack(const void *data, size_t size, struct decoded_stack *stack);
 int decode__user(const void *data, size_t size, struct decoded_user *user);
+int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup);
 
 /* A windowed sum as a sample, without its frames. */
 void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,

@@ -68,7 +68,6 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.no_inherit = options->no_inherit,
 		.kernel_stacks = options->kernel_stacks,
 		.user_stacks = options->user_stacks,
-		.cgroups = options->cgroups,
 		.reasons = capture__reasons(options),
 	};
 }
@@ -146,14 +145,14 @@ static int build(struct capture *capture)
 	int err = reserve_descriptors();
 
 	if (!err)
-		err = who__settle(&settings.who, &capture->options);
+		err = who__settle(&settings, &capture->options);
 	if (err)
 		return err;
 	capture->programs = programs__new(&settings, capture->options.way,
 					  who__targets(&capture->options), &err);
 	if (!capture->programs)
 		return err;
-	capture->rings = rings__new(capture->options.ring_pages, capture->options.cgroups, &err);
+	capture->rings = rings__new(capture->options.ring_pages, &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -180,6 +179,7 @@ struct capture *capture__new(const struct capture_options *options, const struct
 	}
 	capture->options = *options;
 	capture->sink = *sink;
+	cost__init(&capture->cost);
 	*err = build(capture);
 	if (*err) {
 		capture__delete(capture);
@@ -192,6 +192,7 @@ void capture__delete(struct capture *capture)
 {
 	if (!capture)
 		return;
+	cost__free(&capture->cost);
 	programs__delete(capture->programs);
 	rings__delete(capture->rings);
 	sideband__delete(capture->sideband);
@@ -324,6 +325,7 @@ static int read_reason(struct capture *capture, const char *data, size_t size)
 /* What a program sent: the raw data of a sample, of which a u32 tells the size. */
 static int read_wire(struct capture *capture, const char *raw, size_t size)
 {
+	struct decoded_cgroup cgroup;
 	struct decoded_stack stack;
 	const struct wire_block *block;
 	struct sample sample;
@@ -343,6 +345,12 @@ static int read_wire(struct capture *capture, const char *raw, size_t size)
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
 		return stacks__add(capture->stacks[stack.generation & 1], stack.id, &stack.frames);
+	case WIRE_CGROUP_BORN:
+		if (decode__cgroup(capture->aligned.data, size, &cgroup) < 0)
+			return -EINVAL;
+		if (!capture->sink.cgroup)
+			return 0;
+		return capture->sink.cgroup(capture->sink.ctx, cgroup.id, cgroup.path);
 	default:
 		return -EINVAL;
 	}
@@ -412,7 +420,6 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-	case PERF_RECORD_CGROUP:
 		return read_sideband(capture, event, size);
 	default:
 		return 0; /* THROTTLE and the like say nothing that we want */

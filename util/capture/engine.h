@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "capture/capture.h"
+#include "capture/cost.h"
 #include "capture/programs.h"
 #include "capture/queue.h"
 #include "capture/reason.h"
@@ -38,6 +39,7 @@ struct capture {
 	struct capture_stats stats;    /* what user space counts */
 	struct capture_tally blocked;  /* threads in flight at the end, before filters */
 	struct buffer aligned;	       /* a record, moved to where u64 may be read */
+	struct cost cost;
 	bool started;
 	bool begun; /* blocks are recorded */
 	bool stopped;

@@ -30,6 +30,7 @@ const char *capture_way__name(enum capture_way way)
 		[CAPTURE_WAY_AUTO] = "auto",
 		[CAPTURE_WAY_EXIT_TP] = "switch-in (sched_exit_tp)",
 		[CAPTURE_WAY_FENTRY] = "switch-in (__perf_event_task_sched_in)",
+		[CAPTURE_WAY_SWITCH_OUT] = "switch-out (sched_switch)",
 	};
 
 	return way < CAPTURE_WAY_MAX ? names[way] : "unknown";
@@ -86,12 +87,17 @@ static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum
 {
 	bool has_state = tracepoint_args(btf, "sched_switch") >= 4;
 
-	bpf_program__set_autoload(skel->progs.switch_out, has_state);
-	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state);
+	bool at_out = way == CAPTURE_WAY_SWITCH_OUT;
+
+	bpf_program__set_autoload(skel->progs.switch_out, has_state && !at_out);
+	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state && !at_out);
+	bpf_program__set_autoload(skel->progs.switch_park, has_state && at_out);
+	bpf_program__set_autoload(skel->progs.switch_park_no_state, !has_state && at_out);
 	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
 	bpf_program__set_autoload(skel->progs.read_user,
 				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
+	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
 
 /* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
@@ -112,6 +118,8 @@ static int attach_switch_in(struct programs *programs)
 {
 	struct offcpu_bpf *skel = programs->skel;
 
+	if (programs->way == CAPTURE_WAY_SWITCH_OUT)
+		return 0; /* the hook at switch-out sees who comes back as well */
 	if (programs->way == CAPTURE_WAY_EXIT_TP) {
 		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
 		return skel->links.switch_in_exit_tp ? 0 : -errno;
@@ -149,25 +157,31 @@ static int settle_reasons(struct offcpu_bpf *skel, bool reasons)
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
 {
+	struct wire_settings *set;
 	int err;
 
 	programs->way = way;
 	programs->skel = offcpu_bpf__open();
 	if (!programs->skel)
 		return -errno;
-	*(struct wire_settings *)(void *)&programs->skel->rodata->settings = *settings;
+	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
+	*set = *settings;
+	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	programs->skel->bss->min_ns = settings->min_ns;
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
+	/* Nothing is parked by the other ways: no memory for it. */
+	if (!err && !set->walk_at_out)
+		err = bpf_map__set_max_entries(programs->skel->maps.parked, 1);
 	if (!err)
 		err = offcpu_bpf__load(programs->skel);
 	if (!err)
 		err = attach_switch_in(programs);
 	if (err)
 		drop(programs);
-	pr_debug("capture way %s: %s", capture_way__name(way), err ? strerror(-err) : "works");
 	return err;
 }
 
@@ -175,22 +189,38 @@ static bool may_have_way(const struct btf *btf, enum capture_way way)
 {
 	if (way == CAPTURE_WAY_EXIT_TP)
 		return tracepoint_args(btf, "sched_exit_tp") >= 1;
+	if (way == CAPTURE_WAY_SWITCH_OUT)
+		return true;
 	return btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
 }
 
+static bool is_asked_for(enum capture_way want, enum capture_way way)
+{
+	if (want == CAPTURE_WAY_SWITCH_IN)
+		return way != CAPTURE_WAY_SWITCH_OUT;
+	return want == CAPTURE_WAY_AUTO || want == way;
+}
+
+/* Takes the first way that works, of those that are asked for. */
 static int load(struct programs *programs, const struct wire_settings *settings,
 		const struct btf *btf, enum capture_way want, size_t nr_targets)
 {
 	int first = 0, err;
 
-	for (int way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
-		if ((want != CAPTURE_WAY_AUTO && way != (int)want) ||
-		    !may_have_way(btf, (enum capture_way)way))
+	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
+		if (!is_asked_for(want, way))
 			continue;
-		err = load_way(programs, settings, btf, (enum capture_way)way, nr_targets);
+		err = -EOPNOTSUPP;
+		if (may_have_way(btf, way))
+			err = load_way(programs, settings, btf, way, nr_targets);
+		pr_verbose("capture way %s: %s", capture_way__name(way),
+			   !err			 ? "works, taken" :
+			   err == -EOPNOTSUPP ? "this kernel does not have it" :
+						strerror(-err));
 		if (!err)
 			return 0;
-		if (!first)
+		/* What the kernel refuses tells more than what it does not have. */
+		if (!first || first == -EOPNOTSUPP)
 			first = err;
 	}
 	return first ? first : -EOPNOTSUPP;
@@ -303,9 +333,15 @@ int programs__attach(struct programs *programs)
 	if (!err)
 		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
 	if (!err)
+		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
+	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
 		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
+	if (!err)
+		err = attach_one(skel->progs.switch_park, &skel->links.switch_park);
+	if (!err)
+		err = attach_one(skel->progs.switch_park_no_state, &skel->links.switch_park_no_state);
 	return err;
 }
 
@@ -558,6 +594,8 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
 	sum->lost_reasons += cpu->lost_reasons;
+	sum->no_stack.count += cpu->no_stack.count;
+	sum->no_stack.ns += cpu->no_stack.ns;
 }
 
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum)
@@ -583,6 +621,34 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	return err;
 }
 
+void programs__set_min(struct programs *programs, uint64_t min_ns)
+{
+	programs->skel->bss->min_ns = min_ns;
+}
+
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr)
+{
+	const struct bpf_map *map = programs->skel->maps.cpus;
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int possible = libbpf_num_possible_cpus();
+	const struct wire_cpu *cpu;
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
+		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
+		counts[i] += cpu->accounts.seen.count;
+	}
+	free(values);
+	return err;
+}
+
 /* The kernel's own account of a map's memory: the memlock line of its fdinfo. */
 static uint64_t map_bytes(int fd)
 {
@@ -602,12 +668,11 @@ static uint64_t map_bytes(int fd)
 	return bytes;
 }
 
-int programs__info(const struct programs *programs, struct programs_info *info)
+/* What the kernel says of the programs; maps are dearer to ask. */
+static int add_programs(const struct programs *programs, struct programs_info *info)
 {
 	struct bpf_program *program;
-	struct bpf_map *map;
 
-	*info = (struct programs_info){ 0 };
 	bpf_object__for_each_program(program, programs->skel->obj)
 	{
 		struct bpf_prog_info prog = { 0 };
@@ -621,6 +686,27 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 		info->run_count += prog.run_cnt;
 		info->recursion_misses += prog.recursion_misses;
 	}
+	return 0;
+}
+
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns)
+{
+	struct programs_info info = { 0 };
+	int err = add_programs(programs, &info);
+
+	*run_ns = info.run_ns;
+	return err;
+}
+
+int programs__info(const struct programs *programs, struct programs_info *info)
+{
+	struct bpf_map *map;
+	int err;
+
+	*info = (struct programs_info){ 0 };
+	err = add_programs(programs, info);
+	if (err)
+		return err;
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
 	return 0;

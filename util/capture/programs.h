@@ -86,6 +86,12 @@ int programs__end(struct programs *programs);
 /* The sum of the accounts of all CPUs. */
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum);
 
+/* From now on shorter blocks are filtered. */
+void programs__set_min(struct programs *programs, uint64_t min_ns);
+
+/* Adds the blocks that each CPU has seen so far to counts, for nr CPUs. 0 or an errno. */
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr);
+
 /* What the kernel says of its side. */
 struct programs_info {
 	uint64_t recursion_misses;
@@ -94,6 +100,9 @@ struct programs_info {
 	uint64_t map_bytes;
 };
 int programs__info(const struct programs *programs, struct programs_info *info);
+
+/* The run time of all programs so far, while it was measured. 0 or a negative errno. */
+int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
 
 int64_t programs__targets_alive(const struct programs *programs);
 

@@ -64,7 +64,7 @@ static const struct {
 			      "boot Linux 5.11 or later" },
 	[REFUSAL_NO_HOOK] = { "this kernel has none of the hooks at which a thread comes back to "
 			      "the CPU (sched_exit_tp, fentry of __perf_event_task_sched_in)",
-			      "boot one with CONFIG_FUNCTION_TRACER or Linux 6.16 or later" },
+			      "leave --capture at auto: stacks are then walked at switch-out" },
 	[REFUSAL_NO_DESCRIPTORS] = { "no descriptors left for BPF programs and maps",
 				     "raise `ulimit -n`" },
 	[REFUSAL_NO_MEMORY] = { "no memory for the BPF maps",

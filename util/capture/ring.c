@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "host/cpu_watch.h"
+#include "host/rights.h"
 
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
@@ -39,7 +40,6 @@ struct rings {
 	size_t nr;
 	struct pollfd *polls; /* nr + 2 */
 	uint32_t pages;
-	bool cgroups; /* the side band tells new ones */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
 	bool enabled;
 	bool refused; /* said already: a CPU has no ring */
@@ -54,7 +54,14 @@ static int print_libperf(enum libperf_print_level level, const char *format, va_
 
 static void explain_open(int err)
 {
-	if (err == -EACCES || err == -EPERM)
+	struct rights rights;
+
+	rights__read(&rights);
+	if ((err == -EACCES || err == -EPERM) && rights.has[RIGHT_PERFMON])
+		pr_err("perf_event_open(2) is refused though the right is there: by %s; run "
+		       "outside of the sandbox, or allow the call there",
+		       rights.seccomp ? "a seccomp filter" : "a security module");
+	else if (err == -EACCES || err == -EPERM)
 		pr_err("no right to open perf events on all CPUs: run as root, with CAP_PERFMON, "
 		       "or set kernel.perf_event_paranoid to -1");
 	else if (err == -EMFILE)
@@ -64,7 +71,7 @@ static void explain_open(int err)
 }
 
 /* The side band: one event on every CPU, for all processes, filtered later. */
-static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
+static struct perf_evsel *new_sideband(uint32_t pages)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -77,7 +84,6 @@ static struct perf_evsel *new_sideband(uint32_t pages, bool cgroups)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.cgroup = cgroups,
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark = pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
@@ -121,14 +127,13 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
-		     bool cgroups)
+static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
 {
 	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
-	ring->sideband = new_sideband(pages, cgroups);
+	ring->sideband = new_sideband(pages);
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
@@ -173,8 +178,7 @@ static void explain_map(int err, uint32_t pages)
 		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
 }
 
-static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages,
-		    bool cgroups)
+static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
 {
 	char name[16];
 	int err;
@@ -184,7 +188,7 @@ static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t
 	ring->evlist = perf_evlist__new();
 	if (!ring->cpus || !ring->evlist)
 		return -ENOMEM;
-	err = open_ring(ring, threads, pages, cgroups);
+	err = open_ring(ring, threads, pages);
 	return err ? err : map_ring(ring, pages);
 }
 
@@ -233,7 +237,7 @@ static int open_all(struct rings *rings, bool *mapping)
 
 	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
 		ring = add_ring(rings, (unsigned int)perf_cpu_map__cpu(online, i).cpu);
-		err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+		err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
 		*mapping = ring && ring->fd >= 0;
 		if (err == -ENODEV) {
 			drop_ring(rings, rings->nr - 1);
@@ -268,7 +272,7 @@ static int open_smaller(struct rings *rings)
 	return err;
 }
 
-struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
+struct rings *rings__new(uint32_t pages, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
@@ -277,7 +281,6 @@ struct rings *rings__new(uint32_t pages, bool cgroups, int *err)
 	if (!rings)
 		return NULL;
 	rings->pages = pages;
-	rings->cgroups = cgroups;
 	/* Before the list is read: what changes after that is announced. */
 	rings->watch_fd = cpu_watch__open();
 	rings->threads = perf_thread_map__new_dummy();
@@ -331,13 +334,15 @@ int rings__enable(struct rings *rings)
 	return 0;
 }
 
-static void mark(void *ctx, unsigned int cpu, bool online)
+/*
+ * One that was gone but for a moment needs new events as well. A coming says nothing that
+ * the list of CPUs does not.
+ */
+static void mark_gone(void *ctx, unsigned int cpu, bool online)
 {
 	struct rings *rings = ctx;
 
-	/* One that comes back needs new events as well, if it was gone but for a moment. */
-	(void)online;
-	for (size_t i = 0; i < rings->nr; i++) {
+	for (size_t i = 0; i < rings->nr && !online; i++) {
 		if (rings->ring[i].cpu == cpu)
 			rings->ring[i].gone = true;
 	}
@@ -365,7 +370,7 @@ static bool is_online(const struct perf_cpu_map *online, unsigned int cpu)
 static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, void *ctx)
 {
 	struct ring *ring = add_ring(rings, cpu);
-	int err = ring ? new_ring(ring, rings->threads, rings->pages, rings->cgroups) : -ENOMEM;
+	int err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
 
 	if (!err && rings->enabled && perf_evsel__enable(ring->sideband))
 		err = -errno;
@@ -396,8 +401,8 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 		if (rings->ring[i].gone && rings->ring[i].read)
 			drop_ring(rings, i);
 	}
-	if (rings->watch_fd >= 0)
-		cpu_watch__read(rings->watch_fd, mark, rings);
+	if (rings->watch_fd >= 0 && cpu_watch__read(rings->watch_fd, mark_gone, rings))
+		pr_verbose("some comings and goings of devices were missed");
 	online = perf_cpu_map__new(NULL);
 	if (!online)
 		return -ENOMEM;

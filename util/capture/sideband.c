@@ -66,6 +66,11 @@ int sideband__add(struct sideband *sideband, pid_t pid)
 	return 0;
 }
 
+size_t sideband__count(const struct sideband *sideband)
+{
+	return sideband->pids.used;
+}
+
 static bool is_listed(const struct sideband *sideband, uint32_t pid)
 {
 	return idmap__find(&sideband->pids, pid) != NULL;
@@ -111,8 +116,6 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 	if (sideband__time(event, size, time))
 		return -EINVAL;
 	switch (task->header.type) {
-	case PERF_RECORD_CGROUP:
-		return 1;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		if (size < sizeof(*task) + sizeof(struct sample_id))

@@ -20,11 +20,14 @@ void sideband__delete(struct sideband *sideband); /* accepts NULL */
 /* A thread of a process that is in the recording from the start. 0 or -ENOMEM. */
 int sideband__add(struct sideband *sideband, pid_t pid);
 
+/* How many processes are known: in the recording, or with all those left out. */
+size_t sideband__count(const struct sideband *sideband);
+
 /* The time in the sample_id of a record. 0, or -EINVAL if it is too short to have one. */
 int sideband__time(const void *event, size_t size, uint64_t *time);
 
 /*
- * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT, CGROUP) belongs in. Learns from FORK
+ * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT) belongs in. Learns from FORK
  * and EXIT. 1, 0, -EINVAL for a record too short to tell or of another type, -ENOMEM. *time
  * receives the time in its sample_id, 0 if there is none.
  */

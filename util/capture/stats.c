@@ -54,6 +54,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
 	move_idle(capture, stats);
 	stats->lost_reasons = sum.lost_reasons;
+	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->full_entries = sum.full_entries;
 	stats->full_stacks = sum.full_stacks;
 	stats->unseen_switches = sum.no_storage;

@@ -13,8 +13,24 @@ _Static_assert(CAPTURE_MAX_GROUPS == WIRE_MAX_CGROUPS, "one limit with two names
 _Static_assert((int)CGROUP_V2 == WIRE_CGROUP_V2 && (int)CGROUP_PERF_EVENT == WIRE_CGROUP_V1,
 	       "one order of two hierarchies");
 
-int who__settle(struct wire_who *who, const struct capture_options *options)
+/* Which hierarchy's ids samples carry, as wire_settings.cgroups has it. */
+static int choose_hierarchy(__u8 *cgroups)
 {
+	struct cgroup_mounts mounts;
+	int err = cgroup_mounts__read(&mounts, NULL);
+
+	if (err) {
+		pr_err("--all-cgroups: cannot read /proc/self/mounts: %s", strerror(-err));
+		return err;
+	}
+	*cgroups = (__u8)(1 + cgroup_mounts__of_samples(&mounts));
+	cgroup_mounts__free(&mounts);
+	return 0;
+}
+
+int who__settle(struct wire_settings *settings, const struct capture_options *options)
+{
+	struct wire_who *who = &settings->who;
 	int err = pidns__inode(&who->pid_ns);
 
 	if (err) {
@@ -25,6 +41,8 @@ int who__settle(struct wire_who *who, const struct capture_options *options)
 		who->cpus = 1;
 		memcpy(who->cpu_bits, options->cpu_bits, sizeof(who->cpu_bits));
 	}
+	if (options->cgroups)
+		err = choose_hierarchy(&settings->cgroups);
 	who->users = options->nr_uids != 0;
 	for (size_t i = 0; i < options->nr_groups; i++) {
 		if (options->groups[i].hierarchy == CGROUP_V2)
@@ -32,7 +50,7 @@ int who__settle(struct wire_who *who, const struct capture_options *options)
 		else
 			who->cgroup_v1 = 1;
 	}
-	return 0;
+	return err;
 }
 
 size_t who__targets(const struct capture_options *options)

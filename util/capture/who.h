@@ -8,7 +8,7 @@
 /* Whom to record, from the options to the programs' settings and maps. */
 
 /* What must be known when the programs are loaded. 0 or a negative errno (logged). */
-int who__settle(struct wire_who *who, const struct capture_options *options);
+int who__settle(struct wire_settings *settings, const struct capture_options *options);
 
 /* How many entries who__add() makes in the map of targets. */
 size_t who__targets(const struct capture_options *options);

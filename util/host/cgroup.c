@@ -51,6 +51,11 @@ void cgroup_mounts__free(struct cgroup_mounts *mounts)
 	*mounts = (struct cgroup_mounts){ 0 };
 }
 
+enum cgroup_hierarchy cgroup_mounts__of_samples(const struct cgroup_mounts *mounts)
+{
+	return mounts->path[CGROUP_PERF_EVENT] ? CGROUP_PERF_EVENT : CGROUP_V2;
+}
+
 struct walk {
 	cgroup_fn fn;
 	void *ctx;

@@ -25,6 +25,12 @@ struct cgroup_mounts {
 int cgroup_mounts__read(struct cgroup_mounts *mounts, const char *table);
 void cgroup_mounts__free(struct cgroup_mounts *mounts);
 
+/*
+ * The hierarchy that samples and CGROUP records tell, which has to be one: where perf_event is
+ * mounted as v1 that one, as in perf, else v2.
+ */
+enum cgroup_hierarchy cgroup_mounts__of_samples(const struct cgroup_mounts *mounts);
+
 /* A cgroup; its id is the inode of its directory, never reused while the kernel runs. */
 struct cgroup_ref {
 	uint64_t id;

@@ -36,6 +36,26 @@ const struct event_kind *attrs__kinds(size_t *nr)
 	return kinds;
 }
 
+const struct event_kind *attrs__late_kind(uint64_t id)
+{
+	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
+		if (late_kinds[i].id == id)
+			return &late_kinds[i];
+	}
+	return NULL;
+}
+
+size_t attrs__select_late(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
+		if (events & 1ULL << late_kinds[i].id)
+			selected[nr++] = &late_kinds[i];
+	}
+	return nr;
+}
+
 size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
 {
 	size_t nr = 0;
@@ -46,26 +66,7 @@ size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MA
 		if (!i || events & 1ULL << kinds[i].id)
 			selected[nr++] = &kinds[i];
 	}
-	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
-		if (events & 1ULL << late_kinds[i].id)
-			selected[nr++] = &late_kinds[i];
-	}
-	return nr;
-}
-
-const struct event_kind *attrs__late_kinds(size_t *nr)
-{
-	*nr = NR_LATE_KINDS;
-	return late_kinds;
-}
-
-const struct event_kind *attrs__late_kind(uint64_t id)
-{
-	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
-		if (late_kinds[i].id == id)
-			return &late_kinds[i];
-	}
-	return NULL;
+	return nr + attrs__select_late(events, selected + nr);
 }
 
 const struct event_kind *attrs__kind(uint64_t id)

@@ -30,8 +30,9 @@ size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX])
 /*
  * Events that most files do not have. What they look like is told by TRACING_DATA, which
  * comes last in a file, so their attrs do, too, and only if there are samples of them.
+ * Those whose bits are set.
  */
-const struct event_kind *attrs__late_kinds(size_t *nr);
+size_t attrs__select_late(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
 
 /* The late event of an id; NULL: there is none. */
 const struct event_kind *attrs__late_kind(uint64_t id);

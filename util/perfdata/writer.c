@@ -263,13 +263,13 @@ static int announce_late(struct writer *writer)
 {
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	struct buffer data = { 0 };
-	size_t nr;
-	const struct event_kind *kinds = attrs__late_kinds(&nr);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(UINT64_MAX, kinds);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(&kinds[i], writer->features.cgroups, attr);
-		err = encode__header_attr(&writer->pending, kinds[i].id, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	if (!err)
 		err = tracing__encode(&data);

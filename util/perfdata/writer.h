@@ -20,15 +20,15 @@ struct writer;
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
-	WRITER_OVERHEAD = 33,	/* "denet:overhead" */
+	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
 	WRITER_OFFCPU_WAIT = 34, /* "denet:offcpu_wait": what a sample of offcpu-time waited for */
 };
 
 struct writer_options {
-	const char *path;	 /* "-": the pipe variant on stdout */
-	uint64_t events;	 /* bits 1 << enum writer_event of those besides offcpu-time */
-	bool cgroups;		 /* samples carry PERF_SAMPLE_CGROUP */
-	int argc;		 /* CMDLINE feature */
+	const char *path; /* "-": the pipe variant on stdout */
+	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
+	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
+	int argc;         /* CMDLINE feature */
 	const char *const *argv;
 	const char *version; /* VERSION feature */
 };

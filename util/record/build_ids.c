@@ -13,11 +13,15 @@
 #include "record/hits.h"
 #include "symbol/build_id.h"
 
+/* A file to ask for, and whether our own root shows the same. */
 struct build_ids {
 	struct writer *writer;
 	struct build_id_query *queries;
+	bool *foreign; /* of each query */
 	size_t nr;
 	size_t capacity;
+	size_t timed_out;
+	size_t denied;
 };
 
 /* The kernel's name for a module: "[ext4]" and "/lib/…/ext4.ko.xz" are both "ext4". */
@@ -61,40 +65,77 @@ static int write_kernel_hit(struct writer *writer, const char *path)
 	return writer__build_id(writer, true, 0, path, id, (size_t)len);
 }
 
-static int collect(void *ctx, const struct hit *hit)
+static int write_vdso(struct writer *writer, const struct hit *hit)
 {
-	struct build_ids *ids = ctx;
-	struct build_id_query *queries;
+	unsigned char id[BUILD_ID_MAX];
+	int len = build_id__of_vdso(id);
 
-	if (hit->kernel)
-		return write_kernel_hit(ids->writer, hit->path);
-	if (ids->nr == ids->capacity) {
-		ids->capacity = ids->capacity ? 2 * ids->capacity : 64;
-		queries = reallocarray(ids->queries, ids->capacity, sizeof(*queries));
-		if (!queries)
-			return -ENOMEM;
-		ids->queries = queries;
+	if (len <= 0) {
+		pr_verbose("no build-id of the vDSO: %s", strerror(-len));
+		return 0;
 	}
-	ids->queries[ids->nr++] =
-		(struct build_id_query){ .pid = hit->pid, .path = hit->path, .len = -ENOENT };
+	return writer__build_id(writer, false, (uint32_t)hit->pid, hit->path, id, (size_t)len);
+}
+
+static int grow(struct build_ids *ids)
+{
+	size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
+	struct build_id_query *queries;
+	bool *foreign;
+
+	queries = reallocarray(ids->queries, capacity, sizeof(*queries));
+	if (!queries)
+		return -ENOMEM;
+	ids->queries = queries;
+	foreign = reallocarray(ids->foreign, capacity, sizeof(*foreign));
+	if (!foreign)
+		return -ENOMEM;
+	ids->foreign = foreign;
+	ids->capacity = capacity;
 	return 0;
 }
 
-/* Writes the answers; what remains is what a process that has ended could not show. */
-static int write_answers(struct build_ids *ids, size_t *timed_out)
+static int collect(void *ctx, const struct hit *hit)
+{
+	struct build_ids *ids = ctx;
+
+	if (hit->kernel)
+		return write_kernel_hit(ids->writer, hit->path);
+	if (*hit->path == '[')
+		return write_vdso(ids->writer, hit);
+	if (ids->nr == ids->capacity && grow(ids))
+		return -ENOMEM;
+	ids->foreign[ids->nr] = hit->foreign;
+	ids->queries[ids->nr++] = (struct build_id_query){
+		.pid = hit->pid, .path = hit->path, .ino = hit->ino, .len = -ENOENT
+	};
+	return 0;
+}
+
+/*
+ * Writes the answers. What is left is what may be found below our own root: the files of
+ * processes that have ended and saw the same files as we do. A file that only a process in
+ * a container of its own had is lost with that process.
+ */
+static int write_answers(struct build_ids *ids)
 {
 	size_t kept = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < ids->nr && !err; i++) {
 		struct build_id_query *query = &ids->queries[i];
+		bool ended = query->pid && query->len == -ESRCH;
 
 		if (query->len > 0)
 			err = writer__build_id(ids->writer, false, (uint32_t)query->pid,
 					       query->path, query->id, (size_t)query->len);
 		else if (query->len == -ETIMEDOUT)
-			(*timed_out)++;
-		else
+			ids->timed_out++;
+		else if (query->len == -EACCES || query->len == -EPERM)
+			ids->denied++;
+		if (query->len <= 0 && !ended)
+			pr_debug("no build-id of %s: %s", query->path, strerror(-query->len));
+		if (ended && !ids->foreign[i])
 			ids->queries[kept++] = *query;
 	}
 	ids->nr = kept;
@@ -103,24 +144,24 @@ static int write_answers(struct build_ids *ids, size_t *timed_out)
 
 static int ask_twice(struct build_ids *ids, int deadline_ms)
 {
-	size_t timed_out = 0;
 	int err;
 
 	err = build_id__query(ids->queries, ids->nr, deadline_ms);
 	if (!err)
-		err = write_answers(ids, &timed_out);
-	/* A process that has ended has no root any more; mostly it was ours. */
+		err = write_answers(ids);
 	for (size_t i = 0; i < ids->nr; i++)
 		ids->queries[i].pid = 0;
-	if (!err)
+	if (!err && ids->nr)
 		err = build_id__query(ids->queries, ids->nr, deadline_ms);
 	if (!err)
-		err = write_answers(ids, &timed_out);
-	if (timed_out)
+		err = write_answers(ids);
+	if (ids->timed_out)
 		pr_warn("%zu files did not answer in time: they have no build-id in the file",
-			timed_out);
-	for (size_t i = 0; i < ids->nr; i++)
-		pr_debug("no build-id of %s", ids->queries[i].path);
+			ids->timed_out);
+	if (ids->denied)
+		pr_warn("%zu files of other users may not be read: they have no build-id in the "
+			"file; CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH help",
+			ids->denied);
 	return err;
 }
 
@@ -133,5 +174,6 @@ int build_ids__write(struct writer *writer, const struct hits *hits, int deadlin
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
 	free(ids.queries);
+	free(ids.foreign);
 	return err;
 }

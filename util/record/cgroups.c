@@ -28,10 +28,8 @@ int cgroups__write(struct writer *writer)
 	const char *root = NULL;
 	int err = cgroup_mounts__read(&mounts, NULL);
 
-	/* Where the controller is mounted as v1, it belongs to that hierarchy and not to v2. */
 	if (!err)
-		root = mounts.path[CGROUP_PERF_EVENT] ? mounts.path[CGROUP_PERF_EVENT]
-						      : mounts.path[CGROUP_V2];
+		root = mounts.path[cgroup_mounts__of_samples(&mounts)];
 	if (!err)
 		err = root ? cgroup__walk(root, write_one, &cgroups) : -ENOENT;
 	if (err && !cgroups.err)

@@ -6,7 +6,7 @@ struct writer;
 
 /*
  * Writes a CGROUP record for each cgroup that there is, of the hierarchy whose ids samples
- * carry: that of the perf_event controller. What cannot be had is said and left out. 0, or a
+ * carry. What cannot be had is said and left out. 0, or a
  * negative errno of the writer.
  */
 int cgroups__write(struct writer *writer);

@@ -10,6 +10,7 @@
 #include "perfdata/writer.h"
 #include "record/cgroups.h"
 #include "record/hits.h"
+#include "record/past.h"
 #include "record/parse.h"
 #include "synth/synth.h"
 
@@ -20,6 +21,8 @@ static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pg
 	int err;
 
 	err = writer__kernel_mmap(options->writer, start, len, pgoff, name);
+	if (!err && options->past)
+		err = past__kernel_map(options->past, start, len, pgoff, name);
 	if (err || !options->hits)
 		return err;
 	return hits__kernel_map(options->hits, start, len, name);
@@ -44,9 +47,14 @@ static int write_task(const struct existing_options *options, const struct captu
 
 	err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
 			   (uint32_t)task->tid, (uint32_t)parent);
-	if (err)
-		return err;
-	return writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid, task->comm);
+	if (!err)
+		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
+				   task->comm);
+	if (!err && options->past)
+		err = past__fork(options->past, task->pid, task->tid, task->pid, parent);
+	if (!err && options->past)
+		err = past__comm(options->past, task->pid, task->tid, task->comm);
+	return err;
 }
 
 static int write_map(void *ctx, const struct synth_map *map)
@@ -69,6 +77,8 @@ static int write_map(void *ctx, const struct synth_map *map)
 	int err;
 
 	err = writer__mmap2(options->writer, &out);
+	if (!err && options->past)
+		err = past__map(options->past, &out);
 	if (err || !options->hits)
 		return err;
 	return hits__map(options->hits, map->pid, map->path, map->ino);

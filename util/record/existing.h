@@ -6,13 +6,15 @@
 
 struct capture;
 struct hits;
+struct past;
 struct writer;
 
 struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
-	bool all;	   /* every task, not only targets */
-	bool cgroups;	   /* cgroups as well */
+	struct past *past; /* NULL: there is one file only */
+	bool all;          /* every task, not only targets */
+	bool cgroups;      /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };
 

@@ -12,6 +12,7 @@ struct file {
 	uint64_t ino;
 	pid_t pid; /* of the process whose sample hit it */
 	bool hit;
+	bool foreign; /* that process's */
 	struct file *next;
 };
 
@@ -29,6 +30,7 @@ struct process {
 	pid_t pid;
 	struct link *files;
 	bool hit; /* it has samples: all its files are hit, those to come as well */
+	bool foreign;
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -165,10 +167,12 @@ void hits__delete(struct hits *hits)
 	free(hits);
 }
 
-static void file__hit(struct file *file, pid_t pid)
+static void file__hit(struct file *file, const struct process *process)
 {
-	if (!file->hit)
-		file->pid = pid;
+	if (!file->hit) {
+		file->pid = process->pid;
+		file->foreign = process->foreign;
+	}
 	file->hit = true;
 }
 
@@ -176,7 +180,7 @@ static void process__hit(struct process *process)
 {
 	process->hit = true;
 	for (struct link *link = process->files; link; link = link->next)
-		file__hit(link->file, process->pid);
+		file__hit(link->file, process);
 }
 
 /* A process maps a file in several pieces, one right after the other, and maps few files
@@ -196,8 +200,8 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	struct link *link;
 	struct file *file;
 
-	/* "//anon", "[vdso]", "anon_inode:…" are no files. */
-	if (path[0] != '/' || path[1] == '/')
+	/* "//anon", "[heap]", "anon_inode:…" have no build-id. */
+	if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]"))
 		return 0;
 	process = hits__process(hits, pid);
 	file = hits__file(hits, path, ino);
@@ -211,7 +215,7 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	*link = (struct link){ .file = file, .next = process->files, .refs = 1 };
 	process->files = link;
 	if (process->hit)
-		file__hit(file, pid);
+		file__hit(file, process);
 	return 0;
 }
 
@@ -229,6 +233,7 @@ int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
 		return -ENOMEM;
 	link__put(process->files);
 	process->files = from->files;
+	process->foreign = from->foreign;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
@@ -281,6 +286,22 @@ void hits__round(struct hits *hits)
 	hits->round++;
 }
 
+static void forget_hit(const void *node, VISIT visit, void *ctx)
+{
+	(void)ctx;
+	if (visit == postorder || visit == leaf)
+		(*(struct process *const *)node)->hit = false;
+}
+
+void hits__begin_file(struct hits *hits)
+{
+	twalk_r(hits->processes, forget_hit, NULL);
+	for (struct file *file = hits->files; file; file = file->next)
+		file->hit = false;
+	for (size_t i = 0; i < hits->nr_kernel; i++)
+		hits->kernel[i].hit = false;
+}
+
 int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name)
 {
 	struct kernel_map *maps;
@@ -295,6 +316,23 @@ int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char
 	maps[hits->nr_kernel++] =
 		(struct kernel_map){ .start = start, .end = start + len, .name = copy };
 	return 0;
+}
+
+int hits__set_foreign(struct hits *hits, pid_t pid, bool foreign)
+{
+	struct process *process = hits__process(hits, pid);
+
+	if (!process)
+		return -ENOMEM;
+	process->foreign = foreign;
+	return 0;
+}
+
+bool hits__is_hit(struct hits *hits, pid_t pid)
+{
+	const struct process *process = hits__find(hits, pid);
+
+	return process && process->hit;
 }
 
 /* Modules are some dozens and are mostly hit by nobody, so a plain search will do. */
@@ -339,7 +377,10 @@ int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *h
 			err = fn(ctx, &hit);
 	}
 	for (const struct file *file = hits->files; file && !err; file = file->next) {
-		hit = (struct hit){ .path = file->path, .pid = file->pid, .ino = file->ino };
+		hit = (struct hit){ .path = file->path,
+				    .pid = file->pid,
+				    .ino = file->ino,
+				    .foreign = file->foreign };
 		if (file->hit)
 			err = fn(ctx, &hit);
 	}

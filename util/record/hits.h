@@ -20,15 +20,30 @@ struct hits;
 struct hits *hits__new(void);
 void hits__delete(struct hits *hits); /* accepts NULL */
 
-/* What happens to the address spaces. 0 or -ENOMEM. */
+/*
+ * What happens to the address spaces. 0 or -ENOMEM. Of what is no file of a file system, only
+ * "[vdso]" is kept.
+ */
 int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino);
 int hits__fork(struct hits *hits, pid_t pid, pid_t parent);
 void hits__exec(struct hits *hits, pid_t pid);
 void hits__exit(struct hits *hits, pid_t pid);
 
+/*
+ * A process sees other files than we do under the same names (it has a mount namespace or
+ * a root of its own). Children inherit that. 0 or -ENOMEM.
+ */
+int hits__set_foreign(struct hits *hits, pid_t pid, bool foreign);
+
+/* Whether the process has had samples already. */
+bool hits__is_hit(struct hits *hits, pid_t pid);
+
 /* A window has been drained. What ended before the window began is forgotten: sums come
  * when their window ends, so a process's samples may come after its exit. */
 void hits__round(struct hits *hits);
+
+/* Another file begins: nothing in it is hit yet, what is mapped stays known. */
+void hits__begin_file(struct hits *hits);
 
 /* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
 int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
@@ -41,6 +56,7 @@ struct hit {
 	bool kernel;  /* path is the name of the kernel or of a module */
 	pid_t pid;    /* a process that had it mapped when it was hit */
 	uint64_t ino; /* inode number in that process's map; 0 if unknown */
+	bool foreign; /* that process sees other files than we do */
 };
 
 /* Calls fn for each; stops at its first result other than 0, which is returned. */

@@ -12,6 +12,7 @@
 
 /* The kernel's PID_MAX_LIMIT, which no machine can raise. */
 #define PARSE_MAX_PID (4U << 20)
+#define PARSE_PPM_PER_PERCENT 10000ULL
 #define PARSE_MAX_RING_BYTES (1ULL << 30)
 
 int id_list__add(struct id_list *list, pid_t id)
@@ -132,5 +133,44 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages)
 	while (rounded < number)
 		rounded *= 2;
 	*pages = (uint32_t)rounded;
+	return 0;
+}
+
+int parse__capture_way(const char *text, enum capture_way *way)
+{
+	static const struct {
+		const char *name;
+		enum capture_way way;
+	} ways[] = {
+		{ "auto", CAPTURE_WAY_AUTO },
+		{ "switch-in", CAPTURE_WAY_SWITCH_IN },
+		{ "switch-out", CAPTURE_WAY_SWITCH_OUT },
+		{ "sched_exit_tp", CAPTURE_WAY_EXIT_TP },
+		{ "fentry", CAPTURE_WAY_FENTRY },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (!strcmp(text, ways[i].name)) {
+			*way = ways[i].way;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int parse__percent(const char *text, uint32_t *ppm)
+{
+	size_t digits = strspn(text, "0123456789.");
+	char number[16];
+	uint64_t value;
+
+	if (digits >= sizeof(number) || (strcmp(text + digits, "%") && text[digits]))
+		return -EINVAL;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	if (units__parse_time(number, PARSE_PPM_PER_PERCENT, &value) ||
+	    value > 100 * PARSE_PPM_PER_PERCENT)
+		return -EINVAL;
+	*ppm = (uint32_t)value;
 	return 0;
 }

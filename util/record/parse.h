@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/capture.h"
+
 /* The texts of options, made into values. Nothing here prints: the caller knows the
  * option's name. */
 
@@ -38,5 +40,14 @@ int parse__states(const char *text, uint32_t *states);
  * up to a power of two. 0, -EINVAL, or -ERANGE for none or more than 1 GB.
  */
 int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages);
+
+/*
+ * Reads when stacks are walked: "auto", "switch-in", "switch-out", or one way of "switch-in":
+ * "sched_exit_tp", "fentry". 0 or -EINVAL.
+ */
+int parse__capture_way(const char *text, enum capture_way *way);
+
+/* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
+int parse__percent(const char *text, uint32_t *ppm);
 
 #endif /* DENET_RECORD_PARSE_H */

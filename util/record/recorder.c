@@ -2,15 +2,21 @@
 #include "record/recorder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "perfdata/writer.h"
 #include "record/build_ids.h"
+#include "record/cgroups.h"
 #include "record/existing.h"
 #include "record/hits.h"
+#include "record/overhead.h"
+#include "record/past.h"
+#include "record/rotation.h"
 #include "record/signals.h"
 #include "record/sink.h"
 #include "record/status.h"
@@ -19,6 +25,8 @@
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDER_DEADLINE_MS 2000
+/* The same between two files: meanwhile nobody reads the rings. */
+#define RECORDER_SWITCH_MS 300
 /* How soon after the last target the recording ends; to look costs a system call each. */
 #define RECORDER_TARGETS_NS (100 * NSEC_PER_MSEC)
 
@@ -28,6 +36,7 @@ enum recorder_end {
 	RECORDER_WORKLOAD_ENDED,
 	RECORDER_TARGETS_ENDED,
 	RECORDER_SIGNAL,
+	RECORDER_FULL, /* --max-size */
 };
 
 /* The parts of one recording; each of them has its own file. */
@@ -38,13 +47,18 @@ struct recorder {
 	struct capture *capture;
 	struct writer *writer;
 	struct hits *hits;
+	struct past *past; /* NULL: there is one file only */
+	struct rotation rotation;
+	struct overhead overhead;
 	struct sink sink;
+	uint64_t earlier_bytes; /* of files that are closed */
 	struct status *status;
 	uint64_t started;
 	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
 	uint64_t next_status;
 	uint64_t next_targets;
+	uint64_t rounds; /* how often it woke up */
 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -113,8 +127,7 @@ static bool has_second_event(const struct recorder *recorder)
 	return recorder->sink.idle_apart || recorder->sink.reasons;
 }
 
-/* Comes after the capture has started: if that fails, no file was touched. */
-static int start_file(struct recorder *recorder)
+static int open_file(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
@@ -125,6 +138,23 @@ static int start_file(struct recorder *recorder)
 		.argv = options->argv,
 		.version = DENET_VERSION,
 	};
+	int err;
+
+	recorder->writer = recorder->sink.writer = writer__new(&writer_options, &err);
+	return err;
+}
+
+/* What the file has now is what every file of the recording begins with. */
+static int begin_file(struct recorder *recorder)
+{
+	rotation__begin(&recorder->rotation, clock__now_ns(), writer__bytes(recorder->writer));
+	return writer__flush(recorder->writer);
+}
+
+/* Comes after the capture has started: if that fails, no file was touched. */
+static int start_file(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
 	struct existing_options existing = {
 		.all = options->capture.all,
 		.cgroups = options->capture.cgroups,
@@ -132,18 +162,27 @@ static int start_file(struct recorder *recorder)
 	};
 	int err;
 
-	recorder->writer = writer__new(&writer_options, &err);
-	if (!recorder->writer)
+	err = open_file(recorder);
+	if (err)
 		return err;
 	if (!options->no_build_ids) {
 		recorder->hits = hits__new();
 		if (!recorder->hits)
 			return -ENOMEM;
 	}
-	existing.writer = recorder->sink.writer = recorder->writer;
+	if (options->rotation.enabled) {
+		recorder->past = past__new();
+		err = recorder->past ? rotation__init(&recorder->rotation, &options->rotation,
+						      options->output)
+				     : -ENOMEM;
+		if (err)
+			return err;
+	}
+	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
+	existing.past = recorder->sink.past = recorder->past;
 	err = existing__write(&existing, recorder->capture);
-	return err ? err : writer__flush(recorder->writer);
+	return err ? err : begin_file(recorder);
 }
 
 static int recorder__start(struct recorder *recorder)
@@ -162,6 +201,8 @@ static int recorder__start(struct recorder *recorder)
 		err = workload__release(recorder->workload);
 	if (err)
 		return err;
+	overhead__init(&recorder->overhead, recorder->capture, recorder->options->max_overhead_ppm,
+		       recorder->options->capture.min_ns);
 	recorder->started = clock__now_ns();
 	if (recorder->options->delay_ns)
 		recorder->begin = recorder->started + recorder->options->delay_ns;
@@ -170,6 +211,12 @@ static int recorder__start(struct recorder *recorder)
 	recorder->next_targets = recorder->started;
 	recorder->status = status__new(recorder->options->quiet);
 	return 0;
+}
+
+/* The end of a window is waking up enough, unless windows are long. */
+static bool looks_between_windows(const struct recorder *recorder)
+{
+	return recorder->options->window_ns > NSEC_PER_SEC;
 }
 
 /* Milliseconds until something is due, rounded up so that it is due by then. */
@@ -183,6 +230,10 @@ static int next_timeout(const struct recorder *recorder)
 		due = min_u64(due, recorder->next_status);
 	if (has_targets(recorder->options))
 		due = min_u64(due, recorder->next_targets);
+	if (looks_between_windows(recorder))
+		due = min_u64(due, overhead__due(&recorder->overhead));
+	if (recorder->past)
+		due = min_u64(due, rotation__due(&recorder->rotation));
 	if (due <= now)
 		return 0;
 	return (int)min_u64((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, 60000);
@@ -199,13 +250,97 @@ static int end_window(struct recorder *recorder)
 	return err;
 }
 
+/* The file of now becomes complete and gets its name; deadline_ms is for its build-ids. */
+static int close_file(struct recorder *recorder, int deadline_ms)
+{
+	int err = 0, closed;
+
+	if (recorder->hits)
+		err = build_ids__write(recorder->writer, recorder->hits, deadline_ms);
+	recorder->earlier_bytes += writer__bytes(recorder->writer);
+	closed = writer__close(recorder->writer);
+	recorder->writer = NULL;
+	if (!err)
+		err = closed;
+	return err || !recorder->past ? err : rotation__end(&recorder->rotation);
+}
+
+/* Goes on in another file. What the window has so far belongs to the one before. */
+static int switch_file(struct recorder *recorder)
+{
+	int err;
+
+	err = end_window(recorder);
+	if (!err)
+		err = close_file(recorder, RECORDER_SWITCH_MS);
+	if (!err)
+		err = open_file(recorder);
+	if (err)
+		return err;
+	if (recorder->hits)
+		hits__begin_file(recorder->hits);
+	err = past__write(recorder->past, recorder->writer);
+	if (!err && recorder->options->capture.cgroups)
+		err = cgroups__write(recorder->writer);
+	return err ? err : begin_file(recorder);
+}
+
+static int switch_if_due(struct recorder *recorder, uint64_t now)
+{
+	bool asked = signals__take_switch(recorder->signals);
+
+	if (!recorder->past)
+		return 0;
+	if (recorder->options->rotation.size || recorder->options->rotation.time_ns)
+		asked = rotation__is_full(&recorder->rotation, now,
+					  writer__bytes(recorder->writer));
+	return asked ? switch_file(recorder) : 0;
+}
+
+/* The recorder's own word in the file: that and why it leaves out more from now on. */
+static int tell_overhead(struct recorder *recorder, const struct overhead_report *report)
+{
+	struct writer_overhead fields = {
+		.old_min_ns = report->old_min_ns,
+		.new_min_ns = report->new_min_ns,
+		.bpf_ppm = report->bpf_ppm,
+		.own_ppm = report->own_ppm,
+		.limit_ppm = recorder->options->max_overhead_ppm,
+		.measured = report->measured,
+	};
+	uint32_t pid = (uint32_t)getpid();
+	struct writer_trace trace = {
+		.time = clock__now_ns(),
+		.pid = pid,
+		.tid = pid,
+		.fields = &fields,
+		.size = sizeof(fields),
+	};
+	int err;
+
+	err = writer__comm(recorder->writer, pid, pid, "denet-record");
+	return err ? err : writer__trace(recorder->writer, WRITER_OVERHEAD, &trace);
+}
+
+static int watch_overhead(struct recorder *recorder, uint64_t now, bool window_ended)
+{
+	struct overhead_report report;
+	int ret;
+
+	if (now < overhead__due(&recorder->overhead) ||
+	    !(window_ended || looks_between_windows(recorder)))
+		return 0;
+	ret = overhead__look(&recorder->overhead, now, &report);
+	return ret > 0 ? tell_overhead(recorder, &report) : ret;
+}
+
 static void show_status(struct recorder *recorder, uint64_t now)
 {
 	struct capture_stats stats = { 0 };
 	struct status_figures figures = {
 		.elapsed_ns = now - recorder->started,
 		.samples = recorder->sink.samples,
-		.bytes = writer__bytes(recorder->writer),
+		.bytes = recorder->earlier_bytes + writer__bytes(recorder->writer),
 	};
 
 	/* Without the accounts the line still tells how it goes. */
@@ -225,6 +360,12 @@ static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
 	}
 	if (recorder->workload && workload__ended(recorder->workload))
 		return RECORDER_WORKLOAD_ENDED;
+	if (recorder->options->max_size &&
+	    writer__bytes(recorder->writer) >= recorder->options->max_size) {
+		pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
+			recorder->options->max_size / 1024);
+		return RECORDER_FULL;
+	}
 	if (has_targets(recorder->options) && now >= recorder->next_targets) {
 		recorder->next_targets = now + RECORDER_TARGETS_NS;
 		if (!capture__targets_alive(recorder->capture))
@@ -242,6 +383,23 @@ static int end_delay(struct recorder *recorder, uint64_t now)
 	return capture__begin(recorder->capture);
 }
 
+/* The work of one round, in the order in which one part may need the other. */
+static int do_what_is_due(struct recorder *recorder, uint64_t now)
+{
+	bool window_ended;
+	int err;
+
+	err = end_delay(recorder, now);
+	if (err)
+		return err;
+	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->capture);
+	if (window_ended)
+		err = end_window(recorder);
+	if (!err)
+		err = watch_overhead(recorder, now, window_ended);
+	return err ? err : switch_if_due(recorder, now);
+}
+
 /* Runs until something ends the recording; *end says what. */
 static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 {
@@ -254,16 +412,11 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 		if (err < 0 && err != -EINTR)
 			return err;
 		now = clock__now_ns();
+		recorder->rounds++;
 		*end = look_for_end(recorder, now);
-		err = *end ? 0 : end_delay(recorder, now);
+		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;
-		if (!*end && (now >= recorder->window_end ||
-			      capture__wants_drain(recorder->capture))) {
-			err = end_window(recorder);
-			if (err)
-				return err;
-		}
 		if (recorder->status && now >= recorder->next_status)
 			show_status(recorder, now);
 	}
@@ -279,6 +432,8 @@ static int stop_capture(struct recorder *recorder)
 	err = writer__flush(recorder->writer);
 	if (!err)
 		err = capture__stop(recorder->capture, RECORDER_DEADLINE_MS);
+	if (!err)
+		err = sink__finish(&recorder->sink);
 	flushed = writer__flush(recorder->writer);
 	return err ? err : flushed;
 }
@@ -291,7 +446,9 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,
-		.bytes = writer__bytes(recorder->writer),
+		.bytes = recorder->earlier_bytes,
+		.raised_min_ns = recorder->overhead.raised ? recorder->overhead.min_ns : 0,
+		.rotated = recorder->past,
 		.path = recorder->options->output,
 	};
 	if (capture__stats(recorder->capture, &summary->stats))
@@ -313,16 +470,19 @@ static int recorder__finish(struct recorder *recorder)
 	/* Not before: threads that are stuck are recorded as they are. */
 	if (recorder->workload)
 		workload__terminate(recorder->workload);
-	if (!err && recorder->hits)
-		err = build_ids__write(recorder->writer, recorder->hits, RECORDER_DEADLINE_MS);
+	if (err) {
+		hits__delete(recorder->hits);
+		recorder->hits = recorder->sink.hits = NULL;
+	}
+	closed = close_file(recorder, RECORDER_DEADLINE_MS);
 	summarize(recorder, &summary);
-	closed = writer__close(recorder->writer);
-	recorder->writer = NULL;
 	status__delete(recorder->status);
 	recorder->status = NULL;
 	err = err ? err : closed;
-	if (!err)
+	if (!err) {
+		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
 		summary__print(&summary);
+	}
 	return err;
 }
 
@@ -343,11 +503,14 @@ static void recorder__cleanup(struct recorder *recorder)
 {
 	status__delete(recorder->status);
 	capture__delete(recorder->capture);
+	sink__free(&recorder->sink);
 	writer__close(recorder->writer);
 	if (recorder->workload)
 		workload__terminate(recorder->workload);
 	workload__delete(recorder->workload);
 	hits__delete(recorder->hits);
+	past__delete(recorder->past);
+	rotation__free(&recorder->rotation);
 	signals__delete(recorder->signals);
 }
 

@@ -6,16 +6,20 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/rotation.h"
 
 struct recorder_options {
 	struct capture_options capture; /* no target and not all: COMMAND is the target */
-	const char *output;		/* "-": the pipe variant on stdout */
-	uint64_t window_ns;		/* how long short blocks accumulate */
-	uint64_t delay_ns;		/* COMMAND runs for so long before blocks count */
+	const char *output;             /* "-": the pipe variant on stdout */
+	uint64_t window_ns;             /* how long short blocks accumulate */
+	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
 	bool no_build_ids;
+	uint32_t max_overhead_ppm; /* 0: whatever it costs */
+	uint64_t max_size;         /* of a file in bytes, 0: no limit */
+	struct rotation_options rotation;
 	bool quiet;
-	char *const *command;	  /* NULL-terminated; NULL: none */
-	int argc;		  /* for the file: how we were called */
+	char *const *command; /* NULL-terminated; NULL: none */
+	int argc;             /* for the file: how we were called */
 	const char *const *argv;
 };
 

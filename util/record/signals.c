@@ -23,7 +23,7 @@ static const struct {
 	void (*handler)(int number);
 } changed[] = {
 	{ SIGPIPE, SIG_IGN }, { SIGXFSZ, SIG_IGN }, { SIGTTOU, SIG_IGN }, { SIGCHLD, SIG_DFL },
-	{ SIGHUP, NULL },     { SIGINT, NULL },	    { SIGTERM, NULL },
+	{ SIGHUP, NULL },     { SIGINT, NULL },     { SIGTERM, NULL },    { SIGUSR2, NULL },
 };
 
 #define NR_CHANGED (sizeof(changed) / sizeof(changed[0]))
@@ -31,6 +31,7 @@ static const struct {
 struct signals {
 	int fd;
 	bool hangup_ignored; /* nohup(1) wants us to go on */
+	bool switch_wanted;  /* SIGUSR2 has come */
 	sigset_t old_mask;
 	struct sigaction old[NR_CHANGED];
 };
@@ -70,6 +71,7 @@ struct signals *signals__new(int *err)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
 	signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals->fd < 0) {
 		*err = -errno;
@@ -100,11 +102,23 @@ int signals__read(struct signals *signals)
 
 	while (read(signals->fd, &info, sizeof(info)) == sizeof(info)) {
 		number = (int)info.ssi_signo;
+		if (number == SIGUSR2) {
+			signals->switch_wanted = true;
+			continue;
+		}
 		if (number == SIGCHLD || (number == SIGHUP && signals->hangup_ignored))
 			continue;
 		return number;
 	}
 	return 0;
+}
+
+bool signals__take_switch(struct signals *signals)
+{
+	bool wanted = signals->switch_wanted;
+
+	signals->switch_wanted = false;
+	return wanted;
 }
 
 static void end_at_once(int number)
@@ -127,6 +141,7 @@ void signals__finish(struct signals *signals, pid_t workload)
 	(void)signals;
 	second_signal_workload = workload;
 	set_handler(SIGHUP, SIG_IGN);
+	set_handler(SIGUSR2, SIG_IGN);
 	set_handler(SIGINT, end_at_once);
 	set_handler(SIGTERM, end_at_once);
 	sigemptyset(&set);

@@ -2,6 +2,7 @@
 #ifndef DENET_RECORD_SIGNALS_H
 #define DENET_RECORD_SIGNALS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -19,6 +20,9 @@ int signals__fd(const struct signals *signals);
 
 /* Empties the descriptor. The number of the signal that ends the recording, 0: none. */
 int signals__read(struct signals *signals);
+
+/* Whether SIGUSR2 has come since the last call: perf's way to ask for another file. */
+bool signals__take_switch(struct signals *signals);
 
 /*
  * From here on the next SIGINT or SIGTERM exits with status 1 at once, after a SIGTERM to

@@ -1,12 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record/sink.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/past.h"
 #include "record/wait_event.h"
+
+/* Reads a link of /proc, which asks no file system but that one. */
+static bool read_link(const char *pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
+	len = readlink(path, text, size - 1);
+	if (len < 0)
+		return false;
+	text[len] = '\0';
+	return true;
+}
+
+/*
+ * Whether a process sees other files than we do, as long as it can be asked. What cannot
+ * be told (it has ended, or it is not ours) stays as it was inherited.
+ */
+static int look_at_root(struct hits *hits, pid_t pid)
+{
+	static const char *const names[] = { "ns/mnt", "root" };
+	char number[16], theirs[PATH_MAX], ours[PATH_MAX];
+	bool foreign = false;
+
+	snprintf(number, sizeof(number), "%d", pid);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!read_link(number, names[i], theirs, sizeof(theirs)) ||
+		    !read_link("self", names[i], ours, sizeof(ours)))
+			return 0;
+		foreign |= strcmp(theirs, ours) != 0;
+	}
+	return hits__set_foreign(hits, pid, foreign);
+}
 
 /*
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
@@ -23,6 +61,8 @@ static int sink__sample(void *ctx, const struct sample *sample)
 		err = wait_event__write(sink->writer, sample);
 	if (err)
 		return err;
+	if (sample->time > sink->latest)
+		sink->latest = sample->time;
 	if (idle) {
 		sink->idle.count++;
 		sink->idle.ns += sample->period;
@@ -31,7 +71,11 @@ static int sink__sample(void *ctx, const struct sample *sample)
 		sink->samples++;
 		sink->still_blocked += sample->still_blocked;
 	}
-	return sink->hits ? hits__sample(sink->hits, sample) : 0;
+	if (!sink->hits)
+		return 0;
+	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))
+		err = look_at_root(sink->hits, (pid_t)sample->pid);
+	return err ? err : hits__sample(sink->hits, sample);
 }
 
 static int follow_mmap2(struct hits *hits, const void *event, size_t size)
@@ -58,15 +102,17 @@ static int follow_task(struct hits *hits, const void *event, size_t size)
 	return 0;
 }
 
-static void follow_comm(struct hits *hits, const void *event, size_t size)
+static int follow_comm(struct hits *hits, const void *event, size_t size)
 {
 	struct layout_comm comm;
 
 	if (size < sizeof(comm))
-		return;
+		return 0;
 	memcpy(&comm, event, sizeof(comm));
-	if (comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
-		hits__exec(hits, (pid_t)comm.pid);
+	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	hits__exec(hits, (pid_t)comm.pid);
+	return look_at_root(hits, (pid_t)comm.pid);
 }
 
 static int follow(struct hits *hits, const void *event, size_t size)
@@ -81,23 +127,56 @@ static int follow(struct hits *hits, const void *event, size_t size)
 	case PERF_RECORD_EXIT:
 		return follow_task(hits, event, size);
 	case PERF_RECORD_COMM:
-		follow_comm(hits, event, size);
-		return 0;
+		return follow_comm(hits, event, size);
 	}
 	return 0;
+}
+
+/* Writes a record of the side band, and has those who follow it know. */
+static int pass_on(void *ctx, const void *event, size_t size)
+{
+	struct sink *sink = ctx;
+	int err;
+
+	/* The writer checks the record, so what follows may trust its strings. */
+	err = writer__sideband(sink->writer, event, size);
+	if (!err && sink->past)
+		err = past__sideband(sink->past, event, size);
+	return err;
+}
+
+/* EXIT is held back; a birth forgets what is held of the task that had its id before. */
+static int order(struct sink *sink, const void *event, size_t size)
+{
+	struct layout_task task;
+
+	memcpy(&task.header, event, sizeof(task.header));
+	if (task.header.type == PERF_RECORD_EXIT)
+		return exits__hold(&sink->exits, event, size);
+	if (task.header.type == PERF_RECORD_FORK && size >= sizeof(task)) {
+		memcpy(&task, event, sizeof(task));
+		exits__forked(&sink->exits, task.tid);
+	}
+	return pass_on(sink, event, size);
 }
 
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
-	int err;
+	int err = order(sink, event, size);
 
-	(void)time;
-	/* The writer checks the record, so what follows may trust its strings. */
-	err = writer__sideband(sink->writer, event, size);
+	if (time > sink->latest)
+		sink->latest = time;
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
+}
+
+static int sink__cgroup(void *ctx, uint64_t id, const char *path)
+{
+	struct sink *sink = ctx;
+
+	return writer__cgroup(sink->writer, id, path);
 }
 
 static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
@@ -110,10 +189,28 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 static int sink__round(void *ctx)
 {
 	struct sink *sink = ctx;
+	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
 
+	if (err)
+		return err;
 	if (sink->hits)
 		hits__round(sink->hits);
+	if (sink->past)
+		past__round(sink->past);
 	return writer__finished_round(sink->writer);
+}
+
+int sink__finish(struct sink *sink)
+{
+	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
+
+	/* Those of the last window, too: no sample comes after them. */
+	return err ? err : exits__round(&sink->exits, sink->latest, pass_on, sink);
+}
+
+void sink__free(struct sink *sink)
+{
+	exits__free(&sink->exits);
 }
 
 void sink__init(struct sink *sink, struct capture_sink *capture_sink)
@@ -122,6 +219,7 @@ void sink__init(struct sink *sink, struct capture_sink *capture_sink)
 		.ctx = sink,
 		.sample = sink__sample,
 		.sideband = sink__sideband,
+		.cgroup = sink__cgroup,
 		.lost = sink__lost,
 		.round = sink__round,
 	};

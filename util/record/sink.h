@@ -6,23 +6,34 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/exits.h"
 
 struct hits;
+struct past;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
 struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
 	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
+	struct past *past;     /* NULL: there is one file only; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
 	bool reasons;	       /* samples say what they waited for */
 	uint64_t ns;	       /* sum of the periods of all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked; /* of these samples */
+	uint64_t still_blocked;    /* of these samples */
 	struct capture_tally idle; /* samples of offcpu-idle */
+	struct exits exits;	   /* EXIT records that are held back */
+	uint64_t latest;	   /* the latest time of all that was delivered */
 };
 
 /* Makes capture_sink deliver into sink. */
 void sink__init(struct sink *sink, struct capture_sink *capture_sink);
+
+/* Nothing more comes: writes what is held back. 0 or a negative errno. */
+int sink__finish(struct sink *sink);
+
+/* Frees what the sink owns, not the sink. */
+void sink__free(struct sink *sink);
 
 #endif /* DENET_RECORD_SINK_H */

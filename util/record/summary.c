@@ -26,8 +26,9 @@ static uint64_t sums(const struct summary *summary)
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", skipped[48] = "";
+	char count[32], idle[48] = "", raised[96] = "", time[32], path[4096], skipped[48] = "";
 
+	log__escape(path, sizeof(path), summary->path);
 	if (summary->idle.count)
 		snprintf(idle, sizeof(idle), ", %s idle apart",
 			 units__format_count(summary->idle.count, count, sizeof(count)));
@@ -38,18 +39,22 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
+	if (summary->raised_min_ns)
+		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
+			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
 		 "[ denet-record: %.3f s off-CPU in %s samples (%s direct, %s accumulated%s)%s%s, "
-		 "%s lost; wrote %s%s%s ]",
+		 "%s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
 		 idle, skipped,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
-		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
+		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
-		 strcmp(summary->path, "-") ? summary->path : "");
+		 strcmp(summary->path, "-") ? path : "",
+		 summary->rotated ? ".<timestamp>" : "");
 	return buf;
 }
 

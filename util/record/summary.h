@@ -2,6 +2,7 @@
 #ifndef DENET_RECORD_SUMMARY_H
 #define DENET_RECORD_SUMMARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,10 +14,12 @@ struct summary {
 	enum capture_way way;
 	uint64_t ns; /* off the CPU, in all samples of offcpu-time */
 	uint64_t samples;
-	uint64_t still_blocked;	   /* of these: threads that had not come back */
+	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */
 	uint64_t bytes;
-	const char *path; /* "-": a pipe */
+	uint64_t raised_min_ns; /* --min-block as --max-overhead left it, 0: not raised */
+	bool rotated;           /* path has time stamps behind it */
+	const char *path;       /* "-": a pipe */
 };
 
 /* Blocks that were seen and are in no sample, for whatever reason but a filter. */

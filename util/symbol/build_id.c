@@ -6,8 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
+#include <link.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/jobs.h"
@@ -49,15 +54,35 @@ static int read_elf(int fd, unsigned char *id)
 	return ret;
 }
 
-int build_id__of_file(pid_t pid, const char *path, unsigned char *id)
+/* What a mapping and a name tell of one file agrees, but for overlays. */
+static int check_inode(int fd, uint64_t ino)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (!ino)
+		return 0;
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
+		return -errno;
+	return st.st_ino == ino || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 0 : -ESTALE;
+}
+
+int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char *id)
 {
 	int fd = root_open__file(pid, path), ret;
 
 	if (fd < 0)
 		return fd;
-	ret = read_elf(fd, id);
+	ret = check_inode(fd, ino);
+	if (!ret)
+		ret = read_elf(fd, id);
 	close(fd);
 	return ret;
+}
+
+int build_id__of_file(pid_t pid, const char *path, unsigned char *id)
+{
+	return build_id__of_inode(pid, path, 0, id);
 }
 
 /* Notes are padded to four bytes, name and content each. */
@@ -114,6 +139,25 @@ int build_id__of_kernel(unsigned char *id)
 	return read_notes("/sys/kernel/notes", id);
 }
 
+/* The kernel maps the vDSO as a whole file, in order, headers and all. */
+int build_id__of_vdso(unsigned char *id)
+{
+	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const void *)base;
+	const ElfW(Phdr) *segment;
+	int ret = -ENOENT;
+
+	if (!base)
+		return -ENOENT;
+	segment = (const void *)(base + header->e_phoff);
+	for (int i = 0; i < header->e_phnum && ret == -ENOENT; i++) {
+		if (segment[i].p_type == PT_NOTE)
+			ret = build_id__of_notes(base + segment[i].p_offset, segment[i].p_filesz,
+						 id);
+	}
+	return ret;
+}
+
 int build_id__of_module(const char *name, unsigned char *id)
 {
 	char path[256];
@@ -130,7 +174,7 @@ static int run_query(void *ctx, size_t index, struct child_out *out)
 {
 	const struct build_id_query *query = (struct build_id_query *)ctx + index;
 	unsigned char id[BUILD_ID_MAX];
-	int len = build_id__of_file(query->pid, query->path, id);
+	int len = build_id__of_inode(query->pid, query->path, query->ino, id);
 
 	return len < 0 ? len : child_out__put(out, 0, id, (size_t)len);
 }

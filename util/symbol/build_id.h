@@ -3,6 +3,7 @@
 #define DENET_SYMBOL_BUILD_ID_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define BUILD_ID_MAX 20
@@ -17,6 +18,19 @@
  */
 int build_id__of_file(pid_t pid, const char *path, unsigned char *id);
 
+/*
+ * The same, if the file is the one with inode number ino (0: not known): else -ESTALE, since
+ * the name has gone over to another file. On an overlay, whose numbers differ between a
+ * mapping and the name, any will do.
+ */
+int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char *id);
+
+/*
+ * The build-id of the vDSO of this process, which those of the same word size share. Same
+ * results.
+ */
+int build_id__of_vdso(unsigned char *id);
+
 /* The build-id of the running kernel, from /sys/kernel/notes. Same results. */
 int build_id__of_kernel(unsigned char *id);
 
@@ -30,6 +44,7 @@ int build_id__of_notes(const void *notes, size_t size, unsigned char *id);
 struct build_id_query {
 	pid_t pid;
 	const char *path;
+	uint64_t ino; /* as in the mapping; 0: not known */
 	unsigned char id[BUILD_ID_MAX];
 	/* Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed. */
 	int len;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where stacks are walked is nobody's business but the kernel's: each way that it loads
+ * gives the same folded stacks with the same time. And what a way cannot keep is counted.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "bpf_skel/wire.h"
+#include "common/session.h"
+
+#define MAX_FOLDS 256
+#define MAX_TEXT 1024
+
+/* One folded stack: names of functions, leaf first, without what lies above main's thread. */
+struct fold {
+	char text[MAX_TEXT];
+	uint64_t count;
+	uint64_t ns;
+};
+
+struct profile {
+	struct fold folds[MAX_FOLDS];
+	size_t nr;
+	enum capture_way way;
+};
+
+FIXTURE(ways)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *kernel;
+	struct profile *profiles; /* indexed by way */
+};
+
+FIXTURE_SETUP(ways)
+{
+	SKIP_FOR(session__refused());
+	self->kernel = symbols__of_kernel();
+	self->profiles = calloc(CAPTURE_WAY_MAX, sizeof(*self->profiles));
+	ASSERT_TRUE(self->kernel && self->profiles);
+}
+
+FIXTURE_TEARDOWN(ways)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->kernel);
+	free(self->profiles);
+}
+
+static void add_frames(char *text, const struct frames *frames, const struct symbols *symbols,
+		       const char *unknown)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		size_t len = strlen(text);
+		const char *name = symbols__name(symbols, frames->ips[i]);
+
+		/* Libraries are not looked up: one word for all of their frames. */
+		snprintf(text + len, MAX_TEXT - len, "%s;", name ? name : unknown);
+	}
+}
+
+static int add_sample(struct profile *profile, const struct sample *sample,
+		      const struct symbols *kernel, const struct symbols *user)
+{
+	char text[MAX_TEXT] = "";
+	struct fold *fold;
+	size_t i = 0;
+
+	add_frames(text, &sample->kernel, kernel, "[kernel]");
+	add_frames(text, &sample->user, user, "[library]");
+	while (i < profile->nr && strcmp(profile->folds[i].text, text))
+		i++;
+	if (i == MAX_FOLDS)
+		return -E2BIG;
+	fold = &profile->folds[i];
+	if (i == profile->nr) {
+		profile->nr++;
+		snprintf(fold->text, sizeof(fold->text), "%s", text);
+	}
+	fold->count += sample->count;
+	fold->ns += sample->period;
+	return 0;
+}
+
+/* What the workload's known waits look like by one way. -EOPNOTSUPP: it is not to be had. */
+static int take_profile(FIXTURE_DATA(ways) * self, enum capture_way way)
+{
+	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
+	struct profile *profile = &self->profiles[way];
+	struct capture_options options;
+	struct symbols *user;
+	int err;
+
+	capture_options__init(&options);
+	options.way = way;
+	err = workload__start(&self->workload, argv);
+	if (!err)
+		err = workload__await(&self->workload, "READY");
+	if (!err)
+		err = session__open_process(&self->session, &options, &self->workload);
+	if (err) {
+		workload__free(&self->workload);
+		session__free(&self->session);
+		/* Switch-out always loads; of the others, each kernel refuses what it likes. */
+		return way != CAPTURE_WAY_SWITCH_OUT ? -EOPNOTSUPP : err;
+	}
+	profile->way = capture__way(self->session.capture);
+	user = symbols__of_process(self->workload.pid);
+	err = session__run(&self->session, &self->workload, 100);
+	if (!err)
+		err = session__close(&self->session);
+	for (size_t i = 0; !err && i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		/* The rest is start and end of threads, which no two runs have alike. */
+		if (sample->state == 'S' && frames__call(&sample->user, user, "repeat_wait"))
+			err = add_sample(profile, sample, self->kernel, user);
+	}
+	symbols__free(user);
+	workload__free(&self->workload);
+	session__free(&self->session);
+	return err;
+}
+
+static const struct fold *find_fold(const struct profile *profile, const char *text)
+{
+	for (size_t i = 0; i < profile->nr; i++) {
+		if (!strcmp(profile->folds[i].text, text))
+			return &profile->folds[i];
+	}
+	return NULL;
+}
+
+static void expect_same(struct __test_metadata *_metadata, const struct profile *a,
+			const struct profile *b)
+{
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct fold *one = &a->folds[i], *other = find_fold(b, one->text);
+
+		ASSERT_TRUE(other != NULL)
+		TH_LOG("by %s, but not by %s: %s", capture_way__name(a->way),
+		       capture_way__name(b->way), one->text);
+		EXPECT_EQ(one->count, other->count)
+		TH_LOG("%s", one->text);
+		/* Ten waits of 20 ms each, plus what the timers and the machine were late. */
+		EXPECT_LE(one->count * 20 * NSEC_PER_MSEC, one->ns);
+		EXPECT_LE(one->ns, other->ns * 3 / 2)
+		TH_LOG("%s", one->text);
+	}
+}
+
+TEST_F(ways, all_that_load_give_the_same_folded_stacks)
+{
+	const struct profile *first = NULL;
+	size_t compared = 0;
+
+	SKIP_FOR(session__refused());
+	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
+		int err = take_profile(self, way);
+
+		if (err == -EOPNOTSUPP)
+			continue;
+		ASSERT_EQ(0, err)
+		TH_LOG("%s", capture_way__name(way));
+		ASSERT_EQ(way, self->profiles[way].way);
+		EXPECT_LE(5, self->profiles[way].nr);
+		if (first) {
+			expect_same(_metadata, first, &self->profiles[way]);
+			expect_same(_metadata, &self->profiles[way], first);
+			compared++;
+		} else {
+			first = &self->profiles[way];
+		}
+	}
+	if (!compared)
+		SKIP(return, "this kernel loads one way only: nothing to compare");
+}
+
+/* Blocks that began before the recording: nobody could walk their user stacks then. */
+TEST_F(ways, a_block_from_before_the_start_has_its_kernel_stack_at_least)
+{
+	const char *const argv[] = { "waits", "--wait", "--count", "1", "--ms", "10", NULL };
+	struct capture_options options;
+	size_t old = 0;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	options.way = CAPTURE_WAY_SWITCH_OUT;
+	options.threshold_ns = 0;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		EXPECT_LT(0, sample->kernel.nr);
+		if (sample->time - sample->period != self->session.stats.start_ns)
+			continue;
+		EXPECT_EQ(0, sample->user.nr);
+		old++;
+	}
+	EXPECT_LE(6, old);
+	EXPECT_EQ(0, self->session.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+}
+
+/* More threads than stacks that can be parked: said, and none of their time is lost. */
+TEST_F(ways, stacks_that_find_no_room_are_counted_with_their_time)
+{
+	const char *const argv[] = { "threads", "--wait", "--count", "17500", "--us",
+				     "3000000", "--parallel", "17500", NULL };
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_tally without = { 0 };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	if (getenv("DENET_TEST_SMALL"))
+		SKIP(return, "17,500 threads are too many here: DENET_TEST_SMALL is set");
+	capture_options__init(&options);
+	options.way = CAPTURE_WAY_SWITCH_OUT;
+	options.threshold_ns = 0;
+	options.ring_pages = 4096;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		if (sample->kernel.nr)
+			continue;
+		without.count++;
+		without.ns += sample->period;
+	}
+	EXPECT_LT(0, without.count);
+	EXPECT_EQ(stats->lost_stack.count, without.count);
+	EXPECT_EQ(stats->lost_stack.ns, without.ns);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Build-ids: of what was hit, wherever it lies, and of nothing else.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	command -v readelf >/dev/null || skip "no readelf"
+	enter_tmp
+	naps_id=$(readelf -n "$naps" | sed -n 's/.*Build ID: //p')
+	[ -n "$naps_id" ]
+}
+
+# A shell script that makes a root of its own, an overlay, and runs naps there from a path
+# that exists nowhere else.
+write_container() {
+	cat >container.sh <<-EOF
+		set -e
+		mkdir -p layer merged
+		mount -t tmpfs none layer
+		mkdir layer/upper layer/work
+		mount -t overlay overlay -o lowerdir=/,upperdir=layer/upper,workdir=layer/work merged
+		mkdir -p "merged/only here"
+		cp "$naps" "merged/only here/naps"
+		mount -t proc proc merged/proc
+		exec unshare -m sh -c 'cd merged && mkdir -p oldroot && pivot_root . oldroot &&
+			umount -l oldroot; exec "/only here/naps" "\$@"' sh "\$@"
+	EOF
+	unshare -m sh -c 'mkdir -p o t && mount -t tmpfs none t && mkdir t/u t/w &&
+		mount -t overlay overlay -o lowerdir=/,upperdir=t/u,workdir=t/w o' ||
+		skip "no overlay file system here"
+}
+
+@test "kernel and vDSO have theirs, and -B leaves all out" {
+	denet-record -o a.data -- "$naps" 1 5 10
+	perf buildid-list -i a.data >ids
+	grep -q "^$naps_id $naps\$" ids
+	grep -q ' \[vdso\]$' ids
+	if [ -e /sys/kernel/notes ]; then
+		grep -q '\[kernel.kallsyms\]' ids
+	fi
+	denet-record -B -o b.data -- "$naps" 1 5 10
+	refute grep -q '[0-9a-f]\{20\}' <(perf buildid-list -i b.data)
+}
+
+@test "a command that has ended by the end has the build-ids of its files" {
+	cp "$naps" mine
+	denet-record -o a.data -a -- sh -c './mine 1 5 10; sleep 0.1'
+	perf buildid-list -i a.data | grep -q "$naps_id .*/mine\$"
+}
+
+@test "a program in a container has its build-id, though its path means nothing outside" {
+	write_container
+	unshare -m sh container.sh 1 300 20 >out 3>&- &
+	pid=$!
+	until_true grep -q READY out
+	[ ! -e '/only here' ]
+	denet-record -o c.data -p "$pid" -- sleep 0.5
+	kill "$pid"
+	perf buildid-list -i c.data >ids
+	grep -q "^$naps_id .*only here/naps\$" ids
+	# Another machine gets the file by its build-id alone, be it from debuginfod: into an empty
+	# cache, under another name.
+	refute grep -q take_nap <(perf script -i c.data 2>/dev/null)
+	cp "$naps" fetched
+	perf --buildid-dir "$PWD/fetched.cache" buildid-cache --add fetched
+	rm fetched
+	perf --buildid-dir "$PWD/fetched.cache" script -i c.data 2>/dev/null >script
+	grep -q take_nap script
+}
+
+@test "a container that has gone takes no build-id from a file of ours with the same name" {
+	cat >twin.sh <<-EOF
+		mount -t tmpfs none "$PWD/dir"
+		cp "$(command -v sleep)" "$PWD/dir/twin"
+		"$PWD/dir/twin" 0.2
+	EOF
+	mkdir dir
+	cp "$naps" dir/twin
+	denet-record -o t.data -a -- sh -c 'unshare -m sh twin.sh; sleep 0.1'
+	perf script -i t.data -F comm 2>/dev/null | grep -q twin
+	perf buildid-list -i t.data >ids
+	refute grep -q "$naps_id .*/twin" ids
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# A recording has ceilings: of the file, of memory, of what it costs.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+teardown() {
+	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
+	if mountpoint -q small 2>/dev/null; then umount small; fi
+}
+
+start_target() {
+	"$@" >target.out 3>&- &
+	target=$!
+}
+
+# complete FILE: it can be read by itself: names, symbols, build-ids, header.
+complete() {
+	perf report --header-only -i "$1" 2>/dev/null | grep -q '# hostname' &&
+		perf script -i "$1" 2>err | grep -q '^napper-[01] ' &&
+		perf script -i "$1" 2>>err | grep -q take_nap &&
+		perf buildid-list -i "$1" | grep -q '/naps$' && [ ! -s err ]
+}
+
+@test "--max-size ends the recording with a complete file" {
+	start_target "$naps" 2 100000 1
+	denet-record -p "$target" --off-cpu-thresh 0 --window 20ms --max-size 200K 2>err
+	grep -q 'the size limit is reached (200 KB)' err
+	size=$(stat -c %s perf.data)
+	echo "size $size"
+	[ "$size" -ge 204800 ]
+	[ "$size" -le 409600 ]
+	complete perf.data
+}
+
+@test "--switch-output=SIZE: a ring of files, each complete, the samples are all there" {
+	denet-record --off-cpu-thresh 0 --window 50ms --switch-output=20K -v -- "$naps" 2 300 3 2>out
+	files=(perf.data.*)
+	[ "${#files[@]}" -ge 3 ]
+	[ ! -e perf.data ]
+	count=0
+	for file in "${files[@]}"; do
+		# The last one may have nothing but the end of the main thread's wait.
+		[ "$file" = "${files[-1]}" ] || complete "$file"
+		perf report --header-only -i "$file" | grep -q '# hostname'
+		[[ $file =~ ^perf.data.[0-9]{16}$ ]]
+		count=$((count + $(samples "$file")))
+	done
+	told=$(sed -n 's/.*off-CPU in \([0-9,]*\) samples.*/\1/p' out)
+	[ "$count" = "${told//,/}" ]
+}
+
+@test "--switch-output=TIME and --switch-max-files keep the latest files only" {
+	denet-record --switch-output=200ms --switch-max-files 2 -- "$naps" 2 150 10 2>err
+	[ "$(grep -c 'wrote perf.data.' err)" -ge 4 ]
+	files=(perf.data.*)
+	[ "${#files[@]}" = 2 ]
+	[ "$(grep -o 'wrote perf.data.[0-9]*' err | tail -2 | cut -d' ' -f2 | paste -sd' ')" = "${files[*]}" ]
+}
+
+@test "--switch-output without a value: another file at each SIGUSR2" {
+	start_target "$naps" 2 10000 10
+	start_recording -p "$target" --off-cpu-thresh 0 --window 50ms --switch-output
+	for i in 1 2; do
+		until_true bigger_than live.data 10000
+		kill -USR2 "$recorder"
+		enough() { [ "$(ls live.data.* 2>/dev/null | wc -l)" -ge "$i" ]; }
+		until_true enough
+	done
+	until_true bigger_than live.data 10000
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 0 ]
+	[ "$(ls live.data.* | wc -l)" = 3 ]
+	for file in live.data.*; do
+		complete "$file"
+	done
+}
+
+@test "SIGUSR2 without --switch-output does no harm" {
+	start_target "$naps" 2 10000 10
+	start_recording -p "$target"
+	kill -USR2 "$recorder"
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 0 ]
+}
+
+@test "a file begun later knows a process by its fork and its exec, not only by /proc" {
+	# The shell and what it starts begin in the first file; naps ends in a later one.
+	denet-record --off-cpu-thresh 0 --window 20ms --switch-output=150ms -- \
+		sh -c '"$0" 1 60 10; sleep 0.3; "$0" 1 60 10' "$naps"
+	last=$(ls perf.data.* | tail -1)
+	perf script -i "$last" | grep -q '^napper-0 '
+	perf script -i "$last" | grep -q take_nap
+	perf script -i "$last" --show-task-events | grep -q 'PERF_RECORD_COMM.*: sh:'
+}
+
+@test "--max-overhead raises --min-block, says so, and the file tells it in words" {
+	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 60 --us 20 >/dev/null 3>&- &
+	target=$!
+	denet-record -a --max-overhead 0.001 -- sleep 3 2>err
+	grep -q 'more than --max-overhead: blocks below 10.000 us (so far: 0 ns) are left out' err
+	grep -q '; --max-overhead left out blocks below ' err
+	perf script 2>/dev/null | grep -q 'denet:overhead: min_block 0 -> 10000 ns'
+	[ "$(perf evlist | head -1)" = offcpu-time ]
+	# What is left out is counted, not lost; and the event is no time.
+	[ "$(perf script -F event,period | grep -c 'denet:overhead')" -ge 1 ]
+	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%d", ns }')" = "$(sum_of_periods)" ]
+}
+
+@test "--max-overhead 0 and a generous one leave all as it is" {
+	for limit in 0 100; do
+		denet-record --max-overhead $limit -- "$naps" 2 100 10 2>err
+		refute grep -q max-overhead err
+		[ "$(perf evlist)" = offcpu-time ]
+	done
+}
+
+# resident PID: VmHWM in kB.
+resident() {
+	sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$1/status"
+}
+
+# 2^14 user stacks in each of 7 threads: 114,688 sums, and as many samples in the file.
+@test "100,000 stacks: at most 100 MB resident, 64 MB in BPF maps" {
+	mkfifo hold
+	"$build/tests/workloads/stacks" --wait --threads 7 --bits 14 --us 60 <hold >stacks.out 3>&- &
+	target=$!
+	exec 4>hold
+	start_recording -v -p "$target" --max-overhead 0
+	until_true grep -q READY stacks.out
+	echo >&4
+	highest=0
+	while kill -0 "$recorder" 2>/dev/null; do
+		now=$(resident "$recorder")
+		[ -z "$now" ] || highest=$now
+		sleep 0.02
+	done
+	exec 4>&-
+	finish_recording
+	[ "$status" = 0 ]
+	maps=$(sed -n 's/.*BPF maps: \([0-9]*\)[.0-9]* MB/\1/p' live.err)
+	samples=$(sed -n 's/.*off-CPU in \([0-9,]*\) samples.*/\1/p' live.err)
+	echo "$highest kB resident, $maps MB of maps, $samples samples"
+	[ "${samples//,/}" -ge 100000 ]
+	[ "$highest" -gt 0 ]
+	[ "$highest" -le 102400 ]
+	[ "$maps" -le 64 ]
+}
+
+@test "a storm of 10,000 threads is recorded whole" {
+	denet-record --off-cpu-thresh 0 --max-overhead 0 -m 4M -v -- \
+		"$build/tests/workloads/threads" --count 10000 --parallel 200 --us 100 >truth 2>err
+	[ "$(grep -c '^truth' truth)" = 10000 ]
+	grep -q ' 0 lost; wrote' err
+	perf script -F comm,tid,event >script 2>/dev/null
+	[ "$(awk '$1 == "brief" { print $2 }' script | sort -u | wc -l)" = 10000 ]
+}
+
+@test "two recordings at once don't disturb each other" {
+	start_target "$naps" 2 100000 3
+	for name in one two; do
+		denet-record -o $name.data -p "$target" --off-cpu-thresh 0 --window 50ms -v \
+			2>$name.err 3>&- &
+		eval "$name=$!"
+	done
+	until_true bigger_than one.data 100000
+	until_true bigger_than two.data 100000
+	kill -INT "$one" "$two"
+	wait "$one" "$two"
+	grep -q ' 0 lost; wrote' one.err
+	grep -q ' 0 lost; wrote' two.err
+	# Both saw the same waits: what both recorded from end to end, to the microsecond or two
+	# that lie between two programs at one switch.
+	for name in one two; do
+		perf script -i $name.data -F tid,time,period,event --ns | awk '/offcpu-time/ {
+			sub(":", "", $2); print $1, $2, $3 }' | sort -k1,1n -k2,2 >$name
+		[ "$(wc -l <$name)" -gt 100 ]
+	done
+	awk 'NR == FNR { n[$1]++; t[$1, n[$1]] = $2; p[$1, n[$1]] = $3; next }
+		{ i = at[$1] ? at[$1] : 1
+		  while (i < n[$1] && t[$1, i] < $2 - 0.001) i++
+		  at[$1] = i
+		  d = t[$1, i] - $2; d = d < 0 ? -d : d
+		  if (d < 0.001) { both++; e = p[$1, i] - $3; if (e > 200000 || e < -200000) bad++ } }
+		END { print both + 0, bad + 0; exit !(both > 100 && bad <= both / 100) }' one two
+}
+
+@test "the recorder and its helpers are not in a recording of the whole machine" {
+	# Under a name of its own: others may run on this machine. Its helpers inherit it.
+	ln -s "$build/denet" our-recorder
+	bash -c 'exec -a denet-record ./our-recorder -a --off-cpu-thresh 0 --window 20ms -- sleep 1'
+	[ "$(perf script -F comm 2>/dev/null | grep -c our-recorder)" = 0 ]
+	[ "$(samples)" -gt 0 ]
+}
+
+@test "SIGKILL at the start, in the middle and at the end leaves nothing in the kernel" {
+	start_target "$naps" 2 100000 3
+	for when in start middle end; do
+		rm -f live.data
+		denet-record -o live.data -p "$target" --off-cpu-thresh 0 2>/dev/null 3>&- &
+		recorder=$!
+		holds_objects() { bpf_objects "$recorder" >objects; [ -s objects ]; }
+		until_true holds_objects
+		if [ $when != start ]; then
+			until_true bigger_than live.data 0
+			bpf_objects "$recorder" >objects
+		fi
+		[ $when != end ] || kill -INT "$recorder"
+		kill -KILL "$recorder"
+		wait "$recorder" || true
+		echo "$when: $(wc -l <objects) objects"
+		until_true none_exists objects
+	done
+}
+
+@test "no descriptors left: a clear error, and nothing is left behind" {
+	run bash -c 'ulimit -n 16; exec denet-record -a -- true'
+	[ "$status" = 1 ]
+	[[ "$output" == *"no descriptors left"* ]]
+	[ ! -e perf.data ]
+}
+
+@test "a full disk between two files is an error, and the files before can be read" {
+	mkdir small
+	mount -t tmpfs -o size=128k tmpfs small
+	start_target "$naps" 2 100000 2
+	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms \
+		--switch-output=24K -- sleep 30
+	[ "$status" = 1 ]
+	[[ "$output" == *"No space left"* ]]
+	first=$(ls small/live.data.* | head -1)
+	[ "$(samples "$first")" -gt 20 ]
+}
+
+@test "memory that fails at random: an error or a recording, never a crash" {
+	fail=/sys/kernel/debug/failslab
+	[ -d $fail ] || skip "this kernel offers no fault injection ($fail)"
+	for i in 1 2 3 4 5; do
+		status=0
+		( echo 1 >/proc/self/make-it-fail; echo Y >$fail/task-filter; echo 5 >$fail/probability
+		  echo 1000 >$fail/times; exec denet-record -a -- true ) 2>err || status=$?
+		echo 0 >$fail/probability
+		[ "$status" -le 1 ]
+	done
+}
+
+@test "with nothing to write, the recorder wakes up once in a window" {
+	denet-record -v -a --state T --window 500ms -m 8M -- sleep 3 2>err
+	windows=$(sed -n 's/.*; windows: \([0-9]*\);.*/\1/p' err)
+	rounds=$(sed -n 's/.*woke up \([0-9]*\) times.*/\1/p' err)
+	echo "woke up $rounds times for $windows windows"
+	[ "$windows" -ge 5 ]
+	# Besides the windows: the end of sleep, which comes with two signals at most.
+	[ "$rounds" -le $((windows + 3)) ]
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# One rich file, read by the perfs of several releases: all of them find the same in it.
+
+load lib
+
+setup_file() {
+	export RICH=$BATS_FILE_TMPDIR/rich.data
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ "$(id -u)" = 0 ] || return 0
+	load lib
+	# Threads, forks, an exec, and on top of them whatever the machine does meanwhile: kernel
+	# threads, and sleepers for the second event.
+	cat >rich.sh <<-END
+		"$build/tests/workloads/waits" --count 5 --ms 5
+		"$build/tests/workloads/forks" --count 20
+		"$build/tests/workloads/threads" --count 20
+		sh -c 'exec $naps 2 5 5'
+	END
+	"$build/denet-record" -a --state all --kernel-threads --all-cgroups --off-cpu-thresh 5ms \
+		-o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
+}
+
+setup() {
+	need_root
+	need_perf
+	reader_cache=${XDG_CACHE_HOME:-$HOME/.cache}
+	enter_tmp
+}
+
+# reader VERSION ARGUMENT…: the perf of that release, "own" for the machine's.
+reader() {
+	local version=$1
+
+	shift
+	if [ "$version" = own ]; then
+		perf "$@"
+	else
+		XDG_CACHE_HOME=$reader_cache "$top/scripts/perf-of.sh" "$version" "$@"
+	fi
+}
+
+# need_reader VERSION: skips, and says why, where that perf cannot be had.
+need_reader() {
+	reader "$1" version >version 2>&1 ||
+		skip "no perf $1 here, and none to be fetched: $(tail -1 version)"
+}
+
+# Samples with all of their fields and frames, but for what readers show differently: columns,
+# the addresses of user frames (in the file or in the process), and the C++ names of whatever
+# else runs on this machine.
+show_samples() {
+	reader "$1" script -i "$RICH" --no-inline --ns \
+		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso 2>err |
+		sed -E 's/^\t +[0-7]?[0-9a-f]{1,15} /\t/; s/[[:space:]]+/ /g; s/ $//' |
+		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}'
+}
+
+show_folded() {
+	reader "$1" script -i "$RICH" --no-inline 2>>err | fold |
+		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
+}
+
+# The sums by thread and event, as report makes them.
+show_report() {
+	reader "$1" report -i "$RICH" --stdio --no-inline --no-children -g none -F period,sample,comm \
+		--percent-limit 0 2>>err | grep -v '^#' | sed -E 's/[[:space:]]+/ /g; s/ $//' | sort
+}
+
+# same_as_own VERSION: that perf finds what the machine's own does, and has no complaints.
+same_as_own() {
+	local what reader
+
+	need_reader "$1"
+	for what in samples folded report; do
+		for reader in own "$1"; do
+			"show_$what" "$reader" >"$what.$reader"
+			[ -s "$what.$reader" ]
+			cat err
+			[ ! -s err ]
+		done
+		diff "$what.own" "$what.$1" | head -20 >differences
+		cat differences
+		[ ! -s differences ]
+	done
+}
+
+@test "the file is rich: threads, forks, exec, both events, kernel threads, user symbols" {
+	show_samples own >samples
+	grep -q '^w-futex .* offcpu-time:' samples
+	grep -q '^child .* offcpu-time:' samples
+	grep -q '^brief .* offcpu-time:' samples
+	grep -q '^napper-1 .* offcpu-time:' samples
+	grep -q ' offcpu-idle:' samples
+	grep -q 'take_nap .*naps' samples
+	grep -q 'do_nanosleep' samples
+	awk 'BEGIN { RS = "" } / 0\/0 / { exit 1 }' samples
+}
+
+@test "perf 6.1 reads the same" {
+	same_as_own 6.1
+}
+
+@test "perf 6.12 reads the same" {
+	same_as_own 6.12
+}
+
+@test "perf 7 reads the same" {
+	same_as_own 7
+}
+
+@test "every reader's sums are those that the last line tells" {
+	told=$(sed -n 's/.*denet-record: \([0-9.]*\) s off-CPU.*/\1/p' "$RICH.err")
+	[ -n "$told" ]
+	for version in own 6.1 6.12 7; do
+		reader "$version" version >/dev/null 2>&1 || continue
+		sum=$(reader "$version" script -i "$RICH" -F period,event |
+			awk '/offcpu-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
+		equal_within "$sum" "$told" 0.0011
+	done
+}

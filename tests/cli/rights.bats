@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Who is not root records with capabilities, and each that is missing costs a named part.
+
+load lib
+
+setup() {
+	need_root
+	command -v setpriv >/dev/null || skip "no setpriv"
+	enter_tmp
+	# Nobody may not look into the folders of bats.
+	open=$(mktemp -d /tmp/denet-rights.XXXXXX)
+	chmod 777 "$open"
+	cp "$build/denet" "$open/denet-record"
+	cp "$build/denet" "$open/denet-check"
+	cp "$naps" "$open/naps"
+	cd "$open"
+}
+
+teardown() {
+	[ -z "${open:-}" ] || rm -rf "$open"
+}
+
+# with CAPS COMMAND…: as nobody, with these capabilities ("bpf,perfmon", or "none").
+with() {
+	local caps=-all
+
+	[ "$1" = none ] || caps=-all,+${1//,/,+}
+	shift
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "$caps" \
+		--ambient-caps "$caps" --bounding-set "$caps" "$@"
+}
+
+# Whether kernel addresses are hidden from who has no CAP_SYSLOG.
+addresses_are_hidden() {
+	[ "$(cat /proc/sys/kernel/kptr_restrict)" != 0 ] ||
+		[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]
+}
+
+@test "without CAP_BPF or CAP_PERFMON nothing is recorded, and the missing one is named" {
+	run -1 with none ./denet-record -- true
+	[[ "$output" == *"CAP_BPF and CAP_PERFMON are missing"*setcap* ]]
+	run -1 with perfmon ./denet-record -- true
+	[[ "$output" == *"CAP_BPF is missing"* ]]
+	run -1 with bpf ./denet-record -- true
+	[[ "$output" == *"CAP_PERFMON is missing"* ]]
+	[ ! -e perf.data ]
+}
+
+@test "CAP_BPF and CAP_PERFMON record; hidden kernel names are said once" {
+	need_perf
+	addresses_are_hidden || skip "kernel addresses are open to everybody here"
+	run -0 with bpf,perfmon ./denet-record -o own.data -- ./naps 2 5 10
+	[[ "$output" == *"[ denet-record: "*" 0 lost; wrote"* ]]
+	[ "$(grep -c CAP_SYSLOG <<<"$output")" = 1 ]
+	[ "$(grep -c 'warning:' <<<"$output")" = 1 ]
+	perf script -f -i own.data -F comm,ip,sym >script 2>/dev/null
+	grep -q take_nap script
+	refute grep -q do_nanosleep script
+}
+
+@test "CAP_SYSLOG buys the names of kernel functions" {
+	need_perf
+	[ "$(cat /proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "kernel.kptr_restrict is 2"
+	run -0 with bpf,perfmon,syslog ./denet-record -o own.data -- ./naps 2 5 10
+	refute grep -q warning: <<<"$output"
+	perf script -f -i own.data -F comm,ip,sym | grep -q do_nanosleep
+}
+
+@test "CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH buy build-ids of others' files" {
+	need_perf
+	mkdir -m 700 secret
+	cp naps secret/hidden
+	id=$(readelf -n naps | sed -n 's/.*Build ID: //p')
+	[ -n "$id" ]
+	./secret/hidden 1 300 20 >out 3>&- &
+	until_true grep -q READY out
+	run -0 with bpf,perfmon,syslog ./denet-record -o a.data -p $! -- sleep 0.5
+	[ "$(grep -c CAP_SYS_PTRACE <<<"$output")" -ge 1 ]
+	run -0 with bpf,perfmon,syslog,sys_ptrace ./denet-record -o b.data -p $! -- sleep 0.5
+	[[ "$output" == *CAP_DAC_READ_SEARCH* ]]
+	run -0 with bpf,perfmon,syslog,sys_ptrace,dac_read_search \
+		./denet-record -o c.data -p $! -- sleep 0.5
+	refute grep -q warning: <<<"$output"
+	kill $!
+	refute grep -q "$id" <(perf buildid-list -f -i b.data)
+	perf buildid-list -f -i c.data | grep -q "$id .*/secret/hidden"
+}
+
+@test "without CAP_IPC_LOCK rings are as large as the limits allow, which is said" {
+	run -0 with bpf,perfmon,syslog sh -c 'ulimit -l 0; ./denet-record -m 4096 -- ./naps 1 5 10'
+	[[ "$output" == *"warning: rings of "*" pages a CPU instead of 4096"*CAP_IPC_LOCK* ]]
+	[[ "$output" == *" 0 lost; wrote"* ]]
+}
+
+@test "too few descriptors are said, and the soft limit is raised where that will do" {
+	run -1 with bpf,perfmon,syslog sh -c 'ulimit -n 20; ./denet-record -- true'
+	[[ "$output" == *"no descriptors left"*"ulimit -n"* ]]
+	# The command gets the limit that we got.
+	run -0 with bpf,perfmon,syslog sh -c 'ulimit -S -n 20; ./denet-record -- sh -c "ulimit -n"'
+	[ "${lines[0]}" = 20 ]
+}
+
+@test "scripts/setcap.sh gives a file its capabilities, to a group if asked, and takes them" {
+	command -v setcap >/dev/null || skip "no setcap"
+	"$top/scripts/setcap.sh" "$open/denet-record" ||
+		skip "this file system has no room for capabilities"
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups ./denet-record -- true
+	"$top/scripts/setcap.sh" -g 65533 "$open/denet-record"
+	[ "$(stat -c '%a %g' denet-record)" = "750 65533" ]
+	# By a shell, since setpriv itself still has root's rights when it looks for the file.
+	run setpriv --reuid 65534 --regid 65534 --clear-groups sh -c './denet-record -- true'
+	[ "$status" != 0 ]
+	[[ "$output" == *"ermission denied"* ]]
+	run -0 setpriv --reuid 65534 --regid 65533 --clear-groups ./denet-record -o g.data -- true
+	"$top/scripts/setcap.sh" -r "$open/denet-record"
+	chmod 755 denet-record
+	run -1 setpriv --reuid 65534 --regid 65534 --clear-groups ./denet-record -- true
+	[[ "$output" == *CAP_BPF* ]]
+}
+
+@test "a seccomp filter is told from missing rights" {
+	run -1 "$build/tests/workloads/forbid" bpf ./denet-record -- true
+	[[ "$output" == *"a seccomp filter refuses bpf(2)"*"--security-opt"* ]]
+	run -1 "$build/tests/workloads/forbid" perf_event_open ./denet-record -- true
+	[[ "$output" == *error:*"perf_event_open"* ]]
+	[ ! -e perf.data ]
+}
+
+@test "capabilities of a user namespace are told from real ones" {
+	command -v unshare >/dev/null || skip "no unshare"
+	with none unshare -Ur true || skip "no user namespaces for everybody here"
+	run -1 with none unshare -Ur ./denet-record -- true
+	[[ "$output" == *"user namespace"* ]]
+}
+
+@test "a kernel without BTF is told" {
+	run -1 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec ./denet-record -- true'
+	[[ "$output" == *"/sys/kernel/btf/vmlinux"*CONFIG_DEBUG_INFO_BTF* ]]
+	[ ! -e perf.data ]
+}
+
+@test "denet-check: the verdict is what a recording does, for root and for nobody" {
+	run -0 denet-check
+	[[ "$output" == *"recording works here: "* ]]
+	refute grep -q BAD <<<"$output"
+	refute grep -q $'\033' <<<"$output"
+	run -0 with bpf,perfmon ./denet-check
+	[[ "$output" == *"warn  CAP_SYS_PTRACE"* ]]
+	run -1 with bpf ./denet-check
+	[[ "$output" == *"BAD   CAP_PERFMON"*"-> setcap "*"$open/denet-check"*"recording does not work"* ]]
+	run -1 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec ./denet-check'
+	[[ "$output" == *"BAD   BTF"* ]]
+}
+
+@test "denet-check: each line that is BAD is followed by what repairs it" {
+	run -1 with none ./denet-check
+	awk '/^  BAD/ { if (bad) exit 1; bad = 1; next } /^        -> / { bad = 0; next }
+	     bad { exit 1 } END { exit bad }' <<<"$output"
+	[ "$(grep -c '^  BAD' <<<"$output")" -ge 5 ]
+}
+
+@test "denet-check --json says the same, and is JSON also where it fails" {
+	command -v python3 >/dev/null || skip "no python3"
+	run -0 --separate-stderr denet-check --json
+	python3 -c 'import json, sys
+check = json.load(sys.stdin)
+assert check["works"] and check["way"] and len(check["checks"]) > 20' <<<"$output"
+	run -1 --separate-stderr with none ./denet-check --json
+	python3 -c 'import json, sys
+check = json.load(sys.stdin)
+assert not check["works"] and check["way"] is None
+bad = [c for c in check["checks"] if c["status"] == "bad"]
+assert bad and all(c["remedy"] for c in bad)' <<<"$output"
+}

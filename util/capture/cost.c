@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the programs cost the machine, from one look to the next. */
+#include "capture/cost.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/engine.h"
+
+void cost__init(struct cost *cost)
+{
+	*cost = (struct cost){ .stats_fd = -1 };
+}
+
+void cost__free(struct cost *cost)
+{
+	if (cost->stats_fd >= 0)
+		close(cost->stats_fd);
+	free(cost->seen);
+	cost__init(cost);
+}
+
+void capture__set_min_block(struct capture *capture, uint64_t min_ns)
+{
+	capture->options.min_ns = min_ns;
+	programs__set_min(capture->programs, min_ns);
+}
+
+int capture__measure(struct capture *capture, bool on)
+{
+	struct cost *cost = &capture->cost;
+
+	if (on == (cost->stats_fd >= 0))
+		return 0;
+	if (!on) {
+		close(cost->stats_fd);
+		cost->stats_fd = -1;
+		return 0;
+	}
+	cost->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return cost->stats_fd < 0 ? -errno : 0;
+}
+
+static int make_room(struct cost *cost)
+{
+	int nr = libbpf_num_possible_cpus();
+
+	if (cost->seen)
+		return 0;
+	cost->seen = nr > 0 ? calloc(2 * (size_t)nr, sizeof(*cost->seen)) : NULL;
+	cost->nr_cpus = nr > 0 ? (size_t)nr : 0;
+	return cost->seen ? 0 : -ENOMEM;
+}
+
+int capture__cost(struct capture *capture, struct capture_cost *out)
+{
+	struct cost *cost = &capture->cost;
+	uint64_t *now, seen, run_ns = 0;
+	int err;
+
+	*out = (struct capture_cost){ 0 };
+	err = make_room(cost);
+	if (err)
+		return err;
+	now = cost->seen + cost->nr_cpus;
+	memset(now, 0, cost->nr_cpus * sizeof(*now));
+	err = programs__seen(capture->programs, now, cost->nr_cpus);
+	if (!err)
+		err = programs__run_ns(capture->programs, &run_ns);
+	if (err)
+		return err;
+	for (size_t i = 0; i < cost->nr_cpus && cost->known; i++) {
+		seen = now[i] - cost->seen[i];
+		out->seen += seen;
+		if (seen > out->seen_busiest)
+			out->seen_busiest = seen;
+	}
+	if (cost->known)
+		out->run_ns = run_ns - cost->run_ns;
+	memcpy(cost->seen, now, cost->nr_cpus * sizeof(*now));
+	cost->run_ns = run_ns;
+	cost->known = true;
+	return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/overhead.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+
+#define PPM 1000000ULL
+/* The steps of --min-block. What is longer than the last is what one records for. */
+#define FIRST_MIN_NS (10 * NSEC_PER_USEC)
+#define LAST_MIN_NS (10 * NSEC_PER_MSEC)
+/* Seconds from one measurement to the next while all is well. */
+#define PAUSE 7
+/* A little less than a second, so that the end of a window of a second is late enough. */
+#define PERIOD_NS (900 * NSEC_PER_MSEC)
+/* What a block costs where it may not be measured: a high guess, for a kept one. */
+#define GUESSED_BLOCK_NS 4000
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * NSEC_PER_SEC + (uint64_t)tv->tv_usec * NSEC_PER_USEC;
+}
+
+/* COMMAND is waited for after the last look, so children are helpers only. */
+static uint64_t own_cpu_ns(void)
+{
+	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	struct rusage usage;
+	uint64_t ns = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (!getrusage(whose[i], &usage))
+			ns += timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
+	}
+	return ns;
+}
+
+static void set_measuring(struct overhead *overhead, bool on)
+{
+	int err = overhead->may_measure ? capture__measure(overhead->capture, on) : 0;
+
+	if (err && overhead->may_measure) {
+		overhead->may_measure = false;
+		pr_verbose("the run time of BPF programs may not be measured (%s): --max-overhead "
+			   "takes %d ns for a block",
+			   strerror(-err), GUESSED_BLOCK_NS);
+	}
+	overhead->measuring = on && overhead->may_measure;
+}
+
+void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm,
+		    uint64_t min_ns)
+{
+	struct capture_cost cost;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*overhead = (struct overhead){
+		.capture = capture,
+		.limit_ppm = limit_ppm,
+		.min_ns = min_ns,
+		.block_ns = GUESSED_BLOCK_NS,
+		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
+		.may_measure = true,
+	};
+	if (!limit_ppm)
+		return;
+	set_measuring(overhead, true);
+	/* The start itself, with its walk over all processes, is no part of the account. */
+	capture__cost(capture, &cost);
+	overhead->own_ns = own_cpu_ns();
+	overhead->previous = clock__now_ns();
+	overhead->next = overhead->previous + PERIOD_NS;
+}
+
+uint64_t overhead__due(const struct overhead *overhead)
+{
+	return overhead->limit_ppm ? overhead->next : UINT64_MAX;
+}
+
+uint64_t overhead__next_min(uint64_t min_ns, uint64_t cost_ppm, uint64_t limit_ppm)
+{
+	uint64_t next = cost_ppm > 2 * limit_ppm ? 4 * min_ns : 2 * min_ns;
+
+	if (min_ns >= LAST_MIN_NS)
+		return min_ns;
+	if (next < FIRST_MIN_NS)
+		return FIRST_MIN_NS;
+	return next < LAST_MIN_NS ? next : LAST_MIN_NS;
+}
+
+/* Nanoseconds of run time on the busiest CPU; the kernel tells them for all CPUs at once. */
+static uint64_t busiest_ns(struct overhead *overhead, const struct capture_cost *cost,
+			   uint64_t elapsed)
+{
+	uint64_t rate = (uint64_t)((unsigned __int128)cost->seen * NSEC_PER_SEC / elapsed);
+
+	if (overhead->measuring && cost->seen) {
+		overhead->block_ns = cost->run_ns / cost->seen;
+		overhead->rate = rate;
+	}
+	/* Programs run for other tasks' switches, too: without blocks they are all there is. */
+	if (overhead->measuring && !cost->seen)
+		return cost->run_ns / overhead->nr_cpus;
+	return overhead->block_ns * cost->seen_busiest;
+}
+
+static void plan_measurement(struct overhead *overhead, const struct capture_cost *cost,
+			     uint64_t cost_ppm, uint64_t elapsed)
+{
+	uint64_t rate = (uint64_t)((unsigned __int128)cost->seen * NSEC_PER_SEC / elapsed);
+
+	if (cost_ppm > overhead->limit_ppm / 2 || rate > 2 * overhead->rate)
+		overhead->pause = 0;
+	else if (overhead->measuring)
+		overhead->pause = PAUSE;
+	else
+		overhead->pause--;
+	set_measuring(overhead, !overhead->pause);
+}
+
+static bool is_trustworthy(const struct overhead *overhead)
+{
+	return overhead->measuring || !overhead->may_measure;
+}
+
+static int raise_min(struct overhead *overhead, const struct overhead_report *report)
+{
+	char from[32], to[32];
+
+	if (report->new_min_ns == report->old_min_ns) {
+		if (!overhead->gave_up)
+			pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead; "
+				"--min-block is as high as it gets",
+				(double)(report->bpf_ppm + report->own_ppm) / 1e4);
+		overhead->gave_up = true;
+		return 0;
+	}
+	pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead: blocks below %s "
+		"(so far: %s) are left out from now on",
+		(double)(report->bpf_ppm + report->own_ppm) / 1e4,
+		units__format_time(report->new_min_ns, to, sizeof(to)),
+		units__format_time(report->old_min_ns, from, sizeof(from)));
+	capture__set_min_block(overhead->capture, report->new_min_ns);
+	overhead->min_ns = report->new_min_ns;
+	overhead->raised++;
+	return 1;
+}
+
+static uint32_t share(uint64_t ns, uint64_t elapsed)
+{
+	uint64_t ppm = (uint64_t)((unsigned __int128)ns * PPM / elapsed);
+
+	return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
+}
+
+int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_report *report)
+{
+	uint64_t elapsed = now - overhead->previous, own;
+	struct capture_cost cost;
+	uint64_t total;
+	bool trusted;
+	int err;
+
+	overhead->next = now + PERIOD_NS;
+	err = capture__cost(overhead->capture, &cost);
+	if (err)
+		return err;
+	own = own_cpu_ns();
+	trusted = is_trustworthy(overhead);
+	*report = (struct overhead_report){
+		.old_min_ns = overhead->min_ns,
+		.bpf_ppm = share(busiest_ns(overhead, &cost, elapsed), elapsed),
+		.own_ppm = share((own - overhead->own_ns) / overhead->nr_cpus, elapsed),
+		.measured = overhead->measuring,
+	};
+	overhead->previous = now;
+	overhead->own_ns = own;
+	pr_debug("overhead: programs %u ppm%s, recorder %u ppm, %llu blocks", report->bpf_ppm,
+		 report->measured ? "" : " (estimated)", report->own_ppm,
+		 (unsigned long long)cost.seen);
+	total = (uint64_t)report->bpf_ppm + report->own_ppm;
+	plan_measurement(overhead, &cost, total, elapsed);
+	if (total <= overhead->limit_ppm || !trusted)
+		return 0;
+	report->new_min_ns = overhead__next_min(overhead->min_ns, total, overhead->limit_ppm);
+	return raise_min(overhead, report);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_OVERHEAD_H
+#define DENET_RECORD_OVERHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+/*
+ * --max-overhead: looks once a second what the recording costs, and raises the capture's
+ * --min-block when that is more than was allowed. It never lowers it again, so that what a
+ * file lacks is told by its last event.
+ *
+ * The cost is the run time of the BPF programs on the busiest CPU, as a share of that CPU,
+ * and the CPU time of this process and of its helpers as a share of all CPUs. Run time is
+ * measured in one second of eight, and in each while it is more than half of what is
+ * allowed or the number of blocks has doubled; in between it follows the number of blocks.
+ */
+struct overhead {
+	struct capture *capture;
+	uint32_t limit_ppm;
+	uint64_t min_ns;   /* as it is now */
+	uint64_t raised;   /* how often it was raised */
+	uint64_t next;     /* when to look, CLOCK_MONOTONIC */
+	uint64_t previous; /* when it was looked */
+	uint64_t own_ns;   /* CPU time of this process and of its helpers until then */
+	uint64_t rate;     /* blocks a second when it was measured last */
+	uint64_t block_ns; /* what one cost then */
+	unsigned int nr_cpus;
+	unsigned int pause; /* seconds until it is measured again */
+	bool measuring;
+	bool may_measure;
+	bool gave_up; /* it was said that nothing more can be done */
+};
+
+/* What it costs, and what --min-block was and is now. In millionths. */
+struct overhead_report {
+	uint64_t old_min_ns;
+	uint64_t new_min_ns;
+	uint32_t bpf_ppm;
+	uint32_t own_ppm;
+	bool measured;
+};
+
+/* The capture has started. limit_ppm: millionths of a CPU, 0: never looks. */
+void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm,
+		    uint64_t min_ns);
+
+/* When overhead__look() wants to be called, UINT64_MAX: never. */
+uint64_t overhead__due(const struct overhead *overhead);
+
+/*
+ * Looks, and does what is to be done. 1: --min-block was raised (said on stderr), report
+ * tells how; 0: not; or a negative errno.
+ */
+int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_report *report);
+
+/* The next --min-block after one that is too cheap to pass; the same if there is none. */
+uint64_t overhead__next_min(uint64_t min_ns, uint64_t cost_ppm, uint64_t limit_ppm);
+
+#endif /* DENET_RECORD_OVERHEAD_H */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/rotation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+/* How many names are tried when files follow each other faster than their names can tell. */
+#define TRIES 100
+
+/* Units of a day's length are this option's alone; 'm' is minutes, as in perf. */
+static int parse_time(const char *text, size_t len, uint64_t *ns)
+{
+	static const struct {
+		char letter;
+		uint64_t ns;
+	} units[] = {
+		{ 's', NSEC_PER_SEC },
+		{ 'm', 60 * NSEC_PER_SEC },
+		{ 'h', 3600 * NSEC_PER_SEC },
+		{ 'd', 86400 * NSEC_PER_SEC },
+	};
+	char number[32];
+
+	if (len > 2 && !strcmp(text + len - 2, "ms"))
+		return units__parse_time(text, 1, ns);
+	if (len - 1 >= sizeof(number) || strspn(text, "0123456789.") != len - 1)
+		return -EINVAL;
+	memcpy(number, text, len - 1);
+	number[len - 1] = '\0';
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (text[len - 1] == units[i].letter)
+			return units__parse_time(number, units[i].ns, ns);
+	}
+	return -EINVAL;
+}
+
+int rotation__parse(struct rotation_options *options, const char *text)
+{
+	struct rotation_options parsed = { .enabled = true, .max_files = options->max_files };
+	size_t len = strlen(text);
+	int err = 0;
+
+	if (!len)
+		return -EINVAL;
+	if (strchr("BKMG", text[len - 1]))
+		err = units__parse_size(text, &parsed.size);
+	else if (strcmp(text, "signal"))
+		err = parse_time(text, len, &parsed.time_ns);
+	if (err)
+		return err;
+	if (strcmp(text, "signal") && !parsed.size && !parsed.time_ns)
+		return -EINVAL;
+	*options = parsed;
+	return 0;
+}
+
+int rotation__init(struct rotation *rotation, const struct rotation_options *options,
+		   const char *path)
+{
+	*rotation = (struct rotation){ .options = *options, .path = path };
+	if (!options->max_files)
+		return 0;
+	rotation->names = calloc(options->max_files, sizeof(*rotation->names));
+	return rotation->names ? 0 : -ENOMEM;
+}
+
+void rotation__free(struct rotation *rotation)
+{
+	for (size_t i = 0; rotation->names && i < rotation->options.max_files; i++)
+		free(rotation->names[i]);
+	free(rotation->names);
+	rotation->names = NULL;
+}
+
+void rotation__begin(struct rotation *rotation, uint64_t now, uint64_t preface)
+{
+	rotation->began = now;
+	rotation->preface = preface;
+}
+
+uint64_t rotation__due(const struct rotation *rotation)
+{
+	if (!rotation->options.time_ns)
+		return UINT64_MAX;
+	return rotation->began + rotation->options.time_ns;
+}
+
+bool rotation__is_full(const struct rotation *rotation, uint64_t now, uint64_t bytes)
+{
+	if (rotation->options.size && bytes >= rotation->preface + rotation->options.size)
+		return true;
+	return now >= rotation__due(rotation);
+}
+
+/* The name of a file that ends now; try counts up while names are taken. NULL: no memory. */
+static char *make_name(const struct rotation *rotation, unsigned int try)
+{
+	char stamp[32] = "";
+	struct timespec now;
+	struct tm local;
+	char *name;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_nsec += (long)try * 10000000;
+	now.tv_sec += now.tv_nsec / 1000000000;
+	now.tv_nsec %= 1000000000;
+	localtime_r(&now.tv_sec, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
+	if (asprintf(&name, "%s.%s%02ld", rotation->path, stamp, now.tv_nsec / 10000000) < 0)
+		return NULL;
+	return name;
+}
+
+/* Never replaces another file; where the file system cannot promise that, it is looked. */
+static int rename_once(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	if (!access(to, F_OK))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
+}
+
+static int rename_file(const struct rotation *rotation, char **name)
+{
+	int err = -EEXIST;
+
+	*name = NULL;
+	for (unsigned int try = 0; try < TRIES && err == -EEXIST; try++) {
+		free(*name);
+		*name = make_name(rotation, try);
+		if (!*name)
+			return -ENOMEM;
+		err = rename_once(rotation->path, *name);
+	}
+	return err;
+}
+
+static void remove_oldest(struct rotation *rotation, char *name)
+{
+	char **slot = &rotation->names[rotation->next];
+
+	if (*slot && unlink(*slot) && errno != ENOENT)
+		pr_warn("cannot remove %s: %s", *slot, strerror(errno));
+	free(*slot);
+	*slot = name;
+	rotation->next = (rotation->next + 1) % rotation->options.max_files;
+}
+
+int rotation__end(struct rotation *rotation)
+{
+	char *name;
+	int err;
+
+	err = rename_file(rotation, &name);
+	if (err) {
+		pr_err("cannot rename %s to %s: %s", rotation->path, name ? name : "another name",
+		       strerror(-err));
+		free(name);
+		return err;
+	}
+	pr_info("wrote %s", name);
+	if (rotation->names)
+		remove_oldest(rotation, name);
+	else
+		free(name);
+	return 0;
+}
