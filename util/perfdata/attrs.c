@@ -56,6 +56,26 @@ size_t attrs__select_late(uint64_t events, const struct event_kind *selected[ATT
 	return nr;
 }
 
+uint64_t attrs__late_bits(void)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < NR_LATE_KINDS; i++)
+		bits |= 1ULL << late_kinds[i].id;
+	return bits;
+}
+
+struct event_kind attrs__stand_in(const struct event_kind *kind)
+{
+	struct event_kind stand_in = *kind;
+
+	if (attrs__late_kind(kind->id)) {
+		stand_in.type = PERF_TYPE_SOFTWARE;
+		stand_in.config = PERF_COUNT_SW_BPF_OUTPUT;
+	}
+	return stand_in;
+}
+
 size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
 {
 	size_t nr = 0;

@@ -34,6 +34,15 @@ size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX])
  */
 size_t attrs__select_late(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
 
+/* The bits of all late events. */
+uint64_t attrs__late_bits(void);
+
+/*
+ * What the front of a file says of an event: of a late one, that its samples carry raw data.
+ * Readers of a file that was never finished can then pass over them.
+ */
+struct event_kind attrs__stand_in(const struct event_kind *kind);
+
 /* The late event of an id; NULL: there is none. */
 const struct event_kind *attrs__late_kind(uint64_t id);
 

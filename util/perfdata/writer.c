@@ -69,8 +69,9 @@ static int put_front(struct writer *writer, struct buffer *out)
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
+		struct event_kind kind = attrs__stand_in(kinds[i]);
 
-		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
+		attrs__fill(&kind, writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;
@@ -82,7 +83,8 @@ static int put_names(const struct writer *writer, struct buffer *out)
 	size_t nr = attrs__select(writer->features.events, kinds);
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i++)
+	/* A tracepoint has its name from its format. */
+	for (size_t i = 0; !err && i < nr && !attrs__late_kind(kinds[i]->id); i++)
 		err = encode__event_name(out, kinds[i]->id, kinds[i]->name);
 	return err;
 }
@@ -218,6 +220,10 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 	*err = file__open(&writer->file, options->path);
 	if (*err)
 		goto out;
+	/* A pipe tells them right before their first samples, a file at its end. */
+	if (writer->file.pipe)
+		writer->features.events &= ~attrs__late_bits();
+	writer->features.late = writer->features.events & attrs__late_bits();
 	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
 	if (!*err)
 		*err = writer__flush(writer);

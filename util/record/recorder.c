@@ -117,14 +117,16 @@ static int start_capture(struct recorder *recorder)
 	return capture__start(recorder->capture);
 }
 
-/*
- * What a late event's samples look like is told at the end of the file. If we are killed
- * before, perf takes samples that it does not know for those of the first event where that is
- * the only one; where there are two, it leaves them out.
- */
-static bool has_second_event(const struct recorder *recorder)
+/* The events besides offcpu-time. */
+static uint64_t other_events(const struct recorder *recorder)
 {
-	return recorder->sink.idle_apart || recorder->sink.reasons;
+	uint64_t events = 0;
+
+	if (recorder->sink.idle_apart)
+		events |= 1ULL << WRITER_OFFCPU_IDLE;
+	if (recorder->sink.reasons)
+		events |= 1ULL << WRITER_OFFCPU_WAIT;
+	return events;
 }
 
 static int open_file(struct recorder *recorder)
@@ -132,7 +134,7 @@ static int open_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
-		.events = has_second_event(recorder) ? 1ULL << WRITER_OFFCPU_IDLE : 0,
+		.events = other_events(recorder),
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
