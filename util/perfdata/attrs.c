@@ -118,7 +118,7 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *att
 
 	if (cgroups)
 		full.sample_type |= PERF_SAMPLE_CGROUP;
-	if (kind == &kinds[0]) {
+	if (kind->id == kinds[0].id) {
 		full.mmap = 1;
 		full.mmap2 = 1;
 		full.comm = 1;
