@@ -215,7 +215,8 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 		result =
 			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
-	if (result == STACK_KNOWN && settings.reasons && !publish_reason(ctx, cpu, gen, &full->reason, file))
+	if (result == STACK_KNOWN && settings.reasons &&
+	    !publish_reason(ctx, cpu, gen, &full->reason, file))
 		result = STACK_FULL;
 	if (result == STACK_KNOWN && add_to_sum(cpu, gen, full, kernel_id, user_id)) {
 		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);

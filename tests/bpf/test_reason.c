@@ -360,7 +360,8 @@ TEST_F(reason, without_being_asked_for_no_sample_has_one)
 TEST_F(reason, waits_for_work_are_left_out_and_counted)
 {
 	static const char *const idle[] = { "poll", "epoll_wait", "accept" };
-	static const char *const kept[] = { "futex", "clock_nanosleep", "recvfrom", "read", "flock" };
+	static const char *const kept[] = { "futex", "clock_nanosleep", "recvfrom", "read",
+					    "flock" };
 	const struct session *session = &self->session;
 	struct idle_table table;
 

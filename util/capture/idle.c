@@ -25,7 +25,8 @@ static const char *const built_in[] = {
 };
 
 /* Who is here fights for a lock, whatever the call. */
-static const char *const locks[] = { "mutex_", "__mutex_", "rwsem_", "down_", "__down_", "rt_mutex_" };
+static const char *const locks[] = { "mutex_", "__mutex_", "rwsem_",
+				     "down_",  "__down_",  "rt_mutex_" };
 
 static int add_rule(struct idle_table *table, const char *call, size_t call_len, const char *leaf,
 		    size_t leaf_len)
@@ -140,8 +141,8 @@ int idle_table__parse(struct idle_table *table, const char *text, size_t len,
 		next = newline ? (size_t)(newline - text) : len;
 		comment = memchr(text + at, '#', next - at);
 		++*line;
-		err = parse_line(table, text + at, comment ? (size_t)(comment - text) - at : next - at,
-				 is_call, why);
+		err = parse_line(table, text + at,
+				 comment ? (size_t)(comment - text) - at : next - at, is_call, why);
 	}
 	return err;
 }

@@ -22,7 +22,8 @@ const struct event_kind *attrs__kinds(size_t *nr);
 
 /*
  * The events of one file: those of attrs__kinds() that are always there and those whose bits
- * (1 << id) are set, late ones at the end. Fills in kinds, ATTRS_MAX at most, and returns their number.
+ * (1 << id) are set, late ones at the end. Fills in kinds, ATTRS_MAX at most, and returns
+ * their number.
  */
 #define ATTRS_MAX 8
 size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
