@@ -95,7 +95,7 @@ help:
 	@echo 'make check          tests that need no root'
 	@echo 'make check-root     tests that load BPF programs, as root'
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
-	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="6.1 6.12 7")'
+	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 6.12 7")'
 	@echo 'make man            the man pages (asciidoctor)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
 	@echo 'make clean'

@@ -46,6 +46,7 @@ enum record_key {
 	KEY_SWITCH_OUTPUT,
 	KEY_SWITCH_MAX_FILES,
 	KEY_ALL_CGROUPS,
+	KEY_BUILDID_CACHE,
 	KEY_USAGE,
 	KEY_VERSION,
 };
@@ -128,6 +129,9 @@ static const struct argp_option option_table[] = {
 	  "denet:offcpu_wait",
 	  4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
+	{ "buildid-cache", KEY_BUILDID_CACHE, NULL, 0,
+	  "Copy what was hit to ~/.debug, for perf archive", 4 },
+	{ "no-buildid-cache", 'N', NULL, 0, "Do not: this is the default", 4 },
 	{ "mmap-pages", 'm', "PAGES", 0, "Size of each CPU's ring, in pages or with B, K, M, G",
 	  4 },
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
@@ -417,6 +421,12 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'B':
 		record->options.no_build_ids = true;
+		return 0;
+	case KEY_BUILDID_CACHE:
+		record->options.fill_cache = true;
+		return 0;
+	case 'N':
+		record->options.fill_cache = false;
 		return 0;
 	case KEY_ALL_CGROUPS:
 		record->options.capture.cgroups = true;

@@ -7,7 +7,7 @@
 #   bpf    $O/tests/bpf/test_*      root: they load BPF programs
 #   cli    tests/cli/*.bats         root
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
-#   vm     tests/vm/guest.sh        in a guest of each of KERNELS (6.1 6.12 7)
+#   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300), VM_LIMIT for each guest (300); WAYS (switch-out): ways of capture, as --capture
@@ -245,7 +245,7 @@ no_guest() {
 run_guests() {
 	local kernel reason status seconds counts wrong level good bad skip
 
-	for kernel in ${KERNELS:-6.1 6.12 7}; do
+	for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
 		if reason=$(no_guest "$kernel"); then
 			printf '  SKIP  vm/%s: %s\n' "$kernel" "$reason"
 			skipped=$((skipped + 1))
@@ -256,7 +256,8 @@ run_guests() {
 		mkdir "$work/guest"
 		seconds=$SECONDS
 		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" \
-			"$kernel" "cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh $kernel"
+			"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
+				cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh"
 		status=$?
 		printf '  guest %s (%s), %d s\n' "$kernel" "$(cat "$work/fetch")" $((SECONDS - seconds))
 		sed 's/^/  /' "$work/log"

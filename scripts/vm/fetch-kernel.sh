@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# fetch-kernel.sh 6.1|6.12|7: fetches a stock Debian kernel with its modules, once, and prints
-# its release. 6.1 is Debian 12's, 6.12 Debian 13's, 7 the newest of Debian 13's backports.
+# fetch-kernel.sh 5.10|6.1|6.12|7: fetches a stock Debian kernel with its modules, once, and
+# prints its release. 5.10 is Debian 11's, 6.1 Debian 12's, 6.12 Debian 13's, 7 the newest of
+# Debian 13's backports.
 set -euo pipefail
 
 # shellcheck source=scripts/suite-lib.sh
 . "$(dirname "$(realpath "$0")")/../suite-lib.sh"
 
 case ${1:-} in
+5.10) suites=(bullseye) ;;
 6.1) suites=(bookworm) ;;
 6.12) suites=(trixie) ;;
 7) suites=(trixie-backports) ;;
 *)
-	echo 'usage: fetch-kernel.sh 6.1|6.12|7' >&2
+	echo 'usage: fetch-kernel.sh 5.10|6.1|6.12|7' >&2
 	exit 2
 	;;
 esac

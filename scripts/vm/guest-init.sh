@@ -37,6 +37,9 @@ done
 $b mount -t devpts devpts /new/dev/pts
 $b ln -s /proc/self/fd /new/dev/fd
 $b mount --move /share /new/share
+# What the empty folders hide, as of a tree that lies in /tmp, is to be found here.
+$b mkdir -p /new/host
+$b mount --bind /host /new/host
 $b mount -t 9p -o $options work /new/w 2>/dev/null
 $b mount -t cgroup2 none /new/sys/fs/cgroup 2>/dev/null
 $b mount -t bpf none /new/sys/fs/bpf 2>/dev/null

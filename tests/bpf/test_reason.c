@@ -260,6 +260,13 @@ static bool long_enough(const struct sample *sample)
 	return sample->reason && sample->period >= WAIT_NS * 95 / 100;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
 static void pipe_name(const struct objects *objects, char *name, size_t size)
 {
 	struct stat status = { 0 };
@@ -326,7 +333,8 @@ TEST_F(reason, each_wait_tells_its_call_and_its_object)
 
 	sample = longest(session, "flock");
 	ASSERT_TRUE(long_enough(sample));
-	EXPECT_STREQ(objects->path, sample->reason->path);
+	/* In a chroot, the path from the root of the mounts has more in front. */
+	EXPECT_TRUE(ends_with(sample->reason->path, objects->path));
 	ASSERT_EQ(0, stat(objects->path, &status));
 	EXPECT_EQ(status.st_ino, sample->reason->ino);
 }

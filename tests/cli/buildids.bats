@@ -57,18 +57,35 @@ write_container() {
 	pid=$!
 	until_true grep -q READY out
 	[ ! -e '/only here' ]
-	denet-record -o c.data -p "$pid" -- sleep 0.5
+	denet-record --buildid-cache -o c.data -p "$pid" -- sleep 0.5
 	kill "$pid"
 	perf buildid-list -i c.data >ids
 	grep -q "^$naps_id .*only here/naps\$" ids
-	# Another machine gets the file by its build-id alone, be it from debuginfod: into an empty
-	# cache, under another name.
+	[ "$(stat -c %s .debug/.build-id/"${naps_id:0:2}/${naps_id:2}"/elf)" = \
+		"$(stat -c %s "$naps")" ]
+	"$top/scripts/archive.sh" c.data
+	perf archive c.data >archived 2>&1
+	tar tf c.data.tar.bz2 | grep -q kallsyms
+
+	# Another machine has the archive and nothing else.
+	rm -rf .debug
 	refute grep -q take_nap <(perf script -i c.data 2>/dev/null)
-	cp "$naps" fetched
-	perf --buildid-dir "$PWD/fetched.cache" buildid-cache --add fetched
-	rm fetched
-	perf --buildid-dir "$PWD/fetched.cache" script -i c.data 2>/dev/null >script
+	mkdir .debug
+	tar xzf c.data.tar.gz -C .debug
+	perf script -i c.data 2>/dev/null >script
 	grep -q take_nap script
+}
+
+@test "the cache is filled only on request, and never through a planted link" {
+	denet-record -o a.data -- "$naps" 1 5 10
+	[ ! -e .debug ]
+	mkdir victim
+	mkdir -p ".debug"
+	ln -s ../victim ".debug/$(cut -d/ -f2 <<<"$naps")"
+	run -0 denet-record --buildid-cache -o a.data -- "$naps" 1 5 10
+	[[ "$output" == *"could not be copied to perf's cache"* ]]
+	[ -z "$(ls -A victim)" ]
+	perf script -i a.data 2>/dev/null | grep -q take_nap
 }
 
 @test "a container that has gone takes no build-id from a file of ours with the same name" {

@@ -58,7 +58,7 @@ samples() {
 # The sum of the periods of all samples, in ns.
 sum_of_periods() {
 	perf script -i "${1:-perf.data}" -F period,event |
-		awk '/offcpu-time/ { sum += $1 } END { printf "%d\n", sum }'
+		awk '/offcpu-time/ { sum += $1 } END { printf "%.0f\n", sum }'
 }
 
 # fold: perf script's output to lines of "comm;root;…;leaf ns", one for each callchain.
@@ -83,7 +83,7 @@ fold() {
 	}
 	END {
 		for (key in folded)
-			printf "%s %d\n", key, folded[key]
+			printf "%s %.0f\n", key, folded[key]
 	}'
 }
 

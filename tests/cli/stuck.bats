@@ -40,7 +40,7 @@ shows_the_stuck_threads() {
 	perf script -i live.data -F comm,period,event,ip,sym >script
 	for thread in faulter:fuse_page_mkwrite changer:munmap waiter:vm_mmap_pgoff; do
 		awk -v comm="${thread%:*}" -v frame="${thread#*:}" '
-			/offcpu-time/ { mine = $1 == comm; if (mine) ns += $2; next }
+			/offcpu-(time|idle)/ { mine = $1 == comm; if (mine) ns += $2; next }
 			mine && $2 ~ frame { found = 1 }
 			END { print comm, ns, found + 0; exit !(found && ns >= 500000000) }' script
 	done

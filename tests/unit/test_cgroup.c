@@ -141,12 +141,12 @@ static int write_table(const char *path, const char *text)
 
 TEST_F(tree, mounts_are_found_with_spaces_in_their_paths_and_the_first_counts)
 {
-	ASSERT_EQ(0, write_table(self->table,
-				 "proc /proc proc rw 0 0\n"
-				 "cgroup /sys/cpu cgroup rw,cpu,cpuacct 0 0\n"
-				 "none /sys/my\\040v1 cgroup rw,net_cls,perf_event 0 0\n"
-				 "none /sys/v2 cgroup2 rw,nsdelegate 0 0\n"
-				 "none /sys/again cgroup2 rw 0 0\n"));
+	ASSERT_EQ(0,
+		  write_table(self->table, "proc /proc proc rw 0 0\n"
+					   "cgroup /sys/cpu cgroup rw,cpu,cpuacct 0 0\n"
+					   "none /sys/my\\040v1 cgroup rw,net_cls,perf_event 0 0\n"
+					   "none /sys/v2 cgroup2 rw,nsdelegate 0 0\n"
+					   "none /sys/again cgroup2 rw 0 0\n"));
 	ASSERT_EQ(0, cgroup_mounts__read(&self->mounts, self->table));
 	EXPECT_STREQ("/sys/my v1", self->mounts.path[CGROUP_PERF_EVENT]);
 	EXPECT_STREQ("/sys/v2", self->mounts.path[CGROUP_V2]);

@@ -39,7 +39,8 @@ TEST_F(print, json_is_escaped_and_has_the_verdict)
 {
 	ASSERT_EQ(0, check__print_json(&self->check, self->out));
 	EXPECT_NE(NULL, strstr(self->text, "{\"works\": false, \"way\": null, "));
-	EXPECT_NE(NULL, strstr(self->text, "\"value\": \"a\\\"\\\\\\u000a\\u001b[2J\\ufffd\xc3\xa9\""));
+	EXPECT_NE(NULL, strstr(self->text, "\"value\": \"a\\\"\\\\\\u000a\\u001b[2J\\ufffd"
+					   "\xc3\xa9\""));
 	EXPECT_NE(NULL, strstr(self->text, "\"remedy\": \"setcap x\"}"));
 	EXPECT_EQ(NULL, strchr(self->text, '\033'));
 }

@@ -215,4 +215,36 @@ TEST_F(hits, a_thousand_forks_share_one_list)
 	EXPECT_EQ(999, ask(self->hits).last_pid);
 }
 
+TEST_F(hits, files_that_nobody_needs_any_more_are_forgotten_those_that_were_hit_are_not)
+{
+	size_t before, after;
+	char path[32];
+
+	ASSERT_EQ(0, hits__map(self->hits, 1, "/bin/hit", 1));
+	hit(self->hits, 1);
+	hits__exit(self->hits, 1);
+	before = hits__count(self->hits);
+	/* A compiler farm: each process runs a program of its own, and ends. */
+	for (pid_t pid = 2; pid < 50000; pid++) {
+		snprintf(path, sizeof(path), "/tmp/a.out-%d", pid);
+		ASSERT_EQ(0, hits__map(self->hits, pid, path, (uint64_t)pid));
+		hits__exit(self->hits, pid);
+		if (pid % 100 == 0)
+			hits__round(self->hits);
+	}
+	after = hits__count(self->hits);
+	EXPECT_GT(10000, after - before) TH_LOG("%zu files", after);
+	EXPECT_STREQ("/bin/hit ", ask(self->hits).text);
+}
+
+TEST_F(hits, another_file_begins_without_hits_and_with_all_that_is_mapped)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	hit(self->hits, 10);
+	hits__begin_file(self->hits);
+	EXPECT_EQ(0, ask(self->hits).nr);
+	hit(self->hits, 10);
+	EXPECT_STREQ("/bin/one ", ask(self->hits).text);
+}
+
 TEST_HARNESS_MAIN

@@ -51,6 +51,21 @@ TEST(threads_that_never_ran_are_told_apart)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(what_was_left_out_and_several_files_are_told)
+{
+	struct summary summary = {
+		.raised_min_ns = 20000,
+		.rotated = true,
+		.path = "perf.data",
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; --max-overhead left out blocks below 20.000 us; wrote 0.000 MB "
+		     "perf.data.<timestamp> ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(a_short_buffer_is_not_overrun)
 {
 	struct summary summary = { .path = "perf.data" };

@@ -33,6 +33,18 @@ refuse() {
 	refuse "-p 99999999999: a number is too large" -p 99999999999
 }
 
+@test "CPUs and delays that are none" {
+	refuse "-C : not a list of CPUs" -C ""
+	refuse "-C 0,,1: not a list of CPUs" -C 0,,1
+	refuse "-C 1-: not a list of CPUs" --cpu 1-
+	refuse "-C 3-1: a CPU is at most" -C 3-1
+	refuse "-C 8192: a CPU is at most" -C 8192
+	refuse "-D -1: to begin only when told so is not there yet" -D -1
+	refuse "-D soon: not a time" --delay soon
+	refuse "-D 10-20: not a time" -D 10-20
+	refuse "-D 99999999999999s: too long" -D 99999999999999s
+}
+
 @test "times that are none" {
 	for option in --off-cpu-thresh --min-block --max-block --window; do
 		refuse "$option soon: not a time" $option soon

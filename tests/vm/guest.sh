@@ -11,8 +11,21 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-120}
 export DENET_TEST_SMALL=1
+# Linux 5.10 lacks what the programs need: it is told so, and no file is left.
+if [[ $(uname -r) = 5.10.* ]]; then
+	said=$("$O/denet-record" -o /tmp/perf.data -- true 2>&1)
+	status=$?
+	echo "$said"
+	if [ $status = 1 ] && [[ $said = *'this kernel is too old'*'Linux 5.11'* ]] &&
+		[ ! -e /tmp/perf.data ]; then
+		echo 'vm 1 0 0' >"$COUNTS"
+	else
+		echo 'vm 0 1 0' >"$COUNTS"
+	fi
+	exit
+fi
 # A pattern of the programs' whole names, at both levels.
-export FILTER='^(test_waits|test_targets|test_ways|blocked)$'
+export FILTER='^(test_waits|test_ways|blocked)$'
 # test_ways compares all ways that the kernel loads; the others meet the truth by the default.
 export WAYS=''
 

@@ -2,7 +2,8 @@
 /*
  * --threads threads, each of which sleeps --rounds times for --us microseconds in each of
  * 2^--bits user stacks: the bits of the stack's number choose turn_left or turn_right at
- * each depth, below that wait_bottom.
+ * each depth, below that wait_bottom. --split 1: the threads share the stacks, each sleeps in
+ * its own part of them.
  */
 #include "workload.h"
 
@@ -12,6 +13,8 @@ struct walker {
 	pthread_t thread;
 	unsigned long bits;
 	unsigned long rounds;
+	unsigned long first; /* of its stacks, and the distance to the next one */
+	unsigned long step;
 	uint64_t ns;
 };
 
@@ -59,7 +62,8 @@ KNOWN static void *start_walking(void *arg)
 	gate__pass(&gate);
 	waits__begin(&walker->truth, "nanosleep", "wait_bottom");
 	for (unsigned long round = 0; round < walker->rounds; round++)
-		for (unsigned long path = 0; path < 1UL << walker->bits; path++)
+		for (unsigned long path = walker->first; path < 1UL << walker->bits;
+		     path += walker->step)
 			turn(walker, path, walker->bits);
 	waits__end(&walker->truth);
 	return NULL;
@@ -68,7 +72,8 @@ KNOWN static void *start_walking(void *arg)
 int main(int argc, char **argv)
 {
 	struct workload_option options[] = {
-		{ "threads", 2 }, { "bits", 8 }, { "rounds", 1 }, { "us", 10 }, { 0 }
+		{ "threads", 2 }, { "bits", 8 }, { "rounds", 1 }, { "us", 10 },
+		{ "split", 0 },	  { 0 }
 	};
 	bool wait = workload__parse(argc, argv, options);
 	unsigned long nr = options[0].value;
@@ -82,6 +87,8 @@ int main(int argc, char **argv)
 
 		walker->bits = options[1].value < 24 ? options[1].value : 24;
 		walker->rounds = options[2].value;
+		walker->first = options[4].value ? i : 0;
+		walker->step = options[4].value ? nr : 1;
 		walker->ns = options[3].value * 1000;
 		walker->truth.comm = walker->comm;
 		snprintf(walker->comm, sizeof(walker->comm), "walker-%u",

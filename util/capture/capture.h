@@ -142,6 +142,7 @@ struct capture_stats {
 	uint64_t windows;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
+	uint64_t task_bytes;		 /* about what the slots of the targets that live take */
 	uint64_t bpf_map_bytes;		 /* as the kernel accounts them */
 	uint64_t bpf_run_ns;		 /* 0 unless kernel.bpf_stats_enabled */
 	uint64_t bpf_run_count;
@@ -208,6 +209,7 @@ int capture__measure(struct capture *capture, bool on);
 struct capture_cost {
 	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
 	uint64_t seen;		/* blocks */
+	uint64_t kept;		/* of these, in samples */
 	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
 };
 int capture__cost(struct capture *capture, struct capture_cost *cost);

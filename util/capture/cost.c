@@ -58,7 +58,7 @@ static int make_room(struct cost *cost)
 int capture__cost(struct capture *capture, struct capture_cost *out)
 {
 	struct cost *cost = &capture->cost;
-	uint64_t *now, seen, run_ns = 0;
+	uint64_t *now, seen, kept = 0, run_ns = 0;
 	int err;
 
 	*out = (struct capture_cost){ 0 };
@@ -67,7 +67,7 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 		return err;
 	now = cost->seen + cost->nr_cpus;
 	memset(now, 0, cost->nr_cpus * sizeof(*now));
-	err = programs__seen(capture->programs, now, cost->nr_cpus);
+	err = programs__seen(capture->programs, now, cost->nr_cpus, &kept);
 	if (!err)
 		err = programs__run_ns(capture->programs, &run_ns);
 	if (err)
@@ -78,10 +78,13 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 		if (seen > out->seen_busiest)
 			out->seen_busiest = seen;
 	}
-	if (cost->known)
+	if (cost->known) {
 		out->run_ns = run_ns - cost->run_ns;
+		out->kept = kept - cost->kept;
+	}
 	memcpy(cost->seen, now, cost->nr_cpus * sizeof(*now));
 	cost->run_ns = run_ns;
+	cost->kept = kept;
 	cost->known = true;
 	return 0;
 }

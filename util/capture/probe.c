@@ -14,7 +14,8 @@ static const struct {
 	struct probe probe;
 	bool attach; /* some kernels load it and refuse it only then */
 } table[] = {
-	{ "hook_switch_out", { "tp_btf/sched_switch", "a thread leaves its CPU", PROBE_REQUIRED, 0 },
+	{ "hook_switch_out",
+	  { "tp_btf/sched_switch", "a thread leaves its CPU", PROBE_REQUIRED, 0 },
 	  true },
 	{ "hook_exit_tp", { "tp_btf/sched_exit_tp", "a thread comes back", PROBE_ONE_OF, 0 },
 	  true },
@@ -31,7 +32,9 @@ static const struct {
 	  false },
 	{ "help_get_stack", { "bpf_get_stack", "callchains", PROBE_REQUIRED, 0 }, false },
 	{ "help_output", { "bpf_perf_event_output", "samples", PROBE_REQUIRED, 0 }, false },
-	{ "iterate_tasks", { "iter/task", "threads that exist already", PROBE_REQUIRED, 0 }, false },
+	{ "iterate_tasks",
+	  { "iter/task", "threads that exist already", PROBE_REQUIRED, 0 },
+	  false },
 	{ "iterate_memory",
 	  { "iter.s/task", "user frames of threads that never come back", PROBE_USEFUL, 0 },
 	  false },

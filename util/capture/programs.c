@@ -626,7 +626,7 @@ void programs__set_min(struct programs *programs, uint64_t min_ns)
 	programs->skel->bss->min_ns = min_ns;
 }
 
-int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr)
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept)
 {
 	const struct bpf_map *map = programs->skel->maps.cpus;
 	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
@@ -644,6 +644,8 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr)
 	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
 		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
 		counts[i] += cpu->accounts.seen.count;
+		*kept += cpu->accounts.fate[WIRE_FATE_DIRECT].count +
+			 cpu->accounts.fate[WIRE_FATE_ACCUMULATED].count;
 	}
 	free(values);
 	return err;

@@ -89,8 +89,11 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 /* From now on shorter blocks are filtered. */
 void programs__set_min(struct programs *programs, uint64_t min_ns);
 
-/* Adds the blocks that each CPU has seen so far to counts, for nr CPUs. 0 or an errno. */
-int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr);
+/*
+ * Adds the blocks that each CPU has seen so far to counts, for nr CPUs, and those of them
+ * that were kept, on all CPUs, to *kept. 0 or a negative errno.
+ */
+int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept);
 
 /* What the kernel says of its side. */
 struct programs_info {

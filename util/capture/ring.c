@@ -391,6 +391,15 @@ static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, 
 	return 0;
 }
 
+bool rings__wants_update(const struct rings *rings)
+{
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (rings->ring[i].gone)
+			return true;
+	}
+	return rings->watch_fd < 0;
+}
+
 int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 {
 	struct perf_cpu_map *online;

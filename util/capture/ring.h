@@ -2,6 +2,7 @@
 #ifndef DENET_CAPTURE_RING_H
 #define DENET_CAPTURE_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,12 @@ int rings__read(struct rings *rings, rings_fn fn, void *ctx);
  */
 typedef int (*rings_came_fn)(void *ctx, unsigned int cpu, int fd);
 int rings__update(struct rings *rings, rings_came_fn came, void *ctx);
+
+/*
+ * Whether rings__update() should be called though nothing was announced: there is nobody to
+ * announce it, or a ring waits for its end.
+ */
+bool rings__wants_update(const struct rings *rings);
 
 /*
  * Waits until a ring is half full, extra_fd is readable (-1: none), a device came or went

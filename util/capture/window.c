@@ -66,8 +66,8 @@ int capture__drain(struct capture *capture)
 	err = capture__read_rings(capture);
 	if (err < 0)
 		return err;
-	/* The CPUs' comings are announced, but not to everybody. */
-	err = capture__update_rings(capture);
+	/* The comings of CPUs are announced, but not to everybody. */
+	err = rings__wants_update(capture->rings) ? capture__update_rings(capture) : 0;
 	if (err)
 		return err;
 	drain.stacks = capture->stacks[gen];

@@ -80,8 +80,8 @@ static int resolve_absolute(struct cgroup_list *list, const struct cgroup_mounts
 		return 1;
 	if (ref.hierarchy == CGROUP_PERF_EVENT &&
 	    (!mount || stat(mount, &stat_buf) || stat_buf.st_dev != dev)) {
-		pr_err("-G %s: of the hierarchies of cgroup v1, only that of perf_event tells whose "
-		       "a task is; %s%s",
+		pr_err("-G %s: of the hierarchies of cgroup v1, only that of perf_event tells "
+		       "whose a task is; %s%s",
 		       path, mount ? "it is mounted at " : "it is not mounted here: use v2",
 		       mount ? mount : "");
 		return -EINVAL;
@@ -118,8 +118,8 @@ struct search {
 	const char *name;
 	enum cgroup_hierarchy hierarchy;
 	struct cgroup_list found;
-	char *first;	/* path of the first */
-	char *others;	/* paths of all, for the message, once there are two */
+	char *first;  /* path of the first */
+	char *others; /* paths of all, for the message, once there are two */
 };
 
 static int note_other(struct search *search, const char *path)

@@ -57,8 +57,8 @@ static void cut_suffix(struct name *name)
 static const char *without_prefix(const char *text)
 {
 	static const char *const prefixes[] = {
-		"docker-", "libpod-", "cri-containerd-", "crio-", "nerdctl-", "machine-",
-		"systemd-nspawn@", "lxc.payload.",
+		"docker-",  "libpod-",  "cri-containerd-", "crio-",
+		"nerdctl-", "machine-", "systemd-nspawn@", "lxc.payload.",
 	};
 	size_t len;
 

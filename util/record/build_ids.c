@@ -12,10 +12,12 @@
 #include "perfdata/writer.h"
 #include "record/hits.h"
 #include "symbol/build_id.h"
+#include "symbol/cache.h"
 
 /* A file to ask for, and whether our own root shows the same. */
 struct build_ids {
 	struct writer *writer;
+	struct cache *cache; /* NULL: not wanted */
 	struct build_id_query *queries;
 	bool *foreign; /* of each query */
 	size_t nr;
@@ -43,7 +45,16 @@ static void module_name(const char *path, char *name, size_t size)
 	}
 }
 
-static int write_kernel_hit(struct writer *writer, const char *path)
+static int keep(const struct build_ids *ids, enum cache_kind kind, pid_t pid, const char *path,
+		const unsigned char *id, int len)
+{
+	bool kernel = kind == CACHE_KERNEL || kind == CACHE_MODULE;
+	int err = writer__build_id(ids->writer, kernel, (uint32_t)pid, path, id, (size_t)len);
+
+	return err || !ids->cache ? err : cache__want(ids->cache, kind, pid, path, id, (size_t)len);
+}
+
+static int write_kernel_hit(const struct build_ids *ids, const char *path)
 {
 	static const char kernel[] = "[kernel.kallsyms]";
 	unsigned char id[BUILD_ID_MAX];
@@ -62,10 +73,10 @@ static int write_kernel_hit(struct writer *writer, const char *path)
 		pr_verbose("no build-id of %s: %s", path, strerror(-len));
 		return 0;
 	}
-	return writer__build_id(writer, true, 0, path, id, (size_t)len);
+	return keep(ids, path == kernel ? CACHE_KERNEL : CACHE_MODULE, 0, path, id, len);
 }
 
-static int write_vdso(struct writer *writer, const struct hit *hit)
+static int write_vdso(const struct build_ids *ids, const struct hit *hit)
 {
 	unsigned char id[BUILD_ID_MAX];
 	int len = build_id__of_vdso(id);
@@ -74,7 +85,7 @@ static int write_vdso(struct writer *writer, const struct hit *hit)
 		pr_verbose("no build-id of the vDSO: %s", strerror(-len));
 		return 0;
 	}
-	return writer__build_id(writer, false, (uint32_t)hit->pid, hit->path, id, (size_t)len);
+	return keep(ids, CACHE_VDSO, hit->pid, hit->path, id, len);
 }
 
 static int grow(struct build_ids *ids)
@@ -100,9 +111,9 @@ static int collect(void *ctx, const struct hit *hit)
 	struct build_ids *ids = ctx;
 
 	if (hit->kernel)
-		return write_kernel_hit(ids->writer, hit->path);
+		return write_kernel_hit(ids, hit->path);
 	if (*hit->path == '[')
-		return write_vdso(ids->writer, hit);
+		return write_vdso(ids, hit);
 	if (ids->nr == ids->capacity && grow(ids))
 		return -ENOMEM;
 	ids->foreign[ids->nr] = hit->foreign;
@@ -127,8 +138,8 @@ static int write_answers(struct build_ids *ids)
 		bool ended = query->pid && query->len == -ESRCH;
 
 		if (query->len > 0)
-			err = writer__build_id(ids->writer, false, (uint32_t)query->pid,
-					       query->path, query->id, (size_t)query->len);
+			err = keep(ids, CACHE_FILE, query->pid, query->path, query->id,
+				   query->len);
 		else if (query->len == -ETIMEDOUT)
 			ids->timed_out++;
 		else if (query->len == -EACCES || query->len == -EPERM)
@@ -165,9 +176,10 @@ static int ask_twice(struct build_ids *ids, int deadline_ms)
 	return err;
 }
 
-int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms)
+int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
+		     struct cache *cache)
 {
-	struct build_ids ids = { .writer = writer };
+	struct build_ids ids = { .writer = writer, .cache = cache };
 	int err;
 
 	err = hits__each(hits, collect, &ids);
@@ -176,4 +188,22 @@ int build_ids__write(struct writer *writer, const struct hits *hits, int deadlin
 	free(ids.queries);
 	free(ids.foreign);
 	return err;
+}
+
+void build_ids__fill_cache(struct cache *cache, int deadline_ms)
+{
+	int err = cache__fill(cache, deadline_ms);
+	size_t missing = 0, first = 0;
+
+	for (size_t i = 0; i < cache->nr; i++) {
+		if (cache->items[i].err && !missing++)
+			first = i;
+	}
+	if (err)
+		pr_warn("perf's cache ~/.debug cannot be filled: %s", strerror(-err));
+	else if (missing)
+		pr_warn("%zu of %zu files could not be copied to perf's cache ~/.debug (the first: "
+			"%s: %s): `perf archive` will lack them",
+			missing, cache->nr, cache->items[first].path,
+			strerror(-cache->items[first].err));
 }

@@ -2,13 +2,19 @@
 #ifndef DENET_RECORD_BUILD_IDS_H
 #define DENET_RECORD_BUILD_IDS_H
 
+struct cache;
 struct hits;
 struct writer;
 
 /*
  * Reads the build-ids of what was hit and gives them to the writer. Files that do not
- * answer within deadline_ms are left out, and said. 0 or a negative errno.
+ * answer within deadline_ms are left out, and said. What has a build-id is wanted in the
+ * cache, too (NULL: it is not). 0 or a negative errno.
  */
-int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms);
+int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
+		     struct cache *cache);
+
+/* Copies what is wanted into perf's cache, and says what could not be copied. */
+void build_ids__fill_cache(struct cache *cache, int deadline_ms);
 
 #endif /* DENET_RECORD_BUILD_IDS_H */

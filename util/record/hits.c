@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Fewer files than this are kept, needed or not. */
+#define SWEEP_MIN 4096
+
 /* A file that some process has mapped; there is one for each path and inode number. */
 struct file {
 	char *path;
 	uint64_t ino;
 	pid_t pid; /* of the process whose sample hit it */
 	bool hit;
+	unsigned int links; /* of processes that have it mapped */
 	bool foreign; /* that process's */
 	struct file *next;
 };
@@ -53,6 +57,8 @@ struct hits {
 	size_t nr_kernel;
 	struct process *left;
 	unsigned int round;
+	size_t nr_files;
+	size_t sweep_at; /* number of files at which those that nobody needs are looked for */
 };
 
 static int process__compare(const void *a, const void *b)
@@ -77,6 +83,7 @@ static void link__put(struct link *link)
 
 	while (link && !--link->refs) {
 		next = link->next;
+		link->file->links--;
 		free(link);
 		link = next;
 	}
@@ -135,6 +142,7 @@ static struct file *hits__file(struct hits *hits, const char *path, uint64_t ino
 	}
 	file->next = hits->files;
 	hits->files = file;
+	hits->nr_files++;
 	return file;
 }
 
@@ -214,6 +222,7 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 		return -ENOMEM;
 	*link = (struct link){ .file = file, .next = process->files, .refs = 1 };
 	process->files = link;
+	file->links++;
 	if (process->hit)
 		file__hit(file, process);
 	return 0;
@@ -267,6 +276,30 @@ void hits__exit(struct hits *hits, pid_t pid)
 	hits->left = process;
 }
 
+/*
+ * Forgets files that no process has mapped any more and no sample has hit, so that a long
+ * recording of a machine that makes programs all day (a compiler farm) stays small.
+ */
+static void hits__sweep(struct hits *hits)
+{
+	struct file **at = &hits->files, *file;
+
+	while ((file = *at)) {
+		if (file->links || file->hit) {
+			at = &file->next;
+			continue;
+		}
+		*at = file->next;
+		tdelete(file, &hits->files_tree, file__compare);
+		free(file->path);
+		free(file);
+		hits->nr_files--;
+	}
+	hits->sweep_at = 2 * hits->nr_files;
+	if (hits->sweep_at < SWEEP_MIN)
+		hits->sweep_at = SWEEP_MIN;
+}
+
 void hits__round(struct hits *hits)
 {
 	struct process **at = &hits->left, *process;
@@ -284,6 +317,13 @@ void hits__round(struct hits *hits)
 		}
 	}
 	hits->round++;
+	if (hits->nr_files >= hits->sweep_at)
+		hits__sweep(hits);
+}
+
+size_t hits__count(const struct hits *hits)
+{
+	return hits->nr_files;
 }
 
 static void forget_hit(const void *node, VISIT visit, void *ctx)

@@ -51,6 +51,9 @@ int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char
 /* A sample was taken: its process's files and its kernel frames are hit. 0 or -ENOMEM. */
 int hits__sample(struct hits *hits, const struct sample *sample);
 
+/* How many files it knows. */
+size_t hits__count(const struct hits *hits);
+
 struct hit {
 	const char *path;
 	bool kernel;  /* path is the name of the kernel or of a module */

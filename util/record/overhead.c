@@ -17,8 +17,10 @@
 #define PAUSE 7
 /* A little less than a second, so that the end of a window of a second is late enough. */
 #define PERIOD_NS (900 * NSEC_PER_MSEC)
-/* What a block costs where it may not be measured: a high guess, for a kept one. */
-#define GUESSED_BLOCK_NS 4000
+/* What a block costs where it may not be measured, and besides if it is kept: what was
+ * measured with some twenty frames on each side. */
+#define GUESSED_SEEN_NS 400
+#define GUESSED_KEPT_NS 3000
 
 static uint64_t timeval_ns(const struct timeval *tv)
 {
@@ -46,8 +48,8 @@ static void set_measuring(struct overhead *overhead, bool on)
 	if (err && overhead->may_measure) {
 		overhead->may_measure = false;
 		pr_verbose("the run time of BPF programs may not be measured (%s): --max-overhead "
-			   "takes %d ns for a block",
-			   strerror(-err), GUESSED_BLOCK_NS);
+			   "takes %d ns for a block, and %d more for one that is kept",
+			   strerror(-err), GUESSED_SEEN_NS, GUESSED_KEPT_NS);
 	}
 	overhead->measuring = on && overhead->may_measure;
 }
@@ -62,7 +64,7 @@ void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t
 		.capture = capture,
 		.limit_ppm = limit_ppm,
 		.min_ns = min_ns,
-		.block_ns = GUESSED_BLOCK_NS,
+		.block_ns = GUESSED_SEEN_NS + GUESSED_KEPT_NS,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.may_measure = true,
 	};
@@ -102,6 +104,8 @@ static uint64_t busiest_ns(struct overhead *overhead, const struct capture_cost 
 		overhead->block_ns = cost->run_ns / cost->seen;
 		overhead->rate = rate;
 	}
+	if (!overhead->may_measure && cost->seen)
+		overhead->block_ns = GUESSED_SEEN_NS + GUESSED_KEPT_NS * cost->kept / cost->seen;
 	/* Programs run for other tasks' switches, too: without blocks they are all there is. */
 	if (overhead->measuring && !cost->seen)
 		return cost->run_ns / overhead->nr_cpus;

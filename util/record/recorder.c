@@ -22,9 +22,12 @@
 #include "record/status.h"
 #include "record/summary.h"
 #include "record/workload.h"
+#include "symbol/cache.h"
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDER_DEADLINE_MS 2000
+/* How long it may take to copy what was hit to perf's cache. */
+#define RECORDER_CACHE_MS 30000
 /* The same between two files: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
 /* How soon after the last target the recording ends; to look costs a system call each. */
@@ -47,6 +50,7 @@ struct recorder {
 	struct capture *capture;
 	struct writer *writer;
 	struct hits *hits;
+	struct cache cache; /* what is to be copied there in the end */
 	struct past *past; /* NULL: there is one file only */
 	struct rotation rotation;
 	struct overhead overhead;
@@ -258,7 +262,8 @@ static int close_file(struct recorder *recorder, int deadline_ms)
 	int err = 0, closed;
 
 	if (recorder->hits)
-		err = build_ids__write(recorder->writer, recorder->hits, deadline_ms);
+		err = build_ids__write(recorder->writer, recorder->hits, deadline_ms,
+				       recorder->options->fill_cache ? &recorder->cache : NULL);
 	recorder->earlier_bytes += writer__bytes(recorder->writer);
 	closed = writer__close(recorder->writer);
 	recorder->writer = NULL;
@@ -467,7 +472,8 @@ static int recorder__finish(struct recorder *recorder)
 		workload = workload__pid(recorder->workload);
 	signals__finish(recorder->signals, workload);
 	if (recorder->begin)
-		pr_warn("the recording ended before the delay of -D was over: nothing was recorded");
+		pr_warn("the recording ended before the delay of -D was over: nothing was "
+			"recorded");
 	err = stop_capture(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
 	if (recorder->workload)
@@ -485,6 +491,9 @@ static int recorder__finish(struct recorder *recorder)
 		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
 		summary__print(&summary);
 	}
+	/* Last, since it takes its time: the file is complete. */
+	if (!err && recorder->cache.nr)
+		build_ids__fill_cache(&recorder->cache, RECORDER_CACHE_MS);
 	return err;
 }
 
@@ -511,6 +520,7 @@ static void recorder__cleanup(struct recorder *recorder)
 		workload__terminate(recorder->workload);
 	workload__delete(recorder->workload);
 	hits__delete(recorder->hits);
+	cache__free(&recorder->cache);
 	past__delete(recorder->past);
 	rotation__free(&recorder->rotation);
 	signals__delete(recorder->signals);

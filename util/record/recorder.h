@@ -14,6 +14,7 @@ struct recorder_options {
 	uint64_t window_ns;             /* how long short blocks accumulate */
 	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
 	bool no_build_ids;
+	bool fill_cache; /* copy what was hit to ~/.debug */
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
 	uint64_t max_size;         /* of a file in bytes, 0: no limit */
 	struct rotation_options rotation;

@@ -87,7 +87,7 @@ static void print_accounts(const struct capture_stats *stats)
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
-	char size[32], time[32];
+	char size[32], slots[32], time[32];
 
 	print_accounts(stats);
 	pr_verbose("switches not seen: %" PRIu64 "; side-band records lost: %" PRIu64,
@@ -96,9 +96,11 @@ static void print_verbose(const struct summary *summary)
 		   stats->full_entries, stats->full_stacks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
-	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s",
+	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s, and about %s for the "
+		   "slots of tasks",
 		   capture_way__name(summary->way), stats->windows,
-		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
+		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
 	if (stats->bpf_run_count)
 		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
 			   stats->bpf_run_count,

@@ -171,7 +171,7 @@ struct workload *workload__new(const struct workload_options *options, int *err)
 	if (*err) {
 		pr_err("%s cannot be started: %s%s", workload->name, strerror(-*err),
 		       *err == -EMFILE	 ? "; raise `ulimit -n`"
-		       : *err == -EAGAIN ? "; raise `ulimit -u` or the limit on tasks of this cgroup"
+		       : *err == -EAGAIN ? "; raise `ulimit -u` or the tasks limit of the cgroup"
 					 : "");
 		close_pair(go);
 		close_pair(exec);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * More stacks than a profiler's tables are used to: each of 2^16 (DENET_TEST_BITS: another
+ * power) is slept in once, by 64 threads. Nearly all of the time has to have its stack.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "common/session.h"
+
+#define THREADS "64"
+#define MAX_MAP_BYTES (64 << 20)
+
+FIXTURE(stacks)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	unsigned int bits;
+};
+
+FIXTURE_SETUP(stacks)
+{
+	const char *bits = getenv("DENET_TEST_BITS");
+	const char *const argv[] = { "stacks",	  "--wait", "--threads", THREADS,
+				     "--bits",	  bits ? bits : "16",
+				     "--us",	  "4000",   "--split",	 "1",
+				     NULL };
+
+	SKIP_FOR(session__refused());
+	self->bits = bits ? (unsigned int)strtoul(bits, NULL, 10) : 16;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_TRUE(self->user != NULL);
+}
+
+FIXTURE_TEARDOWN(stacks)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+/* The whole path down to the sleep, from the function that the thread began in. */
+static bool has_its_stack(const struct sample *sample, const struct symbols *user, uint32_t depth)
+{
+	return sample->kernel.nr && sample->user.nr >= depth &&
+	       frames__call(&sample->user, user, "wait_bottom") &&
+	       frames__call(&sample->user, user, "start_walking");
+}
+
+TEST_F(stacks, time_has_its_stack_however_many_stacks_there_are)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	struct capture_tally slept = { 0 }, with = { 0 };
+	struct capture_options options;
+
+	SKIP_FOR(session__refused());
+	capture_options__init(&options);
+	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+
+		slept.ns += sample->period;
+		slept.count += sample->count;
+		/* What comes before the first sleep and after the last has other stacks. */
+		if (has_its_stack(sample, self->user, self->bits) ||
+		    (sample->user.nr && !frames__call(&sample->user, self->user, "wait_bottom"))) {
+			with.ns += sample->period;
+			with.count += sample->count;
+		}
+	}
+	EXPECT_LE((1U << self->bits) * 98ULL / 100, slept.count);
+	EXPECT_LE(slept.count * 995 / 1000, with.count);
+	EXPECT_LE(slept.ns / 1000 * 995, with.ns)
+	TH_LOG("%llu of %llu ns", (unsigned long long)with.ns, (unsigned long long)slept.ns);
+	EXPECT_GE(MAX_MAP_BYTES, stats->bpf_map_bytes);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+	if (stats->lost_ring.count || stats->lost_stack.count)
+		stats__print(stats);
+}
+
+TEST_HARNESS_MAIN

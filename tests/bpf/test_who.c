@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What narrows the targets, what delays them, and thousands of them. */
+#include "common/harness.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "common/session.h"
+#include "host/cgroup.h"
+#include "host/cpus.h"
+
+FIXTURE(who)
+{
+	struct workload workload;
+	struct session session;
+	struct capture_options options;
+	struct cgroup_mounts mounts;
+	char group[256]; /* a cgroup of this test, "": none */
+};
+
+FIXTURE_SETUP(who)
+{
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+}
+
+FIXTURE_TEARDOWN(who)
+{
+	uint64_t limit = clock__now_ns() + 5 * NSEC_PER_SEC;
+
+	session__free(&self->session);
+	workload__free(&self->workload);
+	/* Those that were in it leave it a little after their end. */
+	while (self->group[0] && rmdir(self->group) && clock__now_ns() < limit)
+		sched_yield();
+	cgroup_mounts__free(&self->mounts);
+}
+
+static const char *const waits_argv[] = { "waits", "--wait", "--count", "5", "--ms", "10", NULL };
+
+static int start(struct workload *workload, const char *const *argv)
+{
+	int err = workload__start(workload, argv);
+
+	return err ? err : workload__await(workload, "READY");
+}
+
+/* Samples of the workload in a recording of all processes that is narrowed by options. */
+static int count_samples(struct session *session, const struct capture_options *options,
+			 struct workload *workload, uint64_t *nr)
+{
+	struct session_filter filter = { .pid = workload->pid };
+	int err = session__open(session, options);
+
+	if (!err)
+		err = session__run(session, workload, 100);
+	if (!err)
+		err = session__close(session);
+	*nr = session__sum(session, &filter).count;
+	return err;
+}
+
+TEST_F(who, a_user_s_threads_are_recorded_and_others_are_not)
+{
+	uint32_t uid = geteuid();
+	uint64_t nr;
+
+	SKIP_FOR(session__refused());
+	self->options.all = true;
+	self->options.uids = &uid;
+	self->options.nr_uids = 1;
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	EXPECT_LE(30, nr);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+}
+
+TEST_F(who, nothing_of_other_users_is_seen)
+{
+	uint32_t uid = 54321;
+	uint64_t nr;
+
+	SKIP_FOR(session__refused());
+	self->options.all = true;
+	self->options.uids = &uid;
+	self->options.nr_uids = 1;
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	EXPECT_EQ(0, nr);
+	EXPECT_EQ(0, self->session.nr);
+	EXPECT_EQ(0, self->session.stats.seen.count);
+	EXPECT_EQ(0, self->session.stats.unseen_switches);
+}
+
+TEST_F(who, only_blocks_that_end_on_a_wanted_cpu_are_seen)
+{
+	struct cpus cpus = { 0 };
+	uint64_t nr;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, cpus__parse(&cpus, "0"));
+	self->options.all = true;
+	self->options.cpu_bits = cpus.bits;
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	EXPECT_LT(0, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_EQ(0, self->session.samples[i].cpu);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+}
+
+/* Makes a cgroup of v2 and puts a process in. 0 or -errno. */
+static int enter_group(char *group, size_t size, const struct cgroup_mounts *mounts, pid_t pid)
+{
+	char path[300];
+	FILE *file;
+	int err;
+
+	snprintf(group, size, "%s/denet-test-bpf-%d", mounts->path[CGROUP_V2], getpid());
+	if (mkdir(group, 0755))
+		return -errno;
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	err = fprintf(file, "%d", pid) < 0 ? -EIO : 0;
+	return fclose(file) ? -errno : err;
+}
+
+TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
+{
+	struct cgroup_ref ref = { .hierarchy = CGROUP_V2 };
+	struct stat stat_buf;
+	uint64_t nr;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, cgroup_mounts__read(&self->mounts, NULL));
+	if (!self->mounts.path[CGROUP_V2])
+		SKIP(return, "cgroup v2 is not mounted");
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0,
+		  enter_group(self->group, sizeof(self->group), &self->mounts, self->workload.pid));
+	ASSERT_EQ(0, stat(self->group, &stat_buf));
+	ref.id = stat_buf.st_ino;
+	self->options.all = true;
+	self->options.groups = &ref;
+	self->options.nr_groups = 1;
+	self->options.cgroups = true;
+	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	EXPECT_LE(30, nr);
+	EXPECT_EQ(self->session.nr, nr);
+	for (size_t i = 0; i < self->session.nr && !self->mounts.path[CGROUP_PERF_EVENT]; i++)
+		EXPECT_EQ(ref.id, self->session.samples[i].cgroup);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+}
+
+TEST_F(who, a_delayed_capture_records_nothing_before_it_begins)
+{
+	SKIP_FOR(session__refused());
+	self->options.delayed = true;
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	EXPECT_EQ(0, self->session.nr);
+	ASSERT_EQ(0, capture__begin(self->session.capture));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_EQ(0, self->session.stats.seen.count);
+}
+
+TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
+{
+	const char *const argv[] = { "waits", "--wait", "--count", "5", "--ms", "10", NULL };
+	uint64_t begin;
+
+	SKIP_FOR(session__refused());
+	self->options.delayed = true;
+	ASSERT_EQ(0, start(&self->workload, argv));
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__pass_time(&self->session, 50));
+	begin = clock__now_ns();
+	ASSERT_EQ(0, capture__begin(self->session.capture));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_LE(30, self->session.nr);
+	EXPECT_LE(begin, self->session.stats.start_ns);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_LE(self->session.samples[i].period, self->session.samples[i].time - begin);
+}
+
+TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
+{
+	const char *const argv[] = { "forks", "--wait", "--count", "6000", "--parallel",
+				     "16",    "--us",   "500",     NULL };
+	uint64_t blocks = 0, limit;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, argv));
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	limit = clock__now_ns() + 10 * NSEC_PER_SEC;
+	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->session.capture));
+	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(6000, self->workload.nr_truths);
+	for (size_t i = 0; i < self->session.nr; i++)
+		blocks += self->session.samples[i].pid != (uint32_t)self->workload.pid;
+	EXPECT_LE(6000, blocks);
+	EXPECT_EQ(0, self->session.stats.unseen_switches);
+	EXPECT_EQ(0, self->session.stats.lost_ring.count);
+}
+
+TEST_HARNESS_MAIN

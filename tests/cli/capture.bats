@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The ways of capture at the command line. That they give the same is tested in tests/bpf.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+@test "--capture switch-out: the same chains, and -v says which way was taken" {
+	run -0 denet-record -v --capture switch-out -- "$naps" 2 10 10
+	[[ "$output" == *'capture way switch-out (sched_switch): works, taken'* ]]
+	[[ "$output" == *'capture: switch-out (sched_switch);'* ]]
+	perf script | fold >folded
+	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
+	awk '/^napper-0;.*take_nap/ { ns += $NF } END { exit !(ns >= 1e8) }' folded
+}
+
+@test "auto says of each way that it passes over why it does" {
+	run -0 denet-record -v -- "$naps" 1 2 10
+	taken=$(echo "$output" | grep -n 'capture way .*: works, taken' | cut -d: -f1)
+	[ -n "$taken" ]
+	echo "$output" | head -"$taken" | grep 'capture way' | grep -v 'works, taken' |
+		refute grep -v 'this kernel does not have it\|refused\|not permitted\|Invalid\|not supported'
+}
+
+@test "switch-out keeps within 64 MB of maps, and the others take nothing for it" {
+	for way in switch-out auto; do
+		run -0 denet-record -v --capture $way -- "$naps" 1 2 10
+		echo "$output" | sed -n "s/.*BPF maps: \([0-9.]*\) MB.*/$way \1/p" >>maps
+	done
+	cat maps
+	awk '$1 == "switch-out" { out = $2 } $1 == "auto" { auto = $2 }
+		END { exit !(auto > 1 && out <= 67.1 && out > auto + 20) }' maps
+}
+
+@test "a way that does not exist is a usage error" {
+	run -2 denet-record --capture sideways -- true
+	[[ "$output" == *'must be auto, switch-in or switch-out'* ]]
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbol/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/jobs.h"
+#include "symbol/root_open.h"
+
+#define HEX_MAX (2 * BUILD_ID_MAX + 1)
+
+/* What the file of an entry is called, by kind; perf looks for these. */
+static const char *const entry_names[] = {
+	[CACHE_FILE] = "elf",
+	[CACHE_MODULE] = "elf",
+	[CACHE_KERNEL] = "kallsyms",
+	[CACHE_VDSO] = "vdso",
+};
+
+int cache__want(struct cache *cache, enum cache_kind kind, pid_t pid, const char *path,
+		const unsigned char *id, size_t len)
+{
+	struct cache_item *items, *item;
+
+	for (size_t i = 0; i < cache->nr; i++) {
+		item = &cache->items[i];
+		if (item->len == len && !memcmp(item->id, id, len) && !strcmp(item->path, path))
+			return 0;
+	}
+	if (cache->nr == cache->capacity) {
+		size_t capacity = cache->capacity ? 2 * cache->capacity : 64;
+
+		items = reallocarray(cache->items, capacity, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		cache->items = items;
+		cache->capacity = capacity;
+	}
+	item = &cache->items[cache->nr];
+	*item = (struct cache_item){ .kind = kind, .pid = pid, .len = len, .err = -ETIMEDOUT };
+	memcpy(item->id, id, len);
+	item->path = strdup(path);
+	if (!item->path)
+		return -ENOMEM;
+	cache->nr++;
+	return 0;
+}
+
+void cache__free(struct cache *cache)
+{
+	for (size_t i = 0; i < cache->nr; i++)
+		free(cache->items[i].path);
+	free(cache->items);
+	*cache = (struct cache){ 0 };
+}
+
+static void format_hex(const struct cache_item *item, char hex[HEX_MAX])
+{
+	for (size_t i = 0; i < item->len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", item->id[i]);
+}
+
+/* Opens a folder below another one, made if it is not there; dir_fd is closed. */
+static int enter(int dir_fd, const char *name)
+{
+	int fd, err;
+
+	/* The path comes from a process that may mean harm. */
+	if (!strcmp(name, "..")) {
+		close(dir_fd);
+		return -EINVAL;
+	}
+	if (mkdirat(dir_fd, name, 0755) && errno != EEXIST)
+		fd = -1;
+	else
+		fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : 0;
+	close(dir_fd);
+	return err ? err : fd;
+}
+
+/* The folder of an entry: PATH/BUILD-ID. */
+static int open_entry(int debug_fd, const char *path, const char *hex)
+{
+	char parts[PATH_MAX], *rest = NULL;
+	int fd = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (snprintf(parts, sizeof(parts), "%s", path) >= (int)sizeof(parts)) {
+		close(fd);
+		return -ENAMETOOLONG;
+	}
+	for (char *part = strtok_r(parts, "/", &rest); part && fd >= 0;
+	     part = strtok_r(NULL, "/", &rest))
+		fd = enter(fd, part);
+	return fd < 0 ? fd : enter(fd, hex);
+}
+
+static int copy_bytes(int from, int to)
+{
+	char data[65536];
+	ssize_t len;
+
+	/* Not sendfile(2), which files of /proc refuse. */
+	while ((len = read(from, data, sizeof(data))) != 0) {
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0 || write(to, data, (size_t)len) != len)
+			return errno ? -errno : -ENOSPC;
+	}
+	return 0;
+}
+
+/* Under another name first: whoever looks finds the whole file or none. */
+static int write_entry(int entry_fd, const char *name, int from)
+{
+	char temporary[64];
+	int fd, err;
+
+	snprintf(temporary, sizeof(temporary), ".%s.%d", name, getpid());
+	fd = openat(entry_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0644);
+	if (fd < 0)
+		return -errno;
+	err = copy_bytes(from, fd);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && renameat(entry_fd, temporary, entry_fd, name))
+		err = -errno;
+	if (err)
+		unlinkat(entry_fd, temporary, 0);
+	return err;
+}
+
+/* .build-id/12/3456… leads to the entry. */
+static int write_link(int debug_fd, const char *path, const char *hex)
+{
+	char target[PATH_MAX + HEX_MAX + 8], first[3] = { hex[0], hex[1], '\0' };
+	int fd = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0), err = 0;
+
+	if (fd >= 0)
+		fd = enter(fd, ".build-id");
+	if (fd >= 0)
+		fd = enter(fd, first);
+	if (fd < 0)
+		return fd;
+	snprintf(target, sizeof(target), "../../%s/%s", path + (*path == '/'), hex);
+	if (symlinkat(target, fd, hex + 2) && errno != EEXIST)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int cache__copy(int debug_fd, const struct cache_item *item, int fd)
+{
+	const char *name = entry_names[item->kind];
+	char hex[HEX_MAX] = "";
+	int entry_fd, err = 0;
+
+	if (!item->len || item->len > BUILD_ID_MAX)
+		return -EINVAL;
+	format_hex(item, hex);
+	entry_fd = open_entry(debug_fd, item->path, hex);
+	if (entry_fd < 0)
+		return entry_fd;
+	if (faccessat(entry_fd, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		err = write_entry(entry_fd, name, fd);
+	close(entry_fd);
+	return err ? err : write_link(debug_fd, item->path, hex);
+}
+
+static int open_debug(void)
+{
+	const char *home = getenv("HOME");
+	int fd = home && *home ? open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return home && *home ? -errno : -ENOENT;
+	return enter(fd, ".debug");
+}
+
+/* The kernel maps the whole of it, the section headers last. */
+static int open_vdso(void)
+{
+	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const void *)base;
+	size_t size;
+	int fd;
+
+	if (!base)
+		return -ENOENT;
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, base, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET)) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+static int open_item(const struct cache_item *item)
+{
+	int fd;
+
+	switch (item->kind) {
+	case CACHE_KERNEL:
+		fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	case CACHE_VDSO:
+		return open_vdso();
+	case CACHE_FILE:
+	case CACHE_MODULE:
+		break;
+	}
+	return root_open__file(item->pid, item->path);
+}
+
+/* In the child. */
+static int copy_item(void *ctx, size_t index, struct child_out *out)
+{
+	const struct cache_item *item = &((const struct cache *)ctx)->items[index];
+	int debug_fd = open_debug(), fd, err;
+
+	(void)out;
+	if (debug_fd < 0)
+		return debug_fd;
+	fd = open_item(item);
+	err = fd < 0 ? fd : cache__copy(debug_fd, item, fd);
+	if (fd >= 0)
+		close(fd);
+	close(debug_fd);
+	return err;
+}
+
+static int take_nothing(void *ctx, size_t index, const struct child_message *message)
+{
+	(void)ctx;
+	(void)index;
+	(void)message;
+	return -EPROTO;
+}
+
+static void finish_item(void *ctx, size_t index, int status)
+{
+	((struct cache *)ctx)->items[index].err = status;
+}
+
+int cache__fill(struct cache *cache, int deadline_ms)
+{
+	const struct jobs jobs = {
+		.nr = cache->nr,
+		.ctx = cache,
+		.run = copy_item,
+		.answer = take_nothing,
+		.done = finish_item,
+	};
+
+	return jobs__run(&jobs, deadline_ms);
+}
