@@ -121,6 +121,15 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 
 bpf: $(SKELS)
 
+# The names of the system calls, as the C library's headers of this architecture have them.
+$(O)/syscall_names.h:
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' | \
+		grep -v -e '"syscalls"' -e arch_specific | sort > $@.tmp
+	$(Q)mv $@.tmp $@
+
 # A change of flags rebuilds: they are kept in a file that all objects depend on.
 $(O)/.flags: FORCE
 	@mkdir -p $(O)
@@ -128,7 +137,7 @@ $(O)/.flags: FORCE
 		echo '$(CC) $(OPT) $(WARNINGS) $(CFLAGS) $(CPPFLAGS)' > $@
 FORCE:
 
-$(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+$(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
@@ -174,7 +183,7 @@ $(O)/tests/workloads/%: tests/workloads/%.c
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -o $@ $< -pthread
 
 # A fuzzer is built with clang and takes the sources it needs, instrumented.
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(LIBPERF_FILE)
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \

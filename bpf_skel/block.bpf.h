@@ -4,6 +4,7 @@
 #define DENET_BLOCK_BPF_H
 
 #include "parked.bpf.h"
+#include "reason.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
@@ -73,6 +74,12 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 	}
 }
 
+/* A waker's room has no reason: it is the woken thread that waited for something. */
+static __always_inline bool has_reason(const struct full_block *full)
+{
+	return settings.reasons && full->reason.id;
+}
+
 /* Sends the block as a sample of its own. */
 static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_block *full)
 {
@@ -82,7 +89,11 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 
 	full->block.head.kind = WIRE_BLOCK;
 	full->block.head.size = (__u32)size;
-	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full, size);
+	if (has_reason(full))
+		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full,
+					    sizeof(full->reason) + size);
+	else
+		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
 
@@ -149,14 +160,16 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 }
 
 /* Adds the block to its sum. False: there is no room, send it directly. */
-static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_block *block,
+static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_block *full,
 				       __u64 kernel_id, __u64 user_id)
 {
+	struct wire_block *block = &full->block;
 	void *sums = bpf_map_lookup_elem(&entries, &gen);
 	struct wire_entry_key key = {
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
 		.user_id = user_id,
+		.reason_id = has_reason(full) ? full->reason.id : 0,
 		.cgroup = block->cgroup,
 		.pid = block->pid,
 		.tid = block->tid,
@@ -191,10 +204,11 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct wire_b
 }
 
 /*
- * A short block: into the sum of its thread, state and stacks. Whatever finds no room
- * there goes out directly; a full ring is then counted by send_block().
+ * A short block: into the sum of its thread, state and stacks. False: there is no room, or
+ * the ring is full. It is to be sent directly; a full ring is then counted by send_block().
  */
-static __always_inline void accumulate(void *ctx, struct cpu *cpu, struct full_block *full)
+static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_block *full,
+				       struct file *file)
 {
 	__u32 nr_kernel = full->block.nr_kernel, nr_user = full->block.nr_user;
 	__u32 gen = generation & 1;
@@ -211,15 +225,18 @@ static __always_inline void accumulate(void *ctx, struct cpu *cpu, struct full_b
 		result =
 			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
 	}
-	if (result == STACK_KNOWN && add_to_sum(cpu, gen, &full->block, kernel_id, user_id)) {
+	if (result == STACK_KNOWN && has_reason(full) &&
+	    !publish_reason(ctx, cpu, gen, &full->reason, file))
+		result = STACK_FULL;
+	if (result == STACK_KNOWN && add_to_sum(cpu, gen, full, kernel_id, user_id)) {
 		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);
-		return;
+		return true;
 	}
 	if (result == STACK_FULL)
 		cpu->own.accounts.full_stacks++;
 	else if (result == STACK_KNOWN)
 		cpu->own.accounts.full_entries++;
-	send_block(ctx, cpu, full);
+	return false;
 }
 
 /* The stamp of the block that ends now, taken away so that it ends only once. */
@@ -264,6 +281,7 @@ static __always_inline void describe_block(struct wire_block *block, struct slot
  */
 static __always_inline int come_back(void *ctx, struct task_struct *task, bool is_parked)
 {
+	struct file *file = NULL;
 	struct full_block *full;
 	struct slot *slot;
 	struct cpu *cpu;
@@ -299,10 +317,13 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
 		walk_stacks(ctx, full);
-	if (ns >= settings.threshold_ns)
-		send_block(ctx, cpu, full);
-	else
-		accumulate(ctx, cpu, full);
+	if (settings.reasons)
+		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
+	if (ns < settings.threshold_ns && accumulate(ctx, cpu, full, file))
+		return 0;
+	if (settings.reasons && file)
+		read_names(file, &full->reason);
+	send_block(ctx, cpu, full);
 	return 0;
 }
 

@@ -88,9 +88,11 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct iter_room *room;
 	struct wire_block *block;
+	struct file *file;
 	struct slot *slot;
 	__u32 zero = 0, nr;
 	__u64 since, size;
+	long err;
 
 	if (!task)
 		return 0;
@@ -133,7 +135,15 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	 */
 	if (__sync_val_compare_and_swap(&slot->since, since, 0) != since)
 		return 0;
-	if (bpf_seq_write(ctx->meta->seq, block, size))
+	if (settings.reasons) {
+		file = describe_reason(task, &room->full.reason, slot->incarnation, false);
+		if (file)
+			read_names(file, &room->full.reason);
+		err = bpf_seq_write(ctx->meta->seq, &room->full, sizeof(room->full.reason) + size);
+	} else {
+		err = bpf_seq_write(ctx->meta->seq, block, size);
+	}
+	if (err)
 		slot->since = since;
 	return 0;
 }

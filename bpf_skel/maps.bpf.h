@@ -11,9 +11,11 @@
 
 #define ENTRIES_MAX 49152 /* windowed sums in one generation */
 #define STACKS_MAX 49152  /* distinct stacks in one generation */
+#define REASONS_MAX 16384  /* distinct reasons in one generation */
 #define TARGETS_MAX 65536
 
 const volatile struct wire_settings settings = {};
+const volatile __u8 calls[WIRE_MAX_CALLS] = {}; /* enum wire_call, by number */
 
 /* Where the recording is; user space moves it on. */
 volatile __u32 phase = WIRE_PHASE_IDLE;
@@ -23,6 +25,7 @@ volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are c
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 filled[2];     /* entries in each generation */
 volatile __u32 known[2];      /* stacks in each generation */
+volatile __u32 told[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
@@ -103,7 +106,24 @@ struct {
 	__array(values, struct stacks_map);
 } stacks SEC(".maps") = { .values = { &stacks0, &stacks1 } };
 
+/* Ids of the reasons that this generation has sent. */
+struct reasons_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REASONS_MAX); /* 1 where reasons are off */
+	__type(key, __u64);
+	__type(value, __u64);
+} reasons0 SEC(".maps"), reasons1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__array(values, struct reasons_map);
+} reasons SEC(".maps") = { .values = { &reasons0, &reasons1 } };
+
+/* Sent from the block on, or with the reason in front of it. */
 struct full_block {
+	struct wire_reason reason;
 	struct wire_block block;
 	__u64 ips[2 * WIRE_MAX_FRAMES];
 };

@@ -9,7 +9,7 @@
 
 #include "maps.bpf.h"
 
-#define PARKED_MAX 16384 /* tasks whose stacks are kept; 2 kB each */
+#define PARKED_MAX 13312 /* tasks whose stacks are kept; 2.6 kB each, with the reason */
 
 /* Has one entry only where nothing is parked: user space sees to it. */
 struct {

@@ -55,6 +55,86 @@ struct pt_regs {
 	unsigned long ip;
 	unsigned long sp;
 	unsigned long cs;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+};
+
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_rdev;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	void *private_data;
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct in6_addr {
+	__u8 bytes___any[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct ns_common {
@@ -114,6 +194,7 @@ struct cred {
 
 struct thread_info {
 	__u32 cpu;
+	__u32 status;
 };
 
 struct task_struct {
@@ -129,6 +210,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	const struct cred *real_cred;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	__u64 start_boottime;
 	char comm[16];
 };

@@ -130,10 +130,8 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task, st
 		return;
 	describe_waker(&room->full.block, slot->state, now, ns);
 	walk_waker(ctx, &room->full);
-	if (ns >= settings.threshold_ns)
+	if (ns >= settings.threshold_ns || !accumulate(ctx, room, &room->full, NULL))
 		send_block(ctx, room, &room->full);
-	else
-		accumulate(ctx, room, &room->full);
 }
 
 /* Somebody wakes a task, which may not have left its CPU yet. */

@@ -64,6 +64,7 @@ struct wire_accounts {
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
+	__u64 lost_reasons;	/* reason records the ring had no room for */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
@@ -78,6 +79,7 @@ enum wire_kind {
 	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
 	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
 	WIRE_CGROUP_BORN = 4,
+	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
 };
 
 struct wire_head {
@@ -104,6 +106,58 @@ struct wire_block {
 	__u64 since;	   /* when it began, or the recording did; for blocks in flight */
 	__u64 runqueue_ns; /* of ns, at its end: woken, or preempted, it waited for a CPU */
 };
+
+/* Where a system call has what it waits for: its class, by number. */
+enum wire_call {
+	WIRE_CALL_OTHER = 0,
+	WIRE_CALL_FD,	 /* the first argument is a descriptor */
+	WIRE_CALL_POLL,	 /* the first argument points to descriptors: the first one is told */
+	WIRE_CALL_PATH,	 /* the first argument points to a path */
+	WIRE_CALL_PATHAT, /* the second one does */
+	WIRE_CALL_FUTEX,
+};
+
+enum wire_object {
+	WIRE_OBJECT_NONE = 0,
+	WIRE_OBJECT_FILE,
+	WIRE_OBJECT_SOCKET,
+	WIRE_OBJECT_PATH, /* as the caller wrote it: names hold one string */
+};
+
+#define WIRE_MAX_CALLS 512
+#define WIRE_PATH_NAMES 8
+#define WIRE_NAME_LEN 48
+
+/*
+ * What a thread waited for. In the ring it stands in front of its block, in one piece with
+ * it; alone, it belongs to sums.
+ */
+struct wire_reason {
+	struct wire_head head;
+	__u64 id; /* hash over what tells reasons apart; never 0 */
+	__u32 generation;
+	__s32 nr; /* of the system call; -1: in none */
+	__u64 args[6];
+	__u32 flags;  /* WIRE_REASON_* */
+	__u32 object; /* enum wire_object */
+	__u64 ino;
+	__u32 dev;  /* of the file's file system, as the kernel packs it: major << 20 | minor */
+	__u32 rdev; /* of a device */
+	__u32 mode;
+	__s32 fd;
+	__u16 family;
+	__u16 protocol;
+	__u16 local_port;  /* host order */
+	__u16 remote_port; /* network order */
+	__u8 local[16];
+	__u8 remote[16];
+	__u32 nr_names;
+	__u32 reserved;
+	char names[WIRE_PATH_NAMES][WIRE_NAME_LEN]; /* of the path, the last one first */
+};
+
+#define WIRE_REASON_COMPAT 1U /* a 32-bit call: the number is of another table */
+#define WIRE_REASON_CUT 2U    /* the path has more names in front */
 
 #define WIRE_BLOCK_PREEMPTED 1U /* the state is R and the switch was involuntary */
 #define WIRE_BLOCK_KTHREAD 2U	/* a kernel thread */
@@ -145,6 +199,7 @@ struct wire_entry_key {
 	__u64 incarnation; /* unique for each task in a recording; survives PID reuse */
 	__u64 kernel_id;   /* wire_stack.id */
 	__u64 user_id;
+	__u64 reason_id; /* wire_reason.id, 0 unless asked for */
 	__u64 cgroup;
 	__u32 pid;
 	__u32 tid;
@@ -244,7 +299,8 @@ struct wire_settings {
 	__u8 walk_at_out; /* stacks are parked at switch-out */
 	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
 	__u8 wakers;
-	__u8 reserved[7];
+	__u8 reasons;
+	__u8 reserved[6];
 	struct wire_who who;
 	struct wire_waker waker;
 };
@@ -254,8 +310,9 @@ struct wire_settings {
 WIRE_ASSERT(wire_head, 8);
 WIRE_ASSERT(wire_block, 88);
 WIRE_ASSERT(wire_stack, 24);
+WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);
-WIRE_ASSERT(wire_entry_key, 48);
+WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
@@ -264,6 +321,6 @@ WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 32);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 40);
 
 #endif /* DENET_WIRE_H */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
+#include "capture/idle.h"
 #include "host/cgroup.h"
 #include "host/cpus.h"
 #include "host/pidns.h"
@@ -37,6 +38,8 @@ enum record_key {
 	KEY_NO_STILL_BLOCKED,
 	KEY_SPLIT_RUNQUEUE,
 	KEY_WAKERS,
+	KEY_SKIP_IDLE,
+	KEY_REASON,
 	KEY_RAW_FRAMES,
 	KEY_CAPTURE,
 	KEY_KERNEL_THREADS,
@@ -60,6 +63,9 @@ struct record {
 	struct cgroup_list groups;
 	char *users; /* names, apart by commas, until they are looked up */
 	char *group_names;
+	struct idle_table idle;
+	const char *idle_file;
+	bool skip_idle;
 	bool has_cpus;
 	bool only_kernel;
 	bool only_user;
@@ -100,6 +106,10 @@ static const struct argp_option option_table[] = {
 	  2 },
 	{ "wakers", KEY_WAKERS, NULL, 0,
 	  "Record who woke the threads, and how much time that ended, as an event wakeup-time", 2 },
+	{ "skip-idle", KEY_SKIP_IDLE, "FILE", OPTION_ARG_OPTIONAL,
+	  "Leave out threads that wait for work, as in epoll_wait, accept or a condition "
+	  "variable; FILE adds to the table of such calls",
+	  2 },
 	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
@@ -122,6 +132,10 @@ static const struct argp_option option_table[] = {
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
 	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
 	  "Record the cgroup of each sample, for perf report --sort cgroup", 4 },
+	{ "reason", KEY_REASON, NULL, 0,
+	  "Record what each sample waited for, system call, file or socket, as the event "
+	  "denet:offcpu_wait",
+	  4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
 	{ "buildid-cache", KEY_BUILDID_CACHE, NULL, 0,
 	  "Copy what was hit to ~/.debug, for perf archive", 4 },
@@ -317,6 +331,10 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 	case KEY_WAKERS:
 		capture->wakers = true;
 		return 0;
+	case KEY_SKIP_IDLE:
+		record->skip_idle = true;
+		record->idle_file = text;
+		return 0;
 	case KEY_OFF_CPU:
 		return 0;
 	}
@@ -426,6 +444,9 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_ALL_CGROUPS:
 		record->options.capture.cgroups = true;
+		return 0;
+	case KEY_REASON:
+		record->options.capture.reasons = true;
 		return 0;
 	case 'm':
 		parse_pages(state, text, &record->options.capture.ring_pages);
@@ -556,6 +577,17 @@ static void record__settle(struct record *record)
 	capture->user_stacks = !record->only_kernel;
 }
 
+/* The table of waits for work: the built-in one, and what the user adds. */
+static int record__read_idle(struct record *record)
+{
+	int err = idle_table__init(&record->idle);
+
+	if (!err && record->idle_file)
+		err = idle_table__read(&record->idle, record->idle_file);
+	record->options.capture.idle = &record->idle;
+	return err;
+}
+
 /* Looks all names up on this machine. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
@@ -576,6 +608,8 @@ static int record__resolve(struct record *record)
 			err = cgroup_list__resolve(&record->groups, &mounts, record->group_names);
 		cgroup_mounts__free(&mounts);
 	}
+	if (!err && record->skip_idle)
+		err = record__read_idle(record);
 	capture->uids = (const uint32_t *)record->uids.ids;
 	capture->nr_uids = record->uids.nr;
 	capture->groups = record->groups.refs;
@@ -590,6 +624,7 @@ static void record__free(struct record *record)
 	id_list__free(&record->tids);
 	id_list__free(&record->uids);
 	cgroup_list__free(&record->groups);
+	idle_table__free(&record->idle);
 	free(record->users);
 	free(record->group_names);
 }

@@ -12,6 +12,22 @@ struct frames {
 	bool truncated; /* the walk stopped at the limit, not at the root */
 };
 
+/* What a block waited for. Strings are empty where there is nothing to tell. */
+struct reason {
+	int32_t nr;	  /* of the system call; -1: in none */
+	const char *call; /* its name; "" if there is none or it is not known */
+	uint64_t args[6]; /* of a sum: of one of its blocks */
+	bool fault;	  /* a page fault, in user space or in the call */
+	bool futex;	  /* args[0] is the address of a futex */
+	int32_t fd;	  /* the descriptor that the call waits on; -1: none */
+	uint64_t ino;	  /* of the file; 0: none */
+	uint32_t major;	  /* device that the file is on, or that it is */
+	uint32_t minor;
+	char path[256];	  /* as /proc/PID/fd has it: also socket:[INODE] and pipe:[INODE] */
+	char local[56];	  /* end points of a socket: address:port */
+	char remote[56];
+};
+
 /*
  * Off-CPU time of one thread in one callchain: either one block or the sum of several
  * that ended in one window. The only thing that outputs see; what the kernel sent is
@@ -34,6 +50,7 @@ struct sample {
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;
+	const struct reason *reason; /* NULL: not asked for, or lost */
 };
 
 #endif /* DENET_SAMPLE_H */

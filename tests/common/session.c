@@ -61,6 +61,14 @@ static int take_sample(void *ctx, const struct sample *sample)
 		return err;
 	err = copy_frames(&copy->user, &sample->user);
 	session->nr++;
+	if (!err && sample->reason) {
+		struct reason *reason = malloc(sizeof(*reason));
+
+		copy->reason = reason;
+		if (!reason)
+			return -ENOMEM;
+		*reason = *sample->reason;
+	}
 	return err;
 }
 
@@ -190,6 +198,7 @@ void session__free(struct session *session)
 	for (size_t i = 0; i < session->nr; i++) {
 		free((void *)session->samples[i].kernel.ips);
 		free((void *)session->samples[i].user.ips);
+		free((void *)session->samples[i].reason);
 	}
 	free(session->samples);
 	memset(session, 0, sizeof(*session));
@@ -266,6 +275,7 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
 	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
 	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
+	 (stats)->filtered_idle.field +                                                            \
 	 (stats)->lost_ring.field + (stats)->lost_internal.field)
 
 int64_t stats__unaccounted_count(const struct capture_stats *stats)
@@ -291,6 +301,7 @@ void stats__print(const struct capture_stats *stats)
 		{ "filtered (state)", stats->filtered_state },
 		{ "filtered (min)", stats->filtered_min },
 		{ "filtered (max)", stats->filtered_max },
+		{ "filtered (idle)", stats->filtered_idle },
 		{ "filtered (blocked)", stats->filtered_blocked },
 		{ "lost (ring)", stats->lost_ring },
 		{ "lost (internal)", stats->lost_internal },

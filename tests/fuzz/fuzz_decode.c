@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/decode.h"
+#include "capture/reason.h"
 #include "capture/sideband.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decoded_stack stack;
 	struct decoded_user user;
 	struct sample sample;
+	struct reason reason;
 	void *copy = malloc(size ? size : 1);
 
 	if (!copy)
@@ -53,6 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += touch(&stack.frames);
 	if (decode__user(copy, size, &user) > 0)
 		sum += touch(&user.frames);
+	if (reason__decode(copy, size, &reason) > 0)
+		sum += strlen(reason.path) + strlen(reason.local) + strlen(reason.remote);
 	check_sideband(copy, size);
 	(void)sum;
 	free(copy);

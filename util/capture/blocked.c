@@ -161,7 +161,7 @@ static int report_block(struct report *report, const struct wire_block *block,
 	if (!tally) {
 		tally = &capture->stats.in_flight;
 		find_user_frames(report->user, block, &sample->user);
-		err = capture__deliver(capture, sample);
+		err = capture__deliver(capture, sample, CAPTURE_CAME_IN_FLIGHT);
 	}
 	tally->count++;
 	tally->ns += block->ns;
@@ -172,13 +172,22 @@ static int report_records(void *ctx, const void *data, size_t size)
 {
 	struct report *report = ctx;
 	const struct wire_block *block;
+	struct reason *reason = &report->capture->reason;
 	struct sample sample;
+	bool has_reason;
 	int len, err = 0;
 
 	for (size_t at = 0; at < size && !err; at += (size_t)len) {
+		/* Where there are reasons, each block has one in front of it. */
+		len = reason__decode((const char *)data + at, size - at, reason);
+		has_reason = len > 0;
+		if (has_reason)
+			at += (size_t)len;
 		len = decode__block((const char *)data + at, size - at, &sample, &block);
 		if (len <= 0)
 			return -EINVAL;
+		if (has_reason)
+			sample.reason = reason;
 		err = report_block(report, block, &sample);
 	}
 	return err;

@@ -16,6 +16,7 @@
  */
 struct capture;
 struct cgroup_ref; /* host/cgroup.h */
+struct idle_table; /* capture/idle.h */
 
 /* pid and tid of a waker that is no thread which has one here; no real pid is that large. */
 #define CAPTURE_PID_INTERRUPT 0x7fffffffU
@@ -57,6 +58,8 @@ struct capture_options {
 	bool kernel_stacks;
 	bool user_stacks;
 	bool cgroups;	     /* samples tell the cgroup, and new cgroups are told */
+	bool reasons;	     /* samples tell what they waited for */
+	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
 	bool raw_frames;     /* keep the tracer's own frames */
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
 	bool wakers;	     /* samples of those who woke the targets come as well */
@@ -139,6 +142,7 @@ struct capture_stats {
 	struct capture_tally filtered_state;
 	struct capture_tally filtered_min;
 	struct capture_tally filtered_max;
+	struct capture_tally filtered_idle; /* waited for work, and there is a table of that */
 	struct capture_tally filtered_blocked; /* in flight, and no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
@@ -149,6 +153,7 @@ struct capture_stats {
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
 	uint64_t full_entries;		 /* sent directly because the sums were full */
 	uint64_t full_stacks;
+	uint64_t lost_reasons;		 /* records of reasons the rings had no room for */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;

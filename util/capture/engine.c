@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/decode.h"
+#include "capture/idle.h"
 #include "capture/waker.h"
 #include "capture/who.h"
 #include "host/settings.h"
@@ -48,6 +49,11 @@ void capture_options__init(struct capture_options *options)
 	};
 }
 
+bool capture__reasons(const struct capture_options *options)
+{
+	return options->reasons || options->idle;
+}
+
 static struct wire_settings make_settings(const struct capture_options *options)
 {
 	return (struct wire_settings){
@@ -65,6 +71,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.user_stacks = options->user_stacks,
 		.split_runqueue = options->split_runqueue,
 		.wakers = options->wakers,
+		.reasons = capture__reasons(options),
 	};
 }
 
@@ -160,6 +167,8 @@ static int build(struct capture *capture)
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
 	make_trim(capture);
+	if (settings.reasons)
+		reason_symbols__read(&capture->symbols);
 	err = connect_rings(capture);
 	return err ? err : add_targets(capture);
 }
@@ -196,6 +205,9 @@ void capture__delete(struct capture *capture)
 	trim__delete(capture->trim);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
+	for (int i = 0; i < 2; i++)
+		reason_store__free(&capture->reasons[i]);
+	reason_symbols__free(&capture->symbols);
 	queue__free(&capture->queue);
 	buffer__free(&capture->tasks);
 	buffer__free(&capture->aligned);
@@ -269,8 +281,22 @@ const struct capture_task *capture__tasks(const struct capture *capture, size_t 
 	return (const struct capture_task *)(const void *)capture->tasks.data;
 }
 
-int capture__deliver(struct capture *capture, struct sample *sample)
+/* Decides by the chain whether it is a page fault, and whether it waits for work. */
+static bool is_idle(struct capture *capture, const struct sample *sample)
 {
+	const struct idle_table *table = capture->options.idle;
+	const struct frames *kernel = &sample->kernel;
+	struct reason *reason = &capture->reason;
+
+	reason->fault = reason_symbols__in_fault(&capture->symbols, kernel);
+	return table && idle_table__matches(table, sample, reason,
+					    reason_symbols__leaf(&capture->symbols, kernel));
+}
+
+int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came)
+{
+	if (sample->time > capture->stats.end_ns)
+		capture->stats.end_ns = sample->time;
 	if (sample->kernel.truncated)
 		capture->stats.truncated_kernel += sample->count;
 	if (sample->user.truncated)
@@ -279,9 +305,30 @@ int capture__deliver(struct capture *capture, struct sample *sample)
 		trim__cut_wakeup(capture->trim, &sample->kernel);
 	else
 		trim__cut(capture->trim, &sample->kernel);
-	if (sample->time > capture->stats.end_ns)
-		capture->stats.end_ns = sample->time;
+	if (sample->reason && is_idle(capture, sample)) {
+		capture->idle[came].count += sample->count;
+		capture->idle[came].ns += sample->period;
+		return 0;
+	}
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
+}
+
+/* A reason: of the block behind it, or of sums. */
+static int read_reason(struct capture *capture, const char *data, size_t size)
+{
+	const struct wire_reason *wire = (const struct wire_reason *)(const void *)data;
+	const struct wire_block *block;
+	struct sample sample;
+	int len = reason__decode(data, size, &capture->reason);
+
+	if (len < 0)
+		return len;
+	if (decode__kind(data + len, size - (size_t)len) != WIRE_BLOCK)
+		return reason_store__add(&capture->reasons[wire->generation & 1], wire);
+	if (decode__block(data + len, size - (size_t)len, &sample, &block) < 0)
+		return -EINVAL;
+	sample.reason = &capture->reason;
+	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
 }
 
 /* What a program sent: the raw data of a sample, of which a u32 tells the size. */
@@ -297,10 +344,12 @@ static int read_wire(struct capture *capture, const char *raw, size_t size)
 	if (buffer__append(&capture->aligned, raw, size))
 		return -ENOMEM;
 	switch (decode__kind(capture->aligned.data, size)) {
+	case WIRE_REASON:
+		return read_reason(capture, capture->aligned.data, size);
 	case WIRE_BLOCK:
 		if (decode__block(capture->aligned.data, size, &sample, &block) < 0)
 			return -EINVAL;
-		return capture__deliver(capture, &sample);
+		return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
 	case WIRE_STACK:
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
@@ -426,7 +475,7 @@ static int report_last_losses(struct capture *capture)
 	err = programs__accounts(capture->programs, &sum, &wakeups);
 	if (err)
 		return err;
-	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks +
+	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
 	       wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
 	if (lost <= capture->stats.lost_records)
 		return 0;

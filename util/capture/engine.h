@@ -7,10 +7,19 @@
 #include "capture/cost.h"
 #include "capture/programs.h"
 #include "capture/queue.h"
+#include "capture/reason.h"
 #include "capture/ring.h"
 #include "capture/sideband.h"
 #include "capture/stacks.h"
 #include "capture/trim.h"
+
+/* How a block came to be delivered; what is idle is taken off the account of its way. */
+enum capture_came {
+	CAPTURE_CAME_DIRECT,
+	CAPTURE_CAME_SUM,
+	CAPTURE_CAME_IN_FLIGHT,
+	CAPTURE_IDLE_MAX,
+};
 
 /* What the files of this room share; nobody else includes it. */
 struct capture {
@@ -22,6 +31,10 @@ struct capture {
 	struct queue queue;	       /* of the side band */
 	struct trim *trim;	       /* NULL: frames are left as they are */
 	struct stacks *stacks[2];      /* of the two generations */
+	struct reason_store reasons[2]; /* of the two generations */
+	struct reason_symbols symbols; /* read where reasons are asked for */
+	struct reason reason;	       /* of the block that is delivered */
+	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */
 	struct buffer tasks;	       /* struct capture_task */
 	struct capture_stats stats;    /* what user space counts */
 	struct capture_tally blocked;  /* threads in flight at the end, before filters */
@@ -33,8 +46,11 @@ struct capture {
 	bool stopped;
 };
 
-/* Hands a sample to the sink, its kernel chain cut. */
-int capture__deliver(struct capture *capture, struct sample *sample);
+/* Hands a sample to the sink, its kernel chain cut, unless it is idle. */
+int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came);
+
+/* Whether the programs tell reasons. */
+bool capture__reasons(const struct capture_options *options);
 
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);

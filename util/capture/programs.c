@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/reason.h"
 #include "capture/refusal.h"
 #include "offcpu.skel.h"
 
@@ -141,6 +142,19 @@ static void drop(struct programs *programs)
 	programs->dummy_fd = -1;
 }
 
+/* What reasons need of memory and tables, where they are asked for. */
+static int settle_reasons(struct offcpu_bpf *skel, bool reasons)
+{
+	int err;
+
+	if (reasons) {
+		reason__classify((uint8_t *)skel->rodata->calls);
+		return 0;
+	}
+	err = bpf_map__set_max_entries(skel->maps.reasons0, 1);
+	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
+}
+
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
@@ -157,7 +171,9 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
 	programs->skel->bss->min_ns = settings->min_ns;
 	choose_programs(programs->skel, btf, way);
-	err = bpf_map__set_max_entries(programs->skel->maps.targets,
+	err = settle_reasons(programs->skel, settings->reasons);
+	if (!err)
+		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
 	/* Nothing is parked by the other ways: no memory for it. */
 	if (!err && !set->walk_at_out)
@@ -427,6 +443,11 @@ unsigned int programs__filled(const struct programs *programs)
 	__u64 stacks =
 		100ULL * bss->known[gen] / bpf_map__max_entries(programs->skel->maps.stacks0);
 
+	__u64 reasons =
+		100ULL * bss->told[gen] / bpf_map__max_entries(programs->skel->maps.reasons0);
+
+	if (reasons > stacks)
+		stacks = reasons;
 	return (unsigned int)(sums > stacks ? sums : stacks);
 }
 
@@ -509,6 +530,9 @@ int programs__take_sums(struct programs *programs, unsigned int gen, programs_su
 		err = take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch, &take);
 	if (!err && skel->bss->known[gen])
 		err = take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
+	if (!err && skel->bss->told[gen])
+		err = take_all(gen ? skel->maps.reasons1 : skel->maps.reasons0, NULL, NULL);
+	skel->bss->told[gen] = 0;
 	skel->bss->filled[gen] = 0;
 	skel->bss->known[gen] = 0;
 	return err;
@@ -574,6 +598,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->lost_stacks += cpu->lost_stacks;
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
+	sum->lost_reasons += cpu->lost_reasons;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 }

@@ -32,6 +32,25 @@ static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
 	};
 }
 
+static void move(struct capture_tally *from, struct capture_tally *to,
+		 const struct capture_tally *part)
+{
+	from->count -= part->count;
+	from->ns -= part->ns;
+	*to = add(*to, *part);
+}
+
+/*
+ * The programs took idle blocks for kept ones, as did whoever delivered them; only the chain
+ * told what they are.
+ */
+static void move_idle(const struct capture *capture, struct capture_stats *stats)
+{
+	move(&stats->direct, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_DIRECT]);
+	move(&stats->accumulated, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_SUM]);
+	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_IN_FLIGHT]);
+}
+
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
@@ -57,11 +76,13 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->wakeups = wakeups_from_wire(&wakeups);
 	stats->full_entries = sum.full_entries + wakeups.full_entries;
 	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
+	move_idle(capture, stats);
+	stats->lost_reasons = sum.lost_reasons;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->unseen_switches = sum.no_storage;
 	/* The rest of what the rings lost was not ours: side band. */
-	lost = stats->lost_ring.count + sum.lost_stacks + stats->wakeups.lost.count +
-	       wakeups.lost_stacks;
+	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
+	       stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	err = programs__info(capture->programs, &info);
 	if (err)

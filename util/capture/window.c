@@ -13,6 +13,7 @@
 struct drain {
 	struct capture *capture;
 	const struct stacks *stacks;
+	struct reason_store *reasons;
 };
 
 /* The frames of an id; an id without them is a loss, which is counted. */
@@ -35,7 +36,10 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 		capture->stats.lost_stack.count += sample.count;
 		capture->stats.lost_stack.ns += sample.period;
 	}
-	return capture__deliver(capture, &sample);
+	if (key->reason_id &&
+	    reason_store__find(drain->reasons, key->reason_id, &capture->reason))
+		sample.reason = &capture->reason;
+	return capture__deliver(capture, &sample, CAPTURE_CAME_SUM);
 }
 
 bool capture__wants_drain(const struct capture *capture)
@@ -67,8 +71,10 @@ int capture__drain(struct capture *capture)
 	if (err)
 		return err;
 	drain.stacks = capture->stacks[gen];
+	drain.reasons = &capture->reasons[gen];
 	err = programs__take_sums(capture->programs, (unsigned int)gen, deliver_sum, &drain);
 	stacks__clear(capture->stacks[gen]);
+	reason_store__clear(&capture->reasons[gen]);
 	capture->stats.windows++;
 	if (!err && capture->sink.round)
 		err = capture->sink.round(capture->sink.ctx);

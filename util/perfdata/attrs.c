@@ -20,6 +20,7 @@ static const struct event_kind kinds[] = {
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
 static const struct event_kind late_kinds[] = {
 	{ WRITER_OVERHEAD, "denet:overhead", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
+	{ WRITER_OFFCPU_WAIT, "denet:offcpu_wait", PERF_TYPE_TRACEPOINT, 60002, PERF_SAMPLE_RAW },
 };
 
 #define NR_LATE_KINDS (sizeof(late_kinds) / sizeof(late_kinds[0]))
@@ -46,25 +47,48 @@ const struct event_kind *attrs__late_kind(uint64_t id)
 	return NULL;
 }
 
-size_t attrs__select_late(const struct event_kind *selected[ATTRS_MAX])
+size_t attrs__select_late(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
 {
+	size_t nr = 0;
+
+	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
+		if (events & 1ULL << late_kinds[i].id)
+			selected[nr++] = &late_kinds[i];
+	}
+	return nr;
+}
+
+uint64_t attrs__late_bits(void)
+{
+	uint64_t bits = 0;
+
 	for (size_t i = 0; i < NR_LATE_KINDS; i++)
-		selected[i] = &late_kinds[i];
-	return NR_LATE_KINDS;
+		bits |= 1ULL << late_kinds[i].id;
+	return bits;
+}
+
+struct event_kind attrs__stand_in(const struct event_kind *kind)
+{
+	struct event_kind stand_in = *kind;
+
+	if (attrs__late_kind(kind->id)) {
+		stand_in.type = PERF_TYPE_SOFTWARE;
+		stand_in.config = PERF_COUNT_SW_BPF_OUTPUT;
+	}
+	return stand_in;
 }
 
 size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
 {
 	size_t nr = 0;
 
-	_Static_assert(NR_KINDS <= ATTRS_MAX && NR_LATE_KINDS <= ATTRS_MAX,
-		       "ATTRS_MAX is too small");
+	_Static_assert(NR_KINDS + NR_LATE_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
 	for (size_t i = 0; i < NR_KINDS; i++) {
 		/* The first one asks for the side band: no file is without it. */
 		if (!i || events & 1ULL << kinds[i].id)
 			selected[nr++] = &kinds[i];
 	}
-	return nr;
+	return nr + attrs__select_late(events, selected + nr);
 }
 
 const struct event_kind *attrs__kind(uint64_t id)
@@ -96,7 +120,7 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *att
 
 	if (cgroups)
 		full.sample_type |= PERF_SAMPLE_CGROUP;
-	if (kind == &kinds[0]) {
+	if (kind->id == kinds[0].id) {
 		full.mmap = 1;
 		full.mmap2 = 1;
 		full.comm = 1;

@@ -22,7 +22,8 @@ const struct event_kind *attrs__kinds(size_t *nr);
 
 /*
  * The events of one file: those of attrs__kinds() that are always there and those whose bits
- * (1 << id) are set. Fills in kinds, ATTRS_MAX at most, and returns their number.
+ * (1 << id) are set, late ones at the end. Fills in kinds, ATTRS_MAX at most, and returns
+ * their number.
  */
 #define ATTRS_MAX 8
 size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
@@ -30,8 +31,18 @@ size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX])
 /*
  * Events that most files do not have. What they look like is told by TRACING_DATA, which
  * comes last in a file, so their attrs do, too, and only if there are samples of them.
+ * Those whose bits are set.
  */
-size_t attrs__select_late(const struct event_kind *kinds[ATTRS_MAX]);
+size_t attrs__select_late(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
+
+/* The bits of all late events. */
+uint64_t attrs__late_bits(void);
+
+/*
+ * What the front of a file says of an event: of a late one, that its samples carry raw data.
+ * Readers of a file that was never finished can then pass over them.
+ */
+struct event_kind attrs__stand_in(const struct event_kind *kind);
 
 /* The late event of an id; NULL: there is none. */
 const struct event_kind *attrs__late_kind(uint64_t id);

@@ -149,18 +149,15 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind, boo
 
 static int encode_event_desc(struct buffer *out, const struct features *features)
 {
-	const struct event_kind *kinds[ATTRS_MAX], *late[ATTRS_MAX];
-	size_t nr = attrs__select(features->events, kinds);
-	size_t nr_late = features->late ? attrs__select_late(late) : 0;
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(features->events | features->late, kinds);
 	int err;
 
-	err = put_u32(out, (uint32_t)(nr + nr_late));
+	err = put_u32(out, (uint32_t)nr);
 	if (!err)
 		err = put_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_event_desc(out, kinds[i], features->cgroups);
-	for (size_t i = 0; !err && i < nr_late; i++)
-		err = put_event_desc(out, late[i], features->cgroups);
 	return err;
 }
 

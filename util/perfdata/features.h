@@ -22,8 +22,8 @@ struct features {
 	int argc;
 	const char *const *argv;
 	bool cgroups;
-	bool late;       /* late events are in the file */
 	uint64_t events; /* as writer_options.events */
+	uint64_t late; /* bits of the late events that are in the file */
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;
 	uint64_t clock_ns;    /* of clockid */

@@ -17,12 +17,39 @@ static const struct tracing_field overhead_fields[] = {
 	{ 0 },
 };
 
+/* What a sample of offcpu-time waited for. Strings are empty where there is nothing to tell. */
+static const struct tracing_field wait_fields[] = {
+	{ "u64", "ns", 8, 0 },
+	{ "u64", "blocks", 8, 0 },
+	{ "s32", "nr", 4, 1 },
+	{ "char", "state[4]", 4, 0 },
+	{ "u64", "arg0", 8, 0 },
+	{ "u64", "arg1", 8, 0 },
+	{ "u64", "arg2", 8, 0 },
+	{ "u64", "arg3", 8, 0 },
+	{ "u64", "arg4", 8, 0 },
+	{ "u64", "arg5", 8, 0 },
+	{ "u64", "futex", 8, 0 },
+	{ "u64", "inode", 8, 0 },
+	{ "char", "name[32]", 32, 0 },
+	{ "char", "kind[16]", 16, 0 },
+	{ "char", "device[16]", 16, 0 },
+	{ "char", "path[256]", 256, 0 },
+	{ "char", "local[56]", 56, 0 },
+	{ "char", "remote[56]", 56, 0 },
+	{ "char", "text[384]", 384, 0 },
+	{ 0 },
+};
+
 /* Configs are never renumbered: files carry them. Kernels count from 1 and stay far below. */
 static const struct tracing_event events[] = {
 	{ 60001, "overhead", overhead_fields,
 	  "\"min_block %llu -> %llu ns, as the programs cost %u and the recorder %u ppm of a CPU "
 	  "(limit %u)\", REC->old_min_ns, REC->new_min_ns, REC->bpf_ppm, REC->own_ppm, "
 	  "REC->limit_ppm" },
+	{ 60002, "offcpu_wait", wait_fields,
+	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
+	  "REC->text" },
 };
 
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))

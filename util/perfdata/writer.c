@@ -69,8 +69,9 @@ static int put_front(struct writer *writer, struct buffer *out)
 		struct layout_attr attr = {
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
+		struct event_kind kind = attrs__stand_in(kinds[i]);
 
-		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
+		attrs__fill(&kind, writer->features.cgroups, attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;
@@ -82,7 +83,8 @@ static int put_names(const struct writer *writer, struct buffer *out)
 	size_t nr = attrs__select(writer->features.events, kinds);
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i++)
+	/* A tracepoint has its name from its format. */
+	for (size_t i = 0; !err && i < nr && !attrs__late_kind(kinds[i]->id); i++)
 		err = encode__event_name(out, kinds[i]->id, kinds[i]->name);
 	return err;
 }
@@ -218,6 +220,10 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 	*err = file__open(&writer->file, options->path);
 	if (*err)
 		goto out;
+	/* A pipe tells them right before their first samples, a file at its end. */
+	if (writer->file.pipe)
+		writer->features.events &= ~attrs__late_bits();
+	writer->features.late = writer->features.events & attrs__late_bits();
 	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
 	if (!*err)
 		*err = writer__flush(writer);
@@ -264,7 +270,7 @@ static int announce_late(struct writer *writer)
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	struct buffer data = { 0 };
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select_late(kinds);
+	size_t nr = attrs__select_late(UINT64_MAX, kinds);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
@@ -285,6 +291,7 @@ static int put_trace(struct writer *writer, const struct event_kind *kind,
 {
 	struct sample sample = {
 		.time = trace->time,
+		.period = trace->period,
 		.pid = trace->pid,
 		.tid = trace->tid,
 		.cpu = trace->cpu,
@@ -316,7 +323,7 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 		return -EINVAL;
 	if (writer->file.pipe && !writer->features.late)
 		err = announce_late(writer);
-	writer->features.late = true;
+	writer->features.late |= 1ULL << event;
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
 }
 
@@ -415,12 +422,11 @@ uint64_t writer__samples(const struct writer *writer)
 static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
 			 struct layout_section *section)
 {
-	const struct event_kind *kinds[2 * ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds);
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events | writer->features.late, kinds);
 	uint64_t ids = offset + out->len;
 	int err = 0;
 
-	nr += attrs__select_late(kinds + nr);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	*section = (struct layout_section){ .offset = offset + out->len,

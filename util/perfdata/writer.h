@@ -23,11 +23,16 @@ enum writer_event {
 	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
 	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
+	WRITER_OFFCPU_WAIT = 34, /* "denet:offcpu_wait": what a sample of offcpu-time waited for */
 };
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
-	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
+	/*
+	 * Bits 1 << enum writer_event of those besides offcpu-time. A tracepoint that is not
+	 * among them may be written, too; but a file that is never finished cannot then be read.
+	 */
+	uint64_t events;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	int argc;         /* CMDLINE feature */
 	const char *const *argv;
@@ -53,6 +58,7 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
  */
 struct writer_trace {
 	uint64_t time;
+	uint64_t period; /* by which readers weigh it; 0: not at all */
 	uint32_t pid, tid, cpu;
 	const void *fields;
 	size_t size;
@@ -67,6 +73,24 @@ struct writer_overhead {
 	uint32_t own_ppm; /* millionths of a CPU, over all of them */
 	uint32_t limit_ppm;
 	uint32_t measured; /* 1: bpf_ppm was measured, 0: estimated */
+};
+
+/* The fields of WRITER_OFFCPU_WAIT; strings end in a NUL. */
+struct writer_wait {
+	uint64_t ns;
+	uint64_t blocks;
+	int32_t nr; /* of the system call; -1: in none */
+	char state[4];
+	uint64_t args[6];
+	uint64_t futex; /* its address; 0: none */
+	uint64_t inode;
+	char name[32]; /* of the system call */
+	char kind[16]; /* "syscall", "page-fault" or "none" */
+	char device[16];
+	char path[256];
+	char local[56];
+	char remote[56];
+	char text[384]; /* all of it in words */
 };
 
 /*

@@ -112,6 +112,7 @@ static int start_capture(struct recorder *recorder)
 		options.nr_pids = 1;
 	}
 	options.delayed = recorder->options->delay_ns != 0;
+	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	recorder->sink.split = options.split_runqueue;
 	sink__init(&recorder->sink, &sink);
@@ -122,7 +123,7 @@ static int start_capture(struct recorder *recorder)
 }
 
 /* The events of the file besides offcpu-time. */
-static uint64_t file_events(const struct recorder *recorder)
+static uint64_t other_events(const struct recorder *recorder)
 {
 	uint64_t events = 0;
 
@@ -132,6 +133,8 @@ static uint64_t file_events(const struct recorder *recorder)
 		events |= 1ULL << WRITER_RUNQUEUE_TIME;
 	if (recorder->options->capture.wakers)
 		events |= 1ULL << WRITER_WAKEUP_TIME;
+	if (recorder->sink.reasons)
+		events |= 1ULL << WRITER_OFFCPU_WAIT;
 	return events;
 }
 
@@ -140,7 +143,7 @@ static int open_file(struct recorder *recorder)
 	const struct recorder_options *options = recorder->options;
 	struct writer_options writer_options = {
 		.path = options->output,
-		.events = file_events(recorder),
+		.events = other_events(recorder),
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,

@@ -10,6 +10,7 @@
 #include "perfdata/writer.h"
 #include "record/hits.h"
 #include "record/past.h"
+#include "record/wait_event.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
 static bool read_link(const char *pid, const char *name, char *text, size_t size)
@@ -63,6 +64,8 @@ static int write_block(struct sink *sink, const struct sample *sample)
 	part.period = waited;
 	if (waited && !err)
 		err = writer__sample(sink->writer, WRITER_RUNQUEUE_TIME, &part);
+	if (!err && sink->reasons && sample->reason && !idle)
+		err = wait_event__write(sink->writer, sample);
 	if (err)
 		return err;
 	sink->runqueue_ns += waited;

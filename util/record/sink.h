@@ -19,6 +19,7 @@ struct sink {
 	struct past *past;     /* NULL: there is one file only; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
 	bool split;	       /* time that waited for a CPU goes to runqueue-time */
+	bool reasons;	       /* samples say what they waited for */
 	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
 	uint64_t runqueue_ns;  /* of that, in runqueue-time */
 	uint64_t samples;      /* blocks and sums; split ones count once */

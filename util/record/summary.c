@@ -27,7 +27,7 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "";
-	char time[32], path[4096];
+	char time[32], path[4096], skipped[48] = "";
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
@@ -41,6 +41,10 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	if (summary->idle.count)
 		snprintf(idle, sizeof(idle), ", %s idle apart",
 			 units__format_count(summary->idle.count, count, sizeof(count)));
+	if (summary->stats.filtered_idle.count)
+		snprintf(skipped, sizeof(skipped), ", %s idle left out",
+			 units__format_count(summary->stats.filtered_idle.count, count,
+					     sizeof(count)));
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
@@ -48,13 +52,13 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
 			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s"
+		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s%s"
 		 ", %s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 wakers, idle,
+		 wakers, idle, skipped,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
@@ -76,6 +80,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "+ filtered by state", &stats->filtered_state },
 		{ "+ filtered, too short", &stats->filtered_min },
 		{ "+ filtered, too long", &stats->filtered_max },
+		{ "+ filtered, idle", &stats->filtered_idle },
 		{ "+ filtered, still blocked", &stats->filtered_blocked },
 		{ "+ lost, ring full", &stats->lost_ring },
 		{ "+ lost, internal", &stats->lost_internal },

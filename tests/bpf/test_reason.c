@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What blocks waited for: a child waits in ways whose objects the test has made. */
+#include "common/harness.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "capture/idle.h"
+#include "common/session.h"
+
+#define WAIT_MS 30
+#define WAIT_NS (WAIT_MS * NSEC_PER_MSEC)
+
+/* What the child waits on. Made before the fork, so that both know all of it. */
+struct objects {
+	uint32_t *futex;
+	int pipe[2];
+	int listener;
+	int client, server; /* a connection */
+	int locked;	    /* a file on which the parent has the lock */
+	int epoll;
+	char path[64];
+	char listen_at[32];
+	char client_at[32];
+	char server_at[32];
+};
+
+FIXTURE(reason)
+{
+	struct objects objects;
+	struct session session;
+	struct capture_options options;
+	pid_t child;
+	int go;
+};
+
+static void name_socket(int fd, char *name, size_t size, bool peer)
+{
+	struct sockaddr_in address = { 0 };
+	socklen_t len = sizeof(address);
+
+	if (peer)
+		getpeername(fd, (struct sockaddr *)&address, &len);
+	else
+		getsockname(fd, (struct sockaddr *)&address, &len);
+	snprintf(name, size, "127.0.0.1:%u", ntohs(address.sin_port));
+}
+
+static bool make_sockets(struct objects *objects)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	const struct timeval limit = { .tv_usec = WAIT_MS * 1000 };
+	socklen_t len = sizeof(address);
+
+	objects->listener = socket(AF_INET, SOCK_STREAM, 0);
+	objects->client = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(objects->listener, (struct sockaddr *)&address, len) ||
+	    listen(objects->listener, 1) ||
+	    getsockname(objects->listener, (struct sockaddr *)&address, &len) ||
+	    connect(objects->client, (struct sockaddr *)&address, len))
+		return false;
+	objects->server = accept(objects->listener, NULL, NULL);
+	name_socket(objects->listener, objects->listen_at, sizeof(objects->listen_at), false);
+	name_socket(objects->client, objects->client_at, sizeof(objects->client_at), false);
+	name_socket(objects->client, objects->server_at, sizeof(objects->server_at), true);
+	return objects->server >= 0 &&
+	       !setsockopt(objects->listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) &&
+	       !setsockopt(objects->client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+static bool make_objects(struct objects *objects)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int own;
+
+	objects->futex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			      0);
+	snprintf(objects->path, sizeof(objects->path), "/tmp/denet-reason-%d", getpid());
+	own = open(objects->path, O_RDWR | O_CREAT, 0600);
+	objects->locked = open(objects->path, O_RDWR);
+	objects->epoll = epoll_create1(0);
+	return objects->futex != MAP_FAILED && !pipe(objects->pipe) && own >= 0 &&
+	       objects->locked >= 0 && !flock(own, LOCK_EX) &&
+	       !epoll_ctl(objects->epoll, EPOLL_CTL_ADD, objects->pipe[0], &event) &&
+	       make_sockets(objects);
+}
+
+static void interrupt(int signal)
+{
+	(void)signal;
+}
+
+/* The call that comes next is interrupted after the time, if it waits for so long. */
+static void set_alarm(void)
+{
+	const struct itimerval timer = { .it_value = { .tv_usec = WAIT_MS * 1000 } };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+struct fault {
+	int fd;
+	char *page;
+};
+
+/* Lets the other thread have its page only after the time. */
+static void *serve_fault(void *arg)
+{
+	const struct timespec rest = { .tv_nsec = WAIT_NS };
+	struct fault *fault = arg;
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)fault->page, 4096 } };
+	struct pollfd ready = { .fd = fault->fd, .events = POLLIN };
+
+	poll(&ready, 1, -1);
+	nanosleep(&rest, NULL);
+	ioctl(fault->fd, UFFDIO_ZEROPAGE, &zero);
+	return NULL;
+}
+
+/* A thread touches a page that is not there. False: the kernel has no userfaultfd. */
+static bool wait_for_page(void)
+{
+	struct fault fault = { .fd = (int)syscall(SYS_userfaultfd, O_NONBLOCK) };
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	pthread_t thread;
+
+	fault.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range = (struct uffdio_range){ (uintptr_t)fault.page, 4096 };
+	if (fault.fd < 0 || ioctl(fault.fd, UFFDIO_API, &api) ||
+	    ioctl(fault.fd, UFFDIO_REGISTER, &range) ||
+	    pthread_create(&thread, NULL, serve_fault, &fault))
+		return false;
+	*(volatile char *)fault.page;
+	pthread_join(thread, NULL);
+	return true;
+}
+
+/* Waits in each way, one after the other. */
+static void wait_all(struct objects *objects)
+{
+	const struct timespec rest = { .tv_nsec = WAIT_NS };
+	struct pollfd polled = { .fd = objects->pipe[0], .events = POLLIN };
+	const struct sigaction action = { .sa_handler = interrupt };
+	struct epoll_event event;
+	char byte;
+	int ret = 0;
+
+	sigaction(SIGALRM, &action, NULL);
+	syscall(SYS_futex, objects->futex, FUTEX_WAIT, 0, &rest, NULL, 0);
+	ret |= poll(&polled, 1, WAIT_MS);
+	ret |= epoll_wait(objects->epoll, &event, 1, WAIT_MS);
+	nanosleep(&rest, NULL);
+	ret |= (int)recv(objects->client, &byte, 1, 0);
+	ret |= accept(objects->listener, NULL, NULL);
+	set_alarm();
+	ret |= (int)read(objects->pipe[0], &byte, 1);
+	set_alarm();
+	ret |= flock(objects->locked, LOCK_EX);
+	_exit(wait_for_page() ? 0 : ret ? 77 : 78);
+}
+
+FIXTURE_SETUP(reason)
+{
+	int gate[2];
+	char byte;
+
+	SKIP_FOR(session__refused());
+	ASSERT_TRUE(make_objects(&self->objects));
+	ASSERT_EQ(0, pipe(gate));
+	self->child = fork();
+	ASSERT_LE(0, self->child);
+	if (!self->child) {
+		close(gate[1]);
+		if (read(gate[0], &byte, 1) != 1)
+			_exit(1);
+		wait_all(&self->objects);
+	}
+	close(gate[0]);
+	self->go = gate[1];
+	capture_options__init(&self->options);
+	self->options.reasons = true;
+	self->options.pids = &self->child;
+	self->options.nr_pids = 1;
+	self->options.states = capture__all_states();
+}
+
+FIXTURE_TEARDOWN(reason)
+{
+	const struct objects *objects = &self->objects;
+	const int fds[] = { objects->pipe[0], objects->pipe[1], objects->listener, objects->client,
+			    objects->server,  objects->locked,	objects->epoll };
+
+	if (!self->child)
+		return;
+	kill(self->child, SIGKILL);
+	waitpid(self->child, NULL, 0);
+	session__free(&self->session);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		close(fds[i]);
+	munmap(objects->futex, 4096);
+	unlink(objects->path);
+}
+
+/* Records the child from its first wait to its end; returns its exit status. */
+static int record(FIXTURE_DATA(reason) * self, uint64_t threshold_ns)
+{
+	int status = 0, err;
+
+	self->options.threshold_ns = threshold_ns;
+	err = session__open(&self->session, &self->options);
+	if (err)
+		return err;
+	if (write(self->go, "g", 1) != 1)
+		return -errno;
+	while (!err && !waitpid(self->child, &status, WNOHANG))
+		err = session__poll(&self->session, 10, -1);
+	close(self->go);
+	err = err ? err : session__close(&self->session);
+	return err ? err : WEXITSTATUS(status);
+}
+
+/* The sample with the longest wait in the call, or in a page fault if there is no name. */
+static const struct sample *longest(const struct session *session, const char *call)
+{
+	static const struct sample none;
+	const struct sample *best = &none;
+
+	for (size_t i = 0; i < session->nr; i++) {
+		const struct sample *sample = &session->samples[i];
+
+		if (!sample->reason || sample->period <= best->period)
+			continue;
+		if (call ? !strcmp(sample->reason->call, call) && !sample->reason->fault
+			 : sample->reason->fault)
+			best = sample;
+	}
+	return best;
+}
+
+/* True if the sample is one of a wait of ours. */
+static bool long_enough(const struct sample *sample)
+{
+	return sample->reason && sample->period >= WAIT_NS * 95 / 100;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+static void pipe_name(const struct objects *objects, char *name, size_t size)
+{
+	struct stat status = { 0 };
+
+	fstat(objects->pipe[0], &status);
+	snprintf(name, size, "pipe:[%lu]", (unsigned long)status.st_ino);
+}
+
+/* 0: direct samples; 500 ms: sums. */
+static const uint64_t thresholds[] = { 0, 500 * NSEC_PER_MSEC };
+
+FIXTURE_VARIANT(reason)
+{
+	int threshold;
+};
+FIXTURE_VARIANT_ADD(reason, direct) { .threshold = 0 };
+FIXTURE_VARIANT_ADD(reason, summed) { .threshold = 1 };
+
+TEST_F(reason, each_wait_tells_its_call_and_its_object)
+{
+	const struct objects *objects = &self->objects;
+	const struct session *session = &self->session;
+	const struct sample *sample;
+	struct stat status;
+	char name[64];
+	int ended;
+
+	SKIP_FOR(session__refused());
+	ended = record(self, thresholds[variant->threshold]);
+	ASSERT_TRUE(ended == 0 || ended == 77);
+	EXPECT_EQ(0, stats__unaccounted_count(&session->stats));
+	pipe_name(objects, name, sizeof(name));
+
+	sample = longest(session, "futex");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_TRUE(sample->reason->futex);
+	EXPECT_EQ((uintptr_t)objects->futex, sample->reason->args[0]);
+	EXPECT_EQ(SYS_futex, sample->reason->nr);
+
+	sample = longest(session, "poll");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_STREQ(name, sample->reason->path);
+
+	sample = longest(session, "epoll_wait");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_EQ(objects->epoll, sample->reason->fd);
+	EXPECT_STREQ("anon_inode:[eventpoll]", sample->reason->path);
+
+	ASSERT_TRUE(long_enough(longest(session, "clock_nanosleep")));
+
+	sample = longest(session, "recvfrom");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_STREQ(objects->client_at, sample->reason->local);
+	EXPECT_STREQ(objects->server_at, sample->reason->remote);
+
+	sample = longest(session, "accept");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_STREQ(objects->listen_at, sample->reason->local);
+	EXPECT_STREQ("", sample->reason->remote);
+
+	sample = longest(session, "read");
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_STREQ(name, sample->reason->path);
+
+	sample = longest(session, "flock");
+	ASSERT_TRUE(long_enough(sample));
+	/* In a chroot, the path from the root of the mounts has more in front. */
+	EXPECT_TRUE(ends_with(sample->reason->path, objects->path));
+	ASSERT_EQ(0, stat(objects->path, &status));
+	EXPECT_EQ(status.st_ino, sample->reason->ino);
+}
+
+TEST_F(reason, a_page_fault_is_told_from_a_system_call)
+{
+	const struct sample *sample;
+	int ended;
+
+	SKIP_FOR(session__refused());
+	ended = record(self, thresholds[variant->threshold]);
+	if (ended == 77)
+		SKIP(return, "no userfaultfd here");
+	ASSERT_EQ(0, ended);
+	sample = longest(&self->session, NULL);
+	ASSERT_TRUE(long_enough(sample));
+	EXPECT_EQ(-1, sample->reason->nr);
+	EXPECT_STREQ("", sample->reason->call);
+}
+
+TEST_F(reason, without_being_asked_for_no_sample_has_one)
+{
+	SKIP_FOR(session__refused());
+	self->options.reasons = false;
+	ASSERT_LE(0, record(self, thresholds[variant->threshold]));
+	EXPECT_LE(8, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_EQ(NULL, self->session.samples[i].reason);
+}
+
+TEST_F(reason, waits_for_work_are_left_out_and_counted)
+{
+	static const char *const idle[] = { "poll", "epoll_wait", "accept" };
+	static const char *const kept[] = { "futex", "clock_nanosleep", "recvfrom", "read",
+					    "flock" };
+	const struct session *session = &self->session;
+	struct idle_table table;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, idle_table__init(&table));
+	self->options.idle = &table;
+	ASSERT_LE(0, record(self, thresholds[variant->threshold]));
+	idle_table__free(&table);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+		EXPECT_EQ(NULL, longest(session, idle[i])->reason);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		EXPECT_TRUE(long_enough(longest(session, kept[i])));
+	EXPECT_LE(3, session->stats.filtered_idle.count);
+	EXPECT_LE(3 * WAIT_NS * 95 / 100, session->stats.filtered_idle.ns);
+	EXPECT_EQ(0, stats__unaccounted_count(&session->stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&session->stats));
+}
+
+TEST_F(reason, a_thread_that_is_still_blocked_tells_its_call_and_its_file)
+{
+	const struct sample *sample;
+
+	SKIP_FOR(session__refused());
+	self->options.threshold_ns = thresholds[variant->threshold];
+	ASSERT_EQ(0, session__open(&self->session, &self->options));
+	/* The child waits in read() for its go, which never comes. */
+	ASSERT_EQ(0, session__pass_time(&self->session, 20));
+	ASSERT_EQ(0, session__close(&self->session));
+	sample = longest(&self->session, "read");
+	ASSERT_NE(NULL, sample->reason);
+	EXPECT_TRUE(sample->still_blocked);
+	EXPECT_EQ(0, strncmp("pipe:[", sample->reason->path, 6));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What blocks waited for, in sentences and in columns, and waits for work left out.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	pool=$build/tests/workloads/pool
+}
+
+# waits: the sentences in the file.
+waits() {
+	perf script -i "${1:-perf.data}" -F comm,period,event,trace 2>/dev/null |
+		grep -a 'denet:offcpu_wait: '
+}
+
+@test "--reason: perf script prints sentences that name call, file and end point" {
+	denet-record --reason -- "$pool" --ms 150 >said
+	path=$(cut -d' ' -f2 said) port=$(cut -d' ' -f4 said)
+	waits >sentences
+	grep "^ *locked .*waited .* in flock(.* on descriptor [0-9]*, $path on device " sentences
+	grep "^ *accept .* in accept(.* the socket at 127.0.0.1:$port\$" sentences
+	grep '^ *epoll .* in epoll_wait(.*, anon_inode:\[eventpoll\]$' sentences
+	grep '^ *condvar .* in futex(0x\([0-9a-f]*\), .* on the futex 0x\1$' sentences
+}
+
+@test "--reason: every sample has its wait, of the same length" {
+	denet-record --reason --off-cpu-thresh 10ms -- "$pool" --ms 100
+	perf script -F comm,period,event 2>/dev/null >all
+	awk '/offcpu-time:/ { n++; ns += $2 } /denet:offcpu_wait:/ { m++; waited += $2 }
+		END { print n, m, ns, waited; exit !(n && n == m && ns == waited) }' all
+	perf evlist | head -1 | grep -qx offcpu-time
+}
+
+@test "--reason: perf report sorts by the path" {
+	denet-record --reason -- "$pool" --ms 150 >said
+	path=$(cut -d' ' -f2 said)
+	perf report --stdio -g none --no-children -s comm,denet:offcpu_wait.path 2>/dev/null |
+		grep -E "[0-9.]+% +locked +$path"
+	perf report --stdio -g none --no-children -s denet:offcpu_wait.name 2>/dev/null |
+		grep -E '[0-9.]+% +flock'
+}
+
+@test "without --reason there is no such event" {
+	denet-record -- "$pool" --ms 20
+	perf evlist | refute grep offcpu_wait
+	[ -z "$(waits)" ]
+}
+
+@test "--reason in a pipe" {
+	denet-record --reason -o - -- "$pool" --ms 50 2>/dev/null |
+		perf script -i - -F comm,event,trace 2>/dev/null | grep -aq 'offcpu_wait: waited .* in flock('
+}
+
+@test "--reason: a file whose recorder was killed opens, and offcpu-time is there" {
+	denet-record --reason --window 50ms -o live.data -- "$build/tests/workloads/waits" \
+		--count 400 --ms 10 >said 2>err 3>&- &
+	recorder=$!
+	until_true bigger_than live.data 100000
+	target=$(pgrep -P "$recorder" waits)
+	kill -KILL "$recorder"
+	kill "$target" || true
+	wait "$recorder" || true
+	# What the other event looks like is told at the end only: it has no name and no fields.
+	perf script -i live.data -F comm,period,event 2>/dev/null >killed
+	awk '/ offcpu-time:/ { n++; ns += $2 } !/ offcpu-time:/ { m++; waited += $2 }
+		END { exit !(n && n == m && ns == waited) }' killed
+}
+
+@test "--skip-idle leaves the workers of a pool out, and not the one that waits for a lock" {
+	denet-record -o all.data -- "$pool" --ms 200
+	run -0 denet-record -v --skip-idle -o work.data -- "$pool" --ms 200
+	echo "$output" | awk '/filtered, idle/ { exit !($(NF - 1) >= 3 && $NF >= 5e8) }'
+	[[ "$output" == *' idle left out'* ]]
+	perf script -i all.data -F comm,period,event |
+		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] > 1e8 && ns["accept"] > 1e8 && ns["condvar"] > 1e8 && ns["locked"] > 1e8) }'
+	perf script -i work.data -F comm,period,event |
+		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] < 1e8 && ns["accept"] < 1e8 && ns["condvar"] < 1e8 && ns["locked"] > 1e8) }'
+	perf evlist -i work.data | refute grep offcpu_wait
+}
+
+@test "--skip-idle=FILE adds to the table and takes out of it" {
+	printf '# of ours\nflock\n-accept\n' >table
+	denet-record --skip-idle=table -- "$pool" --ms 200
+	perf script -F comm,period,event |
+		awk '{ ns[$1] += $2 } END { exit !(ns["locked"] < 1e8 && ns["accept"] > 1e8) }'
+}
+
+@test "--skip-idle=FILE: a bad line is told with its number, and nothing is recorded" {
+	printf 'flock\nno_such_call\n' >table
+	run -1 denet-record --skip-idle=table -- true
+	[[ "$output" == *'table:2: there is no such system call'* ]]
+	[ ! -e perf.data ]
+	run -1 denet-record --skip-idle=missing -- true
+	[[ "$output" == *'missing: No such file'* ]]
+}

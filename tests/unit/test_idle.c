@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of waits for work: its lines, and what it matches. */
+#include "capture/idle.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/harness.h"
+
+#define CONDVAR_WAIT (FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
+
+FIXTURE(idle)
+{
+	struct idle_table table;
+	struct sample sample;
+	struct reason reason;
+	size_t line;
+	const char *why;
+};
+
+FIXTURE_SETUP(idle)
+{
+	ASSERT_EQ(0, idle_table__init(&self->table));
+	self->sample = (struct sample){ .state = 'S', .period = 1, .count = 1 };
+	self->reason = (struct reason){ .nr = 1, .call = "" };
+	self->line = 99;
+	self->why = "";
+}
+
+FIXTURE_TEARDOWN(idle)
+{
+	idle_table__free(&self->table);
+}
+
+static bool knows(const char *name)
+{
+	static const char *const calls[] = { "read", "nanosleep", "futex", "epoll_wait", "accept" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (!strcmp(name, calls[i]))
+			return true;
+	}
+	return false;
+}
+
+static int parse(FIXTURE_DATA(idle) * self, const char *text)
+{
+	return idle_table__parse(&self->table, text, strlen(text), knows, &self->line, &self->why);
+}
+
+static bool matches(FIXTURE_DATA(idle) * self, const char *call, const char *leaf)
+{
+	self->reason.call = call;
+	self->reason.futex = !strcmp(call, "futex");
+	return idle_table__matches(&self->table, &self->sample, &self->reason, leaf);
+}
+
+TEST_F(idle, the_built_in_table_has_waits_for_work_and_no_others)
+{
+	EXPECT_TRUE(matches(self, "epoll_wait", "ep_poll"));
+	EXPECT_TRUE(matches(self, "accept", NULL));
+	EXPECT_TRUE(matches(self, "io_uring_enter", "io_cqring_wait"));
+	EXPECT_FALSE(matches(self, "read", "pipe_read"));
+	EXPECT_FALSE(matches(self, "clock_nanosleep", "do_nanosleep"));
+	EXPECT_FALSE(matches(self, "", NULL));
+}
+
+TEST_F(idle, a_lock_of_the_kernel_a_disk_and_a_page_fault_are_no_waits_for_work)
+{
+	EXPECT_FALSE(matches(self, "epoll_wait", "__mutex_lock.constprop.0"));
+	EXPECT_FALSE(matches(self, "accept", "rwsem_down_read_slowpath"));
+	self->sample.state = 'D';
+	EXPECT_FALSE(matches(self, "epoll_wait", "ep_poll"));
+	self->sample.state = 'S';
+	self->reason.fault = true;
+	EXPECT_FALSE(matches(self, "epoll_wait", "ep_poll"));
+}
+
+TEST_F(idle, a_futex_is_idle_only_where_it_waits_as_a_condition_variable_does)
+{
+	self->reason.args[1] = CONDVAR_WAIT;
+	EXPECT_TRUE(matches(self, "futex", "futex_wait_queue"));
+	self->reason.args[1] = FUTEX_WAIT | FUTEX_PRIVATE_FLAG;
+	EXPECT_FALSE(matches(self, "futex", "futex_wait_queue"));
+	self->reason.args[1] = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+	EXPECT_FALSE(matches(self, "futex", "futex_wait_queue"));
+	ASSERT_EQ(0, parse(self, "futex\n"));
+	EXPECT_TRUE(matches(self, "futex", "futex_wait_queue"));
+}
+
+TEST_F(idle, lines_add_rules_and_comments_and_blanks_do_not)
+{
+	ASSERT_EQ(0, parse(self, "# mine\n\n \t\nread pipe_read # only pipes\nnanosleep"));
+	EXPECT_EQ(5, self->line);
+	EXPECT_TRUE(matches(self, "read", "pipe_read"));
+	EXPECT_TRUE(matches(self, "read", "pipe_read.part.0"));
+	EXPECT_FALSE(matches(self, "read", "pipe_readable"));
+	EXPECT_FALSE(matches(self, "read", "unix_stream_read_generic"));
+	EXPECT_FALSE(matches(self, "read", NULL));
+	EXPECT_TRUE(matches(self, "nanosleep", "do_nanosleep"));
+}
+
+TEST_F(idle, a_minus_takes_a_call_out)
+{
+	ASSERT_EQ(0, parse(self, "-epoll_wait\n-futex_condvar\n"));
+	EXPECT_FALSE(matches(self, "epoll_wait", "ep_poll"));
+	self->reason.args[1] = CONDVAR_WAIT;
+	EXPECT_FALSE(matches(self, "futex", "futex_wait_queue"));
+	EXPECT_TRUE(matches(self, "accept", "inet_csk_accept"));
+}
+
+TEST_F(idle, a_bad_line_is_refused_with_its_number)
+{
+	static const struct {
+		const char *text;
+		size_t line;
+	} bad[] = {
+		{ "read\nfoo\n", 2 },	      { "read a b\n", 1 },  { "\n\nre(ad)\n", 3 },
+		{ "read pipe-read\n", 1 },    { "-\n", 1 },	    { "-read pipe_read\n", 1 },
+		{ "read\n#\nread \x01\n", 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_EQ(-EINVAL, parse(self, bad[i].text))
+		TH_LOG("%s", bad[i].text);
+		EXPECT_EQ(bad[i].line, self->line);
+		EXPECT_LT(0, strlen(self->why));
+	}
+}
+
+TEST_F(idle, names_of_63_letters_are_taken_and_of_64_are_not)
+{
+	char text[80] = "read ";
+
+	memset(text + 5, 'x', 63);
+	EXPECT_EQ(0, parse(self, text));
+	text[5 + 63] = 'x';
+	EXPECT_EQ(-EINVAL, parse(self, text));
+}
+
+TEST_F(idle, a_file_is_read_and_its_absence_is_an_error)
+{
+	char path[] = "/tmp/denet-idle-XXXXXX";
+	int fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(10, write(fd, "read\nwrite", 10));
+	EXPECT_EQ(0, idle_table__read(&self->table, path));
+	EXPECT_TRUE(matches(self, "write", NULL));
+	close(fd);
+	unlink(path);
+	EXPECT_EQ(-ENOENT, idle_table__read(&self->table, path));
+}
+
+TEST_HARNESS_MAIN

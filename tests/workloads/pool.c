@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A small server: workers that wait for work in epoll_wait, in accept and on a condition
+ * variable, and one that holds everything up: it waits for a file's lock.
+ */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "workload.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static bool over;
+static int listener;
+static int epoll;
+
+static void *wait_for_job(void *arg)
+{
+	prctl(PR_SET_NAME, "condvar");
+	pthread_mutex_lock(&mutex);
+	while (!over)
+		pthread_cond_wait(&work, &mutex);
+	pthread_mutex_unlock(&mutex);
+	return arg;
+}
+
+static void *wait_for_client(void *arg)
+{
+	prctl(PR_SET_NAME, "accept");
+	close(accept(listener, NULL, NULL));
+	return arg;
+}
+
+static void *wait_for_event(void *arg)
+{
+	struct epoll_event event;
+
+	prctl(PR_SET_NAME, "epoll");
+	if (epoll_wait(epoll, &event, 1, -1) < 0)
+		workload__fail("epoll_wait", errno);
+	return arg;
+}
+
+static void *wait_for_lock(void *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_NAME, "locked");
+	if (fd < 0 || flock(fd, LOCK_EX))
+		workload__fail("flock", errno);
+	return NULL;
+}
+
+static int open_listener(struct sockaddr_in *address)
+{
+	socklen_t len = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	*address = (struct sockaddr_in){ .sin_family = AF_INET,
+					 .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, len) || listen(fd, 1) ||
+	    getsockname(fd, (struct sockaddr *)address, &len))
+		workload__fail("listen", errno);
+	return fd;
+}
+
+/* Work for all of them. */
+static void end(const struct sockaddr_in *address, int own, int wake)
+{
+	int client = socket(AF_INET, SOCK_STREAM, 0);
+
+	pthread_mutex_lock(&mutex);
+	over = true;
+	pthread_cond_broadcast(&work);
+	pthread_mutex_unlock(&mutex);
+	if (connect(client, (const struct sockaddr *)address, sizeof(*address)) ||
+	    write(wake, "w", 1) != 1)
+		workload__fail("wake", errno);
+	flock(own, LOCK_UN);
+}
+
+int main(int argc, char **argv)
+{
+	struct workload_option options[] = { { "ms", 200 }, { 0 } };
+	struct epoll_event event = { .events = EPOLLIN };
+	char path[] = "/tmp/denet-pool-XXXXXX";
+	struct sockaddr_in address;
+	pthread_t threads[4];
+	int fds[2], own;
+
+	workload__parse(argc, argv, options);
+	own = mkstemp(path);
+	listener = open_listener(&address);
+	epoll = epoll_create1(0);
+	if (own < 0 || flock(own, LOCK_EX) || pipe(fds) ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event))
+		workload__fail("pool", errno);
+	if (pthread_create(&threads[0], NULL, wait_for_job, NULL) ||
+	    pthread_create(&threads[1], NULL, wait_for_client, NULL) ||
+	    pthread_create(&threads[2], NULL, wait_for_event, NULL) ||
+	    pthread_create(&threads[3], NULL, wait_for_lock, path))
+		workload__fail("pthread_create", errno);
+	workload__nanosleep(options[0].value * WORKLOAD_NSEC_PER_MSEC);
+	end(&address, own, fds[1]);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("path %s port %u\n", path, ntohs(address.sin_port));
+	unlink(path);
+	return 0;
+}

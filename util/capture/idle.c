@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/idle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+
+/* More than this is no table that somebody wrote. */
+#define FILE_MAX (1024 * 1024)
+
+/*
+ * A sleep (nanosleep) is not here: it may be the pause of a loop that asks again and again,
+ * which somebody pays for.
+ */
+static const char *const built_in[] = {
+	"epoll_wait",	  "epoll_pwait",     "epoll_pwait2",	"poll",
+	"ppoll",	  "select",	     "pselect6",	"accept",
+	"accept4",	  "io_getevents",    "io_pgetevents",	"io_uring_enter",
+	"rt_sigtimedwait", "rt_sigsuspend",  "pause",		IDLE_CONDVAR,
+};
+
+/* Who is here fights for a lock, whatever the call. */
+static const char *const locks[] = { "mutex_", "__mutex_", "rwsem_",
+				     "down_",  "__down_",  "rt_mutex_" };
+
+static int add_rule(struct idle_table *table, const char *call, size_t call_len, const char *leaf,
+		    size_t leaf_len)
+{
+	struct idle_rule rule = { 0 };
+
+	memcpy(rule.call, call, call_len);
+	memcpy(rule.leaf, leaf, leaf_len);
+	return buffer__append(&table->rules, &rule, sizeof(rule));
+}
+
+int idle_table__init(struct idle_table *table)
+{
+	int err = 0;
+
+	*table = (struct idle_table){ 0 };
+	for (size_t i = 0; !err && i < sizeof(built_in) / sizeof(built_in[0]); i++)
+		err = add_rule(table, built_in[i], strlen(built_in[i]), "", 0);
+	return err;
+}
+
+void idle_table__free(struct idle_table *table)
+{
+	buffer__free(&table->rules);
+}
+
+static struct idle_rule *rules_of(const struct idle_table *table, size_t *nr)
+{
+	*nr = table->rules.len / sizeof(struct idle_rule);
+	return (struct idle_rule *)(void *)table->rules.data;
+}
+
+static void remove_rules(struct idle_table *table, const char *call)
+{
+	size_t nr, kept = 0;
+	struct idle_rule *rules = rules_of(table, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(rules[i].call, call))
+			rules[kept++] = rules[i];
+	}
+	table->rules.len = kept * sizeof(*rules);
+}
+
+/* The next word of a line; *at moves behind it. 0: none. */
+static size_t next_word(const char *line, size_t len, size_t *at, const char **word)
+{
+	size_t start;
+
+	while (*at < len && isspace((unsigned char)line[*at]))
+		++*at;
+	start = *at;
+	while (*at < len && !isspace((unsigned char)line[*at]))
+		++*at;
+	*word = line + start;
+	return *at - start;
+}
+
+static bool is_name(const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)word[i]) && word[i] != '_' && word[i] != '.')
+			return false;
+	}
+	return len && len < IDLE_NAME_LEN;
+}
+
+/* One line without its comment. */
+static int parse_line(struct idle_table *table, const char *line, size_t len,
+		      bool (*is_call)(const char *name), const char **why)
+{
+	const char *word, *leaf, *more;
+	size_t at = 0, word_len = next_word(line, len, &at, &word);
+	size_t leaf_len = next_word(line, len, &at, &leaf);
+	char call[IDLE_NAME_LEN] = "";
+	bool removes = word_len && *word == '-';
+
+	if (!word_len)
+		return 0;
+	word += removes;
+	word_len -= removes;
+	*why = "a system call is named by letters, digits and _";
+	if (!is_name(word, word_len))
+		return -EINVAL;
+	memcpy(call, word, word_len);
+	*why = "there is no such system call";
+	if (strcmp(call, IDLE_CONDVAR) && !is_call(call))
+		return -EINVAL;
+	*why = removes ? "nothing may stand behind a call that is taken out"
+		       : "not the name of a kernel function";
+	if (leaf_len && (removes || !is_name(leaf, leaf_len)))
+		return -EINVAL;
+	*why = "more than a system call and a kernel function";
+	if (next_word(line, len, &at, &more))
+		return -EINVAL;
+	if (removes) {
+		remove_rules(table, call);
+		return 0;
+	}
+	return add_rule(table, word, word_len, leaf, leaf_len);
+}
+
+int idle_table__parse(struct idle_table *table, const char *text, size_t len,
+		      bool (*is_call)(const char *name), size_t *line, const char **why)
+{
+	int err = 0;
+
+	*line = 0;
+	for (size_t at = 0, next; !err && at < len; at = next + 1) {
+		const char *newline = memchr(text + at, '\n', len - at), *comment;
+
+		next = newline ? (size_t)(newline - text) : len;
+		comment = memchr(text + at, '#', next - at);
+		++*line;
+		err = parse_line(table, text + at,
+				 comment ? (size_t)(comment - text) - at : next - at, is_call, why);
+	}
+	return err;
+}
+
+static bool is_syscall(const char *name)
+{
+	for (int nr = 0; nr < syscalls__count(); nr++) {
+		if (!strcmp(name, syscalls__name(nr)))
+			return true;
+	}
+	return false;
+}
+
+int idle_table__read(struct idle_table *table, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	struct buffer text = { 0 };
+	const char *why = "";
+	size_t line = 0, got;
+	char room[4096];
+	int err = 0;
+
+	if (!file) {
+		err = -errno;
+		pr_err("cannot read the table of idle waits %s: %s", path, strerror(-err));
+		return err;
+	}
+	while (!err && (got = fread(room, 1, sizeof(room), file)) > 0)
+		err = text.len > FILE_MAX ? -EFBIG : buffer__append(&text, room, got);
+	if (!err && ferror(file))
+		err = -EIO;
+	fclose(file);
+	if (err) {
+		pr_err("cannot read the table of idle waits %s: %s", path, strerror(-err));
+	} else {
+		err = idle_table__parse(table, text.data, text.len, is_syscall, &line, &why);
+		if (err == -EINVAL)
+			pr_err("%s:%zu: %s; a line is `SYSCALL [KERNEL-FUNCTION]` or `-SYSCALL`",
+			       path, line, why);
+	}
+	buffer__free(&text);
+	return err;
+}
+
+static bool is_condvar(const struct reason *reason)
+{
+	return reason->futex && (uint32_t)reason->args[1] ==
+		(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+}
+
+static bool is_lock(const char *leaf)
+{
+	for (size_t i = 0; leaf && i < sizeof(locks) / sizeof(locks[0]); i++) {
+		if (!strncmp(leaf, locks[i], strlen(locks[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Compilers cut parts off functions, as in do_poll.constprop.0. */
+static bool is_function(const char *leaf, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	return leaf && !strncmp(leaf, wanted, len) && (!leaf[len] || leaf[len] == '.');
+}
+
+bool idle_table__matches(const struct idle_table *table, const struct sample *sample,
+			 const struct reason *reason, const char *leaf)
+{
+	size_t nr;
+	const struct idle_rule *rules = rules_of(table, &nr);
+
+	if (sample->state != 'S' || reason->fault || !*reason->call)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(rules[i].call, reason->call) &&
+		    !(is_condvar(reason) && !strcmp(rules[i].call, IDLE_CONDVAR)))
+			continue;
+		if (*rules[i].leaf ? is_function(leaf, rules[i].leaf) : !is_lock(leaf))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_WAIT_EVENT_H
+#define DENET_RECORD_WAIT_EVENT_H
+
+#include "perfdata/writer.h"
+#include "sample.h"
+
+/* Fills in the fields of denet:offcpu_wait for a sample that has a reason. */
+void wait_event__fill(struct writer_wait *wait, const struct sample *sample);
+
+/* Writes the event of a sample that has a reason. 0 or a negative errno. */
+int wait_event__write(struct writer *writer, const struct sample *sample);
+
+#endif /* DENET_RECORD_WAIT_EVENT_H */
