@@ -168,7 +168,7 @@ static void *keep_state(void *demo)
 	while (!is_over(demo)) {
 		for (int i = 0; i < SAVES; i++)
 			save_state(demo);
-		sleep_ms(1); /* where fsync() is free, this must not spin */
+		sleep_ms(20);
 	}
 	return NULL;
 }
