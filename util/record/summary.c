@@ -52,8 +52,8 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
 			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)%s%s%s"
-		 ", %s lost%s; wrote %s%s%s%s ]",
+		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
+		 "%s%s%s, %s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
