@@ -8,11 +8,17 @@ suite_cache() {
 	echo "${XDG_CACHE_HOME:-$HOME/.cache}/denet-record"
 }
 
-# The mirror that this machine's own apt uses.
+# The mirror that this machine's own apt uses; elsewhere than on Debian, DENET_MIRROR names one.
 suite_mirror() {
+	if [ -n "${DENET_MIRROR:-}" ]; then
+		echo "$DENET_MIRROR"
+		return
+	fi
 	# shellcheck disable=SC2016
-	apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -v security | grep -m1 debian ||
-		echo http://deb.debian.org/debian
+	apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -v security | grep -m1 debian || {
+		echo 'apt here knows no Debian mirror: name one in DENET_MIRROR' >&2
+		return 1
+	}
 }
 
 # suite_open NAME SUITE…: makes apt commands in this shell see these suites and nothing else.
@@ -27,7 +33,7 @@ suite_open() {
 	if [ -n "$(find "$home/fresh" -mmin -1440 2>/dev/null)" ]; then
 		return
 	fi
-	mirror=$(APT_CONFIG='' suite_mirror)
+	mirror=$(APT_CONFIG='' suite_mirror) || return 1
 	for suite; do
 		echo "deb [signed-by=$keyring] $mirror $suite main"
 	done >"$home/sources.list"
