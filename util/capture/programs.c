@@ -700,6 +700,8 @@ static int add_programs(const struct programs *programs, struct programs_info *i
 		info->run_count += prog.run_cnt;
 		if (program == programs->skel->progs.waking)
 			info->missed_wakeups += prog.recursion_misses;
+		else if (program == programs->skel->progs.task_born)
+			info->missed_births += prog.recursion_misses;
 		else
 			info->recursion_misses += prog.recursion_misses;
 	}

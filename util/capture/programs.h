@@ -100,6 +100,8 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr,
 struct programs_info {
 	uint64_t recursion_misses;
 	uint64_t missed_wakeups; /* the same, of the program that sees wake-ups */
+	/* The same, of births: two forks can meet on a CPU where tracepoints are preemptible. */
+	uint64_t missed_births;
 	uint64_t run_ns;
 	uint64_t run_count;
 	uint64_t map_bytes;

@@ -88,6 +88,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	if (err)
 		return err;
 	stats->unseen_switches += info.recursion_misses;
+	stats->unseen_births = info.missed_births;
 	stats->wakeups.missed = info.missed_wakeups;
 	stats->bpf_run_ns = info.run_ns;
 	stats->bpf_run_count = info.run_count;

@@ -165,6 +165,10 @@ static void warn_of_losses(const struct capture_stats *stats)
 	if (stats->unseen_switches)
 		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
 			stats->unseen_switches);
+	if (stats->unseen_births)
+		pr_warn("%" PRIu64 " tasks were born unseen: what they waited is not recorded if "
+			"they are targets",
+			stats->unseen_births);
 	if (stats->lost_stack.count)
 		pr_warn("the stack of %" PRIu64 " blocks (%s) is lost: they are in the file "
 			"without it",
