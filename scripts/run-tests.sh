@@ -147,24 +147,6 @@ judge() {
 	[ "$skip" = 0 ] || [ "$bad" != 0 ] || grep -i '^ok .*# *skip' "$work/log" | sed 's/^/        /'
 }
 
-# attempt NAME REQUIRE COMMAND…: runs and judges a program that measures on a live machine. One
-# that fails has a second run, and both are shown: what a busy machine did once it will not
-# do again, and a defect will. RETRY=0: no second run.
-attempt() {
-	local name=$1 require=$2 status
-
-	shift 2
-	run_limited "$limit" "$@"
-	status=$?
-	if [ "${RETRY:-1}" = 1 ] && [ "$status" != 0 ] && [ "$status" != 4 ]; then
-		printf '  AGAIN %s: status %d; what failed in the first run:\n' "$name" "$status"
-		show_failures
-		run_limited "$limit" "$@"
-		status=$?
-	fi
-	judge "$name" "$status" "$require"
-}
-
 is_picked() {
 	[ -z "${FILTER:-}" ] || [[ $1 =~ $FILTER ]]
 }
@@ -178,7 +160,8 @@ run_ways() {
 	*) return ;;
 	esac
 	for way in $ways; do
-		DENET_TEST_WAY=$way attempt "bpf/$1@$way" "$2" "$O/tests/bpf/$1"
+		DENET_TEST_WAY=$way run_limited "$limit" "$O/tests/bpf/$1"
+		judge "bpf/$1@$way" $? "$2"
 	done
 }
 
@@ -196,13 +179,9 @@ run_programs() {
 			failed=$((failed + 1))
 			continue
 		fi
-		if [ "$1" = bpf ]; then
-			attempt "bpf/$program" "$2" "$O/tests/bpf/$program"
-			run_ways "$program" "$2"
-		else
-			run_limited "$limit" "$O/tests/$1/$program"
-			judge "$1/$program" $? "$2"
-		fi
+		run_limited "$limit" "$O/tests/$1/$program"
+		judge "$1/$program" $? "$2"
+		[ "$1" != bpf ] || run_ways "$program" "$2"
 	done
 }
 
@@ -213,12 +192,8 @@ run_bats() {
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		if [ "$1" = cli ]; then
-			attempt "cli/$name" 0 bats --formatter tap "$file"
-		else
-			run_limited "$limit" bats --formatter tap "$file"
-			judge "$1/$name" $? 0
-		fi
+		run_limited "$limit" bats --formatter tap "$file"
+		judge "$1/$name" $? 0
 	done
 }
 
