@@ -59,7 +59,7 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/
 		-iquote . -Iutil -Ibpf_skel -I$(O)
 CFLAGS_ALL = -std=gnu11 $(OPT) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
-LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread
+LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread -lm
 # Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
 WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		  -fno-inline $(WARNINGS) -D_GNU_SOURCE -pthread -MMD -MP

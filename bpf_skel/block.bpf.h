@@ -3,6 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
+#include "draw.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
@@ -27,7 +28,7 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 		tally_fate(cpu, WIRE_FATE_FILTERED_STATE, ns);
 		return true;
 	}
-	if (ns < min_ns) {
+	if (ns < settings.min_ns) {
 		tally_fate(cpu, WIRE_FATE_FILTERED_MIN, ns);
 		return true;
 	}
@@ -36,6 +37,32 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 		return true;
 	}
 	return false;
+}
+
+/*
+ * Whether the block is drawn, and for how many ns it stands then: its own where all count,
+ * or where it is long. Accounts hold what was measured, whatever stands for it.
+ */
+static __always_inline bool is_drawn(struct cpu *cpu, __u64 ns, __u64 *weight)
+{
+	__u64 period = period_ns;
+
+	*weight = ns;
+	if (!period || ns >= threshold_ns)
+		return true;
+	if (!cpu->own.random)
+		cpu->own.random = draw__seed(settings.seed, bpf_get_smp_processor_id());
+	*weight = draw__weight(&cpu->own.random, ns, period);
+	if (*weight)
+		return true;
+	tally_fate(cpu, WIRE_FATE_NOT_DRAWN, ns);
+	return false;
+}
+
+/* Whether a block is but added to a sum. What was drawn goes out with its own time. */
+static __always_inline bool is_for_sum(const struct wire_block *block)
+{
+	return block->ns < threshold_ns && !period_ns && block->weight == block->ns;
 }
 
 /* Walks one side into ips; returns the number of frames. */
@@ -285,7 +312,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	struct full_block *full;
 	struct slot *slot;
 	struct cpu *cpu;
-	__u64 since, end, ns, woken;
+	__u64 since, end, ns, woken, weight;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
@@ -310,16 +337,19 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	tally(&cpu->own.accounts.seen, ns);
 	if (is_filtered(cpu, slot->state, ns))
 		return 0;
+	if (!is_drawn(cpu, ns, &weight))
+		return 0;
 	full = is_parked ? find_parked(cpu, slot->incarnation, since, ns) : &cpu->full;
 	if (!is_parked)
 		full->block.flags = 0;
 	describe_block(&full->block, slot, task, end, ns);
+	full->block.weight = weight;
 	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
 		walk_stacks(ctx, full);
 	if (settings.reasons)
 		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
-	if (ns < settings.threshold_ns && accumulate(ctx, cpu, full, file))
+	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
 		return 0;
 	if (settings.reasons && file)
 		read_names(file, &full->reason);

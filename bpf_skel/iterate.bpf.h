@@ -111,6 +111,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->head.size = (__u32)size;
 	block->time = end_ns;
 	block->ns = end_ns > since ? end_ns - since : 0;
+	block->weight = block->ns;
 	block->cgroup = sample_cgroup(task);
 	block->pid = pid_of(task);
 	block->tid = tid_of(task);

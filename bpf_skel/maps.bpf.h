@@ -20,7 +20,8 @@ const volatile __u8 calls[WIRE_MAX_CALLS] = {}; /* enum wire_call, by number */
 /* Where the recording is; user space moves it on. */
 volatile __u32 phase = WIRE_PHASE_IDLE;
 volatile __u64 start_ns;      /* blocks that began before count from here */
-volatile __u64 min_ns;        /* from settings.min_ns on; only --max-overhead moves it, up */
+volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
+volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 filled[2];     /* entries in each generation */

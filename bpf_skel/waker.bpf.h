@@ -114,7 +114,7 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 static __always_inline void report_waker(void *ctx, struct task_struct *task, struct slot *slot,
 					 __u64 now)
 {
-	__u64 since = slot->since, ns;
+	__u64 since = slot->since, ns, weight;
 	struct cpu *room;
 	__u32 zero = 0;
 
@@ -128,9 +128,12 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task, st
 	tally(&room->own.accounts.seen, ns);
 	if (is_filtered(room, slot->state, ns))
 		return;
+	if (!is_drawn(room, ns, &weight))
+		return;
 	describe_waker(&room->full.block, slot->state, now, ns);
+	room->full.block.weight = weight;
 	walk_waker(ctx, &room->full);
-	if (ns >= settings.threshold_ns || !accumulate(ctx, room, &room->full, NULL))
+	if (!is_for_sum(&room->full.block) || !accumulate(ctx, room, &room->full, NULL))
 		send_block(ctx, room, &room->full);
 }
 

@@ -46,6 +46,7 @@ enum wire_fate {
 	WIRE_FATE_FILTERED_STATE,   /* state not asked for */
 	WIRE_FATE_FILTERED_MIN,	    /* shorter than min_block */
 	WIRE_FATE_FILTERED_MAX,	    /* longer than max_block */
+	WIRE_FATE_NOT_DRAWN,	    /* others stand for it in the sample */
 	WIRE_FATE_LOST_RING,	    /* no room in the ring */
 	WIRE_FATE_LOST_INTERNAL,    /* scratch or map not to be had */
 	WIRE_FATE_MAX,
@@ -71,6 +72,7 @@ struct wire_accounts {
 /* What user space reads of a CPU's room: the first bytes of its map value. */
 struct wire_cpu {
 	__u64 now; /* of the switch under way; 0: its first hook was missed */
+	__u64 random; /* state of the draw, 0: not seeded yet */
 	struct wire_accounts accounts;
 };
 
@@ -92,6 +94,7 @@ struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
+	__u64 weight;	   /* ns for which it stands; more than ns where it was drawn */
 	__u64 cgroup;	   /* id of its cgroup, 0 unless asked for */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
@@ -283,13 +286,13 @@ struct wire_waker {
 
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
-	__u64 threshold_ns; /* blocks this long become samples of their own */
-	__u64 min_ns;	    /* at first, shorter blocks are not recorded; 0: no minimum */
+	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
 	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
 	__u32 reserved0;
+	__u64 seed;	    /* of the draw */
 	__u8 all;	    /* every task is a target */
 	__u8 kernel_threads;
 	__u8 no_inherit;
@@ -308,7 +311,7 @@ struct wire_settings {
 #define WIRE_ASSERT(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
 WIRE_ASSERT(wire_head, 8);
-WIRE_ASSERT(wire_block, 88);
+WIRE_ASSERT(wire_block, 96);
 WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);

@@ -21,6 +21,7 @@
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_OVERHEAD_PPM 30000
 #define RECORD_MAX_FILES 100000
+#define RECORD_MAX_RATE 100000000
 #define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
 
 /* Options without a letter. */
@@ -31,6 +32,8 @@ enum record_key {
 	KEY_USER_CALLCHAINS,
 	KEY_OFF_CPU,
 	KEY_THRESHOLD,
+	KEY_PERIOD,
+	KEY_MAX_RATE,
 	KEY_MIN_BLOCK,
 	KEY_MAX_BLOCK,
 	KEY_STATE,
@@ -94,6 +97,12 @@ static const struct argp_option option_table[] = {
 	  "From this length on, a block is a sample of its own; shorter ones are summed up "
 	  "(default 500ms; a bare number is ms; 0: each is a sample)",
 	  2 },
+	{ "off-cpu-period", KEY_PERIOD, "TIME", 0,
+	  "Sample blocks below the threshold: one for each TIME off the CPU, on average, which "
+	  "stands for that time (default: all count)",
+	  2 },
+	{ "off-cpu-max-rate", KEY_MAX_RATE, "HZ", 0,
+	  "Sample so that about HZ samples come in a second, whatever the load", 2 },
 	{ "min-block", KEY_MIN_BLOCK, "TIME", 0, "Leave out blocks that are shorter", 2 },
 	{ "max-block", KEY_MAX_BLOCK, "TIME", 0, "Leave out blocks that are longer", 2 },
 	{ "window", KEY_WINDOW, "TIME", 0,
@@ -149,8 +158,8 @@ static const struct argp_option option_table[] = {
 	{ "switch-max-files", KEY_SWITCH_MAX_FILES, "N", 0,
 	  "Keep only the latest N files of --switch-output", 4 },
 	{ "max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	  "Raise --min-block if the recording costs more than this share of a CPU (default 3; "
-	  "0: never)",
+	  "Go over to sampling if the recording costs more than this share of a CPU "
+	  "(default 3; 0: never)",
 	  4 },
 	{ "quiet", 'q', NULL, 0, "Print warnings and errors only", 4 },
 	{ "verbose", 'v', NULL, 0, "Print the accounts in the end; twice: for debugging", 4 },
@@ -177,6 +186,23 @@ static void parse_time(struct argp_state *state, const char *option, const char 
 	else if (err)
 		usage_error(state, "%s %s: not a time, such as 20, 20ms, 1.5s, 100us or 800ns",
 			    option, text);
+}
+
+static void parse_period(struct argp_state *state, const char *text, uint64_t *ns)
+{
+	parse_time(state, "--off-cpu-period", text, ns);
+	if (*ns < NSEC_PER_USEC || *ns > CAPTURE_MAX_PERIOD_NS)
+		usage_error(state, "--off-cpu-period %s: must be from 1us to 4s", text);
+}
+
+static void parse_rate(struct argp_state *state, const char *text, uint32_t *rate)
+{
+	uint64_t number;
+
+	if (units__parse_number(text, RECORD_MAX_RATE, &number) || !number)
+		usage_error(state, "--off-cpu-max-rate %s: must be a number from 1 to %d", text,
+			    RECORD_MAX_RATE);
+	*rate = (uint32_t)number;
 }
 
 static void parse_ids(struct argp_state *state, const char *option, const char *text,
@@ -312,6 +338,12 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_THRESHOLD:
 		parse_time(state, "--off-cpu-thresh", text, &capture->threshold_ns);
+		return 0;
+	case KEY_PERIOD:
+		parse_period(state, text, &capture->period_ns);
+		return 0;
+	case KEY_MAX_RATE:
+		parse_rate(state, text, &record->options.max_rate);
 		return 0;
 	case KEY_MIN_BLOCK:
 		parse_time(state, "--min-block", text, &capture->min_ns);

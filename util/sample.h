@@ -35,7 +35,8 @@ struct reason {
  */
 struct sample {
 	uint64_t time;	 /* ns, CLOCK_MONOTONIC: when the (latest) block ended */
-	uint64_t period; /* ns off the CPU; wakeup: ns of sleep that it ended */
+	uint64_t period; /* ns off the CPU for which it stands; wakeup: ns of sleep that it ended */
+	uint64_t measured; /* ns of its own blocks: less than period where they were drawn */
 	uint64_t runqueue; /* of period: ns at the end in which it waited for a CPU */
 	uint64_t count;	 /* blocks in it; 1 for a direct sample */
 	uint64_t cgroup; /* cgroup id, 0 where it was not asked for */

@@ -102,17 +102,17 @@ complete() {
 	perf script -i "$last" --show-task-events | grep -q 'PERF_RECORD_COMM.*: sh:'
 }
 
-@test "--max-overhead raises --min-block, says so, and the file tells it in words" {
+@test "--max-overhead goes over to sampling, says so, and the file tells it in words" {
 	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 60 --us 20 >/dev/null 3>&- &
 	target=$!
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
-	grep -q 'more than --max-overhead: blocks below 10.000 us (so far: 0 ns) are left out' err
-	grep -q '; --max-overhead left out blocks below ' err
-	perf script 2>/dev/null | grep -q 'denet:overhead: min_block 0 -> 10000 ns'
+	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 10.000 us' err
+	grep -q '; --max-overhead sampled one for each .* below .*, standard error ' err
+	perf script 2>/dev/null | grep -q 'denet:sampling: period 0 -> 10000 ns'
 	[ "$(perf evlist | head -1)" = offcpu-time ]
-	# What is left out is counted, not lost; and the event is no time.
-	[ "$(awk '/filtered, too short/ { print $(NF - 1) }' err)" -gt 0 ]
-	[ "$(perf script -F event,period | grep -c 'denet:overhead')" -ge 1 ]
+	# What is not drawn is counted, not lost; and the event is no time.
+	[ "$(awk '/not drawn/ { print $(NF - 1) }' err)" -gt 0 ]
+	[ "$(perf script -F event,period | grep -c 'denet:sampling')" -ge 1 ]
 	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
 }
 

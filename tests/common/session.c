@@ -273,6 +273,7 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 /* lost_stack is a part of accumulated, so it is not a fate of its own. */
 #define FATES_SUM(stats, field)                                                                    \
 	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
+	 (stats)->not_drawn.field +                                                                \
 	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
 	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
 	 (stats)->filtered_idle.field +                                                            \

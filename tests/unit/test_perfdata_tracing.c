@@ -12,22 +12,24 @@
 #include "common/harness.h"
 #include "perfdata/writer.h"
 
-static const struct writer_overhead change = {
-	.old_min_ns = 10000,
-	.new_min_ns = 20000,
+static const struct writer_sampling change = {
+	.old_period_ns = 10000,
+	.new_period_ns = 20000,
+	.old_threshold_ns = 300000,
+	.new_threshold_ns = 400000,
+	.max_rate = 999,
 	.bpf_ppm = 45678,
 	.own_ppm = 1234,
 	.limit_ppm = 30000,
-	.measured = 1,
 };
 
 /* The bytes of a sample: the common fields and those of the change. */
 struct raw {
 	struct tracing_common common;
-	struct writer_overhead change;
+	struct writer_sampling change;
 };
 
-static const struct tracing_event *overhead_event(void)
+static const struct tracing_event *sampling_event(void)
 {
 	size_t nr;
 
@@ -63,27 +65,27 @@ TEST(every_format_is_what_libtraceevent_takes_and_adds_up_to_its_size)
 	EXPECT_EQ(NULL, tracing__event(1));
 }
 
-TEST(an_overhead_sample_reads_in_words)
+TEST(a_sampling_sample_reads_in_words)
 {
-	const struct tracing_event *overhead = overhead_event();
-	struct raw raw = { { .type = overhead->config, .pid = 42 }, change };
+	const struct tracing_event *sampling = sampling_event();
+	struct raw raw = { { .type = sampling->config, .pid = 42 }, change };
 	struct tep_record record = { .data = &raw, .size = sizeof(raw) };
 	struct tep_handle *tep = tep_alloc();
 	struct tep_event *event = NULL;
 	struct buffer text = { 0 };
 	struct trace_seq seq;
 
-	ASSERT_EQ(tracing_event__size(overhead), sizeof(raw));
-	ASSERT_EQ(0, tracing_event__format(overhead, &text));
+	ASSERT_EQ(tracing_event__size(sampling), sizeof(raw));
+	ASSERT_EQ(0, tracing_event__format(sampling, &text));
 	ASSERT_EQ(0, tep_parse_event(tep, text.data, text.len, TRACING_SYSTEM));
-	event = tep_find_event(tep, overhead->config);
+	event = tep_find_event(tep, sampling->config);
 	ASSERT_NE(NULL, event);
 	trace_seq_init(&seq);
 	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&seq);
 	EXPECT_STREQ(
-		"min_block 10000 -> 20000 ns, as the programs cost 45678 and the recorder 1234 "
-		"ppm of a CPU (limit 30000)",
+		"period 10000 -> 20000 ns, threshold 300000 -> 400000 ns (at most 999 samples a "
+		"second; programs 45678 and recorder 1234 of 30000 ppm of a CPU)",
 		seq.buffer);
 	trace_seq_destroy(&seq);
 	buffer__free(&text);
@@ -101,24 +103,26 @@ static unsigned long long field_of(struct tep_event *event, const char *name, vo
 
 TEST(the_fields_are_where_the_format_says)
 {
-	const struct tracing_event *overhead = overhead_event();
-	struct raw raw = { { .type = overhead->config, .pid = 42 }, change };
+	const struct tracing_event *sampling = sampling_event();
+	struct raw raw = { { .type = sampling->config, .pid = 42 }, change };
 	struct tep_handle *tep = tep_alloc();
 	struct tep_event *event = NULL;
 	struct buffer text = { 0 };
 
-	ASSERT_EQ(0, tracing_event__format(overhead, &text));
+	ASSERT_EQ(0, tracing_event__format(sampling, &text));
 	ASSERT_EQ(0, tep_parse_event(tep, text.data, text.len, TRACING_SYSTEM));
-	event = tep_find_event(tep, overhead->config);
+	event = tep_find_event(tep, sampling->config);
 	ASSERT_NE(NULL, event);
-	EXPECT_EQ(overhead->config, field_of(event, "common_type", &raw));
+	EXPECT_EQ(sampling->config, field_of(event, "common_type", &raw));
 	EXPECT_EQ(42, field_of(event, "common_pid", &raw));
-	EXPECT_EQ(change.old_min_ns, field_of(event, "old_min_ns", &raw));
-	EXPECT_EQ(change.new_min_ns, field_of(event, "new_min_ns", &raw));
+	EXPECT_EQ(change.old_period_ns, field_of(event, "old_period_ns", &raw));
+	EXPECT_EQ(change.new_period_ns, field_of(event, "new_period_ns", &raw));
+	EXPECT_EQ(change.old_threshold_ns, field_of(event, "old_threshold_ns", &raw));
+	EXPECT_EQ(change.new_threshold_ns, field_of(event, "new_threshold_ns", &raw));
+	EXPECT_EQ(change.max_rate, field_of(event, "max_rate", &raw));
 	EXPECT_EQ(change.bpf_ppm, field_of(event, "bpf_ppm", &raw));
 	EXPECT_EQ(change.own_ppm, field_of(event, "own_ppm", &raw));
 	EXPECT_EQ(change.limit_ppm, field_of(event, "limit_ppm", &raw));
-	EXPECT_EQ(change.measured, field_of(event, "measured", &raw));
 	buffer__free(&text);
 	tep_free(tep);
 }
@@ -175,7 +179,7 @@ static int write_file(const char *path, bool overhead, bool cgroups)
 		sample.time = i * 1000;
 		err |= writer__sample(writer, WRITER_OFFCPU_TIME, &sample);
 		if (i == 1 && overhead)
-			err |= writer__trace(writer, WRITER_OVERHEAD, &trace);
+			err |= writer__trace(writer, WRITER_SAMPLING, &trace);
 	}
 	return err | writer__close(writer);
 }
@@ -188,10 +192,10 @@ TEST_F(file, a_trace_of_another_size_or_event_is_refused)
 	struct writer *writer = writer__new(&options, &err);
 
 	ASSERT_NE(NULL, writer);
-	EXPECT_EQ(-EINVAL, writer__trace(writer, WRITER_OVERHEAD, &trace));
+	EXPECT_EQ(-EINVAL, writer__trace(writer, WRITER_SAMPLING, &trace));
 	trace.size = sizeof(change);
 	EXPECT_EQ(-EINVAL, writer__trace(writer, WRITER_OFFCPU_TIME, &trace));
-	EXPECT_EQ(0, writer__trace(writer, WRITER_OVERHEAD, &trace));
+	EXPECT_EQ(0, writer__trace(writer, WRITER_SAMPLING, &trace));
 	EXPECT_EQ(0, writer__close(writer));
 }
 
@@ -217,7 +221,7 @@ TEST_F(file, perf_prints_the_event_in_words_and_counts_none_of_it_as_time)
 	for (int cgroups = 0; cgroups < 2; cgroups++) {
 		ASSERT_EQ(0, write_file(self->path, true, cgroups));
 		EXPECT_TRUE(succeeds(self, SCRIPT
-				     "| grep -q 'denet:overhead: min_block 10000 -> 20000 ns'"));
+				     "| grep -q 'denet:sampling: period 10000 -> 20000 ns'"));
 		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c '1000 *offcpu-time:') = 3 ]"));
 		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c denet:) = 1 ]"));
 		EXPECT_TRUE(succeeds(self, "! " SCRIPT "| grep -iE 'warn|error|fail'"));
@@ -251,7 +255,7 @@ TEST_F(file, a_pipe_carries_the_event_as_well)
 		_exit(write_file(self->path, true, false) ? 1 : 0);
 	EXPECT_TRUE(succeeds(self, "cat $F >$F.copy"));
 	EXPECT_TRUE(succeeds(self, "perf script -i - -F comm,period,event,trace <$F.copy 2>&1 |"
-				   "grep -q 'denet:overhead: min_block 10000 -> 20000 ns'"));
+				   "grep -q 'denet:sampling: period 10000 -> 20000 ns'"));
 	EXPECT_TRUE(succeeds(self, "[ $(perf script -i - -F period,event <$F.copy 2>/dev/null |"
 				   "grep -c '1000 *offcpu-time:') = 3 ]"));
 }

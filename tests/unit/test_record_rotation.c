@@ -118,23 +118,23 @@ TEST(files_get_names_of_their_own_and_the_oldest_go)
 	EXPECT_EQ(0, rmdir(dir));
 }
 
-TEST(min_block_goes_up_in_steps_to_its_end)
+TEST(the_period_of_max_overhead_goes_up_in_steps_to_its_end)
 {
-	uint64_t min = 0, before;
+	uint64_t period = 0, before;
 	int steps = 0;
 
-	EXPECT_EQ(10 * NSEC_PER_USEC, overhead__next_min(0, 40000, 30000));
-	EXPECT_EQ(40 * NSEC_PER_USEC, overhead__next_min(20 * NSEC_PER_USEC, 40000, 30000));
+	EXPECT_EQ(10 * NSEC_PER_USEC, overhead__next_period(0, 40000, 30000));
+	EXPECT_EQ(40 * NSEC_PER_USEC, overhead__next_period(20 * NSEC_PER_USEC, 40000, 30000));
 	/* Twice too dear: a larger step. */
-	EXPECT_EQ(80 * NSEC_PER_USEC, overhead__next_min(20 * NSEC_PER_USEC, 70000, 30000));
+	EXPECT_EQ(80 * NSEC_PER_USEC, overhead__next_period(20 * NSEC_PER_USEC, 70000, 30000));
 	do {
-		before = min;
-		min = overhead__next_min(min, 40000, 30000);
-		EXPECT_LE(before, min);
-	} while (min != before && ++steps < 100);
-	EXPECT_EQ(10 * NSEC_PER_MSEC, min);
+		before = period;
+		period = overhead__next_period(period, 40000, 30000);
+		EXPECT_LE(before, period);
+	} while (period != before && ++steps < 100);
+	EXPECT_EQ(100 * NSEC_PER_MSEC, period);
 	/* What the user asked for is never lowered. */
-	EXPECT_EQ(NSEC_PER_SEC, overhead__next_min(NSEC_PER_SEC, 40000, 30000));
+	EXPECT_EQ(NSEC_PER_SEC, overhead__next_period(NSEC_PER_SEC, 40000, 30000));
 }
 
 TEST(percentages_are_read_in_millionths)

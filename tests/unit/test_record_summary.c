@@ -70,18 +70,22 @@ TEST(split_time_and_wakers_are_told_where_they_were_asked_for)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
-TEST(what_was_left_out_and_several_files_are_told)
+TEST(sampling_and_several_files_are_told)
 {
 	struct summary summary = {
-		.raised_min_ns = 20000,
+		.ns = 2000000000ULL,
+		.period_ns = 20000,
+		.threshold_ns = 500000000,
+		.too_dear = true,
+		.stats.variance = 1e14,
 		.rotated = true,
 		.path = "perf.data",
 	};
-	char line[256];
+	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
-		     "lost; --max-overhead left out blocks below 20.000 us; wrote 0.000 MB "
-		     "perf.data.<timestamp> ]",
+	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; --max-overhead sampled one for each 20.000 us below 500.000 ms, "
+		     "standard error 0.50 %; wrote 0.000 MB perf.data.<timestamp> ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
 

@@ -33,6 +33,17 @@ refuse() {
 	refuse "-p 99999999999: a number is too large" -p 99999999999
 }
 
+@test "periods and rates that make no sense" {
+	refuse "--off-cpu-period x: not a time" --off-cpu-period x
+	refuse "--off-cpu-period 0: must be from 1us to 4s" --off-cpu-period 0
+	refuse "--off-cpu-period 999ns: must be from 1us to 4s" --off-cpu-period 999ns
+	refuse "--off-cpu-period 5s: must be from 1us to 4s" --off-cpu-period 5s
+	refuse "--off-cpu-max-rate 0: must be a number from 1 to" --off-cpu-max-rate 0
+	refuse "--off-cpu-max-rate -1: must be a number" --off-cpu-max-rate -1
+	refuse "--off-cpu-max-rate 1e3: must be a number" --off-cpu-max-rate 1e3
+	refuse "--off-cpu-max-rate 1000000000: must be a number" --off-cpu-max-rate 1000000000
+}
+
 @test "CPUs and delays that are none" {
 	refuse "-C : not a list of CPUs" -C ""
 	refuse "-C 0,,1: not a list of CPUs" -C 0,,1

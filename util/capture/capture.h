@@ -51,6 +51,8 @@ struct capture_options {
 	bool no_inherit;     /* children of targets are not targets */
 	bool kernel_threads; /* record kernel threads as well */
 	uint64_t threshold_ns;
+	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: all count */
+	uint64_t seed;	     /* of the draw */
 	uint64_t min_ns;
 	uint64_t max_ns;     /* UINT64_MAX: none */
 	uint32_t states;     /* bits of capture__state_bit() */
@@ -72,6 +74,7 @@ struct capture_options {
 #define CAPTURE_MAX_FRAMES 127
 
 #define CAPTURE_MAX_GROUPS 256
+#define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192
 
 /* The bit of a state in capture_options.states by its letter in ps(1); 0: no such state. */
@@ -123,22 +126,27 @@ struct capture_tally {
 	uint64_t ns;
 };
 
-/* Wake-ups of targets: seen = direct + accumulated + filtered + lost. */
+/* Wake-ups of targets: seen = direct + accumulated + filtered + not_drawn + lost. */
 struct capture_wakeups {
 	struct capture_tally seen;
 	struct capture_tally direct;
 	struct capture_tally accumulated;
 	struct capture_tally filtered; /* as blocks are: by state and length */
+	struct capture_tally not_drawn;
 	struct capture_tally lost;
 	uint64_t missed; /* recursion: nothing is known of them, and their blocks stay whole */
 };
 
-/* The conservation: seen = direct + accumulated + in_flight + filtered_* + lost_*. */
+/*
+ * The conservation: seen = direct + accumulated + in_flight + not_drawn + filtered_* + lost_*.
+ * It is in ns that were measured, whatever the samples stand for.
+ */
 struct capture_stats {
 	struct capture_tally seen;	 /* ended blocks of targets and those in flight */
 	struct capture_tally direct;
 	struct capture_tally accumulated;
 	struct capture_tally in_flight;	 /* still blocked at the end */
+	struct capture_tally not_drawn;	 /* of capture__set_sampling(): others stand for them */
 	struct capture_tally filtered_state;
 	struct capture_tally filtered_min;
 	struct capture_tally filtered_max;
@@ -146,6 +154,8 @@ struct capture_stats {
 	struct capture_tally filtered_blocked; /* in flight, and no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
 	struct capture_tally lost_internal; /* no scratch, no map entry */
+	struct capture_tally drawn; /* those of direct that stand for others, and for how much */
+	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
 	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
@@ -214,8 +224,13 @@ int capture__stop(struct capture *capture, int deadline_ms);
 /* Fills in the accounts up to now; final after capture__stop(). */
 int capture__stats(struct capture *capture, struct capture_stats *stats);
 
-/* Blocks that end from now on are filtered if they are shorter than min_ns. */
-void capture__set_min_block(struct capture *capture, uint64_t min_ns);
+/*
+ * From now on blocks of at least threshold_ns are samples with their own length, and of the
+ * shorter ones those of at least period_ns, too; a block below both comes with a probability
+ * of its length / period_ns, and then stands for period_ns. So the expected sum is the true
+ * one. period_ns 0: all count. At most CAPTURE_MAX_PERIOD_NS.
+ */
+void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t threshold_ns);
 
 /*
  * Switches the kernel's statistics of BPF run time on or off; they make each run some tens

@@ -23,12 +23,6 @@ void cost__free(struct cost *cost)
 	cost__init(cost);
 }
 
-void capture__set_min_block(struct capture *capture, uint64_t min_ns)
-{
-	capture->options.min_ns = min_ns;
-	programs__set_min(capture->programs, min_ns);
-}
-
 int capture__measure(struct capture *capture, bool on)
 {
 	struct cost *cost = &capture->cost;

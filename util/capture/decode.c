@@ -38,6 +38,14 @@ uint32_t decode__kind(const void *data, size_t size)
 	return size < sizeof(*head) ? 0 : head->kind;
 }
 
+/* A part of a block, as large in proportion to what the block stands for. */
+static uint64_t weigh(uint64_t part, const struct wire_block *block)
+{
+	if (!part || block->weight == block->ns || !block->ns)
+		return part;
+	return (uint64_t)((unsigned __int128)part * block->weight / block->ns);
+}
+
 int decode__block(const void *data, size_t size, struct sample *sample,
 		  const struct wire_block **out)
 {
@@ -50,8 +58,9 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 		return -EINVAL;
 	*sample = (struct sample){
 		.time = block->time,
-		.period = block->ns,
-		.runqueue = block->runqueue_ns,
+		.period = block->weight,
+		.measured = block->ns,
+		.runqueue = weigh(block->runqueue_ns, block),
 		.count = 1,
 		.cgroup = block->cgroup,
 		.pid = block->pid,
@@ -121,6 +130,7 @@ void decode__entry(const struct wire_entry_key *key, const struct wire_entry *en
 	*sample = (struct sample){
 		.time = entry->time,
 		.period = entry->ns,
+		.measured = entry->ns,
 		.runqueue = entry->runqueue_ns,
 		.count = entry->count,
 		.cgroup = key->cgroup,

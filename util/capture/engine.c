@@ -57,11 +57,11 @@ bool capture__reasons(const struct capture_options *options)
 static struct wire_settings make_settings(const struct capture_options *options)
 {
 	return (struct wire_settings){
-		.threshold_ns = options->threshold_ns,
 		.min_ns = options->min_ns,
 		.max_ns = options->max_ns,
 		.states = options->states,
 		.own_pid = (uint32_t)getpid(),
+		.seed = options->seed,
 		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
 								    : WIRE_MAX_FRAMES,
 		.all = options->all,
@@ -157,6 +157,7 @@ static int build(struct capture *capture)
 					  who__targets(&capture->options), &err);
 	if (!capture->programs)
 		return err;
+	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	capture->rings = rings__new(capture->options.ring_pages, &err);
 	if (!capture->rings)
 		return err;
@@ -275,6 +276,11 @@ int capture__begin(struct capture *capture)
 	return err;
 }
 
+void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t threshold_ns)
+{
+	programs__set_sampling(capture->programs, period_ns, threshold_ns);
+}
+
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr)
 {
 	*nr = capture->tasks.len / sizeof(struct capture_task);
@@ -293,6 +299,14 @@ static bool is_idle(struct capture *capture, const struct sample *sample)
 					    reason_symbols__leaf(&capture->symbols, kernel));
 }
 
+/* What a drawn block adds to the variance of the total: see draw__weight(). */
+static void count_drawn(struct capture_stats *stats, const struct sample *sample)
+{
+	stats->drawn.count++;
+	stats->drawn.ns += sample->period;
+	stats->variance += (double)sample->period * (double)(sample->period - sample->measured);
+}
+
 int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came)
 {
 	if (sample->time > capture->stats.end_ns)
@@ -307,9 +321,11 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum captur
 		trim__cut(capture->trim, &sample->kernel);
 	if (sample->reason && is_idle(capture, sample)) {
 		capture->idle[came].count += sample->count;
-		capture->idle[came].ns += sample->period;
+		capture->idle[came].ns += sample->measured;
 		return 0;
 	}
+	if (sample->period != sample->measured && !sample->wakeup)
+		count_drawn(&capture->stats, sample);
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
 }
 

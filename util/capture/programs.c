@@ -169,7 +169,6 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
-	programs->skel->bss->min_ns = settings->min_ns;
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
@@ -633,9 +632,10 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
 }
 
-void programs__set_min(struct programs *programs, uint64_t min_ns)
+void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns)
 {
-	programs->skel->bss->min_ns = min_ns;
+	programs->skel->bss->threshold_ns = threshold_ns;
+	programs->skel->bss->period_ns = period_ns;
 }
 
 int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept)

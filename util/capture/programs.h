@@ -87,8 +87,8 @@ int programs__end(struct programs *programs);
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
 		       struct wire_accounts *wakeups);
 
-/* From now on shorter blocks are filtered. */
-void programs__set_min(struct programs *programs, uint64_t min_ns);
+/* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
+void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns);
 
 /*
  * Adds the blocks that each CPU has seen so far to counts, for nr CPUs, and those of them

@@ -27,6 +27,7 @@ static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
 		.filtered = add(add(from_wire(&fate[WIRE_FATE_FILTERED_STATE]),
 				    from_wire(&fate[WIRE_FATE_FILTERED_MIN])),
 				from_wire(&fate[WIRE_FATE_FILTERED_MAX])),
+		.not_drawn = from_wire(&fate[WIRE_FATE_NOT_DRAWN]),
 		.lost = add(from_wire(&fate[WIRE_FATE_LOST_RING]),
 			    from_wire(&fate[WIRE_FATE_LOST_INTERNAL])),
 	};
@@ -67,6 +68,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->seen = add(from_wire(&sum.seen), capture->blocked);
 	stats->direct = from_wire(&sum.fate[WIRE_FATE_DIRECT]);
 	stats->accumulated = from_wire(&sum.fate[WIRE_FATE_ACCUMULATED]);
+	stats->not_drawn = from_wire(&sum.fate[WIRE_FATE_NOT_DRAWN]);
 	stats->filtered_state =
 		add(own->filtered_state, from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
 	stats->filtered_min = add(own->filtered_min, from_wire(&sum.fate[WIRE_FATE_FILTERED_MIN]));

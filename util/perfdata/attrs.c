@@ -19,7 +19,7 @@ static const struct event_kind kinds[] = {
 
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
 static const struct event_kind late_kinds[] = {
-	{ WRITER_OVERHEAD, "denet:overhead", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
+	{ WRITER_SAMPLING, "denet:sampling", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
 	{ WRITER_OFFCPU_WAIT, "denet:offcpu_wait", PERF_TYPE_TRACEPOINT, 60002, PERF_SAMPLE_RAW },
 };
 

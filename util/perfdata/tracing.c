@@ -6,14 +6,16 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* How high the recorder had to set --min-block, and why. Shares in millionths of a CPU. */
-static const struct tracing_field overhead_fields[] = {
-	{ "u64", "old_min_ns", 8, 0 },
-	{ "u64", "new_min_ns", 8, 0 },
+/* How coarse the samples are from now on, and why. Shares in millionths of a CPU. */
+static const struct tracing_field sampling_fields[] = {
+	{ "u64", "old_period_ns", 8, 0 },
+	{ "u64", "new_period_ns", 8, 0 },
+	{ "u64", "old_threshold_ns", 8, 0 },
+	{ "u64", "new_threshold_ns", 8, 0 },
+	{ "u32", "max_rate", 4, 0 },
 	{ "u32", "bpf_ppm", 4, 0 },
 	{ "u32", "own_ppm", 4, 0 },
 	{ "u32", "limit_ppm", 4, 0 },
-	{ "u32", "measured", 4, 0 },
 	{ 0 },
 };
 
@@ -43,10 +45,11 @@ static const struct tracing_field wait_fields[] = {
 
 /* Configs are never renumbered: files carry them. Kernels count from 1 and stay far below. */
 static const struct tracing_event events[] = {
-	{ 60001, "overhead", overhead_fields,
-	  "\"min_block %llu -> %llu ns, as the programs cost %u and the recorder %u ppm of a CPU "
-	  "(limit %u)\", REC->old_min_ns, REC->new_min_ns, REC->bpf_ppm, REC->own_ppm, "
-	  "REC->limit_ppm" },
+	{ 60001, "sampling", sampling_fields,
+	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (at most %u samples a second; "
+	  "programs %u and recorder %u of %u ppm of a CPU)\", REC->old_period_ns, "
+	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->max_rate, "
+	  "REC->bpf_ppm, REC->own_ppm, REC->limit_ppm" },
 	{ 60002, "offcpu_wait", wait_fields,
 	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
 	  "REC->text" },

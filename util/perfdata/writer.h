@@ -22,7 +22,7 @@ enum writer_event {
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
 	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
-	WRITER_OVERHEAD = 33,   /* "denet:overhead": see writer__trace() */
+	WRITER_SAMPLING = 33,   /* "denet:sampling": see writer__trace() */
 	WRITER_OFFCPU_WAIT = 34, /* "denet:offcpu_wait": what a sample of offcpu-time waited for */
 };
 
@@ -65,14 +65,16 @@ struct writer_trace {
 };
 int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
 
-/* The fields of WRITER_OVERHEAD: what --min-block was and is now, and why. */
-struct writer_overhead {
-	uint64_t old_min_ns;
-	uint64_t new_min_ns;
-	uint32_t bpf_ppm; /* millionths of the busiest CPU */
-	uint32_t own_ppm; /* millionths of a CPU, over all of them */
+/* The fields of WRITER_SAMPLING: how coarse the samples are from now on, and why. */
+struct writer_sampling {
+	uint64_t old_period_ns; /* 0: all blocks counted */
+	uint64_t new_period_ns; /* of blocks below both, one is drawn for so much time */
+	uint64_t old_threshold_ns;
+	uint64_t new_threshold_ns;
+	uint32_t max_rate; /* samples a second that may be; 0: that was not the reason */
+	uint32_t bpf_ppm;  /* millionths of the busiest CPU; 0: cost was not the reason */
+	uint32_t own_ppm;  /* millionths of a CPU, over all of them */
 	uint32_t limit_ppm;
-	uint32_t measured; /* 1: bpf_ppm was measured, 0: estimated */
 };
 
 /* The fields of WRITER_OFFCPU_WAIT; strings end in a NUL. */

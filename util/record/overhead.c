@@ -10,9 +10,9 @@
 #include "base/units.h"
 
 #define PPM 1000000ULL
-/* The steps of --min-block. What is longer than the last is what one records for. */
-#define FIRST_MIN_NS (10 * NSEC_PER_USEC)
-#define LAST_MIN_NS (10 * NSEC_PER_MSEC)
+/* The steps of the period. With the last, next to nothing but the switches themselves costs. */
+#define FIRST_PERIOD_NS (10 * NSEC_PER_USEC)
+#define LAST_PERIOD_NS (100 * NSEC_PER_MSEC)
 /* Seconds from one measurement to the next while all is well. */
 #define PAUSE 7
 /* A little less than a second, so that the end of a window of a second is late enough. */
@@ -54,8 +54,7 @@ static void set_measuring(struct overhead *overhead, bool on)
 	overhead->measuring = on && overhead->may_measure;
 }
 
-void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm,
-		    uint64_t min_ns)
+void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm)
 {
 	struct capture_cost cost;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -63,7 +62,6 @@ void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t
 	*overhead = (struct overhead){
 		.capture = capture,
 		.limit_ppm = limit_ppm,
-		.min_ns = min_ns,
 		.block_ns = GUESSED_SEEN_NS + GUESSED_KEPT_NS,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.may_measure = true,
@@ -83,15 +81,15 @@ uint64_t overhead__due(const struct overhead *overhead)
 	return overhead->limit_ppm ? overhead->next : UINT64_MAX;
 }
 
-uint64_t overhead__next_min(uint64_t min_ns, uint64_t cost_ppm, uint64_t limit_ppm)
+uint64_t overhead__next_period(uint64_t period_ns, uint64_t cost_ppm, uint64_t limit_ppm)
 {
-	uint64_t next = cost_ppm > 2 * limit_ppm ? 4 * min_ns : 2 * min_ns;
+	uint64_t next = cost_ppm > 2 * limit_ppm ? 4 * period_ns : 2 * period_ns;
 
-	if (min_ns >= LAST_MIN_NS)
-		return min_ns;
-	if (next < FIRST_MIN_NS)
-		return FIRST_MIN_NS;
-	return next < LAST_MIN_NS ? next : LAST_MIN_NS;
+	if (period_ns >= LAST_PERIOD_NS)
+		return period_ns;
+	if (next < FIRST_PERIOD_NS)
+		return FIRST_PERIOD_NS;
+	return next < LAST_PERIOD_NS ? next : LAST_PERIOD_NS;
 }
 
 /* Nanoseconds of run time on the busiest CPU; the kernel tells them for all CPUs at once. */
@@ -131,25 +129,24 @@ static bool is_trustworthy(const struct overhead *overhead)
 	return overhead->measuring || !overhead->may_measure;
 }
 
-static int raise_min(struct overhead *overhead, const struct overhead_report *report)
+/* Says what is done about it. 1: report tells the period; 0: there is none left. */
+static int raise_period(struct overhead *overhead, uint64_t period_ns,
+			const struct overhead_report *report)
 {
-	char from[32], to[32];
+	double percent = (double)(report->bpf_ppm + report->own_ppm) / 1e4;
+	char time[32];
 
-	if (report->new_min_ns == report->old_min_ns) {
+	if (report->period_ns == period_ns) {
 		if (!overhead->gave_up)
 			pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead; "
-				"--min-block is as high as it gets",
-				(double)(report->bpf_ppm + report->own_ppm) / 1e4);
+				"it cannot sample more coarsely than it does",
+				percent);
 		overhead->gave_up = true;
 		return 0;
 	}
-	pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead: blocks below %s "
-		"(so far: %s) are left out from now on",
-		(double)(report->bpf_ppm + report->own_ppm) / 1e4,
-		units__format_time(report->new_min_ns, to, sizeof(to)),
-		units__format_time(report->old_min_ns, from, sizeof(from)));
-	capture__set_min_block(overhead->capture, report->new_min_ns);
-	overhead->min_ns = report->new_min_ns;
+	pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead: from now on "
+		"blocks are sampled, one for each %s",
+		percent, units__format_time(report->period_ns, time, sizeof(time)));
 	overhead->raised++;
 	return 1;
 }
@@ -161,7 +158,8 @@ static uint32_t share(uint64_t ns, uint64_t elapsed)
 	return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
 }
 
-int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_report *report)
+int overhead__look(struct overhead *overhead, uint64_t now, uint64_t period_ns,
+		   struct overhead_report *report)
 {
 	uint64_t elapsed = now - overhead->previous, own;
 	struct capture_cost cost;
@@ -176,7 +174,6 @@ int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_repo
 	own = own_cpu_ns();
 	trusted = is_trustworthy(overhead);
 	*report = (struct overhead_report){
-		.old_min_ns = overhead->min_ns,
 		.bpf_ppm = share(busiest_ns(overhead, &cost, elapsed), elapsed),
 		.own_ppm = share((own - overhead->own_ns) / overhead->nr_cpus, elapsed),
 		.measured = overhead->measuring,
@@ -190,6 +187,6 @@ int overhead__look(struct overhead *overhead, uint64_t now, struct overhead_repo
 	plan_measurement(overhead, &cost, total, elapsed);
 	if (total <= overhead->limit_ppm || !trusted)
 		return 0;
-	report->new_min_ns = overhead__next_min(overhead->min_ns, total, overhead->limit_ppm);
-	return raise_min(overhead, report);
+	report->period_ns = overhead__next_period(period_ns, total, overhead->limit_ppm);
+	return raise_period(overhead, period_ns, report);
 }

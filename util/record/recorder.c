@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@
 #include "record/overhead.h"
 #include "record/past.h"
 #include "record/rotation.h"
+#include "record/sampling.h"
 #include "record/signals.h"
 #include "record/sink.h"
 #include "record/status.h"
@@ -54,6 +56,7 @@ struct recorder {
 	struct past *past; /* NULL: there is one file only */
 	struct rotation rotation;
 	struct overhead overhead;
+	struct sampling sampling;
 	struct sink sink;
 	uint64_t earlier_bytes; /* of files that are closed */
 	struct status *status;
@@ -99,6 +102,16 @@ static int start_workload(struct recorder *recorder)
 	return err;
 }
 
+/* Two recordings of the same load draw different blocks. */
+static uint64_t make_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = clock__now_ns() ^ (uint64_t)getpid() << 32;
+	return seed;
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -112,6 +125,11 @@ static int start_capture(struct recorder *recorder)
 		options.nr_pids = 1;
 	}
 	options.delayed = recorder->options->delay_ns != 0;
+	sampling__init(&recorder->sampling, options.period_ns, options.threshold_ns,
+		       recorder->options->max_rate, clock__now_ns());
+	options.seed = make_seed();
+	options.period_ns = sampling__level(&recorder->sampling).period_ns;
+	recorder->sink.threshold_ns = options.threshold_ns;
 	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	recorder->sink.split = options.split_runqueue;
@@ -213,8 +231,7 @@ static int recorder__start(struct recorder *recorder)
 		err = workload__release(recorder->workload);
 	if (err)
 		return err;
-	overhead__init(&recorder->overhead, recorder->capture, recorder->options->max_overhead_ppm,
-		       recorder->options->capture.min_ns);
+	overhead__init(&recorder->overhead, recorder->capture, recorder->options->max_overhead_ppm);
 	recorder->started = clock__now_ns();
 	if (recorder->options->delay_ns)
 		recorder->begin = recorder->started + recorder->options->delay_ns;
@@ -243,7 +260,9 @@ static int next_timeout(const struct recorder *recorder)
 	if (has_targets(recorder->options))
 		due = min_u64(due, recorder->next_targets);
 	if (looks_between_windows(recorder))
-		due = min_u64(due, overhead__due(&recorder->overhead));
+		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
+					   sampling__due(&recorder->sampling,
+							 &recorder->sink.counts)));
 	if (recorder->past)
 		due = min_u64(due, rotation__due(&recorder->rotation));
 	if (due <= now)
@@ -310,41 +329,72 @@ static int switch_if_due(struct recorder *recorder, uint64_t now)
 	return asked ? switch_file(recorder) : 0;
 }
 
-/* The recorder's own word in the file: that and why it leaves out more from now on. */
-static int tell_overhead(struct recorder *recorder, const struct overhead_report *report)
+/* The recorder's own word in the file: how coarse the samples are from now on, and why. */
+static int tell_sampling(struct recorder *recorder, const struct writer_sampling *fields)
 {
-	struct writer_overhead fields = {
-		.old_min_ns = report->old_min_ns,
-		.new_min_ns = report->new_min_ns,
-		.bpf_ppm = report->bpf_ppm,
-		.own_ppm = report->own_ppm,
-		.limit_ppm = recorder->options->max_overhead_ppm,
-		.measured = report->measured,
-	};
 	uint32_t pid = (uint32_t)getpid();
 	struct writer_trace trace = {
 		.time = clock__now_ns(),
 		.pid = pid,
 		.tid = pid,
-		.fields = &fields,
-		.size = sizeof(fields),
+		.fields = fields,
+		.size = sizeof(*fields),
 	};
 	int err;
 
 	err = writer__comm(recorder->writer, pid, pid, "denet-record");
-	return err ? err : writer__trace(recorder->writer, WRITER_OVERHEAD, &trace);
+	return err ? err : writer__trace(recorder->writer, WRITER_SAMPLING, &trace);
+}
+
+/* Puts into force what was found, and has the file know. reason: the fields that say why. */
+static int change_sampling(struct recorder *recorder, struct sampling_level old,
+			   struct writer_sampling *reason)
+{
+	struct sampling_level new = sampling__level(&recorder->sampling);
+	char period[32], threshold[32];
+
+	capture__set_sampling(recorder->capture, new.period_ns, new.threshold_ns);
+	recorder->sink.threshold_ns = new.threshold_ns;
+	pr_verbose("sampling: one for each %s of blocks below %s",
+		   units__format_time(new.period_ns, period, sizeof(period)),
+		   units__format_time(new.threshold_ns, threshold, sizeof(threshold)));
+	reason->old_period_ns = old.period_ns;
+	reason->new_period_ns = new.period_ns;
+	reason->old_threshold_ns = old.threshold_ns;
+	reason->new_threshold_ns = new.threshold_ns;
+	return tell_sampling(recorder, reason);
 }
 
 static int watch_overhead(struct recorder *recorder, uint64_t now, bool window_ended)
 {
+	struct sampling_level old = sampling__level(&recorder->sampling);
+	struct writer_sampling reason = { .limit_ppm = recorder->options->max_overhead_ppm };
 	struct overhead_report report;
 	int ret;
 
 	if (now < overhead__due(&recorder->overhead) ||
 	    !(window_ended || looks_between_windows(recorder)))
 		return 0;
-	ret = overhead__look(&recorder->overhead, now, &report);
-	return ret > 0 ? tell_overhead(recorder, &report) : ret;
+	ret = overhead__look(&recorder->overhead, now, old.period_ns, &report);
+	if (ret <= 0)
+		return ret;
+	sampling__raise(&recorder->sampling, report.period_ns);
+	reason.bpf_ppm = report.bpf_ppm;
+	reason.own_ppm = report.own_ppm;
+	return change_sampling(recorder, old, &reason);
+}
+
+/* --off-cpu-max-rate. */
+static int watch_rate(struct recorder *recorder, uint64_t now)
+{
+	struct sampling_level old = sampling__level(&recorder->sampling);
+	struct writer_sampling reason = { .max_rate = recorder->sampling.max_rate };
+	const struct sampling_counts *counts = &recorder->sink.counts;
+
+	if (now < sampling__due(&recorder->sampling, counts) ||
+	    !sampling__look(&recorder->sampling, now, counts))
+		return 0;
+	return change_sampling(recorder, old, &reason);
 }
 
 static void show_status(struct recorder *recorder, uint64_t now)
@@ -410,6 +460,8 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 		err = end_window(recorder);
 	if (!err)
 		err = watch_overhead(recorder, now, window_ended);
+	if (!err)
+		err = watch_rate(recorder, now);
 	return err ? err : switch_if_due(recorder, now);
 }
 
@@ -451,6 +503,17 @@ static int stop_capture(struct recorder *recorder)
 	return err ? err : flushed;
 }
 
+/* Whether samples stand for others, and from when on. */
+static void summarize_sampling(const struct recorder *recorder, struct summary *summary)
+{
+	struct sampling_level level = sampling__level(&recorder->sampling);
+
+	summary->period_ns = level.period_ns;
+	summary->threshold_ns = level.threshold_ns;
+	summary->sampling_changes = recorder->sampling.changes;
+	summary->too_dear = recorder->overhead.raised;
+}
+
 static void summarize(struct recorder *recorder, struct summary *summary)
 {
 	*summary = (struct summary){
@@ -464,10 +527,10 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,
 		.bytes = recorder->earlier_bytes,
-		.raised_min_ns = recorder->overhead.raised ? recorder->overhead.min_ns : 0,
 		.rotated = recorder->past,
 		.path = recorder->options->output,
 	};
+	summarize_sampling(recorder, summary);
 	if (capture__stats(recorder->capture, &summary->stats))
 		pr_warn("the accounts of the recording cannot be read");
 }

@@ -16,6 +16,7 @@ struct recorder_options {
 	bool no_build_ids;
 	bool fill_cache; /* copy what was hit to ~/.debug */
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
+	uint32_t max_rate;	   /* samples a second, 0: as many as there are */
 	uint64_t max_size;         /* of a file in bytes, 0: no limit */
 	struct rotation_options rotation;
 	bool quiet;

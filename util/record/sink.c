@@ -93,6 +93,10 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	struct sink *sink = ctx;
 	int err;
 
+	if (sample->measured >= sink->threshold_ns)
+		sink->counts.above++;
+	else
+		sink->counts.below++;
 	err = sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
 	if (err)
 		return err;

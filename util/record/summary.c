@@ -2,6 +2,7 @@
 #include "record/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,11 +24,31 @@ static uint64_t sums(const struct summary *summary)
 	return summary->samples > others ? summary->samples - others : 0;
 }
 
+double summary__error(const struct summary *summary)
+{
+	return summary->ns ? sqrt(summary->stats.variance) / (double)summary->ns : 0;
+}
+
+/* Where samples stand for others: how coarse they are, and how good the total is. */
+static char *format_sampling(const struct summary *summary, char *buf, size_t size)
+{
+	char period[32], threshold[32];
+
+	buf[0] = '\0';
+	if (summary->period_ns)
+		snprintf(buf, size, "; %s one for each %s below %s, standard error %.2f %%",
+			 summary->too_dear ? "--max-overhead sampled" : "sampled",
+			 units__format_time(summary->period_ns, period, sizeof(period)),
+			 units__format_time(summary->threshold_ns, threshold, sizeof(threshold)),
+			 100 * summary__error(summary));
+	return buf;
+}
+
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", raised[96] = "";
-	char time[32], path[4096], skipped[48] = "";
+	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
+	char path[4096], skipped[48] = "";
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
@@ -48,9 +69,6 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
-	if (summary->raised_min_ns)
-		snprintf(raised, sizeof(raised), "; --max-overhead left out blocks below %s",
-			 units__format_time(summary->raised_min_ns, time, sizeof(time)));
 	snprintf(buf, size,
 		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
 		 "%s%s%s, %s lost%s; wrote %s%s%s%s ]",
@@ -60,7 +78,8 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
 		 wakers, idle, skipped,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
-		 raised, units__format_size(summary->bytes, bytes, sizeof(bytes)),
+		 format_sampling(summary, sampled, sizeof(sampled)),
+		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
 		 strcmp(summary->path, "-") ? path : "",
 		 summary->rotated ? ".<timestamp>" : "");
@@ -77,6 +96,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "= direct", &stats->direct },
 		{ "+ accumulated", &stats->accumulated },
 		{ "+ still blocked", &stats->in_flight },
+		{ "+ not drawn", &stats->not_drawn },
 		{ "+ filtered by state", &stats->filtered_state },
 		{ "+ filtered, too short", &stats->filtered_min },
 		{ "+ filtered, too long", &stats->filtered_max },
@@ -101,13 +121,23 @@ static void print_wakeups(const struct capture_wakeups *wakeups)
 	} rows[] = {
 		{ "seen", &wakeups->seen },	    { "= direct", &wakeups->direct },
 		{ "+ accumulated", &wakeups->accumulated }, { "+ filtered", &wakeups->filtered },
-		{ "+ lost", &wakeups->lost },
+		{ "+ not drawn", &wakeups->not_drawn }, { "+ lost", &wakeups->lost },
 	};
 
 	pr_verbose("%-26s %15s %20s", "wake-ups", "count", "ns ended");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
 			   rows[i].tally->ns);
+}
+
+static void print_sampling(const struct summary *summary)
+{
+	const struct capture_stats *stats = &summary->stats;
+
+	pr_verbose("drawn: %" PRIu64 " blocks, which stand for %" PRIu64 " ns; standard error of "
+		   "the total: %.0f ns (%.3f %%); changes of period or threshold: %" PRIu64,
+		   stats->drawn.count, stats->drawn.ns, sqrt(stats->variance),
+		   100 * summary__error(summary), summary->sampling_changes);
 }
 
 static void print_verbose(const struct summary *summary)
@@ -118,6 +148,8 @@ static void print_verbose(const struct summary *summary)
 	print_accounts(stats);
 	if (summary->wakers)
 		print_wakeups(&stats->wakeups);
+	if (summary->period_ns || stats->drawn.count)
+		print_sampling(summary);
 	pr_verbose("switches not seen: %" PRIu64 "; side-band records lost: %" PRIu64,
 		   stats->unseen_switches, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",

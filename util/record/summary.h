@@ -21,13 +21,19 @@ struct summary {
 	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */
 	uint64_t bytes;
-	uint64_t raised_min_ns; /* --min-block as --max-overhead left it, 0: not raised */
+	uint64_t period_ns; /* of the draw, as it was in the end; 0: all blocks counted */
+	uint64_t threshold_ns;
+	uint64_t sampling_changes; /* how often the two above changed */
+	bool too_dear; /* --max-overhead had a part in it */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 };
 
 /* Blocks that were seen and are in no sample, for whatever reason but a filter. */
 uint64_t summary__lost(const struct capture_stats *stats);
+
+/* The standard error of ns that comes from sampling, as an estimated share of it. */
+double summary__error(const struct summary *summary);
 
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);

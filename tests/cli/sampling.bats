@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Sampling: fewer samples, which stand for all of the time.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+teardown() {
+	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
+}
+
+# account NAME: the count of a row of -v's accounts in err.
+account() {
+	sed -n "s/.*[+=] $1  *\\([0-9]*\\)  *[0-9]*$/\\1/p" err
+}
+
+@test "--off-cpu-period: samples stand for a period, and their sum is the time" {
+	denet-record -v --off-cpu-period 1ms -- "$build/tests/workloads/uneven" >truth 2>err
+	grep -q '; sampled one for each 1.000 ms below 500.000 ms, standard error ' err
+	[ "$(account 'not drawn')" -gt 4000 ]
+	grep -q 'drawn: [0-9]* blocks, which stand for [0-9]* ns; standard error of the total' err
+	# What the recorder saw, within six of its own standard errors.
+	awk -v sum="$(sum_of_periods)" '
+		/ seen / { seen = $NF }
+		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
+		END { d = sum - seen; if (d < 0) d = -d; exit !(error > 0 && d < 6 * error) }' err
+	perf script -F period | grep -qx ' *1000000 *'
+}
+
+@test "--off-cpu-max-rate: a storm gives about so many samples, and each change is told" {
+	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 6000 --us 20 >/dev/null 3>&- &
+	target=$!
+	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -p "$target" -- sleep 4 2>err
+	kill "$target"
+	# The first second finds the period: it is not counted.
+	perf script -F time,event 2>/dev/null | grep offcpu-time |
+		awk '{ t = $1 + 0; if (!first) first = t; if (t > first + 1) n++; last = t }
+		     END { print n, last - first - 1; exit !(last - first > 2 && n / (last - first - 1) < 400) }'
+	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second'
+	grep -q 'changes of period or threshold: [1-9]' err
+}
+
+@test "a calm target is nearly whole under a budget" {
+	denet-record -v --off-cpu-max-rate 999 -- "$naps" 2 50 20 2>err
+	# Naps are longer than the period, so that each of them comes; the rest is start-up.
+	[ "$(perf script -F comm,period,event | grep -c 'napper.* offcpu-time')" -ge 40 ]
+	[ "$(account direct)" -ge 40 ]
+}

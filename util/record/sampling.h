@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_SAMPLING_H
+#define DENET_RECORD_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * How much is sampled: the period of the draw and the threshold from which on blocks are
+ * exact. Three ask for them: the user (--off-cpu-period, --off-cpu-thresh), who is the least;
+ * the budget of --off-cpu-max-rate, which goes up and down; and --max-overhead, which goes up
+ * only. The greatest period is in force. Any of them may change while blocks end: what a
+ * block stands for is decided by what is in force then, so sums stay unbiased.
+ */
+struct sampling {
+	uint64_t user_period; /* ns, 0: all blocks count */
+	uint64_t user_threshold;
+	uint64_t rate_period; /* of the budget; 0: there is none */
+	uint64_t rate_threshold;
+	uint64_t cost_period; /* of --max-overhead; 0: it is content */
+	uint32_t max_rate;    /* samples a second, 0: no budget */
+	uint64_t looked;      /* when, CLOCK_MONOTONIC */
+	uint64_t below;	      /* samples until then */
+	uint64_t above;
+	uint64_t changes; /* of what is in force */
+};
+
+/* What is in force. period 0: all blocks count. */
+struct sampling_level {
+	uint64_t period_ns;
+	uint64_t threshold_ns;
+};
+
+/* Samples so far: of blocks below the threshold in force, and of the others. */
+struct sampling_counts {
+	uint64_t below;
+	uint64_t above;
+};
+
+/* now: ns, CLOCK_MONOTONIC, when the recording begins. period 0 and max_rate 0: exact. */
+void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t threshold_ns,
+		    uint32_t max_rate, uint64_t now);
+
+struct sampling_level sampling__level(const struct sampling *sampling);
+
+/*
+ * When the budget wants sampling__look() to be called: after a second, or at once if the
+ * samples of a second have come in less. UINT64_MAX: there is no budget.
+ */
+uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts);
+
+/*
+ * Compares the rate since the last look with the budget. True: what is in force has changed.
+ * The period follows the rate that it was seen to give, as if all blocks were shorter than
+ * it; where they are not, the next looks mend it. Once blocks above the threshold take most
+ * of the budget by themselves, the threshold is doubled.
+ */
+bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
+
+/* --max-overhead needs a greater period, in which blocks that long are drawn, too. */
+void sampling__raise(struct sampling *sampling, uint64_t period_ns);
+
+#endif /* DENET_RECORD_SAMPLING_H */
