@@ -97,6 +97,10 @@ same_as_own() {
 	awk 'BEGIN { RS = "" } / 0\/0 / { exit 1 }' samples
 }
 
+@test "perf 5.10 reads the same" {
+	same_as_own 5.10
+}
+
 @test "perf 6.1 reads the same" {
 	same_as_own 6.1
 }
@@ -112,7 +116,7 @@ same_as_own() {
 @test "every reader's sums are those that the last line tells" {
 	told=$(sed -n 's/.*denet-record: \([0-9.]*\) s off-CPU.*/\1/p' "$RICH.err")
 	[ -n "$told" ]
-	for version in own 6.1 6.12 7; do
+	for version in own 5.10 6.1 6.12 7; do
 		reader "$version" version >/dev/null 2>&1 || continue
 		sum=$(reader "$version" script -i "$RICH" -F period,event |
 			awk '/offcpu-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
