@@ -526,6 +526,9 @@ static void check_together(const struct record *record, struct argp_state *state
 		usage_error(state, "-a and -t exclude each other");
 	if (record->only_kernel && record->only_user)
 		usage_error(state, "--kernel-callchains and --user-callchains exclude each other");
+	if (capture->period_ns && !capture->threshold_ns)
+		usage_error(state, "--off-cpu-thresh 0 keeps every block: nothing is left for "
+				   "--off-cpu-period to sample");
 	if (capture->min_ns > capture->max_ns)
 		usage_error(state, "--min-block is longer than --max-block: nothing is left");
 	if (record->options.rotation.max_files && !record->options.rotation.enabled)

@@ -38,6 +38,7 @@ refuse() {
 	refuse "--off-cpu-period 0: must be from 1us to 4s" --off-cpu-period 0
 	refuse "--off-cpu-period 999ns: must be from 1us to 4s" --off-cpu-period 999ns
 	refuse "--off-cpu-period 5s: must be from 1us to 4s" --off-cpu-period 5s
+	refuse "nothing is left for --off-cpu-period" --off-cpu-thresh 0 --off-cpu-period 1ms
 	refuse "--off-cpu-max-rate 0: must be a number from 1 to" --off-cpu-max-rate 0
 	refuse "--off-cpu-max-rate -1: must be a number" --off-cpu-max-rate -1
 	refuse "--off-cpu-max-rate 1e3: must be a number" --off-cpu-max-rate 1e3
