@@ -10,7 +10,7 @@ setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
 	load lib
 	# Threads, forks, an exec, and on top of them whatever the machine does meanwhile: kernel
-	# threads, and sleepers for the second event.
+	# threads, and sleepers for the second event. All of the events.
 	cat >rich.sh <<-END
 		"$build/tests/workloads/waits" --count 5 --ms 5
 		"$build/tests/workloads/forks" --count 20
@@ -18,7 +18,7 @@ setup_file() {
 		sh -c 'exec $naps 2 5 5'
 	END
 	"$build/denet-record" -a --state all --kernel-threads --all-cgroups --off-cpu-thresh 5ms \
-		-o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
+		--split-runqueue --wakers --reason -o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
 }
 
 setup() {
@@ -56,6 +56,12 @@ show_samples() {
 		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}'
 }
 
+# What tracepoints of our own say, in the words of their formats.
+show_sentences() {
+	reader "$1" script -i "$RICH" --no-inline --ns -F trace:comm,tid,time,event,trace 2>>err |
+		grep -E 'denet:[a-z_]+:' | sed -E 's/[[:space:]]+/ /g'
+}
+
 show_folded() {
 	reader "$1" script -i "$RICH" --no-inline 2>>err | fold |
 		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
@@ -72,7 +78,7 @@ same_as_own() {
 	local what reader
 
 	need_reader "$1"
-	for what in samples folded report; do
+	for what in samples sentences folded report; do
 		for reader in own "$1"; do
 			"show_$what" "$reader" >"$what.$reader"
 			[ -s "$what.$reader" ]
@@ -91,7 +97,9 @@ same_as_own() {
 	grep -q '^child .* offcpu-time:' samples
 	grep -q '^brief .* offcpu-time:' samples
 	grep -q '^napper-1 .* offcpu-time:' samples
-	grep -q ' offcpu-idle:' samples
+	for event in offcpu-idle runqueue-time wakeup-time denet:offcpu_wait; do
+		grep -q " $event:" samples
+	done
 	grep -q 'take_nap .*naps' samples
 	grep -q 'do_nanosleep' samples
 	awk 'BEGIN { RS = "" } / 0\/0 / { exit 1 }' samples
@@ -119,7 +127,7 @@ same_as_own() {
 	for version in own 5.10 6.1 6.12 7; do
 		reader "$version" version >/dev/null 2>&1 || continue
 		sum=$(reader "$version" script -i "$RICH" -F period,event |
-			awk '/offcpu-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
+			awk '/offcpu-time|runqueue-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
 		equal_within "$sum" "$told" 0.0011
 	done
 }
