@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * More stacks than a profiler's tables are used to: each of 2^16 (DENET_TEST_BITS: another
- * power) is slept in once, by 64 threads. Nearly all of the time has to have its stack.
+ * More stacks than a profiler's tables are used to: each of 2^16, and of 2^18, is
+ * slept in once, by 64 threads. Nearly all of the time has to have its stack.
  */
 #include "common/harness.h"
 
@@ -16,19 +16,32 @@ FIXTURE(stacks)
 	struct workload workload;
 	struct session session;
 	struct symbols *user;
+};
+
+FIXTURE_VARIANT(stacks)
+{
 	unsigned int bits;
+	const char *text;
+	const char *us; /* a sleep: all of them together take some seconds */
+};
+
+FIXTURE_VARIANT_ADD(stacks, two_to_the_16)
+{
+	.bits = 16, .text = "16", .us = "4000",
+};
+FIXTURE_VARIANT_ADD(stacks, two_to_the_18)
+{
+	.bits = 18, .text = "18", .us = "2000",
 };
 
 FIXTURE_SETUP(stacks)
 {
-	const char *bits = getenv("DENET_TEST_BITS");
 	const char *const argv[] = { "stacks",	  "--wait", "--threads", THREADS,
-				     "--bits",	  bits ? bits : "16",
-				     "--us",	  "4000",   "--split",	 "1",
+				     "--bits",	  variant->text,
+				     "--us",	  variant->us, "--split",	 "1",
 				     NULL };
 
 	SKIP_FOR(session__refused());
-	self->bits = bits ? (unsigned int)strtoul(bits, NULL, 10) : 16;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->user = symbols__of_process(self->workload.pid);
@@ -67,13 +80,13 @@ TEST_F(stacks, time_has_its_stack_however_many_stacks_there_are)
 		slept.ns += sample->period;
 		slept.count += sample->count;
 		/* What comes before the first sleep and after the last has other stacks. */
-		if (has_its_stack(sample, self->user, self->bits) ||
+		if (has_its_stack(sample, self->user, variant->bits) ||
 		    (sample->user.nr && !frames__call(&sample->user, self->user, "wait_bottom"))) {
 			with.ns += sample->period;
 			with.count += sample->count;
 		}
 	}
-	EXPECT_LE((1U << self->bits) * 98ULL / 100, slept.count);
+	EXPECT_LE((1U << variant->bits) * 98ULL / 100, slept.count);
 	EXPECT_LE(slept.count * 995 / 1000, with.count);
 	EXPECT_LE(slept.ns / 1000 * 995, with.ns)
 	TH_LOG("%llu of %llu ns", (unsigned long long)with.ns, (unsigned long long)slept.ns);
