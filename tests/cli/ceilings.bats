@@ -116,6 +116,23 @@ complete() {
 	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
 }
 
+@test "--max-overhead: what the recorder says is no time off the CPU, also after SIGKILL" {
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 100 --us 20
+	start_recording -a --max-overhead 0.001 --window 50ms
+	until_true grep -q 'from now on blocks are sampled' live.err
+	# What was said is in the file with the end of the window, at the latest of the next.
+	size=$(stat -c %s live.data)
+	until_true bigger_than live.data "$size"
+	size=$(stat -c %s live.data)
+	until_true bigger_than live.data "$size"
+	kill -KILL "$recorder"
+	finish_recording
+	perf script -i live.data --show-task-events -F comm,event,period 2>/dev/null >script
+	grep -q 'PERF_RECORD_COMM: denet-record' script
+	[ "$(samples live.data)" -gt 0 ]
+	refute grep '^ *denet-record.*offcpu-time' script
+}
+
 @test "--max-overhead 0 and a generous one leave all as it is" {
 	for limit in 0 100; do
 		denet-record --max-overhead $limit -- "$naps" 2 100 10 2>err

@@ -162,6 +162,7 @@ static int open_file(struct recorder *recorder)
 	struct writer_options writer_options = {
 		.path = options->output,
 		.events = other_events(recorder),
+		.perhaps = 1ULL << WRITER_SAMPLING,
 		.cgroups = options->capture.cgroups,
 		.argc = options->argc,
 		.argv = options->argv,
