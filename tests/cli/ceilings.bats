@@ -211,6 +211,31 @@ resident() {
 		END { print both + 0, bad + 0; exit !(both > 100 && bad <= both / 100) }' one two
 }
 
+@test "a perf record that asks for build-ids does not spoil our maps" {
+	start_target "$naps" 1 100000 10
+	perf record --buildid-mmap -a -e dummy:u -o other.data -- true >/dev/null 2>&1 ||
+		skip "this perf or kernel has no build-ids in maps"
+	# The later of two events gets its records first, and what is left in them spoils ours.
+	start_recording -a
+	perf record --buildid-mmap -a -e dummy:u -o other.data -- sleep 100 >/dev/null 2>&1 3>&- &
+	other=$!
+	until_true bigger_than other.data 0
+	for i in 1 2 3 4; do
+		taskset -c $((i % $(nproc))) "$naps" 1 2 10
+	done
+	kill -INT $other
+	wait $other || true
+	kill -INT "$recorder"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+	perf script -i other.data --show-mmap-events -F comm,pid 2>/dev/null | grep -q '<[0-9a-f]\{40\}>.*/naps'
+	perf script -i live.data --show-mmap-events -F comm,pid 2>/dev/null | grep 'MMAP2.*/naps' >maps
+	cat maps
+	[ "$(wc -l <maps)" -ge 5 ]
+	refute grep -v "[0-9a-f]*:[0-9a-f]* $(stat -c %i "$naps") " maps
+}
+
 @test "the recorder and its helpers are not in a recording of the whole machine" {
 	# Under a name of its own: others may run on this machine. Its helpers inherit it.
 	ln -s "$build/denet" our-recorder

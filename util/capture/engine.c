@@ -423,10 +423,18 @@ static int pass_sideband(void *ctx, const void *event, size_t size)
 /* Not passed on at once: what another CPU has to say of the same process may be older. */
 static int read_sideband(struct capture *capture, const void *event, size_t size)
 {
+	const struct perf_event_header *header = event;
 	uint64_t time;
 
 	if (sideband__time(event, size, &time))
 		return -EINVAL;
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
+		capture->aligned.len = 0;
+		if (buffer__append(&capture->aligned, event, size))
+			return -ENOMEM;
+		sideband__unmark(capture->aligned.data);
+		event = capture->aligned.data;
+	}
 	return queue__add(&capture->queue, event, size, time);
 }
 
