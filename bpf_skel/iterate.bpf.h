@@ -30,6 +30,13 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 	bpf_seq_write(seq, &out, sizeof(out));
 }
 
+/* Counts the targets that live, however many births and deaths were missed. */
+static __always_inline void count_target(struct task_struct *task)
+{
+	if (!task->exit_state && bpf_task_storage_get(&slots, task, NULL, 0))
+		__sync_fetch_and_add(&targets_found, 1);
+}
+
 /* The kernel stack of a task that sleeps. Returns the number of frames. */
 static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_block *full)
 {

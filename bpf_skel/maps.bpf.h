@@ -28,6 +28,7 @@ volatile __u32 filled[2];     /* entries in each generation */
 volatile __u32 known[2];      /* stacks in each generation */
 volatile __u32 told[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
+volatile __u64 targets_found; /* by the pass that counts them */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 

@@ -109,6 +109,16 @@ int list_tasks(struct bpf_iter__task *ctx)
 }
 
 SEC("iter/task")
+int count_targets(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		count_target(task);
+	return 0;
+}
+
+SEC("iter/task")
 int report_blocked(struct bpf_iter__task *ctx)
 {
 	return report_blocked_task(ctx);

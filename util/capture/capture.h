@@ -212,8 +212,13 @@ bool capture__wants_drain(const struct capture *capture);
 /* Ends the window: swaps the generations, reads rings and sums, calls sink->round. */
 int capture__drain(struct capture *capture);
 
-/* True as long as a task of pids/tids (or a descendant, if inherited) lives. */
-bool capture__targets_alive(const struct capture *capture);
+/*
+ * True as long as a task of pids/tids (or a descendant, if inherited) lives. Where the kernel
+ * did not tell of a death, it takes longer to notice: CAPTURE_RECOUNT_MS after the last birth or
+ * death that it told of, half a minute where that was long ago.
+ */
+#define CAPTURE_RECOUNT_MS 1000
+bool capture__targets_alive(struct capture *capture);
 
 /*
  * Detaches, reports threads that are still blocked, drains all that is left.

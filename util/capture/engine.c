@@ -481,11 +481,6 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	return err ? err : capture__read_rings(capture);
 }
 
-bool capture__targets_alive(const struct capture *capture)
-{
-	return capture->options.all || programs__targets_alive(capture->programs) > 0;
-}
-
 /*
  * The kernel writes a LOST record in front of the next record that fits. What was lost
  * after the last one is known from the programs' accounts only.

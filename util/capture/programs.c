@@ -735,3 +735,18 @@ int64_t programs__targets_alive(const struct programs *programs)
 {
 	return programs->skel->bss->targets_alive;
 }
+
+uint64_t programs__births(const struct programs *programs)
+{
+	return programs->skel->bss->last_incarnation;
+}
+
+int programs__find_targets(struct programs *programs, uint64_t *found)
+{
+	int err;
+
+	programs->skel->bss->targets_found = 0;
+	err = iterate(programs->skel->progs.count_targets, NULL, NULL);
+	*found = programs->skel->bss->targets_found;
+	return err;
+}

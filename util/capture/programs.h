@@ -111,6 +111,16 @@ int programs__info(const struct programs *programs, struct programs_info *info);
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
 
+/* Births less deaths of targets, as the hooks saw them. */
 int64_t programs__targets_alive(const struct programs *programs);
+
+/* How many targets there have been so far. */
+uint64_t programs__births(const struct programs *programs);
+
+/*
+ * Goes over all tasks: *found is how many of them are targets that live. One that is born
+ * meanwhile may be missed. 0 or a negative errno.
+ */
+int programs__find_targets(struct programs *programs, uint64_t *found);
 
 #endif /* DENET_CAPTURE_PROGRAMS_H */
