@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record/sink.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/log.h"
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
@@ -191,6 +190,19 @@ static int order(struct sink *sink, const void *event, size_t size)
 	return pass_on(sink, event, size);
 }
 
+/* A record that makes no sense costs itself, not the recording. */
+static int leave_out(struct sink *sink, const void *event, size_t size)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, event, sizeof(header));
+	if (!sink->left_out++)
+		pr_warn("the kernel sent a record that makes no sense (type %u, misc %#x, %zu "
+			"bytes): it is left out, as are others like it",
+			header.type, header.misc, size);
+	return 0;
+}
+
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
@@ -198,6 +210,8 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 
 	if (time > sink->latest)
 		sink->latest = time;
+	if (err == -EINVAL)
+		return leave_out(sink, event, size);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
