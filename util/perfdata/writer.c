@@ -247,7 +247,8 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		*err = writer__flush(writer);
 	if (!*err)
 		return writer;
-	file__close(&writer->file);
+	/* An older recording gets its name back: it is worth more than the beginning of one. */
+	file__discard(&writer->file);
 out:
 	free_writer(writer);
 	return NULL;
