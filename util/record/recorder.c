@@ -30,7 +30,7 @@
 #define RECORDER_DEADLINE_MS 2000
 /* How long it may take to copy what was hit to perf's cache. */
 #define RECORDER_CACHE_MS 30000
-/* The same between two files: meanwhile nobody reads the rings. */
+/* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
 /* How soon after the last target the recording ends; to look costs a system call each. */
 #define RECORDER_TARGETS_NS (100 * NSEC_PER_MSEC)
@@ -213,6 +213,8 @@ static int start_file(struct recorder *recorder)
 	existing.hits = recorder->sink.hits = recorder->hits;
 	existing.past = recorder->sink.past = recorder->past;
 	err = existing__write(&existing, recorder->capture);
+	if (!err && recorder->hits)
+		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
 	return err ? err : begin_file(recorder);
 }
 
@@ -278,6 +280,8 @@ static int end_window(struct recorder *recorder)
 	err = capture__drain(recorder->capture);
 	if (!err)
 		err = writer__flush(recorder->writer);
+	if (!err && recorder->hits)
+		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
 	recorder->window_end = clock__now_ns() + recorder->options->window_ns;
 	return err;
 }

@@ -9,41 +9,8 @@
 #include "perfdata/writer.h"
 #include "record/hits.h"
 #include "record/past.h"
+#include "record/view.h"
 #include "record/wait_event.h"
-
-/* Reads a link of /proc, which asks no file system but that one. */
-static bool read_link(const char *pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
-	len = readlink(path, text, size - 1);
-	if (len < 0)
-		return false;
-	text[len] = '\0';
-	return true;
-}
-
-/*
- * Whether a process sees other files than we do, as long as it can be asked. What cannot
- * be told (it has ended, or it is not ours) stays as it was inherited.
- */
-static int look_at_root(struct hits *hits, pid_t pid)
-{
-	static const char *const names[] = { "ns/mnt", "root" };
-	char number[16], theirs[PATH_MAX], ours[PATH_MAX];
-	bool foreign = false;
-
-	snprintf(number, sizeof(number), "%d", pid);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!read_link(number, names[i], theirs, sizeof(theirs)) ||
-		    !read_link("self", names[i], ours, sizeof(ours)))
-			return 0;
-		foreign |= strcmp(theirs, ours) != 0;
-	}
-	return hits__set_foreign(hits, pid, foreign);
-}
 
 /*
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
@@ -104,7 +71,7 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	if (!sink->hits)
 		return 0;
 	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))
-		err = look_at_root(sink->hits, (pid_t)sample->pid);
+		err = view__look(sink->hits, (pid_t)sample->pid);
 	return err ? err : hits__sample(sink->hits, sample);
 }
 
@@ -142,7 +109,7 @@ static int follow_comm(struct hits *hits, const void *event, size_t size)
 	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
 	hits__exec(hits, (pid_t)comm.pid);
-	return look_at_root(hits, (pid_t)comm.pid);
+	return view__look(hits, (pid_t)comm.pid);
 }
 
 static int follow(struct hits *hits, const void *event, size_t size)
