@@ -4,22 +4,12 @@
 #define DENET_BLOCK_BPF_H
 
 #include "draw.h"
+#include "hist.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
-
-static __always_inline void tally(struct wire_tally *tally, __u64 ns)
-{
-	tally->count++;
-	tally->ns += ns;
-}
-
-static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
-{
-	tally(&cpu->own.accounts.fate[fate], ns);
-}
 
 /* The reasons not to keep a block that need no stack: the cheap way out. */
 static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
@@ -335,7 +325,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 		end = end_ns;
 	ns = end > since ? end - since : 0;
 	tally(&cpu->own.accounts.seen, ns);
-	if (is_filtered(cpu, slot->state, ns))
+	if (is_filtered(cpu, slot->state, ns) || in_histogram(cpu, slot->state, ns))
 		return 0;
 	if (!is_drawn(cpu, ns, &weight))
 		return 0;
@@ -391,6 +381,10 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 			cpu->own.accounts.no_storage++;
 		return NULL;
 	}
+	/* Unless the iterator gave it the stamp at the start, too late. */
+	if (slot->since && slot->since != start_ns &&
+	    is_wanted(prev, slot, bpf_get_smp_processor_id()))
+		cpu->own.accounts.missed_returns++;
 	slot->ran = 1;
 	slot->preempted = preempt;
 	slot->state = classify_state(preempt, state);
@@ -412,6 +406,8 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot 
 {
 	struct full_block *full;
 
+	if (!settings.walk_at_out)
+		return;
 	if (!slot->since) {
 		forget_parked(slot->incarnation);
 		return;

@@ -186,4 +186,15 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
+static __always_inline void tally(struct wire_tally *tally, __u64 ns)
+{
+	tally->count++;
+	tally->ns += ns;
+}
+
+static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
+{
+	tally(&cpu->own.accounts.fate[fate], ns);
+}
+
 #endif /* DENET_MAPS_BPF_H */

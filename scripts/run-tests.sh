@@ -156,7 +156,7 @@ run_ways() {
 	local way
 
 	case $1 in
-	test_waits | test_account | test_targets | test_in_flight | test_short) ;;
+	test_waits | test_account | test_targets | test_in_flight | test_short | test_hist) ;;
 	*) return ;;
 	esac
 	for way in $ways; do

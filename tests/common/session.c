@@ -276,7 +276,7 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 	 (stats)->not_drawn.field +                                                                \
 	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
 	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
-	 (stats)->filtered_idle.field +                                                            \
+	 (stats)->filtered_idle.field + (stats)->in_histogram.field +                              \
 	 (stats)->lost_ring.field + (stats)->lost_internal.field)
 
 int64_t stats__unaccounted_count(const struct capture_stats *stats)
@@ -298,6 +298,7 @@ void stats__print(const struct capture_stats *stats)
 		{ "seen", stats->seen },
 		{ "direct", stats->direct },
 		{ "accumulated", stats->accumulated },
+		{ "in the histogram", stats->in_histogram },
 		{ "in flight", stats->in_flight },
 		{ "filtered (state)", stats->filtered_state },
 		{ "filtered (min)", stats->filtered_min },

@@ -66,6 +66,11 @@ struct capture_options {
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
 	bool wakers;	     /* samples of those who woke the targets come as well */
 	bool no_still_blocked; /* leave out threads that have not come back at the end */
+	/*
+	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side
+	 * band. The only samples are of threads that are still blocked at the end.
+	 */
+	bool histogram;
 	uint32_t ring_pages; /* per CPU, a power of two */
 	enum capture_way way;
 };
@@ -138,13 +143,14 @@ struct capture_wakeups {
 };
 
 /*
- * The conservation: seen = direct + accumulated + in_flight + not_drawn + filtered_* + lost_*.
- * It is in ns that were measured, whatever the samples stand for.
+ * The conservation: seen = direct + accumulated + in_histogram + in_flight + not_drawn +
+ * filtered_* + lost_*. It is in ns that were measured, whatever the samples stand for.
  */
 struct capture_stats {
 	struct capture_tally seen;	 /* ended blocks of targets and those in flight */
 	struct capture_tally direct;
 	struct capture_tally accumulated;
+	struct capture_tally in_histogram; /* of all states and lengths, if options.histogram */
 	struct capture_tally in_flight;	 /* still blocked at the end */
 	struct capture_tally not_drawn;	 /* of capture__set_sampling(): others stand for them */
 	struct capture_tally filtered_state;
@@ -159,6 +165,7 @@ struct capture_stats {
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
 	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
+	uint64_t missed_returns;	 /* blocks whose end was not seen: length unknown */
 	uint64_t unseen_births;		 /* of any task: if of a target, it is not recorded */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */

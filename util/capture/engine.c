@@ -72,6 +72,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.split_runqueue = options->split_runqueue,
 		.wakers = options->wakers,
 		.reasons = capture__reasons(options),
+		.histogram = options->histogram,
 	};
 }
 
@@ -247,7 +248,8 @@ int capture__start(struct capture *capture)
 {
 	int err;
 
-	err = rings__enable(capture->rings);
+	/* Nobody would read of names and maps. */
+	err = capture->options.histogram ? 0 : rings__enable(capture->rings);
 	if (err) {
 		pr_err("cannot switch the side band on: %s", strerror(-err));
 		return err;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/hist.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
 #include "offcpu.skel.h"
@@ -155,6 +156,25 @@ static int settle_reasons(struct offcpu_bpf *skel, bool reasons)
 	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
 }
 
+/*
+ * A histogram has neither sums nor stacks, and without one its rows are not needed: no memory
+ * for what is not.
+ */
+static int settle_histogram(struct offcpu_bpf *skel, bool histogram)
+{
+	struct bpf_map *const unused[] = { skel->maps.entries0, skel->maps.entries1,
+					   skel->maps.stacks0, skel->maps.stacks1 };
+	int err = 0;
+
+	if (!histogram)
+		return bpf_map__set_max_entries(skel->maps.hist, 1);
+	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
+		skel->rodata->hist_bounds[i] = hist__bound(i);
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]) && !err; i++)
+		err = bpf_map__set_max_entries(unused[i], 1);
+	return err;
+}
+
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
@@ -168,9 +188,11 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 		return -errno;
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
-	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
+	if (!err)
+		err = settle_histogram(programs->skel, settings->histogram);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
@@ -598,6 +620,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
 	sum->lost_reasons += cpu->lost_reasons;
+	sum->missed_returns += cpu->missed_returns;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 }
@@ -630,6 +653,33 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	int err = sum_accounts(programs->skel->maps.cpus, sum);
 
 	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
+}
+
+static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
+{
+	for (int i = 0; i < WIRE_HIST_BUCKETS; i++) {
+		sum->buckets[i].count += cpu->buckets[i].count;
+		sum->buckets[i].ns += cpu->buckets[i].ns;
+	}
+}
+
+int programs__hist(const struct programs *programs, struct wire_hist *rows)
+{
+	int nr = libbpf_num_possible_cpus(), err = 0;
+	struct wire_hist *cpus;
+
+	cpus = nr > 0 ? calloc((size_t)nr, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return -ENOMEM;
+	for (__u32 state = 0; state < WIRE_STATE_MAX && !err; state++) {
+		rows[state] = (struct wire_hist){ 0 };
+		if (bpf_map_lookup_elem(bpf_map__fd(programs->skel->maps.hist), &state, cpus))
+			err = -errno;
+		for (int i = 0; i < nr && !err; i++)
+			add_hist(&rows[state], &cpus[i]);
+	}
+	free(cpus);
+	return err;
 }
 
 void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns)

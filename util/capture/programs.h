@@ -87,6 +87,12 @@ int programs__end(struct programs *programs);
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
 		       struct wire_accounts *wakeups);
 
+/*
+ * The histogram of a capture that has one: a row for each of WIRE_STATE_MAX states, all CPUs
+ * added up. 0 or a negative errno.
+ */
+int programs__hist(const struct programs *programs, struct wire_hist *rows);
+
 /* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
 void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns);
 

@@ -12,7 +12,8 @@
 
 uint64_t summary__lost(const struct capture_stats *stats)
 {
-	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches;
+	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches +
+	       stats->missed_returns;
 }
 
 /* Every sample is either one block that was sent at once, a block that had not ended, or
@@ -95,6 +96,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "seen", &stats->seen },
 		{ "= direct", &stats->direct },
 		{ "+ accumulated", &stats->accumulated },
+		{ "+ in the histogram", &stats->in_histogram },
 		{ "+ still blocked", &stats->in_flight },
 		{ "+ not drawn", &stats->not_drawn },
 		{ "+ filtered by state", &stats->filtered_state },
@@ -108,9 +110,24 @@ static void print_accounts(const struct capture_stats *stats)
 	};
 
 	pr_verbose("%-26s %15s %20s", "blocks", "count", "ns");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* Only --off-cpu-hist has one. */
+		if (rows[i].tally == &stats->in_histogram && !rows[i].tally->count)
+			continue;
 		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
 			   rows[i].tally->ns);
+	}
+}
+
+static void print_runs(const struct capture_stats *stats)
+{
+	char time[32];
+
+	if (stats->bpf_run_count)
+		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
+			   stats->bpf_run_count,
+			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
+			   stats->bpf_run_ns / stats->bpf_run_count);
 }
 
 static void print_wakeups(const struct capture_wakeups *wakeups)
@@ -161,11 +178,7 @@ static void print_verbose(const struct summary *summary)
 		   capture_way__name(summary->way), stats->windows,
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
 		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
-	if (stats->bpf_run_count)
-		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
-			   stats->bpf_run_count,
-			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
-			   stats->bpf_run_ns / stats->bpf_run_count);
+	print_runs(stats);
 	if (summary->idle.count)
 		pr_verbose("of those still blocked, %" PRIu64 " threads never ran: %" PRIu64
 			   " ns in the event offcpu-idle",
@@ -197,6 +210,9 @@ static void warn_of_losses(const struct capture_stats *stats)
 	if (stats->unseen_switches)
 		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
 			stats->unseen_switches);
+	if (stats->missed_returns)
+		pr_warn("the end of %" PRIu64 " blocks was not seen: their length is unknown",
+			stats->missed_returns);
 	if (stats->unseen_births)
 		pr_warn("%" PRIu64 " tasks were born unseen: what they waited is not recorded if "
 			"they are targets",
@@ -210,6 +226,19 @@ static void warn_of_losses(const struct capture_stats *stats)
 		pr_warn("%" PRIu64 " records of maps and names were lost: some frames may have no "
 			"names; try a larger -m",
 			stats->lost_sideband);
+}
+
+void summary__print_stats(const struct capture_stats *stats)
+{
+	char size[32];
+
+	warn_of_losses(stats);
+	if (log__level() < LOG_VERBOSE)
+		return;
+	print_accounts(stats);
+	pr_verbose("switches not seen: %" PRIu64 "; BPF maps: %s", stats->unseen_switches,
+		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+	print_runs(stats);
 }
 
 void summary__print(const struct summary *summary)
