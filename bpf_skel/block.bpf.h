@@ -381,10 +381,6 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 			cpu->own.accounts.no_storage++;
 		return NULL;
 	}
-	/* Unless the iterator gave it the stamp at the start, too late. */
-	if (slot->since && slot->since != start_ns &&
-	    is_wanted(prev, slot, bpf_get_smp_processor_id()))
-		cpu->own.accounts.missed_returns++;
 	slot->ran = 1;
 	slot->preempted = preempt;
 	slot->state = classify_state(preempt, state);

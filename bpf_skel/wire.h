@@ -67,7 +67,6 @@ struct wire_accounts {
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
 	__u64 lost_reasons;	/* reason records the ring had no room for */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
-	__u64 missed_returns;	/* blocks that nobody saw end: the task has left the CPU again */
 };
 
 /* How long the blocks of one state were: a bucket for each span of lengths. */
@@ -334,6 +333,6 @@ WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 48);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 40);
 
 #endif /* DENET_WIRE_H */

@@ -620,7 +620,6 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
 	sum->lost_reasons += cpu->lost_reasons;
-	sum->missed_returns += cpu->missed_returns;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 }

@@ -100,7 +100,6 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->lost_reasons = sum.lost_reasons;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->unseen_switches = sum.no_storage;
-	stats->missed_returns = sum.missed_returns;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       stats->wakeups.lost.count + wakeups.lost_stacks;

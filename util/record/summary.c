@@ -12,8 +12,7 @@
 
 uint64_t summary__lost(const struct capture_stats *stats)
 {
-	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches +
-	       stats->missed_returns;
+	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches;
 }
 
 /* Every sample is either one block that was sent at once, a block that had not ended, or
@@ -210,9 +209,6 @@ static void warn_of_losses(const struct capture_stats *stats)
 	if (stats->unseen_switches)
 		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
 			stats->unseen_switches);
-	if (stats->missed_returns)
-		pr_warn("the end of %" PRIu64 " blocks was not seen: their length is unknown",
-			stats->missed_returns);
 	if (stats->unseen_births)
 		pr_warn("%" PRIu64 " tasks were born unseen: what they waited is not recorded if "
 			"they are targets",
