@@ -378,9 +378,12 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
 	if (!slot) {
 		if (is_stray(prev, classify_state(preempt, state)))
-			cpu->own.accounts.no_storage++;
+			cpu->own.accounts.unseen++;
 		return NULL;
 	}
+	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */
+	if (slot->since && (slot->since != start_ns || !slot->ran))
+		cpu->own.accounts.unseen++;
 	slot->ran = 1;
 	slot->preempted = preempt;
 	slot->state = classify_state(preempt, state);

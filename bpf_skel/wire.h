@@ -61,7 +61,7 @@ struct wire_tally {
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
 	struct wire_tally fate[WIRE_FATE_MAX];
-	__u64 no_storage;	/* switches of targets that have no storage */
+	__u64 unseen;		/* switches of targets without storage, or that were not shown */
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */

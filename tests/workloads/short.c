@@ -2,7 +2,8 @@
 /*
  * Waits of microseconds: --pairs pairs of threads (or, with --processes 1, a thread and a
  * process of its own) play ping-pong over two pipes, --rounds times. The bracket is too
- * coarse here to be a truth; the kernel's counts of context switches are exact.
+ * coarse here to be a truth; the kernel's counts of context switches are exact. --hold:
+ * they rest when they have played.
  */
 #include "workload.h"
 
@@ -22,6 +23,7 @@ struct player {
 };
 
 static struct gate gate = GATE_INIT;
+static struct rest rest;
 
 KNOWN static void wait_ball(struct player *player)
 {
@@ -52,6 +54,7 @@ KNOWN static void play(struct player *player)
 			hit_ball(player);
 	}
 	waits__end(&player->truth);
+	rest__enter(&rest);
 	player->truth.count = player->rounds;
 }
 
@@ -89,6 +92,7 @@ static void player__start(struct player *player, bool process)
 			workload__fail("fork", errno);
 		if (!child) {
 			prctl(PR_SET_NAME, player->comm);
+			close(rest.ends[1]);
 			play(player);
 			_exit(0);
 		}
@@ -122,6 +126,8 @@ int main(int argc, char **argv)
 
 	if (players == MAP_FAILED)
 		workload__fail("mmap", errno);
+	/* Behind the players there is room. */
+	rest__init(&rest, &players[nr].in);
 	for (unsigned long i = 0; i < nr; i += 2) {
 		int there[2], back[2];
 
@@ -135,6 +141,7 @@ int main(int argc, char **argv)
 		player__start(&players[i], false);
 	workload__ready(wait);
 	gate__open(&gate);
+	rest__end(&rest, (int)nr);
 	for (unsigned long i = 0; i < nr; i++)
 		player__finish(&players[i]);
 	return 0;

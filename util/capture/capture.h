@@ -164,7 +164,7 @@ struct capture_stats {
 	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
-	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
+	uint64_t unseen_switches;	 /* no storage, recursion, not shown: length unknown */
 	uint64_t unseen_births;		 /* of any task: if of a target, it is not recorded */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */

@@ -615,7 +615,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 		sum->fate[i].count += cpu->fate[i].count;
 		sum->fate[i].ns += cpu->fate[i].ns;
 	}
-	sum->no_storage += cpu->no_storage;
+	sum->unseen += cpu->unseen;
 	sum->lost_stacks += cpu->lost_stacks;
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;

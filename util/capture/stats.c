@@ -99,7 +99,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	move_idle(capture, stats);
 	stats->lost_reasons = sum.lost_reasons;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
-	stats->unseen_switches = sum.no_storage;
+	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       stats->wakeups.lost.count + wakeups.lost_stacks;
