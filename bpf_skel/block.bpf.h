@@ -382,7 +382,8 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 		return NULL;
 	}
 	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */
-	if (slot->since && (slot->since != start_ns || !slot->ran))
+	if (slot->since && (slot->since != start_ns || !slot->ran) &&
+	    is_wanted(prev, slot, bpf_get_smp_processor_id()))
 		cpu->own.accounts.unseen++;
 	slot->ran = 1;
 	slot->preempted = preempt;
