@@ -34,14 +34,14 @@ END {
 	for (i = 1; i <= 2; i++) {
 		t = storms[i]
 		if (!count[t, "bytes"]) continue
+		rival = i == 1 && count[storms[2], "cpu"]
 		row(sprintf("%s: %d switches", t, median(t, "switches")),
 			sprintf("%.0f MB", median(t, "mb")), "", "")
 		row("   bytes per switch", range(t, "bytes", "%.0f"), "", "")
 		row("   own CPU ns per switch, its end included", range(t, "own", "%.0f"), "", "")
 		row("   CPU ns per switch with the workload", range(t, "cpu", "%.0f"),
-			i == 1 && count[storms[2], "cpu"] ? "< perf-thresh-0" : "",
-			i == 1 && count[storms[2], "cpu"] ?
-				judge(median(t, "cpu") < median(storms[2], "cpu")) : "")
+			rival ? "< perf-thresh-0" : "",
+			rival ? judge(median(t, "cpu") < median(storms[2], "cpu")) : "")
 		row("   lost", show(t, "lost", "%d"), i == 1 ? "0" : "",
 			i == 1 ? judge(median(t, "lost") == 0) : "")
 	}

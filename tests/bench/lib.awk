@@ -15,8 +15,8 @@ function sort(row, name,   n, i, j, t) {
 function median(row, name,   n) {
 	n = sort(row, name)
 	if (!n) return ""
-	return n % 2 ? values[row, name, (n + 1) / 2] :
-		(values[row, name, n / 2] + values[row, name, n / 2 + 1]) / 2
+	if (n % 2) return values[row, name, (n + 1) / 2]
+	return (values[row, name, n / 2] + values[row, name, n / 2 + 1]) / 2
 }
 function range(row, name, format,   n) {
 	n = sort(row, name)
