@@ -181,6 +181,21 @@ $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
 
+# Programs of tests, which look at a part of ours.
+$(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf_skel/*.h)
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
+	$(Q)$(BPFTOOL) gen object $@ $@.tmp
+	$(Q)rm -f $@.tmp
+
+$(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp
+	$(Q)mv $@.tmp $@
+
+$(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
+
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)

@@ -4,6 +4,7 @@
 #define DENET_BLOCK_BPF_H
 
 #include "draw.h"
+#include "frames.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
@@ -77,11 +78,20 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
+/* The same of the user side of current, by the way that is quicker if it can be had. */
+static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips)
+{
+	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
+	__u32 nr = walk_user_frames(ips, piece, settings.max_frames);
+
+	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
+}
+
 /*
  * Walks the stacks of current into the block: kernel frames, then user frames. They are
  * those of the block, since a blocked task's stacks don't move.
  */
-static __always_inline void walk_stacks(void *ctx, struct full_block *full)
+static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full)
 {
 	struct wire_block *block = &full->block;
 	__u32 nr = 0;
@@ -94,7 +104,7 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
+		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)]);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -123,10 +133,6 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
-
-struct frame_room {
-	__u64 ips[WIRE_MAX_FRAMES];
-};
 
 /*
  * 64 bits over the frames; never 0, which means no frames. A global function, so that the
@@ -346,7 +352,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	full->block.weight = weight;
 	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
-		walk_stacks(ctx, full);
+		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
 		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
@@ -423,7 +429,7 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot 
 		return;
 	full->block.since = slot->since;
 	full->block.flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	walk_stacks(ctx, full);
+	walk_stacks(ctx, cpu, full);
 }
 
 /* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
+#include "host/settings.h"
 #include "offcpu.skel.h"
 
 #define BATCH 512
@@ -155,6 +156,23 @@ static int settle_reasons(struct offcpu_bpf *skel, bool reasons)
 	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
 }
 
+/*
+ * Whether the programs may walk user frames themselves. A limit below ours is the
+ * administrator's, and the kernel's own walk heeds it.
+ */
+static bool has_quick_frames(const struct btf *btf)
+{
+#if defined(__x86_64__)
+	int64_t most = 0;
+
+	return has_helper(btf, "BPF_FUNC_task_pt_regs") &&
+	       !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
+#else
+	(void)btf;
+	return false;
+#endif
+}
+
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
@@ -169,6 +187,7 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	programs->skel->rodata->quick_frames = has_quick_frames(btf);
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
