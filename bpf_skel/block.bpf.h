@@ -164,13 +164,10 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 						       __u64 id, const __u64 *ips, __u32 nr,
 						       bool user)
 {
-	void *set = bpf_map_lookup_elem(&stacks, &gen);
 	struct full_stack *out = &cpu->out;
-	__u64 size = sizeof(out->stack), one = 1;
+	__u64 size = sizeof(out->stack);
 
-	if (!set)
-		return STACK_FULL;
-	if (bpf_map_lookup_elem(set, &id))
+	if (find_id(&stacks0, &stacks1, gen, &id))
 		return STACK_KNOWN;
 	if (known[gen & 1] >= STACKS_MAX)
 		return STACK_FULL;
@@ -187,7 +184,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 		cpu->own.accounts.lost_stacks++;
 		return STACK_LOST;
 	}
-	if (bpf_map_update_elem(set, &id, &one, BPF_NOEXIST) == 0)
+	if (add_id(&stacks0, &stacks1, gen, &id) == 0)
 		__sync_fetch_and_add(&known[gen & 1], 1);
 	return STACK_KNOWN;
 }
@@ -197,7 +194,6 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 				       __u64 kernel_id, __u64 user_id)
 {
 	struct wire_block *block = &full->block;
-	void *sums = bpf_map_lookup_elem(&entries, &gen);
 	struct wire_entry_key key = {
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
@@ -218,11 +214,11 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 	};
 	struct wire_entry *entry;
 
-	if (!sums)
-		return false;
-	entry = bpf_map_lookup_elem(sums, &key);
+	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key) :
+			  bpf_map_lookup_elem(&entries0, &key);
 	if (!entry) {
-		if (bpf_map_update_elem(sums, &key, &first, BPF_NOEXIST))
+		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST) :
+			      bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
 			return false;
 		__sync_fetch_and_add(&filled[gen & 1], 1);
 		return true;

@@ -128,6 +128,18 @@ static void make_trim(struct capture *capture)
 	}
 }
 
+/*
+ * What chains are cut and judged by. It takes the kernel long to list its symbols: a recording
+ * of all begins before that, since all processes are looked at then, too. But a target that was
+ * named may fill a ring meanwhile, and nobody waits for the others.
+ */
+static void read_symbols(struct capture *capture)
+{
+	make_trim(capture);
+	if (capture__reasons(&capture->options))
+		reason_symbols__read(&capture->symbols);
+}
+
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
 static int reserve_descriptors(void)
 {
@@ -167,9 +179,8 @@ static int build(struct capture *capture)
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
-	make_trim(capture);
-	if (settings.reasons)
-		reason_symbols__read(&capture->symbols);
+	if (!capture->options.all)
+		read_symbols(capture);
 	err = connect_rings(capture);
 	return err ? err : add_targets(capture);
 }
@@ -263,6 +274,8 @@ int capture__start(struct capture *capture)
 	if (!capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;
+	if (!err && capture->options.all)
+		read_symbols(capture);
 	return err;
 }
 

@@ -432,10 +432,10 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 /* Any update of a map of maps returns only after an RCU grace period. */
 static int wait_for_programs(struct programs *programs)
 {
-	int inner = bpf_map__fd(programs->skel->maps.entries0);
+	int inner = bpf_map__fd(programs->skel->maps.barrier_inner);
 	__u32 zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.entries), &zero, &inner,
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.barrier), &zero, &inner,
 				   BPF_ANY)
 		       ? -errno
 		       : 0;
