@@ -105,6 +105,12 @@ struct reasons_map {
 	__type(value, __u64);
 } reasons0 SEC(".maps"), reasons1 SEC(".maps");
 
+/* Becomes readable when the last target has died, so that nobody needs to look for that. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* a page, set by user space */
+} bell SEC(".maps");
+
 /* No program looks at it: an update of a map of maps is a barrier, see programs.c. */
 struct barrier_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -15,7 +15,7 @@
 #include "capture/who.h"
 #include "host/settings.h"
 
-/* How often a recording with targets looks whether they live, in ms. */
+/* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
@@ -82,6 +82,8 @@ static int connect_rings(struct capture *capture)
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
 					 rings__fd(capture->rings, i));
+	if (!capture->options.all)
+		rings__set_bell(capture->rings, programs__bell(capture->programs));
 	return err;
 }
 
@@ -478,7 +480,8 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 {
 	int err;
 
-	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
+	if (!capture->options.all && !rings__awaits_bell(capture->rings) &&
+	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
 	if (err == RINGS_CPUS_CHANGED)

@@ -193,6 +193,9 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
+	if (!err)
+		err = bpf_map__set_max_entries(programs->skel->maps.bell,
+					       (__u32)sysconf(_SC_PAGESIZE));
 	/* Nothing is parked by the other ways: no memory for it. */
 	if (!err && !set->walk_at_out)
 		err = bpf_map__set_max_entries(programs->skel->maps.parked, 1);
@@ -450,6 +453,14 @@ int programs__swap(struct programs *programs)
 	bss->generation = old ^ 1;
 	err = wait_for_programs(programs);
 	return err ? err : (int)old;
+}
+
+bool programs__has_sums(const struct programs *programs)
+{
+	const struct offcpu_bpf__bss *bss = programs->skel->bss;
+	__u32 gen = bss->generation & 1;
+
+	return bss->filled[gen] || bss->known[gen] || bss->told[gen];
 }
 
 unsigned int programs__filled(const struct programs *programs)
@@ -748,6 +759,11 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
 	return 0;
+}
+
+int programs__bell(const struct programs *programs)
+{
+	return bpf_map__fd(programs->skel->maps.bell);
 }
 
 int64_t programs__targets_alive(const struct programs *programs)
