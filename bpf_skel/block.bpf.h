@@ -372,7 +372,7 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
 	       is_visible(task) && pid_of(task) != settings.own_pid &&
-	       pid_of(BPF_CORE_READ(task, real_parent)) != settings.own_pid &&
+	       pid_of(task->real_parent) != settings.own_pid &&
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
