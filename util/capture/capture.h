@@ -66,7 +66,7 @@ struct capture_options {
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
 	bool wakers;	     /* samples of those who woke the targets come as well */
 	bool no_still_blocked; /* leave out threads that have not come back at the end */
-	uint32_t ring_pages; /* per CPU, a power of two */
+	uint32_t ring_pages; /* per CPU, a power of two; 0: by the threshold */
 	enum capture_way way;
 };
 

@@ -17,6 +17,12 @@
 
 /* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
+/* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
+ * worst storm, which is how long a reader may have to wait for a CPU. */
+#define RING_PAGES 256
+#define RING_PAGES_OF_STORM 1024
+/* A recording whose threshold is lower takes the latter. */
+#define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
 
@@ -45,7 +51,6 @@ void capture_options__init(struct capture_options *options)
 		.max_frames = WIRE_MAX_FRAMES,
 		.kernel_stacks = true,
 		.user_stacks = true,
-		.ring_pages = 256,
 	};
 }
 
@@ -156,6 +161,13 @@ static int reserve_descriptors(void)
 	return err;
 }
 
+static uint32_t ring_pages(const struct capture_options *options)
+{
+	if (options->ring_pages)
+		return options->ring_pages;
+	return options->threshold_ns < STORM_NS ? RING_PAGES_OF_STORM : RING_PAGES;
+}
+
 static int build(struct capture *capture)
 {
 	struct wire_settings settings = make_settings(&capture->options);
@@ -172,7 +184,7 @@ static int build(struct capture *capture)
 	if (!capture->programs)
 		return err;
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
-	capture->rings = rings__new(capture->options.ring_pages, &err);
+	capture->rings = rings__new(ring_pages(&capture->options), &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
