@@ -259,7 +259,7 @@ keep_house() {
 			measure crowd start house "$O/tests/workloads/crowd $linger --processes 300" \
 				"$record -a"
 			measure stacks stop house \
-				"$O/tests/workloads/stacks $linger --split 1 --us 1 --bits $stack_bits" \
+				"$O/tests/workloads/stacks $linger --split 1 --threads 64 --us 2000 --bits $stack_bits" \
 				"$record --window 100s "'-p $BENCH_PID'
 			measure crowd rest house \
 				"$O/tests/workloads/crowd $linger --processes 1 --ms $rest_ms" \

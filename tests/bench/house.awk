@@ -9,7 +9,8 @@ $3 != "house" { next }
 { fields(); per = f["switches"] ? f["switches"] : 1 }
 $2 == "start" { put("start", "ms", f["began"] * 1e3 - f["started"] / 1e6)
 		put("start", "exit", f["exit"] / 1e6) }
-$2 == "stop" { put("stop", "ms", f["exit"] / 1e6); put("stop", "stacks", f["switches"]) }
+# Fewer switches than stacks: not each was slept in.
+$2 == "stop" && f["switches"] >= 2 ^ bits { put("stop", "ms", f["exit"] / 1e6) }
 $2 == "rest" { put("rest", "sleeps", f["tool_sleeps"]); put("rest", "cpu", f["tool_cpu"] / 1e6) }
 $2 ~ /thresh-0$/ {
 	put($2, "bytes", f["bytes"] / per)
