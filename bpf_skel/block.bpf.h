@@ -5,6 +5,7 @@
 
 #include "draw.h"
 #include "hist.bpf.h"
+#include "frames.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
@@ -67,11 +68,20 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
+/* The same of the user side of current, by the way that is quicker if it can be had. */
+static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips)
+{
+	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
+	__u32 nr = walk_user_frames(ips, piece, settings.max_frames);
+
+	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
+}
+
 /*
  * Walks the stacks of current into the block: kernel frames, then user frames. They are
  * those of the block, since a blocked task's stacks don't move.
  */
-static __always_inline void walk_stacks(void *ctx, struct full_block *full)
+static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full)
 {
 	struct wire_block *block = &full->block;
 	__u32 nr = 0;
@@ -84,7 +94,7 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
+		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)]);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -113,10 +123,6 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
-
-struct frame_room {
-	__u64 ips[WIRE_MAX_FRAMES];
-};
 
 /*
  * 64 bits over the frames; never 0, which means no frames. A global function, so that the
@@ -148,13 +154,10 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 						       __u64 id, const __u64 *ips, __u32 nr,
 						       bool user)
 {
-	void *set = bpf_map_lookup_elem(&stacks, &gen);
 	struct full_stack *out = &cpu->out;
-	__u64 size = sizeof(out->stack), one = 1;
+	__u64 size = sizeof(out->stack);
 
-	if (!set)
-		return STACK_FULL;
-	if (bpf_map_lookup_elem(set, &id))
+	if (find_id(&stacks0, &stacks1, gen, &id))
 		return STACK_KNOWN;
 	if (known[gen & 1] >= STACKS_MAX)
 		return STACK_FULL;
@@ -171,7 +174,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 		cpu->own.accounts.lost_stacks++;
 		return STACK_LOST;
 	}
-	if (bpf_map_update_elem(set, &id, &one, BPF_NOEXIST) == 0)
+	if (add_id(&stacks0, &stacks1, gen, &id) == 0)
 		__sync_fetch_and_add(&known[gen & 1], 1);
 	return STACK_KNOWN;
 }
@@ -181,7 +184,6 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 				       __u64 kernel_id, __u64 user_id)
 {
 	struct wire_block *block = &full->block;
-	void *sums = bpf_map_lookup_elem(&entries, &gen);
 	struct wire_entry_key key = {
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
@@ -202,11 +204,11 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 	};
 	struct wire_entry *entry;
 
-	if (!sums)
-		return false;
-	entry = bpf_map_lookup_elem(sums, &key);
+	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key) :
+			  bpf_map_lookup_elem(&entries0, &key);
 	if (!entry) {
-		if (bpf_map_update_elem(sums, &key, &first, BPF_NOEXIST))
+		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST) :
+			      bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
 			return false;
 		__sync_fetch_and_add(&filled[gen & 1], 1);
 		return true;
@@ -336,7 +338,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	full->block.weight = weight;
 	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
-		walk_stacks(ctx, full);
+		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
 		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
@@ -360,7 +362,7 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
 	       is_visible(task) && pid_of(task) != settings.own_pid &&
-	       pid_of(BPF_CORE_READ(task, real_parent)) != settings.own_pid &&
+	       pid_of(task->real_parent) != settings.own_pid &&
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
@@ -419,7 +421,7 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot 
 		return;
 	full->block.since = slot->since;
 	full->block.flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	walk_stacks(ctx, full);
+	walk_stacks(ctx, cpu, full);
 }
 
 /* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */

@@ -25,7 +25,7 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 		out.flags |= WIRE_TASK_KTHREAD;
 	if (out.pid == settings.own_pid)
 		out.flags |= WIRE_TASK_OWN;
-	out.ppid = pid_of(BPF_CORE_READ(task, real_parent));
+	out.ppid = pid_of(task->real_parent);
 	bpf_probe_read_kernel_str(out.comm, sizeof(out.comm), task->comm);
 	bpf_seq_write(seq, &out, sizeof(out));
 }

@@ -325,6 +325,22 @@ static inline void rest__end(struct rest *rest, int nr)
 	close(rest->ends[1]);
 }
 
+/*
+ * Says that all is done and, if linger, blocks until stdin ends: who looks at the process may
+ * want it alive, all its waits behind it.
+ */
+static inline void workload__done(bool linger)
+{
+	char c;
+
+	if (!linger)
+		return;
+	printf("DONE\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) == 1)
+		;
+}
+
 /* A gate that threads stand at until all may start. */
 struct gate {
 	pthread_mutex_t lock;

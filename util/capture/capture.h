@@ -71,7 +71,7 @@ struct capture_options {
 	 * band. The only samples are of threads that are still blocked at the end.
 	 */
 	bool histogram;
-	uint32_t ring_pages; /* per CPU, a power of two */
+	uint32_t ring_pages; /* per CPU, a power of two; 0: by the threshold */
 	enum capture_way way;
 };
 

@@ -15,8 +15,14 @@
 #include "capture/who.h"
 #include "host/settings.h"
 
-/* How often a recording with targets looks whether they live, in ms. */
+/* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
+/* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
+ * worst storm, which is how long a reader may have to wait for a CPU. */
+#define RING_PAGES 256
+#define RING_PAGES_OF_STORM 1024
+/* A recording whose threshold is lower takes the latter. */
+#define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
 
@@ -45,7 +51,6 @@ void capture_options__init(struct capture_options *options)
 		.max_frames = WIRE_MAX_FRAMES,
 		.kernel_stacks = true,
 		.user_stacks = true,
-		.ring_pages = 256,
 	};
 }
 
@@ -83,6 +88,8 @@ static int connect_rings(struct capture *capture)
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
 					 rings__fd(capture->rings, i));
+	if (!capture->options.all)
+		rings__set_bell(capture->rings, programs__bell(capture->programs));
 	return err;
 }
 
@@ -129,6 +136,18 @@ static void make_trim(struct capture *capture)
 	}
 }
 
+/*
+ * What chains are cut and judged by. It takes the kernel long to list its symbols: a recording
+ * of all begins before that, since all processes are looked at then, too. But a target that was
+ * named may fill a ring meanwhile, and nobody waits for the others.
+ */
+static void read_symbols(struct capture *capture)
+{
+	make_trim(capture);
+	if (capture__reasons(&capture->options))
+		reason_symbols__read(&capture->symbols);
+}
+
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
 static int reserve_descriptors(void)
 {
@@ -141,6 +160,13 @@ static int reserve_descriptors(void)
 		       "limit is %" PRIu64 "; raise `ulimit -n`",
 		       DESCRIPTORS, limit);
 	return err;
+}
+
+static uint32_t ring_pages(const struct capture_options *options)
+{
+	if (options->ring_pages)
+		return options->ring_pages;
+	return options->threshold_ns < STORM_NS ? RING_PAGES_OF_STORM : RING_PAGES;
 }
 
 static int build(struct capture *capture)
@@ -159,7 +185,7 @@ static int build(struct capture *capture)
 	if (!capture->programs)
 		return err;
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
-	capture->rings = rings__new(capture->options.ring_pages, &err);
+	capture->rings = rings__new(ring_pages(&capture->options), &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -168,9 +194,8 @@ static int build(struct capture *capture)
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
-	make_trim(capture);
-	if (settings.reasons)
-		reason_symbols__read(&capture->symbols);
+	if (!capture->options.all)
+		read_symbols(capture);
 	err = connect_rings(capture);
 	return err ? err : add_targets(capture);
 }
@@ -265,6 +290,8 @@ int capture__start(struct capture *capture)
 	if (!capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;
+	if (!err && capture->options.all)
+		read_symbols(capture);
 	return err;
 }
 
@@ -475,7 +502,8 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 {
 	int err;
 
-	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
+	if (!capture->options.all && !rings__awaits_bell(capture->rings) &&
+	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
 	if (err == RINGS_CPUS_CHANGED)

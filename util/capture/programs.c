@@ -14,6 +14,7 @@
 #include "capture/hist.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
+#include "host/settings.h"
 #include "offcpu.skel.h"
 
 #define BATCH 512
@@ -175,6 +176,23 @@ static int settle_histogram(struct offcpu_bpf *skel, bool histogram)
 	return err;
 }
 
+/*
+ * Whether the programs may walk user frames themselves. A limit below ours is the
+ * administrator's, and the kernel's own walk heeds it.
+ */
+static bool has_quick_frames(const struct btf *btf)
+{
+#if defined(__x86_64__)
+	int64_t most = 0;
+
+	return has_helper(btf, "BPF_FUNC_task_pt_regs") &&
+	       !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
+#else
+	(void)btf;
+	return false;
+#endif
+}
+
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
@@ -189,6 +207,7 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
+	programs->skel->rodata->quick_frames = has_quick_frames(btf);
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
@@ -196,6 +215,9 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
+	if (!err)
+		err = bpf_map__set_max_entries(programs->skel->maps.bell,
+					       (__u32)sysconf(_SC_PAGESIZE));
 	/* Nothing is parked by the other ways: no memory for it. */
 	if (!err && !set->walk_at_out)
 		err = bpf_map__set_max_entries(programs->skel->maps.parked, 1);
@@ -435,10 +457,10 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 /* Any update of a map of maps returns only after an RCU grace period. */
 static int wait_for_programs(struct programs *programs)
 {
-	int inner = bpf_map__fd(programs->skel->maps.entries0);
+	int inner = bpf_map__fd(programs->skel->maps.barrier_inner);
 	__u32 zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.entries), &zero, &inner,
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.barrier), &zero, &inner,
 				   BPF_ANY)
 		       ? -errno
 		       : 0;
@@ -453,6 +475,14 @@ int programs__swap(struct programs *programs)
 	bss->generation = old ^ 1;
 	err = wait_for_programs(programs);
 	return err ? err : (int)old;
+}
+
+bool programs__has_sums(const struct programs *programs)
+{
+	const struct offcpu_bpf__bss *bss = programs->skel->bss;
+	__u32 gen = bss->generation & 1;
+
+	return bss->filled[gen] || bss->known[gen] || bss->told[gen];
 }
 
 unsigned int programs__filled(const struct programs *programs)
@@ -778,6 +808,11 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
 		map_bytes(bpf_map__fd(map));
 	return 0;
+}
+
+int programs__bell(const struct programs *programs)
+{
+	return bpf_map__fd(programs->skel->maps.bell);
 }
 
 int64_t programs__targets_alive(const struct programs *programs)

@@ -52,6 +52,9 @@ int programs__begin(struct programs *programs, uint64_t *start_ns);
  */
 int programs__swap(struct programs *programs);
 
+/* Whether the current generation has sums, or what sums refer to. */
+bool programs__has_sums(const struct programs *programs);
+
 /* How full the current generation is, in percent of its room for sums or stacks. */
 unsigned int programs__filled(const struct programs *programs);
 
@@ -116,6 +119,9 @@ int programs__info(const struct programs *programs, struct programs_info *info);
 
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
+
+/* A descriptor that becomes readable for good when the last target has died. Borrowed. */
+int programs__bell(const struct programs *programs);
 
 /* Births less deaths of targets, as the hooks saw them. */
 int64_t programs__targets_alive(const struct programs *programs);

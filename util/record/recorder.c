@@ -32,8 +32,6 @@
 #define RECORDER_CACHE_MS 30000
 /* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
-/* How soon after the last target the recording ends; to look costs a system call each. */
-#define RECORDER_TARGETS_NS (100 * NSEC_PER_MSEC)
 
 /* Why a recording ended. */
 enum recorder_end {
@@ -64,7 +62,6 @@ struct recorder {
 	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
 	uint64_t next_status;
-	uint64_t next_targets;
 	uint64_t rounds; /* how often it woke up */
 };
 
@@ -240,7 +237,6 @@ static int recorder__start(struct recorder *recorder)
 		recorder->begin = recorder->started + recorder->options->delay_ns;
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
-	recorder->next_targets = recorder->started;
 	recorder->status = status__new(recorder->options->quiet);
 	return 0;
 }
@@ -260,8 +256,6 @@ static int next_timeout(const struct recorder *recorder)
 		due = min_u64(due, recorder->begin);
 	if (recorder->status)
 		due = min_u64(due, recorder->next_status);
-	if (has_targets(recorder->options))
-		due = min_u64(due, recorder->next_targets);
 	if (looks_between_windows(recorder))
 		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
 					   sampling__due(&recorder->sampling,
@@ -418,7 +412,7 @@ static void show_status(struct recorder *recorder, uint64_t now)
 	recorder->next_status = now + NSEC_PER_SEC;
 }
 
-static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
+static enum recorder_end look_for_end(struct recorder *recorder)
 {
 	int signal = signals__read(recorder->signals);
 
@@ -434,11 +428,8 @@ static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
 			recorder->options->max_size / 1024);
 		return RECORDER_FULL;
 	}
-	if (has_targets(recorder->options) && now >= recorder->next_targets) {
-		recorder->next_targets = now + RECORDER_TARGETS_NS;
-		if (!capture__targets_alive(recorder->capture))
-			return RECORDER_TARGETS_ENDED;
-	}
+	if (has_targets(recorder->options) && !capture__targets_alive(recorder->capture))
+		return RECORDER_TARGETS_ENDED;
 	return RECORDER_GOES_ON;
 }
 
@@ -483,7 +474,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 			return err;
 		now = clock__now_ns();
 		recorder->rounds++;
-		*end = look_for_end(recorder, now);
+		*end = look_for_end(recorder);
 		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;

@@ -182,6 +182,8 @@ static void print_verbose(const struct summary *summary)
 		pr_verbose("of those still blocked, %" PRIu64 " threads never ran: %" PRIu64
 			   " ns in the event offcpu-idle",
 			   summary->idle.count, summary->idle.ns);
+	pr_verbose("blocks are recorded from %.6f s (CLOCK_MONOTONIC) on",
+		   (double)stats->start_ns / (double)NSEC_PER_SEC);
 	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
 		   units__format_time(stats->end_ns - stats->start_ns, time, sizeof(time)),
 		   summary->ns);
