@@ -144,9 +144,13 @@ TEST_F(unwinder, stock_bash_is_as_gdb_sees_it)
 
 TEST_F(unwinder, a_server_in_epoll_wait_is_as_gdb_sees_it)
 {
-	const char *const argv[] = { "redis-server", "--port", "0", "--save", "", NULL };
+	char name[64];
+	const char *const argv[] = { "redis-server", "--port", "0",	 "--save",
+				     "",	     "--unixsocket", name, NULL };
 
+	snprintf(name, sizeof(name), "/tmp/denet-redis-%d", getpid());
 	EXPECT_THE_TRUTH(argv, SYS_epoll_wait, false);
+	unlink(name);
 	EXPECT_LT(4, self->nr_truth);
 }
 
@@ -171,7 +175,7 @@ TEST_F(unwinder, a_rust_thread_is_as_gdb_sees_it)
 	const char *const argv[] = { "nofp_rs", NULL };
 
 	EXPECT_THE_TRUTH(argv, SYS_futex, true);
-	EXPECT_LT(8, self->nr_truth);
+	EXPECT_LT(7, self->nr_truth);
 }
 
 TEST_F(unwinder, another_thread_is_as_gdb_sees_it)
@@ -213,11 +217,27 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 	EXPECT_EQ(5, nr_equal(self));
 }
 
+/* gdb takes a word of the stack for a frame there, so only what is on both sides is compared. */
 TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 {
 	const char *const argv[] = { "nofp", "made", NULL };
+	const struct layout_map *map;
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(ask_gdb(self));
+	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
+	ASSERT_LT(6, self->result.nr);
+	for (uint32_t i = 0; i < 3; i++)
+		EXPECT_EQ(self->truth[i], self->result.ips[i]);
+	for (uint32_t i = 1; i <= 4; i++)
+		EXPECT_EQ(self->truth[(uint32_t)self->nr_truth - i],
+			  self->result.ips[self->result.nr - i]);
+	map = layout__find(space__at(self->space, self->stopped.pid, NOW), NOW,
+			   self->result.ips[2]);
+	ASSERT_NE(NULL, map);
+	EXPECT_STREQ("//anon", map->file->path);
 }
 
 TEST_F(unwinder, a_short_copy_cuts_and_says_so)

@@ -27,20 +27,20 @@ static KNOWN void wait_in_pause(void)
 
 static KNOWN void descend(int depth)
 {
-	volatile char room[64 + 16 * 7];
+	volatile char room[64];
 
-	room[depth] = 1;
+	room[depth % 64] = 1;
 	if (depth)
 		descend(depth - 1);
 	else
 		wait_in_pause();
-	sink += room[depth];
+	sink += room[depth % 64];
 }
 
 static void handle(int signal)
 {
-	sink = signal;
 	wait_in_pause();
+	sink = signal;
 }
 
 static KNOWN void be_interrupted(int flags)
