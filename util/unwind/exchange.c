@@ -25,6 +25,7 @@ struct exchange {
 	struct shared *shared;
 	size_t size;
 	uint64_t head; /* the parent's end; what is beyond pushed is being written */
+	uint64_t newest; /* where the last entry begins */
 	uint64_t tail; /* the parent has taken out what is below */
 	uint64_t known; /* what is below was put before the child was made */
 };
@@ -79,6 +80,7 @@ struct exchange_entry *exchange__room(struct exchange *exchange, uint32_t kind, 
 		*entry = (struct exchange_entry){ .size = (uint32_t)skip, .kind = EXCHANGE_SKIP };
 		exchange->head += skip;
 	}
+	exchange->newest = exchange->head;
 	entry = entry_at(exchange, exchange->head);
 	memset(entry, 0, size);
 	entry->size = (uint32_t)size;
@@ -124,6 +126,26 @@ struct exchange_entry *exchange__oldest(struct exchange *exchange, bool *done)
 	return entry;
 }
 
+uint64_t exchange__oldest_position(const struct exchange *exchange)
+{
+	return exchange->tail;
+}
+
+uint64_t exchange__newest_position(const struct exchange *exchange)
+{
+	return exchange->newest;
+}
+
+const void *exchange__data(const struct exchange *exchange, size_t offset, size_t bytes)
+{
+	const struct exchange_entry *entry = entry_at(exchange, exchange->tail);
+	size_t left = left_at_end(exchange, exchange->tail) - sizeof(*entry);
+
+	if (offset > left || bytes > left - offset)
+		return NULL;
+	return (const char *)entry->data + offset;
+}
+
 void exchange__pop(struct exchange *exchange)
 {
 	uint32_t size = size_of(exchange, entry_at(exchange, exchange->tail));
@@ -131,6 +153,12 @@ void exchange__pop(struct exchange *exchange)
 	exchange->tail = size ? exchange->tail + size : exchange->head;
 	if (__atomic_load_n(&exchange->shared->done, __ATOMIC_ACQUIRE) < exchange->tail)
 		__atomic_store_n(&exchange->shared->done, exchange->tail, __ATOMIC_RELEASE);
+}
+
+void exchange__empty(struct exchange *exchange)
+{
+	exchange->tail = exchange->head;
+	__atomic_store_n(&exchange->shared->done, exchange->tail, __ATOMIC_RELEASE);
 }
 
 uint64_t exchange__nr_done(const struct exchange *exchange)

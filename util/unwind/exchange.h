@@ -53,6 +53,16 @@ void exchange__push(struct exchange *exchange);
 struct exchange_entry *exchange__oldest(struct exchange *exchange, bool *done);
 void exchange__pop(struct exchange *exchange);
 
+/* The parent, when there is no child: drops all that is in the ring. */
+void exchange__empty(struct exchange *exchange);
+
+/* The parent: where the oldest entry and the one that was put last are; positions only rise. */
+uint64_t exchange__oldest_position(const struct exchange *exchange);
+uint64_t exchange__newest_position(const struct exchange *exchange);
+
+/* The parent: bytes of the oldest entry's data, NULL: they are not all in the ring. */
+const void *exchange__data(const struct exchange *exchange, size_t offset, size_t bytes);
+
 /* The parent: how many entries have been done since ever; it shows that the child gets on. */
 uint64_t exchange__nr_done(const struct exchange *exchange);
 
