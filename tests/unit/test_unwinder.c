@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Our stacks of programs that block at known places against gdb's, address for address. The
+ * programs are as distributions build them, without frame pointers.
+ */
+#include "unwind/unwinder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/harness.h"
+#include "common/stopped.h"
+
+#define COPY (64u << 10)
+#define NOW 1000
+
+FIXTURE(unwinder)
+{
+	struct stopped stopped;
+	struct space *space;
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	uint64_t truth[1024];
+	int nr_truth;
+};
+
+FIXTURE_SETUP(unwinder)
+{
+	int err;
+
+	memset(&self->stopped, 0, sizeof(self->stopped));
+	self->space = space__new();
+	ASSERT_NE(NULL, self->space);
+	self->unwinder = unwinder__new(self->space, &err);
+	ASSERT_NE(NULL, self->unwinder);
+}
+
+FIXTURE_TEARDOWN(unwinder)
+{
+	unwinder__delete(self->unwinder);
+	space__delete(self->space);
+	stopped__free(&self->stopped);
+}
+
+typedef FIXTURE_DATA(unwinder) data;
+
+/* NULL, or why the test cannot be: the reason of a SKIP. */
+static const char *block(data *self, const char *const *argv, long nr, bool other)
+{
+	static char why[64];
+	int err = stopped__start(&self->stopped, argv);
+
+	if (!err)
+		err = stopped__await(&self->stopped, nr, other);
+	if (err != -ENOENT)
+		return err ? "the program does not block where it should" : NULL;
+	snprintf(why, sizeof(why), "%s is not there", argv[0]);
+	return why;
+}
+
+static const char *ask_gdb(data *self)
+{
+	self->nr_truth = stopped__ask_gdb(&self->stopped, self->truth, 1024, false);
+	if (self->nr_truth == -ENOENT)
+		return "gdb is not installed";
+	return self->nr_truth <= 0 ? "gdb must not attach to another process here" : NULL;
+}
+
+static int unwind_at(data *self, size_t bytes, uint64_t time, uint32_t max_frames)
+{
+	struct unwind_sample sample = {
+		.pid = self->stopped.pid,
+		.time = time,
+		.regs = self->stopped.regs,
+		.stack = self->stopped.stack,
+		.stack_bytes = bytes < self->stopped.stack_bytes ? bytes
+								 : self->stopped.stack_bytes,
+		.max_frames = max_frames,
+	};
+
+	return unwinder__unwind(self->unwinder, &sample, &self->result);
+}
+
+static int take_and_unwind(data *self, size_t bytes)
+{
+	int err = stopped__take(&self->stopped, bytes);
+
+	if (!err)
+		err = stopped__tell_maps(&self->stopped, self->space, 0);
+	return err ? err : unwind_at(self, bytes, NOW, 0);
+}
+
+/* How many of the first frames are gdb's; prints both where they part. */
+static uint32_t nr_equal(const data *self)
+{
+	uint32_t nr = 0;
+
+	while (nr < self->result.nr && (int)nr < self->nr_truth &&
+	       self->result.ips[nr] == self->truth[nr])
+		nr++;
+	if (nr == self->result.nr)
+		return nr;
+	for (uint32_t i = 0; i < self->result.nr || (int)i < self->nr_truth; i++)
+		fprintf(stderr, "# %3u ours %16llx gdb's %16llx\n", i,
+			i < self->result.nr ? (unsigned long long)self->result.ips[i] : 0,
+			(int)i < self->nr_truth ? (unsigned long long)self->truth[i] : 0);
+	return nr;
+}
+
+/* Not a function: the harness's words need a test around them. */
+#define EXPECT_THE_TRUTH(argv_, call_, other_)                                                         \
+	do {                                                                                       \
+		SKIP_FOR(block(self, argv_, call_, other_));                                            \
+		SKIP_FOR(ask_gdb(self));                                                           \
+		ASSERT_EQ(0, stopped__await(&self->stopped, call_, other_));                           \
+		ASSERT_EQ(0, take_and_unwind(self, COPY));                                         \
+		EXPECT_STREQ("complete", unwind__status_name(self->result.status));                \
+		EXPECT_EQ((uint32_t)self->nr_truth, self->result.nr);                              \
+		EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self));                               \
+	} while (0)
+
+static const char *const python[] = {
+	"/usr/bin/python3", "-S", "-c",
+	"import os, sys\ndef f(n):\n  return f(n - 1) if n else sys.stdin.read()\nf(5)\n", NULL
+};
+
+TEST_F(unwinder, stock_python_is_as_gdb_sees_it)
+{
+	EXPECT_THE_TRUTH(python, SYS_read, false);
+	EXPECT_LT(8, self->nr_truth);
+}
+
+TEST_F(unwinder, stock_bash_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "/bin/bash", "--norc", "-c", "f() { read x; }; f; :", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_read, false);
+	EXPECT_LT(8, self->nr_truth);
+}
+
+TEST_F(unwinder, a_server_in_epoll_wait_is_as_gdb_sees_it)
+{
+	char name[64];
+	const char *const argv[] = { "redis-server", "--port", "0",	 "--save",
+				     "",	     "--unixsocket", name, NULL };
+
+	snprintf(name, sizeof(name), "/tmp/denet-redis-%d", getpid());
+	EXPECT_THE_TRUTH(argv, SYS_epoll_wait, false);
+	unlink(name);
+	EXPECT_LT(4, self->nr_truth);
+}
+
+TEST_F(unwinder, c_without_frame_pointers_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp", "nested", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_LT(21, self->nr_truth);
+}
+
+TEST_F(unwinder, cplusplus_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp_cpp", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_LT(8, self->nr_truth);
+}
+
+TEST_F(unwinder, a_rust_thread_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp_rs", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_futex, true);
+	EXPECT_LT(7, self->nr_truth);
+}
+
+TEST_F(unwinder, another_thread_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp", "threads", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_futex, true);
+	EXPECT_LT(3, self->nr_truth);
+}
+
+TEST_F(unwinder, a_static_position_independent_program_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp_static", "nested", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+}
+
+TEST_F(unwinder, a_block_in_a_signal_handler_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp", "handler", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_LT(5, self->nr_truth);
+}
+
+/* gdb reads the other stack, which is not in the copy. */
+TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
+{
+	const char *const argv[] = { "nofp", "altstack", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(ask_gdb(self));
+	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_STACK),
+		     unwind__status_name(self->result.status));
+	/* pause, who called it, the handler, its return, and what it interrupted. */
+	EXPECT_EQ(5, self->result.nr);
+	EXPECT_EQ(5, nr_equal(self));
+}
+
+/* gdb takes a word of the stack for a frame there, so only what is on both sides is compared. */
+TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
+{
+	const char *const argv[] = { "nofp", "made", NULL };
+	const struct layout_map *map;
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(ask_gdb(self));
+	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
+	ASSERT_LT(6, self->result.nr);
+	for (uint32_t i = 0; i < 3; i++)
+		EXPECT_EQ(self->truth[i], self->result.ips[i]);
+	for (uint32_t i = 1; i <= 4; i++)
+		EXPECT_EQ(self->truth[(uint32_t)self->nr_truth - i],
+			  self->result.ips[self->result.nr - i]);
+	map = layout__find(space__at(self->space, self->stopped.pid, NOW), NOW,
+			   self->result.ips[2]);
+	ASSERT_NE(NULL, map);
+	EXPECT_STREQ("//anon", map->file->path);
+}
+
+TEST_F(unwinder, a_short_copy_cuts_and_says_so)
+{
+	const char *const argv[] = { "nofp", "nested", NULL };
+	uint32_t before = 0;
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(ask_gdb(self));
+	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	for (size_t bytes = 0; bytes < 2048; bytes += 8) {
+		ASSERT_EQ(0, unwind_at(self, bytes, NOW, 0));
+		ASSERT_EQ(UNWIND_CUT_STACK, self->result.status);
+		ASSERT_LE(before, self->result.nr);
+		ASSERT_EQ(self->result.nr, nr_equal(self));
+		before = self->result.nr;
+	}
+	EXPECT_LT(5, before);
+}
+
+TEST_F(unwinder, no_more_frames_are_given_than_asked_for)
+{
+	const char *const argv[] = { "nofp", "deep", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, 256u << 10));
+	EXPECT_EQ(UNWIND_CUT_LIMIT, self->result.status);
+	EXPECT_EQ(UNWIND_MAX_FRAMES, self->result.nr);
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 127));
+	EXPECT_EQ(UNWIND_CUT_LIMIT, self->result.status);
+	EXPECT_EQ(127, self->result.nr);
+}
+
+TEST_F(unwinder, an_unknown_process_has_no_frames)
+{
+	self->stopped.pid = getpid();
+	ASSERT_EQ(0, unwind_at(self, 0, NOW, 0));
+	self->stopped.pid = 0;
+	EXPECT_EQ(UNWIND_NO_MAPS, self->result.status);
+	EXPECT_EQ(0, self->result.nr);
+}
+
+/* Each word of the stack in turn is made an address in the middle of nowhere, or of data. */
+TEST_F(unwinder, what_is_broken_in_the_copy_never_gives_a_frame_outside_of_code)
+{
+	const char *const argv[] = { "nofp", "nested", NULL };
+	const struct layout *layout;
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, 4096));
+	layout = space__at(self->space, self->stopped.pid, NOW);
+	for (size_t at = 0; at + 8 <= 4096; at += 8) {
+		uint64_t saved, bad[] = { 1, self->stopped.regs.r[UNWIND_RSP], UINT64_MAX, 0 };
+
+		memcpy(&saved, self->stopped.stack + at, 8);
+		for (size_t i = 0; i < 4; i++) {
+			memcpy(self->stopped.stack + at, &bad[i], 8);
+			ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+			for (uint32_t n = 0; n < self->result.nr; n++)
+				ASSERT_NE(NULL, layout__find(layout, NOW, self->result.ips[n]));
+		}
+		memcpy(self->stopped.stack + at, &saved, 8);
+	}
+}
+
+/* The name of what it has mapped now leads to a file with other frames. */
+TEST_F(unwinder, a_replaced_library_is_unwound_as_it_was)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 16], from[PATH_MAX], command[4 * PATH_MAX];
+	const char *const argv[] = { "nofp", "libraries", path, NULL };
+	const char *tmp = getenv("TMPDIR"), *why;
+
+	snprintf(dir, sizeof(dir), "%s/denet-unwind-XXXXXX", tmp ? tmp : "/tmp");
+	ASSERT_NE(NULL, mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/library.so", dir);
+	ASSERT_EQ(0, stopped__path("small.so", from, sizeof(from)));
+	snprintf(command, sizeof(command), "cp '%s' '%s'", from, path);
+	ASSERT_EQ(0, system(command));
+	why = block(self, argv, SYS_read, false);
+	if (!why)
+		why = ask_gdb(self);
+	ASSERT_EQ(0, stopped__path("large.so", from, sizeof(from)));
+	snprintf(command, sizeof(command), "rm '%s'; cp '%s' '%s'", path, from, path);
+	ASSERT_EQ(0, system(command));
+	if (!why)
+		EXPECT_EQ(0, take_and_unwind(self, COPY));
+	snprintf(command, sizeof(command), "rm -r '%s'", dir);
+	ASSERT_EQ(0, system(command));
+	SKIP_FOR(why);
+	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+	EXPECT_EQ((uint32_t)self->nr_truth, self->result.nr);
+	EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self));
+}
+
+/* Two libraries at one place, one after the other: each sample is unwound by that of its time. */
+TEST_F(unwinder, a_library_that_was_left_is_still_known_for_its_time)
+{
+	char small[PATH_MAX], large[PATH_MAX];
+	const char *const argv[] = { "nofp", "libraries", large, small, NULL };
+	struct stopped first;
+	uint64_t truth[64];
+	uint32_t nr = 0;
+	int nr_truth;
+
+	ASSERT_EQ(0, stopped__path("small.so", small, sizeof(small)));
+	ASSERT_EQ(0, stopped__path("large.so", large, sizeof(large)));
+	SKIP_FOR(block(self, argv, SYS_read, false));
+	SKIP_FOR(ask_gdb(self));
+	nr_truth = self->nr_truth;
+	memcpy(truth, self->truth, sizeof(truth));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ((uint32_t)nr_truth, nr_equal(self));
+	first = self->stopped;
+	self->stopped.stack = NULL;
+
+	/* The next library has been entered once another byte than the first is waited for. */
+	ASSERT_EQ(1, write(self->stopped.in, "x", 1));
+	do {
+		ASSERT_EQ(0, stopped__await(&self->stopped, SYS_read, false));
+		ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
+	} while (self->stopped.regs.r[UNWIND_RSP] == first.regs.r[UNWIND_RSP]);
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 2 * NOW));
+	SKIP_FOR(ask_gdb(self));
+	ASSERT_EQ(0, unwind_at(self, COPY, 2 * NOW, 0));
+	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+	EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self));
+
+	free(self->stopped.stack);
+	self->stopped = first;
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+	while (nr < self->result.nr && self->result.ips[nr] == truth[nr])
+		nr++;
+	EXPECT_EQ((uint32_t)nr_truth, nr);
+}
+
+TEST_HARNESS_MAIN
