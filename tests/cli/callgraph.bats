@@ -23,6 +23,7 @@ need_gdb() {
 # start COMMAND…: in the background, at the same addresses in each run; its PID is $target.
 start() {
 	setarch -R "$@" <&0 3>&- &
+	disown
 	target=$!
 }
 
@@ -34,7 +35,7 @@ sleeps() {
 
 # gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each.
 gdb_chain() {
-	gdb -nx -q -batch -p "$1" -ex 'set max-value-size unlimited' \
+	gdb -nx -q -batch -p "$1" -ex 'set backtrace past-main on' \
 		-ex 'frame apply all -q printf "%lx\n", (unsigned long)$pc' 2>/dev/null |
 		grep -xE '[0-9a-f]{6,16}'
 }
