@@ -112,15 +112,15 @@ static uint32_t nr_equal(const data *self)
 }
 
 /* Not a function: the harness's words need a test around them. */
-#define EXPECT_THE_TRUTH(argv_, call_, other_)                                                         \
-	do {                                                                                       \
-		SKIP_FOR(block(self, argv_, call_, other_));                                            \
-		SKIP_FOR(ask_gdb(self));                                                           \
-		ASSERT_EQ(0, stopped__await(&self->stopped, call_, other_));                           \
-		ASSERT_EQ(0, take_and_unwind(self, COPY));                                         \
-		EXPECT_STREQ("complete", unwind__status_name(self->result.status));                \
-		EXPECT_EQ((uint32_t)self->nr_truth, self->result.nr);                              \
-		EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self));                               \
+#define EXPECT_THE_TRUTH(argv_, call_, other_)							   \
+	do {											   \
+		SKIP_FOR(block(self, argv_, call_, other_));					   \
+		SKIP_FOR(ask_gdb(self));							   \
+		ASSERT_EQ(0, stopped__await(&self->stopped, call_, other_));			   \
+		ASSERT_EQ(0, take_and_unwind(self, COPY));					   \
+		EXPECT_STREQ("complete", unwind__status_name(self->result.status));		   \
+		EXPECT_EQ((uint32_t)self->nr_truth, self->result.nr);				   \
+		EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self));				   \
 	} while (0)
 
 static const char *const python[] = {
