@@ -168,6 +168,22 @@ TEST_F(unwinder, c_without_frame_pointers_is_as_gdb_sees_it)
 	EXPECT_LT(21, self->nr_truth);
 }
 
+TEST_F(unwinder, a_program_with_only_debug_frame_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp_debug", "nested", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_LT(21, self->nr_truth);
+}
+
+TEST_F(unwinder, a_program_with_only_packed_debug_frame_is_as_gdb_sees_it)
+{
+	const char *const argv[] = { "nofp_mini", "nested", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_LT(21, self->nr_truth);
+}
+
 TEST_F(unwinder, cplusplus_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp_cpp", NULL };
