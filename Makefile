@@ -83,7 +83,7 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
-UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static small.so large.so \
+UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini small.so large.so \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -201,6 +201,17 @@ $(O)/tests/unwind/nofp_static: tests/unwind/nofp.c
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(UNWOUND_CFLAGS) -static-pie -o $@ $< 2>$@.log || { cat $@.log >&2; exit 1; }
+
+# The frames are described in .debug_frame alone, of the file itself or of one packed in it.
+$(O)/tests/unwind/nofp_debug: tests/unwind/nofp.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $< -ldl
+
+$(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)xz -c $< >$@.xz
+	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024

@@ -198,6 +198,20 @@ const struct layout_map *layout__find(const struct layout *layout, uint64_t time
 	return NULL;
 }
 
+const struct layout_map *layout__after(const struct layout *layout, uint64_t time, uint64_t addr)
+{
+	const struct layout_map *first = NULL;
+
+	for (size_t i = 0; i < layout->nr; i++) {
+		const struct layout_map *map = &layout->maps[i];
+
+		if (map->start >= addr && time >= map->born && time < map->died &&
+		    (!first || map->start < first->start))
+			first = map;
+	}
+	return first;
+}
+
 void layout__forget(struct layout *layout, uint64_t before)
 {
 	size_t kept = 0;

@@ -56,6 +56,9 @@ int layout__add(struct layout *layout, const struct layout_map *map);
 /* The mapping at an address at a time, NULL: none. Valid until the layout changes. */
 const struct layout_map *layout__find(const struct layout *layout, uint64_t time, uint64_t addr);
 
+/* The mapping that begins first at or behind an address at a time; NULL: none. */
+const struct layout_map *layout__after(const struct layout *layout, uint64_t time, uint64_t addr);
+
 /* Drops what had died by then. */
 void layout__forget(struct layout *layout, uint64_t before);
 

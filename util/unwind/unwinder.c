@@ -37,6 +37,7 @@ struct walk {
 	bool was_activation; /* the latest frame was interrupted, or is what interrupts */
 	bool missed;	    /* something outside of the copy was asked for meanwhile */
 	bool no_base;	    /* its frame pointer is 0, which marks the root */
+	bool unreadable;    /* it is in a file that could not be opened */
 	bool conflict;	    /* the session has another file at a place: it must be made anew */
 };
 
@@ -212,6 +213,16 @@ static bool has_module(struct walk *walk, const struct image *image, uint64_t ad
 	return true;
 }
 
+/*
+ * Whether there may be frame information that we cannot get at: then the frame pointer is
+ * nothing to go by. Made code has none, and runtimes keep it in a memfd.
+ */
+static bool is_unreadable(const struct image *image, const struct space_file *file)
+{
+	return image->err && image->err != -ENOEXEC && file->ino &&
+	       strncmp(file->path, "/memfd:", strlen("/memfd:"));
+}
+
 /* Tells libdwfl of the file that is mapped at the address. 0 or -ENOMEM. */
 static int report_module(struct walk *walk, const struct layout_map *map, uint64_t addr)
 {
@@ -226,6 +237,7 @@ static int report_module(struct walk *walk, const struct layout_map *map, uint64
 		return -ENOMEM;
 	if (image->is_32bit)
 		walk->status = UNWIND_32BIT;
+	walk->unreadable = is_unreadable(image, map->file);
 	if (unwinder->place)
 		*unwinder->place = map->file->id;
 	if (image__bias(image, map, &bias) || has_module(walk, image, addr))
@@ -273,14 +285,32 @@ static int stop(struct walk *walk, enum unwind_status status)
 	return DWARF_CB_ABORT;
 }
 
+/* Notes what the end of the walk will be judged by, and the frame if it makes sense. */
+static bool add_frame(struct walk *walk, Dwfl_Frame *frame)
+{
+	bool activation = false;
+	Dwarf_Addr pc = 0;
+	Dwarf_Word base;
+
+	walk->missed = false;
+	walk->last_read = UINT64_MAX;
+	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
+	/* This unwinds the frame already, to see whether it is a signal's. */
+	dwfl_frame_pc(frame, &pc, &activation);
+	if (!is_sane(walk, frame, pc, activation))
+		return false;
+	walk->was_activation = activation;
+	walk->look_up = pc - !activation;
+	walk->unwinder->ips[walk->nr++] = pc;
+	return true;
+}
+
 /* Called with each frame, before libdwfl looks for its caller. */
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct walk *walk = arg;
 	const struct layout_map *map;
-	Dwarf_Word base;
 	Dwarf_Addr pc;
-	bool activation;
 
 	if (walk->nr == walk->max_frames)
 		return stop(walk, UNWIND_CUT_LIMIT);
@@ -293,17 +323,9 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return stop(walk, UNWIND_FAILED);
 	if (walk->conflict || walk->status == UNWIND_32BIT)
 		return DWARF_CB_ABORT;
-	walk->missed = false;
-	walk->last_read = UINT64_MAX;
-	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
-	/* This unwinds the frame already, to see whether it is a signal's. */
-	dwfl_frame_pc(frame, &pc, &activation);
-	if (!is_sane(walk, frame, pc, activation))
+	if (!add_frame(walk, frame))
 		return stop(walk, UNWIND_CUT_GARBAGE);
-	walk->was_activation = activation;
-	walk->look_up = pc - !activation;
-	walk->unwinder->ips[walk->nr++] = pc;
-	return DWARF_CB_OK;
+	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
 
 /* The last frame's CFI says of a root that it has no return address. */

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/idmap.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "unwind/protocol.h"
@@ -22,6 +23,11 @@
 #define EVENT_SHARE 8
 /* One that waits for a CPU looks stuck, too: it gets this many times the deadline. */
 #define STARVING_TIMES 10
+/*
+ * Deaths after which a file is left alone: one alone may have had another cause, such as a
+ * lack of memory, and the file may be the C library.
+ */
+#define STRIKES 3
 
 /* A sample that waits; what the child can write to is not believed. */
 struct pending {
@@ -45,6 +51,7 @@ struct unwind_worker {
 	bool given_up;
 	uint64_t nr_done;      /* as of the last look */
 	uint64_t progress_ns;  /* when it rose last, or began to be waited for */
+	struct idmap strikes;  /* files that processes died of -> how many */
 	uint64_t avoid[UNWIND_WORKER_RESTARTS];
 	size_t nr_avoid;
 	struct unwind_worker_stats stats;
@@ -85,6 +92,7 @@ void unwind_worker__delete(struct unwind_worker *worker)
 	exchange__delete(worker->exchange);
 	space__delete(worker->space);
 	buffer__free(&worker->pending);
+	idmap__free(&worker->strikes);
 	free(worker);
 }
 
@@ -229,6 +237,24 @@ void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
 	tell(worker, EXCHANGE_FORGET, &event);
 }
 
+static struct pending *oldest_pending(struct unwind_worker *worker)
+{
+	struct pending *all = (void *)worker->pending.data;
+
+	return unwind_worker__pending(worker) ? &all[worker->first] : NULL;
+}
+
+/* A new child knows of all events that are in the ring: those before the samples go. */
+static void drop_events(struct unwind_worker *worker)
+{
+	const struct pending *pending = oldest_pending(worker);
+	bool done;
+
+	while (exchange__oldest(worker->exchange, &done) &&
+	       (!pending || exchange__oldest_position(worker->exchange) < pending->position))
+		exchange__pop(worker->exchange);
+}
+
 /* A child that is not there yet, or that lacks something, is made now. */
 static int ready_child(struct unwind_worker *worker)
 {
@@ -238,6 +264,9 @@ static int ready_child(struct unwind_worker *worker)
 		child__delete(worker->child);
 		worker->child = NULL;
 	}
+	if (worker->child)
+		return 0;
+	drop_events(worker);
 	return unwind_worker__start(worker);
 }
 
@@ -288,13 +317,6 @@ int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample 
 	exchange__push(worker->exchange);
 	wake_child(worker);
 	return 0;
-}
-
-static struct pending *oldest_pending(struct unwind_worker *worker)
-{
-	struct pending *all = (void *)worker->pending.data;
-
-	return unwind_worker__pending(worker) ? &all[worker->first] : NULL;
 }
 
 /* Gives back the oldest sample. Its answer is in the ring; NULL: there is none. */
@@ -357,17 +379,23 @@ static int take_results(struct unwind_worker *worker, size_t *nr)
 	return err;
 }
 
-static void blame_file(struct unwind_worker *worker, uint64_t file)
+static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck)
 {
-	if (file && worker->nr_avoid < UNWIND_WORKER_RESTARTS)
+	uint64_t *strikes = file && file != IDMAP_NONE ? idmap__get(&worker->strikes, file) : NULL;
+
+	if (!strikes || worker->nr_avoid == UNWIND_WORKER_RESTARTS)
+		return;
+	if (++*strikes == STRIKES || stuck) {
+		*strikes = STRIKES;
 		worker->avoid[worker->nr_avoid++] = file;
+	}
 }
 
 /*
  * The child is dead or is killed now. What it was at is given back; the rest is left to the
  * next one, which is made when there is need of it.
  */
-static int replace_child(struct unwind_worker *worker, const char *why)
+static int replace_child(struct unwind_worker *worker, bool stuck)
 {
 	uint64_t file = *exchange__place(worker->exchange);
 	size_t nr;
@@ -377,8 +405,9 @@ static int replace_child(struct unwind_worker *worker, const char *why)
 	child__delete(worker->child);
 	worker->child = NULL;
 	worker->stats.restarts++;
-	pr_verbose("the process that unwinds %s: another one goes on", why);
-	blame_file(worker, file);
+	pr_verbose("the process that unwinds %s: another one goes on",
+		   stuck ? "got stuck" : "died");
+	blame_file(worker, file, stuck);
 	err = take_results(worker, &nr);
 	while (!err && exchange__oldest(worker->exchange, &done) &&
 	       unwind_worker__pending(worker)) {
@@ -439,9 +468,9 @@ static int look_after_child(struct unwind_worker *worker)
 	int err = 0;
 
 	if (worker->child && child__receive(worker->child, 0, &message) != -ETIMEDOUT)
-		err = replace_child(worker, "died");
+		err = replace_child(worker, false);
 	else if (worker->child && is_stuck(worker))
-		err = replace_child(worker, "got stuck");
+		err = replace_child(worker, true);
 	if (!err && !worker->given_up && (worker->behind || !worker->child) &&
 	    unwind_worker__pending(worker))
 		err = ready_child(worker);
