@@ -38,7 +38,8 @@ static int copy_frames(struct frames *to, const struct frames *from)
 /* In one piece with its bytes and registers, so that one free() is enough. */
 static struct user_copy *copy_user_copy(const struct user_copy *from)
 {
-	struct user_copy *copy = malloc(sizeof(*copy) + USER_COPY_REGS * sizeof(uint64_t) + from->nr);
+	size_t size = sizeof(struct user_copy) + USER_COPY_REGS * sizeof(uint64_t) + from->nr;
+	struct user_copy *copy = malloc(size);
 	uint64_t *regs = (uint64_t *)(copy + 1);
 
 	if (!copy)

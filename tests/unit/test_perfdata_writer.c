@@ -208,7 +208,7 @@ TEST_F(writer, attr_tells_of_registers_and_stacks_where_samples_carry_them)
 	static const char *const argv[] = { "denet-record", "-a" };
 	const struct writer_options options = {
 		.path = self->path,
-		.events = 1ULL << WRITER_RUNQUEUE_TIME | 1ULL << WRITER_OVERHEAD,
+		.events = 1ULL << WRITER_RUNQUEUE_TIME | 1ULL << WRITER_OFFCPU_WAIT,
 		.stack_bytes = 4096,
 		.argc = 2,
 		.argv = argv,

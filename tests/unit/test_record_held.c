@@ -13,7 +13,9 @@ TEST(a_sample_outlives_all_that_it_pointed_to)
 	char stack[] = "the stack";
 	struct reason reason = { .nr = 7, .call = "poll", .path = "/x" };
 	struct user_copy copy = { regs, stack, sizeof(stack) };
-	struct sample sample = { .time = 9, .kernel = { kernel, 3, true }, .user = { user, 2, false },
+	struct sample sample = { .time = 9,
+				 .kernel = { kernel, 3, true },
+				 .user = { user, 2, false },
 				 .reason = &reason, .copy = &copy };
 	const struct sample *own;
 	struct held held = { 0 };

@@ -151,8 +151,8 @@ static void explain_copies(const struct capture *capture)
 		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
 			"cannot be copied (-v tells why); frame pointers are followed instead");
 	else
-		pr_warn("no copies of user stacks: the kernel does not hand out user registers (that "
-			"takes Linux 5.15, on x86-64); frame pointers are followed instead");
+		pr_warn("no copies of user stacks: the kernel does not hand out user registers "
+			"(that takes Linux 5.15, on x86-64); frame pointers are followed instead");
 }
 
 static int build(struct capture *capture)

@@ -71,7 +71,8 @@ static int put_front(struct writer *writer, struct buffer *out)
 		};
 		struct event_kind kind = attrs__stand_in(kinds[i]);
 
-		attrs__fill(&kind, writer->features.cgroups, writer->features.stack_bytes, attr.attr);
+		attrs__fill(&kind, writer->features.cgroups, writer->features.stack_bytes,
+			    attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;

@@ -144,8 +144,8 @@ static void print_copies(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
 
-	pr_verbose("user stacks: %" PRIu64 " copied, %" PRIu64 " not since a ring was full, %" PRIu64
-		   " not since the task is a 32-bit one",
+	pr_verbose("user stacks: %" PRIu64 " copied, %" PRIu64 " not since a ring was full, "
+		   "%" PRIu64 " not since the task is a 32-bit one",
 		   stats->copies, stats->lost_copies, stats->compat_copies);
 	pr_verbose("unwound: %" PRIu64 " whole, %" PRIu64 " [truncated], %" PRIu64
 		   " not, these have frame pointers",
