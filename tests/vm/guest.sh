@@ -25,7 +25,7 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	exit
 fi
 # A pattern of the programs' whole names, at both levels.
-export FILTER='^(test_waits|test_ways|blocked)$'
+export FILTER='^(test_waits|test_ways|test_copies|blocked)$'
 # test_ways compares all ways that the kernel loads; the others meet the truth by the default.
 export WAYS=''
 
