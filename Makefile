@@ -83,7 +83,7 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
-UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini small.so large.so \
+UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini pause32 small.so large.so \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -212,6 +212,11 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)xz -c $< >$@.xz
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+
+$(O)/tests/unwind/pause32: tests/unwind/pause32.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -static -no-pie -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
 
@@ -151,7 +153,7 @@ TEST_F(unwinder, stock_bash_is_as_gdb_sees_it)
 TEST_F(unwinder, a_server_in_epoll_wait_is_as_gdb_sees_it)
 {
 	static const char start[] = "exec -a redis-server /usr/bin/redis-check-rdb --port 0 "
-				    "--save '' --unixsocket \"$0\"";
+				    "--save '' --hz 1 --unixsocket \"$0\"";
 	char name[64];
 	const char *const argv[] = { "/bin/bash", "-c", start, name, NULL };
 
@@ -262,6 +264,67 @@ TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 			   self->result.ips[2]);
 	ASSERT_NE(NULL, map);
 	EXPECT_STREQ("//anon", map->file->path);
+}
+
+static const struct layout_map *find_vdso(const struct layout *layout)
+{
+	const struct layout_map *map = layout ? layout__after(layout, NOW, 0) : NULL;
+
+	while (map && strcmp(map->file->path, "[vdso]"))
+		map = layout__after(layout, NOW, map->end);
+	return map;
+}
+
+/* Its vDSO, once it runs its own program. */
+static const struct layout_map *await_vdso(data *self, const char *program)
+{
+	uint64_t end = clock__now_ns() + 10 * NSEC_PER_SEC;
+	const struct layout_map *vdso = NULL;
+	char link[32], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", self->stopped.pid);
+	while (!vdso && clock__now_ns() < end) {
+		len = readlink(link, path, sizeof(path) - 1);
+		path[len < 0 ? 0 : len] = '\0';
+		if (!strstr(path, program) || stopped__tell_maps(&self->stopped, self->space, 0))
+			continue;
+		vdso = find_vdso(space__at(self->space, self->stopped.pid, NOW));
+	}
+	return vdso;
+}
+
+/* Nobody can block there that gdb could look at: what is expected is the way to the root. */
+TEST_F(unwinder, the_vdso_is_passed)
+{
+	const char *const argv[] = { "nofp", "clock", NULL };
+	const struct layout_map *vdso, *libc;
+	const struct layout *layout;
+
+	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
+	vdso = await_vdso(self, "/nofp");
+	SKIP_FOR(vdso ? NULL : "there is no vDSO");
+	ASSERT_EQ(0, stopped__take_entering(&self->stopped, COPY, vdso->start, vdso->end));
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, NOW));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
+	/* The vDSO, clock_gettime() of the C library, and from ask_the_time() on to the root. */
+	ASSERT_LE(6, self->result.nr);
+	layout = space__at(self->space, self->stopped.pid, NOW);
+	libc = layout__find(layout, NOW, self->result.ips[1]);
+	ASSERT_NE(NULL, libc);
+	EXPECT_NE(NULL, strstr(libc->file->path, "libc.so"));
+	EXPECT_NE(NULL, strstr(layout__find(layout, NOW, self->result.ips[2])->file->path, "nofp"));
+}
+
+TEST_F(unwinder, a_32_bit_program_is_said_to_be_one)
+{
+	const char *const argv[] = { "pause32", NULL };
+
+	SKIP_FOR(block(self, argv, 29, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_32BIT, self->result.status);
+	EXPECT_EQ(0, self->result.nr);
 }
 
 TEST_F(unwinder, a_short_copy_cuts_and_says_so)
