@@ -233,7 +233,7 @@ $(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
 $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(RUSTC) -O -o $@ $<
+	$(Q)env -u MAKEFLAGS $(RUSTC) -O -o $@ $<
 
 # A fuzzer is built with clang and takes the sources it needs, instrumented.
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
