@@ -407,11 +407,16 @@ TEST_F(unwinder, a_replaced_library_is_unwound_as_it_was)
 	why = block(self, argv, SYS_read, false);
 	if (!why)
 		why = ask_gdb(self);
+	/* The maps are of a time when the name was still its own. */
+	if (!why)
+		EXPECT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 0));
 	ASSERT_EQ(0, stopped__path("large.so", from, sizeof(from)));
 	snprintf(command, sizeof(command), "rm '%s'; cp '%s' '%s'", path, from, path);
 	ASSERT_EQ(0, system(command));
-	if (!why)
-		EXPECT_EQ(0, take_and_unwind(self, COPY));
+	if (!why) {
+		EXPECT_EQ(0, stopped__take(&self->stopped, COPY));
+		EXPECT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	}
 	snprintf(command, sizeof(command), "rm -r '%s'", dir);
 	ASSERT_EQ(0, system(command));
 	SKIP_FOR(why);
@@ -460,6 +465,53 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_CFI),
 		     unwind__status_name(self->result.status));
+	EXPECT_EQ(1, self->result.nr);
+}
+
+/* Made code at 0x1000, and a stack of which each test says what is in it. */
+static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
+{
+	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
+
+	self->stopped.regs.r[UNWIND_RIP] = 0x1010;
+	self->stopped.regs.r[UNWIND_RSP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_RBP] = 0x7f0000000000;
+	self->stopped.stack = malloc(bytes);
+	if (!self->stopped.stack)
+		return -ENOMEM;
+	memcpy(self->stopped.stack, stack, bytes);
+	self->stopped.stack_bytes = bytes;
+	return space__map(self->space, 0, &map, 0);
+}
+
+TEST_F(unwinder, frame_pointers_are_followed_to_their_end)
+{
+	const uint64_t stack[] = { 0x7f0000000010, 0x1100, 0x7f0000000020, 0x1200, 0, 0x1300 };
+
+	ASSERT_EQ(0, set_made_code(self, stack, sizeof(stack)));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+	ASSERT_EQ(4, self->result.nr);
+	EXPECT_EQ(0x1300, self->result.ips[3]);
+}
+
+TEST_F(unwinder, frame_pointers_that_lead_back_end_the_chain)
+{
+	const uint64_t stack[] = { 0x7f0000000010, 0x1100, 0x7f0000000000, 0x1200 };
+
+	ASSERT_EQ(0, set_made_code(self, stack, sizeof(stack)));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_NE(UNWIND_COMPLETE, self->result.status);
+	EXPECT_EQ(3, self->result.nr);
+}
+
+TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
+{
+	const char *const argv[] = { "badcfi", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
 	EXPECT_EQ(1, self->result.nr);
 }
 
