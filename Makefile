@@ -83,7 +83,7 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
-UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini small.so large.so \
+UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini pause32 badcfi small.so large.so \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -213,6 +213,16 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(Q)xz -c $< >$@.xz
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
+$(O)/tests/unwind/pause32: tests/unwind/pause32.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -static -no-pie -o $@ $<
+
+$(O)/tests/unwind/badcfi: tests/unwind/badcfi.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<
+
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024
 $(O)/tests/unwind/%.so: tests/unwind/library.c
@@ -228,7 +238,7 @@ $(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
 $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(RUSTC) -O -o $@ $<
+	$(Q)env -u MAKEFLAGS $(RUSTC) -O -o $@ $<
 
 # A fuzzer is built with clang and takes the sources it needs, instrumented.
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)

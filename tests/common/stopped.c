@@ -93,7 +93,10 @@ int stopped__start(struct stopped *stopped, const char *const *argv)
 	return stopped->pid < 0 ? -errno : 0;
 }
 
-/* The number of the system call that a thread blocks in; -1: it runs, or is gone. */
+/*
+ * The number of the system call that a thread blocks in; -1: it runs, or is gone. To read from
+ * another file than stdin is no block: it is on its way.
+ */
 static long blocked_in(pid_t pid, pid_t tid)
 {
 	char path[64], text[256];
@@ -109,6 +112,8 @@ static long blocked_in(pid_t pid, pid_t tid)
 	if (len <= 0 || text[0] < '0' || text[0] > '9')
 		return -1;
 	text[len] = '\0';
+	if (!strncmp(text, "0 ", 2) && strncmp(text, "0 0x0 ", 6))
+		return -1;
 	return strtol(text, NULL, 10);
 }
 
@@ -197,6 +202,43 @@ int stopped__take(struct stopped *stopped, size_t bytes)
 	    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
 	    ptrace(PTRACE_GETREGS, stopped->tid, NULL, &user))
 		err = -errno;
+	if (!err) {
+		set_regs(&stopped->regs, &user);
+		err = read_stack(stopped, bytes);
+	}
+	ptrace(PTRACE_DETACH, stopped->tid, NULL, NULL);
+	return err;
+}
+
+/* The thread is traced and stopped. */
+static int run_to_call(const struct stopped *stopped, uint64_t start, uint64_t end,
+		       struct user_regs_struct *user)
+{
+	int status;
+
+	for (int calls = 0; calls < 1000; calls++) {
+		if (ptrace(PTRACE_SYSCALL, stopped->tid, NULL, NULL) ||
+		    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
+		    ptrace(PTRACE_GETREGS, stopped->tid, NULL, user))
+			return -errno;
+		if (user->rip >= start && user->rip < end)
+			return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end)
+{
+	struct user_regs_struct user;
+	int status, err;
+
+	if (ptrace(PTRACE_SEIZE, stopped->tid, NULL, NULL))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, stopped->tid, NULL, NULL) ||
+	    waitpid(stopped->tid, &status, __WALL) != stopped->tid)
+		err = -errno;
+	else
+		err = run_to_call(stopped, start, end, &user);
 	if (!err) {
 		set_regs(&stopped->regs, &user);
 		err = read_stack(stopped, bytes);

@@ -38,6 +38,12 @@ int stopped__await(struct stopped *stopped, long nr, bool other);
  */
 int stopped__take(struct stopped *stopped, size_t bytes);
 
+/*
+ * The same when it next enters, or leaves, a system call from code at start up to end. 0,
+ * -errno, -ETIMEDOUT if it does not.
+ */
+int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end);
+
 /* Tells a space of its executable mappings, as of now. 0 or -errno. */
 int stopped__tell_maps(const struct stopped *stopped, struct space *space, uint64_t time);
 

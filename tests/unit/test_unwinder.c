@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
 
@@ -151,7 +153,7 @@ TEST_F(unwinder, stock_bash_is_as_gdb_sees_it)
 TEST_F(unwinder, a_server_in_epoll_wait_is_as_gdb_sees_it)
 {
 	static const char start[] = "exec -a redis-server /usr/bin/redis-check-rdb --port 0 "
-				    "--save '' --unixsocket \"$0\"";
+				    "--save '' --hz 1 --unixsocket \"$0\"";
 	char name[64];
 	const char *const argv[] = { "/bin/bash", "-c", start, name, NULL };
 
@@ -264,6 +266,67 @@ TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 	EXPECT_STREQ("//anon", map->file->path);
 }
 
+static const struct layout_map *find_vdso(const struct layout *layout)
+{
+	const struct layout_map *map = layout ? layout__after(layout, NOW, 0) : NULL;
+
+	while (map && strcmp(map->file->path, "[vdso]"))
+		map = layout__after(layout, NOW, map->end);
+	return map;
+}
+
+/* Its vDSO, once it runs its own program. */
+static const struct layout_map *await_vdso(data *self, const char *program)
+{
+	uint64_t end = clock__now_ns() + 10 * NSEC_PER_SEC;
+	const struct layout_map *vdso = NULL;
+	char link[32], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", self->stopped.pid);
+	while (!vdso && clock__now_ns() < end) {
+		len = readlink(link, path, sizeof(path) - 1);
+		path[len < 0 ? 0 : len] = '\0';
+		if (!strstr(path, program) || stopped__tell_maps(&self->stopped, self->space, 0))
+			continue;
+		vdso = find_vdso(space__at(self->space, self->stopped.pid, NOW));
+	}
+	return vdso;
+}
+
+/* Nobody can block there that gdb could look at: what is expected is the way to the root. */
+TEST_F(unwinder, the_vdso_is_passed)
+{
+	const char *const argv[] = { "nofp", "clock", NULL };
+	const struct layout_map *vdso, *libc;
+	const struct layout *layout;
+
+	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
+	vdso = await_vdso(self, "/nofp");
+	SKIP_FOR(vdso ? NULL : "there is no vDSO");
+	ASSERT_EQ(0, stopped__take_entering(&self->stopped, COPY, vdso->start, vdso->end));
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, NOW));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
+	/* The vDSO, clock_gettime() of the C library, and from ask_the_time() on to the root. */
+	ASSERT_LE(6, self->result.nr);
+	layout = space__at(self->space, self->stopped.pid, NOW);
+	libc = layout__find(layout, NOW, self->result.ips[1]);
+	ASSERT_NE(NULL, libc);
+	EXPECT_NE(NULL, strstr(libc->file->path, "libc.so"));
+	EXPECT_NE(NULL, strstr(layout__find(layout, NOW, self->result.ips[2])->file->path, "nofp"));
+}
+
+TEST_F(unwinder, a_32_bit_program_is_said_to_be_one)
+{
+	const char *const argv[] = { "pause32", NULL };
+
+	SKIP_FOR(block(self, argv, 29, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_32BIT, self->result.status);
+	EXPECT_EQ(0, self->result.nr);
+}
+
 TEST_F(unwinder, a_short_copy_cuts_and_says_so)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };
@@ -344,11 +407,16 @@ TEST_F(unwinder, a_replaced_library_is_unwound_as_it_was)
 	why = block(self, argv, SYS_read, false);
 	if (!why)
 		why = ask_gdb(self);
+	/* The maps are of a time when the name was still its own. */
+	if (!why)
+		EXPECT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 0));
 	ASSERT_EQ(0, stopped__path("large.so", from, sizeof(from)));
 	snprintf(command, sizeof(command), "rm '%s'; cp '%s' '%s'", path, from, path);
 	ASSERT_EQ(0, system(command));
-	if (!why)
-		EXPECT_EQ(0, take_and_unwind(self, COPY));
+	if (!why) {
+		EXPECT_EQ(0, stopped__take(&self->stopped, COPY));
+		EXPECT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	}
 	snprintf(command, sizeof(command), "rm -r '%s'", dir);
 	ASSERT_EQ(0, system(command));
 	SKIP_FOR(why);
@@ -397,6 +465,53 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_CFI),
 		     unwind__status_name(self->result.status));
+	EXPECT_EQ(1, self->result.nr);
+}
+
+/* Made code at 0x1000, and a stack of which each test says what is in it. */
+static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
+{
+	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
+
+	self->stopped.regs.r[UNWIND_RIP] = 0x1010;
+	self->stopped.regs.r[UNWIND_RSP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_RBP] = 0x7f0000000000;
+	self->stopped.stack = malloc(bytes);
+	if (!self->stopped.stack)
+		return -ENOMEM;
+	memcpy(self->stopped.stack, stack, bytes);
+	self->stopped.stack_bytes = bytes;
+	return space__map(self->space, 0, &map, 0);
+}
+
+TEST_F(unwinder, frame_pointers_are_followed_to_their_end)
+{
+	const uint64_t stack[] = { 0x7f0000000010, 0x1100, 0x7f0000000020, 0x1200, 0, 0x1300 };
+
+	ASSERT_EQ(0, set_made_code(self, stack, sizeof(stack)));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+	ASSERT_EQ(4, self->result.nr);
+	EXPECT_EQ(0x1300, self->result.ips[3]);
+}
+
+TEST_F(unwinder, frame_pointers_that_lead_back_end_the_chain)
+{
+	const uint64_t stack[] = { 0x7f0000000010, 0x1100, 0x7f0000000000, 0x1200 };
+
+	ASSERT_EQ(0, set_made_code(self, stack, sizeof(stack)));
+	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+	EXPECT_NE(UNWIND_COMPLETE, self->result.status);
+	EXPECT_EQ(3, self->result.nr);
+}
+
+TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
+{
+	const char *const argv[] = { "badcfi", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
 	EXPECT_EQ(1, self->result.nr);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KNOWN __attribute__((noipa))
@@ -121,6 +122,15 @@ static void run_made_code(void)
 	sink++;
 }
 
+/* The vDSO does not know this clock, and calls the kernel itself. */
+static KNOWN void ask_the_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	sink++;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -136,6 +146,9 @@ int main(int argc, char **argv)
 		be_interrupted(SA_ONSTACK);
 	} else if (!strcmp(how, "threads")) {
 		run_threads();
+	} else if (!strcmp(how, "clock")) {
+		for (;;)
+			ask_the_time();
 	} else if (!strcmp(how, "made")) {
 		run_made_code();
 	} else if (!strcmp(how, "libraries")) {
