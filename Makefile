@@ -78,6 +78,13 @@ UNIT_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/unit/test_*.c)))
 BPF_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/bpf/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/workloads/*.c)))
 FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+# Programs without frame pointers, for the unwinder; those of other languages where there is
+# a compiler: the tests that need them are skipped elsewhere.
+CXX ?= g++
+RUSTC ?= rustc
+have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
+UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini pause32 badcfi small.so large.so \
+	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 # The benchmark's own: what scripts/bench.sh runs.
@@ -218,6 +225,56 @@ $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
+
+$(O)/tests/unwind/nofp: tests/unwind/nofp.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -o $@ $< -ldl
+
+# dlopen(3) in a static program draws a warning, and is not called there.
+$(O)/tests/unwind/nofp_static: tests/unwind/nofp.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -static-pie -o $@ $< 2>$@.log || { cat $@.log >&2; exit 1; }
+
+# The frames are described in .debug_frame alone, of the file itself or of one packed in it.
+$(O)/tests/unwind/nofp_debug: tests/unwind/nofp.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $< -ldl
+
+$(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)xz -c $< >$@.xz
+	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+
+$(O)/tests/unwind/pause32: tests/unwind/pause32.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -static -no-pie -o $@ $<
+
+$(O)/tests/unwind/badcfi: tests/unwind/badcfi.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<
+
+$(O)/tests/unwind/small.so: ROOM := 64
+$(O)/tests/unwind/large.so: ROOM := 1024
+$(O)/tests/unwind/%.so: tests/unwind/library.c
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -DROOM=$(ROOM) -shared -fPIC -o $@ $<
+
+$(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -o $@ $<
+
+$(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)env -u MAKEFLAGS -u MFLAGS $(RUSTC) -O -o $@ $<
 
 # A fuzzer is built with clang and takes the sources it needs, instrumented.
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
@@ -228,11 +285,11 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $
 		$(PKG_CFLAGS) -o $@ $< $(UTIL_SRCS) $(LIBS)
 
 bench: all $(WORKLOADS) $(BENCH)
-workloads: $(WORKLOADS)
-tests: $(UNIT_TESTS) $(BPF_TESTS) $(WORKLOADS) $(BENCH)
+workloads: $(WORKLOADS) $(UNWOUND)
+tests: $(UNIT_TESTS) $(BPF_TESTS) $(WORKLOADS) $(UNWOUND) $(BENCH)
 fuzzers: $(FUZZERS)
 
-check: all $(UNIT_TESTS) $(WORKLOADS)
+check: all $(UNIT_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh unit user
 
 check-root: all $(BPF_TESTS) $(WORKLOADS) $(BENCH)

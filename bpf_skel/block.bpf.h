@@ -3,6 +3,7 @@
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
+#include "copy.bpf.h"
 #include "draw.h"
 #include "hist.bpf.h"
 #include "frames.bpf.h"
@@ -345,6 +346,8 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 		return 0;
 	if (settings.reasons && file)
 		read_names(file, &full->reason);
+	if (!is_parked)
+		send_copy(ctx, cpu, &full->block);
 	send_block(ctx, cpu, full);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define DENET_ITERATE_BPF_H
 
 #include "block.bpf.h"
+#include "copy.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 
@@ -200,6 +201,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct iter_room *room;
+	struct iter_copy *copy;
 	struct slot *slot;
 	__u32 zero = 0, nr, truncated = 0, pid;
 	__u64 since, size;
@@ -218,6 +220,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	room->user.user.incarnation = slot->incarnation;
 	walking_pid = pid;
 	nr = walk_user(task, room->user.ips, &truncated);
+	copy = read_copy(task);
 	walking_pid = 0;
 	nr = bounded_frames(nr);
 	size = sizeof(room->user.user) + nr * sizeof(__u64);
@@ -227,7 +230,10 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	room->user.user.tid = tid_of(task);
 	room->user.user.nr = (__u16)nr;
 	room->user.user.truncated = (__u16)truncated;
+	/* What finds no room in this read is shown again in the next, both records of it. */
 	bpf_seq_write(ctx->meta->seq, &room->user, size);
+	if (copy)
+		write_copy(ctx->meta->seq, copy, slot->incarnation, since);
 	return 0;
 }
 

@@ -53,13 +53,21 @@ enum {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
+	unsigned long r15;
+	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
 	unsigned long bp;
+	unsigned long bx;
+	unsigned long r11;
 	unsigned long ip;
 	unsigned long sp;
 	unsigned long cs;
 	unsigned long r10;
 	unsigned long r9;
 	unsigned long r8;
+	unsigned long ax;
+	unsigned long cx;
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;

@@ -66,6 +66,9 @@ struct wire_accounts {
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
 	__u64 lost_reasons;	/* reason records the ring had no room for */
+	__u64 copies;		/* copies of user stacks that were sent */
+	__u64 lost_copies;	/* the ring had no room for */
+	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
@@ -89,6 +92,7 @@ enum wire_kind {
 	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
 	WIRE_CGROUP_BORN = 4,
 	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
+	WIRE_COPY = 6,	/* user registers and stack of the block that comes next on this CPU */
 };
 
 struct wire_head {
@@ -108,7 +112,7 @@ struct wire_block {
 	__u32 cpu;	   /* where it ended; in flight: where the thread ran last */
 	__u32 state;	   /* enum wire_state */
 	__u32 flags;	   /* WIRE_BLOCK_* */
-	__u32 stack_bytes; /* bytes of user stack after the frames; 0: none */
+	__u32 stack_bytes; /* of the wire_copy that was sent before it; 0: there is none */
 	__u16 nr_kernel;   /* frames, leaf first */
 	__u16 nr_user;
 	__u32 reserved;
@@ -194,6 +198,31 @@ struct wire_user { /* the frames follow */
 	__u32 tid;
 	__u16 nr;
 	__u16 truncated;
+};
+
+#define WIRE_REGS 17 /* DWARF's numbering of x86-64: rax, rdx, rcx, rbx, …; 7 is rsp, 16 rip */
+#define WIRE_PAGE 4096
+/*
+ * A sample of perf is at most 65528 bytes long, of which its header takes 8, the size of the
+ * raw data 4, and the struct its own.
+ */
+#define WIRE_MAX_COPY 65344
+/* What a bpf_iter hands over at a time is 32 kB, with the frames of the same task. */
+#define WIRE_MAX_ITER_COPY 28672
+
+/*
+ * What it takes to unwind a block's user stack: registers and the stack from sp on, of which
+ * bytes follow the struct. In the ring it stands before its block; records of interrupts may
+ * come between the two, so they are joined by thread and time. From the sleepable iterator it
+ * follows the wire_user of the same thread, and time is that one's since.
+ */
+struct wire_copy {
+	struct wire_head head;
+	__u64 incarnation;
+	__u64 time; /* wire_block.time, or wire_user.since */
+	__u32 bytes;
+	__u32 reserved;
+	__u64 regs[WIRE_REGS];
 };
 
 /* A cgroup was made: its path and a NUL follow the struct. */
@@ -298,7 +327,7 @@ struct wire_settings {
 	__u32 states;	    /* bit mask over enum wire_state */
 	__u32 own_pid;	    /* the recorder: never recorded */
 	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
-	__u32 reserved0;
+	__u32 copy_bytes;   /* of user stack; a multiple of 8; 0: none is copied */
 	__u64 seed;	    /* of the draw */
 	__u8 all;	    /* every task is a target */
 	__u8 kernel_threads;
@@ -323,6 +352,7 @@ WIRE_ASSERT(wire_block, 96);
 WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);
+WIRE_ASSERT(wire_copy, 168);
 WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
@@ -333,6 +363,6 @@ WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 40);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 64);
 
 #endif /* DENET_WIRE_H */

@@ -22,6 +22,9 @@
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_OVERHEAD_PPM 30000
 #define RECORD_MAX_FILES 100000
+/* With --call-graph dwarf, unless something else is asked for. */
+#define RECORD_COPY_PERIOD (10 * NSEC_PER_MSEC)
+#define RECORD_COPY_RATE 1000
 #define RECORD_MAX_RATE 100000000
 #define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
 
@@ -29,6 +32,7 @@
 enum record_key {
 	KEY_MAX_STACK = 0x100,
 	KEY_CALL_GRAPH,
+	KEY_RAW_STACKS,
 	KEY_KERNEL_CALLCHAINS,
 	KEY_USER_CALLCHAINS,
 	KEY_OFF_CPU,
@@ -71,6 +75,8 @@ struct record {
 	char *group_names;
 	struct idle_table idle;
 	const char *idle_file;
+	enum call_graph call_graph;
+	uint32_t dump_bytes; /* of CALL_GRAPH_DWARF */
 	bool skip_idle;
 	bool has_cpus;
 	bool only_kernel;
@@ -129,7 +135,12 @@ static const struct argp_option option_table[] = {
 
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
 	{ NULL, 'g', NULL, 0, "Accepted: callchains are always recorded", 3 },
-	{ "call-graph", KEY_CALL_GRAPH, "MODE", 0, "How to walk user stacks: fp", 3 },
+	{ "call-graph", KEY_CALL_GRAPH, "MODE", 0,
+	  "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame pointers: "
+	  "copies BYTES of each stack (default 8192)",
+	  3 },
+	{ "raw-stacks", KEY_RAW_STACKS, NULL, 0,
+	  "With --call-graph dwarf: write the copies to the file, for perf to unwind", 3 },
 	{ "max-stack", KEY_MAX_STACK, "N", 0,
 	  "Most frames of each side, kernel and user (default and most: 127)", 3 },
 	{ "kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Kernel frames only", 3 },
@@ -246,6 +257,19 @@ static void parse_max_stack(struct argp_state *state, const char *text, uint32_t
 		usage_error(state, "--max-stack %s: must be a number from 1 to %d", text,
 			    CAPTURE_MAX_FRAMES);
 	*frames = (uint32_t)number;
+}
+
+static void parse_call_graph(struct argp_state *state, const char *text, struct record *record)
+{
+	uint32_t bytes = 0;
+	int err = parse__call_graph(text, &record->call_graph, &bytes);
+
+	if (err == -ERANGE)
+		usage_error(state, "--call-graph %s: incorrect stack dump size (max %d)", text,
+			    PARSE_MAX_DUMP);
+	else if (err)
+		usage_error(state, "--call-graph %s: must be fp or dwarf[,BYTES]", text);
+	record->dump_bytes = bytes;
 }
 
 static void parse_pages(struct argp_state *state, const char *text, uint32_t *pages)
@@ -394,8 +418,10 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 	case 'g':
 		return 0;
 	case KEY_CALL_GRAPH:
-		if (strcmp(text, "fp"))
-			usage_error(state, "--call-graph %s: must be fp", text);
+		parse_call_graph(state, text, record);
+		return 0;
+	case KEY_RAW_STACKS:
+		record->options.raw_stacks = true;
 		return 0;
 	case KEY_MAX_STACK:
 		parse_max_stack(state, text, &capture->max_frames);
@@ -526,7 +552,8 @@ static bool is_of_recording(int key)
 {
 	static const int keys[] = {
 		KEY_THRESHOLD, KEY_PERIOD, KEY_MAX_RATE, KEY_WINDOW, KEY_SPLIT_RUNQUEUE,
-		KEY_WAKERS, KEY_SKIP_IDLE, KEY_MAX_STACK, KEY_KERNEL_CALLCHAINS,
+		KEY_WAKERS, KEY_SKIP_IDLE, KEY_CALL_GRAPH, KEY_RAW_STACKS, KEY_MAX_STACK,
+		KEY_KERNEL_CALLCHAINS,
 		KEY_USER_CALLCHAINS, KEY_RAW_FRAMES, 'o', KEY_ALL_CGROUPS, KEY_REASON, 'B',
 		KEY_BUILDID_CACHE, 'm', KEY_MAX_SIZE, KEY_SWITCH_OUTPUT, KEY_SWITCH_MAX_FILES,
 		KEY_MAX_OVERHEAD,
@@ -597,6 +624,12 @@ static void check_together(const struct record *record, struct argp_state *state
 		usage_error(state, "--switch-max-files needs --switch-output");
 	if (record->options.rotation.enabled && !strcmp(record->options.output, "-"))
 		usage_error(state, "--switch-output and -o - exclude each other");
+	if (record->options.raw_stacks && record->call_graph != CALL_GRAPH_DWARF)
+		usage_error(state, "--raw-stacks needs --call-graph dwarf");
+	if (record->options.raw_stacks && record->options.rotation.enabled)
+		usage_error(state, "--raw-stacks and --switch-output exclude each other");
+	if (record->call_graph == CALL_GRAPH_DWARF && record->only_kernel)
+		usage_error(state, "--call-graph dwarf and --kernel-callchains exclude each other");
 	if (record->options.quiet && record->verbose)
 		usage_error(state, "-q and -v exclude each other");
 	if (!strcmp(record->options.output, "-") && isatty(STDOUT_FILENO))
@@ -660,6 +693,20 @@ static void record__init(struct record *record, int argc, char **argv)
 	record->options.argv = (const char *const *)argv;
 }
 
+/* Copies are too large to take one of each short block: those are drawn. */
+static void settle_copies(struct record *record)
+{
+	struct capture_options *capture = &record->options.capture;
+
+	/* The rest of a record of perf is its own. */
+	capture->copy_bytes =
+		record->dump_bytes < CAPTURE_MAX_COPY ? record->dump_bytes : CAPTURE_MAX_COPY;
+	if (!capture->threshold_ns || capture->period_ns || record->options.max_rate)
+		return;
+	capture->period_ns = RECORD_COPY_PERIOD;
+	record->options.max_rate = RECORD_COPY_RATE;
+}
+
 /* The parsed options, as the recorder wants them. */
 static void record__settle(struct record *record)
 {
@@ -675,6 +722,8 @@ static void record__settle(struct record *record)
 		capture->all = true;
 	capture->kernel_stacks = !record->only_user;
 	capture->user_stacks = !record->only_kernel;
+	if (record->call_graph == CALL_GRAPH_DWARF)
+		settle_copies(record);
 }
 
 /* The table of waits for work: the built-in one, and what the user adds. */

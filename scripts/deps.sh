@@ -49,7 +49,7 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git asciidoctor
+		printf '%s\n' bats git asciidoctor gdb python3 g++ redis-tools
 		clang_runtime
 		;;
 	vm)

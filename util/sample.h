@@ -28,6 +28,18 @@ struct reason {
 	char remote[56];
 };
 
+#define USER_COPY_REGS 17
+
+/*
+ * The user side of a thread when its block ended: what it takes to unwind its stack. x86-64,
+ * registers in DWARF's numbering: 7 is the stack pointer, 16 the instruction pointer.
+ */
+struct user_copy {
+	const uint64_t *regs; /* USER_COPY_REGS of them */
+	const void *bytes;    /* of the stack, from the stack pointer on */
+	uint32_t nr;	      /* of the bytes */
+};
+
 /*
  * Off-CPU time of one thread in one callchain: either one block or the sum of several
  * that ended in one window. The only thing that outputs see; what the kernel sent is
@@ -52,6 +64,7 @@ struct sample {
 	struct frames kernel;
 	struct frames user;
 	const struct reason *reason; /* NULL: not asked for, or lost */
+	const struct user_copy *copy; /* valid as frames are; NULL: not asked for, or lost */
 };
 
 #endif /* DENET_SAMPLE_H */

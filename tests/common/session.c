@@ -36,6 +36,21 @@ static int copy_frames(struct frames *to, const struct frames *from)
 	return 0;
 }
 
+/* In one piece with its bytes and registers, so that one free() is enough. */
+static struct user_copy *copy_user_copy(const struct user_copy *from)
+{
+	size_t size = sizeof(struct user_copy) + USER_COPY_REGS * sizeof(uint64_t) + from->nr;
+	struct user_copy *copy = malloc(size);
+	uint64_t *regs = (uint64_t *)(copy + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(regs, from->regs, USER_COPY_REGS * sizeof(*regs));
+	memcpy(regs + USER_COPY_REGS, from->bytes, from->nr);
+	*copy = (struct user_copy){ regs, regs + USER_COPY_REGS, from->nr };
+	return copy;
+}
+
 static int take_sample(void *ctx, const struct sample *sample)
 {
 	struct session *session = ctx;
@@ -57,11 +72,17 @@ static int take_sample(void *ctx, const struct sample *sample)
 	copy = &session->samples[session->nr];
 	*copy = *sample;
 	copy->user.ips = NULL;
+	copy->copy = NULL;
 	err = copy_frames(&copy->kernel, &sample->kernel);
 	if (err)
 		return err;
 	err = copy_frames(&copy->user, &sample->user);
 	session->nr++;
+	if (!err && sample->copy) {
+		copy->copy = copy_user_copy(sample->copy);
+		if (!copy->copy)
+			return -ENOMEM;
+	}
 	if (!err && sample->reason) {
 		struct reason *reason = malloc(sizeof(*reason));
 
@@ -218,6 +239,7 @@ void session__free(struct session *session)
 		free((void *)session->samples[i].kernel.ips);
 		free((void *)session->samples[i].user.ips);
 		free((void *)session->samples[i].reason);
+		free((void *)session->samples[i].copy);
 	}
 	free(session->samples);
 	memset(session, 0, sizeof(*session));

@@ -20,6 +20,16 @@ static uint64_t touch(const struct frames *frames)
 	return sum;
 }
 
+static uint64_t touch_copy(const struct user_copy *copy)
+{
+	const unsigned char *bytes = copy->bytes;
+	uint64_t sum = copy->regs[0] + copy->regs[USER_COPY_REGS - 1];
+
+	for (uint32_t i = 0; i < copy->nr; i++)
+		sum += bytes[i];
+	return sum;
+}
+
 static void check_sideband(const void *event, size_t size)
 {
 	struct sideband *all = sideband__new(true, false, 1);
@@ -40,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct wire_block *block;
 	struct decoded_stack stack;
 	struct decoded_user user;
+	struct decoded_copy stack_copy;
 	struct sample sample;
 	struct reason reason;
 	void *copy = malloc(size ? size : 1);
@@ -55,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += touch(&stack.frames);
 	if (decode__user(copy, size, &user) > 0)
 		sum += touch(&user.frames);
+	if (decode__copy(copy, size, &stack_copy) > 0)
+		sum += touch_copy(&stack_copy.copy);
 	if (reason__decode(copy, size, &reason) > 0)
 		sum += strlen(reason.path) + strlen(reason.local) + strlen(reason.remote);
 	check_sideband(copy, size);

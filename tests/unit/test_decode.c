@@ -25,7 +25,7 @@ static size_t make_block(struct room *room, uint16_t nr_kernel, uint16_t nr_user
 	room->block = (struct wire_block){
 		.head = { WIRE_BLOCK, (uint32_t)(sizeof(room->block) +
 						 (nr_kernel + nr_user) * sizeof(uint64_t)) },
-		.time = 1000, .ns = 300, .cgroup = 7, .pid = 11, .tid = 12, .cpu = 3,
+		.time = 1000, .ns = 300, .weight = 900, .cgroup = 7, .pid = 11, .tid = 12, .cpu = 3,
 		.state = WIRE_STATE_D, .nr_kernel = nr_kernel, .nr_user = nr_user,
 		.incarnation = 99, .since = 700, .runqueue_ns = 40,
 	};
@@ -55,14 +55,16 @@ TEST(a_block_of_any_depth_comes_out_whole)
 			ASSERT_EQ(depths[i][0] + u + 1, sample.user.ips[u]);
 	}
 	EXPECT_EQ(1000, sample.time);
-	EXPECT_EQ(300, sample.period);
+	EXPECT_EQ(900, sample.period);
+	EXPECT_EQ(300, sample.measured);
 	EXPECT_EQ(1, sample.count);
 	EXPECT_EQ(7, sample.cgroup);
 	EXPECT_EQ(11, sample.pid);
 	EXPECT_EQ(12, sample.tid);
 	EXPECT_EQ(3, sample.cpu);
 	EXPECT_EQ('D', sample.state);
-	EXPECT_EQ(40, sample.runqueue);
+	/* As large a part of what the block stands for. */
+	EXPECT_EQ(120, sample.runqueue);
 	EXPECT_EQ(99, block->incarnation);
 	EXPECT_EQ(700, block->since);
 }
@@ -175,6 +177,60 @@ TEST(user_frames_come_out_whole_and_not_one_more)
 	EXPECT_EQ(WIRE_MAX_FRAMES, user.frames.nr);
 	room.user.nr++;
 	EXPECT_EQ(-EINVAL, decode__user(&room, size, &user));
+}
+
+/* Bytes and registers that tell where they stand. */
+static size_t make_copy(struct wire_copy *wire, uint32_t bytes)
+{
+	*wire = (struct wire_copy){
+		.head = { WIRE_COPY, (uint32_t)sizeof(*wire) + bytes },
+		.incarnation = 6, .time = 8, .bytes = bytes,
+	};
+	for (uint64_t i = 0; i < WIRE_REGS; i++)
+		wire->regs[i] = i + 100;
+	for (uint32_t i = 0; i < bytes; i++)
+		((unsigned char *)(wire + 1))[i] = (unsigned char)(i * 7);
+	return wire->head.size;
+}
+
+TEST(a_copy_comes_out_whole_up_to_the_greatest_and_not_one_byte_more)
+{
+	static const uint32_t sizes[] = { 0, 8, WIRE_MAX_ITER_COPY, WIRE_MAX_COPY };
+	struct wire_copy *wire = malloc(sizeof(*wire) + WIRE_MAX_COPY);
+	struct decoded_copy copy;
+	size_t size = 0;
+
+	ASSERT_NE(NULL, wire);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size = make_copy(wire, sizes[i]);
+		ASSERT_EQ((int)size, decode__copy(wire, size, &copy));
+		EXPECT_EQ(6, copy.incarnation);
+		EXPECT_EQ(8, copy.time);
+		EXPECT_EQ(sizes[i], copy.copy.nr);
+		EXPECT_EQ(0, memcmp(copy.copy.bytes, wire + 1, sizes[i]));
+		for (uint64_t r = 0; r < USER_COPY_REGS; r++)
+			EXPECT_EQ(r + 100, copy.copy.regs[r]);
+	}
+	wire->bytes++;
+	EXPECT_EQ(-EINVAL, decode__copy(wire, size, &copy));
+	wire->bytes = UINT32_MAX;
+	EXPECT_EQ(-EINVAL, decode__copy(wire, size, &copy));
+	size = make_copy(wire, 64);
+	for (size_t cut = 0; cut < size; cut++)
+		EXPECT_EQ(-EINVAL, decode__copy(wire, cut, &copy));
+	wire->head.kind = WIRE_BLOCK;
+	EXPECT_EQ(-EINVAL, decode__copy(wire, size, &copy));
+	free(wire);
+}
+
+TEST(a_copy_of_the_greatest_size_fits_into_a_record_of_perf)
+{
+	/* header, size of the raw data, and the record is a multiple of 8 */
+	size_t size = 8 + 4 + sizeof(struct wire_copy) + WIRE_MAX_COPY;
+
+	EXPECT_LE((size + 7) & ~7UL, 65528);
+	EXPECT_LT(65528, ((size + 8 + 7) & ~7UL));
+	EXPECT_EQ(0, WIRE_MAX_COPY % 8);
 }
 
 TEST(a_sum_becomes_a_sample_without_frames)

@@ -203,6 +203,39 @@ TEST_F(writer, attr_says_what_design_asks_for)
 	EXPECT_EQ(0, writer__close(writer));
 }
 
+TEST_F(writer, attr_tells_of_registers_and_stacks_where_samples_carry_them)
+{
+	static const char *const argv[] = { "denet-record", "-a" };
+	const struct writer_options options = {
+		.path = self->path,
+		.events = 1ULL << WRITER_RUNQUEUE_TIME | 1ULL << WRITER_OFFCPU_WAIT,
+		.stack_bytes = 4096,
+		.argc = 2,
+		.argv = argv,
+		.version = "0.1",
+	};
+	struct perf_event_attr attr[3] = { 0 };
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	ASSERT_NE(NULL, writer);
+	/* Behind the header and three ids. */
+	ASSERT_LT(128 + 3 * 128, load(self->path, self->data));
+	for (int i = 0; i < 3; i++)
+		memcpy(&attr[i], self->data + 128 + i * 128, LAYOUT_ATTR_SIZE);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+			  attr[i].sample_type &
+				  (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
+		EXPECT_EQ(0xff01ff, attr[i].sample_regs_user);
+		EXPECT_EQ(4096, attr[i].sample_stack_user);
+	}
+	/* Tracepoints have no user side. */
+	EXPECT_EQ(0, attr[2].sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
+	EXPECT_EQ(0, attr[2].sample_stack_user);
+	EXPECT_EQ(0, writer__close(writer));
+}
+
 TEST_F(writer, features_are_announced_only_once_they_are_there)
 {
 	int err;

@@ -138,4 +138,41 @@ TEST(a_capture_way_is_known_by_its_name_and_no_other)
 	EXPECT_EQ(CAPTURE_WAY_SWITCH_OUT, way);
 }
 
+TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)
+{
+	enum call_graph mode = CALL_GRAPH_DWARF;
+	uint32_t bytes = 1;
+
+	ASSERT_EQ(0, parse__call_graph("fp", &mode, &bytes));
+	EXPECT_EQ(CALL_GRAPH_FP, mode);
+	EXPECT_EQ(1, bytes);
+	ASSERT_EQ(0, parse__call_graph("dwarf", &mode, &bytes));
+	EXPECT_EQ(CALL_GRAPH_DWARF, mode);
+	EXPECT_EQ(8192, bytes);
+	ASSERT_EQ(0, parse__call_graph("dwarf,4096", &mode, &bytes));
+	EXPECT_EQ(4096, bytes);
+	ASSERT_EQ(0, parse__call_graph("dwarf,1", &mode, &bytes));
+	EXPECT_EQ(8, bytes);
+	ASSERT_EQ(0, parse__call_graph("dwarf,65521", &mode, &bytes));
+	EXPECT_EQ(65528, bytes);
+	ASSERT_EQ(0, parse__call_graph("dwarf,65528", &mode, &bytes));
+	EXPECT_EQ(65528, bytes);
+}
+
+TEST(a_wrong_call_graph_is_refused_and_changes_nothing)
+{
+	static const char *const sizes[] = { "dwarf,", "dwarf,0", "dwarf,65529", "dwarf,x",
+					     "dwarf,-8", "dwarf,8k", "dwarf,99999999999999999999" };
+	static const char *const modes[] = { "", "dwarfs", "lbr", "fp,4096", "dwarf:4096", "Fp" };
+	enum call_graph mode = CALL_GRAPH_FP;
+	uint32_t bytes = 1;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		EXPECT_EQ(-ERANGE, parse__call_graph(sizes[i], &mode, &bytes));
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		EXPECT_EQ(-EINVAL, parse__call_graph(modes[i], &mode, &bytes));
+	EXPECT_EQ(CALL_GRAPH_FP, mode);
+	EXPECT_EQ(1, bytes);
+}
+
 TEST_HARNESS_MAIN

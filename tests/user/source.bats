@@ -52,6 +52,17 @@ expect_none() {
 	[ "$users" -le 2 ]
 }
 
+@test "libdwfl is included by one C file" {
+	users=$(grep -rlE '#[[:space:]]*include[[:space:]]*<elfutils/libdwfl' util builtin | wc -l)
+	echo "libdwfl is included by $users files"
+	[ "$users" = 1 ]
+}
+
+@test "the unwinder knows no BPF, no ring and no perf.data" {
+	grep -nE '#[[:space:]]*include[[:space:]]*"(capture|perfdata|record|bpf_skel)/|sample\.h"' \
+		util/unwind/* | expect_none 'util/unwind is fed by others:'
+}
+
 @test "every header compiles alone, without the headers that the build puts in front" {
 	run make --no-print-directory -s O="${O:-build}" check-headers
 	echo "$output"

@@ -25,7 +25,7 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	exit
 fi
 # A pattern of the programs' whole names, at both levels.
-names='test_waits|test_ways|test_frames|blocked'
+names='test_waits|test_ways|test_frames|test_copies|blocked'
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
 export FILTER="^($names)\$" DENET_HOTPLUG=1

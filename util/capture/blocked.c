@@ -3,6 +3,7 @@
 #include "capture/engine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -13,11 +14,16 @@
 
 /* One process may hold the reading up for this long. */
 #define STUCK_MS 250
+/* With stacks by the thousand: those that come later have frames by frame pointers. */
+#define MOST_COPY_BYTES (64UL << 20)
 
-/* User frames by thread: incarnation -> offset of a wire_user record in the buffer. */
+/* User sides by thread: incarnation -> offset of a record in the buffer. */
 struct user_frames {
-	struct idmap offsets;
+	struct idmap offsets; /* of wire_user */
+	struct idmap copies;  /* of wire_copy */
 	struct buffer records;
+	size_t copy_bytes;
+	uint64_t left_out; /* copies */
 	unsigned int skipped; /* processes that did not answer */
 	pid_t first_skipped;
 };
@@ -47,24 +53,49 @@ static int read_frames(void *ctx, struct child_out *out)
 	return err;
 }
 
+static int keep_record(struct user_frames *user, struct idmap *map, uint64_t incarnation,
+		       const void *data, int size)
+{
+	uint64_t *offset = idmap__get(map, incarnation);
+
+	if (!offset)
+		return -ENOMEM;
+	*offset = user->records.len;
+	return buffer__append(&user->records, data, (size_t)size);
+}
+
+/* Keeps a record. Returns its size or a negative errno. */
+static int keep_one(struct user_frames *user, const void *data, size_t size)
+{
+	struct decoded_user frames;
+	struct decoded_copy copy;
+	int len = decode__user(data, size, &frames), err;
+
+	if (len > 0) {
+		err = keep_record(user, &user->offsets, frames.incarnation, data, len);
+		return err ? err : len;
+	}
+	len = decode__copy(data, size, &copy);
+	if (len <= 0)
+		return -EINVAL;
+	if (user->copy_bytes + (size_t)len > MOST_COPY_BYTES) {
+		user->left_out++;
+		return len;
+	}
+	user->copy_bytes += (size_t)len;
+	err = keep_record(user, &user->copies, copy.incarnation, data, len);
+	return err ? err : len;
+}
+
 /* Keeps the records of one message. */
 static int keep_frames(struct user_frames *user, const void *data, size_t size)
 {
-	size_t base = user->records.len;
-	struct decoded_user decoded;
-	uint64_t *offset;
 	int len;
 
-	if (buffer__append(&user->records, data, size))
-		return -ENOMEM;
 	for (size_t at = 0; at < size; at += (size_t)len) {
-		len = decode__user(user->records.data + base + at, size - at, &decoded);
-		if (len <= 0)
-			return -EINVAL;
-		offset = idmap__get(&user->offsets, decoded.incarnation);
-		if (!offset)
-			return -ENOMEM;
-		*offset = base + at;
+		len = keep_one(user, (const char *)data + at, size - at);
+		if (len < 0)
+			return len;
 	}
 	return 0;
 }
@@ -119,6 +150,9 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 			user->skipped, (int)user->first_skipped);
 	else if (err)
 		pr_verbose("user frames of blocked threads: %s", strerror(-err));
+	if (user->left_out)
+		pr_verbose("stacks of blocked threads: %" PRIu64 " were too many to keep",
+			   user->left_out);
 }
 
 static void find_user_frames(const struct user_frames *user, const struct wire_block *block,
@@ -131,6 +165,20 @@ static void find_user_frames(const struct user_frames *user, const struct wire_b
 	    decode__user(user->records.data + *offset, user->records.len - *offset, &decoded) > 0 &&
 	    decoded.since == block->since)
 		*frames = decoded.frames;
+}
+
+static bool find_user_copy(const struct user_frames *user, const struct wire_block *block,
+			   struct user_copy *copy)
+{
+	const uint64_t *offset = idmap__find(&user->copies, block->incarnation);
+	struct decoded_copy decoded;
+
+	if (!offset ||
+	    decode__copy(user->records.data + *offset, user->records.len - *offset, &decoded) < 0 ||
+	    decoded.time != block->since)
+		return false;
+	*copy = decoded.copy;
+	return true;
 }
 
 /* The same rules as for blocks that ended; returns the account, NULL: it is reported. */
@@ -154,6 +202,7 @@ static int report_block(struct report *report, const struct wire_block *block,
 {
 	struct capture *capture = report->capture;
 	struct capture_tally *tally = filter(capture, block);
+	struct user_copy copy;
 	int err = 0;
 
 	capture->blocked.count++;
@@ -161,6 +210,10 @@ static int report_block(struct report *report, const struct wire_block *block,
 	if (!tally) {
 		tally = &capture->stats.in_flight;
 		find_user_frames(report->user, block, &sample->user);
+		if (find_user_copy(report->user, block, &copy)) {
+			sample->copy = &copy;
+			capture->stats.copies++;
+		}
 		err = capture__deliver(capture, sample, CAPTURE_CAME_IN_FLIGHT);
 	}
 	tally->count++;
@@ -204,6 +257,7 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
 	idmap__free(&user.offsets);
+	idmap__free(&user.copies);
 	buffer__free(&user.records);
 	return err;
 }

@@ -61,6 +61,12 @@ struct capture_options {
 	bool user_stacks;
 	bool cgroups;	     /* samples tell the cgroup, and new cgroups are told */
 	bool reasons;	     /* samples tell what they waited for */
+	/*
+	 * Samples of single blocks carry user registers and so many bytes of the user stack, a
+	 * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with CAPTURE_WAY_SWITCH_OUT.
+	 */
+	uint32_t copy_bytes;
+	bool data_maps;	     /* the side band tells of mappings that are not executable as well */
 	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
 	bool raw_frames;     /* keep the tracer's own frames */
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
@@ -78,6 +84,8 @@ struct capture_options {
 /* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
 #define CAPTURE_MAX_FRAMES 127
 
+/* What of a user stack fits into a record of perf. */
+#define CAPTURE_MAX_COPY 65344
 #define CAPTURE_MAX_GROUPS 256
 #define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192
@@ -102,6 +110,11 @@ struct capture_sink {
 	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
 	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
 	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
+	/*
+	 * All side-band records from before this time have been delivered; those that are older
+	 * than a sample may come after it.
+	 */
+	int (*settled)(void *ctx, uint64_t time);
 	/* a cgroup that was made during the recording, if options.cgroups */
 	int (*cgroup)(void *ctx, uint64_t id, const char *path);
 	/* the ring of a CPU had no room for this many records */
@@ -171,6 +184,9 @@ struct capture_stats {
 	uint64_t full_entries;		 /* sent directly because the sums were full */
 	uint64_t full_stacks;
 	uint64_t lost_reasons;		 /* records of reasons the rings had no room for */
+	uint64_t copies;		 /* of user stacks */
+	uint64_t lost_copies;		 /* blocks that go without: the rings had no room */
+	uint64_t compat_copies;		 /* the same: of 32-bit tasks none is taken */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;
@@ -257,6 +273,9 @@ struct capture_cost {
 	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
 };
 int capture__cost(struct capture *capture, struct capture_cost *cost);
+
+/* Whether samples carry copies: they were asked for, and are to be had here. */
+bool capture__copies(const struct capture *capture);
 
 /* Which way attached, and its name ("switch-in (sched_exit_tp)"). AUTO has one, too. */
 enum capture_way capture__way(const struct capture *capture);

@@ -112,6 +112,21 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 	return (int)wire->head.size;
 }
 
+int decode__copy(const void *data, size_t size, struct decoded_copy *copy)
+{
+	const struct wire_copy *wire = data;
+
+	if (!check_head(data, size, WIRE_COPY, sizeof(*wire)) ||
+	    wire->bytes > wire->head.size - sizeof(*wire))
+		return -EINVAL;
+	*copy = (struct decoded_copy){
+		.incarnation = wire->incarnation,
+		.time = wire->time,
+		.copy = { (const uint64_t *)wire->regs, wire + 1, wire->bytes },
+	};
+	return (int)wire->head.size;
+}
+
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup)
 {
 	const struct wire_cgroup_born *wire = data;

@@ -30,6 +30,13 @@ struct decoded_user {
 	struct frames frames;
 };
 
+/* A copy of a user side: of the block of this thread that ended, or began, at time. */
+struct decoded_copy {
+	uint64_t incarnation;
+	uint64_t time;
+	struct user_copy copy;
+};
+
 /* A cgroup that was made; the path points into the buffer. */
 struct decoded_cgroup {
 	uint64_t id;
@@ -41,12 +48,13 @@ uint32_t decode__kind(const void *data, size_t size);
 
 /*
  * Each returns the bytes of the record (a buffer may hold several) or -EINVAL if the
- * record is not of its kind, is cut, or counts more frames than it has room for.
+ * record is not of its kind, is cut, or counts more frames or bytes than it has room for.
  */
 int decode__block(const void *data, size_t size, struct sample *sample,
 		  const struct wire_block **block);
 int decode__stack(const void *data, size_t size, struct decoded_stack *stack);
 int decode__user(const void *data, size_t size, struct decoded_user *user);
+int decode__copy(const void *data, size_t size, struct decoded_copy *copy);
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup);
 
 /* A windowed sum as a sample, without its frames. */

@@ -27,6 +27,7 @@
 #define DESCRIPTORS 64
 
 _Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
+_Static_assert(CAPTURE_MAX_COPY == WIRE_MAX_COPY, "one limit with two names");
 
 uint32_t capture__state_bit(char letter)
 {
@@ -69,6 +70,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.seed = options->seed,
 		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
 								    : WIRE_MAX_FRAMES,
+		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
 		.all = options->all,
 		.kernel_threads = options->kernel_threads,
 		.no_inherit = options->no_inherit,
@@ -169,6 +171,17 @@ static uint32_t ring_pages(const struct capture_options *options)
 	return options->threshold_ns < STORM_NS ? RING_PAGES_OF_STORM : RING_PAGES;
 }
 
+/* Frame pointers are what is left then. */
+static void explain_copies(const struct capture *capture)
+{
+	if (programs__way(capture->programs) == CAPTURE_WAY_SWITCH_OUT)
+		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
+			"cannot be copied (-v tells why); frame pointers are followed instead");
+	else
+		pr_warn("no copies of user stacks: the kernel does not hand out user registers "
+			"(that takes Linux 5.15, on x86-64); frame pointers are followed instead");
+}
+
 static int build(struct capture *capture)
 {
 	struct wire_settings settings = make_settings(&capture->options);
@@ -185,7 +198,10 @@ static int build(struct capture *capture)
 	if (!capture->programs)
 		return err;
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
-	capture->rings = rings__new(ring_pages(&capture->options), &err);
+	if (settings.copy_bytes && !programs__copies(capture->programs))
+		explain_copies(capture);
+	capture->rings =
+		rings__new(ring_pages(&capture->options), capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -234,6 +250,7 @@ void capture__delete(struct capture *capture)
 	stacks__delete(capture->stacks[1]);
 	for (int i = 0; i < 2; i++)
 		reason_store__free(&capture->reasons[i]);
+	copies__free(&capture->copies);
 	reason_symbols__free(&capture->symbols);
 	queue__free(&capture->queue);
 	buffer__free(&capture->tasks);
@@ -358,31 +375,40 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum captur
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
 }
 
+/* A block of its own, with what came before it. */
+static int read_block(struct capture *capture, const void *data, size_t size,
+		      const struct reason *reason)
+{
+	const struct wire_block *block;
+	struct user_copy copy;
+	struct sample sample;
+
+	if (decode__block(data, size, &sample, &block) < 0)
+		return -EINVAL;
+	sample.reason = reason;
+	if (copies__find(&capture->copies, block, &copy))
+		sample.copy = &copy;
+	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
+}
+
 /* A reason: of the block behind it, or of sums. */
 static int read_reason(struct capture *capture, const char *data, size_t size)
 {
 	const struct wire_reason *wire = (const struct wire_reason *)(const void *)data;
-	const struct wire_block *block;
-	struct sample sample;
 	int len = reason__decode(data, size, &capture->reason);
 
 	if (len < 0)
 		return len;
 	if (decode__kind(data + len, size - (size_t)len) != WIRE_BLOCK)
 		return reason_store__add(&capture->reasons[wire->generation & 1], wire);
-	if (decode__block(data + len, size - (size_t)len, &sample, &block) < 0)
-		return -EINVAL;
-	sample.reason = &capture->reason;
-	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
+	return read_block(capture, data + len, size - (size_t)len, &capture->reason);
 }
 
 /* What a program sent: the raw data of a sample, of which a u32 tells the size. */
-static int read_wire(struct capture *capture, const char *raw, size_t size)
+static int read_wire(struct capture *capture, const char *raw, size_t size, unsigned int cpu)
 {
 	struct decoded_cgroup cgroup;
 	struct decoded_stack stack;
-	const struct wire_block *block;
-	struct sample sample;
 
 	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
 	capture->aligned.len = 0;
@@ -392,9 +418,9 @@ static int read_wire(struct capture *capture, const char *raw, size_t size)
 	case WIRE_REASON:
 		return read_reason(capture, capture->aligned.data, size);
 	case WIRE_BLOCK:
-		if (decode__block(capture->aligned.data, size, &sample, &block) < 0)
-			return -EINVAL;
-		return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
+		return read_block(capture, capture->aligned.data, size, NULL);
+	case WIRE_COPY:
+		return copies__keep(&capture->copies, cpu, &capture->aligned);
 	case WIRE_STACK:
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
@@ -410,7 +436,8 @@ static int read_wire(struct capture *capture, const char *raw, size_t size)
 	}
 }
 
-static int read_sample(struct capture *capture, const struct perf_event_header *header, size_t size)
+static int read_sample(struct capture *capture, const struct perf_event_header *header, size_t size,
+		       unsigned int cpu)
 {
 	uint32_t raw_size;
 
@@ -419,7 +446,7 @@ static int read_sample(struct capture *capture, const struct perf_event_header *
 	memcpy(&raw_size, header + 1, sizeof(raw_size));
 	if (raw_size > size - sizeof(*header) - sizeof(raw_size))
 		return -EINVAL;
-	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size);
+	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size, cpu);
 }
 
 static int read_lost(struct capture *capture, const void *event, size_t size, unsigned int cpu)
@@ -474,7 +501,7 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		return read_sample(capture, header, size);
+		return read_sample(capture, header, size, cpu);
 	case PERF_RECORD_LOST:
 		return read_lost(capture, event, size, cpu);
 	case PERF_RECORD_MMAP:
@@ -488,13 +515,23 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 	}
 }
 
+/* Nothing older than until can come any more. */
+static int give_sideband(struct capture *capture, uint64_t until)
+{
+	int err = queue__give(&capture->queue, until, pass_sideband, capture);
+
+	if (err || !capture->sink.settled)
+		return err;
+	return capture->sink.settled(capture->sink.ctx, until);
+}
+
 int capture__read_rings(struct capture *capture)
 {
 	uint64_t began = clock__now_ns();
 	int nr, err;
 
 	nr = rings__read(capture->rings, read_record, capture);
-	err = queue__give(&capture->queue, began, pass_sideband, capture);
+	err = give_sideband(capture, began);
 	return nr < 0 || !err ? nr : err;
 }
 
@@ -525,7 +562,7 @@ static int report_last_losses(struct capture *capture)
 	if (err)
 		return err;
 	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
-	       wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
+	       sum.lost_copies + wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
 	if (lost <= capture->stats.lost_records)
 		return 0;
 	lost -= capture->stats.lost_records;
@@ -545,7 +582,7 @@ static int close_up(struct capture *capture, int deadline_ms)
 	results[i++] = capture__drain(capture);
 	results[i++] = capture__drain(capture);
 	/* The rings are empty, so nothing older can come. */
-	results[i++] = queue__give(&capture->queue, UINT64_MAX, pass_sideband, capture);
+	results[i++] = give_sideband(capture, UINT64_MAX);
 	/* Each is tried, whatever became of the one before; the first failure is told. */
 	for (i = 0; i < 6; i++) {
 		if (results[i] < 0)
@@ -568,6 +605,11 @@ int capture__stop(struct capture *capture, int deadline_ms)
 	if (err)
 		pr_err("the recording could not be ended as a whole: %s", strerror(-err));
 	return err;
+}
+
+bool capture__copies(const struct capture *capture)
+{
+	return programs__copies(capture->programs);
 }
 
 enum capture_way capture__way(const struct capture *capture)

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "capture/capture.h"
+#include "capture/copies.h"
 #include "capture/cost.h"
 #include "capture/programs.h"
 #include "capture/queue.h"
@@ -42,6 +43,7 @@ struct capture {
 	struct reason_store reasons[2]; /* of the two generations */
 	struct reason_symbols symbols; /* read where reasons are asked for */
 	struct reason reason;	       /* of the block that is delivered */
+	struct copies copies;	       /* whose blocks have not come yet */
 	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */
 	struct buffer tasks;	       /* struct capture_task */
 	struct capture_stats stats;    /* what user space counts */

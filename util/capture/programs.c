@@ -193,6 +193,31 @@ static bool has_quick_frames(const struct btf *btf)
 #endif
 }
 
+/* Registers are known on x86-64 only, and a thread's stack is copied in its own context. */
+static bool can_copy(const struct btf *btf, enum capture_way way)
+{
+#ifdef __x86_64__
+	return way != CAPTURE_WAY_SWITCH_OUT && has_helper(btf, "BPF_FUNC_task_pt_regs");
+#else
+	(void)btf;
+	(void)way;
+	return false;
+#endif
+}
+
+/* Room for copies of stacks, for each CPU, where copies are asked for and can be had. */
+static int settle_copies(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
+{
+	struct wire_settings *settings = (void *)&skel->rodata->settings;
+	int cpus = libbpf_num_possible_cpus();
+
+	if (!can_copy(btf, way))
+		settings->copy_bytes = 0;
+	if (!settings->copy_bytes)
+		return 0;
+	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
+}
+
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
 		    const struct btf *btf, enum capture_way way, size_t nr_targets)
@@ -212,6 +237,8 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
 		err = settle_histogram(programs->skel, settings->histogram);
+	if (!err)
+		err = settle_copies(programs->skel, btf, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
@@ -327,6 +354,11 @@ void programs__delete(struct programs *programs)
 enum capture_way programs__way(const struct programs *programs)
 {
 	return programs->way;
+}
+
+bool programs__copies(const struct programs *programs)
+{
+	return programs->skel->rodata->settings.copy_bytes != 0;
 }
 
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd)
@@ -650,6 +682,9 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
 	sum->lost_reasons += cpu->lost_reasons;
+	sum->copies += cpu->copies;
+	sum->lost_copies += cpu->lost_copies;
+	sum->compat_copies += cpu->compat_copies;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 }

@@ -25,6 +25,9 @@ void programs__delete(struct programs *programs); /* accepts NULL */
 
 enum capture_way programs__way(const struct programs *programs);
 
+/* Whether blocks carry copies of user stacks, which not every kernel and way can give. */
+bool programs__copies(const struct programs *programs);
+
 /* Gives a CPU's ring to the programs. 0 or a negative errno. */
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 

@@ -41,6 +41,7 @@ struct rings {
 	struct pollfd *polls; /* nr + 3 */
 	uint32_t pages;
 	int bell_fd;  /* negative: there is none, or it has rung */
+	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
 	bool enabled;
 	bool refused; /* said already: a CPU has no ring */
@@ -72,7 +73,7 @@ static void explain_open(int err)
 }
 
 /* The side band: one event on every CPU, for all processes, filtered later. */
-static struct perf_evsel *new_sideband(uint32_t pages)
+static struct perf_evsel *new_sideband(const struct rings *rings)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -82,12 +83,13 @@ static struct perf_evsel *new_sideband(uint32_t pages)
 		.disabled = 1,
 		.mmap = 1,
 		.mmap2 = 1,
+		.mmap_data = rings->data_maps,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
 		.sample_id_all = 1,
 		.watermark = 1,
-		.wakeup_watermark = pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
+		.wakeup_watermark = rings->pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -128,13 +130,13 @@ static int next_fd(void)
 	return fd;
 }
 
-static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int open_ring(struct ring *ring, const struct rings *rings)
 {
 	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
-	ring->sideband = new_sideband(pages);
+	ring->sideband = new_sideband(rings);
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
@@ -142,14 +144,14 @@ static int open_ring(struct ring *ring, struct perf_thread_map *threads, uint32_
 	if (!output)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, output);
-	perf_evlist__set_maps(ring->evlist, ring->cpus, threads);
-	err = perf_evsel__open(ring->sideband, ring->cpus, threads);
+	perf_evlist__set_maps(ring->evlist, ring->cpus, rings->threads);
+	err = perf_evsel__open(ring->sideband, ring->cpus, rings->threads);
 	if (err)
 		return err;
 	ring->fd = next_fd();
 	if (ring->fd < 0)
 		return ring->fd;
-	err = perf_evsel__open(output, ring->cpus, threads);
+	err = perf_evsel__open(output, ring->cpus, rings->threads);
 	if (!err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id))
 		err = -EBADF;
 	if (err)
@@ -179,7 +181,7 @@ static void explain_map(int err, uint32_t pages)
 		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
 }
 
-static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t pages)
+static int new_ring(struct ring *ring, const struct rings *rings)
 {
 	char name[16];
 	int err;
@@ -189,8 +191,8 @@ static int new_ring(struct ring *ring, struct perf_thread_map *threads, uint32_t
 	ring->evlist = perf_evlist__new();
 	if (!ring->cpus || !ring->evlist)
 		return -ENOMEM;
-	err = open_ring(ring, threads, pages);
-	return err ? err : map_ring(ring, pages);
+	err = open_ring(ring, rings);
+	return err ? err : map_ring(ring, rings->pages);
 }
 
 static void delete_ring(struct ring *ring)
@@ -238,7 +240,7 @@ static int open_all(struct rings *rings, bool *mapping)
 
 	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
 		ring = add_ring(rings, (unsigned int)perf_cpu_map__cpu(online, i).cpu);
-		err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
+		err = ring ? new_ring(ring, rings) : -ENOMEM;
 		*mapping = ring && ring->fd >= 0;
 		if (err == -ENODEV) {
 			drop_ring(rings, rings->nr - 1);
@@ -273,7 +275,7 @@ static int open_smaller(struct rings *rings)
 	return err;
 }
 
-struct rings *rings__new(uint32_t pages, int *err)
+struct rings *rings__new(uint32_t pages, bool data_maps, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
@@ -282,6 +284,7 @@ struct rings *rings__new(uint32_t pages, int *err)
 	if (!rings)
 		return NULL;
 	rings->pages = pages;
+	rings->data_maps = data_maps;
 	/* Before the list is read: what changes after that is announced. */
 	rings->bell_fd = -1;
 	rings->watch_fd = cpu_watch__open();
@@ -372,7 +375,7 @@ static bool is_online(const struct perf_cpu_map *online, unsigned int cpu)
 static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, void *ctx)
 {
 	struct ring *ring = add_ring(rings, cpu);
-	int err = ring ? new_ring(ring, rings->threads, rings->pages) : -ENOMEM;
+	int err = ring ? new_ring(ring, rings) : -ENOMEM;
 
 	if (!err && rings->enabled && perf_evsel__enable(ring->sideband))
 		err = -errno;

@@ -18,9 +18,10 @@ typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int 
 
 /*
  * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is
- * said, where that much may not be locked. NULL on error, with *err set and the cause logged.
+ * said, where that much may not be locked. data_maps: the side band tells of mappings that are
+ * not executable as well. NULL on error, with *err set and the cause logged.
  */
-struct rings *rings__new(uint32_t pages, int *err);
+struct rings *rings__new(uint32_t pages, bool data_maps, int *err);
 void rings__delete(struct rings *rings); /* accepts NULL */
 
 /* The number of CPUs; and for each index the CPU and the descriptor that BPF writes to. */

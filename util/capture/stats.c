@@ -98,11 +98,14 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
 	move_idle(capture, stats);
 	stats->lost_reasons = sum.lost_reasons;
+	stats->copies = own->copies + sum.copies;
+	stats->lost_copies = sum.lost_copies;
+	stats->compat_copies = sum.compat_copies;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
-	       stats->wakeups.lost.count + wakeups.lost_stacks;
+	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	err = programs__info(capture->programs, &info);
 	if (err)

@@ -100,7 +100,8 @@ const struct event_kind *attrs__kind(uint64_t id)
 	return NULL;
 }
 
-void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *attr)
+void attrs__fill(const struct event_kind *kind, bool cgroups, uint32_t stack_bytes,
+		 unsigned char *attr)
 {
 	struct perf_event_attr full = {
 		.type = kind->type,
@@ -120,9 +121,16 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *att
 
 	if (cgroups)
 		full.sample_type |= PERF_SAMPLE_CGROUP;
+	if (stack_bytes && kind->type == PERF_TYPE_SOFTWARE && !kind->sample_extra) {
+		full.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		full.sample_regs_user = LAYOUT_REGS_MASK;
+		full.sample_stack_user = stack_bytes;
+	}
 	if (kind->id == kinds[0].id) {
 		full.mmap = 1;
 		full.mmap2 = 1;
+		/* Where code is unwound, readers look for its tables in mappings of data. */
+		full.mmap_data = stack_bytes != 0;
 		full.comm = 1;
 		full.comm_exec = 1;
 		full.task = 1;

@@ -53,8 +53,10 @@ const struct event_kind *attrs__kind(uint64_t id);
 /*
  * Fills in the LAYOUT_ATTR_SIZE bytes that describe an event. The first event of the
  * table is the one that asks for side-band records as well. cgroups: samples carry a
- * cgroup id.
+ * cgroup id. stack_bytes: samples, but for those of tracepoints, carry user registers and at
+ * most so many bytes of stack; 0: they don't.
  */
-void attrs__fill(const struct event_kind *kind, bool cgroups, unsigned char *attr);
+void attrs__fill(const struct event_kind *kind, bool cgroups, uint32_t stack_bytes,
+		 unsigned char *attr);
 
 #endif /* DENET_PERFDATA_ATTRS_H */

@@ -88,11 +88,10 @@ static char *put_side(char *at, uint64_t context, const uint64_t *ips, uint32_t 
 	return at + sizeof(context) + nr * sizeof(*ips);
 }
 
-int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
+/* Appends a sample. Returns where the bytes of its tail go, behind the chain; NULL: no memory. */
+static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sample,
+			struct chain chain, size_t tail)
 {
-	size_t tail = cgroup ? sizeof(sample->cgroup) : 0;
-	struct chain chain = chain_of(sample, (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) -
-					       tail) / sizeof(uint64_t));
 	size_t size = sizeof(struct layout_sample) + chain.entries * sizeof(uint64_t) + tail;
 	struct layout_sample fixed = {
 		.header = { .type = PERF_RECORD_SAMPLE,
@@ -101,6 +100,7 @@ int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sa
 		.id = id,
 		.ip = chain.kernel ? sample->kernel.ips[0]
 		      : chain.user ? sample->user.ips[0]
+		      : sample->copy ? sample->copy->regs[16]
 				   : 0,
 		.pid = sample->pid,
 		.tid = sample->tid,
@@ -112,14 +112,81 @@ int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sa
 	char *at = buffer__reserve(out, size);
 
 	if (!at)
-		return -ENOMEM;
+		return NULL;
 	memcpy(at, &fixed, sizeof(fixed));
 	at += sizeof(fixed);
 	at = put_side(at, (uint64_t)PERF_CONTEXT_KERNEL, sample->kernel.ips, chain.kernel);
 	at = put_side(at, (uint64_t)PERF_CONTEXT_USER, sample->user.ips, chain.user);
+	out->len += size;
+	return at;
+}
+
+/* How many entries a chain may have if so many bytes stand behind it. */
+static size_t most_entries(size_t tail)
+{
+	return (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) - tail) / sizeof(uint64_t);
+}
+
+int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
+{
+	size_t tail = cgroup ? sizeof(sample->cgroup) : 0;
+	char *at = put_sample(out, id, sample, chain_of(sample, most_entries(tail)), tail);
+
+	if (!at)
+		return -ENOMEM;
 	if (cgroup)
 		memcpy(at, &sample->cgroup, sizeof(sample->cgroup));
-	out->len += size;
+	return 0;
+}
+
+static char *put_u64(char *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof(value));
+	return at + sizeof(value);
+}
+
+/* REGS_USER and STACK_USER; a stack of no bytes has no second size. */
+static char *put_copy(char *at, const struct user_copy *copy, uint32_t bytes)
+{
+	/* DWARF's numbers of x86-64 in perf's order. */
+	static const uint8_t order[LAYOUT_NR_REGS] = { 0, 3, 2,	 1,  4,	 5,  6,	 7, 16,
+						       8, 9, 10, 11, 12, 13, 14, 15 };
+
+	if (!copy)
+		return put_u64(put_u64(at, PERF_SAMPLE_REGS_ABI_NONE), 0);
+	at = put_u64(at, PERF_SAMPLE_REGS_ABI_64);
+	for (int i = 0; i < LAYOUT_NR_REGS; i++)
+		at = put_u64(at, copy->regs[order[i]]);
+	at = put_u64(at, bytes);
+	if (!bytes)
+		return at;
+	memcpy(at, copy->bytes, bytes);
+	return put_u64(at + bytes, bytes);
+}
+
+int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
+{
+	size_t tail = (cgroup ? sizeof(sample->cgroup) : 0) + 2 * sizeof(uint64_t), room;
+	struct chain chain = chain_of(sample, most_entries(tail));
+	uint32_t bytes = 0;
+	char *at;
+
+	if (sample->copy) {
+		tail += LAYOUT_NR_REGS * sizeof(uint64_t);
+		chain.entries -= chain.user ? chain.user + 1 : 0;
+		chain.user = 0;
+		room = (most_entries(tail) - chain.entries) * sizeof(uint64_t);
+		bytes = sample->copy->nr & ~7U;
+		if (bytes + sizeof(uint64_t) > room)
+			bytes = (uint32_t)(room - sizeof(uint64_t));
+		tail += bytes ? bytes + sizeof(uint64_t) : 0;
+	}
+	at = put_sample(out, id, sample, chain, tail);
+	if (!at)
+		return -ENOMEM;
+	at = put_copy(at, sample->copy, bytes);
+	if (cgroup)
+		memcpy(at, &sample->cgroup, sizeof(sample->cgroup));
 	return 0;
 }
 

@@ -23,6 +23,14 @@
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
 
 /*
+ * The same for a file whose samples carry registers and stacks (REGS_USER, STACK_USER): with
+ * a copy its user frames are left out, since readers add those that they unwind. A stack that
+ * does not fit into the record is cut.
+ */
+int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup,
+			 const struct sample *sample);
+
+/*
  * A sample without a chain that carries size bytes of raw data. -E2BIG if they do not fit
  * into a record.
  */

@@ -131,12 +131,13 @@ static int encode_cmdline(struct buffer *out, const struct features *features)
 	return err;
 }
 
-static int put_event_desc(struct buffer *out, const struct event_kind *kind, bool cgroups)
+static int put_event_desc(struct buffer *out, const struct event_kind *kind,
+			  const struct features *features)
 {
 	unsigned char attr[LAYOUT_ATTR_SIZE];
 	int err;
 
-	attrs__fill(kind, cgroups, attr);
+	attrs__fill(kind, features->cgroups, features->stack_bytes, attr);
 	err = buffer__append(out, attr, sizeof(attr));
 	if (!err)
 		err = put_u32(out, 1); /* ids */
@@ -157,7 +158,7 @@ static int encode_event_desc(struct buffer *out, const struct features *features
 	if (!err)
 		err = put_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
-		err = put_event_desc(out, kinds[i], features->cgroups);
+		err = put_event_desc(out, kinds[i], features);
 	return err;
 }
 

@@ -22,6 +22,7 @@ struct features {
 	int argc;
 	const char *const *argv;
 	bool cgroups;
+	uint32_t stack_bytes; /* as writer_options.stack_bytes */
 	uint64_t events; /* as writer_options.events */
 	uint64_t late; /* bits of the late events that are in the file */
 	uint32_t clockid;

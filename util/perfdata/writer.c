@@ -87,7 +87,8 @@ static int put_front(struct writer *writer, struct buffer *out)
 		};
 		struct event_kind kind = attrs__stand_in(kinds[i]);
 
-		attrs__fill(&kind, writer->features.cgroups, attr.attr);
+		attrs__fill(&kind, writer->features.cgroups, writer->features.stack_bytes,
+			    attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;
@@ -113,7 +114,7 @@ static int put_pipe_attrs(struct writer *writer)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
 		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	return err;
@@ -229,6 +230,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		.argc = options->argc,
 		.argv = options->argv,
 		.cgroups = options->cgroups,
+		.stack_bytes = options->stack_bytes,
 		.events = options->events,
 		.build_ids = &writer->build_ids,
 	};
@@ -272,7 +274,9 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 	if (!attrs__kind(event) ||
 	    (event != WRITER_OFFCPU_TIME && !(features->events & 1ULL << event)))
 		return -EINVAL;
-	err = encode__sample(&writer->pending, event, features->cgroups, sample);
+	err = features->stack_bytes ?
+		      encode__stack_sample(&writer->pending, event, features->cgroups, sample) :
+		      encode__sample(&writer->pending, event, features->cgroups, sample);
 	if (!err) {
 		if (!writer->samples || sample->time < features->first_ns)
 			features->first_ns = sample->time;
@@ -293,7 +297,7 @@ static int announce_late(struct writer *writer)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(kinds[i], writer->features.cgroups, attr);
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
 		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
 	}
 	if (!err)
@@ -469,7 +473,8 @@ static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t off
 			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
 		};
 
-		attrs__fill(kinds[i], writer->features.cgroups, attr.attr);
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes,
+			    attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;

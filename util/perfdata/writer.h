@@ -35,6 +35,9 @@ struct writer_options {
 	 */
 	uint64_t perhaps;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
+	/* Samples carry user registers and stacks of at most so many bytes, a multiple of 8, for
+	 * perf to unwind; 0: they don't. */
+	uint32_t stack_bytes;
 	int argc;         /* CMDLINE feature */
 	const char *const *argv;
 	const char *version; /* VERSION feature */

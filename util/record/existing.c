@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "capture/capture.h"
 #include "perfdata/writer.h"
 #include "record/cgroups.h"
+#include "record/chains.h"
 #include "record/hits.h"
 #include "record/past.h"
 #include "record/parse.h"
@@ -78,6 +80,21 @@ static int write_strange_wakers(const struct existing_options *options)
 	return err ? err : write_comm(options, (uint32_t)getpid(), "denet-record");
 }
 
+static int follow_map(struct chains *chains, const struct synth_map *map)
+{
+	struct space_map own = {
+		.start = map->start,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.maj = map->maj,
+		.min = map->min,
+		.ino = map->ino,
+		.path = map->path,
+	};
+
+	return chains__map(chains, map->pid, &own);
+}
+
 static int write_map(void *ctx, const struct synth_map *map)
 {
 	const struct existing_options *options = ctx;
@@ -93,11 +110,15 @@ static int write_map(void *ctx, const struct synth_map *map)
 		.prot = map->prot,
 		.flags = map->flags,
 		.path = map->path,
-		.executable = true,
+		.executable = map->prot & PROT_EXEC,
 	};
 	int err;
 
 	err = writer__mmap2(options->writer, &out);
+	if (!out.executable)
+		return err;
+	if (!err && options->chains)
+		err = follow_map(options->chains, map);
 	if (!err && options->past)
 		err = past__map(options->past, &out);
 	if (err || !options->hits)
@@ -124,8 +145,9 @@ static int write_maps(const struct existing_options *options, const struct id_li
 	struct synth_result result = { 0 };
 	int err;
 
-	err = synth__maps(pids->ids, pids->nr, options->deadline_ms, write_map,
-			  (void *)(uintptr_t)options, &result);
+	err = (options->data_maps ? synth__data_maps : synth__maps)(
+		pids->ids, pids->nr, options->deadline_ms, write_map, (void *)(uintptr_t)options,
+		&result);
 	if (!err)
 		report_maps(&result);
 	return err;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct capture;
+struct chains;
 struct hits;
 struct past;
 struct writer;
@@ -13,8 +14,10 @@ struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
 	struct past *past; /* NULL: there is one file only */
+	struct chains *chains; /* learns of the maps; NULL: nobody does */
 	bool all;          /* every task, not only targets */
 	bool wakers;       /* names for those that are no tasks of /proc */
+	bool data_maps;    /* also of files that are mapped to be read */
 	bool cgroups;      /* cgroups as well */
 	int deadline_ms;   /* for what other processes can delay */
 };

@@ -158,6 +158,27 @@ int parse__capture_way(const char *text, enum capture_way *way)
 	return -EINVAL;
 }
 
+int parse__call_graph(const char *text, enum call_graph *mode, uint32_t *dump_bytes)
+{
+	static const char dwarf[] = "dwarf";
+	uint64_t bytes = PARSE_DEFAULT_DUMP;
+
+	if (!strcmp(text, "fp")) {
+		*mode = CALL_GRAPH_FP;
+		return 0;
+	}
+	if (strncmp(text, dwarf, strlen(dwarf)))
+		return -EINVAL;
+	text += strlen(dwarf);
+	if (*text && *text != ',')
+		return -EINVAL;
+	if (*text && (units__parse_number(text + 1, PARSE_MAX_DUMP, &bytes) || !bytes))
+		return -ERANGE;
+	*mode = CALL_GRAPH_DWARF;
+	*dump_bytes = (uint32_t)(bytes + 7) & ~7U;
+	return 0;
+}
+
 int parse__percent(const char *text, uint32_t *ppm)
 {
 	size_t digits = strspn(text, "0123456789.");

@@ -47,6 +47,23 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages);
  */
 int parse__capture_way(const char *text, enum capture_way *way);
 
+/* How user stacks are walked. */
+enum call_graph {
+	CALL_GRAPH_FP,	  /* along frame pointers */
+	CALL_GRAPH_DWARF, /* from copies, by the unwinding tables */
+};
+
+/* As perf has it: what a sample can hold at most, and what it holds by default. */
+#define PARSE_MAX_DUMP 65528
+#define PARSE_DEFAULT_DUMP 8192
+
+/*
+ * Reads a --call-graph: "fp", "dwarf" or "dwarf,BYTES"; *dump_bytes is then BYTES, rounded up
+ * to a multiple of 8. 0, -EINVAL if it is none of these, -ERANGE if BYTES is no number from 1
+ * to PARSE_MAX_DUMP.
+ */
+int parse__call_graph(const char *text, enum call_graph *mode, uint32_t *dump_bytes);
+
 /* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
 int parse__percent(const char *text, uint32_t *ppm);
 

@@ -30,6 +30,8 @@
 #define RECORDER_DEADLINE_MS 2000
 /* How long it may take to copy what was hit to perf's cache. */
 #define RECORDER_CACHE_MS 30000
+/* How long what waits to be unwound in the end may take, all in all. */
+#define RECORDER_UNWIND_MS 60000
 /* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
 
@@ -109,6 +111,13 @@ static uint64_t make_seed(void)
 	return seed;
 }
 
+static enum chains_mode chains_mode(const struct recorder_options *options)
+{
+	if (!options->capture.copy_bytes)
+		return CHAINS_FP;
+	return options->raw_stacks ? CHAINS_RAW : CHAINS_UNWIND;
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -121,6 +130,7 @@ static int start_capture(struct recorder *recorder)
 		options.pids = &pid;
 		options.nr_pids = 1;
 	}
+	options.data_maps = recorder->options->raw_stacks;
 	options.delayed = recorder->options->delay_ns != 0;
 	sampling__init(&recorder->sampling, options.period_ns, options.threshold_ns,
 		       recorder->options->max_rate, clock__now_ns());
@@ -130,11 +140,17 @@ static int start_capture(struct recorder *recorder)
 	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	recorder->sink.split = options.split_runqueue;
-	sink__init(&recorder->sink, &sink);
+	err = sink__init(&recorder->sink, &sink, chains_mode(recorder->options));
+	if (err)
+		return err;
 	recorder->capture = capture__new(&options, &sink, &err);
 	if (!recorder->capture)
 		return err;
-	return capture__start(recorder->capture);
+	err = capture__start(recorder->capture);
+	/* After that a process of ours is no target. */
+	if (!err && capture__copies(recorder->capture))
+		err = chains__start(&recorder->sink.chains, options.max_frames);
+	return err;
 }
 
 /* The events of the file besides offcpu-time. */
@@ -153,6 +169,15 @@ static uint64_t other_events(const struct recorder *recorder)
 	return events;
 }
 
+static uint32_t raw_stack_bytes(const struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+
+	return options->raw_stacks && capture__copies(recorder->capture) ?
+		       options->capture.copy_bytes :
+		       0;
+}
+
 static int open_file(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
@@ -161,6 +186,7 @@ static int open_file(struct recorder *recorder)
 		.events = other_events(recorder),
 		.perhaps = 1ULL << WRITER_SAMPLING,
 		.cgroups = options->capture.cgroups,
+		.stack_bytes = raw_stack_bytes(recorder),
 		.argc = options->argc,
 		.argv = options->argv,
 		.version = DENET_VERSION,
@@ -185,6 +211,7 @@ static int start_file(struct recorder *recorder)
 	struct existing_options existing = {
 		.all = options->capture.all || options->capture.wakers,
 		.wakers = options->capture.wakers,
+		.data_maps = raw_stack_bytes(recorder),
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
 	};
@@ -208,6 +235,7 @@ static int start_file(struct recorder *recorder)
 	}
 	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
+	existing.chains = &recorder->sink.chains;
 	existing.past = recorder->sink.past = recorder->past;
 	err = existing__write(&existing, recorder->capture);
 	if (!err && recorder->hits)
@@ -302,6 +330,8 @@ static int switch_file(struct recorder *recorder)
 	int err;
 
 	err = end_window(recorder);
+	if (!err)
+		err = sink__finish_chains(&recorder->sink, RECORDER_SWITCH_MS, NULL);
 	if (!err)
 		err = close_file(recorder, RECORDER_SWITCH_MS);
 	if (!err)
@@ -494,6 +524,8 @@ static int stop_capture(struct recorder *recorder)
 	if (!err)
 		err = capture__stop(recorder->capture, RECORDER_DEADLINE_MS);
 	if (!err)
+		err = sink__finish_chains(&recorder->sink, RECORDER_UNWIND_MS, recorder->status);
+	if (!err)
 		err = sink__finish(&recorder->sink);
 	flushed = writer__flush(recorder->writer);
 	return err ? err : flushed;
@@ -523,6 +555,8 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,
 		.bytes = recorder->earlier_bytes,
+		.copies = capture__copies(recorder->capture),
+		.chains = recorder->sink.chains.stats,
 		.rotated = recorder->past,
 		.path = recorder->options->output,
 	};

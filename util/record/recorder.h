@@ -13,6 +13,7 @@ struct recorder_options {
 	const char *output;             /* "-": the pipe variant on stdout */
 	uint64_t window_ns;             /* how long short blocks accumulate */
 	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
+	bool raw_stacks; /* the copies of capture.copy_bytes go to the file as they are */
 	bool no_build_ids;
 	bool fill_cache; /* copy what was hit to ~/.debug */
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */

@@ -4,13 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
 #include "record/past.h"
+#include "record/status.h"
 #include "record/view.h"
 #include "record/wait_event.h"
+
+/* How often the line on the terminal tells how far unwinding has got. */
+#define PROGRESS_MS 200
 
 /*
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
@@ -54,6 +60,14 @@ static int write_wakeup(struct sink *sink, const struct sample *sample)
 	return writer__sample(sink->writer, WRITER_WAKEUP_TIME, sample);
 }
 
+/* A sample has the frames that it will have. */
+static int write_sample(void *ctx, const struct sample *sample)
+{
+	struct sink *sink = ctx;
+
+	return sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
+}
+
 static int sink__sample(void *ctx, const struct sample *sample)
 {
 	struct sink *sink = ctx;
@@ -63,7 +77,7 @@ static int sink__sample(void *ctx, const struct sample *sample)
 		sink->counts.above++;
 	else
 		sink->counts.below++;
-	err = sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
+	err = chains__sample(&sink->chains, sample);
 	if (err)
 		return err;
 	if (sample->time > sink->latest)
@@ -82,6 +96,8 @@ static int follow_mmap2(struct hits *hits, const void *event, size_t size)
 	if (size <= sizeof(map))
 		return 0;
 	memcpy(&map, event, sizeof(map));
+	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
+		return 0;
 	return hits__map(hits, (pid_t)map.pid, (const char *)event + sizeof(map), map.ino);
 }
 
@@ -179,9 +195,18 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 		sink->latest = time;
 	if (err == -EINVAL)
 		return leave_out(sink, event, size);
+	if (!err)
+		err = chains__sideband(&sink->chains, event, size, time);
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
+}
+
+static int sink__settled(void *ctx, uint64_t time)
+{
+	struct sink *sink = ctx;
+
+	return chains__settled(&sink->chains, time);
 }
 
 static int sink__cgroup(void *ctx, uint64_t id, const char *path)
@@ -195,7 +220,20 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 {
 	struct sink *sink = ctx;
 
+	chains__lost(&sink->chains);
 	return writer__lost(sink->writer, records, 0, cpu);
+}
+
+/*
+ * Not while a sample is out that is older than what was there at the last one: the next round
+ * will do, or the end of the file.
+ */
+static int finish_round(struct sink *sink)
+{
+	if (chains__oldest(&sink->chains) < sink->latest_round)
+		return 0;
+	sink->latest_round = sink->latest;
+	return writer__finished_round(sink->writer);
 }
 
 static int sink__round(void *ctx)
@@ -209,7 +247,24 @@ static int sink__round(void *ctx)
 		hits__round(sink->hits);
 	if (sink->past)
 		past__round(sink->past);
-	return writer__finished_round(sink->writer);
+	chains__round(&sink->chains);
+	return finish_round(sink);
+}
+
+int sink__finish_chains(struct sink *sink, int deadline_ms, struct status *status)
+{
+	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC, now;
+	size_t left;
+	int err = 0;
+
+	while (!err && (left = chains__pending(&sink->chains))) {
+		now = clock__now_ns();
+		if (now >= deadline)
+			return chains__abandon(&sink->chains);
+		status__show_unwinding(status, left);
+		err = chains__poll(&sink->chains, PROGRESS_MS);
+	}
+	return err;
 }
 
 int sink__finish(struct sink *sink)
@@ -223,16 +278,19 @@ int sink__finish(struct sink *sink)
 void sink__free(struct sink *sink)
 {
 	exits__free(&sink->exits);
+	chains__free(&sink->chains);
 }
 
-void sink__init(struct sink *sink, struct capture_sink *capture_sink)
+int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum chains_mode mode)
 {
 	*capture_sink = (struct capture_sink){
 		.ctx = sink,
 		.sample = sink__sample,
 		.sideband = sink__sideband,
+		.settled = sink__settled,
 		.cgroup = sink__cgroup,
 		.lost = sink__lost,
 		.round = sink__round,
 	};
+	return chains__init(&sink->chains, mode, write_sample, sink);
 }

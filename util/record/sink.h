@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/chains.h"
 #include "record/exits.h"
 #include "record/sampling.h"
 
 struct hits;
 struct past;
+struct status;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
@@ -32,10 +34,18 @@ struct sink {
 	struct exits exits;	   /* EXIT records that are held back */
 	uint64_t left_out;	   /* records that made no sense */
 	uint64_t latest;	   /* the latest time of all that was delivered */
+	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
+	struct chains chains;
 };
 
-/* Makes capture_sink deliver into sink. */
-void sink__init(struct sink *sink, struct capture_sink *capture_sink);
+/* Makes capture_sink deliver into sink. 0 or -ENOMEM. */
+int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum chains_mode mode);
+
+/*
+ * Samples that are still being unwound come to their end, or have the frames of frame pointers
+ * after deadline_ms; status, which may be NULL, tells how it goes. 0 or a negative errno.
+ */
+int sink__finish_chains(struct sink *sink, int deadline_ms, struct status *status);
 
 /* Nothing more comes: writes what is held back. 0 or a negative errno. */
 int sink__finish(struct sink *sink);

@@ -65,6 +65,18 @@ void status__show(struct status *status, const struct status_figures *figures)
 	draw();
 }
 
+void status__show_unwinding(struct status *status, uint64_t left)
+{
+	char samples[32];
+
+	if (!status || tcgetpgrp(STDERR_FILENO) != getpgrp())
+		return;
+	snprintf(status->text, sizeof(status->text),
+		 "[ denet-record: unwinding the stacks of %s samples ]",
+		 units__format_count(left, samples, sizeof(samples)));
+	draw();
+}
+
 void status__delete(struct status *status)
 {
 	if (!status)

@@ -24,6 +24,9 @@ struct status *status__new(bool quiet);
 /* Shows the figures, unless another program has the terminal now. */
 void status__show(struct status *status, const struct status_figures *figures);
 
+/* Instead of them: that so many samples are still being unwound. */
+void status__show_unwinding(struct status *status, uint64_t left);
+
 /* Erases the line. */
 void status__delete(struct status *status);
 

@@ -156,6 +156,18 @@ static void print_sampling(const struct summary *summary)
 		   100 * summary__error(summary), summary->sampling_changes);
 }
 
+static void print_copies(const struct summary *summary)
+{
+	const struct capture_stats *stats = &summary->stats;
+
+	pr_verbose("user stacks: %" PRIu64 " copied, %" PRIu64 " not since a ring was full, "
+		   "%" PRIu64 " not since the task is a 32-bit one",
+		   stats->copies, stats->lost_copies, stats->compat_copies);
+	pr_verbose("unwound: %" PRIu64 " whole, %" PRIu64 " [truncated], %" PRIu64
+		   " not, these have frame pointers",
+		   summary->chains.unwound, summary->chains.truncated, summary->chains.fell_back);
+}
+
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
@@ -172,6 +184,10 @@ static void print_verbose(const struct summary *summary)
 		   stats->full_entries, stats->full_stacks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
+	pr_verbose("chains by frame pointers that ended in garbage, cut: %" PRIu64,
+		   summary->chains.cut);
+	if (summary->copies)
+		print_copies(summary);
 	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s, and about %s for the "
 		   "slots of tasks",
 		   capture_way__name(summary->way), stats->windows,

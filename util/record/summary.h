@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/chains.h"
 
 /* What a finished recording comes to. */
 struct summary {
@@ -25,6 +26,8 @@ struct summary {
 	uint64_t threshold_ns;
 	uint64_t sampling_changes; /* how often the two above changed */
 	bool too_dear; /* --max-overhead had a part in it */
+	bool copies;		/* user stacks were asked to be copied */
+	struct chains_stats chains;
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 };

@@ -7,12 +7,9 @@
 #include <fcntl.h>
 #include <libelf.h>
 #include <link.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/jobs.h"
@@ -54,28 +51,13 @@ int build_id__of_fd(int fd, unsigned char *id)
 	return ret;
 }
 
-/* What a mapping and a name tell of one file agrees, but for overlays. */
-static int check_inode(int fd, uint64_t ino)
-{
-	struct statfs fs;
-	struct stat st;
-
-	if (!ino)
-		return 0;
-	if (fstat(fd, &st) || fstatfs(fd, &fs))
-		return -errno;
-	return st.st_ino == ino || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 0 : -ESTALE;
-}
-
 int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char *id)
 {
-	int fd = root_open__file(pid, path), ret;
+	int fd = root_open__inode(pid, path, ino), ret;
 
 	if (fd < 0)
 		return fd;
-	ret = check_inode(fd, ino);
-	if (!ret)
-		ret = build_id__of_fd(fd, id);
+	ret = build_id__of_fd(fd, id);
 	close(fd);
 	return ret;
 }

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* O_PATH finds a file without opening it: devices and FIFOs notice nothing. */
@@ -129,4 +131,30 @@ int root_open__file(pid_t pid, const char *path)
 	fd = open_regular(path_fd);
 	close(path_fd);
 	return fd;
+}
+
+/* What a mapping and a name tell of one file agrees, but for overlays. */
+int root_open__check(int fd, uint64_t ino)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (!ino)
+		return 0;
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
+		return -errno;
+	return st.st_ino == ino || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 0 : -ESTALE;
+}
+
+int root_open__inode(pid_t pid, const char *path, uint64_t ino)
+{
+	int fd = root_open__file(pid, path), err;
+
+	if (fd < 0)
+		return fd;
+	err = root_open__check(fd, ino);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }

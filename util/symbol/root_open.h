@@ -2,6 +2,7 @@
 #ifndef DENET_ROOT_OPEN_H
 #define DENET_ROOT_OPEN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -17,6 +18,16 @@
  * -ENOENT, -EINVAL if it is no regular file. May block on a dead file system.
  */
 int root_open__file(pid_t pid, const char *path);
+
+/*
+ * The same, if the file is the one with inode number ino (0: not known): else -ESTALE, since
+ * the name has gone over to another file. On an overlay, whose numbers differ between a
+ * mapping and the name, any will do.
+ */
+int root_open__inode(pid_t pid, const char *path, uint64_t ino);
+
+/* Whether the file at fd is the one with that inode number, as above. 0, -ESTALE, -errno. */
+int root_open__check(int fd, uint64_t ino);
 
 /*
  * Finds path below the directory root_fd. Returns an O_PATH descriptor or a negative errno.

@@ -121,17 +121,16 @@ int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, 
 		cursor.p++;
 	if (!copy_path(&cursor, path_buf))
 		return -EINVAL;
-	if (!(map->prot & PROT_EXEC))
-		return 0;
 	map->len = end - map->start;
 	map->maj = (uint32_t)maj;
 	map->min = (uint32_t)min;
 	set_path(map, path_buf);
-	return 1;
+	return map->prot & PROT_EXEC ? 1 : 0;
 }
 
 struct maps_run {
 	const pid_t *pids;
+	bool data; /* also of files that can only be read */
 	synth_map_fn fn;
 	void *ctx;
 	struct synth_result *result;
@@ -143,7 +142,12 @@ struct maps_answer {
 	char path[PATH_MAX];
 };
 
-static int send_maps(FILE *file, pid_t pid, struct child_out *out)
+static bool is_data(const struct synth_map *map)
+{
+	return map->prot & PROT_READ && map->ino;
+}
+
+static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out)
 {
 	struct maps_answer answer = { .map.pid = pid };
 	size_t capacity = 0, size;
@@ -155,7 +159,7 @@ static int send_maps(FILE *file, pid_t pid, struct child_out *out)
 		if (line[len - 1] == '\n')
 			len--;
 		ret = synth__parse_maps_line(line, (size_t)len, &answer.map, answer.path);
-		if (ret > 0) {
+		if (ret > 0 || (!ret && data && is_data(&answer.map))) {
 			size = offsetof(struct maps_answer, path) + strlen(answer.path) + 1;
 			ret = child_out__put(out, 0, &answer, size);
 		}
@@ -179,7 +183,7 @@ static int read_maps(void *ctx, size_t index, struct child_out *out)
 	file = fopen(name, "re");
 	if (!file)
 		return -errno;
-	err = send_maps(file, run->pids[index], out);
+	err = send_maps(file, run->pids[index], run->data, out);
 	fclose(file);
 	return err;
 }
@@ -223,18 +227,33 @@ static void count_process(void *ctx, size_t index, int status)
 	}
 }
 
-int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
-		struct synth_result *result)
+static int run_maps(struct maps_run *run, size_t nr, int deadline_ms)
 {
-	struct maps_run run = { .pids = pids, .fn = fn, .ctx = ctx, .result = result };
 	const struct jobs jobs = {
 		.nr = nr,
-		.ctx = &run,
+		.ctx = run,
 		.run = read_maps,
 		.answer = take_map,
 		.done = count_process,
 	};
 
-	*result = (struct synth_result){ 0 };
+	*run->result = (struct synth_result){ 0 };
 	return jobs__run(&jobs, deadline_ms);
+}
+
+int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
+		struct synth_result *result)
+{
+	struct maps_run run = { .pids = pids, .fn = fn, .ctx = ctx, .result = result };
+
+	return run_maps(&run, nr, deadline_ms);
+}
+
+int synth__data_maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
+		     struct synth_result *result)
+{
+	struct maps_run run = { .pids = pids, .data = true, .fn = fn, .ctx = ctx,
+				.result = result };
+
+	return run_maps(&run, nr, deadline_ms);
 }

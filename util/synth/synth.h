@@ -44,9 +44,13 @@ struct synth_result {
 int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
 		struct synth_result *result);
 
+/* The same, and files that are mapped to be read come as well: prot tells. */
+int synth__data_maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
+		     struct synth_result *result);
+
 /*
  * Parses one line of /proc/PID/maps (no newline, len bytes, NUL not needed). Returns 1
- * and fills map (but for pid) if it is an executable mapping, 0 if it is another mapping,
+ * and fills map (but for pid) if it is an executable mapping, 0 and the same for another one,
  * -EINVAL if the line is malformed. path_buf (PATH_MAX) receives the path, the kernel's
  * one escape (\012, a newline) decoded, and is what map->path points to.
  */

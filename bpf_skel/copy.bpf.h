@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Copies of user registers and stacks, for user space to unwind: frame pointers are not what
+ * most binaries are built with. All of it is pruned unless asked for.
+ */
+#ifndef DENET_COPY_BPF_H
+#define DENET_COPY_BPF_H
+
+#include "maps.bpf.h"
+
+#define COPY_CHUNKS ((WIRE_MAX_COPY + WIRE_PAGE - 1) / WIRE_PAGE)
+#define COPY_ROOM (COPY_CHUNKS * WIRE_PAGE)
+#define ITER_COPY_ROOM (8 * WIRE_PAGE)
+#define USER32_CS 0x23 /* x86: a 32-bit task's code segment */
+
+/* The bytes end where user space says; that is rounded up to what a mask can bound. */
+struct copy_room {
+	struct wire_copy copy;
+	char stack[COPY_ROOM];
+};
+
+/* One for each CPU, which is more than a per-CPU map can have; one in all if none is taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy_room);
+} copies SEC(".maps");
+
+/* The sleepable iterator's room, of which one runs at a time. */
+struct iter_copy {
+	struct wire_copy copy;
+	char stack[ITER_COPY_ROOM];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iter_copy);
+} iter_copies SEC(".maps");
+
+/* How many of the bytes from address on lie on its page, if that is fewer than size; else 0. */
+static __always_inline __u32 rest_of_page(__u64 address, __u32 size)
+{
+	__u32 rest = WIRE_PAGE - (__u32)(address & (WIRE_PAGE - 1));
+
+	if (rest >= size)
+		return 0;
+	/* Spelt out for the verifier, since clang knows it already. */
+	asm volatile("%0 &= %1" : "+r"(rest) : "i"(WIRE_PAGE - 1));
+	return rest;
+}
+
+static __always_inline __u32 chunk_size(__u32 at, __u32 limit)
+{
+	return limit - at < WIRE_PAGE ? limit - at : WIRE_PAGE;
+}
+
+/*
+ * Copies the stack of current from sp on. A page that is not there ends the copy where it
+ * begins. A global function, whose loop the verifier walks once. Returns the number of bytes.
+ */
+__noinline __u32 copy_stack(struct copy_room *room, __u64 sp)
+{
+	if (!room)
+		return 0;
+	for (__u32 at = 0; at < COPY_ROOM; at += WIRE_PAGE) {
+		__u32 size, rest;
+
+		if (at >= settings.copy_bytes)
+			break;
+		size = chunk_size(at, settings.copy_bytes);
+		if (!bpf_probe_read_user(&room->stack[at], size, (void *)(sp + at)))
+			continue;
+		rest = rest_of_page(sp + at, size);
+		if (!rest || bpf_probe_read_user(&room->stack[at], rest, (void *)(sp + at)))
+			return at;
+		return at + rest;
+	}
+	return settings.copy_bytes;
+}
+
+/* The same for a task that sleeps; it may take as long as that task's memory does. */
+static __always_inline __u32 copy_stack_of(struct task_struct *task, char *stack, __u64 sp)
+{
+	__u32 limit = settings.copy_bytes;
+
+	if (limit > WIRE_MAX_ITER_COPY)
+		limit = WIRE_MAX_ITER_COPY;
+	for (__u32 at = 0; at < WIRE_MAX_ITER_COPY; at += WIRE_PAGE) {
+		__u32 size, rest;
+
+		if (at >= limit)
+			break;
+		size = chunk_size(at, limit);
+		if (!bpf_copy_from_user_task(&stack[at], size, (void *)(sp + at), task, 0))
+			continue;
+		rest = rest_of_page(sp + at, size);
+		if (!rest || bpf_copy_from_user_task(&stack[at], rest, (void *)(sp + at), task, 0))
+			return at;
+		return at + rest;
+	}
+	return limit;
+}
+
+enum copy_result {
+	COPY_TAKEN,
+	COPY_NONE,   /* the task has no user side */
+	COPY_COMPAT, /* a 32-bit task */
+};
+
+static __always_inline enum copy_result copy_registers(struct task_struct *task, __u64 *to)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (!bpf_core_field_exists(regs->orig_ax))
+		return COPY_NONE;
+	if (!regs->ip || !regs->sp)
+		return COPY_NONE;
+	if ((regs->cs & 0xffff) == USER32_CS)
+		return COPY_COMPAT;
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+	to[16] = regs->ip;
+	return COPY_TAKEN;
+}
+
+/* A size of a record that the verifier believes to be in a room of room bytes. */
+#define COPY_SIZE(bytes, room)                                                        \
+	({                                                                            \
+		__u32 size_ = (bytes) & ~7U;                                          \
+                                                                                      \
+		_Static_assert(((room) & ((room) - 1)) == 0, "no mask");              \
+		asm volatile("%0 &= %1" : "+r"(size_) : "i"((room) - 1));             \
+		size_;                                                                \
+	})
+
+static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnation, __u64 time,
+					  __u32 bytes)
+{
+	copy->head.kind = WIRE_COPY;
+	copy->head.size = sizeof(*copy) + bytes;
+	copy->incarnation = incarnation;
+	copy->time = time;
+	copy->bytes = bytes;
+	copy->reserved = 0;
+}
+
+/* Sends the copy of a block that is about to be sent itself, of current. */
+static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_block *block)
+{
+	__u32 index = bpf_get_smp_processor_id(), bytes;
+	enum copy_result result;
+	struct copy_room *room;
+
+	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
+		return;
+	room = bpf_map_lookup_elem(&copies, &index);
+	if (!room)
+		return;
+	result = copy_registers(bpf_get_current_task_btf(), room->copy.regs);
+	if (result == COPY_COMPAT)
+		cpu->own.accounts.compat_copies++;
+	if (result != COPY_TAKEN)
+		return;
+	bytes = copy_stack(room, room->copy.regs[7]);
+	bytes = COPY_SIZE(bytes, COPY_ROOM);
+	if (!bytes)
+		return;
+	describe_copy(&room->copy, block->incarnation, block->time, bytes);
+	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
+				  sizeof(room->copy) + (__u64)bytes)) {
+		cpu->own.accounts.lost_copies++;
+		return;
+	}
+	cpu->own.accounts.copies++;
+	block->stack_bytes = bytes;
+}
+
+/* Reads registers and stack of a task that is still blocked. Returns its room; NULL: none. */
+static __always_inline struct iter_copy *read_copy(struct task_struct *task)
+{
+	__u32 zero = 0, bytes;
+	struct iter_copy *room;
+
+	if (!settings.copy_bytes)
+		return NULL;
+	room = bpf_map_lookup_elem(&iter_copies, &zero);
+	if (!room || copy_registers(task, room->copy.regs) != COPY_TAKEN)
+		return NULL;
+	bytes = copy_stack_of(task, room->stack, room->copy.regs[7]);
+	room->copy.bytes = bytes;
+	return room;
+}
+
+static __always_inline void write_copy(struct seq_file *seq, struct iter_copy *room,
+				       __u64 incarnation, __u64 since)
+{
+	__u32 bytes = COPY_SIZE(room->copy.bytes, ITER_COPY_ROOM);
+
+	describe_copy(&room->copy, incarnation, since, bytes);
+	bpf_seq_write(seq, room, sizeof(room->copy) + bytes);
+}
+
+#endif /* DENET_COPY_BPF_H */

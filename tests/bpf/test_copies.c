@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Copies of registers and stacks, held against what the kernel's own walk along frame pointers
+ * found: the workload has them, so the chain can be read out of the copy.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "common/session.h"
+
+FIXTURE(copies)
+{
+	struct workload workload;
+	struct session session;
+	struct capture_options options;
+	uint64_t stack_end; /* of the workload's first thread */
+};
+
+FIXTURE_VARIANT(copies)
+{
+	uint32_t bytes;
+};
+
+FIXTURE_VARIANT_ADD(copies, of_8_bytes) { .bytes = 8 };
+FIXTURE_VARIANT_ADD(copies, of_a_page) { .bytes = 4096 };
+FIXTURE_VARIANT_ADD(copies, of_the_default_size) { .bytes = 8192 };
+FIXTURE_VARIANT_ADD(copies, of_the_greatest_size) { .bytes = CAPTURE_MAX_COPY };
+
+static uint64_t end_of_stack(pid_t pid)
+{
+	unsigned long long start, end = 0;
+	char path[64], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, "[stack]") && sscanf(line, "%llx-%llx", &start, &end) == 2)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return end;
+}
+
+/* Two threads that sleep in 32 stacks each. */
+static int start_workload(struct workload *workload)
+{
+	const char *const argv[] = { "stacks", "--wait", "--threads", "2", "--bits",
+				     "5",      "--us",	 "1000",      NULL };
+	int err = workload__start(workload, argv);
+
+	return err ? err : workload__await(workload, "READY");
+}
+
+FIXTURE_SETUP(copies)
+{
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+	self->options.copy_bytes = variant->bytes;
+	ASSERT_EQ(0, start_workload(&self->workload));
+	self->stack_end = end_of_stack(self->workload.pid);
+	ASSERT_LT(0, self->stack_end);
+}
+
+FIXTURE_TEARDOWN(copies)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+}
+
+/* Two words of the copy at an address of the thread's; false: it does not reach there. */
+static bool read_pair(const struct user_copy *copy, uint64_t address, uint64_t pair[2])
+{
+	uint64_t at = address - copy->regs[7];
+
+	if (address < copy->regs[7] || copy->nr < 16 || at > copy->nr - 16)
+		return false;
+	memcpy(pair, (const char *)copy->bytes + at, 16);
+	return true;
+}
+
+/* How many of the frames that the kernel found are in the copy as well; -1: one differs. */
+static int count_frames(const struct sample *sample)
+{
+	uint64_t pair[2] = { sample->copy->regs[6], sample->copy->regs[16] };
+	int nr = 0;
+
+	for (uint32_t i = 0; i < sample->user.nr; i++) {
+		if (pair[1] != sample->user.ips[i])
+			return -1;
+		nr++;
+		if (!read_pair(sample->copy, pair[0], pair))
+			break;
+	}
+	return nr;
+}
+
+TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t taken = 0, whole = 0, first = 0, missing = 0, end;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!capture__copies(self->session.capture))
+		SKIP(return, "this kernel or way of capture has no copies");
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i];
+		int nr;
+
+		/* One that waits in its exit has no user side any more. */
+		if (!sample->user.nr)
+			continue;
+		ASSERT_TRUE(sample->copy != NULL);
+		taken++;
+		nr = count_frames(sample);
+		ASSERT_LT(0, nr);
+		whole += (uint32_t)nr == sample->user.nr;
+		ASSERT_LE(sample->copy->nr, variant->bytes);
+		/*
+		 * It ends with a page: behind a stack there may be nothing, and in the first
+		 * thread's the kernel leaves a random gap that may never have been touched.
+		 */
+		end = sample->copy->regs[7] + sample->copy->nr;
+		if (sample->copy->nr < variant->bytes)
+			EXPECT_EQ(0, end % 4096);
+		if (sample->pid != sample->tid)
+			continue;
+		first++;
+		EXPECT_LE(end, self->stack_end);
+		missing += self->stack_end - sample->copy->regs[7] < variant->bytes;
+	}
+	/* Each thread sleeps in 32 stacks. */
+	EXPECT_LE(64, taken);
+	EXPECT_LE(1, first);
+	if (variant->bytes == CAPTURE_MAX_COPY)
+		EXPECT_LE(1, missing);
+	EXPECT_EQ(taken, stats->copies);
+	EXPECT_EQ(0, stats->lost_copies + stats->compat_copies);
+	if (variant->bytes >= 4096)
+		EXPECT_EQ(taken, whole);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+TEST_F(copies, sums_have_none_and_all_else_is_as_without)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(session__refused());
+	self->options.threshold_ns = 3600 * NSEC_PER_SEC;
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
+	ASSERT_EQ(0, session__close(&self->session));
+	EXPECT_LT(0, self->session.nr);
+	for (size_t i = 0; i < self->session.nr; i++)
+		EXPECT_EQ(NULL, self->session.samples[i].copy);
+	EXPECT_EQ(0, stats->copies);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+}
+
+FIXTURE(full_ring)
+{
+	struct workload workload;
+	struct session session;
+	struct capture_options options;
+};
+
+/* Room for one or two of the greatest copies on each CPU, and then for blocks. */
+FIXTURE_SETUP(full_ring)
+{
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+	self->options.copy_bytes = CAPTURE_MAX_COPY;
+	self->options.ring_pages = 32;
+	ASSERT_EQ(0, start_workload(&self->workload));
+}
+
+FIXTURE_TEARDOWN(full_ring)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+}
+
+TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t without = 0;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!capture__copies(self->session.capture))
+		SKIP(return, "this kernel or way of capture has no copies");
+	/* Nothing is read until it has ended. */
+	ASSERT_EQ(0, workload__go(&self->workload));
+	ASSERT_EQ(0, workload__finish(&self->workload));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++)
+		without += !self->session.samples[i].copy;
+	EXPECT_LT(0, without);
+	/* What has lost its copy is in the file without, unless it got lost as well. */
+	EXPECT_LE(without, stats->lost_copies);
+	EXPECT_LE(stats->lost_copies, without + stats->lost_ring.count);
+	EXPECT_LE(self->session.nr - without, stats->copies);
+	EXPECT_EQ(self->session.lost,
+		  stats->lost_copies + stats->lost_ring.count + stats->lost_sideband);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+}
+
+TEST_HARNESS_MAIN

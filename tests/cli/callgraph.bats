@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# --call-graph dwarf: user chains of what was built without frame pointers are those that gdb
+# shows at the same place.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	target=
+}
+
+teardown() {
+	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
+}
+
+need_gdb() {
+	command -v gdb >/dev/null || skip "no gdb on this machine"
+}
+
+# start COMMAND…: in the background, at the same addresses in each run; its PID is $target.
+start() {
+	setarch -R "$@" <&0 3>&- &
+	disown
+	target=$!
+}
+
+# sleeps PID: its first thread is off the CPU in a sleep, and stays there.
+sleeps() {
+	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] &&
+		grep -q "$2" "/proc/$1/wchan"
+}
+
+# gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each.
+gdb_chain() {
+	gdb -nx -q -batch -p "$1" -ex 'set backtrace past-main on' \
+		-ex 'frame apply all -q printf "%lx\n", (unsigned long)$pc' 2>/dev/null |
+		grep -xE '[0-9a-f]{6,16}'
+}
+
+# file_chain FILE [SYMBOL]: addresses of the user frames of its longest sample, as they are in
+# the file: perf script shows those of the mapped file.
+file_chain() {
+	perf report -D -i "$1" 2>/dev/null | awk '
+		/PERF_RECORD_SAMPLE/ { for (i = 1; i < NF; i++) if ($i == "period:") period = $(i + 1)
+				       use = period > longest; user = 0
+				       if (use) { longest = period; chain = "" } }
+		/^\.\.\.\.\. *[0-9]+: / && use { if ($NF == "fffffffffffffe00") user = 1
+			else if (user) { sub(/^0+/, "", $NF); chain = chain $NF "\n" } }
+		END { printf "%s", chain }'
+}
+
+# shown_chain FILE: the same frames as perf script shows them, without kernel frames.
+shown_chain() {
+	perf script -i "$1" -F ip,sym 2>/dev/null | grep -v '^[[:space:]]*ffff'
+}
+
+# same_chain GDB OURS: frame for frame, and so many frames at least.
+same_chain() {
+	diff "$1" "$2"
+	[ "$(wc -l <"$1")" -ge "$3" ]
+}
+
+write_python() {
+	cat >nested.py <<'END'
+import sys, time
+def bottom(s): time.sleep(s)
+def middle(s): return [bottom(s) for _ in range(1)]
+class Top:
+    def __call__(self, s): return sorted([1], key=lambda x: middle(s) and 1)
+Top()(float(sys.argv[1]))
+END
+}
+
+@test "python3 that is still blocked: its chain is gdb's, frame for frame" {
+	need_gdb
+	write_python
+	start /usr/bin/python3 nested.py 600
+	until_true sleeps "$target" nanosleep
+	denet-record --call-graph dwarf,28672 -p "$target" -- sleep 0.2
+	gdb_chain "$target" >gdb
+	file_chain perf.data >ours
+	same_chain gdb ours 10
+	# What frame pointers make of it.
+	denet-record -o fp.data -p "$target" -- sleep 0.2
+	[ "$(file_chain fp.data | wc -l)" -lt 5 ]
+}
+
+@test "python3 that has ended: the chain of its sleep is gdb's at that place" {
+	need_gdb
+	write_python
+	start /usr/bin/python3 nested.py 600
+	until_true sleeps "$target" nanosleep
+	gdb_chain "$target" >gdb
+	denet-record --call-graph dwarf,32768 --off-cpu-thresh 0 -- \
+		setarch -R /usr/bin/python3 nested.py 0.3
+	file_chain perf.data >ours
+	same_chain gdb ours 10
+}
+
+@test "bash that reads, and one that waits for its child: the chains are gdb's" {
+	need_gdb
+	mkfifo gate
+	exec 9<>gate
+	start bash -c 'f() { read -r line; echo "$line"; }; g() { f; }; g; true' <gate
+	until_true sleeps "$target" pipe_read
+	denet-record --call-graph dwarf -p "$target" -- sleep 0.1
+	gdb_chain "$target" >gdb
+	file_chain perf.data >ours
+	same_chain gdb ours 8
+	kill -KILL "$target"
+	start bash -c 'f() { sleep 20; true; }; f; true'
+	until_true sleeps "$target" do_wait
+	denet-record --call-graph dwarf -p "$target" -- sleep 0.1
+	gdb_chain "$target" >gdb
+	file_chain perf.data >ours
+	pkill -KILL -P "$target"
+	same_chain gdb ours 6
+}
+
+@test "--raw-stacks: perf itself unwinds, and finds the same frames" {
+	write_python
+	start /usr/bin/python3 nested.py 600
+	until_true sleeps "$target" nanosleep
+	denet-record --call-graph dwarf,28672 -o own.data -p "$target" -- sleep 0.1
+	denet-record --call-graph dwarf,28672 --raw-stacks -o raw.data -p "$target" -- sleep 0.1
+	perf evlist -v -i raw.data | grep -q 'REGS_USER|STACK_USER'
+	perf evlist -v -i own.data | refute grep -qE 'REGS_USER|STACK_USER'
+	# It shows the address of a call where ours shows the one behind it, and inlined names.
+	shown_chain own.data | awk 'NF && $2 ~ /^_?Py/ { print $2 }' >own
+	shown_chain raw.data | awk 'NF && $2 ~ /^_?Py/ { print $2 }' >raw
+	[ "$(wc -l <own)" -ge 8 ]
+	diff own raw
+}
+
+# in_code ADDRESS: one of the ranges in the file code holds it.
+in_code() {
+	local range
+
+	while read -r range; do
+		((0x$1 >= 0x${range%-*} && 0x$1 <= 0x${range#*-})) && return 0
+	done <code
+	echo "$1 is in no code"
+	return 1
+}
+
+@test "garbage that frame pointers lead to is in no chain" {
+	start bash -c 'f() { sleep 20; true; }; f; true'
+	until_true sleeps "$target" do_wait
+	run -0 denet-record -v -p "$target" -- sleep 0.1
+	[[ "$output" == *'chains by frame pointers that ended in garbage, cut: '* ]]
+	awk '$2 ~ /x/ { print $1 }' "/proc/$target/maps" >code
+	pkill -KILL -P "$target"
+	file_chain perf.data >ours
+	[ -s ours ]
+	while read -r address; do
+		in_code "$address"
+	done <ours
+}
+
+@test "--capture switch-out has no copies, says so, and follows frame pointers" {
+	run -0 denet-record --capture switch-out --call-graph dwarf -- "$naps" 1 5 10
+	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are followed'* ]]
+	[ "$(samples)" -ge 1 ]
+}
+
+@test "wrong sizes and modes are refused in perf's words" {
+	run -2 denet-record --call-graph dwarf,65536 -- true
+	[[ "$output" == *'ncorrect stack dump size (max 65528)'* ]]
+	run -2 denet-record --call-graph dwarf,x -- true
+	[[ "$output" == *'ncorrect stack dump size (max 65528)'* ]]
+	run -2 denet-record --call-graph lbr -- true
+	[[ "$output" == *'must be fp or dwarf[,BYTES]'* ]]
+	run -2 denet-record --raw-stacks -- true
+	[[ "$output" == *'--raw-stacks needs --call-graph dwarf'* ]]
+	[ ! -e perf.data ]
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/stopped.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "synth/synth.h"
+
+#define PATIENCE_NS (10 * NSEC_PER_SEC)
+
+int stopped__path(const char *name, char *path, size_t size)
+{
+	char own[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+	int n;
+
+	if (len < 0)
+		return -errno;
+	own[len] = '\0';
+	slash = strrchr(own, '/');
+	*slash = '\0';
+	n = snprintf(path, size, "%s/../unwind/%s", own, name);
+	if (n < 0 || (size_t)n >= size)
+		return -ENAMETOOLONG;
+	return access(path, R_OK) ? -errno : 0;
+}
+
+static void __attribute__((noreturn)) exec_program(const char *const *argv, int in)
+{
+	char path[2 * PATH_MAX];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* gdb is no ancestor of it, which some machines would ask for. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (dup2(in, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0) {
+		if (!strchr(argv[0], '/') && !stopped__path(argv[0], path, sizeof(path)))
+			execv(path, (char *const *)argv);
+		execvp(argv[0], (char *const *)argv);
+	}
+	_exit(127);
+}
+
+static bool is_there(const char *name)
+{
+	char path[2 * PATH_MAX], *paths, *rest = NULL;
+	bool found = false;
+
+	if (strchr(name, '/'))
+		return !access(name, X_OK);
+	if (!stopped__path(name, path, sizeof(path)))
+		return true;
+	paths = strdup(getenv("PATH") ? getenv("PATH") : "");
+	for (char *dir = strtok_r(paths, ":", &rest); dir && !found;
+	     dir = strtok_r(NULL, ":", &rest)) {
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		found = !access(path, X_OK);
+	}
+	free(paths);
+	return found;
+}
+
+int stopped__start(struct stopped *stopped, const char *const *argv)
+{
+	int in[2];
+
+	memset(stopped, 0, sizeof(*stopped));
+	if (!is_there(argv[0]))
+		return -ENOENT;
+	if (pipe2(in, O_CLOEXEC))
+		return -errno;
+	stopped->pid = fork();
+	if (!stopped->pid)
+		exec_program(argv, in[0]);
+	close(in[0]);
+	stopped->in = in[1];
+	stopped->tid = stopped->pid;
+	return stopped->pid < 0 ? -errno : 0;
+}
+
+/*
+ * The number of the system call that a thread blocks in; -1: it runs, or is gone. To read from
+ * another file than stdin is no block: it is on its way.
+ */
+static long blocked_in(pid_t pid, pid_t tid)
+{
+	char path[64], text[256];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0 || text[0] < '0' || text[0] > '9')
+		return -1;
+	text[len] = '\0';
+	if (!strncmp(text, "0 ", 2) && strncmp(text, "0 0x0 ", 6))
+		return -1;
+	return strtol(text, NULL, 10);
+}
+
+static pid_t find_blocked(pid_t pid, long nr, bool other)
+{
+	struct dirent *entry;
+	char path[64];
+	pid_t found = 0, tid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (tid && (tid != pid) == other && blocked_in(pid, tid) == nr)
+			found = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int stopped__await(struct stopped *stopped, long nr, bool other)
+{
+	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
+	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	pid_t tid;
+
+	while (clock__now_ns() < end) {
+		tid = find_blocked(stopped->pid, nr, other);
+		if (tid) {
+			stopped->tid = tid;
+			return 0;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return -ETIMEDOUT;
+}
+
+static void set_regs(struct unwind_regs *regs, const struct user_regs_struct *user)
+{
+	const unsigned long long in_order[UNWIND_NR_REGS] = {
+		user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
+		user->rbp, user->rsp, user->r8,	 user->r9,  user->r10, user->r11,
+		user->r12, user->r13, user->r14, user->r15, user->rip,
+	};
+
+	for (size_t i = 0; i < UNWIND_NR_REGS; i++)
+		regs->r[i] = in_order[i];
+}
+
+/* Page by page from the end of each, so that one that is missing costs what is behind it. */
+static int read_stack(struct stopped *stopped, size_t bytes)
+{
+	uint64_t at = stopped->regs.r[UNWIND_RSP];
+
+	stopped->stack_bytes = 0;
+	free(stopped->stack);
+	stopped->stack = malloc(bytes);
+	if (!stopped->stack)
+		return -ENOMEM;
+	while (stopped->stack_bytes < bytes) {
+		size_t size = 4096 - (at & 4095);
+		struct iovec local, remote;
+
+		if (size > bytes - stopped->stack_bytes)
+			size = bytes - stopped->stack_bytes;
+		local = (struct iovec){ stopped->stack + stopped->stack_bytes, size };
+		remote = (struct iovec){ (void *)(uintptr_t)at, size };
+		if (process_vm_readv(stopped->pid, &local, 1, &remote, 1, 0) != (ssize_t)size)
+			break;
+		stopped->stack_bytes += size;
+		at += size;
+	}
+	return stopped->stack_bytes ? 0 : -EFAULT;
+}
+
+int stopped__take(struct stopped *stopped, size_t bytes)
+{
+	struct user_regs_struct user;
+	int status, err = 0;
+
+	if (ptrace(PTRACE_SEIZE, stopped->tid, NULL, NULL))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, stopped->tid, NULL, NULL) ||
+	    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
+	    ptrace(PTRACE_GETREGS, stopped->tid, NULL, &user))
+		err = -errno;
+	if (!err) {
+		set_regs(&stopped->regs, &user);
+		err = read_stack(stopped, bytes);
+	}
+	ptrace(PTRACE_DETACH, stopped->tid, NULL, NULL);
+	return err;
+}
+
+/* The thread is traced and stopped. */
+static int run_to_call(const struct stopped *stopped, uint64_t start, uint64_t end,
+		       struct user_regs_struct *user)
+{
+	int status;
+
+	for (int calls = 0; calls < 1000; calls++) {
+		if (ptrace(PTRACE_SYSCALL, stopped->tid, NULL, NULL) ||
+		    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
+		    ptrace(PTRACE_GETREGS, stopped->tid, NULL, user))
+			return -errno;
+		if (user->rip >= start && user->rip < end)
+			return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end)
+{
+	struct user_regs_struct user;
+	int status, err;
+
+	if (ptrace(PTRACE_SEIZE, stopped->tid, NULL, NULL))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, stopped->tid, NULL, NULL) ||
+	    waitpid(stopped->tid, &status, __WALL) != stopped->tid)
+		err = -errno;
+	else
+		err = run_to_call(stopped, start, end, &user);
+	if (!err) {
+		set_regs(&stopped->regs, &user);
+		err = read_stack(stopped, bytes);
+	}
+	ptrace(PTRACE_DETACH, stopped->tid, NULL, NULL);
+	return err;
+}
+
+int stopped__tell_maps(const struct stopped *stopped, struct space *space, uint64_t time)
+{
+	struct synth_map from = { .pid = stopped->pid };
+	char path[PATH_MAX], *line = NULL;
+	size_t capacity = 0;
+	FILE *file;
+	ssize_t len;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", stopped->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (!err && (len = getline(&line, &capacity, file)) > 0) {
+		struct space_map map;
+
+		if (synth__parse_maps_line(line, (size_t)len - 1, &from, path) != 1)
+			continue;
+		map = (struct space_map){ .start = from.start, .len = from.len,
+					  .pgoff = from.pgoff, .maj = from.maj, .min = from.min,
+					  .ino = from.ino, .path = from.path };
+		err = space__map(space, stopped->pid, &map, time);
+	}
+	free(line);
+	fclose(file);
+	return err;
+}
+
+/* The script is a file, for gdb takes no python of more than a line from its command line. */
+static int write_script(pid_t tid, char *path, size_t size)
+{
+	const char *tmp = getenv("TMPDIR");
+	FILE *file;
+
+	snprintf(path, size, "%s/denet-gdb-%d", tmp ? tmp : "/tmp", getpid());
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	fprintf(file,
+		"set backtrace past-main on\n"
+		"set backtrace past-entry on\n"
+		"python\n"
+		"for thread in gdb.selected_inferior().threads():\n"
+		"    if thread.ptid[1] == %d: thread.switch()\n"
+		"frame = gdb.newest_frame()\n"
+		"while frame is not None:\n"
+		"    if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):\n"
+		"        print('frame %%x %%s' %% (frame.pc(), frame.name()))\n"
+		"    frame = frame.older()\n"
+		"end\n",
+		tid);
+	return fclose(file) ? -errno : 0;
+}
+
+static int read_frames(FILE *file, uint64_t *ips, size_t max, bool verbose)
+{
+	char *line = NULL;
+	size_t capacity = 0, nr = 0;
+
+	while (getline(&line, &capacity, file) > 0) {
+		if (verbose)
+			fprintf(stderr, "# gdb: %s", line);
+		if (!strncmp(line, "frame ", 6) && nr < max)
+			ips[nr++] = strtoull(line + 6, NULL, 16);
+	}
+	free(line);
+	return (int)nr;
+}
+
+int stopped__ask_gdb(const struct stopped *stopped, uint64_t *ips, size_t max, bool verbose)
+{
+	char script[PATH_MAX], command[2 * PATH_MAX];
+	FILE *file;
+	int nr;
+
+	if (!is_there("gdb"))
+		return -ENOENT;
+	nr = write_script(stopped->tid, script, sizeof(script));
+	if (nr)
+		return nr;
+	snprintf(command, sizeof(command),
+		 "DEBUGINFOD_URLS= gdb -nx -batch -p %d -x '%s' 2>&1 </dev/null", stopped->pid,
+		 script);
+	file = popen(command, "re");
+	nr = file ? read_frames(file, ips, max, verbose) : -errno;
+	if (file)
+		pclose(file);
+	unlink(script);
+	return nr ? nr : -EPERM;
+}
+
+void stopped__free(struct stopped *stopped)
+{
+	if (stopped->pid > 0) {
+		kill(stopped->pid, SIGKILL);
+		waitpid(stopped->pid, NULL, 0);
+		close(stopped->in);
+	}
+	free(stopped->stack);
+	memset(stopped, 0, sizeof(*stopped));
+}

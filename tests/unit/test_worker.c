@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The process that unwinds for us: that it does, and what becomes of samples when it does not. */
+#include "unwind/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "common/harness.h"
+#include "common/stopped.h"
+
+#define COPY 8192
+#define PATIENCE_NS (20 * NSEC_PER_SEC)
+#define MAX_SAMPLES 20000
+
+/* What came back for a sample. */
+struct given {
+	enum unwind_status status;
+	uint32_t nr;
+	uint64_t sum; /* of the frames */
+};
+
+FIXTURE(worker)
+{
+	struct stopped stopped;
+	struct unwind_worker *worker;
+	struct unwind_worker_stats stats;
+	struct given *given;
+	size_t nr;	 /* results */
+	bool disordered; /* a result that was not its turn */
+	const char *refused;
+};
+
+static int take_result(void *ctx, void *cookie, const struct unwind_result *result)
+{
+	FIXTURE_DATA(worker) *self = ctx;
+	struct given *given = &self->given[self->nr];
+
+	if ((uintptr_t)cookie != self->nr)
+		self->disordered = true;
+	*given = (struct given){ .status = result->status, .nr = result->nr };
+	for (uint32_t i = 0; i < result->nr; i++)
+		given->sum += result->ips[i] * (i + 1);
+	self->nr++;
+	return 0;
+}
+
+FIXTURE_SETUP(worker)
+{
+	const struct unwind_worker_options options = { .max_bytes = 1 << 20, .deadline_ms = 200 };
+	const char *const argv[] = { "nofp", "nested", NULL };
+	int err;
+
+	memset(self, 0, sizeof(*self));
+	self->given = calloc(MAX_SAMPLES, sizeof(*self->given));
+	self->worker = unwind_worker__new(&options, take_result, self);
+	ASSERT_NE(NULL, self->worker);
+	err = stopped__start(&self->stopped, argv);
+	if (!err)
+		err = stopped__await(&self->stopped, SYS_pause, false);
+	if (!err)
+		err = stopped__take(&self->stopped, COPY);
+	if (err == -EPERM)
+		self->refused = "another process's registers must not be read here";
+	else
+		ASSERT_EQ(0, err);
+}
+
+FIXTURE_TEARDOWN(worker)
+{
+	unwind_worker__delete(self->worker);
+	stopped__free(&self->stopped);
+	free(self->given);
+}
+
+typedef FIXTURE_DATA(worker) data;
+
+/* The worker's own way to hear of a mapping; stopped__tell_maps() knows spaces only. */
+static int tell_maps(data *self)
+{
+	struct space *space = space__new();
+	const struct layout *layout;
+	int err = space ? stopped__tell_maps(&self->stopped, space, 0) : -ENOMEM;
+	uint64_t addr = 0;
+
+	layout = err ? NULL : space__at(space, self->stopped.pid, 0);
+	for (size_t i = 0; layout && i < layout__count(layout) && !err; i++) {
+		const struct layout_map *map = layout__after(layout, 0, addr);
+		const struct space_map told = { .start = map->start,
+						.len = map->end - map->start,
+						.pgoff = map->pgoff,
+						.maj = map->file->maj,
+						.min = map->file->min,
+						.ino = map->file->ino,
+						.path = map->file->path };
+
+		err = unwind_worker__map(self->worker, self->stopped.pid, &told, 0);
+		addr = map->end;
+	}
+	space__delete(space);
+	return err;
+}
+
+static int put(data *self, size_t number)
+{
+	const struct unwind_sample sample = {
+		.pid = self->stopped.pid,
+		.time = 1,
+		.regs = self->stopped.regs,
+		.stack = self->stopped.stack,
+		.stack_bytes = self->stopped.stack_bytes,
+		.max_frames = 127,
+	};
+
+	return unwind_worker__put(self->worker, &sample, (void *)(uintptr_t)number);
+}
+
+/* Polls until so many results are there. */
+static int await_results(data *self, size_t nr)
+{
+	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	int err = 0;
+
+	while (!err && self->nr < nr && clock__now_ns() < end)
+		err = unwind_worker__poll(self->worker, 50);
+	unwind_worker__stats(self->worker, &self->stats);
+	return err ? err : self->nr == nr ? 0 : -ETIMEDOUT;
+}
+
+/* Puts all, with as many polls as it takes. */
+static int put_all(data *self, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		while ((err = put(self, i)) == -ENOSPC && !unwind_worker__poll(self->worker, 50))
+			;
+	}
+	return err;
+}
+
+static bool are_all_complete(const data *self, size_t from)
+{
+	for (size_t i = from; i < self->nr; i++) {
+		if (self->given[i].status != UNWIND_COMPLETE || self->given[i].nr < 22 ||
+		    self->given[i].sum != self->given[self->nr - 1].sum)
+			return false;
+	}
+	return self->nr > from && !self->disordered;
+}
+
+TEST_F(worker, samples_come_back_in_order_with_all_their_frames)
+{
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, put_all(self, 3000));
+	ASSERT_EQ(0, await_results(self, 3000));
+	EXPECT_TRUE(are_all_complete(self, 0));
+	EXPECT_EQ(3000, self->stats.status[UNWIND_COMPLETE]);
+	EXPECT_EQ(0, self->stats.restarts);
+	EXPECT_EQ(0, unwind_worker__pending(self->worker));
+}
+
+TEST_F(worker, what_is_told_after_the_start_is_heard_in_its_turn)
+{
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, put(self, 0));
+	ASSERT_EQ(0, await_results(self, 1));
+	EXPECT_EQ(UNWIND_NO_MAPS, self->given[0].status);
+	ASSERT_EQ(0, put(self, 1));
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, put(self, 2));
+	ASSERT_EQ(0, unwind_worker__exec(self->worker, self->stopped.pid, 0));
+	unwind_worker__forget(self->worker, 5);
+	ASSERT_EQ(0, put(self, 3));
+	ASSERT_EQ(0, await_results(self, 4));
+	EXPECT_EQ(UNWIND_NO_MAPS, self->given[1].status);
+	EXPECT_EQ(UNWIND_COMPLETE, self->given[2].status);
+	EXPECT_EQ(UNWIND_NO_MAPS, self->given[3].status);
+}
+
+TEST_F(worker, no_more_than_fits_is_taken_and_the_rest_is_counted)
+{
+	size_t nr = 0;
+
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	while (nr < 1000 && !put(self, nr))
+		nr++;
+	/* A megabyte, of which an eighth is kept for events. */
+	EXPECT_LT(80, nr);
+	EXPECT_GT(128, nr);
+	EXPECT_EQ(-ENOSPC, put(self, nr));
+	ASSERT_EQ(0, await_results(self, nr));
+	EXPECT_TRUE(are_all_complete(self, 0));
+	EXPECT_EQ(2, self->stats.full);
+}
+
+TEST_F(worker, more_events_than_fit_are_not_lost)
+{
+	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "/x", .ino = 1 };
+
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, put(self, 0));
+	for (int i = 0; i < 20000; i++)
+		ASSERT_EQ(0, unwind_worker__map(self->worker, 100000 + i % 100, &map,
+						(uint64_t)i));
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, await_results(self, 1));
+	ASSERT_EQ(0, put(self, 1));
+	ASSERT_EQ(0, await_results(self, 2));
+	EXPECT_EQ(UNWIND_NO_MAPS, self->given[0].status);
+	EXPECT_EQ(UNWIND_COMPLETE, self->given[1].status);
+}
+
+TEST_F(worker, a_process_that_dies_costs_one_sample_at_most)
+{
+	pid_t pid;
+
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	for (int i = 0; i < 5; i++) {
+		for (int n = 0; n < 60; n++)
+			ASSERT_EQ(0, put(self, self->nr + unwind_worker__pending(self->worker)));
+		pid = unwind_worker__pid(self->worker);
+		ASSERT_LT(0, pid);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(0, await_results(self, (size_t)(i + 1) * 60));
+		EXPECT_NE(pid, unwind_worker__pid(self->worker));
+	}
+	EXPECT_FALSE(self->disordered);
+	EXPECT_GE(5, self->stats.status[UNWIND_FAILED]);
+	EXPECT_EQ(300, self->stats.status[UNWIND_FAILED] + self->stats.status[UNWIND_COMPLETE]);
+	EXPECT_GE(5, self->stats.restarts);
+}
+
+TEST_F(worker, a_process_that_gets_stuck_is_replaced)
+{
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, unwind_worker__start(self->worker));
+	ASSERT_EQ(0, kill(unwind_worker__pid(self->worker), SIGSTOP));
+	for (size_t i = 0; i < 50; i++)
+		ASSERT_EQ(0, put(self, i));
+	ASSERT_EQ(0, await_results(self, 50));
+	EXPECT_EQ(1, self->stats.restarts);
+	EXPECT_GE(1, self->stats.status[UNWIND_FAILED]);
+	EXPECT_TRUE(are_all_complete(self, 1));
+}
+
+TEST_F(worker, it_gives_up_when_every_process_dies)
+{
+	size_t nr = 0;
+
+	SKIP_FOR(self->refused);
+	while (put(self, nr) == 0 && nr < 1000) {
+		nr++;
+		kill(unwind_worker__pid(self->worker), SIGKILL);
+		ASSERT_EQ(0, await_results(self, nr));
+	}
+	EXPECT_EQ(-ESHUTDOWN, put(self, nr));
+	EXPECT_EQ(UNWIND_WORKER_RESTARTS, self->stats.restarts);
+	EXPECT_EQ(nr, self->nr);
+}
+
+TEST_F(worker, what_is_abandoned_comes_back_without_frames)
+{
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, unwind_worker__start(self->worker));
+	ASSERT_EQ(0, kill(unwind_worker__pid(self->worker), SIGSTOP));
+	for (size_t i = 0; i < 10; i++)
+		ASSERT_EQ(0, put(self, i));
+	EXPECT_EQ(10, unwind_worker__pending(self->worker));
+	ASSERT_EQ(0, unwind_worker__abandon(self->worker));
+	ASSERT_EQ(10, self->nr);
+	EXPECT_FALSE(self->disordered);
+	for (size_t i = 0; i < 10; i++)
+		EXPECT_EQ(0, self->given[i].nr);
+	/* It can be used again. */
+	ASSERT_EQ(0, put(self, 10));
+	ASSERT_EQ(0, await_results(self, 11));
+	EXPECT_EQ(UNWIND_COMPLETE, self->given[10].status);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A program that blocks at a known place and that no frame pointer leads through: it is built
+ * with -O2 -fomit-frame-pointer. argv[1] says how deep and where; the truth about its stack is
+ * what gdb makes of it.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KNOWN __attribute__((noipa))
+
+/* What comes behind a call keeps it from becoming a jump. */
+static volatile int sink;
+
+static KNOWN void wait_in_pause(void)
+{
+	pause();
+	sink++;
+}
+
+static KNOWN void descend(int depth)
+{
+	volatile char room[64];
+
+	room[depth % 64] = 1;
+	if (depth)
+		descend(depth - 1);
+	else
+		wait_in_pause();
+	sink += room[depth % 64];
+}
+
+static void handle(int signal)
+{
+	wait_in_pause();
+	sink = signal;
+}
+
+static KNOWN void be_interrupted(int flags)
+{
+	struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
+
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	sink++;
+}
+
+static void set_stack(void)
+{
+	stack_t stack = { .ss_size = 65536 };
+
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
+		exit(1);
+}
+
+static KNOWN void wait_for(sem_t *semaphore)
+{
+	sem_wait(semaphore);
+	sink++;
+}
+
+static void *run_thread(void *arg)
+{
+	wait_for(arg);
+	return NULL;
+}
+
+static void run_threads(void)
+{
+	static sem_t semaphore;
+	pthread_t threads[4];
+
+	sem_init(&semaphore, 0, 0);
+	for (int i = 0; i < 4; i++) {
+		if (pthread_create(&threads[i], NULL, run_thread, &semaphore))
+			exit(1);
+	}
+	pthread_join(threads[0], NULL);
+}
+
+/* Each library waits for a byte on stdin, in functions of its own. */
+static void run_library(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	void (*wait_inside)(void);
+
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+	wait_inside = (void (*)(void))dlsym(library, "wait_inside");
+	if (!wait_inside)
+		exit(1);
+	wait_inside();
+	dlclose(library);
+}
+
+/* Code that no file has, with a frame pointer: push rbp; mov rbp, rsp; call rdi; pop rbp; ret. */
+static void run_made_code(void)
+{
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+	void *room = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void (*call)(void (*)(void));
+
+	if (room == MAP_FAILED)
+		exit(1);
+	memcpy(room, code, sizeof(code));
+	if (mprotect(room, 4096, PROT_READ | PROT_EXEC))
+		exit(1);
+	call = (void (*)(void (*)(void)))room;
+	call(wait_in_pause);
+	sink++;
+}
+
+/* The vDSO does not know this clock, and calls the kernel itself. */
+static KNOWN void ask_the_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(how, "nested")) {
+		descend(20);
+	} else if (!strcmp(how, "deep")) {
+		descend(600);
+	} else if (!strcmp(how, "handler")) {
+		be_interrupted(0);
+	} else if (!strcmp(how, "altstack")) {
+		set_stack();
+		be_interrupted(SA_ONSTACK);
+	} else if (!strcmp(how, "threads")) {
+		run_threads();
+	} else if (!strcmp(how, "clock")) {
+		for (;;)
+			ask_the_time();
+	} else if (!strcmp(how, "made")) {
+		run_made_code();
+	} else if (!strcmp(how, "libraries")) {
+		for (int i = 2; i < argc; i++)
+			run_library(argv[i]);
+	} else {
+		return 2;
+	}
+	return 0;
+}

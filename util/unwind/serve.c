@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The process that unwinds. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unwind/protocol.h"
+#include "unwind/unwinder.h"
+
+struct server {
+	struct exchange *exchange;
+	struct space *space;
+	struct unwinder *unwinder;
+	int bell;
+};
+
+static int apply_event(struct server *server, uint32_t kind, const struct protocol_event *event)
+{
+	struct space_map map = event->map;
+
+	switch (kind) {
+	case EXCHANGE_MAP:
+		map.path = (const char *)(event + 1);
+		return space__map(server->space, event->pid, &map, event->time);
+	case EXCHANGE_FORK:
+		return space__fork(server->space, event->pid, event->parent, event->time);
+	case EXCHANGE_EXEC:
+		return space__exec(server->space, event->pid, event->time);
+	case EXCHANGE_EXIT:
+		space__exit(server->space, event->pid, event->time);
+		return 0;
+	default:
+		space__forget(server->space, event->time);
+		return 0;
+	}
+}
+
+static int answer_sample(struct server *server, struct protocol_sample *in)
+{
+	struct protocol_answer *answer =
+		(void *)((char *)in + protocol__answer_at(in->stack_bytes));
+	struct unwind_sample sample = {
+		.pid = in->pid,
+		.time = in->time,
+		.regs = in->regs,
+		.stack = in + 1,
+		.stack_bytes = in->stack_bytes,
+		.max_frames = in->max_frames,
+	};
+	struct unwind_result result;
+	int err = unwinder__unwind(server->unwinder, &sample, &result);
+
+	if (err)
+		return err;
+	answer->status = result.status;
+	answer->nr = result.nr;
+	memcpy(answer->ips, result.ips, result.nr * sizeof(*result.ips));
+	return 0;
+}
+
+static int serve_entry(struct server *server, struct exchange_entry *entry, bool fresh)
+{
+	int err = 0;
+
+	if (entry->kind == EXCHANGE_SAMPLE)
+		err = answer_sample(server, (void *)entry->data);
+	else if (entry->kind != EXCHANGE_SKIP && fresh)
+		err = apply_event(server, entry->kind, (void *)entry->data);
+	if (err)
+		return err;
+	exchange__done(server->exchange);
+	if (entry->kind == EXCHANGE_SAMPLE && exchange__ring_bell(server->exchange))
+		send(server->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return 0;
+}
+
+/* 1: there is more; 0: the parent has closed its end; -errno. */
+static int sleep_until_more(struct server *server)
+{
+	char bytes[64];
+	bool fresh;
+	ssize_t len;
+
+	exchange__set_child_sleeps(server->exchange, true);
+	/* It may have come in between, from a parent that still saw us awake. */
+	if (exchange__next(server->exchange, &fresh)) {
+		exchange__set_child_sleeps(server->exchange, false);
+		return 1;
+	}
+	do {
+		len = recv(server->bell, bytes, sizeof(bytes), 0);
+	} while (len < 0 && errno == EINTR);
+	exchange__set_child_sleeps(server->exchange, false);
+	return len < 0 ? -errno : len > 0;
+}
+
+static int serve_all(struct server *server)
+{
+	struct exchange_entry *entry;
+	bool fresh;
+	int ret;
+
+	for (;;) {
+		entry = exchange__next(server->exchange, &fresh);
+		ret = entry ? serve_entry(server, entry, fresh) : sleep_until_more(server);
+		if (ret < 0 || (!entry && !ret))
+			return ret;
+	}
+}
+
+int protocol__serve(struct exchange *exchange, struct space *space, int bell,
+		    const uint64_t *avoid, size_t nr_avoid)
+{
+	struct server server = { .exchange = exchange, .space = space, .bell = bell };
+	int err;
+
+	server.unwinder = unwinder__new(space, &err);
+	for (size_t i = 0; i < nr_avoid && !err; i++)
+		err = unwinder__avoid(server.unwinder, avoid[i]);
+	if (!err) {
+		unwinder__tell_file(server.unwinder, exchange__place(exchange));
+		err = serve_all(&server);
+	}
+	unwinder__delete(server.unwinder);
+	return err;
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "unwind/unwinder.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unwind/images.h"
+
+/* Address spaces and files that are kept ready; they cost memory, and little time to make. */
+#define MAX_SESSIONS 256
+#define MAX_IMAGES 2048
+
+/* What libdwfl knows of one layout: a module for each file that a frame has been in. */
+struct session {
+	uint64_t layout_id; /* 0: free */
+	uint64_t used;	    /* number of the sample that it was used for last */
+	Dwfl *dwfl;
+};
+
+/* One sample on its way. */
+struct walk {
+	struct unwinder *unwinder;
+	const struct unwind_sample *sample;
+	const struct layout *layout;
+	struct session *session;
+	enum unwind_status status;
+	uint32_t max_frames;
+	uint32_t nr;
+	uint64_t sp;	    /* of the latest frame */
+	uint64_t look_up;   /* where the CFI of the latest frame is looked up */
+	uint64_t last_read; /* what was read last while it was unwound */
+	bool was_activation; /* the latest frame was interrupted, or is what interrupts */
+	bool missed;	    /* something outside of the copy was asked for meanwhile */
+	bool no_base;	    /* its frame pointer is 0, which marks the root */
+	bool unreadable;    /* it is in a file that could not be opened */
+	bool conflict;	    /* the session has another file at a place: it must be made anew */
+};
+
+struct unwinder {
+	const struct space *space;
+	struct images images;
+	Elf *own; /* tells libdwfl the architecture */
+	int own_fd;
+	struct session sessions[MAX_SESSIONS];
+	uint64_t samples;
+	uint64_t nr_sessions; /* ever made */
+	struct walk *walk;    /* for libdwfl's callbacks */
+	volatile uint64_t *place;
+	uint64_t ips[UNWIND_MAX_FRAMES];
+};
+
+const char *unwind__status_name(enum unwind_status status)
+{
+	static const char *const names[UNWIND_NR_STATUS] = {
+		[UNWIND_COMPLETE] = "complete",
+		[UNWIND_CUT_STACK] = "beyond the copy of the stack",
+		[UNWIND_CUT_CFI] = "no unwind information",
+		[UNWIND_CUT_GARBAGE] = "garbage",
+		[UNWIND_CUT_LIMIT] = "too many frames",
+		[UNWIND_NO_MAPS] = "unknown process",
+		[UNWIND_32BIT] = "32-bit program",
+		[UNWIND_FAILED] = "failed",
+	};
+
+	return status < UNWIND_NR_STATUS ? names[status] : "?";
+}
+
+/* The module's file is handed to libdwfl as a reference to what all sessions share. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	const struct image *image = *userdata;
+
+	(void)module;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	*elf = elf_begin(-1, ELF_C_READ_MMAP, image->elf);
+	if (!*elf)
+		*elf = elf_begin(-1, ELF_C_READ, image->elf);
+	return -1;
+}
+
+/* No search for debug files: they would be opened by names that the target chooses. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **debug_name)
+{
+	int fd = image__minidebug(*userdata);
+
+	(void)module;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)link;
+	(void)crc;
+	(void)debug_name;
+	return fd < 0 ? -1 : fd;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+};
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	if (*thread_arg)
+		return 0;
+	*thread_arg = arg;
+	return 1;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+{
+	(void)dwfl;
+	*thread_arg = arg;
+	return tid == 1;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct unwinder *unwinder = arg;
+
+	return dwfl_thread_state_registers(thread, 0, UNWIND_NR_REGS,
+					   unwinder->walk->sample->regs.r);
+}
+
+/* Only the copy of the stack: what else there is in memory now is not what was there then. */
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *arg)
+{
+	struct walk *walk = ((struct unwinder *)arg)->walk;
+	const struct unwind_sample *sample = walk->sample;
+	uint64_t offset = addr - sample->regs.r[UNWIND_RSP];
+
+	(void)dwfl;
+	if (addr < sample->regs.r[UNWIND_RSP] || sample->stack_bytes < sizeof(*value) ||
+	    offset > sample->stack_bytes - sizeof(*value)) {
+		walk->missed = true;
+		return false;
+	}
+	memcpy(value, (const char *)sample->stack + offset, sizeof(*value));
+	walk->last_read = *value;
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+static void session__end(struct session *session)
+{
+	if (session->dwfl)
+		dwfl_end(session->dwfl);
+	*session = (struct session){ 0 };
+}
+
+static int session__begin(struct unwinder *unwinder, struct session *session, uint64_t layout_id)
+{
+	session->dwfl = dwfl_begin(&callbacks);
+	if (!session->dwfl)
+		return -ENOMEM;
+	if (!dwfl_attach_state(session->dwfl, unwinder->own, 1, &thread_callbacks, unwinder)) {
+		session__end(session);
+		return -ENOMEM;
+	}
+	session->layout_id = layout_id;
+	unwinder->nr_sessions++;
+	return 0;
+}
+
+/* The one of the layout, else the one that was used least recently, made anew. */
+static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
+{
+	struct session *oldest = unwinder->sessions, *session;
+
+	for (size_t i = 0; i < MAX_SESSIONS; i++) {
+		session = &unwinder->sessions[i];
+		if (session->layout_id == layout_id)
+			return session;
+		if (session->used < oldest->used)
+			oldest = session;
+	}
+	session__end(oldest);
+	return session__begin(unwinder, oldest, layout_id) ? NULL : oldest;
+}
+
+static void forget_all(struct unwinder *unwinder)
+{
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		session__end(&unwinder->sessions[i]);
+	images__clear(&unwinder->images);
+}
+
+/* Whether libdwfl has the file at the address; a conflict ends the walk. */
+static bool has_module(struct walk *walk, const struct image *image, uint64_t addr)
+{
+	Dwfl_Module *module = dwfl_addrmodule(walk->session->dwfl, addr);
+	void **userdata = NULL;
+
+	if (!module)
+		return false;
+	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	walk->conflict = userdata && *userdata != image;
+	return true;
+}
+
+/*
+ * Whether there may be frame information that we cannot get at: then the frame pointer is
+ * nothing to go by. Made code has none, and runtimes keep it in a memfd.
+ */
+static bool is_unreadable(const struct image *image, const struct space_file *file)
+{
+	return image->err && image->err != -ENOEXEC && file->ino &&
+	       strncmp(file->path, "/memfd:", strlen("/memfd:"));
+}
+
+/* Tells libdwfl of the file that is mapped at the address. 0 or -ENOMEM. */
+static int report_module(struct walk *walk, const struct layout_map *map, uint64_t addr)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	const struct image *image;
+	Dwfl_Module *module;
+	void **userdata;
+	uint64_t bias;
+
+	image = images__get(&unwinder->images, walk->sample->pid, map);
+	if (!image)
+		return -ENOMEM;
+	if (image->is_32bit)
+		walk->status = UNWIND_32BIT;
+	walk->unreadable = is_unreadable(image, map->file);
+	if (unwinder->place)
+		*unwinder->place = map->file->id;
+	if (image__bias(image, map, &bias) || has_module(walk, image, addr))
+		return 0;
+	dwfl_report_begin_add(walk->session->dwfl);
+	module = dwfl_report_module(walk->session->dwfl, map->file->path, bias + image->low,
+				    bias + image->high);
+	if (dwfl_report_end(walk->session->dwfl, NULL, NULL) || !module)
+		return -ENOMEM;
+	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = (void *)(uintptr_t)image;
+	return 0;
+}
+
+/*
+ * The mapping that a frame is in. A return address may lie behind the last byte of its
+ * function; where a signal interrupted, it is the address itself.
+ */
+static const struct layout_map *find_map(const struct walk *walk, uint64_t pc)
+{
+	const struct layout_map *map = NULL;
+
+	if (walk->nr)
+		map = layout__find(walk->layout, walk->sample->time, pc - 1);
+	return map ? map : layout__find(walk->layout, walk->sample->time, pc);
+}
+
+static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
+{
+	Dwarf_Word sp;
+
+	if (!activation && !layout__find(walk->layout, walk->sample->time, pc - 1))
+		return false;
+	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp))
+		return false;
+	if (walk->nr && sp <= walk->sp && !(activation && walk->was_activation))
+		return false;
+	walk->sp = sp;
+	return true;
+}
+
+static int stop(struct walk *walk, enum unwind_status status)
+{
+	walk->status = status;
+	return DWARF_CB_ABORT;
+}
+
+/* Notes what the end of the walk will be judged by, and the frame if it makes sense. */
+static bool add_frame(struct walk *walk, Dwfl_Frame *frame)
+{
+	bool activation = false;
+	Dwarf_Addr pc = 0;
+	Dwarf_Word base;
+
+	walk->missed = false;
+	walk->last_read = UINT64_MAX;
+	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
+	/* This unwinds the frame already, to see whether it is a signal's. */
+	dwfl_frame_pc(frame, &pc, &activation);
+	if (!is_sane(walk, frame, pc, activation))
+		return false;
+	walk->was_activation = activation;
+	walk->look_up = pc - !activation;
+	walk->unwinder->ips[walk->nr++] = pc;
+	return true;
+}
+
+/* Called with each frame, before libdwfl looks for its caller. */
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct walk *walk = arg;
+	const struct layout_map *map;
+	Dwarf_Addr pc;
+
+	if (walk->nr == walk->max_frames)
+		return stop(walk, UNWIND_CUT_LIMIT);
+	if (!dwfl_frame_pc(frame, &pc, NULL))
+		return stop(walk, UNWIND_CUT_CFI);
+	map = find_map(walk, pc);
+	if (!map)
+		return stop(walk, UNWIND_CUT_GARBAGE);
+	if (report_module(walk, map, walk->nr ? pc - 1 : pc))
+		return stop(walk, UNWIND_FAILED);
+	if (walk->conflict || walk->status == UNWIND_32BIT)
+		return DWARF_CB_ABORT;
+	if (!add_frame(walk, frame))
+		return stop(walk, UNWIND_CUT_GARBAGE);
+	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
+}
+
+/* The last frame's CFI says of a root that it has no return address. */
+static bool is_marked_root(const struct walk *walk, Dwarf_CFI *cfi, Dwarf_Addr bias)
+{
+	Dwarf_Op room[3], *ops = NULL;
+	Dwarf_Frame *frame;
+	size_t nr_ops = 0;
+	bool root;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, walk->look_up - bias, &frame))
+		return false;
+	root = !dwarf_frame_register(frame, UNWIND_RIP, room, &ops, &nr_ops) && !nr_ops &&
+	       ops == room;
+	free(frame);
+	return root;
+}
+
+static bool is_root(const struct walk *walk)
+{
+	Dwfl_Module *module = dwfl_addrmodule(walk->session->dwfl, walk->look_up);
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi;
+
+	if (module) {
+		cfi = dwfl_module_eh_cfi(module, &bias);
+		if (is_marked_root(walk, cfi, bias))
+			return true;
+		cfi = dwfl_module_dwarf_cfi(module, &bias);
+		if (is_marked_root(walk, cfi, bias))
+			return true;
+	}
+	/* A return address of 0, read last, since its register has the greatest number. */
+	return !walk->missed && !walk->last_read;
+}
+
+/* libdwfl takes a register that it cannot read for one that the root leaves undefined. */
+static enum unwind_status status_of_end(const struct walk *walk, int ret)
+{
+	if (!ret && is_root(walk))
+		return UNWIND_COMPLETE;
+	if (ret && walk->no_base && walk->nr > 1)
+		return UNWIND_COMPLETE;
+	return walk->missed ? UNWIND_CUT_STACK : UNWIND_CUT_CFI;
+}
+
+static int walk_once(struct walk *walk)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	int ret;
+
+	walk->session = find_session(unwinder, layout__id(walk->layout));
+	if (!walk->session)
+		return -ENOMEM;
+	walk->session->used = ++unwinder->samples;
+	walk->status = UNWIND_COMPLETE;
+	walk->nr = 0;
+	walk->conflict = false;
+	walk->was_activation = false;
+	unwinder->walk = walk;
+	ret = dwfl_getthread_frames(walk->session->dwfl, 1, take_frame, walk);
+	if (ret != DWARF_CB_ABORT)
+		walk->status = walk->nr ? status_of_end(walk, ret) : UNWIND_FAILED;
+	unwinder->walk = NULL;
+	return 0;
+}
+
+static int walk_again(struct walk *walk)
+{
+	int err = walk_once(walk);
+
+	/* What was there before has been replaced: the session has to forget it. */
+	if (!err && walk->conflict) {
+		session__end(walk->session);
+		err = walk_once(walk);
+		if (!err && walk->conflict)
+			walk->status = UNWIND_CUT_GARBAGE;
+	}
+	if (walk->status == UNWIND_32BIT)
+		walk->nr = 0;
+	return err;
+}
+
+int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *sample,
+		     struct unwind_result *result)
+{
+	struct walk walk = { .unwinder = unwinder, .sample = sample };
+	int err = 0;
+
+	*result = (struct unwind_result){ .status = UNWIND_NO_MAPS, .ips = unwinder->ips };
+	walk.layout = space__at(unwinder->space, sample->pid, sample->time);
+	if (!walk.layout)
+		return 0;
+	walk.max_frames = sample->max_frames;
+	if (!walk.max_frames || walk.max_frames > UNWIND_MAX_FRAMES)
+		walk.max_frames = UNWIND_MAX_FRAMES;
+	if (unwinder->images.nr > MAX_IMAGES)
+		forget_all(unwinder);
+	err = walk_again(&walk);
+	if (unwinder->place)
+		*unwinder->place = 0;
+	result->status = walk.status;
+	result->nr = walk.nr;
+	return err;
+}
+
+struct unwinder *unwinder__new(const struct space *space, int *err)
+{
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	*err = -ENOMEM;
+	if (!unwinder)
+		return NULL;
+	unwinder->space = space;
+	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);
+	if (!unwinder->own) {
+		*err = unwinder->own_fd < 0 ? -errno : -ENOTSUP;
+		unwinder__delete(unwinder);
+		return NULL;
+	}
+	*err = 0;
+	return unwinder;
+}
+
+void unwinder__delete(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	forget_all(unwinder);
+	images__free(&unwinder->images);
+	if (unwinder->own)
+		elf_end(unwinder->own);
+	if (unwinder->own_fd >= 0)
+		close(unwinder->own_fd);
+	free(unwinder);
+}
+
+void unwinder__tell_file(struct unwinder *unwinder, volatile uint64_t *place)
+{
+	unwinder->place = place;
+	unwinder->images.opening = place;
+}
+
+int unwinder__avoid(struct unwinder *unwinder, uint64_t file_id)
+{
+	return images__avoid(&unwinder->images, file_id);
+}
+
+void unwinder__stats(const struct unwinder *unwinder, struct unwinder_stats *stats)
+{
+	stats->opened = unwinder->images.opened;
+	stats->refused = unwinder->images.refused;
+	stats->spaces = unwinder->nr_sessions;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "unwind/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "unwind/protocol.h"
+
+/* A part of the ring is kept for what happens to the address spaces, which must not get lost. */
+#define EVENT_SHARE 8
+/* One that waits for a CPU looks stuck, too: it gets this many times the deadline. */
+#define STARVING_TIMES 10
+/*
+ * Deaths after which a file is left alone: one alone may have had another cause, such as a
+ * lack of memory, and the file may be the C library.
+ */
+#define STRIKES 3
+
+/* A sample that waits; what the child can write to is not believed. */
+struct pending {
+	uint64_t position; /* in the exchange */
+	void *cookie;
+	size_t answer_at;
+	uint32_t max_frames;
+};
+
+struct unwind_worker {
+	struct unwind_worker_options options;
+	unwind_done_fn fn;
+	void *ctx;
+	struct space *space;
+	struct exchange *exchange;
+	struct child *child; /* NULL: none */
+	int bell;
+	struct buffer pending; /* struct pending, the oldest one first */
+	size_t first;	       /* of them, that has not been given back */
+	bool behind;	       /* the child missed something: it is replaced */
+	bool given_up;
+	uint64_t nr_done;      /* as of the last look */
+	uint64_t progress_ns;  /* when it rose last, or began to be waited for */
+	struct idmap strikes;  /* files that processes died of -> how many */
+	uint64_t avoid[UNWIND_WORKER_RESTARTS];
+	size_t nr_avoid;
+	struct unwind_worker_stats stats;
+};
+
+struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *options,
+					 unwind_done_fn fn, void *ctx)
+{
+	struct unwind_worker *worker = calloc(1, sizeof(*worker));
+	size_t bytes;
+
+	if (!worker)
+		return NULL;
+	worker->options = *options;
+	if (!worker->options.deadline_ms)
+		worker->options.deadline_ms = UNWIND_WORKER_MS;
+	bytes = options->max_bytes ? options->max_bytes : UNWIND_WORKER_BYTES;
+	worker->options.max_bytes = (bytes + 4095) & ~(size_t)4095;
+	worker->fn = fn;
+	worker->ctx = ctx;
+	/* Held by something from the start, so that its number stays. */
+	worker->bell = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	worker->space = space__new();
+	worker->exchange = exchange__new(worker->options.max_bytes);
+	if (worker->bell >= 0 && worker->space && worker->exchange)
+		return worker;
+	unwind_worker__delete(worker);
+	return NULL;
+}
+
+void unwind_worker__delete(struct unwind_worker *worker)
+{
+	if (!worker)
+		return;
+	child__delete(worker->child);
+	if (worker->bell >= 0)
+		close(worker->bell);
+	exchange__delete(worker->exchange);
+	space__delete(worker->space);
+	buffer__free(&worker->pending);
+	idmap__free(&worker->strikes);
+	free(worker);
+}
+
+pid_t unwind_worker__pid(const struct unwind_worker *worker)
+{
+	return worker->child ? child__pid(worker->child) : 0;
+}
+
+const struct space *unwind_worker__space(const struct unwind_worker *worker)
+{
+	return worker->space;
+}
+
+int unwind_worker__fd(const struct unwind_worker *worker)
+{
+	return worker->child ? worker->bell : -1;
+}
+
+size_t unwind_worker__pending(const struct unwind_worker *worker)
+{
+	return worker->pending.len / sizeof(struct pending) - worker->first;
+}
+
+/* What a child runs. It has its own copy of the worker, as that was. */
+struct serving {
+	struct unwind_worker *worker;
+	int bell;
+};
+
+static int serve(void *ctx, struct child_out *out)
+{
+	struct serving *serving = ctx;
+	struct unwind_worker *worker = serving->worker;
+
+	(void)out;
+	return protocol__serve(worker->exchange, worker->space, serving->bell, worker->avoid,
+			       worker->nr_avoid);
+}
+
+static void note_progress(struct unwind_worker *worker)
+{
+	worker->nr_done = exchange__nr_done(worker->exchange);
+	worker->progress_ns = clock__now_ns();
+}
+
+int unwind_worker__start(struct unwind_worker *worker)
+{
+	struct serving serving = { .worker = worker };
+	int fds[2], err;
+
+	if (worker->child)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	exchange__before_child(worker->exchange);
+	exchange__reset_bell(worker->exchange);
+	worker->behind = false;
+	note_progress(worker);
+	serving.bell = fds[1];
+	worker->child = child__new_keeping(serve, &serving, &serving.bell, &err);
+	if (worker->child && dup3(fds[0], worker->bell, O_CLOEXEC) < 0)
+		err = -errno;
+	close(fds[0]);
+	close(fds[1]);
+	if (err) {
+		child__delete(worker->child);
+		worker->child = NULL;
+	}
+	return err;
+}
+
+static void wake_child(struct unwind_worker *worker)
+{
+	if (worker->child && exchange__child_sleeps(worker->exchange))
+		send(worker->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* The parent's space has it already; what finds no room makes the child a new copy of it. */
+static void tell(struct unwind_worker *worker, uint32_t kind, const struct protocol_event *event)
+{
+	const char *path = kind == EXCHANGE_MAP ? event->map.path : "";
+	size_t path_size = strlen(path) + 1;
+	struct exchange_entry *entry;
+
+	if (!worker->child || worker->behind)
+		return;
+	entry = exchange__room(worker->exchange, kind, sizeof(*event) + path_size, 0);
+	if (!entry) {
+		worker->behind = true;
+		return;
+	}
+	memcpy(entry->data, event, sizeof(*event));
+	memcpy((char *)entry->data + sizeof(*event), path, path_size);
+	exchange__push(worker->exchange);
+	wake_child(worker);
+}
+
+int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct space_map *map,
+		       uint64_t time)
+{
+	const struct protocol_event event = { .pid = pid, .time = time, .map = *map };
+	int err = space__map(worker->space, pid, map, time);
+
+	if (!err)
+		tell(worker, EXCHANGE_MAP, &event);
+	return err;
+}
+
+int unwind_worker__fork(struct unwind_worker *worker, pid_t pid, pid_t parent, uint64_t time)
+{
+	const struct protocol_event event = { .pid = pid, .parent = parent, .time = time };
+	int err = space__fork(worker->space, pid, parent, time);
+
+	if (!err)
+		tell(worker, EXCHANGE_FORK, &event);
+	return err;
+}
+
+int unwind_worker__exec(struct unwind_worker *worker, pid_t pid, uint64_t time)
+{
+	const struct protocol_event event = { .pid = pid, .time = time };
+	int err = space__exec(worker->space, pid, time);
+
+	if (!err)
+		tell(worker, EXCHANGE_EXEC, &event);
+	return err;
+}
+
+void unwind_worker__exit(struct unwind_worker *worker, pid_t pid, uint64_t time)
+{
+	const struct protocol_event event = { .pid = pid, .time = time };
+
+	space__exit(worker->space, pid, time);
+	tell(worker, EXCHANGE_EXIT, &event);
+}
+
+void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
+{
+	const struct protocol_event event = { .time = before };
+
+	space__forget(worker->space, before);
+	tell(worker, EXCHANGE_FORGET, &event);
+}
+
+static struct pending *oldest_pending(struct unwind_worker *worker)
+{
+	struct pending *all = (void *)worker->pending.data;
+
+	return unwind_worker__pending(worker) ? &all[worker->first] : NULL;
+}
+
+/* A new child knows of all events that are in the ring: those before the samples go. */
+static void drop_events(struct unwind_worker *worker)
+{
+	const struct pending *pending = oldest_pending(worker);
+	bool done;
+
+	while (exchange__oldest(worker->exchange, &done) &&
+	       (!pending || exchange__oldest_position(worker->exchange) < pending->position))
+		exchange__pop(worker->exchange);
+}
+
+/* A child that is not there yet, or that lacks something, is made now. */
+static int ready_child(struct unwind_worker *worker)
+{
+	if (worker->given_up)
+		return -ESHUTDOWN;
+	if (worker->behind) {
+		child__delete(worker->child);
+		worker->child = NULL;
+	}
+	if (worker->child)
+		return 0;
+	drop_events(worker);
+	return unwind_worker__start(worker);
+}
+
+/* The entry is visible to the child only when its cookie is noted. */
+static int put_entry(struct unwind_worker *worker, const struct unwind_sample *sample,
+		     uint32_t max_frames, void *cookie)
+{
+	size_t answer_at = protocol__answer_at(sample->stack_bytes);
+	size_t bytes = answer_at + sizeof(struct protocol_answer) + max_frames * sizeof(uint64_t);
+	struct protocol_sample *out;
+	struct exchange_entry *entry;
+	struct pending pending = { .cookie = cookie, .answer_at = answer_at,
+				   .max_frames = max_frames };
+
+	if (!buffer__reserve(&worker->pending, sizeof(pending)))
+		return -ENOMEM;
+	entry = exchange__room(worker->exchange, EXCHANGE_SAMPLE, bytes,
+			       worker->options.max_bytes / EVENT_SHARE);
+	if (!entry)
+		return -ENOSPC;
+	out = (void *)entry->data;
+	*out = (struct protocol_sample){ .pid = sample->pid,
+					 .max_frames = max_frames,
+					 .time = sample->time,
+					 .stack_bytes = sample->stack_bytes,
+					 .regs = sample->regs };
+	memcpy(out + 1, sample->stack, sample->stack_bytes);
+	pending.position = exchange__newest_position(worker->exchange);
+	return buffer__append(&worker->pending, &pending, sizeof(pending));
+}
+
+int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample *sample,
+		       void *cookie)
+{
+	uint32_t max_frames = sample->max_frames;
+	int err = ready_child(worker);
+
+	if (!max_frames || max_frames > UNWIND_MAX_FRAMES)
+		max_frames = UNWIND_MAX_FRAMES;
+	if (!unwind_worker__pending(worker))
+		note_progress(worker);
+	if (!err)
+		err = put_entry(worker, sample, max_frames, cookie);
+	if (err) {
+		worker->stats.full++;
+		return err;
+	}
+	exchange__push(worker->exchange);
+	wake_child(worker);
+	return 0;
+}
+
+/* Gives back the oldest sample. Its answer is in the ring; NULL: there is none. */
+static int give(struct unwind_worker *worker, const struct protocol_answer *answer)
+{
+	const struct pending pending = *oldest_pending(worker);
+	struct unwind_result result = { .status = UNWIND_FAILED };
+
+	worker->first++;
+	if (worker->first == worker->pending.len / sizeof(pending))
+		worker->first = worker->pending.len = 0;
+	else if (worker->first > 4096) {
+		buffer__consume(&worker->pending, worker->first * sizeof(pending));
+		worker->first = 0;
+	}
+	if (answer && answer->status < UNWIND_NR_STATUS && answer->nr <= pending.max_frames)
+		result = (struct unwind_result){ answer->status, answer->nr, answer->ips };
+	worker->stats.status[result.status]++;
+	return worker->fn(worker->ctx, pending.cookie, &result);
+}
+
+/* The oldest entry goes, with its sample if it is one. */
+static int take_oldest(struct unwind_worker *worker, bool done)
+{
+	const uint64_t position = exchange__oldest_position(worker->exchange);
+	const struct pending *pending = oldest_pending(worker);
+	const struct protocol_answer *answer = NULL;
+	int err = 0;
+
+	if (pending && pending->position == position) {
+		if (done)
+			answer = exchange__data(worker->exchange, pending->answer_at,
+						sizeof(*answer) +
+							pending->max_frames * sizeof(uint64_t));
+		err = give(worker, answer);
+	}
+	exchange__pop(worker->exchange);
+	/* Only a child that went mad makes the ring lose some. */
+	while (!err && (pending = oldest_pending(worker)) &&
+	       pending->position < exchange__oldest_position(worker->exchange))
+		err = give(worker, NULL);
+	return err;
+}
+
+static int take_results(struct unwind_worker *worker, size_t *nr)
+{
+	size_t before = unwind_worker__pending(worker);
+	char bytes[64];
+	bool done;
+	int err = 0;
+
+	if (worker->child) {
+		while (recv(worker->bell, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+			;
+		exchange__reset_bell(worker->exchange);
+	}
+	while (!err && exchange__oldest(worker->exchange, &done) && done)
+		err = take_oldest(worker, true);
+	*nr = before - unwind_worker__pending(worker);
+	return err;
+}
+
+static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck)
+{
+	uint64_t *strikes = file && file != IDMAP_NONE ? idmap__get(&worker->strikes, file) : NULL;
+
+	if (!strikes || worker->nr_avoid == UNWIND_WORKER_RESTARTS)
+		return;
+	if (++*strikes == STRIKES || stuck) {
+		*strikes = STRIKES;
+		worker->avoid[worker->nr_avoid++] = file;
+	}
+}
+
+/*
+ * The child is dead or is killed now. What it was at is given back; the rest is left to the
+ * next one, which is made when there is need of it.
+ */
+static int replace_child(struct unwind_worker *worker, bool stuck)
+{
+	uint64_t file = *exchange__place(worker->exchange);
+	size_t nr;
+	bool done;
+	int err;
+
+	child__delete(worker->child);
+	worker->child = NULL;
+	worker->stats.restarts++;
+	pr_verbose("the process that unwinds %s: another one goes on",
+		   stuck ? "got stuck" : "died");
+	blame_file(worker, file, stuck);
+	err = take_results(worker, &nr);
+	while (!err && exchange__oldest(worker->exchange, &done) &&
+	       unwind_worker__pending(worker)) {
+		bool was_sample = oldest_pending(worker)->position ==
+				  exchange__oldest_position(worker->exchange);
+
+		err = take_oldest(worker, false);
+		if (was_sample)
+			break;
+	}
+	if (worker->stats.restarts < UNWIND_WORKER_RESTARTS)
+		return err;
+	pr_warn("the process that unwinds user stacks got stuck or died %u times: from now on "
+		"there are only frame pointers",
+		UNWIND_WORKER_RESTARTS);
+	worker->given_up = true;
+	return err ? err : unwind_worker__abandon(worker);
+}
+
+/* Whether it could run if only it got a CPU. */
+static bool is_starving(const struct unwind_worker *worker)
+{
+	char path[32], text[128];
+	const char *end;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", unwind_worker__pid(worker));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+static bool is_stuck(struct unwind_worker *worker)
+{
+	uint64_t patience = (uint64_t)worker->options.deadline_ms * NSEC_PER_MSEC;
+	uint64_t waited;
+
+	if (!unwind_worker__pending(worker) ||
+	    exchange__nr_done(worker->exchange) != worker->nr_done) {
+		note_progress(worker);
+		return false;
+	}
+	waited = clock__now_ns() - worker->progress_ns;
+	return waited > STARVING_TIMES * patience || (waited > patience && !is_starving(worker));
+}
+
+static int look_after_child(struct unwind_worker *worker)
+{
+	struct child_message message;
+	int err = 0;
+
+	if (worker->child && child__receive(worker->child, 0, &message) != -ETIMEDOUT)
+		err = replace_child(worker, false);
+	else if (worker->child && is_stuck(worker))
+		err = replace_child(worker, true);
+	if (!err && !worker->given_up && (worker->behind || !worker->child) &&
+	    unwind_worker__pending(worker))
+		err = ready_child(worker);
+	return err;
+}
+
+int unwind_worker__poll(struct unwind_worker *worker, int timeout_ms)
+{
+	struct pollfd bell = { .fd = worker->bell, .events = POLLIN };
+	size_t nr;
+	int err = take_results(worker, &nr);
+
+	if (!err && !nr && timeout_ms && worker->child && unwind_worker__pending(worker)) {
+		if (timeout_ms > worker->options.deadline_ms)
+			timeout_ms = worker->options.deadline_ms;
+		poll(&bell, 1, timeout_ms);
+		err = take_results(worker, &nr);
+	}
+	return err ? err : look_after_child(worker);
+}
+
+int unwind_worker__abandon(struct unwind_worker *worker)
+{
+	size_t nr;
+	int err, ret;
+
+	child__delete(worker->child);
+	worker->child = NULL;
+	err = take_results(worker, &nr);
+	while (unwind_worker__pending(worker)) {
+		ret = give(worker, NULL);
+		err = err ? err : ret;
+	}
+	exchange__empty(worker->exchange);
+	return err;
+}
+
+void unwind_worker__stats(const struct unwind_worker *worker, struct unwind_worker_stats *stats)
+{
+	struct timespec cpu;
+	clockid_t clock;
+
+	*stats = worker->stats;
+	if (worker->child && !clock_getcpuclockid(unwind_worker__pid(worker), &clock) &&
+	    !clock_gettime(clock, &cpu))
+		stats->cpu_ns = (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+}
