@@ -10,7 +10,7 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 # One folder has no more files than it needs: perf and bats write where they are.
 export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-120}
-export DENET_TEST_SMALL=1
+export DENET_TEST_SMALL=1 DENET_TEST_GUEST=1
 # Linux 5.10 lacks what the programs need: it is told so, and no file is left.
 if [[ $(uname -r) = 5.10.* ]]; then
 	said=$("$O/denet-record" -o /tmp/perf.data -- true 2>&1)
@@ -24,9 +24,9 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	fi
 	exit
 fi
-# A pattern of the programs' whole names, at both levels.
-export FILTER='^(test_waits|test_ways|blocked)$'
+# A pattern of the programs' whole names, at all levels.
+export FILTER=${GUEST_FILTER:-'^(test_waits|test_ways|test_kernels|blocked|clocks)$'}
 # test_ways compares all ways that the kernel loads; the others meet the truth by the default.
 export WAYS=''
 
-scripts/run-tests.sh bpf cli
+scripts/run-tests.sh bpf cli guest
