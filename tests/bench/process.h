@@ -33,7 +33,10 @@ int process__await_word(struct process *process, const char *word);
 /* Lets a gated process go on. 0 or a negative errno. */
 int process__release(struct process *process);
 
-/* Waits for the end, which a gated process may now come to, and takes the process's figures. 0 or a negative errno. */
+/*
+ * Waits for the end, which a gated process may now come to, and takes the process's figures.
+ * 0 or a negative errno.
+ */
 int process__wait(struct process *process);
 
 /* Sends SIGKILL if it has not ended, and waits. */

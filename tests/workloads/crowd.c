@@ -19,7 +19,9 @@ KNOWN static void idle(int fd)
 
 int main(int argc, char **argv)
 {
-	struct workload_option options[] = { { "processes", 300 }, { "ms", 0 }, { "linger", 0 }, { 0 } };
+	struct workload_option options[] = {
+		{ "processes", 300 }, { "ms", 0 }, { "linger", 0 }, { 0 }
+	};
 	bool wait = workload__parse(argc, argv, options);
 	int ends[2];
 
