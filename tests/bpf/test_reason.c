@@ -236,7 +236,7 @@ static int record(FIXTURE_DATA(reason) * self, uint64_t threshold_ns)
 	return err ? err : WEXITSTATUS(status);
 }
 
-/* The sample with the longest wait in the call, or in a page fault if there is no name. */
+/* The sample with the longest sleep in the call, or in a page fault if there is no name. */
 static const struct sample *longest(const struct session *session, const char *call)
 {
 	static const struct sample none;
@@ -245,7 +245,7 @@ static const struct sample *longest(const struct session *session, const char *c
 	for (size_t i = 0; i < session->nr; i++) {
 		const struct sample *sample = &session->samples[i];
 
-		if (!sample->reason || sample->period <= best->period)
+		if (!sample->reason || sample->state == 'R' || sample->period <= best->period)
 			continue;
 		if (call ? !strcmp(sample->reason->call, call) && !sample->reason->fault
 			 : sample->reason->fault)
