@@ -238,7 +238,7 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_STACK),
 		     unwind__status_name(self->result.status));
-	/* pause, who called it, the handler, its return, and what it interrupted, not its caller. */
+	/* pause, who called it, the handler, its return, and what it interrupted. */
 	EXPECT_LE(5, self->result.nr);
 	EXPECT_GT((uint32_t)self->nr_truth, self->result.nr);
 	EXPECT_EQ(self->result.nr, nr_equal(self));

@@ -414,7 +414,9 @@ static bool is_stuck(struct unwind_worker *worker)
 		return false;
 	}
 	waited = clock__now_ns() - worker->progress_ns;
-	return waited > STARVING_TIMES * patience || (waited > patience && !child__is_runnable(worker->child));
+	if (waited <= patience)
+		return false;
+	return waited > STARVING_TIMES * patience || !child__is_runnable(worker->child);
 }
 
 static int look_after_child(struct unwind_worker *worker)
