@@ -265,15 +265,24 @@ static const struct layout_map *find_map(const struct walk *walk, uint64_t pc)
 	return map ? map : layout__find(walk->layout, walk->sample->time, pc);
 }
 
+/*
+ * The stack pointer rises with each return, but for two: a leaf may keep its return address
+ * in a register, as vfork(2) does, and a signal handler may be on a stack of its own.
+ */
+static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
+{
+	if (!walk->nr || sp > walk->sp || (activation && walk->was_activation))
+		return true;
+	return sp == walk->sp && walk->was_activation;
+}
+
 static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
 {
 	Dwarf_Word sp;
 
 	if (!activation && !layout__find(walk->layout, walk->sample->time, pc - 1))
 		return false;
-	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp))
-		return false;
-	if (walk->nr && sp <= walk->sp && !(activation && walk->was_activation))
+	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp) || !has_risen(walk, sp, activation))
 		return false;
 	walk->sp = sp;
 	return true;

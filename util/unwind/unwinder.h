@@ -53,7 +53,8 @@ struct unwind_sample {
 /*
  * The leaf first: where the thread was; then return addresses. Each lies in an executable
  * mapping of the process, and the stack pointer rises from each to the next, but for a step
- * from a signal handler to what it interrupted, which may be on another stack.
+ * from a signal handler to what it interrupted, which may be on another stack, and from a leaf
+ * that has its return address in a register.
  */
 struct unwind_result {
 	enum unwind_status status;
