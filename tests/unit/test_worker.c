@@ -192,9 +192,9 @@ TEST_F(worker, no_more_than_fits_is_taken_and_the_rest_is_counted)
 	ASSERT_EQ(0, tell_maps(self));
 	while (nr < 1000 && !put(self, nr))
 		nr++;
-	/* A megabyte, of which an eighth is kept for events. */
-	EXPECT_LT(80, nr);
-	EXPECT_GT(128, nr);
+	/* A megabyte, of which an eighth is kept for events; each takes more than its stack. */
+	EXPECT_GT((1u << 20) / 8 * 7, nr * self->stopped.stack_bytes);
+	EXPECT_LT((1u << 20) / 2, nr * (self->stopped.stack_bytes + 2048));
 	EXPECT_EQ(-ENOSPC, put(self, nr));
 	ASSERT_EQ(0, await_results(self, nr));
 	EXPECT_TRUE(are_all_complete(self, 0));

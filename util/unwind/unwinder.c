@@ -4,6 +4,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -444,6 +445,7 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 struct unwinder *unwinder__new(const struct space *space, int *err)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	GElf_Ehdr header;
 
 	*err = -ENOMEM;
 	if (!unwinder)
@@ -452,7 +454,8 @@ struct unwinder *unwinder__new(const struct space *space, int *err)
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);
-	if (!unwinder->own) {
+	if (!unwinder->own || !gelf_getehdr(unwinder->own, &header) ||
+	    header.e_machine != EM_X86_64) {
 		*err = unwinder->own_fd < 0 ? -errno : -ENOTSUP;
 		unwinder__delete(unwinder);
 		return NULL;

@@ -62,7 +62,10 @@ struct unwind_result {
 	const uint64_t *ips; /* valid until the next call */
 };
 
-/* Space is borrowed, and may change between calls. NULL with a negative errno in *err. */
+/*
+ * Space is borrowed, and may change between calls. NULL with a negative errno in *err;
+ * -ENOTSUP on machines other than x86-64.
+ */
 struct unwinder *unwinder__new(const struct space *space, int *err);
 void unwinder__delete(struct unwinder *unwinder); /* accepts NULL */
 
