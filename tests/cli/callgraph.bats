@@ -160,6 +160,23 @@ in_code() {
 	done <ours
 }
 
+@test "--call-graph auto: who has no frame pointers is found and unwound, who has some is not" {
+	cat >naps.py <<'END'
+import time
+for i in range(300): time.sleep(0.001)
+time.sleep(0.3)
+END
+	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 --window 100ms -- \
+		/usr/bin/python3 naps.py
+	[[ "$output" == *': chains along its frame pointers end early; '* ]]
+	# The last sleep, long after it was found.
+	file_chain perf.data >ours
+	[ "$(wc -l <ours)" -ge 8 ]
+	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 -- "$naps" 2 50 1000
+	[[ "$output" != *'frame pointers end early'* ]]
+	[[ "$output" == *'user stacks: 0 copied'* ]]
+}
+
 @test "--capture switch-out has no copies, says so, and follows frame pointers" {
 	run -0 denet-record --capture switch-out --call-graph dwarf -- "$naps" 1 5 10
 	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are followed'* ]]
@@ -172,7 +189,7 @@ in_code() {
 	run -2 denet-record --call-graph dwarf,x -- true
 	[[ "$output" == *'ncorrect stack dump size (max 65528)'* ]]
 	run -2 denet-record --call-graph lbr -- true
-	[[ "$output" == *'must be fp or dwarf[,BYTES]'* ]]
+	[[ "$output" == *'must be fp, dwarf[,BYTES] or auto[,BYTES]'* ]]
 	run -2 denet-record --raw-stacks -- true
 	[[ "$output" == *'--raw-stacks needs --call-graph dwarf'* ]]
 	[ ! -e perf.data ]
