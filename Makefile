@@ -87,10 +87,13 @@ UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini 
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
+# The benchmark's own: what scripts/bench.sh runs.
+BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf.o
+
 BIN := $(O)/denet
 NAMES := denet-check denet-record perf-denet
 
-.PHONY: all bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
+.PHONY: all bench bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
 	check-vm check-headers install uninstall clean help compile_commands.json format
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -103,6 +106,7 @@ help:
 	@echo 'make check-root     tests that load BPF programs, as root'
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
 	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 6.12 7")'
+	@echo 'make bench          what scripts/bench.sh needs'
 	@echo 'make man            the man pages (asciidoctor)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
 	@echo 'make clean'
@@ -184,11 +188,43 @@ $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
 
+# Programs of tests, which look at a part of ours.
+$(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf_skel/*.h)
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
+	$(Q)$(BPFTOOL) gen object $@ $@.tmp
+	$(Q)rm -f $@.tmp
+
+$(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp
+	$(Q)mv $@.tmp $@
+
+$(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
+
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -o $@ $< -pthread
 
+$(O)/tests/bench/cell: $(patsubst %,$(O)/tests/bench/%.o,cell objects process)
+	$(say) LINK $@
+	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(O)/tests/bench/floor: $(O)/tests/bench/floor.o
+	$(say) LINK $@
+	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(O)/tests/bench/%.o: tests/bench/%.c $(O)/.flags | $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -Itests -c $< -o $@
+
+$(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
+	$(say) BPF $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
 
 $(O)/tests/unwind/nofp: tests/unwind/nofp.c
@@ -238,7 +274,7 @@ $(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
 $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)env -u MAKEFLAGS $(RUSTC) -O -o $@ $<
+	$(Q)env -u MAKEFLAGS -u MFLAGS $(RUSTC) -O -o $@ $<
 
 # A fuzzer is built with clang and takes the sources it needs, instrumented.
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
@@ -248,14 +284,15 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $
 		-fno-sanitize-recover=undefined -Wall $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) \
 		$(PKG_CFLAGS) -o $@ $< $(UTIL_SRCS) $(LIBS)
 
+bench: all $(WORKLOADS) $(BENCH)
 workloads: $(WORKLOADS) $(UNWOUND)
-tests: $(UNIT_TESTS) $(BPF_TESTS) $(WORKLOADS) $(UNWOUND)
+tests: $(UNIT_TESTS) $(BPF_TESTS) $(WORKLOADS) $(UNWOUND) $(BENCH)
 fuzzers: $(FUZZERS)
 
 check: all $(UNIT_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh unit user
 
-check-root: all $(BPF_TESTS) $(WORKLOADS)
+check-root: all $(BPF_TESTS) $(WORKLOADS) $(BENCH)
 	$(Q)O=$(O) scripts/run-tests.sh bpf cli
 
 check-fuzz: $(FUZZERS)
@@ -312,4 +349,5 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' ':!bpf_skel/vmlinux.h')
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
+-include $(wildcard $(O)/tests/bench/*.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

@@ -5,22 +5,13 @@
 
 #include "copy.bpf.h"
 #include "draw.h"
+#include "hist.bpf.h"
+#include "frames.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "who.bpf.h"
-
-static __always_inline void tally(struct wire_tally *tally, __u64 ns)
-{
-	tally->count++;
-	tally->ns += ns;
-}
-
-static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
-{
-	tally(&cpu->own.accounts.fate[fate], ns);
-}
 
 /* The reasons not to keep a block that need no stack: the cheap way out. */
 static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
@@ -78,11 +69,20 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
+/* The same of the user side of current, by the way that is quicker if it can be had. */
+static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips)
+{
+	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
+	__u32 nr = walk_user_frames(ips, piece, settings.max_frames);
+
+	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
+}
+
 /*
  * Walks the stacks of current into the block: kernel frames, then user frames. They are
  * those of the block, since a blocked task's stacks don't move.
  */
-static __always_inline void walk_stacks(void *ctx, struct full_block *full)
+static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full)
 {
 	struct wire_block *block = &full->block;
 	__u32 nr = 0;
@@ -95,7 +95,7 @@ static __always_inline void walk_stacks(void *ctx, struct full_block *full)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
+		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)]);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -124,10 +124,6 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
-
-struct frame_room {
-	__u64 ips[WIRE_MAX_FRAMES];
-};
 
 /*
  * 64 bits over the frames; never 0, which means no frames. A global function, so that the
@@ -159,13 +155,10 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 						       __u64 id, const __u64 *ips, __u32 nr,
 						       bool user)
 {
-	void *set = bpf_map_lookup_elem(&stacks, &gen);
 	struct full_stack *out = &cpu->out;
-	__u64 size = sizeof(out->stack), one = 1;
+	__u64 size = sizeof(out->stack);
 
-	if (!set)
-		return STACK_FULL;
-	if (bpf_map_lookup_elem(set, &id))
+	if (find_id(&stacks0, &stacks1, gen, &id))
 		return STACK_KNOWN;
 	if (known[gen & 1] >= STACKS_MAX)
 		return STACK_FULL;
@@ -182,7 +175,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 		cpu->own.accounts.lost_stacks++;
 		return STACK_LOST;
 	}
-	if (bpf_map_update_elem(set, &id, &one, BPF_NOEXIST) == 0)
+	if (add_id(&stacks0, &stacks1, gen, &id) == 0)
 		__sync_fetch_and_add(&known[gen & 1], 1);
 	return STACK_KNOWN;
 }
@@ -192,7 +185,6 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 				       __u64 kernel_id, __u64 user_id)
 {
 	struct wire_block *block = &full->block;
-	void *sums = bpf_map_lookup_elem(&entries, &gen);
 	struct wire_entry_key key = {
 		.incarnation = block->incarnation,
 		.kernel_id = kernel_id,
@@ -213,11 +205,11 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 	};
 	struct wire_entry *entry;
 
-	if (!sums)
-		return false;
-	entry = bpf_map_lookup_elem(sums, &key);
+	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key) :
+			  bpf_map_lookup_elem(&entries0, &key);
 	if (!entry) {
-		if (bpf_map_update_elem(sums, &key, &first, BPF_NOEXIST))
+		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST) :
+			      bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
 			return false;
 		__sync_fetch_and_add(&filled[gen & 1], 1);
 		return true;
@@ -336,7 +328,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 		end = end_ns;
 	ns = end > since ? end - since : 0;
 	tally(&cpu->own.accounts.seen, ns);
-	if (is_filtered(cpu, slot->state, ns))
+	if (is_filtered(cpu, slot->state, ns) || in_histogram(cpu, slot->state, ns))
 		return 0;
 	if (!is_drawn(cpu, ns, &weight))
 		return 0;
@@ -347,7 +339,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	full->block.weight = weight;
 	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
 	if (!is_parked)
-		walk_stacks(ctx, full);
+		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
 		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
@@ -373,7 +365,7 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
 	       is_visible(task) && pid_of(task) != settings.own_pid &&
-	       pid_of(BPF_CORE_READ(task, real_parent)) != settings.own_pid &&
+	       pid_of(task->real_parent) != settings.own_pid &&
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
@@ -391,9 +383,13 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
 	if (!slot) {
 		if (is_stray(prev, classify_state(preempt, state)))
-			cpu->own.accounts.no_storage++;
+			cpu->own.accounts.unseen++;
 		return NULL;
 	}
+	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */
+	if (slot->since && (slot->since != start_ns || !slot->ran) &&
+	    is_wanted(prev, slot, bpf_get_smp_processor_id()))
+		cpu->own.accounts.unseen++;
 	slot->ran = 1;
 	slot->preempted = preempt;
 	slot->state = classify_state(preempt, state);
@@ -415,6 +411,8 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot 
 {
 	struct full_block *full;
 
+	if (!settings.walk_at_out)
+		return;
 	if (!slot->since) {
 		forget_parked(slot->incarnation);
 		return;
@@ -426,7 +424,7 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot 
 		return;
 	full->block.since = slot->since;
 	full->block.flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	walk_stacks(ctx, full);
+	walk_stacks(ctx, cpu, full);
 }
 
 /* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */

@@ -26,9 +26,16 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 		out.flags |= WIRE_TASK_KTHREAD;
 	if (out.pid == settings.own_pid)
 		out.flags |= WIRE_TASK_OWN;
-	out.ppid = pid_of(BPF_CORE_READ(task, real_parent));
+	out.ppid = pid_of(task->real_parent);
 	bpf_probe_read_kernel_str(out.comm, sizeof(out.comm), task->comm);
 	bpf_seq_write(seq, &out, sizeof(out));
+}
+
+/* Counts the targets that live, however many births and deaths were missed. */
+static __always_inline void count_target(struct task_struct *task)
+{
+	if (!task->exit_state && bpf_task_storage_get(&slots, task, NULL, 0))
+		__sync_fetch_and_add(&targets_found, 1);
 }
 
 /* The kernel stack of a task that sleeps. Returns the number of frames. */

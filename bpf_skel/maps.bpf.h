@@ -28,6 +28,7 @@ volatile __u32 filled[2];     /* entries in each generation */
 volatile __u32 known[2];      /* stacks in each generation */
 volatile __u32 told[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
+volatile __u64 targets_found; /* by the pass that counts them */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 
@@ -78,19 +79,16 @@ struct {
 	__type(value, __u32);
 } rings SEC(".maps");
 
+/*
+ * Of each generation a map, chosen by a branch: in a map of maps each place that is filled
+ * takes a grace period, which made a start tens of ms longer.
+ */
 struct entries_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ENTRIES_MAX);
 	__type(key, struct wire_entry_key);
 	__type(value, struct wire_entry);
 } entries0 SEC(".maps"), entries1 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__array(values, struct entries_map);
-} entries SEC(".maps") = { .values = { &entries0, &entries1 } };
 
 /* Ids of the stacks that this generation has sent. */
 struct stacks_map {
@@ -100,13 +98,6 @@ struct stacks_map {
 	__type(value, __u64);
 } stacks0 SEC(".maps"), stacks1 SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__array(values, struct stacks_map);
-} stacks SEC(".maps") = { .values = { &stacks0, &stacks1 } };
-
 /* Ids of the reasons that this generation has sent. */
 struct reasons_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -115,12 +106,26 @@ struct reasons_map {
 	__type(value, __u64);
 } reasons0 SEC(".maps"), reasons1 SEC(".maps");
 
+/* Becomes readable when the last target has died, so that nobody needs to look for that. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* a page, set by user space */
+} bell SEC(".maps");
+
+/* No program looks at it: an update of a map of maps is a barrier, see programs.c. */
+struct barrier_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} barrier_inner SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 2);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__array(values, struct reasons_map);
-} reasons SEC(".maps") = { .values = { &reasons0, &reasons1 } };
+	__array(values, struct barrier_map);
+} barrier SEC(".maps");
 
 /* Sent from the block on, or with the reason in front of it. */
 struct full_block {
@@ -167,6 +172,21 @@ struct {
 	__type(value, struct iter_room);
 } iter_rooms SEC(".maps");
 
+/* What a set of ids has; NULL: nothing. */
+static __always_inline void *find_id(void *set0, void *set1, __u32 gen, const __u64 *id)
+{
+	return gen & 1 ? bpf_map_lookup_elem(set1, id) : bpf_map_lookup_elem(set0, id);
+}
+
+/* 0, or negative if it has no room, or has the id already. */
+static __always_inline long add_id(void *set0, void *set1, __u32 gen, const __u64 *id)
+{
+	__u64 one = 1;
+
+	return gen & 1 ? bpf_map_update_elem(set1, id, &one, BPF_NOEXIST) :
+			 bpf_map_update_elem(set0, id, &one, BPF_NOEXIST);
+}
+
 /*
  * A number of frames that the verifier believes: the mask is spelt out where clang would
  * have proved it needless and left it out.
@@ -183,6 +203,17 @@ static __always_inline struct cpu *this_cpu(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+static __always_inline void tally(struct wire_tally *tally, __u64 ns)
+{
+	tally->count++;
+	tally->ns += ns;
+}
+
+static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
+{
+	tally(&cpu->own.accounts.fate[fate], ns);
 }
 
 #endif /* DENET_MAPS_BPF_H */

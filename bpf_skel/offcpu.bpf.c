@@ -80,8 +80,12 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_gone, struct task_struct *task)
 {
-	if (bpf_task_storage_get(&slots, task, NULL, 0))
-		__sync_fetch_and_add(&targets_alive, -1);
+	__u32 one = 1;
+
+	if (!bpf_task_storage_get(&slots, task, NULL, 0))
+		return 0;
+	if (__sync_fetch_and_add(&targets_alive, -1) == 1 && !settings.all)
+		bpf_ringbuf_output(&bell, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -105,6 +109,16 @@ int list_tasks(struct bpf_iter__task *ctx)
 		enlist(ctx->meta->seq, task);
 	else
 		stamp_sleeper(task);
+	return 0;
+}
+
+SEC("iter/task")
+int count_targets(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		count_target(task);
 	return 0;
 }
 

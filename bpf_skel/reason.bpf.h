@@ -193,12 +193,9 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen,
 					   struct wire_reason *reason, struct file *file)
 {
-	void *set = bpf_map_lookup_elem(&reasons, &gen);
-	__u64 id = reason->id, one = 1;
+	__u64 id = reason->id;
 
-	if (!set)
-		return false;
-	if (bpf_map_lookup_elem(set, &id))
+	if (find_id(&reasons0, &reasons1, gen, &id))
 		return true;
 	if (told[gen & 1] >= REASONS_MAX)
 		return false;
@@ -210,7 +207,7 @@ static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen
 		cpu->own.accounts.lost_reasons++;
 		return true;
 	}
-	if (bpf_map_update_elem(set, &id, &one, BPF_NOEXIST) == 0)
+	if (add_id(&reasons0, &reasons1, gen, &id) == 0)
 		__sync_fetch_and_add(&told[gen & 1], 1);
 	return true;
 }

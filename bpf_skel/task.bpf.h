@@ -18,11 +18,17 @@
 #define TASK_PARKED_BIT 0x40U
 #define TASK_DEAD_BIT 0x80U
 #define TASK_NOLOAD_BIT 0x400U
+#define TASK_RTLOCK_WAIT 0x1000U /* since 5.15 */
+#define TASK_FROZEN 0x8000U	 /* since 6.1 */
+#define TASK_OFF_BITS (0xffU | TASK_RTLOCK_WAIT | TASK_FROZEN)
 
-/* A state is a mask: 0x402 is idle, 0x2001 a freezable sleep. */
+/*
+ * A state is a mask: 0x402 is idle, 0x2001 a freezable sleep. What is frozen, and what waits
+ * for a lock of PREEMPT_RT, the kernel itself shows as uninterruptible.
+ */
 static __always_inline __u8 classify_state(bool preempt, __u32 state)
 {
-	if (preempt || !(state & 0xff))
+	if (preempt || !(state & TASK_OFF_BITS))
 		return WIRE_STATE_R;
 	if (state & (TASK_DEAD_BIT | TASK_EXIT_BITS))
 		return WIRE_STATE_X;
@@ -36,7 +42,7 @@ static __always_inline __u8 classify_state(bool preempt, __u32 state)
 		return WIRE_STATE_T;
 	if (state & TASK_PARKED_BIT)
 		return WIRE_STATE_P;
-	return WIRE_STATE_OTHER;
+	return state & (TASK_RTLOCK_WAIT | TASK_FROZEN) ? WIRE_STATE_D : WIRE_STATE_OTHER;
 }
 
 static __always_inline __u32 task_state(struct task_struct *task)
@@ -93,7 +99,7 @@ static __always_inline void count_no_storage(void)
 	struct cpu *cpu = this_cpu();
 
 	if (cpu)
-		__sync_fetch_and_add(&cpu->own.accounts.no_storage, 1);
+		__sync_fetch_and_add(&cpu->own.accounts.unseen, 1);
 }
 
 /* Gives a task its slot. Never called from a switch hook. */

@@ -54,7 +54,7 @@ static __always_inline void blame_interrupt(struct wire_block *block)
  * Kernel frames, of which an interrupt's end where it came in; then user frames, which an
  * interrupt has none of. The kernel side is walked in any case, since it tells which it is.
  */
-static __always_inline void walk_waker(void *ctx, struct full_block *full)
+static __always_inline void walk_waker(void *ctx, struct cpu *room, struct full_block *full)
 {
 	struct wire_block *block = &full->block;
 	long bytes = bpf_get_stack(ctx, full->ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
@@ -75,7 +75,7 @@ static __always_inline void walk_waker(void *ctx, struct full_block *full)
 	block->nr_user = 0;
 	if (own || !settings.user_stacks || block->flags & WIRE_BLOCK_KTHREAD)
 		return;
-	nr = walk(ctx, &full->ips[bounded_frames(nr)], BPF_F_USER_STACK);
+	nr = walk_user_of_current(ctx, room, &full->ips[bounded_frames(nr)]);
 	block->nr_user = (__u16)nr;
 	if (nr >= settings.max_frames)
 		block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -132,7 +132,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task, st
 		return;
 	describe_waker(&room->full.block, slot->state, now, ns);
 	room->full.block.weight = weight;
-	walk_waker(ctx, &room->full);
+	walk_waker(ctx, room, &room->full);
 	if (!is_for_sum(&room->full.block) || !accumulate(ctx, room, &room->full, NULL))
 		send_block(ctx, room, &room->full);
 }

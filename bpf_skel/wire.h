@@ -61,7 +61,7 @@ struct wire_tally {
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
 	struct wire_tally fate[WIRE_FATE_MAX];
-	__u64 no_storage;	/* switches of targets that have no storage */
+	__u64 unseen;		/* switches of targets without storage, or that were not shown */
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
 	__u64 full_stacks;	/* blocks sent directly because the stack set was full */
@@ -70,6 +70,13 @@ struct wire_accounts {
 	__u64 lost_copies;	/* the ring had no room for */
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
+};
+
+/* How long the blocks of one state were: a bucket for each span of lengths. */
+#define WIRE_HIST_BUCKETS 32
+
+struct wire_hist {
+	struct wire_tally buckets[WIRE_HIST_BUCKETS];
 };
 
 /* What user space reads of a CPU's room: the first bytes of its map value. */
@@ -330,12 +337,13 @@ struct wire_settings {
 	__u8 kernel_stacks;
 	__u8 user_stacks;
 	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
-	__u8 walk_at_out; /* stacks are parked at switch-out */
+	__u8 walk_at_out; /* stacks are parked at switch-out; not where none are wanted */
 	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
 	__u8 wakers;
 	__u8 reasons;
 	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
-	__u8 reserved[5];
+	__u8 histogram; /* lengths are counted, and that is all */
+	__u8 reserved[4];
 	struct wire_who who;
 	struct wire_waker waker;
 };
@@ -356,6 +364,7 @@ WIRE_ASSERT(wire_cgroup, 16);
 WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
+WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
 WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 64);
 

@@ -17,6 +17,7 @@
 #include "record/recorder.h"
 #include "record/targets.h"
 #include "record/users.h"
+#include "record/watch.h"
 
 #define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_OVERHEAD_PPM 30000
@@ -35,6 +36,8 @@ enum record_key {
 	KEY_KERNEL_CALLCHAINS,
 	KEY_USER_CALLCHAINS,
 	KEY_OFF_CPU,
+	KEY_HIST,
+	KEY_JSON,
 	KEY_THRESHOLD,
 	KEY_PERIOD,
 	KEY_MAX_RATE,
@@ -78,6 +81,9 @@ struct record {
 	bool has_cpus;
 	bool only_kernel;
 	bool only_user;
+	bool hist; /* no recording: how long blocks are */
+	bool json;
+	int of_recording; /* the key of an option that only a recording has, 0: none */
 	int verbose;
 };
 
@@ -178,6 +184,12 @@ static const struct argp_option option_table[] = {
 	{ "freq", 'F', "FREQ", OPTION_HIDDEN, NULL, 4 },
 	{ "count", 'c', "COUNT", OPTION_HIDDEN, NULL, 4 },
 	{ "event", 'e', "EVENT", OPTION_HIDDEN, NULL, 4 },
+
+	{ NULL, 0, NULL, 0, "Instead of a recording:", 5 },
+	{ "off-cpu-hist", KEY_HIST, NULL, 0,
+	  "Print how long blocks are, and what each --off-cpu-thresh would cost; write no file",
+	  5 },
+	{ "json", KEY_JSON, NULL, 0, "Print that as JSON", 5 },
 
 	{ "help", 'h', NULL, 0, "Print this list", -1 },
 	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", -1 },
@@ -520,6 +532,51 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static error_t parse_hist(int key, char *text, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	(void)text;
+	switch (key) {
+	case KEY_HIST:
+		record->hist = true;
+		return 0;
+	case KEY_JSON:
+		record->json = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* What says how samples are made, or what is in the file: there is neither in a histogram. */
+static bool is_of_recording(int key)
+{
+	static const int keys[] = {
+		KEY_THRESHOLD, KEY_PERIOD, KEY_MAX_RATE, KEY_WINDOW, KEY_SPLIT_RUNQUEUE,
+		KEY_WAKERS, KEY_SKIP_IDLE, KEY_CALL_GRAPH, KEY_RAW_STACKS, KEY_MAX_STACK,
+		KEY_KERNEL_CALLCHAINS,
+		KEY_USER_CALLCHAINS, KEY_RAW_FRAMES, 'o', KEY_ALL_CGROUPS, KEY_REASON, 'B',
+		KEY_BUILDID_CACHE, 'm', KEY_MAX_SIZE, KEY_SWITCH_OUTPUT, KEY_SWITCH_MAX_FILES,
+		KEY_MAX_OVERHEAD,
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (keys[i] == key)
+			return true;
+	}
+	return false;
+}
+
+/* The name of an option that has a long one. */
+static const char *option_name(int key)
+{
+	const struct argp_option *option = option_table;
+
+	while (option->key != key || !option->name)
+		option++;
+	return option->name;
+}
+
 static error_t parse_help(int key, char *text, struct argp_state *state)
 {
 	switch (key) {
@@ -553,6 +610,12 @@ static void check_together(const struct record *record, struct argp_state *state
 		usage_error(state, "-a and -t exclude each other");
 	if (record->only_kernel && record->only_user)
 		usage_error(state, "--kernel-callchains and --user-callchains exclude each other");
+	if (record->hist && record->of_recording)
+		usage_error(state,
+			    "--off-cpu-hist makes no recording: it and --%s exclude each other",
+			    option_name(record->of_recording));
+	if (record->json && !record->hist)
+		usage_error(state, "--json needs --off-cpu-hist");
 	if (capture->period_ns && !capture->threshold_ns)
 		usage_error(state, "--off-cpu-thresh 0 keeps every block: nothing is left for "
 				   "--off-cpu-period to sample");
@@ -596,10 +659,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
 	error_t (*const parsers[])(int key, char *text, struct argp_state *state) = {
 		parse_target, parse_narrowing, parse_block, parse_callchain,
-		parse_output, parse_ceiling,   parse_help,
+		parse_output, parse_ceiling,   parse_hist,	  parse_help,
 	};
+	struct record *record = state->input;
 	error_t err;
 
+	if (!record->of_recording && is_of_recording(key))
+		record->of_recording = key;
 	for (size_t i = 0; i < sizeof(parsers) / sizeof(parsers[0]); i++) {
 		err = parsers[i](key, text, state);
 		if (err != ARGP_ERR_UNKNOWN)
@@ -715,6 +781,20 @@ static void record__free(struct record *record)
 	free(record->group_names);
 }
 
+/* From the checked options to the exit status: a watch, or else a recording. */
+static int record__run(const struct record *record, int *status)
+{
+	const struct watch_options watch = {
+		.capture = record->options.capture,
+		.delay_ns = record->options.delay_ns,
+		.command = record->options.command,
+		.json = record->json,
+		.quiet = record->options.quiet,
+	};
+
+	return record->hist ? watch__run(&watch, status) : recorder__run(&record->options, status);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { 0 };
@@ -731,7 +811,7 @@ int cmd_record(int argc, char **argv)
 	else if (record.verbose)
 		level = record.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE;
 	log__init("denet-record", level);
-	if (record__resolve(&record) || recorder__run(&record.options, &status))
+	if (record__resolve(&record) || record__run(&record, &status))
 		status = EXIT_STATUS_ERROR;
 out:
 	record__free(&record);

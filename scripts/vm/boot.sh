@@ -50,10 +50,13 @@ if [ -n "$dir" ]; then
 		-device virtio-9p-pci,fsdev=work,mount_tag=work)
 fi
 
+# One CPU by default. With several, all of them run on one of ours in turn: else one of them may
+# see the kernel's patches of its own code half done, which hardware prevents and the emulation
+# does not; 6.12 died of it.
+threads=multi
+[ "$cpus" = 1 ] || threads=single
 # The clock of a guest without KVM is slow to calibrate: told, not measured.
-# One CPU by default: with several, one may see the kernel's patches of its own code half done,
-# which hardware prevents and the emulation does not; 6.12 died of it.
-timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max \
+timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=$threads -cpu max \
 	-smp "$cpus" -m "$megabytes" -nodefaults -no-user-config -display none -no-reboot \
 	-serial "file:$share/console" -kernel "$kernel" -initrd "$initrd" \
 	-append 'console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off

@@ -87,7 +87,7 @@ static void expect_conserved(struct __test_metadata *_metadata, const struct ses
 	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
 		  sum.count);
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
-	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_LE(stats->unseen_switches, session__hidden(session));
 	if (stats__unaccounted_count(stats) || stats__unaccounted_ns(stats))
 		stats__print(stats);
 }
@@ -237,27 +237,21 @@ TEST_F(overflow, more_stacks_than_maps_hold_are_kept_one_by_one)
 	struct session_filter bottom = { .function = "wait_bottom", .user = self->user,
 					 .states = "SD" };
 	struct capture_options options;
-	enum capture_way capture_way;
 	struct capture_tally sum;
 
 	SKIP_FOR(session__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 500 * NSEC_PER_MSEC;
 	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	capture_way = capture__way(self->session.capture);
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
 	ASSERT_EQ(0, session__close(&self->session));
 	expect_conserved(_metadata, &self->session);
 	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
 	EXPECT_EQ(0, stats->lost_stack.count);
 	sum = session__sum(&self->session, &bottom);
-	/* At switch-out, on a busy machine, a few in ten thousand are not found by their stack. */
-	if (capture_way == CAPTURE_WAY_SWITCH_OUT) {
-		EXPECT_LE(voluntary(&self->workload) * 999 / 1000, sum.count);
-		EXPECT_LE(sum.count, voluntary(&self->workload));
-	} else {
-		EXPECT_EQ(voluntary(&self->workload), sum.count);
-	}
+	/* A block whose end was not shown is none, but it is counted. */
+	EXPECT_LE(sum.count, voluntary(&self->workload));
+	EXPECT_LE(voluntary(&self->workload), sum.count + stats->unseen_switches);
 	/* Each stack is slept in once: a second block in one is a sleep that was cut short. */
 	EXPECT_LE(sum.count * 99 / 100, distinct_stacks(&self->session, &bottom));
 	EXPECT_LT(10000, sum.count);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Who is recorded: processes, threads, and what they start. */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "common/harness.h"
 
 #include "base/clock.h"
@@ -163,6 +169,69 @@ TEST_F(targets, targets_are_alive_until_the_last_one_has_ended)
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
 	/* Its storage goes with the task, which the kernel frees a little later. */
 	limit = clock__now_ns() + 5 * NSEC_PER_SEC;
+	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->session.capture));
+}
+
+/* Whether fd is the link by which the kernel calls the program of that name. */
+static bool is_link_of(int fd, const char *program)
+{
+	char name[64], target[64] = "";
+	struct bpf_link_info link = { 0 };
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(link);
+	int prog_fd;
+	bool found;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (readlink(name, target, sizeof(target) - 1) < 0 || !strstr(target, "bpf") ||
+	    !strstr(target, "link") || bpf_obj_get_info_by_fd(fd, &link, &size))
+		return false;
+	prog_fd = bpf_prog_get_fd_by_id(link.prog_id);
+	size = sizeof(info);
+	found = prog_fd >= 0 && !bpf_obj_get_info_by_fd(prog_fd, &info, &size) &&
+		!strcmp(info.name, program);
+	close(prog_fd);
+	return found;
+}
+
+/* The kernel calls that program no more, whose descriptor becomes one of nothing. */
+static int unhook(const char *program)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), ret = -1;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (is_link_of(fd, program))
+			ret = dup2(null, fd) == fd ? 0 : -1;
+	}
+	if (dir)
+		closedir(dir);
+	close(null);
+	return ret;
+}
+
+TEST_F(targets, the_end_of_targets_whose_deaths_were_not_seen_is_noticed)
+{
+	uint64_t limit;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, start(&self->workload, waits_argv));
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0, unhook("task_gone"));
+	/* Those that live on are not taken for dead when they are counted. */
+	limit = clock__now_ns() + (CAPTURE_RECOUNT_MS + 300) * NSEC_PER_MSEC;
+	while (clock__now_ns() < limit) {
+		ASSERT_EQ(0, session__poll(&self->session, 100, -1));
+		ASSERT_TRUE(capture__targets_alive(self->session.capture));
+	}
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	EXPECT_TRUE(capture__targets_alive(self->session.capture));
+	limit = clock__now_ns() + 20 * NSEC_PER_SEC;
 	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
 		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
 	EXPECT_FALSE(capture__targets_alive(self->session.capture));

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "bpf_skel/wire.h"
 #include "common/session.h"
+#include "common/steal.h"
 
 FIXTURE(threads)
 {
@@ -15,6 +16,7 @@ FIXTURE(threads)
 	struct session session;
 	struct symbols *user;
 	pid_t leader;
+	uint64_t stolen_ns; /* at most that much, while it was recorded */
 };
 
 FIXTURE_VARIANT(threads)
@@ -43,9 +45,11 @@ FIXTURE_SETUP(threads)
 	self->leader = self->workload.pid;
 	self->user = symbols__of_process(self->workload.pid);
 	ASSERT_TRUE(self->user != NULL);
+	self->stolen_ns = steal__so_far();
 	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 200));
 	ASSERT_EQ(0, session__close(&self->session));
+	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
 	ASSERT_EQ(strtoul(variant->count, NULL, 10), self->workload.nr_truths);
 }
 
@@ -56,26 +60,47 @@ FIXTURE_TEARDOWN(threads)
 	symbols__free(self->user);
 }
 
-TEST_F(threads, each_thread_has_the_one_block_it_says)
+TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 {
+	size_t none = 0;
+
 	SKIP_FOR(session__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
 						 .states = "SD", .function = "wait_once",
 						 .user = self->user };
-		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		ASSERT_EQ(1, sum.count);
-		ASSERT_LE(sum.ns, truth->bracket_ns);
-		/*
-		 * Once its timer runs, a thread may be preempted before it goes to sleep, and a
-		 * guest's CPU may be taken from it: of hundreds, some are. How exact a block is,
-		 * test_waits tells.
-		 */
-		filter.states = "SDR";
-		ASSERT_LE(truth->requested_ns / 2, session__sum(&self->session, &filter).ns);
+		ASSERT_EQ(truth->voluntary, session__sum(&self->session, &filter).count);
+		none += !truth->voluntary;
 	}
+	/* A timer can be over before its thread has gone to sleep, but not as a rule. */
+	EXPECT_LT(none, self->workload.nr_truths / 100);
+}
+
+/*
+ * The time off the CPU by the thread's own clocks, of wall and of CPU. What is missing is
+ * time that the machine was not given: the kernel does not lay it to the thread, which was
+ * on its CPU all the same, and tells how much it was, in ticks.
+ */
+TEST_F(threads, each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait)
+{
+	uint64_t missing = 0, sum = 0;
+
+	SKIP_FOR(session__refused());
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
+						 .states = "SDR", .function = "wait_once",
+						 .user = self->user };
+		uint64_t ns = session__sum(&self->session, &filter).ns;
+
+		ASSERT_LE(ns, truth->bracket_ns);
+		sum += truth->requested_ns;
+		if (ns < truth->requested_ns)
+			missing += truth->requested_ns - ns;
+	}
+	EXPECT_LE(missing, self->stolen_ns + sum / 1000);
 }
 
 static bool is_known(const struct workload *workload, uint32_t tid)

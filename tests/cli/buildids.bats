@@ -76,6 +76,32 @@ write_container() {
 	grep -q take_nap script
 }
 
+@test "a container that has ended before the recording has its build-ids" {
+	write_container
+	# One that is there already, and one that comes meanwhile; each lives for two windows.
+	unshare -m sh container.sh 1 30 20 >out 3>&- &
+	until_true grep -q READY out
+	run -0 denet-record -o p.data -p $!
+	wait $!
+	[ "$(samples p.data)" -gt 0 ]
+	perf buildid-list -i p.data >ids
+	grep -q "^$naps_id .*only here/naps\$" ids
+	denet-record -o a.data -a --window 200ms -- sh -c 'unshare -m sh container.sh 1 30 20; sleep 0.3'
+	perf buildid-list -i a.data >ids
+	grep -q "^$naps_id .*only here/naps\$" ids
+}
+
+@test "a short program in a container that goes on has its build-id" {
+	write_container
+	# Ends at once, while the shell that started it goes on and sees the same files.
+	sed -i 's|exec "/only here/naps" "[$]@"|cp "/only here/naps" /brief; /brief 1 2 10; sleep 2; :|' \
+		container.sh
+	grep -q /brief container.sh
+	denet-record -o a.data -a -- unshare -m sh container.sh
+	perf buildid-list -i a.data >ids
+	grep -q "^$naps_id .*/brief\$" ids
+}
+
 @test "the cache is filled only on request, and never through a planted link" {
 	denet-record -o a.data -- "$naps" 1 5 10
 	[ ! -e .debug ]

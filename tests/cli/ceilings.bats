@@ -116,6 +116,23 @@ complete() {
 	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
 }
 
+@test "--max-overhead: what the recorder says is no time off the CPU, also after SIGKILL" {
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 100 --us 20
+	start_recording -a --max-overhead 0.001 --window 50ms
+	until_true grep -q 'from now on blocks are sampled' live.err
+	# What was said is in the file with the end of the window, at the latest of the next.
+	size=$(stat -c %s live.data)
+	until_true bigger_than live.data "$size"
+	size=$(stat -c %s live.data)
+	until_true bigger_than live.data "$size"
+	kill -KILL "$recorder"
+	finish_recording
+	perf script -i live.data --show-task-events -F comm,event,period 2>/dev/null >script
+	grep -q 'PERF_RECORD_COMM: denet-record' script
+	[ "$(samples live.data)" -gt 0 ]
+	refute grep '^ *denet-record.*offcpu-time' script
+}
+
 @test "--max-overhead 0 and a generous one leave all as it is" {
 	for limit in 0 100; do
 		denet-record --max-overhead $limit -- "$naps" 2 100 10 2>err
@@ -192,6 +209,31 @@ resident() {
 		  d = t[$1, i] - $2; d = d < 0 ? -d : d
 		  if (d < 0.001) { both++; e = p[$1, i] - $3; if (e > 200000 || e < -200000) bad++ } }
 		END { print both + 0, bad + 0; exit !(both > 100 && bad <= both / 100) }' one two
+}
+
+@test "a perf record that asks for build-ids does not spoil our maps" {
+	start_target "$naps" 1 100000 10
+	perf record --buildid-mmap -a -e dummy:u -o other.data -- true >/dev/null 2>&1 ||
+		skip "this perf or kernel has no build-ids in maps"
+	# The later of two events gets its records first, and what is left in them spoils ours.
+	start_recording -a
+	perf record --buildid-mmap -a -e dummy:u -o other.data -- sleep 100 >/dev/null 2>&1 3>&- &
+	other=$!
+	until_true bigger_than other.data 0
+	for i in 1 2 3 4; do
+		taskset -c $((i % $(nproc))) "$naps" 1 2 10
+	done
+	kill -INT $other
+	wait $other || true
+	kill -INT "$recorder"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+	perf script -i other.data --show-mmap-events -F comm,pid 2>/dev/null | grep -q '<[0-9a-f]\{40\}>.*/naps'
+	perf script -i live.data --show-mmap-events -F comm,pid 2>/dev/null | grep 'MMAP2.*/naps' >maps
+	cat maps
+	[ "$(wc -l <maps)" -ge 5 ]
+	refute grep -v "[0-9a-f]*:[0-9a-f]* $(stat -c %i "$naps") " maps
 }
 
 @test "the recorder and its helpers are not in a recording of the whole machine" {

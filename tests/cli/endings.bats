@@ -132,10 +132,37 @@ end_with() {
 	start_target "$naps" 4 10000 2
 	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms -- sleep 30
 	count=$(samples small/live.data)
+	again=0
+	denet-record -o small/live.data -- true 2>again.err || again=$?
+	kept=$(samples small/live.data)
+	left=$(ls small)
 	umount small
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
 	[ "$count" -gt 50 ]
+	# One that cannot even begin leaves the one before as it was.
+	[ "$again" = 1 ]
+	grep -q 'No space left' again.err
+	[ "$kept" = "$count" ]
+	[ "$left" = live.data ]
+}
+
+@test "a recording whose name another one has taken says where it is, or that it is lost" {
+	start_target "$naps" 2 10000 10
+	start_recording -p "$target"
+	denet-record -o live.data -- true
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 0 ]
+	grep -q 'another recording has taken the name live.data: this one is live.data.old' live.err
+	complete live.data.old
+	[ "$(samples live.data.old)" -gt 0 ]
+	start_recording -p "$target"
+	denet-record -o live.data -- true
+	denet-record -o live.data -- true
+	kill -INT "$recorder"
+	finish_recording
+	grep -q 'live.data was removed meanwhile: this recording is lost' live.err
 }
 
 @test "on a terminal a status line comes each second, elsewhere it does not" {

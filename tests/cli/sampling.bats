@@ -24,9 +24,10 @@ account() {
 	grep -q '; sampled one for each 1.000 ms below 500.000 ms, standard error ' err
 	[ "$(account 'not drawn')" -gt 4000 ]
 	grep -q 'drawn: [0-9]* blocks, which stand for [0-9]* ns; standard error of the total' err
-	# What the recorder saw, within six of its own standard errors.
+	# What the recorder saw of the states that count, within six of its own standard errors.
 	awk -v sum="$(sum_of_periods)" '
-		/ seen / { seen = $NF }
+		/ seen / { seen += $NF }
+		/ filtered / { seen -= $NF }
 		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
 		END { d = sum - seen; if (d < 0) d = -d; exit !(error > 0 && d < 6 * error) }' err
 	perf script -F period | grep -qx ' *1000000 *'

@@ -64,13 +64,15 @@ runs() {
 	grep -q "^State:[[:space:]]S" "/proc/$1/status" && [ "$(cat "/proc/$1/comm")" = "$2" ]
 }
 
-# Twenty naps, and at most some waits for the start or for a page, but not the naps before.
-count_naps() {
-	local nr
+# all_naps_there: as many waits of napper-0 in take_nap as the kernel counted in its last twenty
+# naps, and none of the naps before. $output is what the recording printed.
+all_naps_there() {
+	local nr told
 
-	nr=$(perf script -F comm,event | grep -c napper-0)
-	echo "$nr waits of napper-0"
-	[ "$nr" -ge 20 ] && [ "$nr" -lt 25 ]
+	told=$(sed -n 's/^napper-0 waited \([0-9]*\) times$/\1/p' <<<"$output" | tail -1)
+	nr=$(perf script -F comm,event,ip,sym | awk '/^napper-0/ && /take_nap/' RS= | grep -c napper-0)
+	echo "$nr waits of napper-0 are there, $told were counted"
+	[ "$nr" = "$told" ] && [ "$nr" -gt 10 ]
 }
 
 @test "-u: by name and number, only that user's threads" {
@@ -90,10 +92,10 @@ count_naps() {
 @test "-u: who becomes the user while it is recorded comes in" {
 	cat >change <<-END
 		"$naps" 1 10 10
-		exec setpriv --reuid 65534 "$naps" 1 20 10
+		exec setpriv --reuid 65534 "$naps" 1 20 10 counts
 	END
 	run -0 denet-record --off-cpu-thresh 0 -u 65534 -- sh change
-	count_naps
+	all_naps_there
 }
 
 @test "-C: only what ends on that CPU, and it alone means all processes" {
@@ -154,10 +156,10 @@ count_naps() {
 		mkdir -p "$v2/$group/new/deep"
 		"$naps" 1 5 10
 		echo \$\$ >"$v2/$group/new/deep/cgroup.procs"
-		exec "$naps" 1 20 10
+		exec "$naps" 1 20 10 counts
 	END
 	run -0 denet-record --off-cpu-thresh 0 -G "$group" -- sh later
-	count_naps
+	all_naps_there
 }
 
 @test "-G: cgroup v1 of perf_event, in a mount namespace of its own" {

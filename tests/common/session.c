@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "common/switches.h"
 #include "record/parse.h"
 
 const char *session__refused(void)
@@ -140,6 +141,8 @@ int session__open(struct session *session, const struct capture_options *options
 	session->capture = capture__new(&chosen, &session->sink, &err);
 	if (!session->capture)
 		return err ? err : -EINVAL;
+	session->at_switch_out = capture__way(session->capture) == CAPTURE_WAY_SWITCH_OUT;
+	session->init_switches = switches__of_init();
 	return capture__start(session->capture);
 }
 
@@ -181,7 +184,8 @@ int session__pass_time(struct session *session, int ms)
 	return err;
 }
 
-int session__run(struct session *session, struct workload *workload, int window_ms)
+int session__run_until(struct session *session, struct workload *workload, int window_ms,
+		       const char *word)
 {
 	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = clock__now_ns() + window;
 	int err = workload__go(workload);
@@ -191,14 +195,23 @@ int session__run(struct session *session, struct workload *workload, int window_
 
 		if (ended < 0)
 			return ended;
+		if (word && !strcmp(workload->said, word))
+			return 0;
 		if (ended)
-			break;
+			return word ? -EPIPE : 0;
 		err = session__poll(session, window_ms ? window_ms : 100, workload->out);
 		if (!err && window && clock__now_ns() >= next) {
 			err = session__drain(session);
 			next = clock__now_ns() + window;
 		}
 	}
+	return err;
+}
+
+int session__run(struct session *session, struct workload *workload, int window_ms)
+{
+	int err = session__run_until(session, workload, window_ms, NULL);
+
 	return err ? err : workload__finish(workload);
 }
 
@@ -206,11 +219,17 @@ int session__close(struct session *session)
 {
 	int err = capture__stop(session->capture, 2000);
 
+	session->init_switches = switches__of_init() - session->init_switches;
 	if (!err)
 		err = capture__stats(session->capture, &session->stats);
 	capture__delete(session->capture);
 	session->capture = NULL;
 	return err;
+}
+
+uint64_t session__hidden(const struct session *session)
+{
+	return session->at_switch_out ? session->init_switches : 0;
 }
 
 void session__free(struct session *session)
@@ -298,7 +317,7 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 	 (stats)->not_drawn.field +                                                                \
 	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
 	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
-	 (stats)->filtered_idle.field +                                                            \
+	 (stats)->filtered_idle.field + (stats)->in_histogram.field +                              \
 	 (stats)->lost_ring.field + (stats)->lost_internal.field)
 
 int64_t stats__unaccounted_count(const struct capture_stats *stats)
@@ -320,6 +339,7 @@ void stats__print(const struct capture_stats *stats)
 		{ "seen", stats->seen },
 		{ "direct", stats->direct },
 		{ "accumulated", stats->accumulated },
+		{ "in the histogram", stats->in_histogram },
 		{ "in flight", stats->in_flight },
 		{ "filtered (state)", stats->filtered_state },
 		{ "filtered (min)", stats->filtered_min },

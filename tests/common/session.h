@@ -28,6 +28,8 @@ struct session {
 	uint64_t previous_drain; /* CLOCK_MONOTONIC at which the last two drains began */
 	uint64_t latest_drain;
 	uint64_t stale; /* samples that came later than the drain of their window */
+	uint64_t init_switches; /* of process 1 while it was open; see switches__of_init() */
+	bool at_switch_out; /* stacks are walked there, and returns are seen only there */
 };
 
 /* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
@@ -58,8 +60,18 @@ int session__pass_time(struct session *session, int ms);
  */
 int session__run(struct session *session, struct workload *workload, int window_ms);
 
+/* The same until the workload says word; it has not ended then. 0 or -errno. */
+int session__run_until(struct session *session, struct workload *workload, int window_ms,
+		       const char *word);
+
 /* Stops, fills in the stats and deletes the capture; the samples stay. 0 or -errno. */
 int session__close(struct session *session);
+
+/*
+ * How many returns of threads to a CPU the capture cannot have seen on this machine: none
+ * where it sees them in the threads' own context, see switches__of_init().
+ */
+uint64_t session__hidden(const struct session *session);
 
 /* Frees all; also an open session. */
 void session__free(struct session *session);

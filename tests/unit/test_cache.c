@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,6 +96,27 @@ TEST_F(cache, what_is_wanted_twice_is_there_once_and_a_file_that_is_not_there_sa
 	ASSERT_EQ(0, cache__fill(&cache, 5000));
 	EXPECT_EQ(-ENOENT, cache.items[0].err);
 	EXPECT_EQ(0, cache.items[2].err);
+	cache__free(&cache);
+}
+
+TEST_F(cache, a_file_that_has_another_build_id_by_now_is_not_copied)
+{
+	unsigned char id[BUILD_ID_MAX] = { 0 };
+	char path[PATH_MAX] = "";
+	struct cache cache = { 0 };
+	int len;
+
+	setenv("HOME", self->dir, 1);
+	ASSERT_LT(0, readlink("/proc/self/exe", path, sizeof(path) - 1));
+	len = build_id__of_file(0, path, id);
+	if (len <= 0)
+		SKIP(return, "the linker gives no build-ids");
+	ASSERT_EQ(0, cache__want(&cache, CACHE_FILE, 0, path, id, (size_t)len));
+	id[0] ^= 1;
+	ASSERT_EQ(0, cache__want(&cache, CACHE_FILE, 0, path, id, (size_t)len));
+	ASSERT_EQ(0, cache__fill(&cache, 5000));
+	EXPECT_EQ(0, cache.items[0].err);
+	EXPECT_EQ(-ESTALE, cache.items[1].err);
 	cache__free(&cache);
 }
 

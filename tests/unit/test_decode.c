@@ -25,7 +25,7 @@ static size_t make_block(struct room *room, uint16_t nr_kernel, uint16_t nr_user
 	room->block = (struct wire_block){
 		.head = { WIRE_BLOCK, (uint32_t)(sizeof(room->block) +
 						 (nr_kernel + nr_user) * sizeof(uint64_t)) },
-		.time = 1000, .ns = 300, .cgroup = 7, .pid = 11, .tid = 12, .cpu = 3,
+		.time = 1000, .ns = 300, .weight = 900, .cgroup = 7, .pid = 11, .tid = 12, .cpu = 3,
 		.state = WIRE_STATE_D, .nr_kernel = nr_kernel, .nr_user = nr_user,
 		.incarnation = 99, .since = 700, .runqueue_ns = 40,
 	};
@@ -55,14 +55,16 @@ TEST(a_block_of_any_depth_comes_out_whole)
 			ASSERT_EQ(depths[i][0] + u + 1, sample.user.ips[u]);
 	}
 	EXPECT_EQ(1000, sample.time);
-	EXPECT_EQ(300, sample.period);
+	EXPECT_EQ(900, sample.period);
+	EXPECT_EQ(300, sample.measured);
 	EXPECT_EQ(1, sample.count);
 	EXPECT_EQ(7, sample.cgroup);
 	EXPECT_EQ(11, sample.pid);
 	EXPECT_EQ(12, sample.tid);
 	EXPECT_EQ(3, sample.cpu);
 	EXPECT_EQ('D', sample.state);
-	EXPECT_EQ(40, sample.runqueue);
+	/* As large a part of what the block stands for. */
+	EXPECT_EQ(120, sample.runqueue);
 	EXPECT_EQ(99, block->incarnation);
 	EXPECT_EQ(700, block->since);
 }

@@ -296,6 +296,63 @@ TEST_F(read, file_of_a_killed_writer_has_its_samples_and_its_event_name)
 	EXPECT_EQ(NR_SAMPLES, nr);
 }
 
+/* A recording whose samples get coarser now and then, and that is killed later (or not). */
+static int record_sampling(const char *path, bool close_it)
+{
+	const struct writer_options options = {
+		.path = path,
+		.version = "0.1",
+		.perhaps = 1ULL << WRITER_SAMPLING,
+	};
+	const struct writer_sampling fields = { .new_period_ns = 10000 };
+	struct writer_trace trace = { .fields = &fields, .size = sizeof(fields), .pid = 7 };
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	if (!writer)
+		return err;
+	for (unsigned int i = 0; i < NR_SAMPLES; i++) {
+		const struct sample sample = sample_of(i);
+
+		err |= writer__sample(writer, WRITER_OFFCPU_TIME, &sample);
+		trace.time = sample.time;
+		if (i % 100 == 50)
+			err |= writer__trace(writer, WRITER_SAMPLING, &trace);
+		if (i % 50 == 0)
+			err |= writer__flush(writer);
+	}
+	if (close_it)
+		return err | writer__close(writer);
+	err |= writer__flush(writer);
+	_exit(err ? 1 : 0);
+}
+
+TEST_F(read, no_word_of_the_recorder_passes_for_time_off_the_cpu_in_an_unfinished_file)
+{
+	for (int finished = 0; finished < 2; finished++) {
+		unsigned int nr = 0, words = 0;
+		pid_t child = fork();
+		int status;
+
+		if (!child)
+			_exit(record_sampling(self->path, finished) ? 1 : 0);
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		ASSERT_EQ(0, status);
+		NEED_PERF();
+		ASSERT_EQ(0, run(self->path, self->errors, self->output,
+				 "perf script -G -i @ -F event"));
+		for (char *p = self->output; (p = strstr(p, "offcpu-time:")); p++)
+			nr++;
+		for (char *p = self->output; (p = strstr(p, "denet:sampling:")); p++)
+			words++;
+		EXPECT_EQ(NR_SAMPLES, nr);
+		/* Its name and its fields come with the end of the file. */
+		EXPECT_EQ(finished ? 4 : 0, words);
+		unlink(self->path);
+		self->output[0] = '\0';
+	}
+}
+
 TEST_F(read, report_header_names_what_was_recorded)
 {
 	static const char *const lines[] = {

@@ -80,35 +80,119 @@ TEST_F(hits, what_is_no_file_is_left_out)
 	EXPECT_STREQ("[vdso] ", ask(self->hits).text);
 }
 
-static int tell_foreign(void *ctx, const struct hit *hit)
+static int tell_view(void *ctx, const struct hit *hit)
 {
 	if (!strcmp(hit->path, "/bin/one"))
-		*(int *)ctx = hit->foreign;
+		*(struct hit *)ctx = *hit;
 	return 0;
 }
 
 TEST_F(hits, children_see_the_files_that_their_parent_sees)
 {
-	int foreign = -1;
+	struct hit told = { .view = 0 };
 
 	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
-	ASSERT_EQ(0, hits__set_foreign(self->hits, 10, true));
+	ASSERT_EQ(0, hits__set_view(self->hits, 10, 77));
 	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
 	EXPECT_FALSE(hits__is_hit(self->hits, 11));
 	hit(self->hits, 11);
 	EXPECT_TRUE(hits__is_hit(self->hits, 11));
-	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
-	EXPECT_EQ(1, foreign);
+	ASSERT_EQ(0, hits__each(self->hits, tell_view, &told));
+	EXPECT_EQ(77, told.view);
+	/* Through the child's root, or if it has ended through that of its parent. */
+	EXPECT_EQ(11, told.pid);
+	EXPECT_EQ(10, told.root);
+}
+
+TEST_F(hits, the_eldest_of_a_container_stands_for_it_and_not_who_made_it)
+{
+	struct hit told = { .view = 0 };
+
+	/* 10 runs outside; 11 enters, 12 is its child, 13 has a container of its own in there. */
+	ASSERT_EQ(0, hits__set_view(self->hits, 10, 0));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__fork(self->hits, 11, 10));
+	ASSERT_EQ(0, hits__set_view(self->hits, 11, 77));
+	ASSERT_EQ(0, hits__fork(self->hits, 12, 11));
+	ASSERT_EQ(0, hits__set_view(self->hits, 12, 77));
+	ASSERT_EQ(0, hits__fork(self->hits, 13, 12));
+	ASSERT_EQ(0, hits__set_view(self->hits, 13, 78));
+	hit(self->hits, 12);
+	ASSERT_EQ(0, hits__each(self->hits, tell_view, &told));
+	EXPECT_EQ(11, told.root);
+	hits__begin_file(self->hits);
+	hit(self->hits, 13);
+	ASSERT_EQ(0, hits__each(self->hits, tell_view, &told));
+	EXPECT_EQ(13, told.root);
+}
+
+static struct told ask_early(struct hits *hits)
+{
+	struct told told = { .nr = 0 };
+
+	hits__each_early(hits, tell, &told);
+	return told;
+}
+
+TEST_F(hits, files_of_containers_are_told_early_and_once_those_of_others_are_not)
+{
+	ASSERT_EQ(0, hits__map(self->hits, 9, "/bin/ours", 1));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 2));
+	ASSERT_EQ(0, hits__set_view(self->hits, 9, 0));
+	ASSERT_EQ(0, hits__set_view(self->hits, 10, 77));
+	EXPECT_STREQ("/bin/one ", ask_early(self->hits).text);
+	EXPECT_EQ(0, ask_early(self->hits).nr);
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/lib/later", 3));
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 2));
+	EXPECT_STREQ("/lib/later ", ask_early(self->hits).text);
+}
+
+TEST_F(hits, what_was_learnt_early_is_told_with_the_hit)
+{
+	static const unsigned char id[] = { 0xab, 0xcd };
+	struct hit told = { .view = 0 };
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__set_view(self->hits, 10, 77));
+	ask_early(self->hits);
+	hits__learn(self->hits, "/bin/one", 1, id, sizeof(id));
+	hits__learn(self->hits, "/bin/none", 1, id, sizeof(id));
+	hits__exit(self->hits, 10);
+	hit(self->hits, 10);
+	hits__round(self->hits);
+	hits__round(self->hits);
+	ASSERT_EQ(0, hits__each(self->hits, tell_view, &told));
+	ASSERT_EQ(2, told.id_len);
+	EXPECT_EQ(0, memcmp(id, told.id, sizeof(id)));
+}
+
+TEST_F(hits, a_file_that_waits_to_be_told_survives_its_last_process)
+{
+	char path[32];
+
+	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
+	ASSERT_EQ(0, hits__set_view(self->hits, 10, 77));
+	hits__exit(self->hits, 10);
+	/* So many that those which nobody has mapped are looked for. */
+	for (pid_t pid = 100; pid < 10000; pid++) {
+		snprintf(path, sizeof(path), "/tmp/a.out-%d", pid);
+		ASSERT_EQ(0, hits__map(self->hits, pid, path, (uint64_t)pid));
+		hits__exit(self->hits, pid);
+		if (pid % 100 == 0)
+			hits__round(self->hits);
+	}
+	EXPECT_GT(5000, hits__count(self->hits));
+	EXPECT_STREQ("/bin/one ", ask_early(self->hits).text);
 }
 
 TEST_F(hits, a_process_sees_our_files_unless_told_otherwise)
 {
-	int foreign = -1;
+	struct hit told = { .view = 1 };
 
 	ASSERT_EQ(0, hits__map(self->hits, 10, "/bin/one", 1));
 	hit(self->hits, 10);
-	ASSERT_EQ(0, hits__each(self->hits, tell_foreign, &foreign));
-	EXPECT_EQ(0, foreign);
+	ASSERT_EQ(0, hits__each(self->hits, tell_view, &told));
+	EXPECT_EQ(0, told.view);
 }
 
 TEST_F(hits, a_sample_that_comes_before_the_records_of_its_process_counts)

@@ -1,94 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the recorder promises its readers of the order of records. */
-#include "common/harness.h"
+#include "record/sink.h"
 
+#include <linux/perf_event.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "perfdata/layout.h"
+#include "common/harness.h"
+#include "perfdata/encode.h"
 #include "perfdata/writer.h"
-#include "record/sink.h"
 
 FIXTURE(sink)
 {
 	char dir[64];
 	char path[80];
 	struct sink sink;
-	struct capture_sink capture;
+	struct capture_sink out;
+	struct buffer record;
 };
 
 FIXTURE_SETUP(sink)
 {
-	static const char *const argv[] = { "denet-record" };
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
-	struct writer_options options = { .argc = 1, .argv = argv, .version = "0" };
+	struct writer_options options = { .path = self->path, .version = "0.1" };
 	int err;
 
 	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-sink-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
-	options.path = self->path;
-	memset(&self->sink, 0, sizeof(self->sink));
-	ASSERT_EQ(0, sink__init(&self->sink, &self->capture, CHAINS_FP));
-	self->sink.writer = writer__new(&options, &err);
+	self->sink = (struct sink){ .writer = writer__new(&options, &err) };
+	self->record = (struct buffer){ 0 };
 	ASSERT_NE(NULL, self->sink.writer);
-	ASSERT_EQ(0, chains__map(&self->sink.chains, 42, &map));
+	ASSERT_EQ(0, sink__init(&self->sink, &self->out, CHAINS_FP));
 }
 
 FIXTURE_TEARDOWN(sink)
 {
-	writer__close(self->sink.writer);
 	sink__free(&self->sink);
+	writer__close(self->sink.writer);
+	buffer__free(&self->record);
 	unlink(self->path);
 	rmdir(self->dir);
 }
 
-/* The types of the records from the first sample on: S, R for a round, or ? */
-static void read_records(const char *path, char *text, size_t size)
+TEST_F(sink, a_record_of_the_kernel_that_makes_no_sense_costs_itself_only)
 {
-	struct layout_header header = { 0 };
-	struct perf_event_header record;
-	FILE *file = fopen(path, "re");
-	size_t nr = 0;
+	uint64_t before;
 
-	if (file && fread(&header, sizeof(header), 1, file) == 1)
-		fseek(file, (long)header.data.offset, SEEK_SET);
-	while (file && nr + 1 < size && fread(&record, sizeof(record), 1, file) == 1) {
-		if (record.type == PERF_RECORD_SAMPLE || record.type == LAYOUT_FINISHED_ROUND)
-			text[nr++] = record.type == PERF_RECORD_SAMPLE ? 'S' : 'R';
-		else if (record.type != LAYOUT_EVENT_UPDATE)
-			break;
-		fseek(file, record.size - (long)sizeof(record), SEEK_CUR);
-	}
-	text[nr] = '\0';
-	if (file)
-		fclose(file);
-}
-
-TEST_F(sink, no_round_ends_while_a_sample_is_out_that_is_older_than_the_last_one)
-{
-	static const uint64_t good[] = { 0x1100 }, garbage[] = { 0x1100, 0x7 };
-	struct sample early = { .time = 150, .pid = 42, .user = { garbage, 2, false } };
-	struct sample late = { .time = 200, .pid = 42, .user = { good, 1, false } };
-	char records[16];
-
-	ASSERT_EQ(0, self->capture.sample(&self->sink, &late));
-	ASSERT_EQ(0, self->capture.round(&self->sink));
-	/* This one waits for the side band. */
-	ASSERT_EQ(0, self->capture.sample(&self->sink, &early));
-	ASSERT_EQ(0, self->capture.round(&self->sink));
-	late.time = 300;
-	ASSERT_EQ(0, self->capture.sample(&self->sink, &late));
-	ASSERT_EQ(0, self->capture.round(&self->sink));
-	ASSERT_EQ(0, self->capture.settled(&self->sink, 250));
-	ASSERT_EQ(0, self->capture.round(&self->sink));
-	/* One that is younger than all that stood before the last round may be out. */
-	early.time = 310;
-	ASSERT_EQ(0, self->capture.sample(&self->sink, &early));
-	ASSERT_EQ(0, self->capture.round(&self->sink));
-	ASSERT_EQ(0, writer__flush(self->sink.writer));
-	read_records(self->path, records, sizeof(records));
-	EXPECT_STREQ("SRSSRR", records);
-	EXPECT_EQ(1, self->sink.chains.stats.cut);
+	ASSERT_EQ(0, encode__comm(&self->record, 1, 10, 10, "name"));
+	before = writer__bytes(self->sink.writer);
+	/* Its last half is not there. */
+	EXPECT_EQ(0, self->out.sideband(self->out.ctx, self->record.data, self->record.len / 2, 5));
+	EXPECT_EQ(before, writer__bytes(self->sink.writer));
+	EXPECT_EQ(1, self->sink.left_out);
+	EXPECT_EQ(0, self->out.sideband(self->out.ctx, self->record.data, self->record.len, 6));
+	EXPECT_EQ(before + self->record.len, writer__bytes(self->sink.writer));
+	EXPECT_EQ(1, self->sink.left_out);
 }
 
 TEST_HARNESS_MAIN

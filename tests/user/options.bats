@@ -88,6 +88,20 @@ refuse() {
 	refuse "--kernel-callchains and --user-callchains exclude" --kernel-callchains --user-callchains
 }
 
+@test "--off-cpu-hist has no part in what a recording makes" {
+	for option in '--off-cpu-thresh 1ms' '--off-cpu-period 1ms' '--off-cpu-max-rate 9' \
+		'--window 1s' --split-runqueue --wakers --skip-idle '--max-stack 5' \
+		--kernel-callchains --user-callchains --raw-frames '-o x' --all-cgroups --reason \
+		-B --buildid-cache '-m 4' '--max-size 1M' --switch-output '--max-overhead 1'; do
+		# shellcheck disable=SC2086
+		refuse "--off-cpu-hist makes no recording: it and --" $option --off-cpu-hist
+		# shellcheck disable=SC2086
+		refuse "exclude each other" --off-cpu-hist $option -- true
+	done
+	refuse "it and --switch-output exclude" --off-cpu-hist --switch-output=1M --switch-max-files 3
+	refuse "--json needs --off-cpu-hist" --json -a
+}
+
 @test "options that are kept for on-CPU events" {
 	refuse "-F 99: kept for on-CPU events" -F 99
 	refuse "-c 1000: kept for on-CPU events" -c 1000

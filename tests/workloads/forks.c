@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-KNOWN static void wait_once(uint64_t ns)
+KNOWN static void wait_once(struct waits *truth, uint64_t ns)
 {
-	workload__nanosleep(ns);
+	waits__sleep(truth, ns);
 }
 
 KNOWN static void sleep_and_exit(struct waits *truth, uint64_t ns)
@@ -19,9 +19,9 @@ KNOWN static void sleep_and_exit(struct waits *truth, uint64_t ns)
 
 	prctl(PR_SET_NAME, "child");
 	waits__begin(truth, "nanosleep", "wait_once");
-	start = workload__now();
-	wait_once(ns);
-	truth->bracket_ns = workload__now() - start;
+	start = workload__clock(CLOCK_MONOTONIC);
+	wait_once(truth, ns);
+	truth->bracket_ns = workload__clock(CLOCK_MONOTONIC) - start;
 	waits__end(truth);
 	_exit(0);
 }
@@ -54,8 +54,6 @@ int main(int argc, char **argv)
 		;
 	for (unsigned long i = 0; i < nr; i++) {
 		truths[i].comm = "child";
-		truths[i].count = 1;
-		truths[i].requested_ns = options[2].value * 1000;
 		waits__print(&truths[i]);
 	}
 	return 0;

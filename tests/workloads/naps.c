@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * naps THREADS COUNT MS: named threads, each of which sleeps COUNT times for MS
- * milliseconds in take_nap(). Prints READY when all of them have begun.
+ * naps THREADS COUNT MS [counts]: named threads, each of which sleeps COUNT times for MS
+ * milliseconds in take_nap(). Prints READY when all of them have begun; with a fourth word,
+ * each tells how often it left its CPU to wait between its first nap and its last, by the
+ * kernel's count: a nap that is over before the thread has gone is none.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 struct naps {
 	unsigned long count;
 	unsigned long ms;
+	bool counts;
 	pthread_barrier_t begun;
 };
 
@@ -33,13 +39,28 @@ static void take_nap(unsigned long ms)
 	__asm__ volatile("" ::: "memory");
 }
 
+static long waits_so_far(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
 static void *run_thread(void *arg)
 {
 	struct naps *naps = arg;
+	char name[16];
+	long waits;
 
 	pthread_barrier_wait(&naps->begun);
+	waits = waits_so_far();
 	for (unsigned long i = 0; i < naps->count; i++)
 		take_nap(naps->ms);
+	waits = waits_so_far() - waits;
+	prctl(PR_GET_NAME, name);
+	if (naps->counts)
+		printf("%s waited %ld times\n", name, waits);
 	return NULL;
 }
 
@@ -50,11 +71,12 @@ int main(int argc, char **argv)
 	unsigned long nr;
 	char name[16];
 
-	if (argc != 4)
+	if (argc < 4 || argc > 5)
 		return 2;
 	nr = strtoul(argv[1], NULL, 10);
 	naps.count = strtoul(argv[2], NULL, 10);
 	naps.ms = strtoul(argv[3], NULL, 10);
+	naps.counts = argc == 5;
 	if (nr < 1 || nr > sizeof(threads) / sizeof(threads[0]))
 		return 2;
 	pthread_barrier_init(&naps.begun, NULL, (unsigned int)nr + 1);

@@ -2,10 +2,13 @@
 /*
  * Waits of microseconds: --pairs pairs of threads (or, with --processes 1, a thread and a
  * process of its own) play ping-pong over two pipes, --rounds times. The bracket is too
- * coarse here to be a truth; the kernel's counts of context switches are exact.
+ * coarse here to be a truth; the kernel's counts of context switches are exact. --depth: so
+ * many frames lie below. --batch 1: all on one CPU, where nobody who is woken drives out
+ * the waker, so that each switch is a wait. --hold: they rest when they have played.
  */
 #include "workload.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -13,6 +16,7 @@
 struct player {
 	struct waits truth;
 	unsigned long rounds;
+	unsigned long depth;
 	bool serves; /* writes first */
 	int in;
 	int out;
@@ -22,6 +26,7 @@ struct player {
 };
 
 static struct gate gate = GATE_INIT;
+static struct rest rest;
 
 KNOWN static void wait_ball(struct player *player)
 {
@@ -52,7 +57,16 @@ KNOWN static void play(struct player *player)
 			hit_ball(player);
 	}
 	waits__end(&player->truth);
+	rest__enter(&rest);
 	player->truth.count = player->rounds;
+}
+
+KNOWN static void descend(struct player *player, unsigned long depth)
+{
+	if (depth)
+		descend(player, depth - 1);
+	else
+		play(player);
 }
 
 KNOWN static void *start_playing(void *arg)
@@ -61,17 +75,15 @@ KNOWN static void *start_playing(void *arg)
 
 	prctl(PR_SET_NAME, player->comm);
 	gate__pass(&gate);
-	play(player);
+	descend(player, player->depth);
 	return NULL;
 }
 
-static void player__init(struct player *player, unsigned long pair, bool serves, int in, int out,
-			 unsigned long rounds)
+static void player__init(struct player *player, unsigned long pair, bool serves, int in, int out)
 {
 	player->serves = serves;
 	player->in = in;
 	player->out = out;
-	player->rounds = rounds;
 	snprintf(player->comm, sizeof(player->comm), "%s-%u", serves ? "ping" : "pong",
 		 (unsigned int)(pair % 1000));
 }
@@ -89,7 +101,8 @@ static void player__start(struct player *player, bool process)
 			workload__fail("fork", errno);
 		if (!child) {
 			prctl(PR_SET_NAME, player->comm);
-			play(player);
+			close(rest.ends[1]);
+			descend(player, player->depth);
 			_exit(0);
 		}
 		player->child = child;
@@ -106,14 +119,27 @@ static void player__finish(struct player *player)
 		waitpid(player->child, NULL, 0);
 	else
 		pthread_join(player->thread, NULL);
-	player->truth.comm = player->comm;
-	waits__print(&player->truth);
+}
+
+/* Inherited by all threads and processes that are started later. */
+static void share_a_cpu(void)
+{
+	struct sched_param none = { 0 };
+	int here = sched_getcpu();
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)(here < 0 ? 0 : here), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ||
+	    sched_setscheduler(0, SCHED_BATCH, &none) < 0)
+		workload__fail("cannot share a CPU", errno);
 }
 
 int main(int argc, char **argv)
 {
 	struct workload_option options[] = {
-		{ "rounds", 10000 }, { "pairs", 1 }, { "processes", 0 }, { 0 }
+		{ "rounds", 10000 }, { "pairs", 1 }, { "processes", 0 }, { "depth", 0 },
+		{ "batch", 0 },	     { "linger", 0 },	{ 0 }
 	};
 	bool wait = workload__parse(argc, argv, options);
 	unsigned long nr = 2 * options[1].value;
@@ -122,20 +148,34 @@ int main(int argc, char **argv)
 
 	if (players == MAP_FAILED)
 		workload__fail("mmap", errno);
+	/* Behind the players there is room. */
+	rest__init(&rest, &players[nr].in);
+	if (options[4].value)
+		share_a_cpu();
+	for (unsigned long i = 0; i < nr; i++) {
+		players[i].rounds = options[0].value;
+		players[i].depth = options[3].value;
+	}
 	for (unsigned long i = 0; i < nr; i += 2) {
 		int there[2], back[2];
 
 		if (pipe(there) < 0 || pipe(back) < 0)
 			workload__fail("pipe", errno);
-		player__init(&players[i], i / 2, true, back[0], there[1], options[0].value);
-		player__init(&players[i + 1], i / 2, false, there[0], back[1], options[0].value);
+		player__init(&players[i], i / 2, true, back[0], there[1]);
+		player__init(&players[i + 1], i / 2, false, there[0], back[1]);
 		player__start(&players[i + 1], options[2].value);
 	}
 	for (unsigned long i = 0; i < nr; i += 2)
 		player__start(&players[i], false);
 	workload__ready(wait);
 	gate__open(&gate);
+	rest__end(&rest, (int)nr);
 	for (unsigned long i = 0; i < nr; i++)
 		player__finish(&players[i]);
+	workload__done(options[5].value);
+	for (unsigned long i = 0; i < nr; i++) {
+		players[i].truth.comm = players[i].comm;
+		waits__print(&players[i].truth);
+	}
 	return 0;
 }

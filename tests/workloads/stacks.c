@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 {
 	struct workload_option options[] = {
 		{ "threads", 2 }, { "bits", 8 }, { "rounds", 1 }, { "us", 10 },
-		{ "split", 0 },	  { 0 }
+		{ "split", 0 },	  { "linger", 0 }, { 0 }
 	};
 	bool wait = workload__parse(argc, argv, options);
 	unsigned long nr = options[0].value;
@@ -99,10 +99,11 @@ int main(int argc, char **argv)
 	}
 	workload__ready(wait);
 	gate__open(&gate);
-	for (unsigned long i = 0; i < nr; i++) {
+	for (unsigned long i = 0; i < nr; i++)
 		pthread_join(walkers[i].thread, NULL);
+	workload__done(options[5].value);
+	for (unsigned long i = 0; i < nr; i++)
 		waits__print(&walkers[i].truth);
-	}
 	free(walkers);
 	return 0;
 }

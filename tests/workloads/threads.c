@@ -11,9 +11,9 @@ struct sleeper {
 	uint64_t ns;
 };
 
-KNOWN static void wait_once(uint64_t ns)
+KNOWN static void wait_once(struct sleeper *sleeper)
 {
-	workload__nanosleep(ns);
+	waits__sleep(&sleeper->truth, sleeper->ns);
 }
 
 KNOWN static void *start_sleeping(void *arg)
@@ -23,9 +23,9 @@ KNOWN static void *start_sleeping(void *arg)
 
 	prctl(PR_SET_NAME, "brief");
 	waits__begin(&sleeper->truth, "nanosleep", "wait_once");
-	start = workload__now();
-	wait_once(sleeper->ns);
-	sleeper->truth.bracket_ns = workload__now() - start;
+	start = workload__clock(CLOCK_MONOTONIC);
+	wait_once(sleeper);
+	sleeper->truth.bracket_ns = workload__clock(CLOCK_MONOTONIC) - start;
 	waits__end(&sleeper->truth);
 	return NULL;
 }
@@ -53,8 +53,6 @@ int main(int argc, char **argv)
 	}
 	for (unsigned long i = 0; i < nr; i++) {
 		sleepers[i].truth.comm = "brief";
-		sleepers[i].truth.count = 1;
-		sleepers[i].truth.requested_ns = sleepers[i].ns;
 		waits__print(&sleepers[i].truth);
 	}
 	free(sleepers);

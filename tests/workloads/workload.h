@@ -143,8 +143,16 @@ static inline __attribute__((always_inline)) void workload__nanosleep(uint64_t n
 		;
 }
 
+/* The kernel's counts of this thread's context switches; the call has no frame of its own. */
+static inline __attribute__((always_inline)) void workload__usage(struct rusage *usage)
+{
+	workload__syscall(SYS_getrusage, RUSAGE_THREAD, (long)usage, 0, 0, 0, 0);
+}
+
 /* Brackets around waits: waits__begin() before the first, waits__end() after the last. */
-static inline void waits__begin(struct waits *waits, const char *what, const char *function)
+static inline __attribute__((always_inline)) void waits__begin(struct waits *waits,
+							       const char *what,
+							       const char *function)
 {
 	struct rusage usage;
 
@@ -152,18 +160,46 @@ static inline void waits__begin(struct waits *waits, const char *what, const cha
 	waits->tid = workload__tid();
 	waits->what = what;
 	waits->function = function;
-	getrusage(RUSAGE_THREAD, &usage);
+	workload__usage(&usage);
 	waits->voluntary = (unsigned long long)usage.ru_nvcsw;
 	waits->involuntary = (unsigned long long)usage.ru_nivcsw;
 }
 
-static inline void waits__end(struct waits *waits)
+static inline __attribute__((always_inline)) void waits__end(struct waits *waits)
 {
 	struct rusage usage;
 
-	getrusage(RUSAGE_THREAD, &usage);
+	workload__usage(&usage);
 	waits->voluntary = (unsigned long long)usage.ru_nvcsw - waits->voluntary;
 	waits->involuntary = (unsigned long long)usage.ru_nivcsw - waits->involuntary;
+}
+
+/* A clock in ns, without libc around the call. */
+static inline __attribute__((always_inline)) uint64_t workload__clock(clockid_t clock)
+{
+	struct timespec now;
+
+	workload__syscall(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
+	return (uint64_t)now.tv_sec * WORKLOAD_NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Sleeps for ns and adds the lower bound of the time off the CPU to requested: what passed,
+ * less the thread's own time on the CPU. So it is right even if the thread comes late to
+ * its own sleep; only where the kernel does not lay time that the machine was not given
+ * (steal) to the thread, as much of it is missing. It all happens in the calling function,
+ * which is known; who calls that one measures the bracket around it.
+ */
+static inline __attribute__((always_inline)) void waits__sleep(struct waits *waits, uint64_t ns)
+{
+	uint64_t cpu = workload__clock(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t wall = workload__clock(CLOCK_MONOTONIC);
+
+	workload__nanosleep(ns);
+	wall = workload__clock(CLOCK_MONOTONIC) - wall;
+	cpu = workload__clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	waits->requested_ns += wall > cpu ? wall - cpu : 0;
+	waits->count++;
 }
 
 /*
@@ -191,6 +227,9 @@ static inline bool workload__sleeps(pid_t tid)
 	return end && end[1] == ' ' && end[2] == 'S';
 }
 
+/* Set by --hold: who is done rests until the workload may end; see struct rest. */
+static bool workload__holds;
+
 /* A number that the command line may set: --NAME VALUE. */
 struct workload_option {
 	const char *name;
@@ -199,7 +238,7 @@ struct workload_option {
 
 /*
  * Reads the command line into options, which ends with a name of NULL. Returns true if
- * --wait was given. Ends the program if an option is unknown.
+ * --wait was given. Ends the program if an option is unknown. Not all workloads hold.
  */
 static inline bool workload__parse(int argc, char **argv, struct workload_option *options)
 {
@@ -210,6 +249,10 @@ static inline bool workload__parse(int argc, char **argv, struct workload_option
 
 		if (!strcmp(argv[i], "--wait")) {
 			wait = true;
+			continue;
+		}
+		if (!strcmp(argv[i], "--hold")) {
+			workload__holds = true;
 			continue;
 		}
 		while (option->name &&
@@ -235,6 +278,66 @@ static inline void workload__ready(bool wait)
 	printf("READY\n");
 	fflush(stdout);
 	while (wait && read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+}
+
+/*
+ * Where those rest who are done, be they threads or processes: the kernel's counts of their
+ * switches stand still then, and who reads them reads all that will ever be.
+ */
+struct rest {
+	int ends[2];  /* nothing is ever written: it is closed */
+	int *resting; /* in memory that processes share */
+};
+
+static inline void rest__init(struct rest *rest, int *resting)
+{
+	rest->resting = resting;
+	if (pipe(rest->ends) < 0)
+		workload__fail("pipe", errno);
+}
+
+/* Of who is done. A process of its own has closed the other end before. */
+static inline void rest__enter(struct rest *rest)
+{
+	char c;
+
+	if (!workload__holds)
+		return;
+	__atomic_add_fetch(rest->resting, 1, __ATOMIC_RELEASE);
+	while (workload__syscall(SYS_read, rest->ends[0], (long)&c, 1, 0, 0, 0) == -EINTR)
+		;
+}
+
+/* Waits until nr rest, says RESTING, and lets them go once a line (or the end) is on stdin. */
+static inline void rest__end(struct rest *rest, int nr)
+{
+	char c;
+
+	if (!workload__holds)
+		return;
+	while (__atomic_load_n(rest->resting, __ATOMIC_ACQUIRE) != nr)
+		workload__nanosleep(WORKLOAD_NSEC_PER_MSEC);
+	printf("RESTING\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+	close(rest->ends[1]);
+}
+
+/*
+ * Says that all is done and, if linger, blocks until stdin ends: who looks at the process may
+ * want it alive, all its waits behind it.
+ */
+static inline void workload__done(bool linger)
+{
+	char c;
+
+	if (!linger)
+		return;
+	printf("DONE\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) == 1)
 		;
 }
 

@@ -73,7 +73,12 @@ struct capture_options {
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
 	bool wakers;	     /* samples of those who woke the targets come as well */
 	bool no_still_blocked; /* leave out threads that have not come back at the end */
-	uint32_t ring_pages; /* per CPU, a power of two */
+	/*
+	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side
+	 * band. The only samples are of threads that are still blocked at the end.
+	 */
+	bool histogram;
+	uint32_t ring_pages; /* per CPU, a power of two; 0: by the threshold */
 	enum capture_way way;
 };
 
@@ -152,13 +157,14 @@ struct capture_wakeups {
 };
 
 /*
- * The conservation: seen = direct + accumulated + in_flight + not_drawn + filtered_* + lost_*.
- * It is in ns that were measured, whatever the samples stand for.
+ * The conservation: seen = direct + accumulated + in_histogram + in_flight + not_drawn +
+ * filtered_* + lost_*. It is in ns that were measured, whatever the samples stand for.
  */
 struct capture_stats {
 	struct capture_tally seen;	 /* ended blocks of targets and those in flight */
 	struct capture_tally direct;
 	struct capture_tally accumulated;
+	struct capture_tally in_histogram; /* of all states and lengths, if options.histogram */
 	struct capture_tally in_flight;	 /* still blocked at the end */
 	struct capture_tally not_drawn;	 /* of capture__set_sampling(): others stand for them */
 	struct capture_tally filtered_state;
@@ -172,7 +178,7 @@ struct capture_stats {
 	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
-	uint64_t unseen_switches;	 /* no storage or recursion: length unknown */
+	uint64_t unseen_switches;	 /* no storage, recursion, not shown: length unknown */
 	uint64_t unseen_births;		 /* of any task: if of a target, it is not recorded */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
@@ -229,8 +235,13 @@ bool capture__wants_drain(const struct capture *capture);
 /* Ends the window: swaps the generations, reads rings and sums, calls sink->round. */
 int capture__drain(struct capture *capture);
 
-/* True as long as a task of pids/tids (or a descendant, if inherited) lives. */
-bool capture__targets_alive(const struct capture *capture);
+/*
+ * True as long as a task of pids/tids (or a descendant, if inherited) lives. Where the kernel
+ * did not tell of a death, it takes longer to notice: CAPTURE_RECOUNT_MS after the last birth or
+ * death that it told of, half a minute where that was long ago.
+ */
+#define CAPTURE_RECOUNT_MS 1000
+bool capture__targets_alive(struct capture *capture);
 
 /*
  * Detaches, reports threads that are still blocked, drains all that is left.

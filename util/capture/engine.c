@@ -15,8 +15,14 @@
 #include "capture/who.h"
 #include "host/settings.h"
 
-/* How often a recording with targets looks whether they live, in ms. */
+/* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
+/* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
+ * worst storm, which is how long a reader may have to wait for a CPU. */
+#define RING_PAGES 256
+#define RING_PAGES_OF_STORM 1024
+/* A recording whose threshold is lower takes the latter. */
+#define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
 
@@ -46,7 +52,6 @@ void capture_options__init(struct capture_options *options)
 		.max_frames = WIRE_MAX_FRAMES,
 		.kernel_stacks = true,
 		.user_stacks = true,
-		.ring_pages = 256,
 	};
 }
 
@@ -75,6 +80,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.split_runqueue = options->split_runqueue,
 		.wakers = options->wakers,
 		.reasons = capture__reasons(options),
+		.histogram = options->histogram,
 	};
 }
 
@@ -85,6 +91,8 @@ static int connect_rings(struct capture *capture)
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
 					 rings__fd(capture->rings, i));
+	if (!capture->options.all)
+		rings__set_bell(capture->rings, programs__bell(capture->programs));
 	return err;
 }
 
@@ -131,6 +139,18 @@ static void make_trim(struct capture *capture)
 	}
 }
 
+/*
+ * What chains are cut and judged by. It takes the kernel long to list its symbols: a recording
+ * of all begins before that, since all processes are looked at then, too. But a target that was
+ * named may fill a ring meanwhile, and nobody waits for the others.
+ */
+static void read_symbols(struct capture *capture)
+{
+	make_trim(capture);
+	if (capture__reasons(&capture->options))
+		reason_symbols__read(&capture->symbols);
+}
+
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
 static int reserve_descriptors(void)
 {
@@ -143,6 +163,13 @@ static int reserve_descriptors(void)
 		       "limit is %" PRIu64 "; raise `ulimit -n`",
 		       DESCRIPTORS, limit);
 	return err;
+}
+
+static uint32_t ring_pages(const struct capture_options *options)
+{
+	if (options->ring_pages)
+		return options->ring_pages;
+	return options->threshold_ns < STORM_NS ? RING_PAGES_OF_STORM : RING_PAGES;
 }
 
 /* Frame pointers are what is left then. */
@@ -174,7 +201,8 @@ static int build(struct capture *capture)
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	if (settings.copy_bytes && !programs__copies(capture->programs))
 		explain_copies(capture);
-	capture->rings = rings__new(capture->options.ring_pages, capture->options.data_maps, &err);
+	capture->rings =
+		rings__new(ring_pages(&capture->options), capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
 	capture->sideband =
@@ -183,9 +211,8 @@ static int build(struct capture *capture)
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
-	make_trim(capture);
-	if (settings.reasons)
-		reason_symbols__read(&capture->symbols);
+	if (!capture->options.all)
+		read_symbols(capture);
 	err = connect_rings(capture);
 	return err ? err : add_targets(capture);
 }
@@ -264,7 +291,8 @@ int capture__start(struct capture *capture)
 {
 	int err;
 
-	err = rings__enable(capture->rings);
+	/* Nobody would read of names and maps. */
+	err = capture->options.histogram ? 0 : rings__enable(capture->rings);
 	if (err) {
 		pr_err("cannot switch the side band on: %s", strerror(-err));
 		return err;
@@ -280,6 +308,8 @@ int capture__start(struct capture *capture)
 	if (!capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;
+	if (!err && capture->options.all)
+		read_symbols(capture);
 	return err;
 }
 
@@ -450,10 +480,18 @@ static int pass_sideband(void *ctx, const void *event, size_t size)
 /* Not passed on at once: what another CPU has to say of the same process may be older. */
 static int read_sideband(struct capture *capture, const void *event, size_t size)
 {
+	const struct perf_event_header *header = event;
 	uint64_t time;
 
 	if (sideband__time(event, size, &time))
 		return -EINVAL;
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
+		capture->aligned.len = 0;
+		if (buffer__append(&capture->aligned, event, size))
+			return -ENOMEM;
+		sideband__unmark(capture->aligned.data);
+		event = capture->aligned.data;
+	}
 	return queue__add(&capture->queue, event, size, time);
 }
 
@@ -502,17 +540,13 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 {
 	int err;
 
-	if (!capture->options.all && (timeout_ms < 0 || timeout_ms > ALIVE_MS))
+	if (!capture->options.all && !rings__awaits_bell(capture->rings) &&
+	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
 	if (err == RINGS_CPUS_CHANGED)
 		err = capture__update_rings(capture);
 	return err ? err : capture__read_rings(capture);
-}
-
-bool capture__targets_alive(const struct capture *capture)
-{
-	return capture->options.all || programs__targets_alive(capture->programs) > 0;
 }
 
 /*

@@ -22,6 +22,14 @@ enum capture_came {
 	CAPTURE_IDLE_MAX,
 };
 
+/* The count of the targets, and when they are to be looked for if it stands still. */
+struct alive {
+	int64_t count;
+	uint64_t pause;
+	uint64_t next;
+	bool ended; /* none is left, whatever the count */
+};
+
 /* What the files of this room share; nobody else includes it. */
 struct capture {
 	struct capture_options options;
@@ -43,6 +51,7 @@ struct capture {
 	struct buffer aligned;	       /* a record, moved to where u64 may be read */
 	bool all_tasks; /* the side band is of all: a waker may be anybody */
 	struct cost cost;
+	struct alive alive;
 	bool started;
 	bool begun; /* blocks are recorded */
 	bool stopped;

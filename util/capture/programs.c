@@ -11,8 +11,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/hist.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
+#include "host/settings.h"
 #include "offcpu.skel.h"
 
 #define BATCH 512
@@ -155,6 +157,42 @@ static int settle_reasons(struct offcpu_bpf *skel, bool reasons)
 	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
 }
 
+/*
+ * A histogram has neither sums nor stacks, and without one its rows are not needed: no memory
+ * for what is not.
+ */
+static int settle_histogram(struct offcpu_bpf *skel, bool histogram)
+{
+	struct bpf_map *const unused[] = { skel->maps.entries0, skel->maps.entries1,
+					   skel->maps.stacks0, skel->maps.stacks1 };
+	int err = 0;
+
+	if (!histogram)
+		return bpf_map__set_max_entries(skel->maps.hist, 1);
+	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
+		skel->rodata->hist_bounds[i] = hist__bound(i);
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]) && !err; i++)
+		err = bpf_map__set_max_entries(unused[i], 1);
+	return err;
+}
+
+/*
+ * Whether the programs may walk user frames themselves. A limit below ours is the
+ * administrator's, and the kernel's own walk heeds it.
+ */
+static bool has_quick_frames(const struct btf *btf)
+{
+#if defined(__x86_64__)
+	int64_t most = 0;
+
+	return has_helper(btf, "BPF_FUNC_task_pt_regs") &&
+	       !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
+#else
+	(void)btf;
+	return false;
+#endif
+}
+
 /* Registers are known on x86-64 only, and a thread's stack is copied in its own context. */
 static bool can_copy(const struct btf *btf, enum capture_way way)
 {
@@ -198,14 +236,20 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 		return -errno;
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
-	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
+	programs->skel->rodata->quick_frames = has_quick_frames(btf);
 	choose_programs(programs->skel, btf, way);
 	err = settle_reasons(programs->skel, settings->reasons);
+	if (!err)
+		err = settle_histogram(programs->skel, settings->histogram);
 	if (!err)
 		err = settle_copies(programs->skel, btf, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
+	if (!err)
+		err = bpf_map__set_max_entries(programs->skel->maps.bell,
+					       (__u32)sysconf(_SC_PAGESIZE));
 	/* Nothing is parked by the other ways: no memory for it. */
 	if (!err && !set->walk_at_out)
 		err = bpf_map__set_max_entries(programs->skel->maps.parked, 1);
@@ -460,10 +504,10 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 /* Any update of a map of maps returns only after an RCU grace period. */
 static int wait_for_programs(struct programs *programs)
 {
-	int inner = bpf_map__fd(programs->skel->maps.entries0);
+	int inner = bpf_map__fd(programs->skel->maps.barrier_inner);
 	__u32 zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.entries), &zero, &inner,
+	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.barrier), &zero, &inner,
 				   BPF_ANY)
 		       ? -errno
 		       : 0;
@@ -478,6 +522,14 @@ int programs__swap(struct programs *programs)
 	bss->generation = old ^ 1;
 	err = wait_for_programs(programs);
 	return err ? err : (int)old;
+}
+
+bool programs__has_sums(const struct programs *programs)
+{
+	const struct offcpu_bpf__bss *bss = programs->skel->bss;
+	__u32 gen = bss->generation & 1;
+
+	return bss->filled[gen] || bss->known[gen] || bss->told[gen];
 }
 
 unsigned int programs__filled(const struct programs *programs)
@@ -640,7 +692,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 		sum->fate[i].count += cpu->fate[i].count;
 		sum->fate[i].ns += cpu->fate[i].ns;
 	}
-	sum->no_storage += cpu->no_storage;
+	sum->unseen += cpu->unseen;
 	sum->lost_stacks += cpu->lost_stacks;
 	sum->full_entries += cpu->full_entries;
 	sum->full_stacks += cpu->full_stacks;
@@ -680,6 +732,33 @@ int programs__accounts(const struct programs *programs, struct wire_accounts *su
 	int err = sum_accounts(programs->skel->maps.cpus, sum);
 
 	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
+}
+
+static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
+{
+	for (int i = 0; i < WIRE_HIST_BUCKETS; i++) {
+		sum->buckets[i].count += cpu->buckets[i].count;
+		sum->buckets[i].ns += cpu->buckets[i].ns;
+	}
+}
+
+int programs__hist(const struct programs *programs, struct wire_hist *rows)
+{
+	int nr = libbpf_num_possible_cpus(), err = 0;
+	struct wire_hist *cpus;
+
+	cpus = nr > 0 ? calloc((size_t)nr, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return -ENOMEM;
+	for (__u32 state = 0; state < WIRE_STATE_MAX && !err; state++) {
+		rows[state] = (struct wire_hist){ 0 };
+		if (bpf_map_lookup_elem(bpf_map__fd(programs->skel->maps.hist), &state, cpus))
+			err = -errno;
+		for (int i = 0; i < nr && !err; i++)
+			add_hist(&rows[state], &cpus[i]);
+	}
+	free(cpus);
+	return err;
 }
 
 void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns)
@@ -781,7 +860,27 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	return 0;
 }
 
+int programs__bell(const struct programs *programs)
+{
+	return bpf_map__fd(programs->skel->maps.bell);
+}
+
 int64_t programs__targets_alive(const struct programs *programs)
 {
 	return programs->skel->bss->targets_alive;
+}
+
+uint64_t programs__births(const struct programs *programs)
+{
+	return programs->skel->bss->last_incarnation;
+}
+
+int programs__find_targets(struct programs *programs, uint64_t *found)
+{
+	int err;
+
+	programs->skel->bss->targets_found = 0;
+	err = iterate(programs->skel->progs.count_targets, NULL, NULL);
+	*found = programs->skel->bss->targets_found;
+	return err;
 }

@@ -58,6 +58,9 @@ int programs__begin(struct programs *programs, uint64_t *start_ns);
  */
 int programs__swap(struct programs *programs);
 
+/* Whether the current generation has sums, or what sums refer to. */
+bool programs__has_sums(const struct programs *programs);
+
 /* How full the current generation is, in percent of its room for sums or stacks. */
 unsigned int programs__filled(const struct programs *programs);
 
@@ -93,6 +96,12 @@ int programs__end(struct programs *programs);
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
 		       struct wire_accounts *wakeups);
 
+/*
+ * The histogram of a capture that has one: a row for each of WIRE_STATE_MAX states, all CPUs
+ * added up. 0 or a negative errno.
+ */
+int programs__hist(const struct programs *programs, struct wire_hist *rows);
+
 /* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
 void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns);
 
@@ -117,6 +126,19 @@ int programs__info(const struct programs *programs, struct programs_info *info);
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
 
+/* A descriptor that becomes readable for good when the last target has died. Borrowed. */
+int programs__bell(const struct programs *programs);
+
+/* Births less deaths of targets, as the hooks saw them. */
 int64_t programs__targets_alive(const struct programs *programs);
+
+/* How many targets there have been so far. */
+uint64_t programs__births(const struct programs *programs);
+
+/*
+ * Goes over all tasks: *found is how many of them are targets that live. One that is born
+ * meanwhile may be missed. 0 or a negative errno.
+ */
+int programs__find_targets(struct programs *programs, uint64_t *found);
 
 #endif /* DENET_CAPTURE_PROGRAMS_H */

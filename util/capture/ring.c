@@ -38,8 +38,9 @@ struct rings {
 	struct perf_thread_map *threads;
 	struct ring *ring;
 	size_t nr;
-	struct pollfd *polls; /* nr + 2 */
+	struct pollfd *polls; /* nr + 3 */
 	uint32_t pages;
+	int bell_fd;  /* negative: there is none, or it has rung */
 	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
 	bool enabled;
@@ -209,7 +210,7 @@ static void delete_ring(struct ring *ring)
 /* Makes room for one more. The rings may move, so nobody keeps a pointer to one. */
 static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 {
-	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 3, sizeof(*polls));
+	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 4, sizeof(*polls));
 	struct ring *ring;
 
 	if (!polls)
@@ -285,6 +286,7 @@ struct rings *rings__new(uint32_t pages, bool data_maps, int *err)
 	rings->pages = pages;
 	rings->data_maps = data_maps;
 	/* Before the list is read: what changes after that is announced. */
+	rings->bell_fd = -1;
 	rings->watch_fd = cpu_watch__open();
 	rings->threads = perf_thread_map__new_dummy();
 	if (rings->threads) {
@@ -474,7 +476,20 @@ int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 					    .events = POLLIN };
 	polls[nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
 	polls[nr + 1] = (struct pollfd){ .fd = rings->watch_fd, .events = POLLIN };
-	if (poll(polls, nr + 2, timeout_ms) < 0)
+	polls[nr + 2] = (struct pollfd){ .fd = rings->bell_fd, .events = POLLIN };
+	if (poll(polls, nr + 3, timeout_ms) < 0)
 		return -errno;
+	if (polls[nr + 2].revents)
+		rings->bell_fd = -1;
 	return polls[nr + 1].revents ? RINGS_CPUS_CHANGED : 0;
+}
+
+void rings__set_bell(struct rings *rings, int fd)
+{
+	rings->bell_fd = fd;
+}
+
+bool rings__awaits_bell(const struct rings *rings)
+{
+	return rings->bell_fd >= 0;
 }

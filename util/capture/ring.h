@@ -58,4 +58,13 @@ bool rings__wants_update(const struct rings *rings);
 #define RINGS_CPUS_CHANGED 1
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);
 
+/*
+ * From now on rings__wait() also ends when fd is readable, which it is expected to stay: only
+ * the first time counts. Borrowed.
+ */
+void rings__set_bell(struct rings *rings, int fd);
+
+/* Whether there is a bell that has not rung. */
+bool rings__awaits_bell(const struct rings *rings);
+
 #endif /* DENET_CAPTURE_RING_H */

@@ -107,6 +107,13 @@ int sideband__time(const void *event, size_t size, uint64_t *time)
 	return 0;
 }
 
+void sideband__unmark(void *event)
+{
+	struct perf_event_header *header = event;
+
+	header->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+}
+
 int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time)
 {
 	const struct task_event *task = event;

@@ -27,6 +27,13 @@ size_t sideband__count(const struct sideband *sideband);
 int sideband__time(const void *event, size_t size, uint64_t *time);
 
 /*
+ * Takes the mark off an MMAP2 record that says that there is a build-id in it. The capture never
+ * asks for build-ids, but where the event of another recorder does, the kernel may mark our
+ * record as well, in which device and inode stand.
+ */
+void sideband__unmark(void *event);
+
+/*
  * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT) belongs in. Learns from FORK
  * and EXIT. 1, 0, -EINVAL for a record too short to tell or of another type, -ENOMEM. *time
  * receives the time in its sample_id, 0 if there is none.

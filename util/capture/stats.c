@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The accounts: what the programs counted and what user space did, in one table. */
 #include "capture/engine.h"
+#include "capture/hist.h"
 
 /* What the kernel takes for a task's slot, found by comparing slabinfo: 128 for the slot
  * itself and 192 for the list that it hangs on, which other users of task storage share. */
@@ -52,6 +53,19 @@ static void move_idle(const struct capture *capture, struct capture_stats *stats
 	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_IN_FLIGHT]);
 }
 
+/* The buckets have no account beside them: what they do not hold is missing in the sum. */
+static int add_histogram(const struct capture *capture, struct capture_tally *sum)
+{
+	struct capture_hist hist;
+	int err = capture__hist(capture, &hist);
+
+	for (size_t state = 0; state < CAPTURE_HIST_STATES && !err; state++) {
+		for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++)
+			*sum = add(*sum, hist.rows[state].buckets[i]);
+	}
+	return err;
+}
+
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
@@ -69,6 +83,10 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->direct = from_wire(&sum.fate[WIRE_FATE_DIRECT]);
 	stats->accumulated = from_wire(&sum.fate[WIRE_FATE_ACCUMULATED]);
 	stats->not_drawn = from_wire(&sum.fate[WIRE_FATE_NOT_DRAWN]);
+	if (capture->options.histogram)
+		err = add_histogram(capture, &stats->in_histogram);
+	if (err)
+		return err;
 	stats->filtered_state =
 		add(own->filtered_state, from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
 	stats->filtered_min = add(own->filtered_min, from_wire(&sum.fate[WIRE_FATE_FILTERED_MIN]));
@@ -84,7 +102,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->lost_copies = sum.lost_copies;
 	stats->compat_copies = sum.compat_copies;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
-	stats->unseen_switches = sum.no_storage;
+	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;

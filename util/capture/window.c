@@ -47,18 +47,36 @@ bool capture__wants_drain(const struct capture *capture)
 	return capture->started && programs__filled(capture->programs) >= DRAIN_AT_PERCENT;
 }
 
+/* Hands over the sums of a generation that no program adds to any more. */
+static int take_generation(struct capture *capture, unsigned int gen)
+{
+	struct drain drain = {
+		.capture = capture,
+		.stacks = capture->stacks[gen],
+		.reasons = &capture->reasons[gen],
+	};
+	int err = programs__take_sums(capture->programs, gen, deliver_sum, &drain);
+
+	stacks__clear(capture->stacks[gen]);
+	reason_store__clear(&capture->reasons[gen]);
+	return err;
+}
+
 /*
  * The order matters: once the generations are swapped, no program adds to the old one, so
- * all stacks that its sums refer to are in the rings; the rings are read before the sums.
+ * all stacks that its sums refer to are in the rings; the rings are read before the sums. A
+ * generation with nothing in it stays: to swap means to wait for a grace period.
  */
 int capture__drain(struct capture *capture)
 {
-	struct drain drain = { .capture = capture };
-	int gen, err;
+	bool has_sums;
+	int gen = 0, err;
 
 	if (!capture->started)
 		return 0;
-	gen = programs__swap(capture->programs);
+	has_sums = programs__has_sums(capture->programs);
+	if (has_sums)
+		gen = programs__swap(capture->programs);
 	if (gen < 0) {
 		pr_err("cannot end a window: %s", strerror(-gen));
 		return gen;
@@ -70,11 +88,8 @@ int capture__drain(struct capture *capture)
 	err = rings__wants_update(capture->rings) ? capture__update_rings(capture) : 0;
 	if (err)
 		return err;
-	drain.stacks = capture->stacks[gen];
-	drain.reasons = &capture->reasons[gen];
-	err = programs__take_sums(capture->programs, (unsigned int)gen, deliver_sum, &drain);
-	stacks__clear(capture->stacks[gen]);
-	reason_store__clear(&capture->reasons[gen]);
+	if (has_sums)
+		err = take_generation(capture, (unsigned int)gen);
 	capture->stats.windows++;
 	if (!err && capture->sink.round)
 		err = capture->sink.round(capture->sink.ctx);

@@ -8,6 +8,8 @@
 
 #include "base/buffer.h"
 
+#define READ_BYTES 65536
+
 struct symbol {
 	uint64_t address;
 	uint32_t name; /* where it begins in names */
@@ -156,6 +158,9 @@ struct kallsyms *kallsyms__new(const char *path, int *err)
 	if (!kallsyms)
 		return NULL;
 	file = fopen(path ? path : "/proc/kallsyms", "re");
+	/* The kernel offers a kilobyte at a time. */
+	if (file)
+		setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	*err = file ? read_lines(kallsyms, file) : -errno;
 	if (file)
 		fclose(file);

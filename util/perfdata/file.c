@@ -236,22 +236,32 @@ int file__truncate(struct file *file, uint64_t size)
 	return 0;
 }
 
-void file__discard(struct file *file)
+static bool is_same(const struct stat *ours, const char *path)
 {
-	struct stat ours, named;
-	char old[PATH_MAX];
+	struct stat named;
 
-	/* Not what somebody else has put in its place since. */
-	if (!file->pipe && !fstat(file->fd, &ours) && !lstat(file->path, &named) &&
-	    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) {
-		snprintf(old, sizeof(old), "%s.old", file->path);
-		if (file->moved ? rename(old, file->path) : unlink(file->path))
-			pr_warn("cannot remove %s: %s", file->path, strerror(errno));
-	}
-	file__close(file);
+	return !lstat(path, &named) && named.st_dev == ours->st_dev &&
+	       named.st_ino == ours->st_ino;
 }
 
-int file__close(struct file *file)
+/* Another recording may have taken the name meanwhile, and a third one the name after that. */
+static void check_name(const struct file *file)
+{
+	char old[PATH_MAX];
+	struct stat ours;
+
+	if (file->fd < 0 || file->pipe || fstat(file->fd, &ours) || is_same(&ours, file->path))
+		return;
+	snprintf(old, sizeof(old), "%s.old", file->path);
+	if (is_same(&ours, old))
+		pr_warn("another recording has taken the name %s: this one is %s", file->path, old);
+	else if (ours.st_nlink)
+		pr_warn("%s was renamed meanwhile: this recording has another name", file->path);
+	else
+		pr_warn("%s was removed meanwhile: this recording is lost", file->path);
+}
+
+static int release(struct file *file)
 {
 	int err = 0;
 
@@ -261,4 +271,24 @@ int file__close(struct file *file)
 	free(file->path);
 	*file = (struct file){ .fd = -1 };
 	return err;
+}
+
+void file__discard(struct file *file)
+{
+	char old[PATH_MAX];
+	struct stat ours;
+
+	/* Not what somebody else has put in its place since. */
+	if (!file->pipe && !fstat(file->fd, &ours) && is_same(&ours, file->path)) {
+		snprintf(old, sizeof(old), "%s.old", file->path);
+		if (file->moved ? rename(old, file->path) : unlink(file->path))
+			pr_warn("cannot remove %s: %s", file->path, strerror(errno));
+	}
+	release(file);
+}
+
+int file__close(struct file *file)
+{
+	check_name(file);
+	return release(file);
 }

@@ -39,7 +39,7 @@ int file__truncate(struct file *file, uint64_t size);
 /* Closes, removes a regular file that we made, and gives FILE.old its name back. */
 void file__discard(struct file *file);
 
-/* Closes; 0 or what close() had to report, logged. */
+/* Closes, and says if the name is now that of another file; 0 or what close() reports, logged. */
 int file__close(struct file *file);
 
 #endif /* DENET_PERFDATA_FILE_H */

@@ -21,6 +21,8 @@ struct writer {
 	struct buffer pending;   /* whole records that are not written yet */
 	struct buffer build_ids; /* of a file; a pipe gets them at once */
 	struct features features;
+	uint64_t perhaps;     /* as writer_options.perhaps; 0 in a pipe */
+	size_t nr_shown;      /* attrs at the front that the header counts */
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
 	uint64_t samples;
@@ -35,18 +37,29 @@ static uint64_t sideband_id(void)
 	return attrs__kinds(&nr)[0].id;
 }
 
+/*
+ * The events whose attrs stand at the front: those of the file, and behind them those that
+ * may come. The header counts these only once they do.
+ */
+static size_t select_front(const struct writer *writer, const struct event_kind *kinds[ATTRS_MAX])
+{
+	size_t nr = attrs__select(writer->features.events, kinds);
+
+	return nr + attrs__select_late(writer->perhaps & ~writer->features.events, kinds + nr);
+}
+
 /* The header, but for the features. */
 static struct layout_header make_header(const struct writer *writer)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds);
+	size_t nr = select_front(writer, kinds);
 
 	return (struct layout_header){
 		.magic = LAYOUT_MAGIC,
 		.size = sizeof(struct layout_header),
 		.attr_size = sizeof(struct layout_attr),
 		.attrs = { .offset = sizeof(struct layout_header) + nr * sizeof(uint64_t),
-			   .size = nr * sizeof(struct layout_attr) },
+			   .size = writer->nr_shown * sizeof(struct layout_attr) },
 		.data = { .offset = writer->data_offset, .size = writer->data_size },
 	};
 }
@@ -55,12 +68,15 @@ static struct layout_header make_header(const struct writer *writer)
 static int put_front(struct writer *writer, struct buffer *out)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds);
 	uint64_t ids = sizeof(struct layout_header);
-	struct layout_header header = make_header(writer);
+	struct layout_header header;
+	size_t nr;
 	int err;
 
-	header.data.offset = header.attrs.offset + header.attrs.size;
+	writer->nr_shown = attrs__select(writer->features.events, kinds);
+	nr = select_front(writer, kinds);
+	header = make_header(writer);
+	header.data.offset = header.attrs.offset + nr * sizeof(struct layout_attr);
 	writer->data_offset = header.data.offset;
 	err = buffer__append(out, &header, sizeof(header));
 	for (size_t i = 0; !err && i < nr; i++)
@@ -225,13 +241,16 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 	/* A pipe tells them right before their first samples, a file at its end. */
 	if (writer->file.pipe)
 		writer->features.events &= ~attrs__late_bits();
+	else
+		writer->perhaps = options->perhaps & attrs__late_bits();
 	writer->features.late = writer->features.events & attrs__late_bits();
 	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
 	if (!*err)
 		*err = writer__flush(writer);
 	if (!*err)
 		return writer;
-	file__close(&writer->file);
+	/* An older recording gets its name back: it is worth more than the beginning of one. */
+	file__discard(&writer->file);
 out:
 	free_writer(writer);
 	return NULL;
@@ -289,6 +308,18 @@ static int announce_late(struct writer *writer)
 	return err;
 }
 
+/* Readers of a file that is never finished learn now that there are samples of such events. */
+static int show_late(struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	struct layout_header header;
+
+	writer->nr_shown = select_front(writer, kinds);
+	header = make_header(writer);
+	return file__rewrite(&writer->file, &header.attrs, sizeof(header.attrs),
+			     offsetof(struct layout_header, attrs));
+}
+
 /* Appends the sample with its common fields in front. */
 static int put_trace(struct writer *writer, const struct event_kind *kind,
 		     const struct writer_trace *trace)
@@ -327,6 +358,8 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 		return -EINVAL;
 	if (writer->file.pipe && !writer->features.late)
 		err = announce_late(writer);
+	if (writer->perhaps & ~writer->features.late & 1ULL << event)
+		err = show_late(writer);
 	writer->features.late |= 1ULL << event;
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
 }

@@ -28,11 +28,12 @@ enum writer_event {
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
+	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
 	/*
-	 * Bits 1 << enum writer_event of those besides offcpu-time. A tracepoint that is not
-	 * among them may be written, too; but a file that is never finished cannot then be read.
+	 * Those of tracepoints that may come: a file has them only if they did. One that is in
+	 * neither may be written, too; but a file that is never finished cannot then be read.
 	 */
-	uint64_t events;
+	uint64_t perhaps;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	/* Samples carry user registers and stacks of at most so many bytes, a multiple of 8, for
 	 * perf to unwind; 0: they don't. */

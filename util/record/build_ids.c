@@ -11,15 +11,20 @@
 #include "base/log.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
+#include "record/view.h"
 #include "symbol/build_id.h"
 #include "symbol/cache.h"
 
-/* A file to ask for, and whether our own root shows the same. */
+/* Files to ask for, and what becomes of the answers. */
 struct build_ids {
 	struct writer *writer;
 	struct cache *cache; /* NULL: not wanted */
+	struct hits *hits;   /* learn the answers, which are not written yet; NULL: they are */
 	struct build_id_query *queries;
-	bool *foreign; /* of each query */
+	struct next_try {
+		uint64_t view; /* of the process in the query */
+		pid_t root;    /* its ancestor that may live longer */
+	} *next; /* of each query */
 	size_t nr;
 	size_t capacity;
 	size_t timed_out;
@@ -92,17 +97,28 @@ static int grow(struct build_ids *ids)
 {
 	size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
 	struct build_id_query *queries;
-	bool *foreign;
+	struct next_try *next;
 
 	queries = reallocarray(ids->queries, capacity, sizeof(*queries));
 	if (!queries)
 		return -ENOMEM;
 	ids->queries = queries;
-	foreign = reallocarray(ids->foreign, capacity, sizeof(*foreign));
-	if (!foreign)
+	next = reallocarray(ids->next, capacity, sizeof(*next));
+	if (!next)
 		return -ENOMEM;
-	ids->foreign = foreign;
+	ids->next = next;
 	ids->capacity = capacity;
+	return 0;
+}
+
+static int add_query(struct build_ids *ids, const struct hit *hit)
+{
+	if (ids->nr == ids->capacity && grow(ids))
+		return -ENOMEM;
+	ids->next[ids->nr] = (struct next_try){ .view = hit->view, .root = hit->root };
+	ids->queries[ids->nr++] = (struct build_id_query){
+		.pid = hit->pid, .path = hit->path, .ino = hit->ino, .len = -ENOENT
+	};
 	return 0;
 }
 
@@ -114,21 +130,42 @@ static int collect(void *ctx, const struct hit *hit)
 		return write_kernel_hit(ids, hit->path);
 	if (*hit->path == '[')
 		return write_vdso(ids, hit);
-	if (ids->nr == ids->capacity && grow(ids))
-		return -ENOMEM;
-	ids->foreign[ids->nr] = hit->foreign;
-	ids->queries[ids->nr++] = (struct build_id_query){
-		.pid = hit->pid, .path = hit->path, .ino = hit->ino, .len = -ENOENT
-	};
+	if (hit->id_len)
+		return keep(ids, CACHE_FILE, hit->pid, hit->path, hit->id, hit->id_len);
+	return add_query(ids, hit);
+}
+
+static int collect_early(void *ctx, const struct hit *hit)
+{
+	/* The vDSO is no file. */
+	return *hit->path == '/' ? add_query(ctx, hit) : 0;
+}
+
+static int take_answer(struct build_ids *ids, const struct build_id_query *query)
+{
+	if (!ids->hits)
+		return keep(ids, CACHE_FILE, query->pid, query->path, query->id, query->len);
+	hits__learn(ids->hits, query->path, query->ino, query->id, query->len);
 	return 0;
 }
 
 /*
- * Writes the answers. What is left is what may be found below our own root: the files of
- * processes that have ended and saw the same files as we do. A file that only a process in
- * a container of its own had is lost with that process.
+ * Where else to look for the file of a process that has ended: below our own root if it saw
+ * the same as we do, else below that of its ancestor, if that still is who it was.
  */
-static int write_answers(struct build_ids *ids)
+static bool try_elsewhere(const struct next_try *next, struct build_id_query *query)
+{
+	pid_t ended = query->pid;
+	uint64_t view = 0;
+
+	query->pid = next->view ? next->root : 0;
+	if (!next->view)
+		return ended != 0;
+	return query->pid != ended && !view__of(query->pid, &view) && view == next->view;
+}
+
+/* Takes the answers. What is left is what may be found elsewhere. */
+static int take_answers(struct build_ids *ids)
 {
 	size_t kept = 0;
 	int err = 0;
@@ -138,16 +175,17 @@ static int write_answers(struct build_ids *ids)
 		bool ended = query->pid && query->len == -ESRCH;
 
 		if (query->len > 0)
-			err = keep(ids, CACHE_FILE, query->pid, query->path, query->id,
-				   query->len);
+			err = take_answer(ids, query);
 		else if (query->len == -ETIMEDOUT)
 			ids->timed_out++;
 		else if (query->len == -EACCES || query->len == -EPERM)
 			ids->denied++;
 		if (query->len <= 0 && !ended)
 			pr_debug("no build-id of %s: %s", query->path, strerror(-query->len));
-		if (ended && !ids->foreign[i])
+		if (ended && try_elsewhere(&ids->next[i], query)) {
+			ids->next[kept] = ids->next[i];
 			ids->queries[kept++] = *query;
+		}
 	}
 	ids->nr = kept;
 	return err;
@@ -159,13 +197,14 @@ static int ask_twice(struct build_ids *ids, int deadline_ms)
 
 	err = build_id__query(ids->queries, ids->nr, deadline_ms);
 	if (!err)
-		err = write_answers(ids);
-	for (size_t i = 0; i < ids->nr; i++)
-		ids->queries[i].pid = 0;
+		err = take_answers(ids);
 	if (!err && ids->nr)
 		err = build_id__query(ids->queries, ids->nr, deadline_ms);
-	if (!err)
-		err = write_answers(ids);
+	return err ? err : take_answers(ids);
+}
+
+static void report_missing(const struct build_ids *ids)
+{
 	if (ids->timed_out)
 		pr_warn("%zu files did not answer in time: they have no build-id in the file",
 			ids->timed_out);
@@ -173,7 +212,12 @@ static int ask_twice(struct build_ids *ids, int deadline_ms)
 		pr_warn("%zu files of other users may not be read: they have no build-id in the "
 			"file; CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH help",
 			ids->denied);
-	return err;
+}
+
+static void free_queries(struct build_ids *ids)
+{
+	free(ids->queries);
+	free(ids->next);
 }
 
 int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
@@ -185,8 +229,21 @@ int build_ids__write(struct writer *writer, const struct hits *hits, int deadlin
 	err = hits__each(hits, collect, &ids);
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
-	free(ids.queries);
-	free(ids.foreign);
+	report_missing(&ids);
+	free_queries(&ids);
+	return err;
+}
+
+int build_ids__read_early(struct hits *hits, int deadline_ms)
+{
+	struct build_ids ids = { .hits = hits };
+	int err;
+
+	err = hits__each_early(hits, collect_early, &ids);
+	if (!err && ids.nr)
+		err = ask_twice(&ids, deadline_ms);
+	/* What is missing is asked for again in the end, and only then said. */
+	free_queries(&ids);
 	return err;
 }
 

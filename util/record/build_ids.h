@@ -14,6 +14,13 @@ struct writer;
 int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
 		     struct cache *cache);
 
+/*
+ * Reads those of files in containers that are new to hits, which keep them: once the last
+ * process there has ended, nobody can. What does not answer within deadline_ms is left for
+ * build_ids__write(). 0 or a negative errno.
+ */
+int build_ids__read_early(struct hits *hits, int deadline_ms);
+
 /* Copies what is wanted into perf's cache, and says what could not be copied. */
 void build_ids__fill_cache(struct cache *cache, int deadline_ms);
 

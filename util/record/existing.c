@@ -15,6 +15,7 @@
 #include "record/hits.h"
 #include "record/past.h"
 #include "record/parse.h"
+#include "record/view.h"
 #include "synth/synth.h"
 
 static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
@@ -171,6 +172,9 @@ int existing__write(const struct existing_options *options, const struct capture
 		err = write_task(options, &tasks[i]);
 		if (!err && !tasks[i].kthread)
 			err = id_list__add(&pids, tasks[i].pid);
+		/* Of the whole machine, those are asked that have samples. */
+		if (!err && options->hits && !options->all && tasks[i].pid == tasks[i].tid)
+			err = view__look(options->hits, tasks[i].pid);
 	}
 	if (!err)
 		err = write_maps(options, &pids);

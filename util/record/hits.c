@@ -16,7 +16,13 @@ struct file {
 	pid_t pid; /* of the process whose sample hit it */
 	bool hit;
 	unsigned int links; /* of processes that have it mapped */
-	bool foreign; /* that process's */
+	uint64_t view;      /* that process's */
+	pid_t root;         /* the same */
+	unsigned char id[BUILD_ID_MAX];
+	int id_len;
+	bool asked;  /* hits__each_early() had its turn, or will */
+	bool queued; /* it is in hits.early */
+	struct file *next_early;
 	struct file *next;
 };
 
@@ -34,7 +40,8 @@ struct process {
 	pid_t pid;
 	struct link *files;
 	bool hit; /* it has samples: all its files are hit, those to come as well */
-	bool foreign;
+	uint64_t view; /* 0: it sees the files that we see */
+	pid_t root;    /* its eldest ancestor of the same view, or itself */
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -55,6 +62,7 @@ struct hits {
 	struct file *files;
 	struct kernel_map *kernel;
 	size_t nr_kernel;
+	struct file *early;
 	struct process *left;
 	unsigned int round;
 	size_t nr_files;
@@ -179,9 +187,25 @@ static void file__hit(struct file *file, const struct process *process)
 {
 	if (!file->hit) {
 		file->pid = process->pid;
-		file->foreign = process->foreign;
+		file->root = process->root;
+		file->view = process->view;
 	}
 	file->hit = true;
+}
+
+/* A file that may be out of reach when the recording ends is told once before that. */
+static void hits__queue(struct hits *hits, struct file *file, const struct process *process)
+{
+	if (!process->view || file->asked || (file->hit && !file->view))
+		return;
+	if (!file->hit) {
+		file->pid = process->pid;
+		file->root = process->root;
+		file->view = process->view;
+	}
+	file->asked = file->queued = true;
+	file->next_early = hits->early;
+	hits->early = file;
 }
 
 static void process__hit(struct process *process)
@@ -225,6 +249,7 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	file->links++;
 	if (process->hit)
 		file__hit(file, process);
+	hits__queue(hits, file, process);
 	return 0;
 }
 
@@ -242,7 +267,8 @@ int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
 		return -ENOMEM;
 	link__put(process->files);
 	process->files = from->files;
-	process->foreign = from->foreign;
+	process->view = from->view;
+	process->root = from->root;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
@@ -285,7 +311,7 @@ static void hits__sweep(struct hits *hits)
 	struct file **at = &hits->files, *file;
 
 	while ((file = *at)) {
-		if (file->links || file->hit) {
+		if (file->links || file->hit || file->queued) {
 			at = &file->next;
 			continue;
 		}
@@ -358,13 +384,17 @@ int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char
 	return 0;
 }
 
-int hits__set_foreign(struct hits *hits, pid_t pid, bool foreign)
+int hits__set_view(struct hits *hits, pid_t pid, uint64_t view)
 {
 	struct process *process = hits__process(hits, pid);
 
 	if (!process)
 		return -ENOMEM;
-	process->foreign = foreign;
+	if (process->view != view || !process->root)
+		process->root = pid;
+	process->view = view;
+	for (struct link *link = process->files; view && link; link = link->next)
+		hits__queue(hits, link->file, process);
 	return 0;
 }
 
@@ -406,6 +436,21 @@ int hits__sample(struct hits *hits, const struct sample *sample)
 	return 0;
 }
 
+static struct hit file__describe(const struct file *file)
+{
+	struct hit hit = {
+		.path = file->path,
+		.pid = file->pid,
+		.ino = file->ino,
+		.view = file->view,
+		.root = file->root,
+		.id_len = file->id_len,
+	};
+
+	memcpy(hit.id, file->id, sizeof(hit.id));
+	return hit;
+}
+
 int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
 {
 	struct hit hit = { .kernel = true };
@@ -417,12 +462,37 @@ int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *h
 			err = fn(ctx, &hit);
 	}
 	for (const struct file *file = hits->files; file && !err; file = file->next) {
-		hit = (struct hit){ .path = file->path,
-				    .pid = file->pid,
-				    .ino = file->ino,
-				    .foreign = file->foreign };
-		if (file->hit)
-			err = fn(ctx, &hit);
+		if (!file->hit)
+			continue;
+		hit = file__describe(file);
+		err = fn(ctx, &hit);
 	}
 	return err;
+}
+
+int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+{
+	struct file *file;
+	struct hit hit;
+	int err = 0;
+
+	while (!err && (file = hits->early)) {
+		hits->early = file->next_early;
+		file->queued = false;
+		hit = file__describe(file);
+		err = fn(ctx, &hit);
+	}
+	return err;
+}
+
+void hits__learn(struct hits *hits, const char *path, uint64_t ino, const unsigned char *id,
+		 int len)
+{
+	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
+	struct file **node = tfind(&key, &hits->files_tree, file__compare);
+
+	if (!node || len <= 0 || len > BUILD_ID_MAX)
+		return;
+	memcpy((*node)->id, id, (size_t)len);
+	(*node)->id_len = len;
 }

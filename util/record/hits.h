@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "sample.h"
+#include "symbol/build_id.h"
 
 /*
  * Which files the samples of a recording need for their symbols: those that a
@@ -30,10 +31,10 @@ void hits__exec(struct hits *hits, pid_t pid);
 void hits__exit(struct hits *hits, pid_t pid);
 
 /*
- * A process sees other files than we do under the same names (it has a mount namespace or
- * a root of its own). Children inherit that. 0 or -ENOMEM.
+ * Which files a process sees, as view__of() tells; not 0: others than we do under the same
+ * names (it has a mount namespace or a root of its own). Children inherit that. 0 or -ENOMEM.
  */
-int hits__set_foreign(struct hits *hits, pid_t pid, bool foreign);
+int hits__set_view(struct hits *hits, pid_t pid, uint64_t view);
 
 /* Whether the process has had samples already. */
 bool hits__is_hit(struct hits *hits, pid_t pid);
@@ -59,10 +60,23 @@ struct hit {
 	bool kernel;  /* path is the name of the kernel or of a module */
 	pid_t pid;    /* a process that had it mapped when it was hit */
 	uint64_t ino; /* inode number in that process's map; 0 if unknown */
-	bool foreign; /* that process sees other files than we do */
+	uint64_t view; /* which files that process sees; 0: those that we see */
+	pid_t root;   /* its eldest ancestor that sees the same, which may live longer */
+	unsigned char id[BUILD_ID_MAX];
+	int id_len; /* 0: nobody has learnt it yet */
 };
 
 /* Calls fn for each; stops at its first result other than 0, which is returned. */
 int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/*
+ * The same for files of processes that see others than we do, hit or not, each once: nobody can
+ * read them any more when the last of these processes has ended.
+ */
+int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/* The build-id of a file that hits__each_early() told. */
+void hits__learn(struct hits *hits, const char *path, uint64_t ino, const unsigned char *id,
+		 int len);
 
 #endif /* DENET_RECORD_HITS_H */

@@ -32,10 +32,8 @@
 #define RECORDER_CACHE_MS 30000
 /* How long what waits to be unwound in the end may take, all in all. */
 #define RECORDER_UNWIND_MS 60000
-/* The same between two files: meanwhile nobody reads the rings. */
+/* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
-/* How soon after the last target the recording ends; to look costs a system call each. */
-#define RECORDER_TARGETS_NS (100 * NSEC_PER_MSEC)
 
 /* Why a recording ended. */
 enum recorder_end {
@@ -66,7 +64,6 @@ struct recorder {
 	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
 	uint64_t next_status;
-	uint64_t next_targets;
 	uint64_t rounds; /* how often it woke up */
 };
 
@@ -200,6 +197,7 @@ static int open_file(struct recorder *recorder)
 	struct writer_options writer_options = {
 		.path = options->output,
 		.events = other_events(recorder),
+		.perhaps = 1ULL << WRITER_SAMPLING,
 		.cgroups = options->capture.cgroups,
 		.stack_bytes = raw_stack_bytes(recorder),
 		.argc = options->argc,
@@ -253,6 +251,8 @@ static int start_file(struct recorder *recorder)
 	existing.chains = &recorder->sink.chains;
 	existing.past = recorder->sink.past = recorder->past;
 	err = existing__write(&existing, recorder->capture);
+	if (!err && recorder->hits)
+		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
 	return err ? err : begin_file(recorder);
 }
 
@@ -278,7 +278,6 @@ static int recorder__start(struct recorder *recorder)
 		recorder->begin = recorder->started + recorder->options->delay_ns;
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
-	recorder->next_targets = recorder->started;
 	recorder->status = status__new(recorder->options->quiet);
 	return 0;
 }
@@ -298,8 +297,6 @@ static int next_timeout(const struct recorder *recorder)
 		due = min_u64(due, recorder->begin);
 	if (recorder->status)
 		due = min_u64(due, recorder->next_status);
-	if (has_targets(recorder->options))
-		due = min_u64(due, recorder->next_targets);
 	if (looks_between_windows(recorder))
 		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
 					   sampling__due(&recorder->sampling,
@@ -318,6 +315,8 @@ static int end_window(struct recorder *recorder)
 	err = capture__drain(recorder->capture);
 	if (!err)
 		err = writer__flush(recorder->writer);
+	if (!err && recorder->hits)
+		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
 	recorder->window_end = clock__now_ns() + recorder->options->window_ns;
 	return err;
 }
@@ -456,7 +455,7 @@ static void show_status(struct recorder *recorder, uint64_t now)
 	recorder->next_status = now + NSEC_PER_SEC;
 }
 
-static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
+static enum recorder_end look_for_end(struct recorder *recorder)
 {
 	int signal = signals__read(recorder->signals);
 
@@ -472,11 +471,8 @@ static enum recorder_end look_for_end(struct recorder *recorder, uint64_t now)
 			recorder->options->max_size / 1024);
 		return RECORDER_FULL;
 	}
-	if (has_targets(recorder->options) && now >= recorder->next_targets) {
-		recorder->next_targets = now + RECORDER_TARGETS_NS;
-		if (!capture__targets_alive(recorder->capture))
-			return RECORDER_TARGETS_ENDED;
-	}
+	if (has_targets(recorder->options) && !capture__targets_alive(recorder->capture))
+		return RECORDER_TARGETS_ENDED;
 	return RECORDER_GOES_ON;
 }
 
@@ -521,7 +517,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 			return err;
 		now = clock__now_ns();
 		recorder->rounds++;
-		*end = look_for_end(recorder, now);
+		*end = look_for_end(recorder);
 		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;

@@ -1,56 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record/sink.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "perfdata/layout.h"
 #include "perfdata/writer.h"
 #include "record/hits.h"
 #include "record/past.h"
 #include "record/status.h"
+#include "record/view.h"
 #include "record/wait_event.h"
 
 /* How often the line on the terminal tells how far unwinding has got. */
 #define PROGRESS_MS 200
-
-/* Reads a link of /proc, which asks no file system but that one. */
-static bool read_link(const char *pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
-	len = readlink(path, text, size - 1);
-	if (len < 0)
-		return false;
-	text[len] = '\0';
-	return true;
-}
-
-/*
- * Whether a process sees other files than we do, as long as it can be asked. What cannot
- * be told (it has ended, or it is not ours) stays as it was inherited.
- */
-static int look_at_root(struct hits *hits, pid_t pid)
-{
-	static const char *const names[] = { "ns/mnt", "root" };
-	char number[16], theirs[PATH_MAX], ours[PATH_MAX];
-	bool foreign = false;
-
-	snprintf(number, sizeof(number), "%d", pid);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!read_link(number, names[i], theirs, sizeof(theirs)) ||
-		    !read_link("self", names[i], ours, sizeof(ours)))
-			return 0;
-		foreign |= strcmp(theirs, ours) != 0;
-	}
-	return hits__set_foreign(hits, pid, foreign);
-}
 
 /*
  * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
@@ -119,7 +85,7 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	if (!sink->hits)
 		return 0;
 	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))
-		err = look_at_root(sink->hits, (pid_t)sample->pid);
+		err = view__look(sink->hits, (pid_t)sample->pid);
 	return err ? err : hits__sample(sink->hits, sample);
 }
 
@@ -159,7 +125,7 @@ static int follow_comm(struct hits *hits, const void *event, size_t size)
 	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
 	hits__exec(hits, (pid_t)comm.pid);
-	return look_at_root(hits, (pid_t)comm.pid);
+	return view__look(hits, (pid_t)comm.pid);
 }
 
 static int follow(struct hits *hits, const void *event, size_t size)
@@ -207,6 +173,19 @@ static int order(struct sink *sink, const void *event, size_t size)
 	return pass_on(sink, event, size);
 }
 
+/* A record that makes no sense costs itself, not the recording. */
+static int leave_out(struct sink *sink, const void *event, size_t size)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, event, sizeof(header));
+	if (!sink->left_out++)
+		pr_warn("the kernel sent a record that makes no sense (type %u, misc %#x, %zu "
+			"bytes): it is left out, as are others like it",
+			header.type, header.misc, size);
+	return 0;
+}
+
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
@@ -214,6 +193,8 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 
 	if (time > sink->latest)
 		sink->latest = time;
+	if (err == -EINVAL)
+		return leave_out(sink, event, size);
 	if (!err)
 		err = chains__sideband(&sink->chains, event, size, time);
 	if (err || !sink->hits)

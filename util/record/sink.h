@@ -32,6 +32,7 @@ struct sink {
 	struct capture_tally idle; /* samples of offcpu-idle */
 	struct capture_tally wakeups; /* samples of wakeup-time */
 	struct exits exits;	   /* EXIT records that are held back */
+	uint64_t left_out;	   /* records that made no sense */
 	uint64_t latest;	   /* the latest time of all that was delivered */
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
 	struct chains chains;

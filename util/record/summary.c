@@ -95,6 +95,7 @@ static void print_accounts(const struct capture_stats *stats)
 		{ "seen", &stats->seen },
 		{ "= direct", &stats->direct },
 		{ "+ accumulated", &stats->accumulated },
+		{ "+ in the histogram", &stats->in_histogram },
 		{ "+ still blocked", &stats->in_flight },
 		{ "+ not drawn", &stats->not_drawn },
 		{ "+ filtered by state", &stats->filtered_state },
@@ -108,9 +109,24 @@ static void print_accounts(const struct capture_stats *stats)
 	};
 
 	pr_verbose("%-26s %15s %20s", "blocks", "count", "ns");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* Only --off-cpu-hist has one. */
+		if (rows[i].tally == &stats->in_histogram && !rows[i].tally->count)
+			continue;
 		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
 			   rows[i].tally->ns);
+	}
+}
+
+static void print_runs(const struct capture_stats *stats)
+{
+	char time[32];
+
+	if (stats->bpf_run_count)
+		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
+			   stats->bpf_run_count,
+			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
+			   stats->bpf_run_ns / stats->bpf_run_count);
 }
 
 static void print_wakeups(const struct capture_wakeups *wakeups)
@@ -177,15 +193,13 @@ static void print_verbose(const struct summary *summary)
 		   capture_way__name(summary->way), stats->windows,
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
 		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
-	if (stats->bpf_run_count)
-		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
-			   stats->bpf_run_count,
-			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
-			   stats->bpf_run_ns / stats->bpf_run_count);
+	print_runs(stats);
 	if (summary->idle.count)
 		pr_verbose("of those still blocked, %" PRIu64 " threads never ran: %" PRIu64
 			   " ns in the event offcpu-idle",
 			   summary->idle.count, summary->idle.ns);
+	pr_verbose("blocks are recorded from %.6f s (CLOCK_MONOTONIC) on",
+		   (double)stats->start_ns / (double)NSEC_PER_SEC);
 	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
 		   units__format_time(stats->end_ns - stats->start_ns, time, sizeof(time)),
 		   summary->ns);
@@ -226,6 +240,19 @@ static void warn_of_losses(const struct capture_stats *stats)
 		pr_warn("%" PRIu64 " records of maps and names were lost: some frames may have no "
 			"names; try a larger -m",
 			stats->lost_sideband);
+}
+
+void summary__print_stats(const struct capture_stats *stats)
+{
+	char size[32];
+
+	warn_of_losses(stats);
+	if (log__level() < LOG_VERBOSE)
+		return;
+	print_accounts(stats);
+	pr_verbose("switches not seen: %" PRIu64 "; BPF maps: %s", stats->unseen_switches,
+		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+	print_runs(stats);
 }
 
 void summary__print(const struct summary *summary)

@@ -41,6 +41,9 @@ double summary__error(const struct summary *summary);
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);
 
+/* Says on stderr what was lost, and with -v all accounts, where there are no samples. */
+void summary__print_stats(const struct capture_stats *stats);
+
 /* Says on stderr what was lost, with -v all accounts, and unless quiet the last line. */
 void summary__print(const struct summary *summary);
 

@@ -29,7 +29,7 @@ static int copy_id(const void *data, size_t size, unsigned char *id)
 }
 
 /* A file that is no ELF file has no build-id: that is no error of its own. */
-static int read_elf(int fd, unsigned char *id)
+int build_id__of_fd(int fd, unsigned char *id)
 {
 	const void *data = NULL;
 	int ret = -ENOENT;
@@ -57,7 +57,7 @@ int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char 
 
 	if (fd < 0)
 		return fd;
-	ret = read_elf(fd, id);
+	ret = build_id__of_fd(fd, id);
 	close(fd);
 	return ret;
 }

@@ -18,6 +18,9 @@
  */
 int build_id__of_file(pid_t pid, const char *path, unsigned char *id);
 
+/* The same of a file that is open for reading, whose position may change. */
+int build_id__of_fd(int fd, unsigned char *id);
+
 /*
  * The same, if the file is the one with inode number ino (0: not known): else -ESTALE, since
  * the name has gone over to another file. On an overlay, whose numbers differ between a

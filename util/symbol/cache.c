@@ -224,7 +224,25 @@ static int open_item(const struct cache_item *item)
 	case CACHE_MODULE:
 		break;
 	}
-	return root_open__file(item->pid, item->path);
+	fd = root_open__file(item->pid, item->path);
+	/* Its process has ended: our own file of that name may be the same. */
+	if (fd == -ESRCH)
+		fd = root_open__file(0, item->path);
+	return fd;
+}
+
+/* Whether a file still is the one whose build-id was read, maybe long ago. */
+static int check_id(const struct cache_item *item, int fd)
+{
+	unsigned char id[BUILD_ID_MAX];
+	int len;
+
+	if (item->kind != CACHE_FILE)
+		return 0;
+	len = build_id__of_fd(fd, id);
+	if (len != (int)item->len || memcmp(id, item->id, item->len))
+		return -ESTALE;
+	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
 /* In the child. */
@@ -237,7 +255,9 @@ static int copy_item(void *ctx, size_t index, struct child_out *out)
 	if (debug_fd < 0)
 		return debug_fd;
 	fd = open_item(item);
-	err = fd < 0 ? fd : cache__copy(debug_fd, item, fd);
+	err = fd < 0 ? fd : check_id(item, fd);
+	if (!err)
+		err = cache__copy(debug_fd, item, fd);
 	if (fd >= 0)
 		close(fd);
 	close(debug_fd);

@@ -39,6 +39,8 @@ static int read_bounds(const char *path, struct bounds *bounds)
 
 	if (!file)
 		return -errno;
+	/* The kernel offers a kilobyte at a time. */
+	setvbuf(file, NULL, _IOFBF, 65536);
 	while ((len = getline(&line, &capacity, file)) > 0) {
 		if (kallsyms__parse_line(line, (size_t)len - (line[len - 1] == '\n'), &parsed))
 			continue;

@@ -1,0 +1,373 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# bench.sh [OPTION…] [PEER…]: what a recording costs, ours and others', side by side on the
+# same workloads, in rounds that interleave all of them. Prints tables, of which
+# Documentation/benchmarks.txt tells how to read them. Needs root, and `make bench`.
+set -euo pipefail
+
+tree=$(realpath "$(dirname "$0")/..")
+# shellcheck source=scripts/lib.sh
+. "$tree/scripts/lib.sh"
+
+usage() {
+	cat <<-END
+		usage: bench.sh [OPTION…] [PEER…]
+		PEER is offcputime (package libbpf-tools), bpftrace, or perf: one that was built with
+		BPF skeletons, at \$PEER_PERF (none of Debian's was).
+
+		  --rounds N          repeat everything N times (5)
+		  --quick             one short round of little, to see that all of it works
+		  --workloads LIST    of: pingpong convoy messaging redis (all)
+		  --modes LIST        of: $(mode_names | tr '\n' ' ')(all)
+		  --only PART         only one part: compare or house
+		  --keep FILE         keep each single measurement in FILE
+		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH
+	END
+}
+
+# What of ours is measured: name|options. All switches of the targets are recorded in each,
+# so --max-overhead, which would leave some out, is off but in the one that tells its price.
+modes=(
+	'exact|--max-overhead 0'
+	'exact-user|--max-overhead 0 --user-callchains'
+	'min-50us|--max-overhead 0 --min-block 50us'
+	'sampling|--max-overhead 0 --off-cpu-max-rate 999'
+	'thresh-0|--max-overhead 0 --off-cpu-thresh 0'
+	'dwarf|--max-overhead 0 --call-graph dwarf'
+	'as-it-comes|'
+)
+
+# The goals, on pingpong, in ns of BPF programs per switch: mode|factor|of what.
+goals=(
+	'sampling|0.15|perf'
+	'sampling|3|floor'
+	'exact-user|0.65|perf'
+	'exact|0.85|offcputime'
+	'min-50us|0.15|perf'
+)
+
+mode_names() {
+	printf '%s\n' "${modes[@]%%|*}"
+}
+
+mode_options() {
+	local mode
+
+	for mode in "${modes[@]}"; do
+		[ "${mode%%|*}" != "$1" ] || echo "${mode#*|}"
+	done
+}
+
+note() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+# workload_of NAME KIND: the command; the statistics of run time need a shorter one.
+workload_of() {
+	local size=$scale
+
+	[ "$2" != stats ] || size=$(((scale + 1) / 2))
+	case $1 in
+	pingpong)
+		echo "$O/tests/workloads/short --wait --linger 1 --batch 1 --depth 17" \
+			"--rounds $((size * 2000))"
+		;;
+	convoy)
+		echo "$O/tests/workloads/convoy --wait --linger 1 --threads 64 --depth 17" \
+			"--rounds $((size * 20))"
+		;;
+	messaging) echo "perf bench -f simple sched messaging -g 4 -l $((size + 4))" ;;
+	redis) echo "$tree/tests/bench/redis.sh $((size * 1000))" ;;
+	esac
+}
+
+# Whether a workload can be told to start, and so be named to the tools by its process.
+is_gated() {
+	[ "$1" = pingpong ] || [ "$1" = convoy ]
+}
+
+# tool_command TOOL WORKLOAD: the command that watches it, until SIGINT.
+tool_command() {
+	local all='' of_pid='' pid=0
+
+	# The workload's process gets its number when it runs.
+	# shellcheck disable=SC2016
+	if is_gated "$2"; then
+		of_pid='-p $BENCH_PID' pid='$BENCH_PID'
+	else
+		all=-a
+	fi
+	case $1 in
+	floor) echo "$O/tests/bench/floor $O/tests/bench/floor.bpf.o" ;;
+	offcputime) echo "offcputime $of_pid >$work/data" ;;
+	bpftrace) echo "bpftrace $work/offcpu.bt $pid >$work/data" ;;
+	perf) echo "$PEER_PERF record -B -e dummy --off-cpu $all $of_pid -o $work/data" ;;
+	perf-thresh-0)
+		echo "$PEER_PERF record -B -e dummy --off-cpu --off-cpu-thresh 0 $all $of_pid" \
+			"-o $work/data"
+		;;
+	*) echo "$O/denet-record -v -B $(mode_options "$1") $all $of_pid -o $work/data" ;;
+	esac
+}
+
+# The same as the others do, in bpftrace's language: both stacks, summed up by thread's name.
+write_bpftrace() {
+	cat >"$work/offcpu.bt" <<-'EOF'
+		tracepoint:sched:sched_switch
+		{
+			if (($1 == 0 || pid == $1) && tid != 0 && args->prev_state != 0) {
+				@since[tid] = nsecs;
+				@kernel[tid] = kstack;
+				@user[tid] = ustack;
+			}
+			if (@since[args->next_pid] != 0) {
+				@ns[@kernel[args->next_pid], @user[args->next_pid], args->next_comm] =
+					sum(nsecs - @since[args->next_pid]);
+				delete(@since[args->next_pid]);
+			}
+		}
+		END { clear(@since); clear(@kernel); clear(@user); }
+	EOF
+}
+
+# What a tool itself says that it lost; "-": it does not tell.
+lost_of() {
+	local lost=
+
+	case $1 in
+	floor) ;;
+	bpftrace) lost=$(sed -n 's/^Lost \([0-9]*\) events/\1/p' "$work/log" | tail -1) ;;
+	offcputime) ;;
+	perf*) lost=$(sed -n 's/.*lost \([0-9]*\) .*/\1/p' "$work/log" | tail -1) ;;
+	*) lost=$(sed -n 's/.*\[ denet-record: .*[ ,]\([0-9,]*\) lost.*/\1/p' "$work/log" | tail -1) ;;
+	esac
+	echo "${lost:--}" | tr -d ,
+}
+
+# Since when ours has recorded, in seconds on the clock that cell has in nanoseconds.
+begin_of() {
+	sed -n 's/.*blocks are recorded from \([0-9.]*\) s .*/\1/p' "$work/log"
+}
+
+# measure WORKLOAD TOOL KIND COMMAND [TOOLCOMMAND]: one cell, as a line of the results. KIND is
+# time, stats or a part of the house. What a tool cannot do is said, and the others go on.
+measure() {
+	local workload=$1 tool=$2 kind=$3 figures options=() bytes=-
+
+	[[ $4 != *--wait* ]] || options+=(--gated)
+	[ "$kind" != stats ] || options+=(--stats)
+	rm -f "$work/data" "$work/log"
+	if ! figures=$("$O/tests/bench/cell" "${options[@]}" --log "$work/log" "${@:4}" 2>"$work/err"); then
+		note "$tool failed on $workload: $(cat "$work/err"): $(tail -3 "$work/log" | tr '\n' ' ')"
+		failures=$((failures + 1))
+		return
+	fi
+	[ ! -e "$work/data" ] || bytes=$(stat -c %s "$work/data")
+	echo "$workload $tool $kind round=$round $figures bytes=$bytes" \
+		"lost=$(lost_of "$tool") began=$(begin_of)" >>"$work/cells"
+}
+
+# Drops what this machine cannot measure, aloud.
+choose_tools() {
+	local tool
+
+	tools=(none floor)
+	for tool in $chosen_modes; do
+		# shellcheck disable=SC2046
+		if "$O/denet-record" $(mode_options "$tool") --version >/dev/null 2>&1; then
+			tools+=("$tool")
+		else
+			note "skipped: this build has no mode $tool ($(mode_options "$tool"))"
+		fi
+	done
+	for tool; do
+		case $tool in
+		perf)
+			[ -n "${PEER_PERF:-}" ] || die 'perf: PEER_PERF must name one built with BPF skeletons'
+			"$PEER_PERF" version >/dev/null || die "$PEER_PERF does not run"
+			;;
+		offcputime | bpftrace)
+			if ! command -v "$tool" >/dev/null; then
+				note "skipped: $tool is not installed"
+				continue
+			fi
+			;;
+		*) die "no peer $tool: offcputime, bpftrace or perf" ;;
+		esac
+		tools+=("$tool")
+	done
+}
+
+choose_workloads() {
+	local workload chosen=()
+
+	for workload in $1; do
+		case $workload in
+		pingpong | convoy) ;;
+		messaging)
+			if ! perf bench -f simple sched messaging -g 1 -l 1 >/dev/null 2>&1; then
+				note 'skipped: messaging, for there is no perf with perf bench'
+				continue
+			fi
+			;;
+		redis)
+			if ! command -v redis-server >/dev/null || ! command -v redis-benchmark >/dev/null; then
+				note 'skipped: redis, for redis-server and redis-benchmark are not installed'
+				continue
+			fi
+			;;
+		*) die "no workload $workload: pingpong, convoy, messaging or redis" ;;
+		esac
+		chosen+=("$workload")
+	done
+	workloads=("${chosen[@]}")
+}
+
+# Each round has another order, so that nobody always comes after the same one.
+compare() {
+	local nr=${#tools[@]} workload tool i kind
+
+	for ((round = 1; round <= rounds; round++)); do
+		for workload in "${workloads[@]}"; do
+			note "round $round of $rounds: $workload"
+			for ((i = 0; i < nr; i++)); do
+				tool=${tools[$(((i + round - 1) % nr))]}
+				if [ "$tool" = none ]; then
+					measure "$workload" none time "$(workload_of "$workload" time)"
+					continue
+				fi
+				for kind in time stats; do
+					measure "$workload" "$tool" "$kind" \
+						"$(workload_of "$workload" $kind)" \
+						"$(tool_command "$tool" "$workload")"
+				done
+			done
+		done
+	done
+}
+
+# Our own house: start, end, rest and storm.
+keep_house() {
+	local record="$O/denet-record -v --max-overhead 0 -o $work/data" storm
+	local linger='--wait --linger 1'
+
+	storm="$O/tests/workloads/short $linger --batch 1 --depth 17 --rounds $storm_rounds"
+	for ((round = 1; round <= house_rounds; round++)); do
+		note "house, round $round of $house_rounds"
+		# shellcheck disable=SC2016
+		{
+			measure crowd start house "$O/tests/workloads/crowd $linger --processes 300" \
+				"$record -a"
+			measure stacks stop house \
+				"$O/tests/workloads/stacks $linger --split 1 --threads 64 --us 2000 --bits $stack_bits" \
+				"$record --window 100s "'-p $BENCH_PID'
+			measure crowd rest house \
+				"$O/tests/workloads/crowd $linger --processes 1 --ms $rest_ms" \
+				"$record "'-p $BENCH_PID'
+			measure pingpong thresh-0 house "$storm" "$(tool_command thresh-0 pingpong)"
+			if [[ " ${tools[*]} " == *' perf '* ]]; then
+				measure pingpong perf-thresh-0 house "$storm" \
+					"$(tool_command perf-thresh-0 pingpong)"
+			fi
+		}
+	done
+}
+
+print_head() {
+	local tool
+
+	echo "denet-record benchmark, $(date -u '+%Y-%m-%d %H:%M') UTC"
+	echo "kernel    $(uname -r), $(nproc) CPUs$(sed -n 's/^model name[^:]*: /, /p' /proc/cpuinfo | head -1)"
+	echo "load      $load_before before, $(cut -d' ' -f1-3 /proc/loadavg) after"
+	echo "command   $command"
+	echo "rounds    $rounds"
+	for tool in "${tools[@]}"; do
+		case $tool in
+		none | floor) ;;
+		*) printf '%-12s %s\n' "$tool" "$(tool_command "$tool" pingpong |
+			sed "s|$work/||g; s|$O/||g; s|^$PEER_PERF |perf |; s| >data||")" ;;
+		esac
+	done
+}
+
+# tables PART VARIABLE…: a part of the tables, from the cells on standard input.
+tables() {
+	awk -f "$tree/tests/bench/lib.awk" -f "$tree/tests/bench/$1.awk" "${@:2}"
+}
+
+print_workload() {
+	printf '\n%s: %s\n' "$1" "$(workload_of "$1" time | sed "s|$O/tests/||; s|$tree/tests/||; s| --wait --linger 1||")"
+	tables compare -v workload="$1" <"$work/cells"
+}
+
+print_goals() {
+	printf '\nGoals: ns of BPF programs per switch on pingpong, and nothing lost\n'
+	printf '%s\n' "${goals[@]}" | awk -F'|' '{ print "goal", $1, $2, $3 }' |
+		cat "$work/cells" - | tables goals
+}
+
+print_house() {
+	printf '\nOur own house (median of %s rounds)\n' "$house_rounds"
+	tables house -v rest_ms="$rest_ms" -v bits="$stack_bits" <"$work/cells"
+}
+
+rounds=5 scale=100 part=all quick='' keep='' house_rounds=3
+chosen_workloads='pingpong convoy messaging redis'
+chosen_modes=$(mode_names)
+stack_bits=16 rest_ms=10000 storm_rounds=300000
+command="scripts/bench.sh $*"
+while [ $# != 0 ]; do
+	case $1 in
+	-h | --help) usage; exit ;;
+	--quick) quick=1; shift; continue ;;
+	--rounds | --workloads | --modes | --only | --keep)
+		[ $# -ge 2 ] || { usage >&2; exit 2; }
+		;;
+	-*) usage >&2; exit 2 ;;
+	*) break ;;
+	esac
+	case $1 in
+	--rounds) rounds=$2 ;;
+	--workloads) chosen_workloads=$2 ;;
+	--modes) chosen_modes=$2 ;;
+	--only) part=$2 ;;
+	--keep) keep=$2 ;;
+	esac
+	shift 2
+done
+if [ -n "$quick" ]; then
+	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
+	chosen_workloads=pingpong chosen_modes='exact min-50us'
+fi
+
+O=$(realpath -m "${O:-$tree/build}")
+[ "$(id -u)" = 0 ] || die 'BPF programs need root'
+find_tools
+for file in denet-record tests/bench/cell tests/bench/floor tests/bench/floor.bpf.o tests/workloads/short; do
+	[ -e "$O/$file" ] || die "$O/$file is not built: make bench"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/cells"
+PEER_PERF=${PEER_PERF:-}
+failures=0
+load_before=$(cut -d' ' -f1-3 /proc/loadavg)
+write_bpftrace
+choose_tools "$@"
+choose_workloads "$chosen_workloads"
+[ "$part" = house ] || compare
+[ "$part" = compare ] || keep_house
+
+print_head
+if [ "$part" != house ]; then
+	for workload in "${workloads[@]}"; do
+		print_workload "$workload"
+	done
+	print_goals
+fi
+[ "$part" = compare ] || print_house
+[ -z "$keep" ] || cp "$work/cells" "$keep"
+if [ "$failures" != 0 ]; then
+	note "$failures measurements failed"
+	exit 1
+fi

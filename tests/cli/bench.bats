@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The benchmark runs, and its tables come out with figures in them.
+
+load lib
+
+setup() {
+	need_root
+	enter_tmp
+	export O=$build
+}
+
+# row WORDS…: the first line of the output that begins with these words.
+row() {
+	printf '%s\n' "$output" | grep -m1 -E "^ *$*( |:)" || { echo "$output"; return 1; }
+}
+
+# has_figures LINE NR: at least NR of its fields are numbers above 0.
+has_figures() {
+	echo "$1"
+	awk -v least="$2" '{ for (i = 1; i <= NF; i++) nr += $i + 0 > 0; exit nr < least }' <<<"$1"
+}
+
+@test "a quick run without peers measures each row, and loses nothing" {
+	run -0 "$top/scripts/bench.sh" --quick --keep cells
+	has_figures "$(row none)" 3
+	has_figures "$(row floor)" 5
+	has_figures "$(row exact)" 8
+	has_figures "$(row min-50us)" 8
+	# Programs that do something take longer than those that do nothing.
+	awk '$1 == "floor" { floor = $3 } $1 == "exact" && $3 + 0 > 0 && !exact { exact = $3 }
+	     END { exit !(floor > 0 && exact > floor) }' <<<"$output"
+	[[ "$(row 'start with -a')" == *' ms'* ]]
+	[[ "$(row 'stop with')" == *' ms'* ]]
+	has_figures "$(row wake-ups)" 1
+	[[ "$(row 'thresh-0: ')" == *' MB'* ]]
+	# A goal needs a peer: it is said that there was none.
+	[[ "$(row 'exact-user')" == *'not measured'* ]]
+	# Each cell of ours tells that nothing was lost.
+	[ "$(grep -c ' lost=0 ' cells)" = 8 ]
+}
+
+@test "the benchmark leaves nothing behind: no process, no statistics" {
+	cat /proc/sys/kernel/bpf_stats_enabled >before
+	run -0 "$top/scripts/bench.sh" --quick --only compare
+	diff before /proc/sys/kernel/bpf_stats_enabled
+	refute pgrep -f "$build/tests/(bench|workloads)/"
+}
+
+@test "what it is asked for and does not know is refused" {
+	run -1 "$top/scripts/bench.sh" --quick strangeprof
+	[[ "$output" == *'no peer strangeprof'* ]]
+	run -2 "$top/scripts/bench.sh" --sideways
+	[[ "$output" == *usage:* ]]
+	run -1 "$top/scripts/bench.sh" --workloads 'idling'
+	[[ "$output" == *'no workload idling'* ]]
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/switches.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+#define PATIENCE_NS (10 * NSEC_PER_SEC)
+
+/* Reads /proc/TID/status. 1 if the thread sleeps, 0 if it does not, -errno. */
+static int read_status(pid_t tid, struct switches *switches)
+{
+	char path[64], line[256];
+	bool sleeps = false;
+	int found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		sleeps |= !strncmp(line, "State:\tS", strlen("State:\tS"));
+		found += sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &switches->voluntary);
+		found += sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64,
+				&switches->involuntary);
+	}
+	fclose(file);
+	return found == 2 ? sleeps : -ENODATA;
+}
+
+int switches__of_sleeper(pid_t tid, struct switches *switches)
+{
+	uint64_t limit = clock__now_ns() + PATIENCE_NS;
+	int sleeps;
+
+	while (!(sleeps = read_status(tid, switches))) {
+		if (clock__now_ns() >= limit)
+			return -ETIMEDOUT;
+		poll(NULL, 0, 1);
+	}
+	return sleeps < 0 ? sleeps : 0;
+}
+
+pid_t switches__child(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &child) != 1)
+		child = 0;
+	fclose(file);
+	return child;
+}
+
+uint64_t switches__of_init(void)
+{
+	DIR *dir = opendir("/proc/1/task");
+	struct dirent *entry;
+	uint64_t sum = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		struct switches switches = { 0 };
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid && read_status(tid, &switches) >= 0)
+			sum += switches.voluntary + switches.involuntary;
+	}
+	if (dir)
+		closedir(dir);
+	return sum;
+}

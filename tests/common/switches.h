@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TESTS_SWITCHES_H
+#define DENET_TESTS_SWITCHES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* How often a thread has left its CPU so far, by the kernel's own count. */
+struct switches {
+	uint64_t voluntary;   /* to wait; also the one of a wait that has not ended */
+	uint64_t involuntary; /* preempted, or to let others run */
+};
+
+/*
+ * Waits, some seconds at most, until the thread sleeps, and reads its counts; they don't
+ * move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
+ */
+int switches__of_sleeper(pid_t tid, struct switches *switches);
+
+/* Of a process, the child that it has; 0: it has none. */
+pid_t switches__child(pid_t pid);
+
+/*
+ * All switches so far of the threads of process 1. There are virtual machines whose kernel
+ * shows nothing that happens while one of these runs, to no tracer: neither that it leaves a
+ * CPU, and so who comes next, nor whom it wakes, or an interrupt meanwhile.
+ */
+uint64_t switches__of_init(void);
+
+#endif /* DENET_TESTS_SWITCHES_H */

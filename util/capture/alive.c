@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Whether targets live: they are counted, and looked for where the count may be wrong. */
+#include "capture/engine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+
+#define RECOUNT_MAX_NS (30 * NSEC_PER_SEC)
+
+/*
+ * The kernel may not run our program at a death: where tracepoints are preemptible, two of
+ * them can meet on a CPU. And a task that was on its way out when it was listed died unseen.
+ * Where targets are alive but none of them was born or died for a while, they are looked for.
+ */
+static bool count_stands_still(struct alive *alive, int64_t count)
+{
+	uint64_t now = clock__now_ns();
+
+	if (count != alive->count || !alive->next) {
+		alive->count = count;
+		alive->pause = CAPTURE_RECOUNT_MS * NSEC_PER_MSEC;
+		alive->next = now + alive->pause;
+	}
+	if (now < alive->next)
+		return false;
+	/* A pass takes its time where there are many tasks: ever rarer, down to this. */
+	if (alive->pause < RECOUNT_MAX_NS)
+		alive->pause *= 2;
+	alive->next = now + alive->pause;
+	return true;
+}
+
+/*
+ * A target that lived through the whole pass was found by it. So if none was found, those
+ * that lived have died, and unless one was born meanwhile there is none.
+ */
+static bool none_is_left(struct programs *programs)
+{
+	uint64_t births = programs__births(programs), found = 0;
+	int err = programs__find_targets(programs, &found);
+
+	if (err)
+		pr_verbose("the targets that live cannot be counted: %s", strerror(-err));
+	return !err && !found && programs__births(programs) == births;
+}
+
+bool capture__targets_alive(struct capture *capture)
+{
+	struct alive *alive = &capture->alive;
+	int64_t count;
+
+	if (capture->options.all)
+		return true;
+	count = programs__targets_alive(capture->programs);
+	if (count <= 0 || alive->ended)
+		return false;
+	if (!count_stands_still(alive, count))
+		return true;
+	alive->ended = none_is_left(capture->programs);
+	if (alive->ended)
+		pr_verbose("no target is left, though %" PRId64 " deaths were not seen", count);
+	return !alive->ended;
+}
