@@ -284,7 +284,7 @@ print_head() {
 	for tool in "${tools[@]}"; do
 		case $tool in
 		none | floor) ;;
-		*) printf '%-12s %s\n' "$tool" "$(tool_command "$tool" pingpong |
+		*) printf 'tool      %-12s %s\n' "$tool" "$(tool_command "$tool" pingpong |
 			sed "s|$work/||g; s|$O/||g; s|^$PEER_PERF |perf |; s| >data||")" ;;
 		esac
 	done

@@ -6,11 +6,12 @@
 #   user   tests/user/*.bats        no root
 #   bpf    $O/tests/bpf/test_*      root: they load BPF programs
 #   cli    tests/cli/*.bats         root
+#   guest  tests/guest/*.bats       root of a guest: they set its clock, freeze its tasks
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (300); WAYS (switch-out): ways of capture, as --capture
+# program (300), VM_LIMIT for each guest (300), GUEST_FILTER picks programs there; WAYS (switch-out): ways of capture, as --capture
 # has them, with which those of level bpf run again that compare blocks with the truth;
 # COUNTS=FILE receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests.
@@ -260,7 +261,8 @@ run_guests() {
 		[ "$kernel" != 6.12 ] || cpus=2
 		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" -s $cpus \
 			"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
-				cd '$PWD' && O='$O' COUNTS=/w/counts tests/vm/guest.sh"
+				cd '$PWD' && O='$O' COUNTS=/w/counts \
+				GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
 		status=$?
 		printf '  guest %s (%s), %d s\n' "$kernel" "$(cat "$work/fetch")" $((SECONDS - seconds))
 		sed 's/^/  /' "$work/log"
@@ -285,17 +287,17 @@ run_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || require=1
 		run_programs bpf $require
 		;;
-	user | cli) run_bats "$1" ;;
+	user | cli | guest) run_bats "$1" ;;
 	fuzz) run_fuzzers ;;
 	vm) run_guests ;;
 	*)
-		echo "run-tests.sh: no level $1: unit, user, bpf, cli, fuzz or vm" >&2
+		echo "run-tests.sh: no level $1: unit, user, bpf, cli, guest, fuzz or vm" >&2
 		exit 2
 		;;
 	esac
 }
 
-[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|fuzz|vm…' >&2; exit 2; }
+[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm…' >&2; exit 2; }
 for level; do
 	before=("$passed" "$failed" "$skipped")
 	echo "$level tests"

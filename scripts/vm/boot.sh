@@ -67,7 +67,7 @@ timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=$threads -cp
 [ ! -e "$share/stderr" ] || cat "$share/stderr" >&2
 if [ ! -s "$share/status" ]; then
 	echo "boot.sh: the guest did not report within $seconds s; the end of its console:" >&2
-	tail -20 "$share/console" >&2 || true
+	tail -60 "$share/console" >&2 || true
 	exit 125
 fi
 exit "$(cat "$share/status")"

@@ -11,6 +11,7 @@ $3 == "stats" && f["switches"] > 0 {
 }
 $3 == "time" && f["switches"] > 0 {
 	cpu[$2, f["round"]] = (f["cpu"] + f["tool_cpu"]) / f["switches"]
+	work[$2, f["round"]] = f["cpu"] + f["tool_cpu"]
 	wall[$2, f["round"]] = f["wall"]
 	rounds[f["round"]] = 1
 	put($2, "cpu", cpu[$2, f["round"]])
@@ -28,17 +29,19 @@ END {
 		for (r in rounds)
 			if (cpu["none", r] && cpu[order[i], r]) {
 				put(order[i], "cpu_ratio", cpu[order[i], r] / cpu["none", r])
+				put(order[i], "work_ratio", work[order[i], r] / work["none", r])
 				put(order[i], "speed", wall["none", r] / wall[order[i], r])
 			}
-	line = "%-12s %8s %9s %8s  %-19s %-19s %6s %7s %7s %9s %8s %7s %7s\n"
-	printf line, "", "BPF ns", "BPF ns", "CPU ns", "CPU per switch,", "throughput,", "own", "RSS",
-		"maps", "output", "", "attach", "exit"
-	printf line, "", "per run", "p. switch", "p.switch", "x none", "x none", "CPU %", "MB",
-		"MB", "KB", "lost", "ms", "ms"
+	line = "%-12s %7s %7s %7s  %-17s %-17s %-17s %6s %6s %6s %8s %6s %6s %5s\n"
+	printf line, "", "BPF ns", "BPF ns", "CPU ns", "CPU / switch,", "CPU, all of it,",
+		"throughput,", "own", "RSS", "maps", "output", "", "attach", "exit"
+	printf line, "", "/ run", "/switch", "/switch", "x none", "x none", "x none", "CPU %",
+		"MB", "MB", "KB", "lost", "ms", "ms"
 	for (i = 1; i <= nr; i++) {
 		t = order[i]
 		printf line, t, show(t, "per_run", "%.0f"), show(t, "per_switch", "%.0f"),
-			show(t, "cpu", "%.0f"), range(t, "cpu_ratio", "%.2f"), range(t, "speed", "%.2f"),
+			show(t, "cpu", "%.0f"), range(t, "cpu_ratio", "%.2f"),
+			range(t, "work_ratio", "%.2f"), range(t, "speed", "%.2f"),
 			show(t, "own", "%.1f"), show(t, "rss", "%.1f"), show(t, "maps", "%.1f"),
 			show(t, "kb", "%.0f"), show(t, "lost", "%d"), show(t, "attach", "%.0f"),
 			show(t, "exit", "%.0f")

@@ -260,7 +260,8 @@ TEST_F(filters, every_seen_block_is_in_the_histogram_or_filtered)
 	EXPECT_EQ(all.ns, stats->in_histogram.ns);
 	EXPECT_EQ(all.count, wanted.count);
 	EXPECT_LT(500, stats->seen.count);
-	EXPECT_EQ(0, stats->lost_internal.count + stats->unseen_switches);
+	EXPECT_EQ(0, stats->lost_internal.count);
+	EXPECT_LE(stats->unseen_switches, session__hidden(&self->session));
 	if (!variant->min_ns && variant->max_ns == UINT64_MAX && strlen(variant->letters) > 1)
 		EXPECT_EQ(stats->seen.count, all.count + stats->in_flight.count);
 	expect_limits(_metadata, &self->hist, variant);

@@ -238,32 +238,40 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_STACK),
 		     unwind__status_name(self->result.status));
-	/* pause, who called it, the handler, its return, and what it interrupted. */
-	EXPECT_EQ(5, self->result.nr);
-	EXPECT_EQ(5, nr_equal(self));
+	/* pause, who called it, the handler, its return, and what it interrupted, not its caller. */
+	EXPECT_LE(5, self->result.nr);
+	EXPECT_GT((uint32_t)self->nr_truth, self->result.nr);
+	EXPECT_EQ(self->result.nr, nr_equal(self));
+}
+
+static bool is_made(const data *self, uint64_t ip)
+{
+	const struct layout *layout = space__at(self->space, self->stopped.pid, NOW);
+	const struct layout_map *map = layout__find(layout, NOW, ip);
+
+	return map && !strcmp(map->file->path, "//anon");
 }
 
 /* gdb takes a word of the stack for a frame there, so only what is on both sides is compared. */
 TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 {
 	const char *const argv[] = { "nofp", "made", NULL };
-	const struct layout_map *map;
+	uint32_t made = 0;
 
 	SKIP_FOR(block(self, argv, SYS_pause, false));
 	SKIP_FOR(ask_gdb(self));
 	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
-	ASSERT_LT(6, self->result.nr);
-	for (uint32_t i = 0; i < 3; i++)
+	while (made < self->result.nr && !is_made(self, self->result.ips[made]))
+		made++;
+	ASSERT_LE(2, made);
+	ASSERT_LE(made + 5, self->result.nr);
+	for (uint32_t i = 0; i <= made; i++)
 		EXPECT_EQ(self->truth[i], self->result.ips[i]);
-	for (uint32_t i = 1; i <= 4; i++)
+	for (uint32_t i = 1; i < self->result.nr - made; i++)
 		EXPECT_EQ(self->truth[(uint32_t)self->nr_truth - i],
 			  self->result.ips[self->result.nr - i]);
-	map = layout__find(space__at(self->space, self->stopped.pid, NOW), NOW,
-			   self->result.ips[2]);
-	ASSERT_NE(NULL, map);
-	EXPECT_STREQ("//anon", map->file->path);
 }
 
 static const struct layout_map *find_vdso(const struct layout *layout)

@@ -10,7 +10,7 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 # One folder has no more files than it needs: perf and bats write where they are.
 export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-120}
-export DENET_TEST_SMALL=1
+export DENET_TEST_SMALL=1 DENET_TEST_GUEST=1
 # Linux 5.10 lacks what the programs need: it is told so, and no file is left.
 if [[ $(uname -r) = 5.10.* ]]; then
 	said=$("$O/denet-record" -o /tmp/perf.data -- true 2>&1)
@@ -24,16 +24,16 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	fi
 	exit
 fi
-# A pattern of the programs' whole names, at both levels.
-names='test_waits|test_ways|test_frames|test_copies|blocked'
+# A pattern of the programs' whole names, at all levels.
+names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|clocks'
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
-export FILTER="^($names)\$" DENET_HOTPLUG=1
+export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
 # test_ways compares all ways that the kernel loads; the others meet the truth by the default.
 export WAYS=''
 
 status=0
-scripts/run-tests.sh bpf cli || status=1
+scripts/run-tests.sh bpf cli guest || status=1
 # Last, since it is for good; and in one guest, the quickest.
 if [[ $(uname -r) = 6.1.* ]]; then
 	FILTER='^lockdown$' DENET_LOCKDOWN=1 scripts/run-tests.sh cli || status=1

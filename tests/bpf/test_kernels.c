@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What kernels differ in most, in two short recordings: wake-ups, system calls, births. Made
+ * for slow guests: it waits long, compares counts with the kernel's own, and blocks with the
+ * wake-ups that ended them.
+ */
+#include "common/harness.h"
+
+#include <errno.h>
+
+#include "common/session.h"
+
+FIXTURE(kernels)
+{
+	struct workload workload;
+	struct session session;
+	struct symbols *user;
+	struct capture_options options;
+};
+
+FIXTURE_SETUP(kernels)
+{
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+	self->options.ring_pages = 1024;
+}
+
+FIXTURE_TEARDOWN(kernels)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+static int record(FIXTURE_DATA(kernels) * self, const char *const *argv)
+{
+	int err = workload__start(&self->workload, argv);
+
+	if (!err)
+		err = workload__await(&self->workload, "READY");
+	self->user = symbols__of_process(self->workload.pid);
+	if (!err && !self->user)
+		err = -ENOENT;
+	if (!err)
+		err = session__open_process(&self->session, &self->options, &self->workload);
+	if (!err)
+		err = session__run(&self->session, &self->workload, 0);
+	return err ? err : session__close(&self->session);
+}
+
+/* The wake-up that ended a block has the same begin, and is as long as it was blocked. */
+static const struct sample *wakeup_of(const struct session *session, const struct sample *block)
+{
+	for (size_t i = 0; i < session->nr; i++) {
+		const struct sample *sample = &session->samples[i];
+
+		if (sample->wakeup && sample->period == block->period - block->runqueue &&
+		    sample->time - sample->period == block->time - block->period)
+			return sample;
+	}
+	return NULL;
+}
+
+/* Blocks of the waiter in its waiting function whose waker and system call are right. */
+static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *way,
+			     const char *const *names, const char *call)
+{
+	const struct truth *waker = workload__truth(&self->workload, names[1]);
+	struct session_filter filter = { .states = "S", .user = self->user };
+	uint64_t nr = 0;
+
+	filter.tid = workload__truth(&self->workload, names[0])->tid;
+	filter.function = way;
+	for (size_t i = 0; i < self->session.nr; i++) {
+		const struct sample *sample = &self->session.samples[i], *wakeup;
+
+		if (sample->wakeup || !session__matches(sample, &filter))
+			continue;
+		wakeup = wakeup_of(&self->session, sample);
+		if (!wakeup || wakeup->tid != (uint32_t)waker->tid ||
+		    !frames__call(&wakeup->user, self->user, waker->function) ||
+		    !sample->reason || strcmp(sample->reason->call, call)) {
+			sample__print(sample, NULL, self->user);
+			continue;
+		}
+		nr++;
+	}
+	return nr;
+}
+
+TEST_F(kernels, blocks_have_their_wakers_and_their_system_calls)
+{
+	const char *const argv[] = { "wakes", "--wait", "--count", "5", "--ms", "60", NULL };
+	const char *const futex[] = { "w-futex", "k-futex" }, *const pipe[] = { "w-pipe", "k-pipe" };
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(session__refused());
+	self->options.states = capture__all_states();
+	self->options.split_runqueue = true;
+	self->options.wakers = true;
+	self->options.reasons = true;
+	ASSERT_EQ(0, record(self, argv));
+	ASSERT_EQ(4, self->workload.nr_truths);
+	EXPECT_LE(workload__truth(&self->workload, "w-futex")->count,
+		  right_blocks(self, "wait_for_futex", futex, "futex"));
+	EXPECT_LE(workload__truth(&self->workload, "w-pipe")->count,
+		  right_blocks(self, "wait_for_pipe", pipe, "read"));
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(stats->wakeups.seen.count, stats->wakeups.direct.count +
+						     stats->wakeups.accumulated.count +
+						     stats->wakeups.filtered.count +
+						     stats->wakeups.lost.count);
+}
+
+TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
+{
+	const char *const argv[] = { "forks", "--wait", "--count", "8", "--us", "60000", NULL };
+	struct capture_tally none = { 0 };
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, record(self, argv));
+	ASSERT_EQ(8, self->workload.nr_truths);
+	for (size_t i = 0; i < 8; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
+						 .states = "SD", .function = "wait_once",
+						 .user = self->user };
+		struct capture_tally sum = session__sum(&self->session, &filter);
+
+		EXPECT_EQ(truth->voluntary, sum.count);
+		EXPECT_LE(sum.ns, truth->bracket_ns);
+		none.count += !sum.count;
+	}
+	EXPECT_LE(none.count, 1);
+	EXPECT_EQ(0, self->session.stats.unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+}
+
+TEST_HARNESS_MAIN
