@@ -27,6 +27,14 @@ struct {
 	__type(value, struct copy_room);
 } copies SEC(".maps");
 
+/* The processes that have no frame pointers, where copies are for those only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* WIRE_MAX_COPY_PIDS, set by user space if they are chosen */
+	__type(key, __u32);
+	__type(value, __u32);
+} copy_pids SEC(".maps");
+
 /* The sleepable iterator's room, of which one runs at a time. */
 struct iter_copy {
 	struct wire_copy copy;
@@ -169,6 +177,8 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 	struct copy_room *room;
 
 	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
+		return;
+	if (settings.copy_chosen && !bpf_map_lookup_elem(&copy_pids, &block->pid))
 		return;
 	room = bpf_map_lookup_elem(&copies, &index);
 	if (!room)

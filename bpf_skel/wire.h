@@ -210,6 +210,8 @@ struct wire_user { /* the frames follow */
 /* What a bpf_iter hands over at a time is 32 kB, with the frames of the same task. */
 #define WIRE_MAX_ITER_COPY 28672
 
+#define WIRE_MAX_COPY_PIDS 4096
+
 /*
  * What it takes to unwind a block's user stack: registers and the stack from sp on, of which
  * bytes follow the struct. In the ring it stands before its block; records of interrupts may
@@ -339,8 +341,9 @@ struct wire_settings {
 	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
 	__u8 wakers;
 	__u8 reasons;
+	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
 	__u8 histogram; /* lengths are counted, and that is all */
-	__u8 reserved[5];
+	__u8 reserved[4];
 	struct wire_who who;
 	struct wire_waker waker;
 };

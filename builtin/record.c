@@ -136,8 +136,8 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Callchains:", 3 },
 	{ NULL, 'g', NULL, 0, "Accepted: callchains are always recorded", 3 },
 	{ "call-graph", KEY_CALL_GRAPH, "MODE", 0,
-	  "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame pointers: "
-	  "copies BYTES of each stack (default 8192)",
+	  "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame pointers "
+	  "and copies BYTES of each stack (default 8192), or auto[,BYTES]: as the process needs it",
 	  3 },
 	{ "raw-stacks", KEY_RAW_STACKS, NULL, 0,
 	  "With --call-graph dwarf: write the copies to the file, for perf to unwind", 3 },
@@ -268,7 +268,8 @@ static void parse_call_graph(struct argp_state *state, const char *text, struct 
 		usage_error(state, "--call-graph %s: incorrect stack dump size (max %d)", text,
 			    PARSE_MAX_DUMP);
 	else if (err)
-		usage_error(state, "--call-graph %s: must be fp or dwarf[,BYTES]", text);
+		usage_error(state, "--call-graph %s: must be fp, dwarf[,BYTES] or auto[,BYTES]",
+			    text);
 	record->dump_bytes = bytes;
 }
 
@@ -628,8 +629,8 @@ static void check_together(const struct record *record, struct argp_state *state
 		usage_error(state, "--raw-stacks needs --call-graph dwarf");
 	if (record->options.raw_stacks && record->options.rotation.enabled)
 		usage_error(state, "--raw-stacks and --switch-output exclude each other");
-	if (record->call_graph == CALL_GRAPH_DWARF && record->only_kernel)
-		usage_error(state, "--call-graph dwarf and --kernel-callchains exclude each other");
+	if (record->call_graph != CALL_GRAPH_FP && record->only_kernel)
+		usage_error(state, "--call-graph and --kernel-callchains exclude each other");
 	if (record->options.quiet && record->verbose)
 		usage_error(state, "-q and -v exclude each other");
 	if (!strcmp(record->options.output, "-") && isatty(STDOUT_FILENO))
@@ -701,7 +702,9 @@ static void settle_copies(struct record *record)
 	/* The rest of a record of perf is its own. */
 	capture->copy_bytes =
 		record->dump_bytes < CAPTURE_MAX_COPY ? record->dump_bytes : CAPTURE_MAX_COPY;
-	if (!capture->threshold_ns || capture->period_ns || record->options.max_rate)
+	capture->copy_chosen = record->call_graph == CALL_GRAPH_AUTO;
+	if (capture->copy_chosen || !capture->threshold_ns || capture->period_ns ||
+	    record->options.max_rate)
 		return;
 	capture->period_ns = RECORD_COPY_PERIOD;
 	record->options.max_rate = RECORD_COPY_RATE;
@@ -722,7 +725,7 @@ static void record__settle(struct record *record)
 		capture->all = true;
 	capture->kernel_stacks = !record->only_user;
 	capture->user_stacks = !record->only_kernel;
-	if (record->call_graph == CALL_GRAPH_DWARF)
+	if (record->call_graph != CALL_GRAPH_FP)
 		settle_copies(record);
 }
 

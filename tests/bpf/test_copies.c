@@ -5,6 +5,8 @@
  */
 #include "common/harness.h"
 
+#include <unistd.h>
+
 #include "base/units.h"
 #include "common/session.h"
 
@@ -210,6 +212,58 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 	EXPECT_EQ(self->session.lost,
 		  stats->lost_copies + stats->lost_ring.count + stats->lost_sideband);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
+}
+
+FIXTURE(chosen)
+{
+	struct workload workload;
+	struct session session;
+	struct capture_options options;
+};
+
+FIXTURE_VARIANT(chosen)
+{
+	bool chosen;
+};
+
+FIXTURE_VARIANT_ADD(chosen, it_is) { .chosen = true };
+FIXTURE_VARIANT_ADD(chosen, it_is_not) { .chosen = false };
+
+FIXTURE_SETUP(chosen)
+{
+	SKIP_FOR(session__refused());
+	capture_options__init(&self->options);
+	self->options.threshold_ns = 0;
+	self->options.copy_bytes = 64;
+	self->options.copy_chosen = true;
+	ASSERT_EQ(0, start_workload(&self->workload));
+}
+
+FIXTURE_TEARDOWN(chosen)
+{
+	session__free(&self->session);
+	workload__free(&self->workload);
+}
+
+TEST_F(chosen, only_who_is_chosen_has_copies)
+{
+	uint64_t with = 0;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!capture__copies(self->session.capture))
+		SKIP(return, "this kernel or way of capture has no copies");
+	ASSERT_EQ(0, capture__choose(self->session.capture, getpid(), true));
+	ASSERT_EQ(0, capture__choose(self->session.capture, self->workload.pid, true));
+	if (!variant->chosen)
+		ASSERT_EQ(0, capture__choose(self->session.capture, self->workload.pid, false));
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++)
+		with += self->session.samples[i].copy != NULL;
+	EXPECT_LE(64, self->session.nr);
+	EXPECT_LE(variant->chosen ? 64 : 0, with);
+	EXPECT_LE(with, variant->chosen ? self->session.nr : 0);
 }
 
 TEST_HARNESS_MAIN

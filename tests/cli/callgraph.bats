@@ -160,6 +160,84 @@ in_code() {
 	done <ours
 }
 
+# all_wait PID N: it has N threads, and each of them waits for a futex.
+all_wait() {
+	local wchan
+
+	[ "$(ls "/proc/$1/task" | wc -l)" = "$2" ] || return 1
+	for wchan in "/proc/$1/task"/*/wchan; do
+		grep -q futex "$wchan" || return 1
+	done
+}
+
+# chain_of TID: how many user frames its sample has.
+chain_of() {
+	perf script -i perf.data --tid "$1" -F ip 2>/dev/null |
+		awk 'NF && $1 !~ /^ffff/ { nr++ } END { print nr + 0 }'
+}
+
+@test "threads of python3 that hold each the other's lock have their frames, both of them" {
+	cat >deadlock.py <<'END'
+import threading
+a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+def take(first, second):
+    with first:
+        both.wait()
+        with second: pass
+for pair in (a, b), (b, a): threading.Thread(target=take, args=pair).start()
+END
+	start /usr/bin/python3 deadlock.py
+	until_true all_wait "$target" 3
+	denet-record --call-graph dwarf,16384 -p "$target" -- sleep 0.2
+	for thread in "/proc/$target/task"/*; do
+		[ "$(chain_of "${thread##*/}")" -ge 8 ]
+	done
+}
+
+@test "a 32-bit program is said to be one, and has its frame pointers" {
+	cat >s32.c <<'END'
+struct time { int s, ns; };
+static void call(int nr, const void *a, const void *b)
+{
+	__asm__ volatile("int $0x80" : "+a"(nr) : "b"(a), "c"(b) : "memory");
+}
+__attribute__((noinline)) void take_nap(void)
+{
+	struct time time = { 0, 10000000 };
+	call(162, &time, 0);
+}
+void _start(void)
+{
+	for (int i = 0; i < 5; i++)
+		take_nap();
+	call(1, 0, 0);
+}
+END
+	gcc -m32 -O1 -fno-pie -static -nostdlib -fno-stack-protector -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -o s32 s32.c 2>err || skip "no compiler for 32 bits"
+	./s32 || skip "this kernel runs no 32-bit programs"
+	run -0 denet-record -v --call-graph dwarf --off-cpu-thresh 0 -- ./s32
+	[[ "$output" == *'user stacks: 0 copied, '*', 5 not since the task is a 32-bit one'* ]]
+	perf script -F ip,sym | grep -q take_nap
+}
+
+@test "--call-graph auto: who has no frame pointers is found and unwound, who has some is not" {
+	cat >naps.py <<'END'
+import time
+for i in range(300): time.sleep(0.001)
+time.sleep(0.3)
+END
+	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 --window 100ms -- \
+		/usr/bin/python3 naps.py
+	[[ "$output" == *': chains along its frame pointers end early; '* ]]
+	# The last sleep, long after it was found.
+	file_chain perf.data >ours
+	[ "$(wc -l <ours)" -ge 8 ]
+	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 -- "$naps" 2 50 1000
+	[[ "$output" != *'frame pointers end early'* ]]
+	[[ "$output" == *'user stacks: 0 copied'* ]]
+}
+
 @test "--capture switch-out has no copies, says so, and follows frame pointers" {
 	run -0 denet-record --capture switch-out --call-graph dwarf -- "$naps" 1 5 10
 	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are followed'* ]]
@@ -172,7 +250,7 @@ in_code() {
 	run -2 denet-record --call-graph dwarf,x -- true
 	[[ "$output" == *'ncorrect stack dump size (max 65528)'* ]]
 	run -2 denet-record --call-graph lbr -- true
-	[[ "$output" == *'must be fp or dwarf[,BYTES]'* ]]
+	[[ "$output" == *'must be fp, dwarf[,BYTES] or auto[,BYTES]'* ]]
 	run -2 denet-record --raw-stacks -- true
 	[[ "$output" == *'--raw-stacks needs --call-graph dwarf'* ]]
 	[ ! -e perf.data ]

@@ -157,6 +157,11 @@ TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)
 	EXPECT_EQ(65528, bytes);
 	ASSERT_EQ(0, parse__call_graph("dwarf,65528", &mode, &bytes));
 	EXPECT_EQ(65528, bytes);
+	ASSERT_EQ(0, parse__call_graph("auto", &mode, &bytes));
+	EXPECT_EQ(CALL_GRAPH_AUTO, mode);
+	EXPECT_EQ(8192, bytes);
+	ASSERT_EQ(0, parse__call_graph("auto,16", &mode, &bytes));
+	EXPECT_EQ(16, bytes);
 }
 
 TEST(a_wrong_call_graph_is_refused_and_changes_nothing)

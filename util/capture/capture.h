@@ -66,6 +66,7 @@ struct capture_options {
 	 * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with CAPTURE_WAY_SWITCH_OUT.
 	 */
 	uint32_t copy_bytes;
+	bool copy_chosen; /* only those of the processes of capture__choose(), and in the end */
 	bool data_maps;	     /* the side band tells of mappings that are not executable as well */
 	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
 	bool raw_frames;     /* keep the tracer's own frames */
@@ -276,6 +277,12 @@ int capture__cost(struct capture *capture, struct capture_cost *cost);
 
 /* Whether samples carry copies: they were asked for, and are to be had here. */
 bool capture__copies(const struct capture *capture);
+
+/*
+ * With copy_chosen: from now on samples of the process carry copies, or no longer. 0 or a
+ * negative errno: -E2BIG if there are too many such processes.
+ */
+int capture__choose(struct capture *capture, pid_t pid, bool chosen);
 
 /* Which way attached, and its name ("switch-in (sched_exit_tp)"). AUTO has one, too. */
 enum capture_way capture__way(const struct capture *capture);

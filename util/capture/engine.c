@@ -71,6 +71,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
 								    : WIRE_MAX_FRAMES,
 		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
+		.copy_chosen = options->copy_chosen,
 		.all = options->all,
 		.kernel_threads = options->kernel_threads,
 		.no_inherit = options->no_inherit,
@@ -610,6 +611,11 @@ int capture__stop(struct capture *capture, int deadline_ms)
 bool capture__copies(const struct capture *capture)
 {
 	return programs__copies(capture->programs);
+}
+
+int capture__choose(struct capture *capture, pid_t pid, bool chosen)
+{
+	return programs__choose(capture->programs, pid, chosen);
 }
 
 enum capture_way capture__way(const struct capture *capture)

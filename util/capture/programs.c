@@ -215,7 +215,12 @@ static int settle_copies(struct offcpu_bpf *skel, const struct btf *btf, enum ca
 		settings->copy_bytes = 0;
 	if (!settings->copy_bytes)
 		return 0;
-	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
+	if (cpus < 0)
+		return cpus;
+	if (settings->copy_chosen &&
+	    bpf_map__set_max_entries(skel->maps.copy_pids, WIRE_MAX_COPY_PIDS))
+		return -errno;
+	return bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
 }
 
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
@@ -359,6 +364,16 @@ enum capture_way programs__way(const struct programs *programs)
 bool programs__copies(const struct programs *programs)
 {
 	return programs->skel->rodata->settings.copy_bytes != 0;
+}
+
+int programs__choose(struct programs *programs, pid_t pid, bool chosen)
+{
+	int fd = bpf_map__fd(programs->skel->maps.copy_pids);
+	__u32 key = (__u32)pid, one = 1;
+	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY) :
+			   bpf_map_delete_elem(fd, &key);
+
+	return err ? -errno : 0;
 }
 
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd)

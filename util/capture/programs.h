@@ -28,6 +28,9 @@ enum capture_way programs__way(const struct programs *programs);
 /* Whether blocks carry copies of user stacks, which not every kernel and way can give. */
 bool programs__copies(const struct programs *programs);
 
+/* Whether blocks of the process carry them, if that is chosen. 0 or a negative errno. */
+int programs__choose(struct programs *programs, pid_t pid, bool chosen);
+
 /* Gives a CPU's ring to the programs. 0 or a negative errno. */
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 

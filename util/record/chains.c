@@ -25,12 +25,33 @@ static size_t good_frames(const struct chains *chains, const struct sample *samp
 				  sample->user.nr);
 }
 
+/* Has the process judged by a chain along frame pointers. */
+static int judge(struct chains *chains, const struct sample *sample, size_t kept)
+{
+	int ret;
+
+	if (!chains->choose || !sample->user.nr || sample->wakeup)
+		return 0;
+	ret = evidence__add(&chains->evidence, (pid_t)sample->pid, &sample->user, kept,
+			    sample->count);
+	if (ret <= 0)
+		return ret;
+	pr_verbose("pid %u: chains along its frame pointers end early; from now on its stacks are "
+		   "copied and unwound",
+		   sample->pid);
+	chains->choose(chains->choose_ctx, (pid_t)sample->pid, true);
+	return 0;
+}
+
 /* With the frames of frame pointers, as far as they are some. */
 static int cut_and_give(struct chains *chains, const struct sample *sample)
 {
 	size_t nr = good_frames(chains, sample);
 	struct sample cut = *sample;
+	int err = judge(chains, sample, nr);
 
+	if (err)
+		return err;
 	if (nr == sample->user.nr)
 		return chains->give(chains->ctx, sample);
 	cut.user.nr = (uint32_t)nr;
@@ -99,6 +120,7 @@ void chains__free(struct chains *chains)
 {
 	held__free(&chains->waiting);
 	held__free(&chains->pending);
+	evidence__free(&chains->evidence);
 	unwind_worker__delete(chains->worker);
 	space__delete(chains->space);
 	chains->worker = NULL;
@@ -151,7 +173,7 @@ int chains__sample(struct chains *chains, const struct sample *sample)
 		return resolve(chains, &own);
 	/* What is known to be code is so whatever is yet to come. */
 	if (!(chains->worker && own.copy) && good_frames(chains, &own) == own.user.nr)
-		return chains->give(chains->ctx, &own);
+		return cut_and_give(chains, &own);
 	return held__add(&chains->waiting, &own);
 }
 
@@ -204,18 +226,29 @@ static int follow_map(struct chains *chains, const void *event, size_t size, uin
 
 static int add_fork(struct chains *chains, pid_t pid, pid_t parent, uint64_t time)
 {
+	if (chains->choose && evidence__fork(&chains->evidence, pid, parent))
+		chains->choose(chains->choose_ctx, pid, true);
 	return chains->worker ? unwind_worker__fork(chains->worker, pid, parent, time) :
 				space__fork(chains->space, pid, parent, time);
 }
 
+/* A process is another program now, or none. */
+static void forget_evidence(struct chains *chains, pid_t pid)
+{
+	if (chains->choose && evidence__forget(&chains->evidence, pid))
+		chains->choose(chains->choose_ctx, pid, false);
+}
+
 static int add_exec(struct chains *chains, pid_t pid, uint64_t time)
 {
+	forget_evidence(chains, pid);
 	return chains->worker ? unwind_worker__exec(chains->worker, pid, time) :
 				space__exec(chains->space, pid, time);
 }
 
 static void add_exit(struct chains *chains, pid_t pid, uint64_t time)
 {
+	forget_evidence(chains, pid);
 	if (chains->worker)
 		unwind_worker__exit(chains->worker, pid, time);
 	else

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/evidence.h"
 #include "record/held.h"
 #include "sample.h"
 #include "unwind/space.h"
@@ -36,6 +37,10 @@ struct chains {
 	uint64_t settled;      /* the side band is known up to this time */
 	uint64_t last_round;   /* settled then */
 	struct chains_stats stats;
+	struct evidence evidence; /* of who needs copies */
+	/* Told that samples of a process should carry copies, or no longer; NULL: nobody is. */
+	void (*choose)(void *ctx, pid_t pid, bool chosen);
+	void *choose_ctx;
 	bool incomplete;       /* maps have been lost: what is in none may be right */
 	int (*give)(void *ctx, const struct sample *sample);
 	void *ctx;

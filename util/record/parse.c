@@ -160,21 +160,23 @@ int parse__capture_way(const char *text, enum capture_way *way)
 
 int parse__call_graph(const char *text, enum call_graph *mode, uint32_t *dump_bytes)
 {
-	static const char dwarf[] = "dwarf";
+	size_t len = strcspn(text, ",");
 	uint64_t bytes = PARSE_DEFAULT_DUMP;
+	enum call_graph parsed;
 
 	if (!strcmp(text, "fp")) {
 		*mode = CALL_GRAPH_FP;
 		return 0;
 	}
-	if (strncmp(text, dwarf, strlen(dwarf)))
+	if (len == 5 && !strncmp(text, "dwarf", len))
+		parsed = CALL_GRAPH_DWARF;
+	else if (len == 4 && !strncmp(text, "auto", len))
+		parsed = CALL_GRAPH_AUTO;
+	else
 		return -EINVAL;
-	text += strlen(dwarf);
-	if (*text && *text != ',')
-		return -EINVAL;
-	if (*text && (units__parse_number(text + 1, PARSE_MAX_DUMP, &bytes) || !bytes))
+	if (text[len] && (units__parse_number(text + len + 1, PARSE_MAX_DUMP, &bytes) || !bytes))
 		return -ERANGE;
-	*mode = CALL_GRAPH_DWARF;
+	*mode = parsed;
 	*dump_bytes = (uint32_t)(bytes + 7) & ~7U;
 	return 0;
 }

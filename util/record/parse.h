@@ -51,6 +51,7 @@ int parse__capture_way(const char *text, enum capture_way *way);
 enum call_graph {
 	CALL_GRAPH_FP,	  /* along frame pointers */
 	CALL_GRAPH_DWARF, /* from copies, by the unwinding tables */
+	CALL_GRAPH_AUTO,  /* the latter for processes that turn out to need it */
 };
 
 /* As perf has it: what a sample can hold at most, and what it holds by default. */
@@ -58,9 +59,9 @@ enum call_graph {
 #define PARSE_DEFAULT_DUMP 8192
 
 /*
- * Reads a --call-graph: "fp", "dwarf" or "dwarf,BYTES"; *dump_bytes is then BYTES, rounded up
- * to a multiple of 8. 0, -EINVAL if it is none of these, -ERANGE if BYTES is no number from 1
- * to PARSE_MAX_DUMP.
+ * Reads a --call-graph: "fp", "dwarf", "auto", "dwarf,BYTES" or "auto,BYTES"; *dump_bytes is
+ * then BYTES, rounded up to a multiple of 8. 0, -EINVAL if it is none of these, -ERANGE if
+ * BYTES is no number from 1 to PARSE_MAX_DUMP.
  */
 int parse__call_graph(const char *text, enum call_graph *mode, uint32_t *dump_bytes);
 

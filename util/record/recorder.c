@@ -118,6 +118,15 @@ static enum chains_mode chains_mode(const struct recorder_options *options)
 	return options->raw_stacks ? CHAINS_RAW : CHAINS_UNWIND;
 }
 
+/* Who cannot be chosen, since there are too many, keeps its frame pointers. */
+static void choose(void *ctx, pid_t pid, bool chosen)
+{
+	int err = capture__choose(ctx, pid, chosen);
+
+	if (err && chosen)
+		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -147,6 +156,10 @@ static int start_capture(struct recorder *recorder)
 	if (!recorder->capture)
 		return err;
 	err = capture__start(recorder->capture);
+	if (options.copy_chosen) {
+		recorder->sink.chains.choose = choose;
+		recorder->sink.chains.choose_ctx = recorder->capture;
+	}
 	/* After that a process of ours is no target. */
 	if (!err && capture__copies(recorder->capture))
 		err = chains__start(&recorder->sink.chains, options.max_frames);
