@@ -83,7 +83,9 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
-UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini pause32 badcfi small.so large.so \
+UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
+	   small.so large.so \
+	   $(if $(filter x86,$(ARCH)),pause32 badcfi popped) \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -254,7 +256,7 @@ $(O)/tests/unwind/pause32: tests/unwind/pause32.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -m32 -nostdlib -static -no-pie -o $@ $<
 
-$(O)/tests/unwind/badcfi: tests/unwind/badcfi.S
+$(O)/tests/unwind/badcfi $(O)/tests/unwind/popped: $(O)/tests/unwind/%: tests/unwind/%.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<

@@ -11,10 +11,12 @@
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (300), GUEST_FILTER picks programs there; WAYS (switch-out): ways of capture, as --capture
-# has them, with which those of level bpf run again that compare blocks with the truth;
-# COUNTS=FILE receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
-# of root or BPF is a failure, and so is a program that skipped all of its tests.
+# program (300), VM_LIMIT for each guest (300); GUEST_FILTER=REGEX picks programs in guests,
+# GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
+# with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
+# receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine
+# loads BPF programs, so a test of level bpf that was skipped for want of root or BPF is a
+# failure, and so is a program that skipped all of its tests.
 set -uo pipefail
 
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
@@ -257,7 +259,7 @@ run_guests() {
 		mkdir "$work/guest"
 		seconds=$SECONDS
 		# One guest is enough to see CPUs come and go.
-		cpus=1
+		cpus=${GUEST_CPUS:-1}
 		[ "$kernel" != 6.12 ] || cpus=2
 		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" -s $cpus \
 			"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }

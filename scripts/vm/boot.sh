@@ -50,9 +50,9 @@ if [ -n "$dir" ]; then
 		-device virtio-9p-pci,fsdev=work,mount_tag=work)
 fi
 
-# One CPU by default. With several, all of them run on one of ours in turn: else one of them may
-# see the kernel's patches of its own code half done, which hardware prevents and the emulation
-# does not; 6.12 died of it.
+# Several CPUs share one thread: with one each, a CPU may run into a breakpoint by which the
+# kernel patches its own code after that is over, and die ("Oops: int3" in __schedule). It takes
+# no more than switching a trace event on and off, as soon as threads switch on the other CPU.
 threads=multi
 [ "$cpus" = 1 ] || threads=single
 # The clock of a guest without KVM is slow to calibrate: told, not measured.

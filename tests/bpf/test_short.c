@@ -174,12 +174,14 @@ TEST_F(short_waits, each_thread_has_as_many_blocks_as_the_kernel_counted)
 		TH_LOG("%s", thread_names[i]);
 		missing += self->switches[i].voluntary - waits;
 		missing += self->switches[i].involuntary - rest;
-		if (i != LEADER)
+		if (i != LEADER) {
 			EXPECT_LT(1000, self->switches[i].voluntary);
+		}
 	}
 	EXPECT_LE(missing, unseen);
-	if (!variant->all)
+	if (!variant->all) {
 		EXPECT_EQ(missing, unseen);
+	}
 }
 
 TEST_F(short_waits, seen_is_what_the_kernel_counted_and_nothing_is_lost)

@@ -113,6 +113,16 @@ static uint64_t blocks_of_children(const struct session *session, const struct w
 	return blocks;
 }
 
+/* As the kernel counted them: a timer may be over before its process has gone to sleep. */
+static uint64_t counted(const struct workload *workload)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++)
+		sum += workload->truths[i].voluntary;
+	return sum;
+}
+
 static const char *const forks_argv[] = { "forks", "--wait", "--count", "30", NULL };
 
 TEST_F(targets, children_of_targets_are_recorded)
@@ -124,7 +134,10 @@ TEST_F(targets, children_of_targets_are_recorded)
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
 	ASSERT_EQ(0, session__close(&self->session));
 	EXPECT_EQ(30, self->workload.nr_truths);
-	EXPECT_EQ(30, blocks_of_children(&self->session, &self->workload, self->user));
+	EXPECT_LT(0, counted(&self->workload));
+	EXPECT_EQ(counted(&self->workload),
+		  blocks_of_children(&self->session, &self->workload, self->user) +
+			  self->session.stats.unseen_switches);
 }
 
 TEST_F(targets, children_are_not_recorded_with_no_inherit)
@@ -155,7 +168,10 @@ TEST_F(targets, threads_started_during_the_recording_are_recorded)
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
 	ASSERT_EQ(0, session__close(&self->session));
 	EXPECT_EQ(40, self->workload.nr_truths);
-	EXPECT_EQ(40, blocks_of_children(&self->session, &self->workload, self->user));
+	EXPECT_LT(0, counted(&self->workload));
+	EXPECT_EQ(counted(&self->workload),
+		  blocks_of_children(&self->session, &self->workload, self->user) +
+			  self->session.stats.unseen_switches);
 }
 
 TEST_F(targets, targets_are_alive_until_the_last_one_has_ended)

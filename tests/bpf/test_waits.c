@@ -77,8 +77,11 @@ TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 		struct session_filter filter = waits_of(truth, self->user);
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns)
-		TH_LOG("%s", truth->comm);
+		/* A block whose end was not shown is missing, and counted. */
+		if (!self->session.stats.unseen_switches) {
+			EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns)
+			TH_LOG("%s", truth->comm);
+		}
 		if (!filter.function)
 			continue;
 		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE) / 100)
@@ -94,11 +97,14 @@ TEST_F(waits, each_wait_is_one_block)
 		struct session_filter filter = waits_of(truth, self->user);
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		EXPECT_LE(truth->count, sum.count)
+		EXPECT_LE(truth->count, sum.count + self->session.stats.unseen_switches)
 		TH_LOG("%s", truth->comm);
 		if (!filter.function)
 			continue;
-		EXPECT_EQ(truth->voluntary, sum.count)
+		/* One whose end was not shown is counted as such. */
+		EXPECT_LE(sum.count, truth->voluntary)
+		TH_LOG("%s", truth->comm);
+		EXPECT_LE(truth->voluntary, sum.count + self->session.stats.unseen_switches)
 		TH_LOG("%s", truth->comm);
 	}
 }
@@ -223,12 +229,13 @@ TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 		EXPECT_EQ(0, stats->accumulated.count);
 	}
 	if (variant->threshold_ns < 20 * NSEC_PER_MSEC) {
-		EXPECT_EQ(10, own);
-		EXPECT_EQ(10, samples);
+		EXPECT_EQ(own, samples);
+		EXPECT_LE(own, 10);
+		EXPECT_LE(10, own + stats->unseen_switches);
 	} else {
 		EXPECT_EQ(0, own);
 		EXPECT_GT(10, samples);
-		EXPECT_LE(60, stats->accumulated.count);
+		EXPECT_LE(60, stats->accumulated.count + stats->unseen_switches);
 	}
 }
 

@@ -76,29 +76,60 @@ write_container() {
 	grep -q take_nap script
 }
 
+# what_is_now_is_known FILE: the window of now has been written, and what follows that is done.
+what_is_now_is_known() {
+	local size
+
+	for _ in 1 2 3; do
+		size=$(stat -c %s "$1")
+		until_true bigger_than "$1" "$size"
+	done
+}
+
 @test "a container that has ended before the recording has its build-ids" {
 	write_container
-	# One that is there already, and one that comes meanwhile; each lives for two windows.
-	unshare -m sh container.sh 1 30 20 >out 3>&- &
+	# One that was there already: its files are read before the first records are written.
+	unshare -m sh container.sh 1 10000 10 >out 3>&- &
+	pid=$!
 	until_true grep -q READY out
-	run -0 denet-record -o p.data -p $!
-	wait $!
-	[ "$(samples p.data)" -gt 0 ]
-	perf buildid-list -i p.data >ids
+	start_recording -p $pid
+	until_true bigger_than live.data 1000
+	kill $pid
+	finish_recording
+	[ "$(samples live.data)" -gt 0 ]
+	perf buildid-list -i live.data >ids
 	grep -q "^$naps_id .*only here/naps\$" ids
-	denet-record -o a.data -a --window 200ms -- sh -c 'unshare -m sh container.sh 1 30 20; sleep 0.3'
-	perf buildid-list -i a.data >ids
+	# And one that comes and goes meanwhile.
+	start_recording -a --window 50ms
+	unshare -m sh container.sh 1 10000 10 >out2 3>&- &
+	pid=$!
+	until_true grep -q READY out2
+	what_is_now_is_known live.data
+	kill $pid
+	wait $pid || true
+	kill -INT "$recorder"
+	finish_recording
+	perf buildid-list -i live.data >ids
 	grep -q "^$naps_id .*only here/naps\$" ids
 }
 
 @test "a short program in a container that goes on has its build-id" {
 	write_container
 	# Ends at once, while the shell that started it goes on and sees the same files.
-	sed -i 's|exec "/only here/naps" "[$]@"|cp "/only here/naps" /brief; /brief 1 2 10; sleep 2; :|' \
+	mkfifo go
+	sed -i 's|exec "/only here/naps" "[$]@"|cp "/only here/naps" /brief; /brief 1 2 10; echo; read line; :|' \
 		container.sh
 	grep -q /brief container.sh
-	denet-record -o a.data -a -- unshare -m sh container.sh
-	perf buildid-list -i a.data >ids
+	start_recording -a --window 50ms
+	unshare -m sh container.sh <go >out 3>&- &
+	exec 4>go
+	until_true grep -q '^$' out
+	what_is_now_is_known live.data
+	exec 4>&-
+	wait $!
+	kill -INT "$recorder"
+	finish_recording
+	perf buildid-list -i live.data >ids
 	grep -q "^$naps_id .*/brief\$" ids
 }
 

@@ -22,6 +22,13 @@
 
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 
+/* Whether this machine's registers are known. */
+#if defined(__x86_64__)
+#define STOPPED_HERE 1
+#else
+#define STOPPED_HERE 0
+#endif
+
 int stopped__path(const char *name, char *path, size_t size)
 {
 	char own[PATH_MAX];
@@ -80,7 +87,7 @@ int stopped__start(struct stopped *stopped, const char *const *argv)
 	int in[2];
 
 	memset(stopped, 0, sizeof(*stopped));
-	if (!is_there(argv[0]))
+	if (!is_there(argv[0]) || !STOPPED_HERE)
 		return -ENOENT;
 	if (pipe2(in, O_CLOEXEC))
 		return -errno;
@@ -153,17 +160,28 @@ int stopped__await(struct stopped *stopped, long nr, bool other)
 	return -ETIMEDOUT;
 }
 
-static void set_regs(struct unwind_regs *regs, const struct user_regs_struct *user)
+#if defined(__x86_64__)
+static int get_regs(pid_t tid, struct unwind_regs *regs)
 {
-	const unsigned long long in_order[UNWIND_NR_REGS] = {
-		user->rax, user->rdx, user->rcx, user->rbx, user->rsi, user->rdi,
-		user->rbp, user->rsp, user->r8,	 user->r9,  user->r10, user->r11,
-		user->r12, user->r13, user->r14, user->r15, user->rip,
-	};
+	struct user_regs_struct user;
 
-	for (size_t i = 0; i < UNWIND_NR_REGS; i++)
-		regs->r[i] = in_order[i];
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &user))
+		return -errno;
+	*regs = (struct unwind_regs){ {
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+		user.rbp, user.rsp, user.r8,  user.r9,	user.r10, user.r11,
+		user.r12, user.r13, user.r14, user.r15, user.rip,
+	} };
+	return 0;
 }
+#else
+static int get_regs(pid_t tid, struct unwind_regs *regs)
+{
+	(void)tid;
+	(void)regs;
+	return -ENOTSUP;
+}
+#endif
 
 /* Page by page from the end of each, so that one that is missing costs what is behind it. */
 static int read_stack(struct stopped *stopped, size_t bytes)
@@ -191,37 +209,43 @@ static int read_stack(struct stopped *stopped, size_t bytes)
 	return stopped->stack_bytes ? 0 : -EFAULT;
 }
 
+static int interrupt(pid_t tid)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) || waitpid(tid, &status, __WALL) != tid)
+		return -errno;
+	return 0;
+}
+
 int stopped__take(struct stopped *stopped, size_t bytes)
 {
-	struct user_regs_struct user;
-	int status, err = 0;
+	int err;
 
 	if (ptrace(PTRACE_SEIZE, stopped->tid, NULL, NULL))
 		return -errno;
-	if (ptrace(PTRACE_INTERRUPT, stopped->tid, NULL, NULL) ||
-	    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
-	    ptrace(PTRACE_GETREGS, stopped->tid, NULL, &user))
-		err = -errno;
-	if (!err) {
-		set_regs(&stopped->regs, &user);
+	err = interrupt(stopped->tid);
+	if (!err)
+		err = get_regs(stopped->tid, &stopped->regs);
+	if (!err)
 		err = read_stack(stopped, bytes);
-	}
 	ptrace(PTRACE_DETACH, stopped->tid, NULL, NULL);
 	return err;
 }
 
 /* The thread is traced and stopped. */
-static int run_to_call(const struct stopped *stopped, uint64_t start, uint64_t end,
-		       struct user_regs_struct *user)
+static int run_to_call(struct stopped *stopped, uint64_t start, uint64_t end)
 {
-	int status;
+	int status, err;
 
 	for (int calls = 0; calls < 1000; calls++) {
 		if (ptrace(PTRACE_SYSCALL, stopped->tid, NULL, NULL) ||
-		    waitpid(stopped->tid, &status, __WALL) != stopped->tid ||
-		    ptrace(PTRACE_GETREGS, stopped->tid, NULL, user))
+		    waitpid(stopped->tid, &status, __WALL) != stopped->tid)
 			return -errno;
-		if (user->rip >= start && user->rip < end)
+		err = get_regs(stopped->tid, &stopped->regs);
+		if (err)
+			return err;
+		if (stopped->regs.r[UNWIND_RIP] >= start && stopped->regs.r[UNWIND_RIP] < end)
 			return 0;
 	}
 	return -ETIMEDOUT;
@@ -229,20 +253,15 @@ static int run_to_call(const struct stopped *stopped, uint64_t start, uint64_t e
 
 int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end)
 {
-	struct user_regs_struct user;
-	int status, err;
+	int err;
 
 	if (ptrace(PTRACE_SEIZE, stopped->tid, NULL, NULL))
 		return -errno;
-	if (ptrace(PTRACE_INTERRUPT, stopped->tid, NULL, NULL) ||
-	    waitpid(stopped->tid, &status, __WALL) != stopped->tid)
-		err = -errno;
-	else
-		err = run_to_call(stopped, start, end, &user);
-	if (!err) {
-		set_regs(&stopped->regs, &user);
+	err = interrupt(stopped->tid);
+	if (!err)
+		err = run_to_call(stopped, start, end);
+	if (!err)
 		err = read_stack(stopped, bytes);
-	}
 	ptrace(PTRACE_DETACH, stopped->tid, NULL, NULL);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -177,6 +178,40 @@ TEST(stopped_child_is_killed_too)
 	ASSERT_NE(NULL, child);
 	ASSERT_EQ(0, waitid(P_PID, (id_t)child__pid(child), &info, WSTOPPED | WNOWAIT));
 	EXPECT_EQ(0, child__delete(child));
+}
+
+static int spin(void *ctx, struct child_out *out)
+{
+	(void)ctx;
+	(void)out;
+	for (volatile uint64_t i = 1; i; i++)
+		;
+	return 0;
+}
+
+/* Polls until it is what is said, some seconds at most. */
+static bool becomes_runnable(const struct child *child, bool runnable)
+{
+	uint64_t end = FAR;
+
+	while (child__is_runnable(child) != runnable && clock__now_ns() < end)
+		sched_yield();
+	return child__is_runnable(child) == runnable;
+}
+
+TEST(one_that_wants_a_cpu_is_told_from_one_that_sleeps)
+{
+	struct child *spinning, *sleeping;
+	int err;
+
+	spinning = child__new(spin, NULL, &err);
+	ASSERT_NE(NULL, spinning);
+	sleeping = child__new(block_for_ever, NULL, &err);
+	ASSERT_NE(NULL, sleeping);
+	EXPECT_TRUE(becomes_runnable(spinning, true));
+	EXPECT_TRUE(becomes_runnable(sleeping, false));
+	child__delete(spinning);
+	child__delete(sleeping);
 }
 
 TEST(delete_is_well_where_sigchld_is_ignored)

@@ -227,6 +227,14 @@ TEST_F(unwinder, a_block_in_a_signal_handler_is_as_gdb_sees_it)
 	EXPECT_LT(5, self->nr_truth);
 }
 
+TEST_F(unwinder, a_return_address_in_a_register_is_found)
+{
+	const char *const argv[] = { "popped", NULL };
+
+	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_EQ(3, self->nr_truth);
+}
+
 /* gdb reads the other stack, which is not in the copy. */
 TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 {
@@ -238,7 +246,7 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_STACK),
 		     unwind__status_name(self->result.status));
-	/* pause, who called it, the handler, its return, and what it interrupted, not its caller. */
+	/* pause, who called it, the handler, its return, and what it interrupted. */
 	EXPECT_LE(5, self->result.nr);
 	EXPECT_GT((uint32_t)self->nr_truth, self->result.nr);
 	EXPECT_EQ(self->result.nr, nr_equal(self));
@@ -520,7 +528,7 @@ TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
 	SKIP_FOR(block(self, argv, SYS_pause, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
-	EXPECT_EQ(1, self->result.nr);
+	EXPECT_EQ(2, self->result.nr);
 }
 
 TEST_F(unwinder, files_are_opened_once_for_all_processes)

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -256,6 +257,27 @@ int child__receive(struct child *child, uint64_t deadline_ns, struct child_messa
 pid_t child__pid(const struct child *child)
 {
 	return child->pid;
+}
+
+bool child__is_runnable(const struct child *child)
+{
+	char path[32], text[128];
+	const char *end;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", child->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	/* The name may hold anything, so the state is what follows the last parenthesis. */
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] == 'R';
 }
 
 /* Whoever has SIGCHLD ignored finds no child to wait for (ECHILD): it is gone as well. */

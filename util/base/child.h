@@ -2,6 +2,7 @@
 #ifndef DENET_CHILD_H
 #define DENET_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -58,6 +59,12 @@ struct child_message {
 int child__receive(struct child *child, uint64_t deadline_ns, struct child_message *message);
 
 pid_t child__pid(const struct child *child);
+
+/*
+ * Whether it runs, or could if it got a CPU: then it is not stuck. Says no of one that cannot
+ * be asked.
+ */
+bool child__is_runnable(const struct child *child);
 
 /*
  * Kills the child if it still runs, and reaps it. Never hangs: a child that even SIGKILL

@@ -4,6 +4,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,15 +266,24 @@ static const struct layout_map *find_map(const struct walk *walk, uint64_t pc)
 	return map ? map : layout__find(walk->layout, walk->sample->time, pc);
 }
 
+/*
+ * The stack pointer rises with each return, but for two: a leaf may keep its return address
+ * in a register, as vfork(2) does, and a signal handler may be on a stack of its own.
+ */
+static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
+{
+	if (!walk->nr || sp > walk->sp || (activation && walk->was_activation))
+		return true;
+	return sp == walk->sp && walk->was_activation;
+}
+
 static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
 {
 	Dwarf_Word sp;
 
 	if (!activation && !layout__find(walk->layout, walk->sample->time, pc - 1))
 		return false;
-	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp))
-		return false;
-	if (walk->nr && sp <= walk->sp && !(activation && walk->was_activation))
+	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp) || !has_risen(walk, sp, activation))
 		return false;
 	walk->sp = sp;
 	return true;
@@ -435,6 +445,7 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 struct unwinder *unwinder__new(const struct space *space, int *err)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	GElf_Ehdr header;
 
 	*err = -ENOMEM;
 	if (!unwinder)
@@ -443,7 +454,8 @@ struct unwinder *unwinder__new(const struct space *space, int *err)
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);
-	if (!unwinder->own) {
+	if (!unwinder->own || !gelf_getehdr(unwinder->own, &header) ||
+	    header.e_machine != EM_X86_64) {
 		*err = unwinder->own_fd < 0 ? -errno : -ENOTSUP;
 		unwinder__delete(unwinder);
 		return NULL;

@@ -53,7 +53,8 @@ struct unwind_sample {
 /*
  * The leaf first: where the thread was; then return addresses. Each lies in an executable
  * mapping of the process, and the stack pointer rises from each to the next, but for a step
- * from a signal handler to what it interrupted, which may be on another stack.
+ * from a signal handler to what it interrupted, which may be on another stack, and from a leaf
+ * that has its return address in a register.
  */
 struct unwind_result {
 	enum unwind_status status;
@@ -61,7 +62,10 @@ struct unwind_result {
 	const uint64_t *ips; /* valid until the next call */
 };
 
-/* Space is borrowed, and may change between calls. NULL with a negative errno in *err. */
+/*
+ * Space is borrowed, and may change between calls. NULL with a negative errno in *err;
+ * -ENOTSUP on machines other than x86-64.
+ */
 struct unwinder *unwinder__new(const struct space *space, int *err);
 void unwinder__delete(struct unwinder *unwinder); /* accepts NULL */
 

@@ -4,20 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "unwind/protocol.h"
+#include "unwind/waiting.h"
 
 /* A part of the ring is kept for what happens to the address spaces, which must not get lost. */
 #define EVENT_SHARE 8
@@ -29,14 +28,6 @@
  */
 #define STRIKES 3
 
-/* A sample that waits; what the child can write to is not believed. */
-struct pending {
-	uint64_t position; /* in the exchange */
-	void *cookie;
-	size_t answer_at;
-	uint32_t max_frames;
-};
-
 struct unwind_worker {
 	struct unwind_worker_options options;
 	unwind_done_fn fn;
@@ -45,8 +36,7 @@ struct unwind_worker {
 	struct exchange *exchange;
 	struct child *child; /* NULL: none */
 	int bell;
-	struct buffer pending; /* struct pending, the oldest one first */
-	size_t first;	       /* of them, that has not been given back */
+	struct waiting waiting;
 	bool behind;	       /* the child missed something: it is replaced */
 	bool given_up;
 	uint64_t nr_done;      /* as of the last look */
@@ -91,7 +81,7 @@ void unwind_worker__delete(struct unwind_worker *worker)
 		close(worker->bell);
 	exchange__delete(worker->exchange);
 	space__delete(worker->space);
-	buffer__free(&worker->pending);
+	waiting__free(&worker->waiting);
 	idmap__free(&worker->strikes);
 	free(worker);
 }
@@ -113,7 +103,7 @@ int unwind_worker__fd(const struct unwind_worker *worker)
 
 size_t unwind_worker__pending(const struct unwind_worker *worker)
 {
-	return worker->pending.len / sizeof(struct pending) - worker->first;
+	return waiting__count(&worker->waiting);
 }
 
 /* What a child runs. It has its own copy of the worker, as that was. */
@@ -237,21 +227,14 @@ void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
 	tell(worker, EXCHANGE_FORGET, &event);
 }
 
-static struct pending *oldest_pending(struct unwind_worker *worker)
-{
-	struct pending *all = (void *)worker->pending.data;
-
-	return unwind_worker__pending(worker) ? &all[worker->first] : NULL;
-}
-
 /* A new child knows of all events that are in the ring: those before the samples go. */
 static void drop_events(struct unwind_worker *worker)
 {
-	const struct pending *pending = oldest_pending(worker);
+	const struct waiter *oldest = waiting__oldest(&worker->waiting);
 	bool done;
 
 	while (exchange__oldest(worker->exchange, &done) &&
-	       (!pending || exchange__oldest_position(worker->exchange) < pending->position))
+	       (!oldest || exchange__oldest_position(worker->exchange) < oldest->position))
 		exchange__pop(worker->exchange);
 }
 
@@ -270,7 +253,7 @@ static int ready_child(struct unwind_worker *worker)
 	return unwind_worker__start(worker);
 }
 
-/* The entry is visible to the child only when its cookie is noted. */
+/* The entry is visible to the child only when its cookie is noted: by the caller. */
 static int put_entry(struct unwind_worker *worker, const struct unwind_sample *sample,
 		     uint32_t max_frames, void *cookie)
 {
@@ -278,10 +261,10 @@ static int put_entry(struct unwind_worker *worker, const struct unwind_sample *s
 	size_t bytes = answer_at + sizeof(struct protocol_answer) + max_frames * sizeof(uint64_t);
 	struct protocol_sample *out;
 	struct exchange_entry *entry;
-	struct pending pending = { .cookie = cookie, .answer_at = answer_at,
-				   .max_frames = max_frames };
+	struct waiter waiter = { .cookie = cookie, .answer_at = answer_at,
+				 .max_frames = max_frames };
 
-	if (!buffer__reserve(&worker->pending, sizeof(pending)))
+	if (waiting__reserve(&worker->waiting))
 		return -ENOMEM;
 	entry = exchange__room(worker->exchange, EXCHANGE_SAMPLE, bytes,
 			       worker->options.max_bytes / EVENT_SHARE);
@@ -294,8 +277,8 @@ static int put_entry(struct unwind_worker *worker, const struct unwind_sample *s
 					 .stack_bytes = sample->stack_bytes,
 					 .regs = sample->regs };
 	memcpy(out + 1, sample->stack, sample->stack_bytes);
-	pending.position = exchange__newest_position(worker->exchange);
-	return buffer__append(&worker->pending, &pending, sizeof(pending));
+	waiter.position = exchange__newest_position(worker->exchange);
+	return waiting__add(&worker->waiting, &waiter);
 }
 
 int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample *sample,
@@ -322,41 +305,34 @@ int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample 
 /* Gives back the oldest sample. Its answer is in the ring; NULL: there is none. */
 static int give(struct unwind_worker *worker, const struct protocol_answer *answer)
 {
-	const struct pending pending = *oldest_pending(worker);
+	const struct waiter waiter = waiting__take(&worker->waiting);
 	struct unwind_result result = { .status = UNWIND_FAILED };
 
-	worker->first++;
-	if (worker->first == worker->pending.len / sizeof(pending))
-		worker->first = worker->pending.len = 0;
-	else if (worker->first > 4096) {
-		buffer__consume(&worker->pending, worker->first * sizeof(pending));
-		worker->first = 0;
-	}
-	if (answer && answer->status < UNWIND_NR_STATUS && answer->nr <= pending.max_frames)
+	if (answer && answer->status < UNWIND_NR_STATUS && answer->nr <= waiter.max_frames)
 		result = (struct unwind_result){ answer->status, answer->nr, answer->ips };
 	worker->stats.status[result.status]++;
-	return worker->fn(worker->ctx, pending.cookie, &result);
+	return worker->fn(worker->ctx, waiter.cookie, &result);
 }
 
 /* The oldest entry goes, with its sample if it is one. */
 static int take_oldest(struct unwind_worker *worker, bool done)
 {
 	const uint64_t position = exchange__oldest_position(worker->exchange);
-	const struct pending *pending = oldest_pending(worker);
+	const struct waiter *oldest = waiting__oldest(&worker->waiting);
 	const struct protocol_answer *answer = NULL;
 	int err = 0;
 
-	if (pending && pending->position == position) {
+	if (oldest && oldest->position == position) {
 		if (done)
-			answer = exchange__data(worker->exchange, pending->answer_at,
+			answer = exchange__data(worker->exchange, oldest->answer_at,
 						sizeof(*answer) +
-							pending->max_frames * sizeof(uint64_t));
+							oldest->max_frames * sizeof(uint64_t));
 		err = give(worker, answer);
 	}
 	exchange__pop(worker->exchange);
 	/* Only a child that went mad makes the ring lose some. */
-	while (!err && (pending = oldest_pending(worker)) &&
-	       pending->position < exchange__oldest_position(worker->exchange))
+	while (!err && (oldest = waiting__oldest(&worker->waiting)) &&
+	       oldest->position < exchange__oldest_position(worker->exchange))
 		err = give(worker, NULL);
 	return err;
 }
@@ -411,7 +387,7 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 	err = take_results(worker, &nr);
 	while (!err && exchange__oldest(worker->exchange, &done) &&
 	       unwind_worker__pending(worker)) {
-		bool was_sample = oldest_pending(worker)->position ==
+		bool was_sample = waiting__oldest(&worker->waiting)->position ==
 				  exchange__oldest_position(worker->exchange);
 
 		err = take_oldest(worker, false);
@@ -427,27 +403,6 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 	return err ? err : unwind_worker__abandon(worker);
 }
 
-/* Whether it could run if only it got a CPU. */
-static bool is_starving(const struct unwind_worker *worker)
-{
-	char path[32], text[128];
-	const char *end;
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", unwind_worker__pid(worker));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (len <= 0)
-		return false;
-	text[len] = '\0';
-	end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'R';
-}
-
 static bool is_stuck(struct unwind_worker *worker)
 {
 	uint64_t patience = (uint64_t)worker->options.deadline_ms * NSEC_PER_MSEC;
@@ -459,7 +414,9 @@ static bool is_stuck(struct unwind_worker *worker)
 		return false;
 	}
 	waited = clock__now_ns() - worker->progress_ns;
-	return waited > STARVING_TIMES * patience || (waited > patience && !is_starving(worker));
+	if (waited <= patience)
+		return false;
+	return waited > STARVING_TIMES * patience || !child__is_runnable(worker->child);
 }
 
 static int look_after_child(struct unwind_worker *worker)
