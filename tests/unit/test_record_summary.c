@@ -100,6 +100,27 @@ TEST(a_short_buffer_is_not_overrun)
 	EXPECT_EQ('x', line[8]);
 }
 
+TEST(last_line_tells_how_many_stacks_have_frame_pointers_after_all)
+{
+	struct summary summary = {
+		.stats = { .direct = { .count = 9 }, .lost_copies = 2 },
+		.samples = 9,
+		.copies = true,
+		.chains = { .unwound = 4, .truncated = 1, .fell_back = 2 },
+		.path = "-",
+	};
+	char line[512];
+
+	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
+		     "4 not unwound, 0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+	/* Where nobody asked for it, there is nothing to tell. */
+	summary.copies = false;
+	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
+		     "0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(lost_counts_every_kind_of_block_that_is_in_no_sample)
 {
 	struct capture_stats stats = {

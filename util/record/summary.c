@@ -48,7 +48,8 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
-	char path[4096], skipped[48] = "";
+	char path[4096], skipped[48] = "", unwound[64] = "";
+	uint64_t by_pointers = summary->chains.fell_back + summary->stats.lost_copies;
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
@@ -69,14 +70,17 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	if (summary->still_blocked)
 		snprintf(blocked, sizeof(blocked), ", %s still blocked",
 			 units__format_count(summary->still_blocked, count, sizeof(count)));
+	if (summary->copies && by_pointers)
+		snprintf(unwound, sizeof(unwound), ", %s not unwound",
+			 units__format_count(by_pointers, count, sizeof(count)));
 	snprintf(buf, size,
 		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
-		 "%s%s%s, %s lost%s; wrote %s%s%s%s ]",
+		 "%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
 		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 wakers, idle, skipped,
+		 wakers, idle, skipped, unwound,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 format_sampling(summary, sampled, sizeof(sampled)),
 		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
