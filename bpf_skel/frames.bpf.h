@@ -86,7 +86,8 @@ static __always_inline __u32 walk_user_frames(__u64 *ips, struct frame_room *pie
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
 
-	if (!quick_frames || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
+	/* One that waits in its exit may have no memory any more, and then has no frames. */
+	if (!quick_frames || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* 32-bit programs have other frames. */

@@ -207,12 +207,15 @@ struct thread_info {
 	__u32 status;
 };
 
+struct mm_struct;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
 	int exit_state;
+	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;

@@ -91,7 +91,8 @@ static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *way
 TEST_F(kernels, blocks_have_their_wakers_and_their_system_calls)
 {
 	const char *const argv[] = { "wakes", "--wait", "--count", "5", "--ms", "60", NULL };
-	const char *const futex[] = { "w-futex", "k-futex" }, *const pipe[] = { "w-pipe", "k-pipe" };
+	const char *const futex[] = { "w-futex", "k-futex" };
+	const char *const pipe[] = { "w-pipe", "k-pipe" };
 	const struct capture_stats *stats = &self->session.stats;
 
 	SKIP_FOR(session__refused());

@@ -104,7 +104,7 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 
 static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_waits) * variant)
 {
-	const char *const argv[] = { "short", "--wait",	     "--hold",		 "--rounds",
+	const char *const argv[] = { "short", "--wait",      "--hold",           "--rounds",
 				     "4000",  "--processes", variant->processes, NULL };
 	struct capture_options options;
 	int err;

@@ -109,6 +109,25 @@ same_as_own() {
 	same_as_own 5.10
 }
 
+@test "perf 5.10 reads a plain file, and one that was never finished" {
+	need_reader 5.10
+	denet-record -o plain.data --off-cpu-thresh 0 -- "$naps" 1 20 10
+	"$naps" 1 10000 10 >/dev/null 3>&- &
+	target=$!
+	start_recording -p $target --off-cpu-thresh 0 --window 50ms
+	until_true bigger_than live.data 10000
+	kill -KILL "$recorder"
+	finish_recording
+	kill $target
+	for file in plain.data live.data; do
+		[ "$(samples $file)" -ge 20 ]
+		[ "$(reader 5.10 script -i $file -F comm,event 2>err | grep -c offcpu-time)" = \
+			"$(samples $file)" ]
+		cat err
+		refute grep -qi 'fail\|parse' err
+	done
+}
+
 @test "perf 6.1 reads the same" {
 	same_as_own 6.1
 }

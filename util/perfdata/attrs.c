@@ -8,13 +8,16 @@
 
 /*
  * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:
- * readers take what stands before one for the subsystem of a tracepoint.
+ * readers take what stands before one for the subsystem of a tracepoint. The config is not
+ * that of BPF_OUTPUT: perf 5.10 takes each sample of it for a raw one, and refuses the file.
  */
+#define SW_CONFIG PERF_COUNT_SW_CONTEXT_SWITCHES
+
 static const struct event_kind kinds[] = {
-	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
-	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
-	{ WRITER_RUNQUEUE_TIME, "runqueue-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
-	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 0 },
+	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_RUNQUEUE_TIME, "runqueue-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 };
 
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
@@ -73,7 +76,7 @@ struct event_kind attrs__stand_in(const struct event_kind *kind)
 
 	if (attrs__late_kind(kind->id)) {
 		stand_in.type = PERF_TYPE_SOFTWARE;
-		stand_in.config = PERF_COUNT_SW_BPF_OUTPUT;
+		stand_in.config = SW_CONFIG;
 	}
 	return stand_in;
 }
