@@ -106,9 +106,9 @@ complete() {
 	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 60 --us 20 >/dev/null 3>&- &
 	target=$!
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
-	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 10.000 us' err
+	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 100.000 us' err
 	grep -q '; --max-overhead sampled one for each .* below .*, standard error ' err
-	perf script 2>/dev/null | grep -q 'denet:sampling: period 0 -> 10000 ns'
+	perf script 2>/dev/null | grep -q 'denet:sampling: period 0 -> 100000 ns'
 	[ "$(perf evlist | head -1)" = offcpu-time ]
 	# What is not drawn is counted, not lost; and the event is no time.
 	[ "$(awk '/not drawn/ { print $(NF - 1) }' err)" -gt 0 ]

@@ -123,10 +123,10 @@ TEST(the_period_of_max_overhead_goes_up_in_steps_to_its_end)
 	uint64_t period = 0, before;
 	int steps = 0;
 
-	EXPECT_EQ(10 * NSEC_PER_USEC, overhead__next_period(0, 40000, 30000));
-	EXPECT_EQ(40 * NSEC_PER_USEC, overhead__next_period(20 * NSEC_PER_USEC, 40000, 30000));
+	EXPECT_EQ(100 * NSEC_PER_USEC, overhead__next_period(0, 40000, 30000));
+	EXPECT_EQ(400 * NSEC_PER_USEC, overhead__next_period(200 * NSEC_PER_USEC, 40000, 30000));
 	/* Twice too dear: a larger step. */
-	EXPECT_EQ(80 * NSEC_PER_USEC, overhead__next_period(20 * NSEC_PER_USEC, 70000, 30000));
+	EXPECT_EQ(800 * NSEC_PER_USEC, overhead__next_period(200 * NSEC_PER_USEC, 70000, 30000));
 	do {
 		before = period;
 		period = overhead__next_period(period, 40000, 30000);

@@ -21,7 +21,7 @@
  * worst storm, which is how long a reader may have to wait for a CPU. */
 #define RING_PAGES 256
 #define RING_PAGES_OF_STORM 1024
-/* A recording whose threshold is lower takes the latter. */
+/* A recording whose threshold or period is lower takes the latter. */
 #define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
@@ -169,7 +169,10 @@ static uint32_t ring_pages(const struct capture_options *options)
 {
 	if (options->ring_pages)
 		return options->ring_pages;
-	return options->threshold_ns < STORM_NS ? RING_PAGES_OF_STORM : RING_PAGES;
+	if (options->threshold_ns < STORM_NS)
+		return RING_PAGES_OF_STORM;
+	return options->period_ns && options->period_ns < STORM_NS ? RING_PAGES_OF_STORM
+								   : RING_PAGES;
 }
 
 /* Frame pointers are what is left then. */

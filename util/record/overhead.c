@@ -10,8 +10,11 @@
 #include "base/units.h"
 
 #define PPM 1000000ULL
-/* The steps of the period. With the last, next to nothing but the switches themselves costs. */
-#define FIRST_PERIOD_NS (10 * NSEC_PER_USEC)
+/*
+ * The steps of the period. The first is long enough for a storm of drawn blocks not to fill a
+ * ring before it is read; with the last, next to nothing but the switches themselves costs.
+ */
+#define FIRST_PERIOD_NS (100 * NSEC_PER_USEC)
 #define LAST_PERIOD_NS (100 * NSEC_PER_MSEC)
 /* Seconds from one measurement to the next while all is well. */
 #define PAUSE 7
