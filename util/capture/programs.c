@@ -11,13 +11,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/accounts.h"
+#include "capture/batch.h"
 #include "capture/hist.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
 #include "host/settings.h"
 #include "offcpu.skel.h"
-
-#define BATCH 512
 
 struct programs {
 	struct offcpu_bpf *skel;
@@ -549,64 +549,12 @@ unsigned int programs__filled(const struct programs *programs)
 	return (unsigned int)(sums > stacks ? sums : stacks);
 }
 
-/*
- * Takes everything out of a hash map in batches of at most capacity keys and values. A
- * bucket that holds more than that is answered by ENOSPC, and the room is doubled.
- */
-struct batch {
-	void *keys;
-	void *values;
-	__u32 capacity;
-};
-
-static int batch__resize(struct batch *batch, const struct bpf_map *map, __u32 capacity)
-{
-	free(batch->keys);
-	free(batch->values);
-	batch->keys = calloc(capacity, bpf_map__key_size(map));
-	batch->values = calloc(capacity, bpf_map__value_size(map));
-	batch->capacity = capacity;
-	return batch->keys && batch->values ? 0 : -ENOMEM;
-}
-
-static int take_all(struct bpf_map *map, int (*fn)(void *ctx, struct batch *batch, __u32 nr),
-		    void *ctx)
-{
-	struct batch batch = { 0 };
-	__u32 cookie = 0, next = 0, nr;
-	bool first = true;
-	int err, ret;
-
-	err = batch__resize(&batch, map, BATCH);
-	while (!err) {
-		nr = batch.capacity;
-		ret = bpf_map_lookup_and_delete_batch(bpf_map__fd(map), first ? NULL : &cookie,
-						      &next, batch.keys, batch.values, &nr, NULL);
-		if (ret && errno == ENOSPC) {
-			err = batch__resize(&batch, map, batch.capacity * 2);
-			continue;
-		}
-		if (ret && errno != ENOENT) {
-			err = -errno;
-			break;
-		}
-		err = fn ? fn(ctx, &batch, nr) : 0;
-		if (ret)
-			break;
-		cookie = next;
-		first = false;
-	}
-	free(batch.keys);
-	free(batch.values);
-	return err;
-}
-
 struct take_sums {
 	programs_sum_fn fn;
 	void *ctx;
 };
 
-static int take_batch(void *ctx, struct batch *batch, __u32 nr)
+static int take_batch(void *ctx, const struct batch *batch, uint32_t nr)
 {
 	const struct wire_entry_key *keys = batch->keys;
 	const struct wire_entry *values = batch->values;
@@ -625,11 +573,11 @@ int programs__take_sums(struct programs *programs, unsigned int gen, programs_su
 	int err = 0;
 
 	if (skel->bss->filled[gen])
-		err = take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch, &take);
+		err = batch__take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch, &take);
 	if (!err && skel->bss->known[gen])
-		err = take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
+		err = batch__take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
 	if (!err && skel->bss->told[gen])
-		err = take_all(gen ? skel->maps.reasons1 : skel->maps.reasons0, NULL, NULL);
+		err = batch__take_all(gen ? skel->maps.reasons1 : skel->maps.reasons0, NULL, NULL);
 	skel->bss->told[gen] = 0;
 	skel->bss->filled[gen] = 0;
 	skel->bss->known[gen] = 0;
@@ -684,81 +632,17 @@ int programs__skip_user_frames(struct programs *programs, pid_t pid)
 		       : 0;
 }
 
-static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *cpu)
-{
-	sum->seen.count += cpu->seen.count;
-	sum->seen.ns += cpu->seen.ns;
-	for (int i = 0; i < WIRE_FATE_MAX; i++) {
-		sum->fate[i].count += cpu->fate[i].count;
-		sum->fate[i].ns += cpu->fate[i].ns;
-	}
-	sum->unseen += cpu->unseen;
-	sum->lost_stacks += cpu->lost_stacks;
-	sum->full_entries += cpu->full_entries;
-	sum->full_stacks += cpu->full_stacks;
-	sum->lost_reasons += cpu->lost_reasons;
-	sum->copies += cpu->copies;
-	sum->lost_copies += cpu->lost_copies;
-	sum->compat_copies += cpu->compat_copies;
-	sum->no_stack.count += cpu->no_stack.count;
-	sum->no_stack.ns += cpu->no_stack.ns;
-}
-
-static int sum_accounts(const struct bpf_map *map, struct wire_accounts *sum)
-{
-	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
-	int nr = libbpf_num_possible_cpus();
-	__u32 zero = 0;
-	char *values;
-	int err = 0;
-
-	*sum = (struct wire_accounts){ 0 };
-	values = nr > 0 ? calloc((size_t)nr, stride) : NULL;
-	if (!values)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
-		err = -errno;
-	for (int i = 0; i < nr && !err; i++)
-		add_accounts(sum,
-			     &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))
-				      ->accounts);
-	free(values);
-	return err;
-}
-
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
 		       struct wire_accounts *wakeups)
 {
-	int err = sum_accounts(programs->skel->maps.cpus, sum);
+	int err = accounts__sum(programs->skel->maps.cpus, sum);
 
-	return err ? err : sum_accounts(programs->skel->maps.waker_cpus, wakeups);
-}
-
-static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
-{
-	for (int i = 0; i < WIRE_HIST_BUCKETS; i++) {
-		sum->buckets[i].count += cpu->buckets[i].count;
-		sum->buckets[i].ns += cpu->buckets[i].ns;
-	}
+	return err ? err : accounts__sum(programs->skel->maps.waker_cpus, wakeups);
 }
 
 int programs__hist(const struct programs *programs, struct wire_hist *rows)
 {
-	int nr = libbpf_num_possible_cpus(), err = 0;
-	struct wire_hist *cpus;
-
-	cpus = nr > 0 ? calloc((size_t)nr, sizeof(*cpus)) : NULL;
-	if (!cpus)
-		return -ENOMEM;
-	for (__u32 state = 0; state < WIRE_STATE_MAX && !err; state++) {
-		rows[state] = (struct wire_hist){ 0 };
-		if (bpf_map_lookup_elem(bpf_map__fd(programs->skel->maps.hist), &state, cpus))
-			err = -errno;
-		for (int i = 0; i < nr && !err; i++)
-			add_hist(&rows[state], &cpus[i]);
-	}
-	free(cpus);
-	return err;
+	return accounts__hist(programs->skel->maps.hist, rows);
 }
 
 void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint64_t threshold_ns)
@@ -769,46 +653,7 @@ void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint6
 
 int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept)
 {
-	const struct bpf_map *map = programs->skel->maps.cpus;
-	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
-	int possible = libbpf_num_possible_cpus();
-	const struct wire_cpu *cpu;
-	__u32 zero = 0;
-	char *values;
-	int err = 0;
-
-	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
-	if (!values)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
-		err = -errno;
-	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
-		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
-		counts[i] += cpu->accounts.seen.count;
-		*kept += cpu->accounts.fate[WIRE_FATE_DIRECT].count +
-			 cpu->accounts.fate[WIRE_FATE_ACCUMULATED].count;
-	}
-	free(values);
-	return err;
-}
-
-/* The kernel's own account of a map's memory: the memlock line of its fdinfo. */
-static uint64_t map_bytes(int fd)
-{
-	char path[64], line[128];
-	unsigned long long bytes = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			break;
-	}
-	fclose(file);
-	return bytes;
+	return accounts__seen(programs->skel->maps.cpus, counts, nr, kept);
 }
 
 /* What the kernel says of the programs; maps are dearer to ask. */
@@ -856,7 +701,7 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	if (err)
 		return err;
 	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
-		map_bytes(bpf_map__fd(map));
+		accounts__map_bytes(map);
 	return 0;
 }
 
