@@ -233,7 +233,7 @@ END
 	# The last sleep, long after it was found.
 	file_chain perf.data >ours
 	[ "$(wc -l <ours)" -ge 8 ]
-	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 -- "$naps" 2 50 1000
+	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 -- "$naps" 2 50 10
 	[[ "$output" != *'frame pointers end early'* ]]
 	[[ "$output" == *'user stacks: 0 copied'* ]]
 }
