@@ -47,13 +47,13 @@ need_reader() {
 }
 
 # Samples with all of their fields and frames, but for what readers show differently: columns,
-# the addresses of user frames (in the file or in the process), and the C++ names of whatever
-# else runs on this machine.
+# the addresses of user frames (in the file or in the process), names of PLT entries, and the C++
+# names of whatever else runs on this machine.
 show_samples() {
 	reader "$1" script -i "$RICH" --no-inline --ns \
 		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso 2>err |
 		sed -E 's/^\t +[0-7]?[0-9a-f]{1,15} /\t/; s/[[:space:]]+/ /g; s/ $//' |
-		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}'
+		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}; /^ .*@plt/s/.* (\([^(]*\))$/ \1/'
 }
 
 # What tracepoints of our own say, in the words of their formats.
@@ -63,7 +63,7 @@ show_sentences() {
 }
 
 show_folded() {
-	reader "$1" script -i "$RICH" --no-inline 2>>err | fold |
+	reader "$1" script -i "$RICH" --no-inline 2>>err | fold | sed -E 's/[^; ]*@plt/@plt/g' |
 		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
 }
 
