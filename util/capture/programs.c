@@ -573,7 +573,8 @@ int programs__take_sums(struct programs *programs, unsigned int gen, programs_su
 	int err = 0;
 
 	if (skel->bss->filled[gen])
-		err = batch__take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch, &take);
+		err = batch__take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch,
+				      &take);
 	if (!err && skel->bss->known[gen])
 		err = batch__take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
 	if (!err && skel->bss->told[gen])
