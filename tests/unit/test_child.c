@@ -53,6 +53,13 @@ static int die_at_once(void *ctx, struct child_out *out)
 	_exit(0);
 }
 
+static int die_of_a_signal(void *ctx, struct child_out *out)
+{
+	(void)out;
+	raise(*(const int *)ctx);
+	return 0;
+}
+
 static int send_greatest(void *ctx, struct child_out *out)
 {
 	char *data = calloc(1, CHILD_MESSAGE_MAX + 1);
@@ -89,6 +96,22 @@ TEST(every_message_arrives_in_order_with_its_type)
 	EXPECT_EQ(0, child__delete(child));
 }
 
+TEST(the_signal_that_ended_it_is_told)
+{
+	int signals[] = { SIGKILL, SIGUSR1 };
+	struct child_message message;
+	struct child *child;
+	int err;
+
+	for (size_t i = 0; i < 2; i++) {
+		child = child__new(die_of_a_signal, &signals[i], &err);
+		ASSERT_NE(NULL, child);
+		EXPECT_EQ(-ECHILD, child__receive(child, FAR, &message));
+		EXPECT_EQ(signals[i], child__signal(child));
+		EXPECT_EQ(0, child__delete(child));
+	}
+}
+
 TEST(result_of_the_function_is_told_from_its_death)
 {
 	struct child_message message;
@@ -105,6 +128,7 @@ TEST(result_of_the_function_is_told_from_its_death)
 	EXPECT_EQ(1, child__receive(child, FAR, &message));
 	EXPECT_EQ(4, message.size);
 	EXPECT_EQ(-ECHILD, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__signal(child));
 	EXPECT_EQ(0, child__delete(child));
 }
 

@@ -21,6 +21,8 @@
 #define IN_CHUNK (64u << 10)
 /* How long a killed child may take to vanish before it counts as unkillable. */
 #define REAP_MS 200
+/* How long a child whose pipe is closed may take to be gone. */
+#define SIGNAL_MS 100
 
 /* The type of the last message, whose payload is fn's result. */
 #define TYPE_RESULT UINT32_MAX
@@ -278,6 +280,24 @@ bool child__is_runnable(const struct child *child)
 	/* The name may hold anything, so the state is what follows the last parenthesis. */
 	end = strrchr(text, ')');
 	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+int child__signal(const struct child *child)
+{
+	uint64_t deadline = clock__now_ns() + SIGNAL_MS * NSEC_PER_MSEC;
+	siginfo_t info = { 0 };
+
+	/* Its pipe is closed before it can be waited for. It is not reaped by this. */
+	while (!waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT)) {
+		struct timespec pause = { .tv_nsec = 200000 };
+
+		if (info.si_pid == child->pid)
+			return info.si_code == CLD_EXITED ? 0 : info.si_status;
+		if (clock__now_ns() > deadline)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 /* Whoever has SIGCHLD ignored finds no child to wait for (ECHILD): it is gone as well. */

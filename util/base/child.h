@@ -67,6 +67,12 @@ pid_t child__pid(const struct child *child);
 bool child__is_runnable(const struct child *child);
 
 /*
+ * The signal that ended a child of which child__receive() said -ECHILD; 0: none did, or that
+ * is not known. Waits for a moment for a child that is on its way out.
+ */
+int child__signal(const struct child *child);
+
+/*
  * Kills the child if it still runs, and reaps it. Never hangs: a child that even SIGKILL
  * does not end (uninterruptible sleep) is left to whoever inherits it when we exit, and
  * -EBUSY is returned. 0 otherwise. Accepts NULL.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -355,9 +356,13 @@ static int take_results(struct unwind_worker *worker, size_t *nr)
 	return err;
 }
 
-static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck)
+/* SIGKILL comes from others, for example from a kernel that lacks memory. */
+static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck, int signal)
 {
-	uint64_t *strikes = file && file != IDMAP_NONE ? idmap__get(&worker->strikes, file) : NULL;
+	uint64_t *strikes = NULL;
+
+	if (file && file != IDMAP_NONE && (stuck || signal != SIGKILL))
+		strikes = idmap__get(&worker->strikes, file);
 
 	if (!strikes || worker->nr_avoid == UNWIND_WORKER_RESTARTS)
 		return;
@@ -374,16 +379,16 @@ static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck)
 static int replace_child(struct unwind_worker *worker, bool stuck)
 {
 	uint64_t file = *exchange__place(worker->exchange);
+	int err, signal = stuck ? 0 : child__signal(worker->child);
 	size_t nr;
 	bool done;
-	int err;
 
 	child__delete(worker->child);
 	worker->child = NULL;
 	worker->stats.restarts++;
 	pr_verbose("the process that unwinds %s: another one goes on",
 		   stuck ? "got stuck" : "died");
-	blame_file(worker, file, stuck);
+	blame_file(worker, file, stuck, signal);
 	err = take_results(worker, &nr);
 	while (!err && exchange__oldest(worker->exchange, &done) &&
 	       unwind_worker__pending(worker)) {
