@@ -33,11 +33,18 @@ sleeps() {
 		grep -q "$2" "/proc/$1/wchan"
 }
 
-# gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each.
+# gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each. A function
+# that was inlined is no frame of its own, nor is one that left by jumping to the next.
 gdb_chain() {
-	gdb -nx -q -batch -p "$1" -ex 'set backtrace past-main on' \
-		-ex 'frame apply all -q printf "%lx\n", (unsigned long)$pc' 2>/dev/null |
-		grep -xE '[0-9a-f]{6,16}'
+	cat >frames.py <<-'END'
+		gdb.execute("set backtrace past-main on")
+		frame = gdb.newest_frame()
+		while frame:
+		    if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+		        print("%x" % frame.pc())
+		    frame = frame.older()
+	END
+	gdb -nx -q -batch -p "$1" -x frames.py 2>/dev/null | grep -xE '[0-9a-f]{6,16}'
 }
 
 # file_chain FILE [SYMBOL]: addresses of the user frames of its longest sample, as they are in
@@ -118,6 +125,28 @@ END
 	file_chain perf.data >ours
 	pkill -KILL -P "$target"
 	same_chain gdb ours 6
+}
+
+# blocked_chain LEAST WHERE COMMAND…: its first thread, blocked there, has gdb's chain.
+blocked_chain() {
+	start "${@:3}"
+	until_true sleeps "$target" "$2"
+	denet-record --call-graph dwarf,32768 -t "$target" -- sleep 0.3
+	gdb_chain "$target" >gdb
+	file_chain perf.data >ours
+	kill -KILL "$target"
+	same_chain gdb ours "$1"
+}
+
+@test "C++, Rust and a server, as they are built without further ado: the chains are gdb's" {
+	need_gdb
+	blocked_chain 8 pause "$build/tests/unwind/nofp_cpp"
+	[ ! -e "$build/tests/unwind/nofp_rs" ] || blocked_chain 4 futex "$build/tests/unwind/nofp_rs"
+	# The tools of redis are one program with its server, which goes by its name.
+	[ -x /usr/bin/redis-check-rdb ] || skip "no redis-tools here; C++ and Rust are right"
+	blocked_chain 4 'epoll\|ep_poll' bash -c \
+		'exec -a redis-server /usr/bin/redis-check-rdb --port 0 --unixsocket s --save ""' \
+		>server.out
 }
 
 @test "--raw-stacks: perf itself unwinds, and finds the same frames" {
