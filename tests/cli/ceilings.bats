@@ -161,7 +161,8 @@ resident() {
 	echo >&4
 	highest=0
 	while kill -0 "$recorder" 2>/dev/null; do
-		now=$(resident "$recorder")
+		# It may end between the two looks.
+		now=$(resident "$recorder" 2>/dev/null) || now=
 		[ -z "$now" ] || highest=$now
 		sleep 0.02
 	done
