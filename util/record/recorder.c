@@ -90,15 +90,8 @@ static int start_workload(struct recorder *recorder)
 		.signals = recorder->signals,
 		.stdout_to_stderr = !strcmp(recorder->options->output, "-"),
 	};
-	int err;
 
-	if (!options.argv)
-		return 0;
-	err = workload__check(options.argv[0]);
-	if (err)
-		return err;
-	recorder->workload = workload__new(&options, &err);
-	return err;
+	return workload__prepare(&options, &recorder->workload);
 }
 
 /* Two recordings of the same load draw different blocks. */
@@ -616,14 +609,10 @@ static int recorder__finish(struct recorder *recorder)
 /* The status of a COMMAND that was but a clock counts only where it came to its end. */
 static int final_status(struct recorder *recorder, enum recorder_end end)
 {
-	if (!recorder->workload)
-		return 0;
-	if (!workload__ended(recorder->workload))
-		pr_verbose("waiting for %s to end", recorder->options->command[0]);
-	workload__wait(recorder->workload);
-	if (end != RECORDER_WORKLOAD_ENDED && !records_workload(recorder->options))
-		return 0;
-	return workload__status(recorder->workload);
+	bool counts = end == RECORDER_WORKLOAD_ENDED || records_workload(recorder->options);
+	char *const *command = recorder->options->command;
+
+	return workload__final_status(recorder->workload, command ? command[0] : "", counts);
 }
 
 static void recorder__cleanup(struct recorder *recorder)

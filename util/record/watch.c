@@ -61,15 +61,8 @@ static int start_workload(struct watch *watch)
 		.signals = watch->signals,
 		.stdout_to_stderr = watch->options->json,
 	};
-	int err;
 
-	if (!options.argv)
-		return 0;
-	err = workload__check(options.argv[0]);
-	if (err)
-		return err;
-	watch->workload = workload__new(&options, &err);
-	return err;
+	return workload__prepare(&options, &watch->workload);
 }
 
 static int start_capture(struct watch *watch)
@@ -199,12 +192,10 @@ static int watch__finish(struct watch *watch)
 /* The status of a COMMAND that was but a clock counts only where it came to its end. */
 static int final_status(struct watch *watch, enum watch_end end)
 {
-	if (!watch->workload)
-		return 0;
-	workload__wait(watch->workload);
-	if (end != WATCH_COMMAND_ENDED && !watches_workload(watch->options))
-		return 0;
-	return workload__status(watch->workload);
+	bool counts = end == WATCH_COMMAND_ENDED || watches_workload(watch->options);
+	char *const *command = watch->options->command;
+
+	return workload__final_status(watch->workload, command ? command[0] : "", counts);
 }
 
 int watch__run(const struct watch_options *options, int *status)

@@ -28,6 +28,12 @@ int workload__check(const char *command);
  */
 struct workload *workload__new(const struct workload_options *options, int *err);
 
+/*
+ * Both of these for a COMMAND that there may be: *workload stays NULL where argv is. 0 or a
+ * negative errno (logged).
+ */
+int workload__prepare(const struct workload_options *options, struct workload **workload);
+
 pid_t workload__pid(const struct workload *workload);
 
 /* Lets it exec, and does not wait for that. 0 or a negative errno (logged). */
@@ -44,6 +50,12 @@ void workload__terminate(struct workload *workload);
 
 /* Waits for its end. */
 void workload__wait(struct workload *workload);
+
+/*
+ * What we exit with: waits for its end, which is said with -v if it takes, and returns its
+ * status if that counts. NULL, and one that was but a clock and did not come to its end: 0.
+ */
+int workload__final_status(struct workload *workload, const char *name, bool counts);
 
 /* After its end: the exit status, or 128 + the number of the signal that ended it. */
 int workload__status(const struct workload *workload);
