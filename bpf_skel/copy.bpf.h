@@ -190,8 +190,10 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 		return;
 	bytes = copy_stack(room, room->copy.regs[7]);
 	bytes = COPY_SIZE(bytes, COPY_ROOM);
-	if (!bytes)
+	if (!bytes) {
+		cpu->own.accounts.unread_copies++;
 		return;
+	}
 	describe_copy(&room->copy, block->incarnation, block->time, bytes);
 	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
 				  sizeof(room->copy) + (__u64)bytes)) {

@@ -69,6 +69,7 @@ struct wire_accounts {
 	__u64 copies;		/* copies of user stacks that were sent */
 	__u64 lost_copies;	/* the ring had no room for */
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
+	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 };
 
@@ -366,6 +367,6 @@ WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 64);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 72);
 
 #endif /* DENET_WIRE_H */

@@ -23,6 +23,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->copies += cpu->copies;
 	sum->lost_copies += cpu->lost_copies;
 	sum->compat_copies += cpu->compat_copies;
+	sum->unread_copies += cpu->unread_copies;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 }

@@ -188,6 +188,7 @@ struct capture_stats {
 	uint64_t copies;		 /* of user stacks */
 	uint64_t lost_copies;		 /* blocks that go without: the rings had no room */
 	uint64_t compat_copies;		 /* the same: of 32-bit tasks none is taken */
+	uint64_t unread_copies;		 /* the same: the stack was not in memory */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;
