@@ -124,7 +124,8 @@ static __always_inline enum copy_result copy_registers(struct task_struct *task,
 
 	if (!bpf_core_field_exists(regs->orig_ax))
 		return COPY_NONE;
-	if (!regs->ip || !regs->sp)
+	/* One that waits in its exit may have given up its memory. */
+	if (!task->mm || !regs->ip || !regs->sp)
 		return COPY_NONE;
 	if ((regs->cs & 0xffff) == USER32_CS)
 		return COPY_COMPAT;
