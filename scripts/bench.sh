@@ -34,6 +34,7 @@ modes=(
 	'sampling|--max-overhead 0 --off-cpu-max-rate 999'
 	'thresh-0|--max-overhead 0 --off-cpu-thresh 0'
 	'dwarf|--max-overhead 0 --call-graph dwarf'
+	'dwarf-all|--max-overhead 0 --call-graph dwarf --off-cpu-thresh 0 -m 64M'
 	'as-it-comes|'
 )
 
