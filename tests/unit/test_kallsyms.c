@@ -7,6 +7,7 @@
 
 #include <kselftest_harness.h>
 
+#include "common/listing.h"
 #include "host/kallsyms.h"
 
 static int parse(const char *line, struct kallsyms_line *out)
@@ -50,20 +51,6 @@ TEST(malformed_lines_are_refused)
 	EXPECT_EQ(-EINVAL, kallsyms__parse_line("10 T a\0b", 8, &line));
 }
 
-static struct kallsyms *load(const char *text, int *err)
-{
-	struct kallsyms *kallsyms;
-	char path[64];
-	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
-
-	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	kallsyms = kallsyms__new(path, err);
-	close(fd);
-	return kallsyms;
-}
-
 TEST(look_up_finds_function_and_offset)
 {
 	static const char text[] = "0000000000000000 t percpu_zero\n"
@@ -76,7 +63,7 @@ TEST(look_up_finds_function_and_offset)
 	uint64_t offset;
 	int err;
 
-	kallsyms = load(text, &err);
+	kallsyms = listing__read(text, &err);
 	ASSERT_NE(NULL, kallsyms);
 	EXPECT_EQ(0, err);
 	EXPECT_EQ(3, kallsyms__nr(kallsyms));
@@ -101,7 +88,7 @@ TEST(global_name_speaks_for_its_aliases)
 	struct kallsyms *kallsyms;
 	int err;
 
-	kallsyms = load("1000 W weak\n1000 t local\n1000 T global\n1000 T later\n", &err);
+	kallsyms = listing__read("1000 W weak\n1000 t local\n1000 T global\n1000 T later\n", &err);
 	ASSERT_NE(NULL, kallsyms);
 	EXPECT_STREQ("global", kallsyms__name(kallsyms, 0x1000));
 	EXPECT_STREQ("global", kallsyms__name(kallsyms, 0x1001));
@@ -114,7 +101,7 @@ TEST(range_ends_where_the_next_function_begins)
 	uint64_t start, end;
 	int err;
 
-	kallsyms = load("3000 t last\n1000 T a\n1000 T alias\n2000 t a\n", &err);
+	kallsyms = listing__read("3000 t last\n1000 T a\n1000 T alias\n2000 t a\n", &err);
 	ASSERT_NE(NULL, kallsyms);
 	ASSERT_EQ(0, kallsyms__range(kallsyms, "a", &start, &end));
 	EXPECT_EQ(0x1000, start);
@@ -133,7 +120,7 @@ TEST(addresses_that_are_all_zero_are_hidden)
 	uint64_t start, end;
 	int err;
 
-	kallsyms = load("0000000000000000 T _text\n0000000000000000 t x\t[m]\n", &err);
+	kallsyms = listing__read("0000000000000000 T _text\n0000000000000000 t x\t[m]\n", &err);
 	ASSERT_NE(NULL, kallsyms);
 	EXPECT_TRUE(kallsyms__hidden(kallsyms));
 	EXPECT_EQ(0, kallsyms__nr(kallsyms));
@@ -149,9 +136,9 @@ TEST(file_that_is_missing_or_holds_no_function_is_an_error)
 
 	EXPECT_EQ(NULL, kallsyms__new("/nonexistent/kallsyms", &err));
 	EXPECT_EQ(-ENOENT, err);
-	EXPECT_EQ(NULL, load("", &err));
+	EXPECT_EQ(NULL, listing__read("", &err));
 	EXPECT_EQ(-ENODATA, err);
-	EXPECT_EQ(NULL, load("1000 D data\n", &err));
+	EXPECT_EQ(NULL, listing__read("1000 D data\n", &err));
 	EXPECT_EQ(-ENODATA, err);
 	EXPECT_EQ(NULL, kallsyms__new("/proc/self", &err));
 	EXPECT_EQ(-EIO, err);
@@ -172,7 +159,7 @@ TEST(many_symbols_out_of_order_are_all_found_in_bounded_memory)
 		fprintf(file, "%016zx t some_function_%zu\n", 0x1000 + k * 16, k);
 	}
 	fclose(file);
-	kallsyms = load(text, &err);
+	kallsyms = listing__read(text, &err);
 	free(text);
 	ASSERT_NE(NULL, kallsyms);
 	EXPECT_EQ(nr, kallsyms__nr(kallsyms));
@@ -203,6 +190,27 @@ TEST(machines_own_file_is_read)
 	EXPECT_LT(start, end);
 	EXPECT_STREQ("schedule", kallsyms__name(kallsyms, start + 1));
 	TH_LOG("%zu symbols in %zu bytes", kallsyms__nr(kallsyms), kallsyms__memory(kallsyms));
+	kallsyms__delete(kallsyms);
+}
+
+TEST(bounds_are_those_of_the_kernel_not_of_a_module)
+{
+	int err;
+	struct kallsyms *kallsyms = listing__read("1000 T _stext\n1000 T _text\n3000 T _etext\n"
+						  "3800 D _edata\n9000 T _etext\t[m]\n",
+						  &err);
+	const struct kallsyms_bounds *bounds;
+
+	ASSERT_NE(NULL, kallsyms);
+	bounds = kallsyms__bounds(kallsyms);
+	EXPECT_EQ(0x1000, bounds->text);
+	EXPECT_EQ(0x1000, bounds->stext);
+	EXPECT_EQ(0x3000, bounds->etext);
+	EXPECT_EQ(0x3800, bounds->edata);
+	kallsyms__delete(kallsyms);
+	kallsyms = listing__read("1000 T _textual\n2000 T x\n", &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_EQ(0, kallsyms__bounds(kallsyms)->text);
 	kallsyms__delete(kallsyms);
 }
 

@@ -15,6 +15,7 @@
 #include <kselftest_harness.h>
 
 #include "base/buffer.h"
+#include "capture/kernel.h"
 #include "synth/synth.h"
 
 static struct synth_map map;
@@ -253,8 +254,9 @@ TEST(error_of_the_callback_is_passed_on)
 FIXTURE(kernel)
 {
 	char dir[64];
-	char kallsyms[96], modules[96], dep[96];
+	char modules[96], dep[96];
 	struct synth_kernel_files files;
+	struct kallsyms_bounds bounds;
 	char seen[1024];
 };
 
@@ -270,16 +272,14 @@ FIXTURE_SETUP(kernel)
 {
 	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-kernel-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
-	snprintf(self->kallsyms, sizeof(self->kallsyms), "%s/kallsyms", self->dir);
 	snprintf(self->modules, sizeof(self->modules), "%s/modules", self->dir);
 	snprintf(self->dep, sizeof(self->dep), "%s/modules.dep", self->dir);
-	self->files = (struct synth_kernel_files){ self->kallsyms, self->modules, "/lib/m" };
-	write_file(self->kallsyms, "1000 T _stext\n1000 T _text\n3000 T _etext\n9000 t x\t[m]\n");
+	self->files = (struct synth_kernel_files){ self->modules, "/lib/m" };
+	self->bounds = (struct kallsyms_bounds){ .text = 0x1000, .stext = 0x1000, .etext = 0x3000 };
 }
 
 FIXTURE_TEARDOWN(kernel)
 {
-	unlink(self->kallsyms);
 	unlink(self->modules);
 	unlink(self->dep);
 	rmdir(self->dir);
@@ -296,25 +296,25 @@ static int see_kernel(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff, c
 
 TEST_F(kernel, without_modules_is_one_mapping_from_text_to_etext)
 {
-	ASSERT_EQ(0, synth__kernel_of(&self->files, see_kernel, self->seen));
+	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	EXPECT_STREQ("1000+2000@1000 [kernel.kallsyms]_text\n", self->seen);
 }
 
 TEST_F(kernel, reaches_to_edata_where_data_has_symbols)
 {
-	write_file(self->kallsyms, "1000 T _stext\n3000 T _etext\n4000 D _edata\n");
-	ASSERT_EQ(0, synth__kernel_of(&self->files, see_kernel, self->seen));
+	self->bounds = (struct kallsyms_bounds){ .stext = 0x1000, .etext = 0x3000, .edata = 0x4000 };
+	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	EXPECT_STREQ("1000+3000@1000 [kernel.kallsyms]_stext\n", self->seen);
 }
 
 TEST_F(kernel, without_an_end_reaches_to_the_first_module)
 {
-	write_file(self->kallsyms, "1000 T _text\n");
-	ASSERT_EQ(0, synth__kernel_of(&self->files, see_kernel, self->seen));
+	self->bounds = (struct kallsyms_bounds){ .text = 0x1000 };
+	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	EXPECT_STREQ("1000+ffffffffffffefff@1000 [kernel.kallsyms]_text\n", self->seen);
 	self->seen[0] = '\0';
 	write_file(self->modules, "low 16 0 - Live 0x100\nm 4096 0 - Live 0x8000 (OE)\n");
-	ASSERT_EQ(0, synth__kernel_of(&self->files, see_kernel, self->seen));
+	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	/* The kernel is told first, whatever the addresses are. */
 	EXPECT_STREQ("1000+7000@1000 [kernel.kallsyms]_text\n100+10@0 [low]\n8000+1000@0 [m]\n",
 		     self->seen);
@@ -332,7 +332,7 @@ TEST_F(kernel, modules_are_sorted_clipped_and_named_by_their_files)
 			      "/opt/foreign.ko:\n"
 			      "kernel/other.ko: \nodd line\n");
 	self->files.modules_dir = self->dir;
-	ASSERT_EQ(0, synth__kernel_of(&self->files, see_kernel, self->seen));
+	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	{
 		char expected[512];
 
@@ -345,15 +345,11 @@ TEST_F(kernel, modules_are_sorted_clipped_and_named_by_their_files)
 	}
 }
 
-TEST_F(kernel, hidden_addresses_are_refused)
+TEST_F(kernel, without_a_beginning_is_refused)
 {
-	write_file(self->kallsyms, "0000000000000000 T _stext\n0000000000000000 T _text\n");
-	EXPECT_EQ(-EPERM, synth__kernel_of(&self->files, see_kernel, self->seen));
+	self->bounds = (struct kallsyms_bounds){ .etext = 0x3000, .edata = 0x4000 };
+	EXPECT_EQ(-ENODATA, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	EXPECT_STREQ("", self->seen);
-	write_file(self->kallsyms, "1000 T other\n");
-	EXPECT_EQ(-ENODATA, synth__kernel_of(&self->files, see_kernel, self->seen));
-	unlink(self->kallsyms);
-	EXPECT_EQ(-ENOENT, synth__kernel_of(&self->files, see_kernel, self->seen));
 }
 
 static int refuse(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff, const char *name)
@@ -368,17 +364,36 @@ static int refuse(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff, const
 
 TEST_F(kernel, error_of_the_callback_is_passed_on)
 {
-	EXPECT_EQ(-ENOSPC, synth__kernel_of(&self->files, refuse, NULL));
+	EXPECT_EQ(-ENOSPC, synth__kernel_of(&self->files, &self->bounds, refuse, NULL));
 }
 
 TEST_F(kernel, of_this_machine_is_told_or_hidden)
 {
-	int err = synth__kernel(see_kernel, self->seen);
+	struct kernel kernel = { 0 };
+	int err = kernel__bounds(&kernel, &self->bounds);
 
 	if (err == -EPERM)
 		SKIP(return, "kernel addresses are hidden (kernel.kptr_restrict)");
 	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, synth__kernel(&self->bounds, see_kernel, self->seen));
 	EXPECT_NE(NULL, strstr(self->seen, "[kernel.kallsyms]_"));
+}
+
+TEST(kernel_symbols_outlive_no_drop_but_the_bounds_do)
+{
+	struct kallsyms_bounds first, second;
+	struct kernel kernel = { 0 };
+
+	if (!kernel__symbols(&kernel))
+		SKIP(return, "kernel addresses are hidden (kernel.kptr_restrict)");
+	ASSERT_EQ(0, kernel__bounds(&kernel, &first));
+	EXPECT_NE(0, first.text | first.stext);
+	EXPECT_EQ(kernel.kallsyms, kernel__symbols(&kernel));
+	kernel__drop(&kernel);
+	EXPECT_EQ(NULL, kernel.kallsyms);
+	ASSERT_EQ(0, kernel__bounds(&kernel, &second));
+	EXPECT_EQ(0, memcmp(&first, &second, sizeof(first)));
+	EXPECT_EQ(NULL, kernel.kallsyms);
 }
 
 TEST_HARNESS_MAIN

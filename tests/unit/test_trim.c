@@ -2,9 +2,8 @@
 /* What is cut from the leaf side of a kernel chain, on a kallsyms of our own. */
 #include "common/harness.h"
 
-#include <unistd.h>
-
 #include "capture/trim.h"
+#include "common/listing.h"
 
 static const char symbols[] = "0000000000001000 T bpf_trace_run2\n"
 			      "0000000000002000 t __schedule\n"
@@ -20,36 +19,23 @@ static const char symbols[] = "0000000000001000 T bpf_trace_run2\n"
 
 FIXTURE(trim)
 {
-	char path[32];
 	struct trim *trim;
 };
-
-static int write_symbols(char *path, const char *text)
-{
-	ssize_t size = (ssize_t)strlen(text);
-	int fd = mkstemp(path), ok;
-
-	if (fd < 0)
-		return -1;
-	ok = write(fd, text, (size_t)size) == size;
-	close(fd);
-	return ok ? 0 : -1;
-}
 
 FIXTURE_SETUP(trim)
 {
 	int err;
+	struct kallsyms *kallsyms = listing__read(symbols, &err);
 
-	snprintf(self->path, sizeof(self->path), "/tmp/denet-trim-XXXXXX");
-	ASSERT_EQ(0, write_symbols(self->path, symbols));
-	self->trim = trim__new(self->path, &err);
+	ASSERT_TRUE(kallsyms != NULL);
+	self->trim = trim__new(kallsyms);
+	kallsyms__delete(kallsyms);
 	ASSERT_TRUE(self->trim != NULL);
 }
 
 FIXTURE_TEARDOWN(trim)
 {
 	trim__delete(self->trim);
-	unlink(self->path);
 }
 
 /* Cuts a chain and compares what is left; 0 ends both lists. */
@@ -129,18 +115,28 @@ TEST_F(trim, a_chain_of_nothing_else_keeps_its_root)
 
 TEST(hidden_addresses_cut_nothing)
 {
-	char path[] = "/tmp/denet-trim-XXXXXX";
-	struct trim *trim;
 	int err;
+	struct kallsyms *kallsyms = listing__read("0000000000000000 t __schedule\n"
+						  "0000000000000000 T schedule\n",
+						  &err);
+	struct trim *trim = trim__new(kallsyms);
 
-	ASSERT_EQ(0, write_symbols(path, "0000000000000000 t __schedule\n"
-					 "0000000000000000 T schedule\n"));
-	trim = trim__new(path, &err);
+	ASSERT_TRUE(kallsyms && trim);
 	EXPECT_FALSE(trim__works(trim));
 	EXPECT_EQ(0, left(trim, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
 	EXPECT_EQ(0, left(NULL, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
 	trim__delete(trim);
-	unlink(path);
+	kallsyms__delete(kallsyms);
+}
+
+TEST(without_symbols_nothing_is_cut)
+{
+	struct trim *trim = trim__new(NULL);
+
+	ASSERT_TRUE(trim != NULL);
+	EXPECT_FALSE(trim__works(trim));
+	EXPECT_EQ(0, left(trim, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
+	trim__delete(trim);
 }
 
 TEST_HARNESS_MAIN

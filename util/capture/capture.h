@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "host/kallsyms.h"
 #include "sample.h"
 
 /*
@@ -222,6 +223,12 @@ int capture__begin(struct capture *capture);
 
 /* The tasks that lived at the start; valid until capture__delete(). */
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr);
+
+/*
+ * Where the kernel itself lies. 0, -EPERM if its addresses are hidden, or why its symbols
+ * cannot be read, negative.
+ */
+int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *bounds);
 
 /*
  * Reads what the rings hold and hands it to the sink; waits up to timeout_ms for

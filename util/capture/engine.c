@@ -124,11 +124,9 @@ static int add_targets(struct capture *capture)
 /* Without addresses chains keep the tracer's frames: said, but no reason to stop. */
 static void make_trim(struct capture *capture)
 {
-	int err = 0;
-
 	if (!capture->options.kernel_stacks)
 		return;
-	capture->trim = trim__new(NULL, &err);
+	capture->trim = trim__new(kernel__symbols(&capture->kernel));
 	if (!trim__works(capture->trim))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
 			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
@@ -148,7 +146,9 @@ static void read_symbols(struct capture *capture)
 {
 	make_trim(capture);
 	if (capture__reasons(&capture->options))
-		reason_symbols__read(&capture->symbols);
+		reason_symbols__init(&capture->symbols, kernel__symbols(&capture->kernel));
+	else
+		kernel__drop(&capture->kernel);
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
@@ -196,7 +196,7 @@ static int build(struct capture *capture)
 	if (err)
 		return err;
 	if (capture->options.wakers)
-		waker__settle(&settings.waker, NULL);
+		waker__settle(&settings.waker, kernel__symbols(&capture->kernel));
 	capture->programs = programs__new(&settings, capture->options.way,
 					  who__targets(&capture->options), &err);
 	if (!capture->programs)
@@ -255,11 +255,16 @@ void capture__delete(struct capture *capture)
 	for (int i = 0; i < 2; i++)
 		reason_store__free(&capture->reasons[i]);
 	copies__free(&capture->copies);
-	reason_symbols__free(&capture->symbols);
+	kernel__drop(&capture->kernel);
 	queue__free(&capture->queue);
 	buffer__free(&capture->tasks);
 	buffer__free(&capture->aligned);
 	free(capture);
+}
+
+int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *bounds)
+{
+	return kernel__bounds(&capture->kernel, bounds);
 }
 
 /* Keeps what the iterator says of the tasks that live. */

@@ -6,6 +6,7 @@
 #include "capture/capture.h"
 #include "capture/copies.h"
 #include "capture/cost.h"
+#include "capture/kernel.h"
 #include "capture/programs.h"
 #include "capture/queue.h"
 #include "capture/reason.h"
@@ -41,7 +42,8 @@ struct capture {
 	struct trim *trim;	       /* NULL: frames are left as they are */
 	struct stacks *stacks[2];      /* of the two generations */
 	struct reason_store reasons[2]; /* of the two generations */
-	struct reason_symbols symbols; /* read where reasons are asked for */
+	struct kernel kernel;
+	struct reason_symbols symbols; /* where reasons are asked for */
 	struct reason reason;	       /* of the block that is delivered */
 	struct copies copies;	       /* whose blocks have not come yet */
 	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */

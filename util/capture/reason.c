@@ -200,12 +200,9 @@ void reason_store__free(struct reason_store *store)
 	buffer__free(&store->records);
 }
 
-void reason_symbols__read(struct reason_symbols *symbols)
+void reason_symbols__init(struct reason_symbols *symbols, const struct kallsyms *kallsyms)
 {
-	int err;
-
-	symbols->kallsyms = kallsyms__new(NULL, &err);
-	symbols->nr = 0;
+	*symbols = (struct reason_symbols){ .kallsyms = kallsyms };
 	if (!symbols->kallsyms || kallsyms__hidden(symbols->kallsyms))
 		return;
 	for (size_t i = 0; i < sizeof(fault_functions) / sizeof(fault_functions[0]); i++) {
@@ -215,12 +212,6 @@ void reason_symbols__read(struct reason_symbols *symbols)
 				     &range->end))
 			symbols->nr++;
 	}
-}
-
-void reason_symbols__free(struct reason_symbols *symbols)
-{
-	kallsyms__delete(symbols->kallsyms);
-	symbols->kallsyms = NULL;
 }
 
 bool reason_symbols__in_fault(const struct reason_symbols *symbols, const struct frames *kernel)

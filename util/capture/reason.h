@@ -37,16 +37,15 @@ void reason_store__free(struct reason_store *store);
 
 /* Where kernel functions are that reasons are told by. Zero-initialised knows none. */
 struct reason_symbols {
-	struct kallsyms *kallsyms;
+	const struct kallsyms *kallsyms;
 	struct reason_range {
 		uint64_t start, end;
 	} faults[8];
 	size_t nr;
 };
 
-/* Reads the addresses; where they are hidden, page faults and leaves are not known. */
-void reason_symbols__read(struct reason_symbols *symbols);
-void reason_symbols__free(struct reason_symbols *symbols);
+/* Those of kallsyms, which is to outlive them; NULL: page faults and leaves are not known. */
+void reason_symbols__init(struct reason_symbols *symbols, const struct kallsyms *kallsyms);
 
 /* Whether the chain goes through the handling of a page fault. */
 bool reason_symbols__in_fault(const struct reason_symbols *symbols, const struct frames *kernel);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "capture/trim.h"
 
-#include <errno.h>
 #include <stdlib.h>
-
-#include "host/kallsyms.h"
 
 /* Deeper than this, no hook puts __schedule. */
 #define SEARCH_DEPTH 16
@@ -38,25 +35,20 @@ struct trim {
 	struct range waking; /* empty: not known */
 };
 
-struct trim *trim__new(const char *kallsyms_path, int *err)
+struct trim *trim__new(const struct kallsyms *kallsyms)
 {
-	struct kallsyms *kallsyms = kallsyms__new(kallsyms_path, err);
-	struct trim *trim;
+	struct trim *trim = calloc(1, sizeof(*trim));
 
-	if (!kallsyms)
-		return NULL;
-	trim = calloc(1, sizeof(*trim));
-	*err = trim ? 0 : -ENOMEM;
-	for (size_t i = 0; trim && !kallsyms__hidden(kallsyms) && i < FAMILY_SIZE; i++) {
+	if (!trim || !kallsyms || kallsyms__hidden(kallsyms))
+		return trim;
+	for (size_t i = 0; i < FAMILY_SIZE; i++) {
 		struct range *range = &trim->ranges[trim->nr];
 
 		if (!kallsyms__range(kallsyms, family[i], &range->start, &range->end))
 			trim->nr++;
 	}
-	if (trim && !kallsyms__hidden(kallsyms) &&
-	    kallsyms__range(kallsyms, "try_to_wake_up", &trim->waking.start, &trim->waking.end))
+	if (kallsyms__range(kallsyms, "try_to_wake_up", &trim->waking.start, &trim->waking.end))
 		trim->waking = (struct range){ 0 };
-	kallsyms__delete(kallsyms);
 	return trim;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "host/kallsyms.h"
 #include "sample.h"
 
 /*
@@ -14,11 +15,11 @@
  */
 struct trim;
 
-/* Reads kallsyms (NULL: /proc/kallsyms). Hidden addresses: it cuts nothing, see below. */
-struct trim *trim__new(const char *kallsyms_path, int *err);
+/* From the kernel's symbols, which it does not keep; NULL: it cuts nothing. NULL: no memory. */
+struct trim *trim__new(const struct kallsyms *kallsyms);
 void trim__delete(struct trim *trim); /* accepts NULL */
 
-/* False where the kernel hides its addresses, so that chains keep their first frames. */
+/* False where the kernel's symbols are not known, so that chains keep their first frames. */
 bool trim__works(const struct trim *trim);
 
 /* Cuts the frames in place (moves their beginning). Accepts a NULL trim: cuts nothing. */

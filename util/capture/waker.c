@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "capture/waker.h"
 
-#include <errno.h>
-
 #include "base/log.h"
 #include "capture/capture.h"
-#include "host/kallsyms.h"
 
 _Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
 		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
@@ -39,15 +36,11 @@ static void find_ranges(struct wire_waker *waker, const struct kallsyms *kallsym
 	}
 }
 
-void waker__settle(struct wire_waker *waker, const char *path)
+void waker__settle(struct wire_waker *waker, const struct kallsyms *kallsyms)
 {
-	int err = 0;
-	struct kallsyms *kallsyms = kallsyms__new(path, &err);
-
 	*waker = (struct wire_waker){ 0 };
 	if (kallsyms && !kallsyms__hidden(kallsyms))
 		find_ranges(waker, kallsyms);
-	kallsyms__delete(kallsyms);
 	if (!waker->interrupt_start)
 		pr_warn("the kernel does not tell where its interrupts enter: what they wake "
 			"seems to be woken by the thread that they interrupt");

@@ -2,13 +2,14 @@
 #ifndef DENET_CAPTURE_WAKER_H
 #define DENET_CAPTURE_WAKER_H
 
+#include "host/kallsyms.h"
 #include "wire.h"
 
 /*
  * Fills in where the kernel's code lies by which a waker's callchain is known to be that of
- * an interrupt; path NULL: /proc/kallsyms. What is not to be had stays 0, which is said:
+ * an interrupt; kallsyms NULL: not known. What is not to be had stays 0, which is said:
  * interrupts are then taken for the thread that they interrupted.
  */
-void waker__settle(struct wire_waker *waker, const char *path);
+void waker__settle(struct wire_waker *waker, const struct kallsyms *kallsyms);
 
 #endif /* DENET_CAPTURE_WAKER_H */

@@ -20,6 +20,7 @@ struct kallsyms {
 	struct buffer symbols; /* of struct symbol, sorted by address and rank */
 	struct buffer names;   /* each with its NUL */
 	size_t nr;
+	struct kallsyms_bounds bounds;
 	bool hidden;
 };
 
@@ -95,6 +96,26 @@ static int add_symbol(struct kallsyms *kallsyms, const struct kallsyms_line *lin
 	return err;
 }
 
+static bool is_named(const struct kallsyms_line *line, const char *name)
+{
+	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
+}
+
+/* Modules may have names like these of their own. */
+static void note_bound(struct kallsyms_bounds *bounds, const struct kallsyms_line *line)
+{
+	if (line->in_module || line->name[0] != '_')
+		return;
+	if (is_named(line, "_text"))
+		bounds->text = line->address;
+	else if (is_named(line, "_stext"))
+		bounds->stext = line->address;
+	else if (is_named(line, "_etext"))
+		bounds->etext = line->address;
+	else if (is_named(line, "_edata"))
+		bounds->edata = line->address;
+}
+
 /* A line that is none is passed over: what the others say is still true. */
 static int read_lines(struct kallsyms *kallsyms, FILE *file)
 {
@@ -110,6 +131,7 @@ static int read_lines(struct kallsyms *kallsyms, FILE *file)
 			len--;
 		if (kallsyms__parse_line(line, (size_t)len, &parsed))
 			continue;
+		note_bound(&kallsyms->bounds, &parsed);
 		if (!strchr("tTwW", parsed.type))
 			continue;
 		any = true;
@@ -189,6 +211,11 @@ bool kallsyms__hidden(const struct kallsyms *kallsyms)
 	return kallsyms->hidden;
 }
 
+const struct kallsyms_bounds *kallsyms__bounds(const struct kallsyms *kallsyms)
+{
+	return &kallsyms->bounds;
+}
+
 size_t kallsyms__nr(const struct kallsyms *kallsyms)
 {
 	return kallsyms->nr;
@@ -245,7 +272,10 @@ int kallsyms__range(const struct kallsyms *kallsyms, const char *name, uint64_t 
 	size_t next;
 
 	for (size_t i = 0; i < kallsyms->nr; i++) {
-		if (strcmp(name, name_of(kallsyms, &symbols[i])))
+		const char *own = name_of(kallsyms, &symbols[i]);
+
+		/* Most differ here already, and there are very many. */
+		if (*own != *name || strcmp(own, name))
 			continue;
 		next = count_up_to(kallsyms, symbols[i].address);
 		*start = symbols[i].address;

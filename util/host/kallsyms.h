@@ -55,6 +55,14 @@ const char *kallsyms__lookup(const struct kallsyms *kallsyms, uint64_t address, 
 /* kallsyms__lookup() for those who need the name only. Accepts a NULL kallsyms. */
 const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address);
 
+/* The symbols that bound the kernel's own mapping; 0: there is none of that name. */
+struct kallsyms_bounds {
+	uint64_t text, stext, etext, edata;
+};
+
+/* Lives as long as kallsyms does. */
+const struct kallsyms_bounds *kallsyms__bounds(const struct kallsyms *kallsyms);
+
 /*
  * Where the function of this name begins, and where the next one does (the end of the
  * address space behind the last). Of several with one name the lowest. 0 or -ENOENT.

@@ -32,15 +32,16 @@ static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pg
 	return hits__kernel_map(options->hits, start, len, name);
 }
 
-static int write_kernel(const struct existing_options *options)
+static int write_kernel(const struct existing_options *options, struct capture *capture)
 {
-	int err;
+	struct kallsyms_bounds bounds;
+	int err = capture__kernel_bounds(capture, &bounds);
 
-	err = synth__kernel(write_kernel_map, (void *)(uintptr_t)options);
-	if (err != -EPERM)
-		return err;
+	if (!err)
+		return synth__kernel(&bounds, write_kernel_map, (void *)(uintptr_t)options);
 	/* The capture has said what is missing and what helps. */
-	pr_verbose("no map of the kernel: its addresses are hidden");
+	pr_verbose("no map of the kernel: %s",
+		   err == -EPERM ? "its addresses are hidden" : strerror(-err));
 	return 0;
 }
 
@@ -153,7 +154,7 @@ static int write_maps(const struct existing_options *options, const struct id_li
 	return err;
 }
 
-int existing__write(const struct existing_options *options, const struct capture *capture)
+int existing__write(const struct existing_options *options, struct capture *capture)
 {
 	struct id_list pids = { 0 };
 	const struct capture_task *tasks;
@@ -161,7 +162,7 @@ int existing__write(const struct existing_options *options, const struct capture
 	int err;
 
 	tasks = capture__tasks(capture, &nr);
-	err = write_kernel(options);
+	err = write_kernel(options, capture);
 	if (!err && options->cgroups)
 		err = cgroups__write(options->writer);
 	if (!err && options->wakers)

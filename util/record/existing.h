@@ -27,6 +27,6 @@ struct existing_options {
  * the parent and the executable maps of tasks. What cannot be had is said and left out.
  * 0, or a negative errno of the writer.
  */
-int existing__write(const struct existing_options *options, const struct capture *capture);
+int existing__write(const struct existing_options *options, struct capture *capture);
 
 #endif /* DENET_RECORD_EXISTING_H */

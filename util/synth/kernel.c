@@ -8,7 +8,6 @@
 #include <sys/utsname.h>
 
 #include "base/buffer.h"
-#include "host/kallsyms.h"
 #include "synth/synth.h"
 
 struct module {
@@ -16,50 +15,6 @@ struct module {
 	uint64_t start, len;
 	char *path; /* NULL: not known */
 };
-
-/* The symbols that bound the kernel's mapping; 0: not seen. */
-struct bounds {
-	uint64_t text, stext, etext, edata;
-	bool any_address;
-};
-
-static bool is_named(const struct kallsyms_line *line, const char *name)
-{
-	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
-}
-
-/* The kernel's own symbols come first: at the first of a module, all bounds are known. */
-static int read_bounds(const char *path, struct bounds *bounds)
-{
-	struct kallsyms_line parsed;
-	FILE *file = fopen(path, "re");
-	size_t capacity = 0;
-	char *line = NULL;
-	ssize_t len;
-
-	if (!file)
-		return -errno;
-	/* The kernel offers a kilobyte at a time. */
-	setvbuf(file, NULL, _IOFBF, 65536);
-	while ((len = getline(&line, &capacity, file)) > 0) {
-		if (kallsyms__parse_line(line, (size_t)len - (line[len - 1] == '\n'), &parsed))
-			continue;
-		if (parsed.in_module)
-			break;
-		bounds->any_address |= parsed.address != 0;
-		if (is_named(&parsed, "_text"))
-			bounds->text = parsed.address;
-		else if (is_named(&parsed, "_stext"))
-			bounds->stext = parsed.address;
-		else if (is_named(&parsed, "_etext"))
-			bounds->etext = parsed.address;
-		else if (is_named(&parsed, "_edata"))
-			bounds->edata = parsed.address;
-	}
-	free(line);
-	fclose(file);
-	return 0;
-}
 
 static int compare_modules(const void *a, const void *b)
 {
@@ -168,7 +123,7 @@ static int find_module_paths(const char *dir, struct module *modules, size_t nr)
 	return err;
 }
 
-static int emit_kernel(const struct bounds *bounds, const struct module *modules, size_t nr,
+static int emit_kernel(const struct kallsyms_bounds *bounds, const struct module *modules, size_t nr,
 		       synth_kernel_fn fn, void *ctx)
 {
 	uint64_t start = bounds->text ? bounds->text : bounds->stext;
@@ -194,25 +149,21 @@ static int emit_module(const struct module *module, synth_kernel_fn fn, void *ct
 	return fn(ctx, module->start, module->len, 0, name);
 }
 
-int synth__kernel_of(const struct synth_kernel_files *files, synth_kernel_fn fn, void *ctx)
+int synth__kernel_of(const struct synth_kernel_files *files, const struct kallsyms_bounds *bounds,
+		     synth_kernel_fn fn, void *ctx)
 {
 	struct buffer buffer = { 0 };
-	struct bounds bounds = { 0 };
 	struct module *modules;
 	size_t nr;
 	int err;
 
-	err = read_bounds(files->kallsyms, &bounds);
-	if (!err && !bounds.any_address)
-		err = -EPERM;
-	if (!err)
-		err = read_modules(files->modules, &buffer);
+	err = read_modules(files->modules, &buffer);
 	modules = (struct module *)buffer.data;
 	nr = buffer.len / sizeof(*modules);
 	if (!err)
 		err = find_module_paths(files->modules_dir, modules, nr);
 	if (!err)
-		err = emit_kernel(&bounds, modules, nr, fn, ctx);
+		err = emit_kernel(bounds, modules, nr, fn, ctx);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = emit_module(&modules[i], fn, ctx);
 	for (size_t i = 0; i < nr; i++)
@@ -221,12 +172,9 @@ int synth__kernel_of(const struct synth_kernel_files *files, synth_kernel_fn fn,
 	return err;
 }
 
-int synth__kernel(synth_kernel_fn fn, void *ctx)
+int synth__kernel(const struct kallsyms_bounds *bounds, synth_kernel_fn fn, void *ctx)
 {
-	struct synth_kernel_files files = {
-		.kallsyms = "/proc/kallsyms",
-		.modules = "/proc/modules",
-	};
+	struct synth_kernel_files files = { .modules = "/proc/modules" };
 	char dir[PATH_MAX];
 	struct utsname name;
 
@@ -234,5 +182,5 @@ int synth__kernel(synth_kernel_fn fn, void *ctx)
 		return -errno;
 	snprintf(dir, sizeof(dir), "/lib/modules/%s", name.release);
 	files.modules_dir = dir;
-	return synth__kernel_of(&files, fn, ctx);
+	return synth__kernel_of(&files, bounds, fn, ctx);
 }

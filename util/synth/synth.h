@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "host/kallsyms.h"
+
 /*
  * What existed before the recording, read from /proc: memory maps of processes, the
  * kernel and its modules. Whatever touches another process's memory map runs in a child
@@ -65,19 +67,19 @@ typedef int (*synth_kernel_fn)(void *ctx, uint64_t start, uint64_t len, uint64_t
  * start and pgoff at its address, up to _edata, else _etext, else the first module, as
  * perf does), then for each module of /proc/modules, by ascending address (pgoff 0, the path
  * of its file, or "[name]" where none is known). name is valid in the callback.
- * Addresses hidden by kptr_restrict: fn is not called, returns -EPERM. 0 or fn's or our
+ * 0, -ENODATA if neither bound of the text is known (fn is not called then), or fn's or our
  * own negative errno; a kernel without modules is no error.
  */
-int synth__kernel(synth_kernel_fn fn, void *ctx);
+int synth__kernel(const struct kallsyms_bounds *bounds, synth_kernel_fn fn, void *ctx);
 
 /* Where synth__kernel() reads; the last is the directory of the release's modules. */
 struct synth_kernel_files {
-	const char *kallsyms;
 	const char *modules;
 	const char *modules_dir;
 };
 
 /* synth__kernel() for other files. */
-int synth__kernel_of(const struct synth_kernel_files *files, synth_kernel_fn fn, void *ctx);
+int synth__kernel_of(const struct synth_kernel_files *files, const struct kallsyms_bounds *bounds,
+		     synth_kernel_fn fn, void *ctx);
 
 #endif /* DENET_SYNTH_H */
