@@ -192,7 +192,7 @@ const struct layout_map *layout__find(const struct layout *layout, uint64_t time
 	for (size_t i = layout->nr; i-- > 0;) {
 		const struct layout_map *map = &layout->maps[i];
 
-		if (addr >= map->start && addr < map->end && time >= map->born && time < map->died)
+		if (layout_map__holds(map, time, addr))
 			return map;
 	}
 	return NULL;

@@ -53,6 +53,12 @@ uint64_t layout__id(const struct layout *layout);
  */
 int layout__add(struct layout *layout, const struct layout_map *map);
 
+/* Whether a mapping was at an address at a time. */
+static inline bool layout_map__holds(const struct layout_map *map, uint64_t time, uint64_t addr)
+{
+	return addr >= map->start && addr < map->end && time >= map->born && time < map->died;
+}
+
 /* The mapping at an address at a time, NULL: none. Valid until the layout changes. */
 const struct layout_map *layout__find(const struct layout *layout, uint64_t time, uint64_t addr);
 

@@ -390,13 +390,21 @@ size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, c
 			  size_t nr)
 {
 	const struct layout *layout = space__at(space, pid, time);
+	const struct layout_map *map = NULL;
 	size_t kept = 0;
 
 	if (!layout)
 		return nr;
-	/* A return address may be the one behind the mapping's last call. */
-	while (kept < nr && ips[kept] && layout__find(layout, time, ips[kept] - (kept > 0)))
-		kept++;
+	for (; kept < nr && ips[kept]; kept++) {
+		/* A return address may be the one behind the mapping's last call. */
+		uint64_t ip = ips[kept] - (kept > 0);
+
+		/* Neighbours are in one file as a rule. */
+		if (!map || !layout_map__holds(map, time, ip))
+			map = layout__find(layout, time, ip);
+		if (!map)
+			break;
+	}
 	return kept;
 }
 
