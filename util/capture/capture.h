@@ -79,7 +79,7 @@ struct capture_options {
 	 * band. The only samples are of threads that are still blocked at the end.
 	 */
 	bool histogram;
-	uint32_t ring_pages; /* per CPU, a power of two; 0: by the threshold */
+	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
 	enum capture_way way;
 };
 

@@ -21,6 +21,10 @@
  * worst storm, which is how long a reader may have to wait for a CPU. */
 #define RING_PAGES 256
 #define RING_PAGES_OF_STORM 1024
+/* With copies of stacks, some hundred threads that come back at once bring megabytes; as much
+ * as this for all CPUs together, where that is more. */
+#define RING_PAGES_OF_COPIES 4096
+#define RING_PAGES_OF_ALL 16384
 /* A recording whose threshold or period is lower takes the latter. */
 #define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
@@ -165,10 +169,22 @@ static int reserve_descriptors(void)
 	return err;
 }
 
+static uint32_t pages_for_copies(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t pages = RING_PAGES_OF_COPIES;
+
+	while (pages > RING_PAGES_OF_STORM && cpus > RING_PAGES_OF_ALL / (long)pages)
+		pages /= 2;
+	return pages;
+}
+
 static uint32_t ring_pages(const struct capture_options *options)
 {
 	if (options->ring_pages)
 		return options->ring_pages;
+	if (options->copy_bytes)
+		return pages_for_copies();
 	if (options->threshold_ns < STORM_NS)
 		return RING_PAGES_OF_STORM;
 	return options->period_ns && options->period_ns < STORM_NS ? RING_PAGES_OF_STORM
