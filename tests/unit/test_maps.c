@@ -302,7 +302,11 @@ TEST_F(kernel, without_modules_is_one_mapping_from_text_to_etext)
 
 TEST_F(kernel, reaches_to_edata_where_data_has_symbols)
 {
-	self->bounds = (struct kallsyms_bounds){ .stext = 0x1000, .etext = 0x3000, .edata = 0x4000 };
+	self->bounds = (struct kallsyms_bounds){
+		.stext = 0x1000,
+		.etext = 0x3000,
+		.edata = 0x4000,
+	};
 	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
 	EXPECT_STREQ("1000+3000@1000 [kernel.kallsyms]_stext\n", self->seen);
 }

@@ -123,8 +123,8 @@ static int find_module_paths(const char *dir, struct module *modules, size_t nr)
 	return err;
 }
 
-static int emit_kernel(const struct kallsyms_bounds *bounds, const struct module *modules, size_t nr,
-		       synth_kernel_fn fn, void *ctx)
+static int emit_kernel(const struct kallsyms_bounds *bounds, const struct module *modules,
+		       size_t nr, synth_kernel_fn fn, void *ctx)
 {
 	uint64_t start = bounds->text ? bounds->text : bounds->stext;
 	uint64_t end = bounds->edata ? bounds->edata : bounds->etext;
