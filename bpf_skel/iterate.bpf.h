@@ -163,38 +163,39 @@ struct user_frame {
 	__u64 ret;
 };
 
-/* Reads the user frames of a task by its frame pointers. May sleep for ever. */
-static __always_inline __u32 walk_user(struct task_struct *task, __u64 *ips, __u32 *truncated)
+/*
+ * Reads the user frames of a task by its frame pointers. May sleep for ever. How many there
+ * are is in the room only: a number that the verifier knew would make it walk all that
+ * follows once for each number.
+ */
+static __always_inline void walk_user(struct task_struct *task, struct iter_room *room)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 *ips = room->user.ips;
 	struct user_frame frame;
-	__u32 nr = 0;
 	__u64 fp;
 
 	fp = BPF_CORE_READ(regs, bp);
-	ips[nr++] = BPF_CORE_READ(regs, ip);
-	*truncated = 1;
+	ips[0] = BPF_CORE_READ(regs, ip);
+	room->user.user.nr = 1;
+	room->user.user.truncated = 0;
 	for (__u32 i = 1; i < WIRE_MAX_FRAMES; i++) {
 		if (i >= settings.max_frames)
-			return nr;
+			break;
 		if (!fp || fp & 7 ||
-		    bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0)) {
-			*truncated = 0;
-			return nr;
+		    bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0))
+			goto out;
+		if (frame.ret) {
+			ips[i] = frame.ret;
+			room->user.user.nr = (__u16)(i + 1);
 		}
-		if (!frame.ret || frame.next <= fp) {
-			*truncated = 0;
-			if (frame.ret) {
-				ips[i] = frame.ret;
-				nr = i + 1;
-			}
-			return nr;
-		}
-		ips[i] = frame.ret;
-		nr = i + 1;
+		if (!frame.ret || frame.next <= fp)
+			goto out;
 		fp = frame.next;
 	}
-	return nr;
+	room->user.user.truncated = 1;
+out:
+	asm volatile("" ::: "memory");
 }
 
 static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
@@ -203,7 +204,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	struct iter_room *room;
 	struct iter_copy *copy;
 	struct slot *slot;
-	__u32 zero = 0, nr, truncated = 0, pid;
+	__u32 zero = 0, nr, pid;
 	__u64 since, size;
 
 	if (!task)
@@ -218,18 +219,16 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	    bpf_map_lookup_elem(&skip_pids, &pid))
 		return 0;
 	room->user.user.incarnation = slot->incarnation;
+	room->user.user.since = since;
+	room->user.user.tid = tid_of(task);
 	walking_pid = pid;
-	nr = walk_user(task, room->user.ips, &truncated);
 	copy = read_copy(task);
+	walk_user(task, room);
 	walking_pid = 0;
-	nr = bounded_frames(nr);
+	nr = bounded_frames(room->user.user.nr);
 	size = sizeof(room->user.user) + nr * sizeof(__u64);
 	room->user.user.head.kind = WIRE_USER;
 	room->user.user.head.size = (__u32)size;
-	room->user.user.since = since;
-	room->user.user.tid = tid_of(task);
-	room->user.user.nr = (__u16)nr;
-	room->user.user.truncated = (__u16)truncated;
 	/* What finds no room in this read is shown again in the next, both records of it. */
 	bpf_seq_write(ctx->meta->seq, &room->user, size);
 	if (copy)
