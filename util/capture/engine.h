@@ -68,6 +68,12 @@ bool capture__reasons(const struct capture_options *options);
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);
 
+/*
+ * Gives the sink the side band up to a time, before which nothing more can come. 0 or a
+ * negative errno.
+ */
+int capture__give_sideband(struct capture *capture, uint64_t until);
+
 /* Gives CPUs that came online a ring. 0 or a negative errno. */
 int capture__update_rings(struct capture *capture);
 
