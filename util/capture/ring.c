@@ -18,16 +18,22 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "host/cpu_watch.h"
+#include "host/resume_watch.h"
 #include "host/rights.h"
 
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
+/* What is polled beside the rings. */
+#define OTHER_POLLS 4
+/* The clock of an event that lives goes on between two of so many looks. */
+#define CLOCK_LOOKS 100
 
 /* One CPU's ring: an evlist of its own, so that each can come and go by itself. */
 struct ring {
 	struct perf_evlist *evlist;
 	struct perf_cpu_map *cpus; /* of that one CPU */
 	struct perf_evsel *sideband;
+	struct perf_evsel *output;
 	unsigned int cpu;
 	int fd;	   /* of the event that BPF writes to; owned by its evsel */
 	bool gone; /* its CPU went offline: the kernel has taken the events off it for good */
@@ -38,11 +44,12 @@ struct rings {
 	struct perf_thread_map *threads;
 	struct ring *ring;
 	size_t nr;
-	struct pollfd *polls; /* nr + 3 */
+	struct pollfd *polls; /* nr + OTHER_POLLS */
 	uint32_t pages;
 	int bell_fd;  /* negative: there is none, or it has rung */
 	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
+	int resume_fd; /* negative: nobody tells of the end of a suspend */
 	bool enabled;
 	bool refused; /* said already: a CPU has no ring */
 };
@@ -104,6 +111,7 @@ static struct perf_evsel *new_output(void)
 		.size = PERF_ATTR_SIZE_VER5,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_type = PERF_SAMPLE_RAW,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.watermark = 1,
 		.wakeup_watermark = 1U << 30,
 		.use_clockid = 1,
@@ -132,7 +140,6 @@ static int next_fd(void)
 
 static int open_ring(struct ring *ring, const struct rings *rings)
 {
-	struct perf_evsel *output;
 	uint64_t id;
 	int err;
 
@@ -140,10 +147,10 @@ static int open_ring(struct ring *ring, const struct rings *rings)
 	if (!ring->sideband)
 		return -ENOMEM;
 	perf_evlist__add(ring->evlist, ring->sideband);
-	output = new_output();
-	if (!output)
+	ring->output = new_output();
+	if (!ring->output)
 		return -ENOMEM;
-	perf_evlist__add(ring->evlist, output);
+	perf_evlist__add(ring->evlist, ring->output);
 	perf_evlist__set_maps(ring->evlist, ring->cpus, rings->threads);
 	err = perf_evsel__open(ring->sideband, ring->cpus, rings->threads);
 	if (err)
@@ -151,7 +158,7 @@ static int open_ring(struct ring *ring, const struct rings *rings)
 	ring->fd = next_fd();
 	if (ring->fd < 0)
 		return ring->fd;
-	err = perf_evsel__open(output, ring->cpus, rings->threads);
+	err = perf_evsel__open(ring->output, ring->cpus, rings->threads);
 	if (!err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id))
 		err = -EBADF;
 	if (err)
@@ -210,7 +217,8 @@ static void delete_ring(struct ring *ring)
 /* Makes room for one more. The rings may move, so nobody keeps a pointer to one. */
 static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 {
-	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 4, sizeof(*polls));
+	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 1 + OTHER_POLLS,
+					    sizeof(*polls));
 	struct ring *ring;
 
 	if (!polls)
@@ -288,6 +296,7 @@ struct rings *rings__new(uint32_t pages, bool data_maps, int *err)
 	/* Before the list is read: what changes after that is announced. */
 	rings->bell_fd = -1;
 	rings->watch_fd = cpu_watch__open();
+	rings->resume_fd = resume_watch__open();
 	rings->threads = perf_thread_map__new_dummy();
 	if (rings->threads) {
 		perf_thread_map__set_pid(rings->threads, 0, -1);
@@ -308,6 +317,8 @@ void rings__delete(struct rings *rings)
 		drop_ring(rings, rings->nr - 1);
 	if (rings->watch_fd >= 0)
 		close(rings->watch_fd);
+	if (rings->resume_fd >= 0)
+		close(rings->resume_fd);
 	perf_thread_map__put(rings->threads);
 	free(rings->ring);
 	free(rings->polls);
@@ -340,16 +351,46 @@ int rings__enable(struct rings *rings)
 }
 
 /*
- * One that was gone but for a moment needs new events as well. A coming says nothing that
- * the list of CPUs does not.
+ * Whether the events of a ring are still on their CPU. Once it went offline they are off it for
+ * good, be it back already, and time stands still for them. That is all they say of it.
+ */
+static bool is_alive(const struct ring *ring)
+{
+	struct perf_counts_values first = { 0 }, next = { 0 };
+
+	if (perf_evsel__read(ring->output, 0, 0, &first))
+		return false;
+	for (int i = 0; i < CLOCK_LOOKS; i++) {
+		if (perf_evsel__read(ring->output, 0, 0, &next))
+			return false;
+		if (next.ena != first.ena)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One that was gone but for a moment needs new events as well. A coming may be the only news
+ * of that, or be of a time before there was the ring.
  */
 static void mark_gone(void *ctx, unsigned int cpu, bool online)
 {
 	struct rings *rings = ctx;
 
-	for (size_t i = 0; i < rings->nr && !online; i++) {
-		if (rings->ring[i].cpu == cpu)
-			rings->ring[i].gone = true;
+	for (size_t i = 0; i < rings->nr; i++) {
+		struct ring *ring = &rings->ring[i];
+
+		if (ring->cpu == cpu && !ring->gone)
+			ring->gone = !online || !is_alive(ring);
+	}
+}
+
+/* After a suspend, which tells nobody what CPUs it took away for a while. */
+static void mark_suspended(struct rings *rings)
+{
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (!rings->ring[i].gone)
+			rings->ring[i].gone = !is_alive(&rings->ring[i]);
 	}
 }
 
@@ -417,6 +458,8 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 	}
 	if (rings->watch_fd >= 0 && cpu_watch__read(rings->watch_fd, mark_gone, rings))
 		pr_verbose("some comings and goings of devices were missed");
+	if (rings->resume_fd >= 0 && resume_watch__read(rings->resume_fd))
+		mark_suspended(rings);
 	online = perf_cpu_map__new(NULL);
 	if (!online)
 		return -ENOMEM;
@@ -477,11 +520,12 @@ int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 	polls[nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
 	polls[nr + 1] = (struct pollfd){ .fd = rings->watch_fd, .events = POLLIN };
 	polls[nr + 2] = (struct pollfd){ .fd = rings->bell_fd, .events = POLLIN };
-	if (poll(polls, nr + 3, timeout_ms) < 0)
+	polls[nr + 3] = (struct pollfd){ .fd = rings->resume_fd, .events = POLLIN };
+	if (poll(polls, nr + OTHER_POLLS, timeout_ms) < 0)
 		return -errno;
 	if (polls[nr + 2].revents)
 		rings->bell_fd = -1;
-	return polls[nr + 1].revents ? RINGS_CPUS_CHANGED : 0;
+	return polls[nr + 1].revents || polls[nr + 3].revents ? RINGS_CPUS_CHANGED : 0;
 }
 
 void rings__set_bell(struct rings *rings, int fd)
