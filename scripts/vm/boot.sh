@@ -1,21 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# boot.sh [-d DIR] [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND: boots a stock Debian kernel
-# (5.10, 6.1, 6.12 or 7) in qemu, without KVM, on this machine's own files, and runs a shell
-# command there as root. Prints its output, exits with its status; 125: the guest did not report.
+# boot.sh [-d DIR] [-r FILE]… [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND: boots a stock
+# Debian kernel (5.10, 6.1, 6.12 or 7) in qemu, without KVM, on this machine's own files, and runs
+# a shell command there as root. Prints its output, exits with its status; 125: the guest did not report.
 # Files are read-only for the guest, under a layer that is thrown away; /tmp is empty; DIR is
-# writable, at /w.
+# writable, at /w. With -r, the guest may suspend: what the command then sees in place of the
+# files is a copy of each FILE, the libraries of programs among them, and busybox; what it leaves
+# in /w comes to DIR when it has ended.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
-cpus=1 megabytes=2048 seconds=300 dir=
+cpus=1 megabytes=2048 seconds=300 dir= files=()
 usage() {
-	echo 'usage: boot.sh [-d DIR] [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND' >&2
+	echo 'usage: boot.sh [-d DIR] [-r FILE]... [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND' >&2
 	exit 2
 }
-while getopts d:s:m:t: option; do
+while getopts d:r:s:m:t: option; do
 	case $option in
 	d) dir=$(realpath "$OPTARG") ;;
+	r) files+=("$(realpath -s "$OPTARG")") ;;
 	s) cpus=$OPTARG ;;
 	m) megabytes=$OPTARG ;;
 	t) seconds=$OPTARG ;;
@@ -39,6 +42,15 @@ fi
 share=$(mktemp -d)
 trap 'rm -rf "$share"' EXIT
 printf '%s\n' "$2" >"$share/command"
+# A file and where it really lies: links may lead out of what the guest has mounted.
+if [ ${#files[@]} != 0 ]; then
+	# Of what is no program, ldd has nothing to tell.
+	mapfile -t -O ${#files[@]} files < <(
+		ldd "${files[@]}" 2>/dev/null | grep -o '/[^ ]* (0x' | sed 's/ (0x//' | sort -u)
+	for file in "${files[@]}"; do
+		printf '%s\t%s\n' "$file" "$(realpath "$file")"
+	done >"$share/memory"
+fi
 # shellcheck disable=SC2054
 shared=(-fsdev "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
 	-device virtio-9p-pci,fsdev=host,mount_tag=host
