@@ -118,10 +118,9 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 	full->block.head.kind = WIRE_BLOCK;
 	full->block.head.size = (__u32)size;
 	if (has_reason(full))
-		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, full,
-					    sizeof(full->reason) + size);
+		err = send_record(ctx, full, sizeof(full->reason) + size);
 	else
-		err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &full->block, size);
+		err = send_record(ctx, &full->block, size);
 	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
 }
 
@@ -171,7 +170,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 	out->stack.generation = gen;
 	out->stack.nr = (__u16)nr;
 	out->stack.user = user;
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, out, size)) {
+	if (send_record(ctx, out, size)) {
 		cpu->own.accounts.lost_stacks++;
 		return STACK_LOST;
 	}

@@ -88,7 +88,7 @@ static __always_inline void tell_cgroup(void *ctx, struct cgroup *cgroup, const 
 	room->born.head.kind = WIRE_CGROUP_BORN;
 	room->born.head.size = (__u32)size;
 	room->born.id = cgroup_id(cgroup);
-	bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room, size);
+	send_record(ctx, room, size);
 }
 
 /*

@@ -13,6 +13,7 @@
 #define STACKS_MAX 49152  /* distinct stacks in one generation */
 #define REASONS_MAX 16384  /* distinct reasons in one generation */
 #define TARGETS_MAX 65536
+#define ENOSPC 28 /* of errno.h, which is not for programs */
 
 const volatile struct wire_settings settings = {};
 const volatile __u8 calls[WIRE_MAX_CALLS] = {}; /* enum wire_call, by number */
@@ -78,6 +79,15 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } rings SEC(".maps");
+
+/*
+ * For CPUs that have no ring yet: they have just come online, or were away in a suspend, after
+ * which all threads may wake at once.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} spare SEC(".maps");
 
 /*
  * Of each generation a map, chosen by a branch: in a map of maps each place that is filled
@@ -203,6 +213,15 @@ static __always_inline struct cpu *this_cpu(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* Sends a record to the ring of this CPU, or where it has none, to that of all of these. */
+static __always_inline long send_record(void *ctx, void *record, __u64 size)
+{
+	long err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, record, size);
+
+	return err && err != -ENOSPC ? bpf_ringbuf_output(&spare, record, size, BPF_RB_NO_WAKEUP) :
+				       err;
 }
 
 static __always_inline void tally(struct wire_tally *tally, __u64 ns)

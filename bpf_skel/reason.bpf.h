@@ -203,7 +203,7 @@ static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen
 		read_names(file, reason);
 	reason->generation = gen;
 	/* The sum then goes without its reason, which is counted. */
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, reason, sizeof(*reason))) {
+	if (send_record(ctx, reason, sizeof(*reason))) {
 		cpu->own.accounts.lost_reasons++;
 		return true;
 	}

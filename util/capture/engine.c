@@ -220,6 +220,11 @@ static int build(struct capture *capture)
 		rings__new(ring_pages(&capture->options), capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
+	capture->spare = spare__new(programs__spare(capture->programs), &err);
+	if (!capture->spare) {
+		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
+		return err;
+	}
 	capture->sideband =
 		sideband__new(capture->all_tasks, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
@@ -260,6 +265,7 @@ void capture__delete(struct capture *capture)
 	cost__free(&capture->cost);
 	programs__delete(capture->programs);
 	rings__delete(capture->rings);
+	spare__delete(capture->spare);
 	sideband__delete(capture->sideband);
 	trim__delete(capture->trim);
 	stacks__delete(capture->stacks[0]);

@@ -12,6 +12,7 @@
 #include "capture/reason.h"
 #include "capture/ring.h"
 #include "capture/sideband.h"
+#include "capture/spare.h"
 #include "capture/stacks.h"
 #include "capture/trim.h"
 
@@ -37,6 +38,7 @@ struct capture {
 	struct capture_sink sink;
 	struct programs *programs;
 	struct rings *rings;
+	struct spare *spare;	       /* of the CPUs that have no ring yet */
 	struct sideband *sideband;
 	struct queue queue;	       /* of the side band */
 	struct trim *trim;	       /* NULL: frames are left as they are */

@@ -128,6 +128,12 @@ static int read_sample(struct capture *capture, const struct perf_event_header *
 	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size, cpu);
 }
 
+/* Copies of stacks, the only records whose CPU matters, don't come this way. */
+static int read_spare(void *ctx, const void *data, size_t size)
+{
+	return read_wire(ctx, data, size, 0);
+}
+
 static int read_lost(struct capture *capture, const void *event, size_t size, unsigned int cpu)
 {
 	struct {
@@ -206,9 +212,11 @@ int capture__give_sideband(struct capture *capture, uint64_t until)
 int capture__read_rings(struct capture *capture)
 {
 	uint64_t began = clock__now_ns();
-	int nr, err;
+	int nr, more, err;
 
 	nr = rings__read(capture->rings, read_record, capture);
+	more = nr < 0 ? 0 : spare__read(capture->spare, read_spare, capture);
+	nr = more < 0 ? more : nr + more;
 	err = capture__give_sideband(capture, began);
 	return nr < 0 || !err ? nr : err;
 }

@@ -706,6 +706,11 @@ int programs__info(const struct programs *programs, struct programs_info *info)
 	return 0;
 }
 
+int programs__spare(const struct programs *programs)
+{
+	return bpf_map__fd(programs->skel->maps.spare);
+}
+
 int programs__bell(const struct programs *programs)
 {
 	return bpf_map__fd(programs->skel->maps.bell);

@@ -34,6 +34,9 @@ int programs__choose(struct programs *programs, pid_t pid, bool chosen);
 /* Gives a CPU's ring to the programs. 0 or a negative errno. */
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 
+/* The map that takes what CPUs without a ring have to say, see spare.h. Borrowed. */
+int programs__spare(const struct programs *programs);
+
 /* Before programs__attach(): a process or thread to record. */
 int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
 
