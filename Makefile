@@ -301,7 +301,7 @@ check-fuzz: $(FUZZERS)
 	$(Q)O=$(O) scripts/run-tests.sh fuzz
 
 check-vm: all $(BPF_TESTS) $(WORKLOADS)
-	$(Q)O=$(O) scripts/run-tests.sh vm
+	$(Q)O=$(O) scripts/run-tests.sh vm boot
 
 # Each header by itself, and without banned.h, which would lend it its own includes.
 HEADERS := $(sort $(wildcard util/*.h util/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))

@@ -88,7 +88,7 @@ say 'running the fuzzers for some seconds each'
 run_as as_builder fuzz
 
 say 'running some of the tests under other kernels, in qemu'
-run_as as_builder vm
+run_as as_builder vm boot
 
 list_strays | sort >"$work/after"
 if ! diff "$work/before" "$work/after" >"$work/strays"; then

@@ -9,6 +9,7 @@
 #   guest  tests/guest/*.bats       root of a guest: they set its clock, freeze its tasks
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
+#   boot   tests/boot/*.bats        no root: they boot a guest of their own
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300), VM_LIMIT for each guest (300); GUEST_FILTER=REGEX picks programs in guests,
@@ -229,28 +230,13 @@ run_fuzzers() {
 	done
 }
 
-# no_guest KERNEL: says why a guest of this kernel cannot be had here; fails if it can.
-no_guest() {
-	local tool
-
-	for tool in qemu-system-x86_64 busybox cpio depmod; do
-		if ! PATH=$PATH:/usr/sbin:/sbin command -v $tool >/dev/null; then
-			echo "$tool is not installed: sudo scripts/deps.sh vm"
-			return
-		fi
-	done
-	[ "$(uname -m)" = x86_64 ] || { echo 'guests are x86-64 only'; return; }
-	scripts/vm/fetch-kernel.sh "$1" >"$work/fetch" 2>&1 && return 1
-	echo "its kernel cannot be fetched (no network?): $(tail -1 "$work/fetch")"
-}
-
 # The guest's own run of this script counts; a guest that does not get there has failed.
 run_guests() {
-	local kernel reason status seconds counts wrong level good bad skip cpus
+	local kernel release status seconds counts wrong level good bad skip cpus
 
 	for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
-		if reason=$(no_guest "$kernel"); then
-			printf '  SKIP  vm/%s: %s\n' "$kernel" "$reason"
+		if ! release=$(scripts/vm/can-boot.sh "$kernel"); then
+			printf '  SKIP  vm/%s: %s\n' "$kernel" "$release"
 			skipped=$((skipped + 1))
 			continue
 		fi
@@ -266,7 +252,7 @@ run_guests() {
 				cd '$PWD' && O='$O' COUNTS=/w/counts \
 				GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
 		status=$?
-		printf '  guest %s (%s), %d s\n' "$kernel" "$(cat "$work/fetch")" $((SECONDS - seconds))
+		printf '  guest %s (%s), %d s\n' "$kernel" "$release" $((SECONDS - seconds))
 		sed 's/^/  /' "$work/log"
 		wrong=0
 		while read -r level good bad skip; do
@@ -289,17 +275,17 @@ run_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || require=1
 		run_programs bpf $require
 		;;
-	user | cli | guest) run_bats "$1" ;;
+	user | cli | guest | boot) run_bats "$1" ;;
 	fuzz) run_fuzzers ;;
 	vm) run_guests ;;
 	*)
-		echo "run-tests.sh: no level $1: unit, user, bpf, cli, guest, fuzz or vm" >&2
+		echo "run-tests.sh: no level $1: unit, user, bpf, cli, guest, fuzz, vm or boot" >&2
 		exit 2
 		;;
 	esac
 }
 
-[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm…' >&2; exit 2; }
+[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot…' >&2; exit 2; }
 for level; do
 	before=("$passed" "$failed" "$skipped")
 	echo "$level tests"

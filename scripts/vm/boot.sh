@@ -10,7 +10,7 @@
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
-cpus=1 megabytes=2048 seconds=300 dir= files=()
+cpus=1 megabytes=2048 seconds=300 dir='' files=()
 usage() {
 	echo 'usage: boot.sh [-d DIR] [-r FILE]... [-s CPUS] [-m MB] [-t SECONDS] KERNEL COMMAND' >&2
 	exit 2

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# can-boot.sh KERNEL: whether boot.sh can boot it here. Prints its release, which it fetches if
+# need be; or fails and prints why.
+set -uo pipefail
+
+for tool in qemu-system-x86_64 busybox cpio depmod; do
+	if ! PATH=$PATH:/usr/sbin:/sbin command -v $tool >/dev/null; then
+		echo "$tool is not installed: sudo scripts/deps.sh vm"
+		exit 1
+	fi
+done
+[ "$(uname -m)" = x86_64 ] || { echo 'guests are x86-64 only'; exit 1; }
+if ! said=$("$(dirname "$(realpath "$0")")/fetch-kernel.sh" "$1" 2>&1); then
+	echo "its kernel cannot be fetched (no network?): ${said##*$'\n'}"
+	exit 1
+fi
+echo "${said##*$'\n'}"
