@@ -239,6 +239,12 @@ static int start_file(struct recorder *recorder)
 		if (err)
 			return err;
 	}
+	/*
+	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
+	 * eyes: with two C libraries it would unwind by the wrong one.
+	 */
+	if (existing.data_maps && recorder->workload)
+		existing.unmapped = workload__pid(recorder->workload);
 	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
 	existing.chains = &recorder->sink.chains;
