@@ -49,7 +49,7 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
 	char path[4096], skipped[48] = "", unwound[64] = "";
-	uint64_t by_pointers = summary->chains.fell_back + summary->stats.lost_copies;
+	uint64_t by_pointers = summary->chains.fell_back + summary->stats.without_copy;
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
