@@ -621,6 +621,8 @@ static void check_together(const struct record *record, struct argp_state *state
 				   "--off-cpu-period to sample");
 	if (capture->min_ns > capture->max_ns)
 		usage_error(state, "--min-block is longer than --max-block: nothing is left");
+	if (record->options.no_build_ids && record->options.fill_cache)
+		usage_error(state, "-B and --buildid-cache exclude each other");
 	if (record->options.rotation.max_files && !record->options.rotation.enabled)
 		usage_error(state, "--switch-max-files needs --switch-output");
 	if (record->options.rotation.enabled && !strcmp(record->options.output, "-"))
