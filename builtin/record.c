@@ -157,7 +157,7 @@ static const struct argp_option option_table[] = {
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
 	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
-	  "Record the cgroup of each sample, for perf report --sort cgroup", 4 },
+	  "Record the cgroup of each sample, for perf report --no-children --sort cgroup", 4 },
 	{ "reason", KEY_REASON, NULL, 0,
 	  "Record what each sample waited for, system call, file or socket, as the event "
 	  "denet:offcpu_wait",
