@@ -199,6 +199,7 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
 				  sizeof(room->copy) + (__u64)bytes)) {
 		cpu->own.accounts.lost_copies++;
+		block->flags |= WIRE_BLOCK_COPY_LOST;
 		return;
 	}
 	cpu->own.accounts.copies++;

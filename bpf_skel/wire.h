@@ -181,6 +181,7 @@ struct wire_reason {
 #define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
 #define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
+#define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and the ring had no room for that */
 
 /* The frames follow the struct, leaf first. */
 struct wire_stack {

@@ -157,7 +157,7 @@ static const struct argp_option option_table[] = {
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
 	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
-	  "Record the cgroup of each sample, for perf report --sort cgroup", 4 },
+	  "Record the cgroup of each sample, for perf report --no-children --sort cgroup", 4 },
 	{ "reason", KEY_REASON, NULL, 0,
 	  "Record what each sample waited for, system call, file or socket, as the event "
 	  "denet:offcpu_wait",
@@ -621,6 +621,8 @@ static void check_together(const struct record *record, struct argp_state *state
 				   "--off-cpu-period to sample");
 	if (capture->min_ns > capture->max_ns)
 		usage_error(state, "--min-block is longer than --max-block: nothing is left");
+	if (record->options.no_build_ids && record->options.fill_cache)
+		usage_error(state, "-B and --buildid-cache exclude each other");
 	if (record->options.rotation.max_files && !record->options.rotation.enabled)
 		usage_error(state, "--switch-max-files needs --switch-output");
 	if (record->options.rotation.enabled && !strcmp(record->options.output, "-"))

@@ -206,7 +206,10 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 		without += !self->session.samples[i].copy;
 	EXPECT_LT(0, without);
 	/* What has lost its copy is in the file without, unless it got lost as well. */
-	EXPECT_LE(without, stats->lost_copies);
+	EXPECT_LT(0, stats->without_copy);
+	EXPECT_LE(stats->without_copy, without);
+	EXPECT_LE(without, stats->without_copy + stats->unread_copies);
+	EXPECT_LE(stats->without_copy, stats->lost_copies);
 	EXPECT_LE(stats->lost_copies, without + stats->lost_ring.count);
 	EXPECT_LE(self->session.nr - without, stats->copies);
 	EXPECT_EQ(self->session.lost,

@@ -164,6 +164,17 @@ blocked_chain() {
 	diff own raw
 }
 
+@test "--raw-stacks: perf knows a COMMAND by its own files only, and unwinds it to its root" {
+	write_python
+	denet-record --call-graph dwarf,16384 --off-cpu-thresh 100ms --raw-stacks -- \
+		/usr/bin/python3 nested.py 0.3
+	# What a process has mapped before its exec, perf never forgets.
+	perf script --show-mmap-events 2>/dev/null | grep 'MMAP2.*r-xp' >maps
+	[ "$(grep -c '/libc[.-]' maps)" = 1 ]
+	refute grep -q '/denet' maps
+	shown_chain perf.data | grep -q ' Py_BytesMain'
+}
+
 # in_code ADDRESS: one of the ranges in the file code holds it.
 in_code() {
 	local range

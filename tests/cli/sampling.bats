@@ -52,3 +52,28 @@ account() {
 	[ "$(perf script -F comm,period,event | grep -c 'napper.* offcpu-time')" -ge 40 ]
 	[ "$(account direct)" -ge 40 ]
 }
+
+@test "blocks above the threshold that exceed the budget raise it, with copies of stacks as well" {
+	"$naps" 8 100000 3 >/dev/null 3>&- &
+	target=$!
+	denet-record -v --off-cpu-thresh 1ms --off-cpu-max-rate 100 --max-overhead 0 \
+		--call-graph dwarf -p "$target" -- sleep 4.5 2>err
+	kill "$target"
+	perf script -F time,event,trace >script 2>/dev/null
+	# They are some 2,500 a second. The first two seconds find the level, where it stays.
+	awk '/offcpu-time/ { t[++nr] = $1 + 0 }
+	     END { while (n < nr && t[nr - n] > t[nr] - 1.5) n++
+		   print n, t[nr] - t[1]; exit !(t[nr] - t[1] > 3.5 && n < 300) }' script
+	grep 'denet:sampling' script
+	grep 'denet:sampling' script | awk '
+		{ for (i = 1; i < NF; i++) if ($i == "threshold" && $(i + 3) > $(i + 1)) raised++ }
+		END { exit !raised }'
+	grep -q 'changes of period or threshold: [1-9]' err
+	# And what is left stands for all of it, within six of its own standard errors.
+	awk -v sum="$(sum_of_periods)" '
+		/ seen / { seen += $NF }
+		/ filtered / { seen -= $NF }
+		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
+		END { print sum, seen, error; d = sum - seen; if (d < 0) d = -d
+		      exit !(error > 0 && d < 6 * error) }' err
+}

@@ -243,9 +243,12 @@ all_naps_there() {
 		until rmdir "$v2/$group/brief"; do sleep 0.05; done
 	END
 	run -0 denet-record --all-cgroups -a -- sh meanwhile
-	perf report --stdio -g none --sort cgroup,comm 2>/dev/null >report
+	perf report --stdio --no-children -g none --sort cgroup,comm 2>/dev/null >report
 	awk '$NF == "napper-0" { print $(NF - 1) }' report | sort >groups
 	printf '%s\n' "/$group/brief" "/$group/old" | diff - groups
+	# Each event has its whole.
+	awk '/^# Samples/ { events++ } $1 ~ /%$/ { sum += $1 }
+	     END { print sum, events; exit !(events && sum > 99 * events && sum < 101 * events) }' report
 	# Without it there is nothing of cgroups in the file.
 	run -0 denet-record -o without.data -- true
 	perf evlist -v -i without.data | refute grep -q CGROUP

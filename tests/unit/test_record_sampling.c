@@ -17,6 +17,9 @@ static void run(const struct load *load, size_t nr, struct sampling_level level,
 		struct sampling_counts *counts)
 {
 	for (size_t i = 0; i < nr; i++) {
+		counts->ns += load[i].rate * load[i].ns;
+		if (load[i].ns >= level.lower_ns && load[i].ns < level.threshold_ns)
+			counts->between += load[i].rate;
 		if (load[i].ns >= level.threshold_ns)
 			counts->above += load[i].rate;
 		else if (load[i].ns >= level.period_ns)
@@ -30,7 +33,7 @@ static void run(const struct load *load, size_t nr, struct sampling_level level,
 static uint64_t rate_after(struct sampling *sampling, const struct load *load, size_t nr,
 			   int seconds)
 {
-	struct sampling_counts counts = { sampling->below, sampling->above }, before = counts;
+	struct sampling_counts counts = sampling->seen, before = counts;
 	uint64_t now = sampling->looked;
 
 	for (int i = 0; i < seconds; i++) {
@@ -44,7 +47,7 @@ static uint64_t rate_after(struct sampling *sampling, const struct load *load, s
 
 TEST(without_a_budget_all_blocks_count)
 {
-	struct sampling_counts counts = { 1000000, 0 };
+	struct sampling_counts counts = { .below = 1000000 };
 	struct sampling sampling;
 
 	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 0, 1);
@@ -82,6 +85,34 @@ TEST(long_blocks_that_exceed_the_budget_raise_the_threshold_and_it_comes_back)
 	EXPECT_LT(0, sampling.changes);
 }
 
+TEST(a_load_that_stays_as_it_is_stays_in_the_budget)
+{
+	const struct load naps[] = { { 3 * NSEC_PER_MSEC, 2500 } };
+	const struct load mixed[] = { { 100, 100000 }, { 30 * NSEC_PER_USEC, 20000 },
+				      { 3 * NSEC_PER_MSEC, 300 } };
+	struct sampling sampling;
+	uint64_t greatest = 0;
+
+	sampling__init(&sampling, 0, NSEC_PER_MSEC, 100, 0);
+	rate_after(&sampling, naps, 1, 3);
+	for (int second = 0; second < 60; second++)
+		EXPECT_GE(130, rate_after(&sampling, naps, 1, 1));
+	/* The threshold came back as far as it may: above what there are too many of. */
+	EXPECT_LT(3 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
+	EXPECT_GE(6 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
+	sampling__init(&sampling, 0, 0, 100, 0);
+	for (int second = 0; second < 10; second++) {
+		rate_after(&sampling, mixed, 3, 1);
+		if (sampling__level(&sampling).period_ns > greatest)
+			greatest = sampling__level(&sampling).period_ns;
+	}
+	for (int second = 0; second < 60; second++)
+		EXPECT_GE(130, rate_after(&sampling, mixed, 3, 1));
+	EXPECT_LT(0, sampling__level(&sampling).threshold_ns);
+	/* The period never was coarser than if all of them had been drawn: 1.51 s / 100. */
+	EXPECT_GE(16 * NSEC_PER_MSEC, greatest);
+}
+
 TEST(the_period_never_goes_below_what_the_user_asked_for)
 {
 	const struct load trickle[] = { { 5000, 10 } };
@@ -95,7 +126,7 @@ TEST(the_period_never_goes_below_what_the_user_asked_for)
 
 TEST(a_burst_is_looked_at_before_its_second_is_over)
 {
-	struct sampling_counts counts = { 2000, 0 };
+	struct sampling_counts counts = { .below = 2000 };
 	struct sampling sampling;
 
 	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 999, 0);

@@ -89,6 +89,22 @@ TEST(sampling_and_several_files_are_told)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(where_each_block_is_a_sample_none_is_said_to_stand_for_others)
+{
+	struct summary summary = { .ns = 2000000000ULL, .period_ns = 1000000, .path = "-" };
+	char line[320];
+
+	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+	/* A budget had raised the threshold, and it came back. */
+	summary.stats.drawn.count = 1;
+	summary.stats.variance = 1e14;
+	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; sampled for a while, standard error 0.50 %; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(a_short_buffer_is_not_overrun)
 {
 	struct summary summary = { .path = "perf.data" };
@@ -103,7 +119,8 @@ TEST(a_short_buffer_is_not_overrun)
 TEST(last_line_tells_how_many_stacks_have_frame_pointers_after_all)
 {
 	struct summary summary = {
-		.stats = { .direct = { .count = 9 }, .lost_copies = 2 },
+		/* Of the blocks whose copies were lost, most were lost themselves: no samples. */
+		.stats = { .direct = { .count = 9 }, .lost_copies = 50, .without_copy = 2 },
 		.samples = 9,
 		.copies = true,
 		.chains = { .unwound = 4, .truncated = 1, .fell_back = 2 },

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +27,57 @@ static KNOWN void wait_in_pause(void)
 	sink++;
 }
 
-static KNOWN void descend(int depth)
+static KNOWN void take_nap(void)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+
+	nanosleep(&nap, NULL);
+	sink++;
+}
+
+static KNOWN void descend(int depth, void (*wait)(void))
 {
 	volatile char room[64];
 
 	room[depth % 64] = 1;
 	if (depth)
-		descend(depth - 1);
+		descend(depth - 1, wait);
 	else
-		wait_in_pause();
+		wait();
 	sink += room[depth % 64];
+}
+
+/* Some pages up the stack one is given away. Nobody can go back through it. */
+static KNOWN void nap_below_a_hole(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	if (madvise((void *)((here & -page) + 4 * page), page, MADV_DONTNEED))
+		_exit(1);
+	take_nap();
+	_exit(0);
+}
+
+static void *run_nap(void *arg)
+{
+	descend(2, take_nap);
+	return arg;
+}
+
+/* A thread whose stack ends where nobody may read. */
+static void run_below_a_guard(void)
+{
+	const size_t size = 65536;
+	char *room = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (room == MAP_FAILED || mprotect(room, size, PROT_READ | PROT_WRITE) ||
+	    pthread_attr_init(&attr) || pthread_attr_setstack(&attr, room, size) ||
+	    pthread_create(&thread, &attr, run_nap, NULL))
+		exit(1);
+	pthread_join(thread, NULL);
 }
 
 static void handle(int signal)
@@ -136,9 +178,13 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "";
 
 	if (!strcmp(how, "nested")) {
-		descend(20);
+		descend(20, wait_in_pause);
 	} else if (!strcmp(how, "deep")) {
-		descend(600);
+		descend(600, wait_in_pause);
+	} else if (!strcmp(how, "hole")) {
+		descend(600, nap_below_a_hole);
+	} else if (!strcmp(how, "guard")) {
+		run_below_a_guard();
 	} else if (!strcmp(how, "handler")) {
 		be_interrupted(0);
 	} else if (!strcmp(how, "altstack")) {

@@ -86,6 +86,14 @@ refuse() {
 @test "options that exclude each other" {
 	refuse "-q and -v exclude each other" -q -v
 	refuse "--kernel-callchains and --user-callchains exclude" --kernel-callchains --user-callchains
+	refuse "-B and --buildid-cache exclude" -B --buildid-cache
+	refuse "--switch-output and -o - exclude" --switch-output -o -
+	refuse "--switch-max-files needs --switch-output" --switch-max-files 2
+	refuse "--min-block is longer than --max-block" --min-block 2s --max-block 1s
+	refuse "--call-graph and --kernel-callchains exclude" --call-graph dwarf --kernel-callchains
+	refuse "--raw-stacks needs --call-graph dwarf" --raw-stacks --call-graph auto
+	refuse "--raw-stacks and --switch-output exclude" --raw-stacks --call-graph dwarf --switch-output
+	refuse "nothing is left for --off-cpu-period" --off-cpu-thresh 0 --off-cpu-period 1ms
 }
 
 @test "--off-cpu-hist has no part in what a recording makes" {

@@ -65,6 +65,8 @@ static int read_block(struct capture *capture, const void *data, size_t size,
 	if (decode__block(data, size, &sample, &block) < 0)
 		return -EINVAL;
 	sample.reason = reason;
+	if (block->flags & WIRE_BLOCK_COPY_LOST)
+		capture->stats.without_copy++;
 	if (copies__find(&capture->copies, block, &copy))
 		sample.copy = &copy;
 	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);

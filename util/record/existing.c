@@ -171,7 +171,7 @@ int existing__write(const struct existing_options *options, struct capture *capt
 		if (!options->all && !tasks[i].target)
 			continue;
 		err = write_task(options, &tasks[i]);
-		if (!err && !tasks[i].kthread)
+		if (!err && !tasks[i].kthread && tasks[i].pid != options->unmapped)
 			err = id_list__add(&pids, tasks[i].pid);
 		/* Of the whole machine, those are asked that have samples. */
 		if (!err && options->hits && !options->all && tasks[i].pid == tasks[i].tid)

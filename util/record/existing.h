@@ -3,6 +3,7 @@
 #define DENET_RECORD_EXISTING_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct capture;
 struct chains;
@@ -19,6 +20,7 @@ struct existing_options {
 	bool wakers;       /* names for those that are no tasks of /proc */
 	bool data_maps;    /* also of files that are mapped to be read */
 	bool cgroups;      /* cgroups as well */
+	pid_t unmapped;    /* a process whose maps stay out; 0: none */
 	int deadline_ms;   /* for what other processes can delay */
 };
 

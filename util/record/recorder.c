@@ -138,7 +138,7 @@ static int start_capture(struct recorder *recorder)
 		       recorder->options->max_rate, clock__now_ns());
 	options.seed = make_seed();
 	options.period_ns = sampling__level(&recorder->sampling).period_ns;
-	recorder->sink.threshold_ns = options.threshold_ns;
+	recorder->sink.level = sampling__level(&recorder->sampling);
 	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	recorder->sink.split = options.split_runqueue;
@@ -239,6 +239,12 @@ static int start_file(struct recorder *recorder)
 		if (err)
 			return err;
 	}
+	/*
+	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
+	 * eyes: with two C libraries it would unwind by the wrong one.
+	 */
+	if (existing.data_maps && recorder->workload)
+		existing.unmapped = workload__pid(recorder->workload);
 	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
 	existing.chains = &recorder->sink.chains;
@@ -389,7 +395,7 @@ static int change_sampling(struct recorder *recorder, struct sampling_level old,
 	char period[32], threshold[32];
 
 	capture__set_sampling(recorder->capture, new.period_ns, new.threshold_ns);
-	recorder->sink.threshold_ns = new.threshold_ns;
+	recorder->sink.level = new;
 	pr_verbose("sampling: one for each %s of blocks below %s",
 		   units__format_time(new.period_ns, period, sizeof(period)),
 		   units__format_time(new.threshold_ns, threshold, sizeof(threshold)));

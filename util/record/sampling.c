@@ -48,6 +48,14 @@ void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t thre
 	};
 }
 
+static uint64_t lower_threshold(const struct sampling *sampling)
+{
+	uint64_t half = sampling->rate_threshold / 2;
+
+	return half < LEAST_THRESHOLD ? sampling->user_threshold :
+					max_u64(half, sampling->user_threshold);
+}
+
 struct sampling_level sampling__level(const struct sampling *sampling)
 {
 	uint64_t period = max_u64(sampling->user_period, sampling->rate_period);
@@ -55,29 +63,37 @@ struct sampling_level sampling__level(const struct sampling *sampling)
 	return (struct sampling_level){
 		.period_ns = max_u64(period, sampling->cost_period),
 		.threshold_ns = max_u64(sampling->rate_threshold, sampling->cost_period),
+		.lower_ns = max_u64(lower_threshold(sampling), sampling->cost_period),
 	};
 }
 
 uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts)
 {
-	uint64_t come = counts->below + counts->above - sampling->below - sampling->above;
+	uint64_t come = counts->below - sampling->seen.below + counts->above - sampling->seen.above;
 
 	if (!sampling->max_rate)
 		return UINT64_MAX;
 	return sampling->looked + (come > sampling->max_rate ? LEAST_LOOK_NS : LOOK_NS);
 }
 
-static uint64_t next_threshold(const struct sampling *sampling, uint64_t above)
+/* Blocks above the threshold that there are so many of, in a second, leave next to nothing. */
+static bool is_crowded(const struct sampling *sampling, uint64_t above)
+{
+	return 5 * (unsigned __int128)above > 4 * (unsigned __int128)sampling->max_rate;
+}
+
+/* above, between: in a second. */
+static uint64_t next_threshold(const struct sampling *sampling, uint64_t above, uint64_t between)
 {
 	uint64_t threshold = sampling->rate_threshold, budget = sampling->max_rate;
 
-	if (5 * above > 4 * budget)
-		return clamp(2 * threshold, max_u64(sampling->user_threshold, LEAST_THRESHOLD),
+	if (is_crowded(sampling, above))
+		return clamp(clamp(above / budget, 2, FASTEST_UP) * threshold,
+			     max_u64(sampling->user_threshold, LEAST_THRESHOLD),
 			     GREATEST_THRESHOLD);
-	if (5 * above < budget && threshold > sampling->user_threshold)
-		return threshold / 2 >= LEAST_THRESHOLD ?
-			       max_u64(threshold / 2, sampling->user_threshold) :
-			       sampling->user_threshold;
+	/* What is above it then must not drive it up again: that would be a burst each time. */
+	if (5 * ((unsigned __int128)above + between) < 2 * (unsigned __int128)budget)
+		return lower_threshold(sampling);
 	return threshold;
 }
 
@@ -95,20 +111,35 @@ static uint64_t next_period(const struct sampling *sampling, uint64_t below, uin
 	return clamp(period, least, max_u64(least, CAPTURE_MAX_PERIOD_NS));
 }
 
+/*
+ * While the threshold goes up, nobody knows how many blocks come below it. If it were all of
+ * them, this is the period that would keep to the budget. ns: off the CPU in a second.
+ */
+static uint64_t period_of_all(const struct sampling *sampling, uint64_t ns)
+{
+	uint64_t period = sampling->rate_period;
+
+	period = clamp(ns / sampling->max_rate, period, FASTEST_UP * period);
+	return period < CAPTURE_MAX_PERIOD_NS ? period : CAPTURE_MAX_PERIOD_NS;
+}
+
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts)
 {
 	struct sampling_level old = sampling__level(sampling), new;
 	uint64_t elapsed = now > sampling->looked ? now - sampling->looked : 1;
-	uint64_t below = scale(counts->below - sampling->below, NSEC_PER_SEC, elapsed);
-	uint64_t above = scale(counts->above - sampling->above, NSEC_PER_SEC, elapsed);
-	uint64_t budget = sampling->max_rate, share;
+	uint64_t below = scale(counts->below - sampling->seen.below, NSEC_PER_SEC, elapsed);
+	uint64_t above = scale(counts->above - sampling->seen.above, NSEC_PER_SEC, elapsed);
+	uint64_t between = scale(counts->between - sampling->seen.between, NSEC_PER_SEC, elapsed);
+	uint64_t ns = scale(counts->ns - sampling->seen.ns, NSEC_PER_SEC, elapsed);
+	uint64_t budget = sampling->max_rate;
 
 	sampling->looked = now;
-	sampling->below = counts->below;
-	sampling->above = counts->above;
-	share = above + budget / 5 < budget ? budget - above : max_u64(budget / 5, 1);
-	sampling->rate_period = next_period(sampling, below, share);
-	sampling->rate_threshold = next_threshold(sampling, above);
+	sampling->seen = *counts;
+	if (is_crowded(sampling, above))
+		sampling->rate_period = period_of_all(sampling, ns);
+	else
+		sampling->rate_period = next_period(sampling, below, budget - above);
+	sampling->rate_threshold = next_threshold(sampling, above, between);
 	new = sampling__level(sampling);
 	if (new.period_ns == old.period_ns && new.threshold_ns == old.threshold_ns)
 		return false;

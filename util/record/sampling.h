@@ -5,6 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Samples so far: of blocks below the threshold in force, and of the others. */
+struct sampling_counts {
+	uint64_t below;
+	uint64_t above;
+	/* Blocks, not samples, about: of those below, as long as the threshold to come back to. */
+	uint64_t between;
+	uint64_t ns; /* off the CPU, for which all of them stand */
+};
+
 /*
  * How much is sampled: the period of the draw and the threshold from which on blocks are
  * exact. Three ask for them: the user (--off-cpu-period, --off-cpu-thresh), who is the least;
@@ -20,8 +29,7 @@ struct sampling {
 	uint64_t cost_period; /* of --max-overhead; 0: it is content */
 	uint32_t max_rate;    /* samples a second, 0: no budget */
 	uint64_t looked;      /* when, CLOCK_MONOTONIC */
-	uint64_t below;	      /* samples until then */
-	uint64_t above;
+	struct sampling_counts seen; /* until then */
 	uint64_t changes; /* of what is in force */
 };
 
@@ -29,12 +37,7 @@ struct sampling {
 struct sampling_level {
 	uint64_t period_ns;
 	uint64_t threshold_ns;
-};
-
-/* Samples so far: of blocks below the threshold in force, and of the others. */
-struct sampling_counts {
-	uint64_t below;
-	uint64_t above;
+	uint64_t lower_ns; /* where the threshold would come back to next */
 };
 
 /* now: ns, CLOCK_MONOTONIC, when the recording begins. period 0 and max_rate 0: exact. */
@@ -53,7 +56,8 @@ uint64_t sampling__due(const struct sampling *sampling, const struct sampling_co
  * Compares the rate since the last look with the budget. True: what is in force has changed.
  * The period follows the rate that it was seen to give, as if all blocks were shorter than
  * it; where they are not, the next looks mend it. Once blocks above the threshold take most
- * of the budget by themselves, the threshold is doubled.
+ * of the budget by themselves, the threshold goes up. It comes back by halves, once those that
+ * it would have above it then leave most of the budget.
  */
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
 

@@ -68,15 +68,25 @@ static int write_sample(void *ctx, const struct sample *sample)
 	return sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
 }
 
+/* For the budget. A sample that was drawn stands for so many blocks of its length. */
+static void count(struct sink *sink, const struct sample *sample)
+{
+	sink->counts.ns += sample->period;
+	if (sample->measured >= sink->level.threshold_ns) {
+		sink->counts.above++;
+		return;
+	}
+	sink->counts.below++;
+	if (sample->measured && sample->measured >= sink->level.lower_ns)
+		sink->counts.between += sample->period / sample->measured;
+}
+
 static int sink__sample(void *ctx, const struct sample *sample)
 {
 	struct sink *sink = ctx;
 	int err;
 
-	if (sample->measured >= sink->threshold_ns)
-		sink->counts.above++;
-	else
-		sink->counts.below++;
+	count(sink, sample);
 	err = chains__sample(&sink->chains, sample);
 	if (err)
 		return err;

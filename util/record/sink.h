@@ -27,7 +27,7 @@ struct sink {
 	uint64_t runqueue_ns;  /* of that, in runqueue-time */
 	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
-	uint64_t threshold_ns;	/* in force, for the counts */
+	struct sampling_level level; /* in force, for the counts */
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
 	struct capture_tally idle; /* samples of offcpu-idle */
 	struct capture_tally wakeups; /* samples of wakeup-time */

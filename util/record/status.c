@@ -50,11 +50,17 @@ struct status *status__new(bool quiet)
 	return status;
 }
 
+/* Whether there is a line, and the terminal is ours now. */
+static bool may_show(const struct status *status)
+{
+	return status && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
 void status__show(struct status *status, const struct status_figures *figures)
 {
 	char samples[32], lost[32], bytes[32];
 
-	if (!status || tcgetpgrp(STDERR_FILENO) != getpgrp())
+	if (!may_show(status))
 		return;
 	snprintf(status->text, sizeof(status->text),
 		 "[ denet-record: %" PRIu64 " s, %s samples, %s, %s lost ]",
@@ -65,11 +71,25 @@ void status__show(struct status *status, const struct status_figures *figures)
 	draw();
 }
 
+void status__show_watch(struct status *status, const struct status_figures *figures)
+{
+	char blocks[32], lost[32];
+
+	if (!may_show(status))
+		return;
+	snprintf(status->text, sizeof(status->text),
+		 "[ denet-record: %" PRIu64 " s, %s blocks, %s lost ]",
+		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
+		 units__format_count(figures->blocks, blocks, sizeof(blocks)),
+		 units__format_count(figures->lost, lost, sizeof(lost)));
+	draw();
+}
+
 void status__show_unwinding(struct status *status, uint64_t left)
 {
 	char samples[32];
 
-	if (!status || tcgetpgrp(STDERR_FILENO) != getpgrp())
+	if (!may_show(status))
 		return;
 	snprintf(status->text, sizeof(status->text),
 		 "[ denet-record: unwinding the stacks of %s samples ]",

@@ -12,6 +12,7 @@ struct status_figures {
 	uint64_t elapsed_ns;
 	uint64_t samples;
 	uint64_t bytes;
+	uint64_t blocks;
 	uint64_t lost;
 };
 
@@ -21,8 +22,11 @@ struct status_figures {
  */
 struct status *status__new(bool quiet);
 
-/* Shows the figures, unless another program has the terminal now. */
+/* Shows the figures but blocks, unless another program has the terminal now. */
 void status__show(struct status *status, const struct status_figures *figures);
+
+/* The same of a watch, which counts blocks and has no samples and no file. */
+void status__show_watch(struct status *status, const struct status_figures *figures);
 
 /* Instead of them: that so many samples are still being unwound. */
 void status__show_unwinding(struct status *status, uint64_t left);

@@ -35,11 +35,17 @@ static char *format_sampling(const struct summary *summary, char *buf, size_t si
 	char period[32], threshold[32];
 
 	buf[0] = '\0';
-	if (summary->period_ns)
+	if (!summary->period_ns)
+		return buf;
+	/* Below a threshold of 0 there is nothing to draw; it may have been higher for a while. */
+	if (summary->threshold_ns)
 		snprintf(buf, size, "; %s one for each %s below %s, standard error %.2f %%",
 			 summary->too_dear ? "--max-overhead sampled" : "sampled",
 			 units__format_time(summary->period_ns, period, sizeof(period)),
 			 units__format_time(summary->threshold_ns, threshold, sizeof(threshold)),
+			 100 * summary__error(summary));
+	else if (summary->stats.drawn.count)
+		snprintf(buf, size, "; sampled for a while, standard error %.2f %%",
 			 100 * summary__error(summary));
 	return buf;
 }
@@ -49,7 +55,7 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
 	char path[4096], skipped[48] = "", unwound[64] = "";
-	uint64_t by_pointers = summary->chains.fell_back + summary->stats.lost_copies;
+	uint64_t by_pointers = summary->chains.fell_back + summary->stats.without_copy;
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "record/lengths.h"
 #include "record/signals.h"
+#include "record/status.h"
 #include "record/summary.h"
 #include "record/workload.h"
 
@@ -31,8 +32,16 @@ struct watch {
 	struct workload *workload;
 	struct capture *capture;
 	struct lengths lengths;
+	struct status *status;
+	uint64_t started;
 	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
+	uint64_t next_status;
 };
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 static bool has_targets(const struct watch_options *options)
 {
@@ -97,21 +106,40 @@ static int watch__start(struct watch *watch)
 		err = start_capture(watch);
 	if (!err && watch->workload)
 		err = workload__release(watch->workload);
-	if (!err && watch->options->delay_ns)
-		watch->begin = clock__now_ns() + watch->options->delay_ns;
-	return err;
+	if (err)
+		return err;
+	watch->started = clock__now_ns();
+	if (watch->options->delay_ns)
+		watch->begin = watch->started + watch->options->delay_ns;
+	watch->next_status = watch->started + NSEC_PER_SEC;
+	watch->status = status__new(watch->options->quiet);
+	return 0;
 }
 
+/* Milliseconds until something is due, rounded up so that it is due by then. */
 static int next_timeout(const struct watch *watch, uint64_t now)
 {
-	uint64_t ms;
+	uint64_t due = now + WATCH_ROUND_MS * NSEC_PER_MSEC;
 
-	if (!watch->begin)
-		return WATCH_ROUND_MS;
-	if (watch->begin <= now)
-		return 0;
-	ms = (watch->begin - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return ms < WATCH_ROUND_MS ? (int)ms : WATCH_ROUND_MS;
+	if (watch->begin)
+		due = min_u64(due, watch->begin);
+	if (watch->status)
+		due = min_u64(due, watch->next_status);
+	return due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+}
+
+static void show_status(struct watch *watch, uint64_t now)
+{
+	struct capture_stats stats = { 0 };
+	struct status_figures figures = { .elapsed_ns = now - watch->started };
+
+	/* Without the accounts the line still tells how it goes. */
+	if (!capture__stats(watch->capture, &stats)) {
+		figures.blocks = stats.in_histogram.count;
+		figures.lost = summary__lost(&stats);
+	}
+	status__show_watch(watch->status, &figures);
+	watch->next_status = now + NSEC_PER_SEC;
 }
 
 static enum watch_end look_for_end(struct watch *watch)
@@ -131,6 +159,7 @@ static enum watch_end look_for_end(struct watch *watch)
 
 static int watch__loop(struct watch *watch, enum watch_end *end)
 {
+	uint64_t now;
 	int err;
 
 	for (*end = WATCH_GOES_ON; !*end;) {
@@ -139,7 +168,10 @@ static int watch__loop(struct watch *watch, enum watch_end *end)
 		if (err < 0 && err != -EINTR)
 			return err;
 		*end = look_for_end(watch);
-		if (*end || !watch->begin || clock__now_ns() < watch->begin)
+		now = clock__now_ns();
+		if (!*end && watch->status && now >= watch->next_status)
+			show_status(watch, now);
+		if (*end || !watch->begin || now < watch->begin)
 			continue;
 		watch->begin = 0;
 		err = capture__begin(watch->capture);
@@ -183,6 +215,9 @@ static int watch__finish(struct watch *watch)
 		pr_err("the histogram cannot be read: %s", strerror(-err));
 		return err;
 	}
+	/* stdout may be the same terminal. */
+	status__delete(watch->status);
+	watch->status = NULL;
 	watch->lengths.duration_ns = stats.end_ns - stats.start_ns;
 	watch->lengths.lost = summary__lost(&stats) + stats.unseen_births;
 	summary__print_stats(&stats);
@@ -213,6 +248,7 @@ int watch__run(const struct watch_options *options, int *status)
 		err = watch__finish(&watch);
 	if (!err)
 		*status = final_status(&watch, end);
+	status__delete(watch.status);
 	capture__delete(watch.capture);
 	if (watch.workload)
 		workload__terminate(watch.workload);

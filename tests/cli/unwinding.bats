@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# --call-graph dwarf from end to end, where memory is not what it was or not all there; and
+# what its samples cost: they are drawn, and unwound while it can be seen how many are left.
+
+load lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	unwind=$build/tests/unwind
+	target=
+}
+
+teardown() {
+	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
+}
+
+# need_copies: what was recorded last has copies of stacks.
+need_copies() {
+	refute grep -q 'no copies of user stacks' err || skip "no copies here: $(head -1 err)"
+}
+
+# chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,
+# a line each, as far as they have names.
+chains() {
+	perf script -F comm,period,ip,sym 2>/dev/null | awk -v comm="$1" -v ns="$2" '
+		/^[^[:space:]]/ { use = $1 == comm && $2 >= ns; chain = ""; next }
+		use && NF == 2 && $1 !~ /^ffff/ { chain = $2 (chain == "" ? "" : ";" chain) }
+		use && !NF { print chain; use = 0 }'
+}
+
+# waits_in LIBRARY: nofp has it mapped, and waits for a byte.
+waits_in() {
+	local pid
+
+	pid=$(pgrep -P "$recorder" -x nofp) && grep -q "/$1.so\$" "/proc/$pid/maps" &&
+		grep -q pipe_read "/proc/$pid/wchan"
+}
+
+@test "libraries that follow each other at one place are unwound as they were at the time" {
+	mkfifo gate
+	exec 9<>gate
+	denet-record --call-graph dwarf --off-cpu-thresh 0 -- setarch -R "$unwind/nofp" libraries \
+		"$unwind/small.so" "$unwind/large.so" "$unwind/small.so" <gate 2>err 3>&- &
+	recorder=$!
+	for library in small large small; do
+		until_true waits_in $library
+		printf x >&9
+	done
+	wait "$recorder"
+	need_copies
+	# At one place, or it proves nothing.
+	perf script --show-mmap-events 2>/dev/null |
+		sed -n 's/.*MMAP2.*\[\(0x[0-9a-f]*\)(.* r-xp .*\/\(small\|large\).so$/\1/p' >places
+	[ "$(wc -l <places)" = 3 ]
+	[ "$(sort -u places | wc -l)" = 1 ]
+	chains nofp 0 | grep ';wait_inside;' >ours
+	cat ours
+	small='main;wait_inside;wait_for_byte;[^;]*read'
+	[ "$(wc -l <ours)" = 3 ]
+	sed -n 1p ours | grep -q "$small\$"
+	sed -n 2p ours | grep -q 'main;wait_inside;go_between;wait_for_byte;[^;]*read$'
+	sed -n 3p ours | grep -q "$small\$"
+}
+
+@test "a page that is missing costs what lies beyond it, and the chain says that it is cut" {
+	denet-record -v --call-graph dwarf,32768 --off-cpu-thresh 20ms -- "$unwind/nofp" hole 2>err
+	need_copies
+	grep -q 'unwound: [0-9]* whole, 1 \[truncated\], 0 not' err
+	chains nofp 40000000 >ours
+	cat ours
+	# Of the 600 frames those below the hole, and nothing else.
+	[ "$(wc -l <ours)" = 1 ]
+	grep -qx '\(descend;\)\{20,\}nap_below_a_hole;take_nap;[^;]*nanosleep[^;]*\(;[^;]*nanosleep[^;]*\)\?' ours
+}
+
+@test "a stack below a guard page is copied up to there, and is whole" {
+	denet-record -v --call-graph dwarf,65528 --off-cpu-thresh 20ms -- "$unwind/nofp" guard 2>err
+	need_copies
+	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
+	chains nofp 40000000 >ours
+	cat ours
+	grep -q '^[^;]*clone[^;]*;start_thread;run_nap;descend;descend;descend;take_nap;' ours
+}
+
+@test "--call-graph dwarf draws one block for each 10 ms, keeps long ones, and says so" {
+	denet-record -v --call-graph dwarf --off-cpu-thresh 100ms -- "$naps" 2 300 2 2>err
+	need_copies
+	grep -q '; sampled one for each 10.000 ms below 100.000 ms, standard error ' err
+	# 1.2 s and more in naps of 2 ms: some 120 stand for 10 ms each, and the rest is not drawn.
+	perf script -F comm,period,event 2>/dev/null | grep '^ *napper' >nappers
+	[ "$(awk '$2 == 10000000' nappers | wc -l)" -ge 60 ]
+	# Only who was kept from its CPU for so long stands for more, for itself.
+	[ "$(awk '$2 < 10000000' nappers | wc -l)" = 0 ]
+	[ "$(sed -n 's/.*+ not drawn  *\([0-9]*\)  *[0-9]*$/\1/p' err)" -ge 100 ]
+	# The first thread waits for the others, longer than the threshold.
+	[ "$(perf script -F comm,period,event 2>/dev/null | awk '$1 == "naps" && $2 > 400000000' | wc -l)" -ge 1 ]
+}
+
+@test "on a terminal it counts the samples that are left to unwind" {
+	# Who never comes back has its stack copied when all is over.
+	"$build/tests/workloads/crowd" --processes 300 --ms 60000 >said 3>&- &
+	target=$!
+	until_true grep -q READY said
+	script -qec 'denet-record --call-graph dwarf -a -- sleep 0.1' /dev/null >tty </dev/null
+	tr '\r' '\n' <tty | sed 's/\x1b\[K//g' >lines
+	cat lines
+	grep -q '^\[ denet-record: unwinding the stacks of [1-9][0-9,]* samples \]$' lines
+	# And erases it.
+	grep '^\[ denet-record: ' lines | tail -1 | grep -q 's off-CPU in'
+}
