@@ -35,6 +35,7 @@ struct waiter {
 	int file;
 	sem_t sem;
 	unsigned long round; /* the wait that is about to begin, from 1 */
+	unsigned long long before; /* how often the thread had left its CPU before it */
 	uint64_t asked;	     /* ns that the waker held the waiter asleep, in all */
 };
 
@@ -131,6 +132,7 @@ KNOWN static void repeat_wait(struct waiter *waiter)
 	for (unsigned long i = 1; i <= waiter->count; i++) {
 		uint64_t start = workload__now();
 
+		waiter->before = workload__voluntary();
 		__atomic_store_n(&waiter->round, i, __ATOMIC_RELEASE);
 		waiter->way->wait(waiter);
 		waiter->truth.bracket_ns += workload__now() - start;
@@ -164,7 +166,7 @@ static void *start_waking(void *arg)
 		uint64_t start;
 
 		while (__atomic_load_n(&waiter->round, __ATOMIC_ACQUIRE) != i ||
-		       !workload__sleeps(waiter->tid))
+		       !workload__sleeps(waiter->tid, waiter->before))
 			workload__nanosleep(100000);
 		start = workload__now();
 		workload__nanosleep(waiter->ns);
