@@ -132,9 +132,13 @@ nothing_invented() {
 }
 
 @test "-p: a target's PID that another process has now is not followed" {
-	"$naps" 1 3 100 >/dev/null 3>&- &
+	mkfifo gate
+	sh -c 'read -r line <gate' 3>&- &
 	old=$!
-	run -0 denet-record -p "$old"
+	start_recording -p "$old"
+	echo >gate
+	finish_recording
+	[ "$status" = 0 ]
 	until_true gone "$old"
 	run denet-record -p "$old" -- true
 	[ "$status" != 0 ]

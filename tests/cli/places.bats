@@ -106,7 +106,7 @@ readable() {
 
 @test "a program that was deleted or replaced meanwhile keeps no wrong build-id" {
 	cp "$naps" first
-	./first 1 300 20 >out 3>&- &
+	./first 1 3000 20 >out 3>&- &
 	pid=$!
 	until_true grep -q READY out
 	start_recording -p "$pid"
@@ -125,7 +125,7 @@ readable() {
 	grep -q libc ids
 
 	cp "$naps" gone
-	./gone 1 300 20 >out2 3>&- &
+	./gone 1 3000 20 >out2 3>&- &
 	pid=$!
 	until_true grep -q READY out2
 	rm gone
