@@ -196,7 +196,7 @@ run_bats() {
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		run_limited "$limit" bats --formatter tap "$file"
+		run_limited "$limit" bats --formatter tap --print-output-on-failure "$file"
 		judge "$1/$name" $? 0
 	done
 }

@@ -55,6 +55,16 @@ static int start_workload(struct workload *workload)
 	return err ? err : workload__await(workload, "READY");
 }
 
+/* The waits of its threads between their first sleep and their last, as the kernel counted. */
+static uint64_t blocks_counted(const struct workload *workload)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++)
+		sum += workload->truths[i].voluntary;
+	return sum;
+}
+
 FIXTURE_SETUP(copies)
 {
 	SKIP_FOR(session__refused());
@@ -136,8 +146,9 @@ TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
 		EXPECT_LE(end, self->stack_end);
 		missing += self->stack_end - sample->copy->regs[7] < variant->bytes;
 	}
-	/* Each thread sleeps in 32 stacks. */
-	EXPECT_LE(64, taken);
+	/* Each thread sleeps in 32 stacks; a timer may be over before it has gone. */
+	EXPECT_LT(32, blocks_counted(&self->workload));
+	EXPECT_LE(blocks_counted(&self->workload), taken);
 	EXPECT_LE(1, first);
 	if (variant->bytes == CAPTURE_MAX_COPY)
 		EXPECT_LE(1, missing);
@@ -264,8 +275,9 @@ TEST_F(chosen, only_who_is_chosen_has_copies)
 	ASSERT_EQ(0, session__close(&self->session));
 	for (size_t i = 0; i < self->session.nr; i++)
 		with += self->session.samples[i].copy != NULL;
-	EXPECT_LE(64, self->session.nr);
-	EXPECT_LE(variant->chosen ? 64 : 0, with);
+	EXPECT_LT(32, blocks_counted(&self->workload));
+	EXPECT_LE(blocks_counted(&self->workload), self->session.nr);
+	EXPECT_LE(variant->chosen ? blocks_counted(&self->workload) : 0, with);
 	EXPECT_LE(with, variant->chosen ? self->session.nr : 0);
 }
 

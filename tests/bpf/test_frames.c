@@ -72,7 +72,8 @@ TEST_F(frames, of_chains_that_lead_astray_are_those_that_the_kernel_finds)
 
 	SKIP_FOR(session__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
-	EXPECT_SAME(20 * 15);
+	/* 15 naps in each round; a timer may be over before the thread has gone to sleep. */
+	EXPECT_SAME(20 * 14);
 	EXPECT_EQ(MAX_FRAMES, self->skel->bss->result.deepest);
 }
 

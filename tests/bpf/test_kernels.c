@@ -131,9 +131,12 @@ TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 						 .user = self->user };
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		EXPECT_EQ(truth->voluntary, sum.count);
+		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
 		none.count += !sum.count;
+		/* It may wait for a page beside its sleep. */
+		filter.function = "sleep_and_exit";
+		EXPECT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
 	}
 	EXPECT_LE(none.count, 1);
 	EXPECT_EQ(0, self->session.stats.unseen_switches);

@@ -24,11 +24,18 @@ FIXTURE_VARIANT(threads)
 	const char *name;
 	const char *count;
 	uint64_t threshold_ns;
+	const char *around; /* the function whose switches are counted, around the wait */
 };
 
-FIXTURE_VARIANT_ADD(threads, direct) { "threads", "1000", 0 };
-FIXTURE_VARIANT_ADD(threads, accumulated) { "threads", "1000", 500 * NSEC_PER_MSEC };
-FIXTURE_VARIANT_ADD(threads, of_many_processes) { "forks", "300", 500 * NSEC_PER_MSEC };
+FIXTURE_VARIANT_ADD(threads, direct) { "threads", "1000", 0, "start_sleeping" };
+FIXTURE_VARIANT_ADD(threads, accumulated)
+{
+	"threads", "1000", 500 * NSEC_PER_MSEC, "start_sleeping"
+};
+FIXTURE_VARIANT_ADD(threads, of_many_processes)
+{
+	"forks", "300", 500 * NSEC_PER_MSEC, "sleep_and_exit"
+};
 
 FIXTURE_SETUP(threads)
 {
@@ -71,11 +78,14 @@ TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 						 .states = "SD", .function = "wait_once",
 						 .user = self->user };
 
-		ASSERT_EQ(truth->voluntary, session__sum(&self->session, &filter).count);
+		ASSERT_LE(session__sum(&self->session, &filter).count, truth->voluntary);
+		/* It may wait for a page beside its sleep. */
+		filter.function = variant->around;
+		ASSERT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
 		none += !truth->voluntary;
 	}
 	/* A timer can be over before its thread has gone to sleep, but not as a rule. */
-	EXPECT_LT(none, self->workload.nr_truths / 100);
+	EXPECT_LT(none, self->workload.nr_truths / 10);
 }
 
 /*

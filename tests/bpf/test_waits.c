@@ -97,13 +97,21 @@ TEST_F(waits, each_wait_is_one_block)
 		struct session_filter filter = waits_of(truth, self->user);
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		EXPECT_LE(truth->count, sum.count + self->session.stats.unseen_switches)
-		TH_LOG("%s", truth->comm);
+		/* A timer may be over before its thread has gone: then there is no block. */
+		if (strcmp(truth->what, "nanosleep")) {
+			EXPECT_LE(truth->count, sum.count + self->session.stats.unseen_switches)
+			TH_LOG("%s", truth->comm);
+		}
 		if (!filter.function)
 			continue;
-		/* One whose end was not shown is counted as such. */
+		/*
+		 * It may wait for a page beside the wait that is known. One whose end was not
+		 * shown is counted as such.
+		 */
 		EXPECT_LE(sum.count, truth->voluntary)
 		TH_LOG("%s", truth->comm);
+		filter.function = "start_waiting";
+		sum = session__sum(&self->session, &filter);
 		EXPECT_LE(truth->voluntary, sum.count + self->session.stats.unseen_switches)
 		TH_LOG("%s", truth->comm);
 	}
@@ -210,32 +218,40 @@ TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 	}
 }
 
+/* How long a nap is in the end nobody knows; which of them are samples depends on that alone. */
 TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 {
 	const struct capture_stats *stats = &self->session.stats;
-	size_t own = 0, samples = 0;
+	uint64_t own = 0, sums = 0, summed = 0;
+	const struct truth *truth;
 
 	SKIP_FOR(session__refused());
+	truth = workload__truth(&self->workload, "w-nanosleep");
+	ASSERT_TRUE(truth != NULL);
 	for (size_t i = 0; i < self->session.nr; i++) {
 		const struct sample *sample = &self->session.samples[i];
 
 		if (!frames__call(&sample->user, self->user, "wait_nanosleep") ||
 		    sample->state != 'S')
 			continue;
-		samples++;
-		own += sample->count == 1 && sample->period >= variant->threshold_ns;
+		if (sample->period >= variant->threshold_ns * sample->count) {
+			EXPECT_EQ(1, sample->count);
+			own++;
+		} else {
+			sums++;
+			summed += sample->count;
+		}
 	}
+	EXPECT_LT(0, own + summed);
+	EXPECT_LE(own + summed, truth->voluntary);
 	if (!variant->threshold_ns) {
 		EXPECT_EQ(0, stats->accumulated.count);
-	}
-	if (variant->threshold_ns < 20 * NSEC_PER_MSEC) {
-		EXPECT_EQ(own, samples);
-		EXPECT_LE(own, 10);
-		EXPECT_LE(10, own + stats->unseen_switches);
+	} else if (variant->threshold_ns < 20 * NSEC_PER_MSEC) {
+		EXPECT_LT(0, own);
 	} else {
-		EXPECT_EQ(0, own);
-		EXPECT_GT(10, samples);
-		EXPECT_LE(60, stats->accumulated.count + stats->unseen_switches);
+		EXPECT_LT(0, summed);
+		/* One for each window, as the stack is one. */
+		EXPECT_LE(sums, stats->windows + 1);
 	}
 }
 

@@ -352,7 +352,7 @@ static const struct sample *still_blocked(const struct session *session, pid_t t
 
 TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 {
-	const char *const argv[] = { "starve", "--wait", "--ms", "50", "--hog", "800", NULL };
+	const char *const argv[] = { "starve", "--wait", "--ms", "150", "--hog", "800", NULL };
 	const struct sched_param first = { .sched_priority = 2 }, normal = { 0 };
 	struct workload workload = { 0 };
 	struct session session = { 0 };
@@ -377,7 +377,9 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	sample = still_blocked(&session, starved);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ('S', sample->state);
-	EXPECT_LE(50 * NSEC_PER_MSEC * (100 - TOLERANCE) / 100, sample->period - sample->runqueue);
+	ASSERT_EQ(1, workload.nr_truths);
+	EXPECT_LT(0, workload.truths[0].requested_ns);
+	EXPECT_LE(workload.truths[0].requested_ns, sample->period - sample->runqueue);
 	EXPECT_LT(0, sample->runqueue);
 	/* The leader waits for the others, and nobody has woken it. */
 	sample = still_blocked(&session, workload.pid);

@@ -58,9 +58,12 @@ TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 						 .function = "wait_bottom", .user = self->user };
 		struct capture_tally sum = session__sum(&self->session, &filter);
 
-		EXPECT_EQ(truth->voluntary, sum.count);
+		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(truth->requested_ns * 99 / 100, sum.ns);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
+		/* It may wait for a page on the way to its sleep. */
+		filter.function = "start_walking";
+		EXPECT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
 	}
 	EXPECT_EQ(0, self->session.stats.lost_stack.count);
 	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));

@@ -53,7 +53,7 @@ write_container() {
 
 @test "a program in a container has its build-id, though its path means nothing outside" {
 	write_container
-	unshare -m sh container.sh 1 300 20 >out 3>&- &
+	unshare -m sh container.sh 1 3000 20 >out 3>&- &
 	pid=$!
 	until_true grep -q READY out
 	[ ! -e '/only here' ]

@@ -11,12 +11,14 @@ setup() {
 }
 
 @test "--capture switch-out: the same chains, and -v says which way was taken" {
-	run -0 denet-record -v --capture switch-out -- "$naps" 2 10 10
+	before=$(stolen)
+	run -0 denet-record -v --capture switch-out --state S,D,R -- "$naps" 2 10 10 counts
+	echo "$output" >said
 	[[ "$output" == *'capture way switch-out (sched_switch): works, taken'* ]]
 	[[ "$output" == *'capture: switch-out (sched_switch);'* ]]
 	perf script | fold >folded
 	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
-	awk '/^napper-0;.*take_nap/ { ns += $NF } END { exit !(ns >= 1e8) }' folded
+	has_nap_time napper-0 said "$before"
 }
 
 @test "auto says of each way that it passes over why it does" {

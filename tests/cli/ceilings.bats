@@ -181,10 +181,9 @@ resident() {
 @test "a storm of 10,000 threads is recorded whole" {
 	denet-record --off-cpu-thresh 0 --max-overhead 0 -m 4M -v -- \
 		"$build/tests/workloads/threads" --count 10000 --parallel 200 --us 20000 >truth 2>err
-	[ "$(grep -c '^truth' truth)" = 10000 ]
 	grep -q ' 0 lost; wrote' err
-	perf script -F comm,tid,event >script 2>/dev/null
-	[ "$(awk '$1 == "brief" { print $2 }' script | sort -u | wc -l)" = 10000 ]
+	perf script -F comm,tid,event 2>/dev/null >script
+	all_who_waited truth script
 }
 
 @test "two recordings at once don't disturb each other" {

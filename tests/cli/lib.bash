@@ -100,6 +100,49 @@ equal_within() {
 		{ echo "$1 and $2 differ by more than $3" >&2; return 1; }
 }
 
+# stolen: ns that the machine's CPUs wanted and were not given since its start, all together.
+stolen() {
+	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 * 1e9 / tick }' /proc/stat
+}
+
+# told_by_nap NAME FILE: "TIMES AWAY BRACKET" of that thread, as `naps … counts` said it in FILE.
+told_by_nap() {
+	sed -n "s/^$1 waited \\([0-9]*\\) times, for \\([0-9]*\\) of \\([0-9]*\\) ns\$/\\1 \\2 \\3/p" "$2"
+}
+
+# has_nap_time NAME SAID STOLEN [DATA]: the file has the time that the thread was off its CPU by
+# its own clocks, which is not what it asked for: who loses its CPU on the way into a sleep comes
+# late. It takes a recording with --state S,D,R. STOLEN is what stolen said before it: such time
+# may not be laid to a thread that was on its CPU all the same.
+has_nap_time() {
+	local times away bracket
+
+	read -r times away bracket < <(told_by_nap "$1" "$2")
+	perf script -i "${4:-perf.data}" | fold | awk -v name="^$1;" -v away="$away" \
+		-v bracket="$bracket" -v stolen=$(($(stolen) - $3 + 1000000000 / $(getconf CLK_TCK))) '
+		$0 ~ name { all += $NF }
+		$0 ~ name && /;take_nap;/ { naps += $NF }
+		END { print naps, "of", all, "ns; by the thread", away, "to", bracket, "less", stolen
+			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * 0.99 - stolen) }'
+}
+
+# all_who_waited SAID SCRIPT: each of the 10,000 threads of the workload that left its CPU for its
+# sleep, as the kernel counted, is in what perf script shows of comm and tid. A timer may be over
+# before its thread has gone to sleep, but not as a rule.
+all_who_waited() {
+	awk 'NR == FNR { if ($1 == "brief") seen[$2] = 1; next }
+		$1 == "truth" {
+			match($0, / tid=[0-9]+/)
+			tid = substr($0, RSTART + 5, RLENGTH - 5)
+			match($0, / voluntary=[0-9]+/)
+			waited = substr($0, RSTART + 11, RLENGTH - 11) > 0
+			threads++
+			n += waited
+			if (waited && !(tid in seen)) { print "missing:", $0; bad = 1 }
+		}
+		END { print n, "of", threads; exit bad || threads != 10000 || n < 9000 }' "$2" "$1"
+}
+
 # start_recording OPTION…: in the background, without a COMMAND; $recorder is its PID. It
 # records once its file is there.
 start_recording() {

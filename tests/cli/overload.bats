@@ -46,9 +46,11 @@ storm_with_a_stopped_reader() {
 	until_true bigger_than live.data 2000
 	kill -STOP "$recorder"
 	sleep 2
+	size=$(stat -c %s live.data)
 	kill -CONT "$recorder"
-	# The kernel writes into a ring what it lost once there is room in it again.
-	sleep 0.3
+	# The kernel writes into a ring what it lost once there is room in it again, which is so
+	# when what was in it is in the file.
+	until_true bigger_than live.data "$size"
 	kill -INT "$recorder"
 	finish_recording
 	[ "$status" = 0 ]

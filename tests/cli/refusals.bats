@@ -24,7 +24,7 @@ teardown() {
 }
 
 @test "a thread given as a process" {
-	"$naps" 1 100 20 >out 3>&- &
+	"$naps" 1 3000 20 >out 3>&- &
 	until_true grep -q READY out
 	for tid in "/proc/$!/task"/*; do tid=${tid##*/}; done
 	run -1 denet-record -p "$tid"

@@ -73,7 +73,7 @@ addresses_are_hidden() {
 	cp naps secret/hidden
 	id=$(readelf -n naps | sed -n 's/.*Build ID: //p')
 	[ -n "$id" ]
-	./secret/hidden 1 300 20 >out 3>&- &
+	./secret/hidden 1 3000 20 >out 3>&- &
 	until_true grep -q READY out
 	run -0 with bpf,perfmon,syslog ./denet-record -o a.data -p $! -- sleep 0.5
 	[ "$(grep -c CAP_SYS_PTRACE <<<"$output")" -ge 1 ]

@@ -66,6 +66,8 @@ shows_the_stuck_threads() {
 	[ -s objects ]
 	kill -INT "$recorder"
 	# It runs for a quarter of a second: looked for without a pause or a process of ours.
+	# Nor may it lack a CPU meanwhile.
+	renice -n -20 -p $BASHPID >renice.out
 	helper= end=$((SECONDS + 20))
 	while [ -z "$helper" ] && [ $SECONDS -lt $end ]; do
 		read -r helper _ 2>/dev/null </proc/"$recorder"/task/"$recorder"/children || true

@@ -15,8 +15,7 @@
 
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 
-/* Reads /proc/TID/status. 1 if the thread sleeps, 0 if it does not, -errno. */
-static int read_status(pid_t tid, struct switches *switches)
+int switches__read(pid_t tid, struct switches *switches)
 {
 	char path[64], line[256];
 	bool sleeps = false;
@@ -42,7 +41,7 @@ int switches__of_sleeper(pid_t tid, struct switches *switches)
 	uint64_t limit = clock__now_ns() + PATIENCE_NS;
 	int sleeps;
 
-	while (!(sleeps = read_status(tid, switches))) {
+	while (!(sleeps = switches__read(tid, switches))) {
 		if (clock__now_ns() >= limit)
 			return -ETIMEDOUT;
 		poll(NULL, 0, 1);
@@ -76,7 +75,7 @@ uint64_t switches__of_init(void)
 		struct switches switches = { 0 };
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid && read_status(tid, &switches) >= 0)
+		if (tid && switches__read(tid, &switches) >= 0)
 			sum += switches.voluntary + switches.involuntary;
 	}
 	if (dir)

@@ -12,6 +12,12 @@ struct switches {
 };
 
 /*
+ * Reads the counts of a thread. 1 if it said before that it sleeps, 0 if not, or -errno. It
+ * says so before it has left its CPU: look for a count that has grown.
+ */
+int switches__read(pid_t tid, struct switches *switches);
+
+/*
  * Waits, some seconds at most, until the thread sleeps, and reads its counts; they don't
  * move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
  */

@@ -18,6 +18,7 @@ struct stuck {
 	pthread_mutex_t *second;
 	pthread_barrier_t *both;
 	int about; /* what follows is the wait */
+	unsigned long long before; /* how often the thread had left its CPU before it */
 	uint64_t begin;
 	uint64_t asleep;
 };
@@ -34,6 +35,7 @@ KNOWN static void lock_both(struct stuck *stuck)
 	pthread_mutex_lock(stuck->first);
 	pthread_barrier_wait(stuck->both);
 	stuck->begin = workload__now();
+	stuck->before = workload__voluntary();
 	__atomic_store_n(&stuck->about, 1, __ATOMIC_RELEASE);
 	lock_second(stuck);
 }
@@ -62,6 +64,7 @@ KNOWN static void *start_sleeping(void *arg)
 	waits__begin(&stuck->truth, "nanosleep", "wait_forever");
 	gate__pass(&gate);
 	stuck->begin = workload__now();
+	stuck->before = workload__voluntary();
 	__atomic_store_n(&stuck->about, 1, __ATOMIC_RELEASE);
 	wait_forever();
 	return NULL;
@@ -70,7 +73,7 @@ KNOWN static void *start_sleeping(void *arg)
 static void stuck__wait_asleep(struct stuck *stuck)
 {
 	while (!__atomic_load_n(&stuck->about, __ATOMIC_ACQUIRE) ||
-	       !workload__sleeps(stuck->truth.tid))
+	       !workload__sleeps(stuck->truth.tid, stuck->before))
 		workload__nanosleep(100000);
 	stuck->asleep = workload__now();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exits MODE: tasks that end in unusual orders. Prints a line "life PID TID NAME" for each
- * whose off-CPU time is of interest.
+ * exits MODE: tasks that end in unusual orders. Prints a line for each whose off-CPU time is of
+ * interest: "life TID NAME WAITS AWAY BRACKET". It waited so often, by the kernel's count (a
+ * timer may be over before its thread has gone), and for AWAY to BRACKET ns; 0: not known.
  *   thread  a thread sleeps 30 ms in wait_last and exits, twenty times
  *   exec    a thread is blocked in wait_sibling for good when the process becomes naps
  *   kill    a child is blocked in wait_killed for good until it is killed after 50 ms
@@ -14,6 +15,7 @@
 #include <limits.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #define MS WORKLOAD_NSEC_PER_MSEC
@@ -43,31 +45,78 @@ KNOWN static void wait_latter(void)
 	workload__nanosleep(20 * MS);
 }
 
-static void live_as(const char *name)
+static void tell_life(int tid, const char *name, unsigned long long waits, uint64_t away,
+		      uint64_t bracket)
+{
+	printf("life %d %s %llu %llu %llu\n", tid, name, waits, (unsigned long long)away,
+	       (unsigned long long)bracket);
+	fflush(stdout);
+}
+
+/* Of one that goes on after its wait: its own clocks tell, unless it was driven out as well. */
+KNOWN static void live_through(const char *name, void (*wait)(void))
+{
+	struct waits truth = { 0 };
+	uint64_t wall, cpu;
+
+	prctl(PR_SET_NAME, name);
+	waits__begin(&truth, "nanosleep", "-");
+	cpu = workload__clock(CLOCK_THREAD_CPUTIME_ID);
+	wall = workload__clock(CLOCK_MONOTONIC);
+	wait();
+	wall = workload__clock(CLOCK_MONOTONIC) - wall;
+	cpu = workload__clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	waits__end(&truth);
+	tell_life(truth.tid, name, truth.voluntary,
+		  truth.involuntary || wall < cpu ? 0 : wall - cpu, wall);
+}
+
+/* Who never comes back from its wait; another one watches it. Processes share it. */
+struct victim {
+	uint64_t begin;
+	unsigned long long before; /* how often it had left its CPU before it waited */
+	int tid;		   /* 0: it is not about to wait */
+};
+
+KNOWN static void die_in(struct victim *victim, const char *name, void (*wait)(void))
 {
 	prctl(PR_SET_NAME, name);
-	printf("life %d %d %s\n", (int)getpid(), (int)workload__tid(), name);
-	fflush(stdout);
+	victim->begin = workload__now();
+	victim->before = workload__voluntary();
+	__atomic_store_n(&victim->tid, workload__tid(), __ATOMIC_RELEASE);
+	wait();
+}
+
+/* Returns once it has waited for ns at least, how long that was. */
+static uint64_t watch(struct victim *victim, uint64_t ns)
+{
+	uint64_t asleep;
+	int tid;
+
+	while (!(tid = __atomic_load_n(&victim->tid, __ATOMIC_ACQUIRE)) ||
+	       !workload__sleeps(tid, victim->before))
+		workload__nanosleep(100000);
+	asleep = workload__now();
+	workload__nanosleep(ns);
+	return workload__now() - asleep;
 }
 
 KNOWN static void *start_last(void *arg)
 {
-	live_as("brief");
-	wait_last();
+	live_through("brief", wait_last);
 	return arg;
 }
 
 KNOWN static void *start_sibling(void *arg)
 {
-	live_as("sibling");
-	wait_sibling();
-	return arg;
+	die_in(arg, "sibling", wait_sibling);
+	return NULL;
 }
 
-static pthread_t start(void *(*function)(void *))
+static pthread_t start(void *(*function)(void *), void *arg)
 {
 	pthread_t thread;
-	int err = pthread_create(&thread, NULL, function, NULL);
+	int err = pthread_create(&thread, NULL, function, arg);
 
 	if (err)
 		workload__fail("pthread_create", err);
@@ -77,35 +126,43 @@ static pthread_t start(void *(*function)(void *))
 static void run_threads(void)
 {
 	for (int i = 0; i < 20; i++)
-		pthread_join(start(start_last), NULL);
+		pthread_join(start(start_last, NULL), NULL);
 }
 
 static void run_exec(char *self)
 {
+	static struct victim sibling;
 	char path[PATH_MAX];
+	uint64_t away;
 
 	snprintf(path, sizeof(path), "%s/naps", dirname(self));
-	start(start_sibling);
-	/* Long enough for it to sleep: that its block is 40 ms is all that is asked for. */
-	workload__nanosleep(50 * MS);
-	execl(path, "naps", "1", "3", "10", NULL);
+	start(start_sibling, &sibling);
+	away = watch(&sibling, 50 * MS);
+	tell_life(sibling.tid, "sibling", 1, away, 0);
+	execl(path, "naps", "1", "3", "10", "counts", NULL);
 	workload__fail(path, errno);
 }
 
 static void run_kill(void)
 {
-	pid_t child = fork();
+	struct victim *victim = mmap(NULL, sizeof(*victim), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t away;
+	pid_t child;
 
+	if (victim == MAP_FAILED)
+		workload__fail("mmap", errno);
+	child = fork();
 	if (child < 0)
 		workload__fail("fork", errno);
 	if (!child) {
-		live_as("victim");
-		wait_killed();
+		die_in(victim, "victim", wait_killed);
 		_exit(0);
 	}
-	workload__nanosleep(50 * MS);
+	away = watch(victim, 50 * MS);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	tell_life(child, "victim", 1, away, workload__now() - victim->begin);
 }
 
 /* A child with the PID that is asked for; 0: any. */
@@ -131,14 +188,12 @@ static void run_reuse(void)
 	for (int i = 0; i < 5; i++) {
 		pid = fork_as(0);
 		if (!pid) {
-			live_as("former");
-			wait_former();
+			live_through("former", wait_former);
 			_exit(0);
 		}
 		waitpid(pid, NULL, 0);
 		if (!fork_as(pid)) {
-			live_as("latter");
-			wait_latter();
+			live_through("latter", wait_latter);
 			_exit(0);
 		}
 		waitpid(pid, NULL, 0);

@@ -15,12 +15,10 @@ KNOWN static void nap_once(struct waits *truth, unsigned int us)
 
 	waits__begin(truth, "nap", "nap_once");
 	start = workload__now();
-	workload__nanosleep(us * 1000ULL);
+	waits__sleep(truth, us * 1000ULL);
 	truth->bracket_ns = workload__now() - start;
 	waits__end(truth);
 	truth->comm = "lengths";
-	truth->count = 1;
-	truth->requested_ns = us * 1000ULL;
 }
 
 int main(int argc, char **argv)

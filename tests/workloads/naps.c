@@ -3,11 +3,13 @@
  * naps THREADS COUNT MS [counts]: named threads, each of which sleeps COUNT times for MS
  * milliseconds in take_nap(). Prints READY when all of them have begun; with a fourth word,
  * each tells how often it left its CPU to wait between its first nap and its last, by the
- * kernel's count: a nap that is over before the thread has gone is none.
+ * kernel's count: a nap that is over before the thread has gone is none; and of how many ns it
+ * was off its CPU for how many, by its own clocks: a nap that is begun late is a short one.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -47,20 +49,34 @@ static long waits_so_far(void)
 	return usage.ru_nvcsw;
 }
 
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void *run_thread(void *arg)
 {
 	struct naps *naps = arg;
+	uint64_t wall, cpu;
 	char name[16];
 	long waits;
 
 	pthread_barrier_wait(&naps->begun);
 	waits = waits_so_far();
+	cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	wall = read_clock(CLOCK_MONOTONIC);
 	for (unsigned long i = 0; i < naps->count; i++)
 		take_nap(naps->ms);
+	wall = read_clock(CLOCK_MONOTONIC) - wall;
+	cpu = read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	waits = waits_so_far() - waits;
 	prctl(PR_GET_NAME, name);
 	if (naps->counts)
-		printf("%s waited %ld times\n", name, waits);
+		printf("%s waited %ld times, for %ju of %ju ns\n", name, waits,
+		       (uintmax_t)(wall > cpu ? wall - cpu : 0), (uintmax_t)wall);
 	return NULL;
 }
 

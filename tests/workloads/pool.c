@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small server: workers that wait for work in epoll_wait, in accept and on a condition
- * variable, and one that holds everything up: it waits for a file's lock.
+ * variable, and one that holds everything up: it waits for a file's lock. Once all of them
+ * sleep, they do so for --ms milliseconds.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -18,9 +19,33 @@ static bool over;
 static int listener;
 static int epoll;
 
+enum { CONDVAR, ACCEPT, EPOLL, LOCKED, NR_WORKERS };
+
+/* How a worker is known to sleep: it has left its CPU since it was about to. */
+static struct {
+	int tid; /* 0: it is not about to */
+	unsigned long long before;
+} workers[NR_WORKERS];
+
+static void about_to_wait(int worker, const char *name)
+{
+	prctl(PR_SET_NAME, name);
+	workers[worker].before = workload__voluntary();
+	__atomic_store_n(&workers[worker].tid, workload__tid(), __ATOMIC_RELEASE);
+}
+
+static void wait_until_asleep(int worker)
+{
+	int tid;
+
+	while (!(tid = __atomic_load_n(&workers[worker].tid, __ATOMIC_ACQUIRE)) ||
+	       !workload__sleeps(tid, workers[worker].before))
+		workload__nanosleep(100000);
+}
+
 static void *wait_for_job(void *arg)
 {
-	prctl(PR_SET_NAME, "condvar");
+	about_to_wait(CONDVAR, "condvar");
 	pthread_mutex_lock(&mutex);
 	while (!over)
 		pthread_cond_wait(&work, &mutex);
@@ -30,7 +55,7 @@ static void *wait_for_job(void *arg)
 
 static void *wait_for_client(void *arg)
 {
-	prctl(PR_SET_NAME, "accept");
+	about_to_wait(ACCEPT, "accept");
 	close(accept(listener, NULL, NULL));
 	return arg;
 }
@@ -39,7 +64,7 @@ static void *wait_for_event(void *arg)
 {
 	struct epoll_event event;
 
-	prctl(PR_SET_NAME, "epoll");
+	about_to_wait(EPOLL, "epoll");
 	if (epoll_wait(epoll, &event, 1, -1) < 0)
 		workload__fail("epoll_wait", errno);
 	return arg;
@@ -49,7 +74,7 @@ static void *wait_for_lock(void *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
-	prctl(PR_SET_NAME, "locked");
+	about_to_wait(LOCKED, "locked");
 	if (fd < 0 || flock(fd, LOCK_EX))
 		workload__fail("flock", errno);
 	return NULL;
@@ -89,7 +114,7 @@ int main(int argc, char **argv)
 	struct epoll_event event = { .events = EPOLLIN };
 	char path[] = "/tmp/denet-pool-XXXXXX";
 	struct sockaddr_in address;
-	pthread_t threads[4];
+	pthread_t threads[NR_WORKERS];
 	int fds[2], own;
 
 	workload__parse(argc, argv, options);
@@ -99,14 +124,16 @@ int main(int argc, char **argv)
 	if (own < 0 || flock(own, LOCK_EX) || pipe(fds) ||
 	    epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event))
 		workload__fail("pool", errno);
-	if (pthread_create(&threads[0], NULL, wait_for_job, NULL) ||
-	    pthread_create(&threads[1], NULL, wait_for_client, NULL) ||
-	    pthread_create(&threads[2], NULL, wait_for_event, NULL) ||
-	    pthread_create(&threads[3], NULL, wait_for_lock, path))
+	if (pthread_create(&threads[CONDVAR], NULL, wait_for_job, NULL) ||
+	    pthread_create(&threads[ACCEPT], NULL, wait_for_client, NULL) ||
+	    pthread_create(&threads[EPOLL], NULL, wait_for_event, NULL) ||
+	    pthread_create(&threads[LOCKED], NULL, wait_for_lock, path))
 		workload__fail("pthread_create", errno);
+	for (int i = 0; i < NR_WORKERS; i++)
+		wait_until_asleep(i);
 	workload__nanosleep(options[0].value * WORKLOAD_NSEC_PER_MSEC);
 	end(&address, own, fds[1]);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < NR_WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	printf("path %s port %u\n", path, ntohs(address.sin_port));
 	unlink(path);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The thread "starved" sleeps for --ms milliseconds on CPU 0, where a real-time thread, "hog",
- * has begun to spin meanwhile: it is woken and gets no CPU. HOGGING is said once that is so;
- * the hog goes on for --hog milliseconds.
+ * has begun to spin meanwhile: it is woken and gets no CPU. HOGGING is said once that is so,
+ * after a truth that tells how long it was blocked at least; the hog goes on for --hog
+ * milliseconds.
  */
 #include "workload.h"
 
@@ -11,6 +12,9 @@
 static struct gate gate = GATE_INIT;
 static int starved_tid;
 static uint64_t sleep_ns, hog_ns;
+static struct waits truth = { .comm = "starved", .count = 1 };
+static unsigned long long before; /* how often it had left its CPU before it slept */
+static uint64_t due; /* it is not woken before; 0: it is not about to sleep */
 
 static void stay_on_first(void)
 {
@@ -34,6 +38,9 @@ KNOWN static void *start_starving(void *arg)
 	stay_on_first();
 	__atomic_store_n(&starved_tid, workload__tid(), __ATOMIC_RELEASE);
 	gate__pass(&gate);
+	waits__begin(&truth, "nanosleep", "sleep_and_starve");
+	before = workload__voluntary();
+	__atomic_store_n(&due, workload__now() + sleep_ns, __ATOMIC_RELEASE);
 	sleep_and_starve();
 	return NULL;
 }
@@ -47,18 +54,24 @@ static void spin_until(uint64_t end)
 static void *start_hogging(void *arg)
 {
 	struct sched_param param = { .sched_priority = 1 };
-	uint64_t start;
+	uint64_t start, end;
 
 	(void)arg;
 	prctl(PR_SET_NAME, "hog");
 	stay_on_first();
+	gate__pass(&gate);
 	/* The sleeper sleeps before the CPU is taken, on which it would not come that far. */
-	while (!workload__sleeps(starved_tid))
+	while (!__atomic_load_n(&due, __ATOMIC_ACQUIRE) ||
+	       !workload__sleeps(starved_tid, before))
 		workload__nanosleep(100000);
+	start = workload__now();
+	end = __atomic_load_n(&due, __ATOMIC_ACQUIRE);
+	truth.requested_ns = end > start ? end - start : 0;
 	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 		workload__fail("sched_setscheduler", errno);
 	start = workload__now();
 	spin_until(start + 2 * sleep_ns);
+	waits__print(&truth);
 	printf("HOGGING\n");
 	fflush(stdout);
 	spin_until(start + hog_ns);
@@ -77,10 +90,10 @@ int main(int argc, char **argv)
 		workload__fail("pthread_create", EAGAIN);
 	while (!__atomic_load_n(&starved_tid, __ATOMIC_ACQUIRE))
 		workload__nanosleep(100000);
-	workload__ready(wait);
-	gate__open(&gate);
 	if (pthread_create(&hog, NULL, start_hogging, NULL))
 		workload__fail("pthread_create", EAGAIN);
+	workload__ready(wait);
+	gate__open(&gate);
 	pthread_join(hog, NULL);
 	pthread_join(starved, NULL);
 	return 0;

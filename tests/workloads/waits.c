@@ -12,7 +12,7 @@
 
 struct waiter;
 
-/* A way of waiting. Without wake the wait ends by itself after ms. */
+/* A way of waiting. Without wake the wait ends by itself, after ms if that can be said. */
 struct way {
 	const char *name;
 	const char *function; /* innermost frame of ours; "-": libc is around the call */
@@ -35,7 +35,9 @@ struct waiter {
 	int file;
 	sem_t sem;
 	unsigned long round; /* the wait that is about to begin, from 1 */
-	uint64_t asked;	     /* ns that the waker held the waiter asleep, in all */
+	unsigned long long before; /* how often the thread had left its CPU before it */
+	uint64_t due;	     /* a wait that nobody ends is not over before */
+	uint64_t asked;	     /* ns that the waiter was known to be asleep, in all */
 };
 
 static struct gate gate = GATE_INIT;
@@ -131,10 +133,13 @@ KNOWN static void repeat_wait(struct waiter *waiter)
 	for (unsigned long i = 1; i <= waiter->count; i++) {
 		uint64_t start = workload__now();
 
+		waiter->before = workload__voluntary();
+		waiter->due = workload__now() + waiter->ns;
 		__atomic_store_n(&waiter->round, i, __ATOMIC_RELEASE);
 		waiter->way->wait(waiter);
 		waiter->truth.bracket_ns += workload__now() - start;
 	}
+	__atomic_store_n(&waiter->round, waiter->count + 1, __ATOMIC_RELEASE);
 }
 
 KNOWN static void *start_waiting(void *arg)
@@ -150,9 +155,22 @@ KNOWN static void *start_waiting(void *arg)
 	return NULL;
 }
 
+/* Until the waiter is in round i and known to sleep. False: the round is over. */
+static bool waiter__falls_asleep(struct waiter *waiter, unsigned long i)
+{
+	unsigned long round;
+
+	while ((round = __atomic_load_n(&waiter->round, __ATOMIC_ACQUIRE)) <= i) {
+		if (round == i && workload__sleeps(waiter->tid, waiter->before))
+			return true;
+		workload__nanosleep(100000);
+	}
+	return false;
+}
+
 /*
- * Wakes a waiter --count times. Its clock runs only while the waiter is known to sleep,
- * which makes what it timed a lower bound of what the waiter was off the CPU.
+ * Wakes a waiter --count times, or sees it sleep. Its clock runs only while the waiter is known
+ * to sleep, which makes what it timed a lower bound of what the waiter was off the CPU.
  */
 static void *start_waking(void *arg)
 {
@@ -161,17 +179,29 @@ static void *start_waking(void *arg)
 	prctl(PR_SET_NAME, "waker");
 	gate__pass(&gate);
 	for (unsigned long i = 1; i <= waiter->count; i++) {
-		uint64_t start;
+		uint64_t start, due;
 
-		while (__atomic_load_n(&waiter->round, __ATOMIC_ACQUIRE) != i ||
-		       !workload__sleeps(waiter->tid))
-			workload__nanosleep(100000);
+		if (!waiter__falls_asleep(waiter, i))
+			continue;
 		start = workload__now();
+		if (!waiter->way->wake) {
+			due = waiter->due;
+			/* Else it was that of the next round, perhaps. */
+			if (__atomic_load_n(&waiter->round, __ATOMIC_ACQUIRE) == i && due > start)
+				waiter->asked += due - start;
+			continue;
+		}
 		workload__nanosleep(waiter->ns);
 		waiter->asked += workload__now() - start;
 		waiter->way->wake(waiter);
 	}
 	return NULL;
+}
+
+/* How long a disk takes is not known. */
+static bool waiter__is_watched(const struct waiter *waiter)
+{
+	return waiter->way != &ways[WAY_FSYNC];
 }
 
 static void waiter__init(struct waiter *waiter, const struct way *way, unsigned long count,
@@ -201,7 +231,7 @@ static void waiter__start(struct waiter *waiter)
 {
 	int err = pthread_create(&waiter->thread, NULL, start_waiting, waiter);
 
-	if (!err && waiter->way->wake)
+	if (!err && waiter__is_watched(waiter))
 		err = pthread_create(&waiter->waker, NULL, start_waking, waiter);
 	if (err)
 		workload__fail("pthread_create", err);
@@ -212,14 +242,11 @@ static void waiter__start(struct waiter *waiter)
 static void waiter__finish(struct waiter *waiter)
 {
 	pthread_join(waiter->thread, NULL);
-	if (waiter->way->wake)
+	if (waiter__is_watched(waiter))
 		pthread_join(waiter->waker, NULL);
 	waiter->truth.comm = waiter->comm;
 	waiter->truth.count = waiter->count;
-	if (waiter->way->wake)
-		waiter->truth.requested_ns = waiter->asked;
-	else if (waiter->way != &ways[WAY_FSYNC])
-		waiter->truth.requested_ns = waiter->count * waiter->ns;
+	waiter->truth.requested_ns = waiter->asked;
 	waits__print(&waiter->truth);
 }
 

@@ -28,6 +28,7 @@ struct pair {
 	int futex;
 	int fds[2];
 	unsigned long round; /* the wait that is about to begin, from 1 */
+	unsigned long long before; /* how often the waiter had left its CPU before it */
 	uint64_t asked;
 };
 
@@ -71,6 +72,7 @@ KNOWN static void *start_waiting(void *arg)
 	for (unsigned long i = 1; i <= pair->count; i++) {
 		uint64_t start = workload__now();
 
+		pair->before = workload__voluntary();
 		__atomic_store_n(&pair->round, i, __ATOMIC_RELEASE);
 		pair->wait(pair);
 		pair->waiting.bracket_ns += workload__now() - start;
@@ -90,7 +92,7 @@ KNOWN static void *start_waking(void *arg)
 	waits__begin(&pair->waking, pair->way, pair->wake_function);
 	for (unsigned long i = 1; i <= pair->count; i++) {
 		while (__atomic_load_n(&pair->round, __ATOMIC_ACQUIRE) != i ||
-		       !workload__sleeps(pair->tid))
+		       !workload__sleeps(pair->tid, pair->before))
 			workload__nanosleep(100000);
 		start = workload__now();
 		workload__nanosleep(pair->ns);

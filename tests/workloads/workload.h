@@ -202,18 +202,29 @@ static inline __attribute__((always_inline)) void waits__sleep(struct waits *wai
 	waits->count++;
 }
 
-/*
- * True once thread tid of this process sleeps: only then is a waker sure that what it
- * times lies inside of the wait.
- */
-static inline bool workload__sleeps(pid_t tid)
+/* How often this thread has left its CPU by itself, by the kernel's count. */
+static inline __attribute__((always_inline)) unsigned long long workload__voluntary(void)
 {
-	char path[64], text[256];
-	const char *end;
+	struct rusage usage;
+
+	workload__usage(&usage);
+	return (unsigned long long)usage.ru_nvcsw;
+}
+
+/*
+ * True once a thread sleeps that had left its CPU so many times before: only then is a waker
+ * sure that what it times lies inside of the wait. That it says that it sleeps is not enough,
+ * since it says so before it goes, and between the two it may lose its CPU for long.
+ */
+static inline bool workload__sleeps(pid_t tid, unsigned long long before)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char path[64], text[4096];
+	const char *state, *count;
 	ssize_t len;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -222,9 +233,10 @@ static inline bool workload__sleeps(pid_t tid)
 	if (len <= 0)
 		return false;
 	text[len] = '\0';
-	/* The name may hold anything, so the state is what follows the last parenthesis. */
-	end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'S';
+	state = strstr(text, "\nState:\t");
+	count = strstr(text, key);
+	return state && state[strlen("\nState:\t")] == 'S' && count &&
+	       strtoull(count + strlen(key), NULL, 10) > before;
 }
 
 /* Set by --hold: who is done rests until the workload may end; see struct rest. */
