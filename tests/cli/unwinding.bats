@@ -58,11 +58,12 @@ waits_in() {
 	[ "$(sort -u places | wc -l)" = 1 ]
 	chains nofp 0 | grep ';wait_inside;' >ours
 	cat ours
-	small='main;wait_inside;wait_for_byte;[^;]*read'
+	# What the C library puts behind and in front of ours differs, and may have no names.
+	begin='main;\(run_library;\)\?wait_inside'
 	[ "$(wc -l <ours)" = 3 ]
-	sed -n 1p ours | grep -q "$small\$"
-	sed -n 2p ours | grep -q 'main;wait_inside;go_between;wait_for_byte;[^;]*read$'
-	sed -n 3p ours | grep -q "$small\$"
+	sed -n 1p ours | grep -q "$begin;wait_for_byte;"
+	sed -n 2p ours | grep -q "$begin;go_between;wait_for_byte;"
+	sed -n 3p ours | grep -q "$begin;wait_for_byte;"
 }
 
 @test "a page that is missing costs what lies beyond it, and the chain says that it is cut" {
@@ -73,7 +74,7 @@ waits_in() {
 	cat ours
 	# Of the 600 frames those below the hole, and nothing else.
 	[ "$(wc -l <ours)" = 1 ]
-	grep -qx '\(descend;\)\{20,\}nap_below_a_hole;take_nap;[^;]*nanosleep[^;]*\(;[^;]*nanosleep[^;]*\)\?' ours
+	grep -qx '\(descend;\)\{20,\}nap_below_a_hole;take_nap;.*' ours
 }
 
 @test "a stack below a guard page is copied up to there, and is whole" {
@@ -82,7 +83,7 @@ waits_in() {
 	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
 	chains nofp 40000000 >ours
 	cat ours
-	grep -q '^[^;]*clone[^;]*;start_thread;run_nap;descend;descend;descend;take_nap;' ours
+	grep -q '^[^;]*;[^;]*;run_nap;descend;descend;descend;take_nap;' ours
 }
 
 @test "--call-graph dwarf draws one block for each 10 ms, keeps long ones, and says so" {
