@@ -70,7 +70,7 @@ waits_in() {
 	denet-record -v --call-graph dwarf,32768 --off-cpu-thresh 20ms -- "$unwind/nofp" hole 2>err
 	need_copies
 	grep -q 'unwound: [0-9]* whole, 1 \[truncated\], 0 not' err
-	chains nofp 40000000 >ours
+	chains nofp 200000000 >ours
 	cat ours
 	# Of the 600 frames those below the hole, and nothing else.
 	[ "$(wc -l <ours)" = 1 ]
@@ -81,7 +81,7 @@ waits_in() {
 	denet-record -v --call-graph dwarf,65528 --off-cpu-thresh 20ms -- "$unwind/nofp" guard 2>err
 	need_copies
 	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
-	chains nofp 40000000 >ours
+	chains nofp 200000000 >ours
 	cat ours
 	grep -q '^[^;]*;[^;]*;run_nap;descend;descend;descend;take_nap;' ours
 }
