@@ -12,7 +12,7 @@
 #   boot   tests/boot/*.bats        no root: they boot a guest of their own
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (300); GUEST_FILTER=REGEX picks programs in guests,
+# program (300), VM_LIMIT for each guest (600); GUEST_FILTER=REGEX picks programs in guests,
 # GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
 # with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
 # receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine
@@ -25,7 +25,7 @@ O=$(realpath -m "${O:-build}")
 export O
 limit=${TEST_LIMIT:-300}
 fuzz_seconds=${FUZZ_SECONDS:-10}
-vm_limit=${VM_LIMIT:-300}
+vm_limit=${VM_LIMIT:-600}
 ways=${WAYS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS

@@ -17,7 +17,7 @@ setup_file() {
 		echo "$reason" >w/unable
 		return
 	fi
-	"$top/scripts/vm/boot.sh" -d w -s 2 -t 120 -r "$build/denet" \
+	"$top/scripts/vm/boot.sh" -d w -s 2 -t 240 -r "$build/denet" \
 		-r "$build/tests/workloads/threads" -r "$BATS_TEST_DIRNAME/suspend.sh" \
 		$kernel "$BATS_TEST_DIRNAME/suspend.sh '$build'" >boot 2>&1 ||
 		{ cat boot w/err; return 1; } >&2

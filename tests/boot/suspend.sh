@@ -27,7 +27,7 @@ fi
 
 clocks start
 "$build/denet" record -v --off-cpu-thresh 0 --window 100ms --max-overhead 0 \
-	-o live.data -- taskset 2 "$build/tests/workloads/threads" --count 8 --parallel 4 --us 4000000 \
+	-o live.data -- taskset 2 "$build/tests/workloads/threads" --count 8 --parallel 4 --us 6000000 \
 	>said 2>err &
 recorder=$!
 until [ "$(sleepers)" = 4 ]; do
@@ -36,7 +36,7 @@ until [ "$(sleepers)" = 4 ]; do
 done
 echo deep >/sys/power/mem_sleep
 # Far enough off for a slow guest to be asleep by then: an alarm that is over wakes nobody.
-echo +8 >$rtc
+echo +12 >$rtc
 clocks asleep
 echo mem >/sys/power/state || exit 1
 clocks awake
