@@ -3,9 +3,11 @@
  * --threads threads, each of which sleeps --rounds times for --us microseconds in each of
  * 2^--bits user stacks: the bits of the stack's number choose turn_left or turn_right at
  * each depth, below that wait_bottom. --split 1: the threads share the stacks, each sleeps in
- * its own part of them.
+ * its own part of them. --above BYTES: so much of the stack is in use besides.
  */
 #include "workload.h"
+
+#include <alloca.h>
 
 struct walker {
 	struct waits truth;
@@ -15,6 +17,7 @@ struct walker {
 	unsigned long rounds;
 	unsigned long first; /* of its stacks, and the distance to the next one */
 	unsigned long step;
+	unsigned long above;
 	uint64_t ns;
 };
 
@@ -55,7 +58,10 @@ KNOWN static void turn(struct walker *walker, unsigned long path, unsigned long 
 KNOWN static void *start_walking(void *arg)
 {
 	struct walker *walker = arg;
+	char *above = alloca(walker->above + 1);
 
+	memset(above, 0, walker->above + 1);
+	__asm__ volatile("" : : "r"(above) : "memory");
 	prctl(PR_SET_NAME, walker->comm);
 	/* Without this each sleep is 50 us longer than asked for. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -73,7 +79,7 @@ int main(int argc, char **argv)
 {
 	struct workload_option options[] = {
 		{ "threads", 2 }, { "bits", 8 }, { "rounds", 1 }, { "us", 10 },
-		{ "split", 0 },	  { "linger", 0 }, { 0 }
+		{ "split", 0 },	  { "linger", 0 }, { "above", 0 }, { 0 }
 	};
 	bool wait = workload__parse(argc, argv, options);
 	unsigned long nr = options[0].value;
@@ -90,6 +96,7 @@ int main(int argc, char **argv)
 		walker->first = options[4].value ? i : 0;
 		walker->step = options[4].value ? nr : 1;
 		walker->ns = options[3].value * 1000;
+		walker->above = options[6].value < 1 << 20 ? options[6].value : 1 << 20;
 		walker->truth.comm = walker->comm;
 		snprintf(walker->comm, sizeof(walker->comm), "walker-%u",
 			 (unsigned int)(i % 1000));
