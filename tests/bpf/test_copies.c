@@ -46,10 +46,10 @@ static uint64_t end_of_stack(pid_t pid)
 }
 
 /* Two threads that sleep in 32 stacks each, of which so many bytes lie above. */
-static int start_stacks(struct workload *workload, const char *above)
+static int start_stacks(struct workload *workload, const char *above, const char *us)
 {
 	const char *const argv[] = { "stacks", "--wait", "--threads", "2",     "--bits", "5",
-				     "--us",   "1000",	 "--above",   above, NULL };
+				     "--us",   us,	 "--above",   above, NULL };
 	int err = workload__start(workload, argv);
 
 	return err ? err : workload__await(workload, "READY");
@@ -57,7 +57,7 @@ static int start_stacks(struct workload *workload, const char *above)
 
 static int start_workload(struct workload *workload)
 {
-	return start_stacks(workload, "0");
+	return start_stacks(workload, "0", "1000");
 }
 
 /* The waits of its threads between their first sleep and their last, as the kernel counted. */
@@ -196,7 +196,7 @@ FIXTURE_SETUP(full_ring)
 	self->options.threshold_ns = 0;
 	self->options.copy_bytes = CAPTURE_MAX_COPY;
 	self->options.ring_pages = 32;
-	ASSERT_EQ(0, start_stacks(&self->workload, "65536"));
+	ASSERT_EQ(0, start_stacks(&self->workload, "65536", "5000"));
 }
 
 FIXTURE_TEARDOWN(full_ring)
@@ -236,6 +236,27 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 	EXPECT_EQ(self->session.lost,
 		  stats->lost_copies + stats->lost_ring.count + stats->lost_sideband);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
+}
+
+TEST_F(full_ring, those_that_nobody_chose_have_room_for_many_copies)
+{
+	const struct capture_stats *stats = &self->session.stats;
+
+	SKIP_FOR(session__refused());
+	self->options.ring_pages = 0;
+	/* With a lower one the rings are larger for that. */
+	self->options.threshold_ns = NSEC_PER_MSEC;
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!capture__copies(self->session.capture))
+		SKIP(return, "this kernel or way of capture has no copies");
+	/* Nothing is read until it has ended. */
+	ASSERT_EQ(0, workload__go(&self->workload));
+	ASSERT_EQ(0, workload__finish(&self->workload));
+	ASSERT_EQ(0, session__close(&self->session));
+	/* More than the rings of recordings without copies hold. */
+	EXPECT_LT(1 << 20, (int64_t)stats->copies * CAPTURE_MAX_COPY / 2);
+	EXPECT_EQ(0, stats->lost_copies);
+	EXPECT_EQ(0, stats->lost_ring.count);
 }
 
 FIXTURE(chosen)
