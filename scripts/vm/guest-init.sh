@@ -44,7 +44,7 @@ hand_over() {
 	load 9pnet_virtio.ko 9p.ko
 	mount_shared share /share || give_up 'cannot mount the share again'
 	$b cp /new/share/stdout /new/share/stderr /share/
-	! mount_shared work /work 2>/dev/null || $b cp -r /new/w/. /work/
+	! mount_shared work /out 2>/dev/null || $b cp -r /new/w/. /out/
 }
 
 $b mount -t proc proc /proc

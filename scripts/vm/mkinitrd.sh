@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
 
-mkdir -p "$root"/{bin,modules,proc,sys,dev,host,share,work,layer,new}
+mkdir -p "$root"/{bin,modules,proc,sys,dev,host,share,out,layer,new}
 cp "$(command -v busybox)" "$root/bin/busybox"
 cp "$here/guest-init.sh" "$root/init"
 chmod 755 "$root/init"
