@@ -314,8 +314,8 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
-	end = cpu->own.now;
-	cpu->own.now = 0;
+	/* The first hook of this switch was missed where the last that was shown had another next. */
+	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : 0;
 	slot->ran = 1;
 	since = take_stamp(slot);
 	woken = take_wakeup(slot);
@@ -368,15 +368,16 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
-/* Prev leaves the CPU: stamps it. Returns its slot, if it has one. */
+/* Prev leaves the CPU to next: stamps it. Returns its slot, if it has one. */
 static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struct task_struct *prev,
-					    __u32 state)
+					    struct task_struct *next, __u32 state)
 {
 	struct slot *slot;
 	__u64 now;
 
 	now = bpf_ktime_get_ns();
 	cpu->own.now = now;
+	cpu->own.next = next->pid;
 	if (!prev->pid || phase != WIRE_PHASE_RUNNING)
 		return NULL;
 	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
@@ -396,12 +397,13 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 	return slot;
 }
 
-static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev, __u32 state)
+static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev,
+					     struct task_struct *next, __u32 state)
 {
 	struct cpu *cpu = this_cpu();
 
 	if (cpu && phase >= WIRE_PHASE_RUNNING)
-		go_away(cpu, preempt, prev, state);
+		go_away(cpu, preempt, prev, next, state);
 	return 0;
 }
 
@@ -435,7 +437,7 @@ static __always_inline int handle_switch(void *ctx, bool preempt, struct task_st
 
 	if (!cpu || phase < WIRE_PHASE_RUNNING)
 		return 0;
-	slot = go_away(cpu, preempt, prev, state);
+	slot = go_away(cpu, preempt, prev, next, state);
 	if (slot)
 		park_stacks(ctx, cpu, slot);
 	return come_back(ctx, next, true);

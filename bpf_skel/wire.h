@@ -82,7 +82,9 @@ struct wire_hist {
 
 /* What user space reads of a CPU's room: the first bytes of its map value. */
 struct wire_cpu {
-	__u64 now; /* of the switch under way; 0: its first hook was missed */
+	__u64 now; /* of the last switch whose first hook was shown */
+	__u32 next; /* the thread that it gave the CPU to */
+	__u32 reserved;
 	__u64 random; /* state of the draw, 0: not seeded yet */
 	struct wire_accounts accounts;
 };

@@ -189,7 +189,7 @@ resident() {
 @test "two recordings at once don't disturb each other" {
 	start_target "$naps" 2 100000 3
 	for name in one two; do
-		denet-record -o $name.data -p "$target" --off-cpu-thresh 0 --window 50ms -v \
+		denet-record -o $name.data -p "$target" --off-cpu-thresh 0 --window 50ms -m 8M -v \
 			2>$name.err 3>&- &
 		eval "$name=$!"
 	done
