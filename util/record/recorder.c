@@ -18,6 +18,7 @@
 #include "record/overhead.h"
 #include "record/past.h"
 #include "record/rotation.h"
+#include "record/run.h"
 #include "record/sampling.h"
 #include "record/signals.h"
 #include "record/sink.h"
@@ -35,21 +36,10 @@
 /* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
 
-/* Why a recording ended. */
-enum recorder_end {
-	RECORDER_GOES_ON = 0,
-	RECORDER_WORKLOAD_ENDED,
-	RECORDER_TARGETS_ENDED,
-	RECORDER_SIGNAL,
-	RECORDER_FULL, /* --max-size */
-};
-
 /* The parts of one recording; each of them has its own file. */
 struct recorder {
 	const struct recorder_options *options;
-	struct signals *signals;
-	struct workload *workload;
-	struct capture *capture;
+	struct run run;
 	struct writer *writer;
 	struct hits *hits;
 	struct cache cache; /* what is to be copied there in the end */
@@ -59,39 +49,13 @@ struct recorder {
 	struct sampling sampling;
 	struct sink sink;
 	uint64_t earlier_bytes; /* of files that are closed */
-	struct status *status;
-	uint64_t started;
-	uint64_t begin; /* when the delay is over; 0: it is, or there is none */
 	uint64_t window_end;
-	uint64_t next_status;
 	uint64_t rounds; /* how often it woke up */
 };
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static bool has_targets(const struct recorder_options *options)
-{
-	return options->capture.nr_pids || options->capture.nr_tids;
-}
-
-/* COMMAND is recorded unless something else was asked for; else it is but a clock. */
-static bool records_workload(const struct recorder_options *options)
-{
-	return options->command && !options->capture.all && !has_targets(options);
-}
-
-static int start_workload(struct recorder *recorder)
-{
-	struct workload_options options = {
-		.argv = recorder->options->command,
-		.signals = recorder->signals,
-		.stdout_to_stderr = !strcmp(recorder->options->output, "-"),
-	};
-
-	return workload__prepare(&options, &recorder->workload);
 }
 
 /* Two recordings of the same load draw different blocks. */
@@ -124,16 +88,9 @@ static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
 	struct capture_sink sink;
-	pid_t pid;
 	int err;
 
-	if (records_workload(recorder->options)) {
-		pid = workload__pid(recorder->workload);
-		options.pids = &pid;
-		options.nr_pids = 1;
-	}
 	options.data_maps = recorder->options->raw_stacks;
-	options.delayed = recorder->options->delay_ns != 0;
 	sampling__init(&recorder->sampling, options.period_ns, options.threshold_ns,
 		       recorder->options->max_rate, clock__now_ns());
 	options.seed = make_seed();
@@ -145,16 +102,13 @@ static int start_capture(struct recorder *recorder)
 	err = sink__init(&recorder->sink, &sink, chains_mode(recorder->options));
 	if (err)
 		return err;
-	recorder->capture = capture__new(&options, &sink, &err);
-	if (!recorder->capture)
-		return err;
-	err = capture__start(recorder->capture);
+	err = run__capture(&recorder->run, &options, &sink);
 	if (options.copy_chosen) {
 		recorder->sink.chains.choose = choose;
-		recorder->sink.chains.choose_ctx = recorder->capture;
+		recorder->sink.chains.choose_ctx = recorder->run.capture;
 	}
 	/* After that a process of ours is no target. */
-	if (!err && capture__copies(recorder->capture))
+	if (!err && capture__copies(recorder->run.capture))
 		err = chains__start(&recorder->sink.chains, options.max_frames);
 	return err;
 }
@@ -179,7 +133,7 @@ static uint32_t raw_stack_bytes(const struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 
-	return options->raw_stacks && capture__copies(recorder->capture) ?
+	return options->raw_stacks && capture__copies(recorder->run.capture) ?
 		       options->capture.copy_bytes :
 		       0;
 }
@@ -243,13 +197,13 @@ static int start_file(struct recorder *recorder)
 	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
 	 * eyes: with two C libraries it would unwind by the wrong one.
 	 */
-	if (existing.data_maps && recorder->workload)
-		existing.unmapped = workload__pid(recorder->workload);
+	if (existing.data_maps && recorder->run.workload)
+		existing.unmapped = workload__pid(recorder->run.workload);
 	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
 	existing.chains = &recorder->sink.chains;
 	existing.past = recorder->sink.past = recorder->past;
-	err = existing__write(&existing, recorder->capture);
+	err = existing__write(&existing, recorder->run.capture);
 	if (!err && recorder->hits)
 		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
 	return err ? err : begin_file(recorder);
@@ -257,27 +211,28 @@ static int start_file(struct recorder *recorder)
 
 static int recorder__start(struct recorder *recorder)
 {
+	const struct recorder_options *options = recorder->options;
+	const struct run_options run_options = {
+		.capture = &options->capture,
+		.command = options->command,
+		.stdout_to_stderr = !strcmp(options->output, "-"),
+		.delay_ns = options->delay_ns,
+		.quiet = options->quiet,
+		.name = "recording",
+	};
 	int err;
 
-	recorder->signals = signals__new(&err);
-	if (!recorder->signals)
-		return err;
-	err = start_workload(recorder);
+	err = run__init(&recorder->run, &run_options);
 	if (!err)
 		err = start_capture(recorder);
 	if (!err)
 		err = start_file(recorder);
-	if (!err && recorder->workload)
-		err = workload__release(recorder->workload);
+	if (!err)
+		err = run__release(&recorder->run);
 	if (err)
 		return err;
-	overhead__init(&recorder->overhead, recorder->capture, recorder->options->max_overhead_ppm);
-	recorder->started = clock__now_ns();
-	if (recorder->options->delay_ns)
-		recorder->begin = recorder->started + recorder->options->delay_ns;
-	recorder->window_end = recorder->started + recorder->options->window_ns;
-	recorder->next_status = recorder->started + NSEC_PER_SEC;
-	recorder->status = status__new(recorder->options->quiet);
+	overhead__init(&recorder->overhead, recorder->run.capture, options->max_overhead_ppm);
+	recorder->window_end = recorder->run.started + options->window_ns;
 	return 0;
 }
 
@@ -287,31 +242,25 @@ static bool looks_between_windows(const struct recorder *recorder)
 	return recorder->options->window_ns > NSEC_PER_SEC;
 }
 
-/* Milliseconds until something is due, rounded up so that it is due by then. */
-static int next_timeout(const struct recorder *recorder)
+/* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
+static uint64_t next_due(const struct recorder *recorder)
 {
-	uint64_t now = clock__now_ns(), due = recorder->window_end;
+	uint64_t due = recorder->window_end;
 
-	if (recorder->begin)
-		due = min_u64(due, recorder->begin);
-	if (recorder->status)
-		due = min_u64(due, recorder->next_status);
 	if (looks_between_windows(recorder))
 		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
 					   sampling__due(&recorder->sampling,
 							 &recorder->sink.counts)));
 	if (recorder->past)
 		due = min_u64(due, rotation__due(&recorder->rotation));
-	if (due <= now)
-		return 0;
-	return (int)min_u64((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, 60000);
+	return due;
 }
 
 static int end_window(struct recorder *recorder)
 {
 	int err;
 
-	err = capture__drain(recorder->capture);
+	err = capture__drain(recorder->run.capture);
 	if (!err)
 		err = writer__flush(recorder->writer);
 	if (!err && recorder->hits)
@@ -360,7 +309,7 @@ static int switch_file(struct recorder *recorder)
 
 static int switch_if_due(struct recorder *recorder, uint64_t now)
 {
-	bool asked = signals__take_switch(recorder->signals);
+	bool asked = signals__take_switch(recorder->run.signals);
 
 	if (!recorder->past)
 		return 0;
@@ -394,7 +343,7 @@ static int change_sampling(struct recorder *recorder, struct sampling_level old,
 	struct sampling_level new = sampling__level(&recorder->sampling);
 	char period[32], threshold[32];
 
-	capture__set_sampling(recorder->capture, new.period_ns, new.threshold_ns);
+	capture__set_sampling(recorder->run.capture, new.period_ns, new.threshold_ns);
 	recorder->sink.level = new;
 	pr_verbose("sampling: one for each %s of blocks below %s",
 		   units__format_time(new.period_ns, period, sizeof(period)),
@@ -442,46 +391,36 @@ static void show_status(struct recorder *recorder, uint64_t now)
 {
 	struct capture_stats stats = { 0 };
 	struct status_figures figures = {
-		.elapsed_ns = now - recorder->started,
+		.elapsed_ns = now - recorder->run.started,
 		.samples = recorder->sink.samples,
 		.bytes = recorder->earlier_bytes + writer__bytes(recorder->writer),
 	};
 
 	/* Without the accounts the line still tells how it goes. */
-	if (!capture__stats(recorder->capture, &stats))
+	if (!capture__stats(recorder->run.capture, &stats))
 		figures.lost = summary__lost(&stats);
-	status__show(recorder->status, &figures);
-	recorder->next_status = now + NSEC_PER_SEC;
+	status__show(recorder->run.status, &figures);
 }
 
-static enum recorder_end look_for_end(struct recorder *recorder)
+/* --max-size. */
+static bool is_full(const struct recorder *recorder)
 {
-	int signal = signals__read(recorder->signals);
-
-	if (signal) {
-		pr_verbose("%s: the recording ends", strsignal(signal));
-		return RECORDER_SIGNAL;
-	}
-	if (recorder->workload && workload__ended(recorder->workload))
-		return RECORDER_WORKLOAD_ENDED;
-	if (recorder->options->max_size &&
-	    writer__bytes(recorder->writer) >= recorder->options->max_size) {
-		pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
-			recorder->options->max_size / 1024);
-		return RECORDER_FULL;
-	}
-	if (has_targets(recorder->options) && !capture__targets_alive(recorder->capture))
-		return RECORDER_TARGETS_ENDED;
-	return RECORDER_GOES_ON;
+	if (!recorder->options->max_size ||
+	    writer__bytes(recorder->writer) < recorder->options->max_size)
+		return false;
+	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
+		recorder->options->max_size / 1024);
+	return true;
 }
 
-/* Blocks are recorded once the delay is over. */
-static int end_delay(struct recorder *recorder, uint64_t now)
+static enum run_end look_for_end(struct recorder *recorder)
 {
-	if (!recorder->begin || now < recorder->begin)
-		return 0;
-	recorder->begin = 0;
-	return capture__begin(recorder->capture);
+	enum run_end end = run__look_for_end(&recorder->run);
+
+	/* Who set a limit is told of it, even where the last target has ended as well. */
+	if ((end == RUN_GOES_ON || end == RUN_TARGETS_ENDED) && is_full(recorder))
+		return RUN_FULL;
+	return end;
 }
 
 /* The work of one round, in the order in which one part may need the other. */
@@ -490,10 +429,10 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 	bool window_ended;
 	int err;
 
-	err = end_delay(recorder, now);
+	err = run__end_delay(&recorder->run, now);
 	if (err)
 		return err;
-	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->capture);
+	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->run.capture);
 	if (window_ended)
 		err = end_window(recorder);
 	if (!err)
@@ -504,15 +443,14 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 }
 
 /* Runs until something ends the recording; *end says what. */
-static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
+static int recorder__loop(struct recorder *recorder, enum run_end *end)
 {
 	uint64_t now;
 	int err;
 
-	for (*end = RECORDER_GOES_ON; !*end;) {
-		err = capture__poll(recorder->capture, next_timeout(recorder),
-				    signals__fd(recorder->signals));
-		if (err < 0 && err != -EINTR)
+	for (*end = RUN_GOES_ON; !*end;) {
+		err = run__poll(&recorder->run, next_due(recorder));
+		if (err)
 			return err;
 		now = clock__now_ns();
 		recorder->rounds++;
@@ -520,7 +458,7 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;
-		if (recorder->status && now >= recorder->next_status)
+		if (run__wants_status(&recorder->run, now))
 			show_status(recorder, now);
 	}
 	return 0;
@@ -534,9 +472,9 @@ static int stop_capture(struct recorder *recorder)
 	/* First, so that a second signal or a kill costs only what is still in the kernel. */
 	err = writer__flush(recorder->writer);
 	if (!err)
-		err = capture__stop(recorder->capture, RECORDER_DEADLINE_MS);
+		err = capture__stop(recorder->run.capture, RECORDER_DEADLINE_MS);
 	if (!err)
-		err = sink__finish_chains(&recorder->sink, RECORDER_UNWIND_MS, recorder->status);
+		err = sink__finish_chains(&recorder->sink, RECORDER_UNWIND_MS, recorder->run.status);
 	if (!err)
 		err = sink__finish(&recorder->sink);
 	flushed = writer__flush(recorder->writer);
@@ -557,7 +495,7 @@ static void summarize_sampling(const struct recorder *recorder, struct summary *
 static void summarize(struct recorder *recorder, struct summary *summary)
 {
 	*summary = (struct summary){
-		.way = capture__way(recorder->capture),
+		.way = capture__way(recorder->run.capture),
 		.ns = recorder->sink.ns,
 		.runqueue_ns = recorder->sink.runqueue_ns,
 		.split = recorder->sink.split,
@@ -567,40 +505,35 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,
 		.bytes = recorder->earlier_bytes,
-		.copies = capture__copies(recorder->capture),
+		.copies = capture__copies(recorder->run.capture),
 		.chains = recorder->sink.chains.stats,
 		.rotated = recorder->past,
 		.path = recorder->options->output,
 	};
 	summarize_sampling(recorder, summary);
-	if (capture__stats(recorder->capture, &summary->stats))
+	if (capture__stats(recorder->run.capture, &summary->stats))
 		pr_warn("the accounts of the recording cannot be read");
 }
 
 static int recorder__finish(struct recorder *recorder)
 {
 	struct summary summary;
-	pid_t workload = 0;
 	int err, closed;
 
-	if (recorder->workload && !workload__ended(recorder->workload))
-		workload = workload__pid(recorder->workload);
-	signals__finish(recorder->signals, workload);
-	if (recorder->begin)
+	run__finish(&recorder->run);
+	if (recorder->run.begin)
 		pr_warn("the recording ended before the delay of -D was over: nothing was "
 			"recorded");
 	err = stop_capture(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
-	if (recorder->workload)
-		workload__terminate(recorder->workload);
+	run__terminate(&recorder->run);
 	if (err) {
 		hits__delete(recorder->hits);
 		recorder->hits = recorder->sink.hits = NULL;
 	}
 	closed = close_file(recorder, RECORDER_DEADLINE_MS);
 	summarize(recorder, &summary);
-	status__delete(recorder->status);
-	recorder->status = NULL;
+	run__delete_status(&recorder->run);
 	err = err ? err : closed;
 	if (!err) {
 		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
@@ -612,35 +545,22 @@ static int recorder__finish(struct recorder *recorder)
 	return err;
 }
 
-/* The status of a COMMAND that was but a clock counts only where it came to its end. */
-static int final_status(struct recorder *recorder, enum recorder_end end)
-{
-	bool counts = end == RECORDER_WORKLOAD_ENDED || records_workload(recorder->options);
-	char *const *command = recorder->options->command;
-
-	return workload__final_status(recorder->workload, command ? command[0] : "", counts);
-}
-
 static void recorder__cleanup(struct recorder *recorder)
 {
-	status__delete(recorder->status);
-	capture__delete(recorder->capture);
 	sink__free(&recorder->sink);
 	writer__close(recorder->writer);
-	if (recorder->workload)
-		workload__terminate(recorder->workload);
-	workload__delete(recorder->workload);
 	hits__delete(recorder->hits);
 	cache__free(&recorder->cache);
 	past__delete(recorder->past);
 	rotation__free(&recorder->rotation);
-	signals__delete(recorder->signals);
+	/* Last: until here a signal is not to end us, with the file half closed. */
+	run__free(&recorder->run);
 }
 
 int recorder__run(const struct recorder_options *options, int *status)
 {
 	struct recorder recorder = { .options = options };
-	enum recorder_end end;
+	enum run_end end;
 	int err;
 
 	err = recorder__start(&recorder);
@@ -649,8 +569,7 @@ int recorder__run(const struct recorder_options *options, int *status)
 	err = recorder__loop(&recorder, &end);
 	if (err)
 		goto out;
-	if (end == RECORDER_WORKLOAD_ENDED)
-		err = workload__exec_error(recorder.workload);
+	err = run__exec_error(&recorder.run, end);
 	if (err) {
 		/* Nothing was recorded: an older file gets its name back. */
 		writer__discard(recorder.writer);
@@ -659,7 +578,7 @@ int recorder__run(const struct recorder_options *options, int *status)
 	}
 	err = recorder__finish(&recorder);
 	if (!err)
-		*status = final_status(&recorder, end);
+		*status = run__final_status(&recorder.run, end);
 out:
 	recorder__cleanup(&recorder);
 	return err;
