@@ -15,15 +15,14 @@
 #include "record/cgroups.h"
 #include "record/existing.h"
 #include "record/hits.h"
-#include "record/overhead.h"
 #include "record/past.h"
 #include "record/rotation.h"
 #include "record/run.h"
-#include "record/sampling.h"
 #include "record/signals.h"
 #include "record/sink.h"
 #include "record/status.h"
 #include "record/summary.h"
+#include "record/throttle.h"
 #include "record/workload.h"
 #include "symbol/cache.h"
 
@@ -45,8 +44,7 @@ struct recorder {
 	struct cache cache; /* what is to be copied there in the end */
 	struct past *past; /* NULL: there is one file only */
 	struct rotation rotation;
-	struct overhead overhead;
-	struct sampling sampling;
+	struct throttle throttle;
 	struct sink sink;
 	uint64_t earlier_bytes; /* of files that are closed */
 	uint64_t window_end;
@@ -84,6 +82,20 @@ static void choose(void *ctx, pid_t pid, bool chosen)
 		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
 }
 
+static void init_throttle(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	const struct throttle_options throttle_options = {
+		.period_ns = options->capture.period_ns,
+		.threshold_ns = options->capture.threshold_ns,
+		.max_overhead_ppm = options->max_overhead_ppm,
+		.max_rate = options->max_rate,
+		.between_windows = options->window_ns > NSEC_PER_SEC,
+	};
+
+	throttle__init(&recorder->throttle, &throttle_options, &recorder->sink);
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -91,11 +103,9 @@ static int start_capture(struct recorder *recorder)
 	int err;
 
 	options.data_maps = recorder->options->raw_stacks;
-	sampling__init(&recorder->sampling, options.period_ns, options.threshold_ns,
-		       recorder->options->max_rate, clock__now_ns());
+	init_throttle(recorder);
 	options.seed = make_seed();
-	options.period_ns = sampling__level(&recorder->sampling).period_ns;
-	recorder->sink.level = sampling__level(&recorder->sampling);
+	options.period_ns = sampling__level(&recorder->throttle.sampling).period_ns;
 	recorder->sink.reasons = options.reasons;
 	recorder->sink.idle_apart = options.all && !options.no_still_blocked;
 	recorder->sink.split = options.split_runqueue;
@@ -231,26 +241,16 @@ static int recorder__start(struct recorder *recorder)
 		err = run__release(&recorder->run);
 	if (err)
 		return err;
-	overhead__init(&recorder->overhead, recorder->run.capture, options->max_overhead_ppm);
+	throttle__start(&recorder->throttle, recorder->run.capture);
 	recorder->window_end = recorder->run.started + options->window_ns;
 	return 0;
-}
-
-/* The end of a window is waking up enough, unless windows are long. */
-static bool looks_between_windows(const struct recorder *recorder)
-{
-	return recorder->options->window_ns > NSEC_PER_SEC;
 }
 
 /* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
 static uint64_t next_due(const struct recorder *recorder)
 {
-	uint64_t due = recorder->window_end;
+	uint64_t due = min_u64(recorder->window_end, throttle__due(&recorder->throttle));
 
-	if (looks_between_windows(recorder))
-		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
-					   sampling__due(&recorder->sampling,
-							 &recorder->sink.counts)));
 	if (recorder->past)
 		due = min_u64(due, rotation__due(&recorder->rotation));
 	return due;
@@ -319,74 +319,6 @@ static int switch_if_due(struct recorder *recorder, uint64_t now)
 	return asked ? switch_file(recorder) : 0;
 }
 
-/* The recorder's own word in the file: how coarse the samples are from now on, and why. */
-static int tell_sampling(struct recorder *recorder, const struct writer_sampling *fields)
-{
-	uint32_t pid = (uint32_t)getpid();
-	struct writer_trace trace = {
-		.time = clock__now_ns(),
-		.pid = pid,
-		.tid = pid,
-		.fields = fields,
-		.size = sizeof(*fields),
-	};
-	int err;
-
-	err = writer__comm(recorder->writer, pid, pid, "denet-record");
-	return err ? err : writer__trace(recorder->writer, WRITER_SAMPLING, &trace);
-}
-
-/* Puts into force what was found, and has the file know. reason: the fields that say why. */
-static int change_sampling(struct recorder *recorder, struct sampling_level old,
-			   struct writer_sampling *reason)
-{
-	struct sampling_level new = sampling__level(&recorder->sampling);
-	char period[32], threshold[32];
-
-	capture__set_sampling(recorder->run.capture, new.period_ns, new.threshold_ns);
-	recorder->sink.level = new;
-	pr_verbose("sampling: one for each %s of blocks below %s",
-		   units__format_time(new.period_ns, period, sizeof(period)),
-		   units__format_time(new.threshold_ns, threshold, sizeof(threshold)));
-	reason->old_period_ns = old.period_ns;
-	reason->new_period_ns = new.period_ns;
-	reason->old_threshold_ns = old.threshold_ns;
-	reason->new_threshold_ns = new.threshold_ns;
-	return tell_sampling(recorder, reason);
-}
-
-static int watch_overhead(struct recorder *recorder, uint64_t now, bool window_ended)
-{
-	struct sampling_level old = sampling__level(&recorder->sampling);
-	struct writer_sampling reason = { .limit_ppm = recorder->options->max_overhead_ppm };
-	struct overhead_report report;
-	int ret;
-
-	if (now < overhead__due(&recorder->overhead) ||
-	    !(window_ended || looks_between_windows(recorder)))
-		return 0;
-	ret = overhead__look(&recorder->overhead, now, old.period_ns, &report);
-	if (ret <= 0)
-		return ret;
-	sampling__raise(&recorder->sampling, report.period_ns);
-	reason.bpf_ppm = report.bpf_ppm;
-	reason.own_ppm = report.own_ppm;
-	return change_sampling(recorder, old, &reason);
-}
-
-/* --off-cpu-max-rate. */
-static int watch_rate(struct recorder *recorder, uint64_t now)
-{
-	struct sampling_level old = sampling__level(&recorder->sampling);
-	struct writer_sampling reason = { .max_rate = recorder->sampling.max_rate };
-	const struct sampling_counts *counts = &recorder->sink.counts;
-
-	if (now < sampling__due(&recorder->sampling, counts) ||
-	    !sampling__look(&recorder->sampling, now, counts))
-		return 0;
-	return change_sampling(recorder, old, &reason);
-}
-
 static void show_status(struct recorder *recorder, uint64_t now)
 {
 	struct capture_stats stats = { 0 };
@@ -436,9 +368,7 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 	if (window_ended)
 		err = end_window(recorder);
 	if (!err)
-		err = watch_overhead(recorder, now, window_ended);
-	if (!err)
-		err = watch_rate(recorder, now);
+		err = throttle__look(&recorder->throttle, now, window_ended);
 	return err ? err : switch_if_due(recorder, now);
 }
 
@@ -484,12 +414,13 @@ static int stop_capture(struct recorder *recorder)
 /* Whether samples stand for others, and from when on. */
 static void summarize_sampling(const struct recorder *recorder, struct summary *summary)
 {
-	struct sampling_level level = sampling__level(&recorder->sampling);
+	const struct throttle *throttle = &recorder->throttle;
+	struct sampling_level level = sampling__level(&throttle->sampling);
 
 	summary->period_ns = level.period_ns;
 	summary->threshold_ns = level.threshold_ns;
-	summary->sampling_changes = recorder->sampling.changes;
-	summary->too_dear = recorder->overhead.raised;
+	summary->sampling_changes = throttle->sampling.changes;
+	summary->too_dear = throttle->overhead.raised;
 }
 
 static void summarize(struct recorder *recorder, struct summary *summary)
