@@ -11,12 +11,8 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "perfdata/writer.h"
-#include "record/build_ids.h"
-#include "record/cgroups.h"
 #include "record/existing.h"
-#include "record/hits.h"
-#include "record/past.h"
-#include "record/rotation.h"
+#include "record/output.h"
 #include "record/run.h"
 #include "record/signals.h"
 #include "record/sink.h"
@@ -24,7 +20,6 @@
 #include "record/summary.h"
 #include "record/throttle.h"
 #include "record/workload.h"
-#include "symbol/cache.h"
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDER_DEADLINE_MS 2000
@@ -39,14 +34,9 @@
 struct recorder {
 	const struct recorder_options *options;
 	struct run run;
-	struct writer *writer;
-	struct hits *hits;
-	struct cache cache; /* what is to be copied there in the end */
-	struct past *past; /* NULL: there is one file only */
-	struct rotation rotation;
+	struct output output;
 	struct throttle throttle;
 	struct sink sink;
-	uint64_t earlier_bytes; /* of files that are closed */
 	uint64_t window_end;
 	uint64_t rounds; /* how often it woke up */
 };
@@ -148,34 +138,34 @@ static uint32_t raw_stack_bytes(const struct recorder *recorder)
 		       0;
 }
 
-static int open_file(struct recorder *recorder)
+static int open_output(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
-	struct writer_options writer_options = {
-		.path = options->output,
-		.events = other_events(recorder),
-		.perhaps = 1ULL << WRITER_SAMPLING,
-		.cgroups = options->capture.cgroups,
-		.stack_bytes = raw_stack_bytes(recorder),
-		.argc = options->argc,
-		.argv = options->argv,
-		.version = DENET_VERSION,
+	const struct output_options output_options = {
+		.writer = {
+			.path = options->output,
+			.events = other_events(recorder),
+			.perhaps = 1ULL << WRITER_SAMPLING,
+			.cgroups = options->capture.cgroups,
+			.stack_bytes = raw_stack_bytes(recorder),
+			.argc = options->argc,
+			.argv = options->argv,
+			.version = DENET_VERSION,
+		},
+		.rotation = options->rotation,
+		.build_ids = !options->no_build_ids,
+		.fill_cache = options->fill_cache,
 	};
-	int err;
+	int err = output__init(&recorder->output, &output_options);
 
-	recorder->writer = recorder->sink.writer = writer__new(&writer_options, &err);
+	recorder->sink.writer = recorder->output.writer;
+	recorder->sink.hits = recorder->output.hits;
+	recorder->sink.past = recorder->output.past;
 	return err;
 }
 
-/* What the file has now is what every file of the recording begins with. */
-static int begin_file(struct recorder *recorder)
-{
-	rotation__begin(&recorder->rotation, clock__now_ns(), writer__bytes(recorder->writer));
-	return writer__flush(recorder->writer);
-}
-
 /* Comes after the capture has started: if that fails, no file was touched. */
-static int start_file(struct recorder *recorder)
+static int start_output(struct recorder *recorder)
 {
 	const struct recorder_options *options = recorder->options;
 	struct existing_options existing = {
@@ -184,39 +174,24 @@ static int start_file(struct recorder *recorder)
 		.data_maps = raw_stack_bytes(recorder),
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
+		.chains = &recorder->sink.chains,
 	};
 	int err;
 
-	err = open_file(recorder);
+	err = open_output(recorder);
 	if (err)
 		return err;
-	if (!options->no_build_ids) {
-		recorder->hits = hits__new();
-		if (!recorder->hits)
-			return -ENOMEM;
-	}
-	if (options->rotation.enabled) {
-		recorder->past = past__new();
-		err = recorder->past ? rotation__init(&recorder->rotation, &options->rotation,
-						      options->output)
-				     : -ENOMEM;
-		if (err)
-			return err;
-	}
 	/*
 	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
 	 * eyes: with two C libraries it would unwind by the wrong one.
 	 */
 	if (existing.data_maps && recorder->run.workload)
 		existing.unmapped = workload__pid(recorder->run.workload);
-	existing.writer = recorder->writer;
-	existing.hits = recorder->sink.hits = recorder->hits;
-	existing.chains = &recorder->sink.chains;
-	existing.past = recorder->sink.past = recorder->past;
+	existing.writer = recorder->output.writer;
+	existing.hits = recorder->output.hits;
+	existing.past = recorder->output.past;
 	err = existing__write(&existing, recorder->run.capture);
-	if (!err && recorder->hits)
-		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
-	return err ? err : begin_file(recorder);
+	return err ? err : output__begin(&recorder->output, RECORDER_SWITCH_MS);
 }
 
 static int recorder__start(struct recorder *recorder)
@@ -236,7 +211,7 @@ static int recorder__start(struct recorder *recorder)
 	if (!err)
 		err = start_capture(recorder);
 	if (!err)
-		err = start_file(recorder);
+		err = start_output(recorder);
 	if (!err)
 		err = run__release(&recorder->run);
 	if (err)
@@ -251,9 +226,7 @@ static uint64_t next_due(const struct recorder *recorder)
 {
 	uint64_t due = min_u64(recorder->window_end, throttle__due(&recorder->throttle));
 
-	if (recorder->past)
-		due = min_u64(due, rotation__due(&recorder->rotation));
-	return due;
+	return min_u64(due, output__due(&recorder->output));
 }
 
 static int end_window(struct recorder *recorder)
@@ -262,27 +235,9 @@ static int end_window(struct recorder *recorder)
 
 	err = capture__drain(recorder->run.capture);
 	if (!err)
-		err = writer__flush(recorder->writer);
-	if (!err && recorder->hits)
-		err = build_ids__read_early(recorder->hits, RECORDER_SWITCH_MS);
+		err = output__end_window(&recorder->output, RECORDER_SWITCH_MS);
 	recorder->window_end = clock__now_ns() + recorder->options->window_ns;
 	return err;
-}
-
-/* The file of now becomes complete and gets its name; deadline_ms is for its build-ids. */
-static int close_file(struct recorder *recorder, int deadline_ms)
-{
-	int err = 0, closed;
-
-	if (recorder->hits)
-		err = build_ids__write(recorder->writer, recorder->hits, deadline_ms,
-				       recorder->options->fill_cache ? &recorder->cache : NULL);
-	recorder->earlier_bytes += writer__bytes(recorder->writer);
-	closed = writer__close(recorder->writer);
-	recorder->writer = NULL;
-	if (!err)
-		err = closed;
-	return err || !recorder->past ? err : rotation__end(&recorder->rotation);
 }
 
 /* Goes on in another file. What the window has so far belongs to the one before. */
@@ -294,29 +249,16 @@ static int switch_file(struct recorder *recorder)
 	if (!err)
 		err = sink__finish_chains(&recorder->sink, RECORDER_SWITCH_MS, NULL);
 	if (!err)
-		err = close_file(recorder, RECORDER_SWITCH_MS);
-	if (!err)
-		err = open_file(recorder);
-	if (err)
-		return err;
-	if (recorder->hits)
-		hits__begin_file(recorder->hits);
-	err = past__write(recorder->past, recorder->writer);
-	if (!err && recorder->options->capture.cgroups)
-		err = cgroups__write(recorder->writer);
-	return err ? err : begin_file(recorder);
+		err = output__switch(&recorder->output, RECORDER_SWITCH_MS);
+	recorder->sink.writer = recorder->output.writer;
+	return err;
 }
 
 static int switch_if_due(struct recorder *recorder, uint64_t now)
 {
 	bool asked = signals__take_switch(recorder->run.signals);
 
-	if (!recorder->past)
-		return 0;
-	if (recorder->options->rotation.size || recorder->options->rotation.time_ns)
-		asked = rotation__is_full(&recorder->rotation, now,
-					  writer__bytes(recorder->writer));
-	return asked ? switch_file(recorder) : 0;
+	return output__wants_switch(&recorder->output, now, asked) ? switch_file(recorder) : 0;
 }
 
 static void show_status(struct recorder *recorder, uint64_t now)
@@ -325,7 +267,7 @@ static void show_status(struct recorder *recorder, uint64_t now)
 	struct status_figures figures = {
 		.elapsed_ns = now - recorder->run.started,
 		.samples = recorder->sink.samples,
-		.bytes = recorder->earlier_bytes + writer__bytes(recorder->writer),
+		.bytes = output__bytes(&recorder->output),
 	};
 
 	/* Without the accounts the line still tells how it goes. */
@@ -338,7 +280,7 @@ static void show_status(struct recorder *recorder, uint64_t now)
 static bool is_full(const struct recorder *recorder)
 {
 	if (!recorder->options->max_size ||
-	    writer__bytes(recorder->writer) < recorder->options->max_size)
+	    writer__bytes(recorder->output.writer) < recorder->options->max_size)
 		return false;
 	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
 		recorder->options->max_size / 1024);
@@ -400,14 +342,14 @@ static int stop_capture(struct recorder *recorder)
 	int err, flushed;
 
 	/* First, so that a second signal or a kill costs only what is still in the kernel. */
-	err = writer__flush(recorder->writer);
+	err = writer__flush(recorder->output.writer);
 	if (!err)
 		err = capture__stop(recorder->run.capture, RECORDER_DEADLINE_MS);
 	if (!err)
 		err = sink__finish_chains(&recorder->sink, RECORDER_UNWIND_MS, recorder->run.status);
 	if (!err)
 		err = sink__finish(&recorder->sink);
-	flushed = writer__flush(recorder->writer);
+	flushed = writer__flush(recorder->output.writer);
 	return err ? err : flushed;
 }
 
@@ -435,10 +377,10 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.samples = recorder->sink.samples,
 		.still_blocked = recorder->sink.still_blocked,
 		.idle = recorder->sink.idle,
-		.bytes = recorder->earlier_bytes,
+		.bytes = output__bytes(&recorder->output),
 		.copies = capture__copies(recorder->run.capture),
 		.chains = recorder->sink.chains.stats,
-		.rotated = recorder->past,
+		.rotated = recorder->output.past,
 		.path = recorder->options->output,
 	};
 	summarize_sampling(recorder, summary);
@@ -459,10 +401,10 @@ static int recorder__finish(struct recorder *recorder)
 	/* Not before: threads that are stuck are recorded as they are. */
 	run__terminate(&recorder->run);
 	if (err) {
-		hits__delete(recorder->hits);
-		recorder->hits = recorder->sink.hits = NULL;
+		output__forget_hits(&recorder->output);
+		recorder->sink.hits = NULL;
 	}
-	closed = close_file(recorder, RECORDER_DEADLINE_MS);
+	closed = output__close(&recorder->output, RECORDER_DEADLINE_MS);
 	summarize(recorder, &summary);
 	run__delete_status(&recorder->run);
 	err = err ? err : closed;
@@ -471,19 +413,15 @@ static int recorder__finish(struct recorder *recorder)
 		summary__print(&summary);
 	}
 	/* Last, since it takes its time: the file is complete. */
-	if (!err && recorder->cache.nr)
-		build_ids__fill_cache(&recorder->cache, RECORDER_CACHE_MS);
+	if (!err)
+		output__fill_cache(&recorder->output, RECORDER_CACHE_MS);
 	return err;
 }
 
 static void recorder__cleanup(struct recorder *recorder)
 {
 	sink__free(&recorder->sink);
-	writer__close(recorder->writer);
-	hits__delete(recorder->hits);
-	cache__free(&recorder->cache);
-	past__delete(recorder->past);
-	rotation__free(&recorder->rotation);
+	output__free(&recorder->output);
 	/* Last: until here a signal is not to end us, with the file half closed. */
 	run__free(&recorder->run);
 }
@@ -502,9 +440,7 @@ int recorder__run(const struct recorder_options *options, int *status)
 		goto out;
 	err = run__exec_error(&recorder.run, end);
 	if (err) {
-		/* Nothing was recorded: an older file gets its name back. */
-		writer__discard(recorder.writer);
-		recorder.writer = NULL;
+		output__discard(&recorder.output);
 		goto out;
 	}
 	err = recorder__finish(&recorder);
