@@ -2,7 +2,6 @@
 #include "capture/programs.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,9 +13,9 @@
 #include "capture/accounts.h"
 #include "capture/batch.h"
 #include "capture/hist.h"
+#include "capture/offer.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
-#include "host/settings.h"
 #include "offcpu.skel.h"
 
 struct programs {
@@ -52,44 +51,12 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* The number of arguments of a raw tracepoint, without its context; -1: there is none. */
-static int tracepoint_args(const struct btf *btf, const char *name)
-{
-	const struct btf_type *type;
-	char typedef_name[64];
-	int id;
-
-	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return -1;
-	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-	type = btf__type_by_id(btf, type->type);
-	return (int)btf_vlen(type) - 1;
-}
-
-/* Whether the kernel's list of BPF helpers has one of this name. */
-static bool has_helper(const struct btf *btf, const char *name)
-{
-	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
-	const struct btf_type *type;
-
-	if (id < 0)
-		return false;
-	type = btf__type_by_id(btf, (__u32)id);
-	for (int i = 0; i < btf_vlen(type); i++) {
-		if (!strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), name))
-			return true;
-	}
-	return false;
-}
-
-/* Chooses among the programs by what BTF says the kernel has, never by its version. */
-static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
+/* Chooses among the programs by what the kernel has. */
+static void choose_programs(struct offcpu_bpf *skel, const struct offer *offer,
+			    enum capture_way way)
 {
 	const volatile struct wire_settings *settings = (void *)&skel->rodata->settings;
-	bool has_state = tracepoint_args(btf, "sched_switch") >= 4;
-
+	bool has_state = offer->has_state;
 	bool at_out = way == CAPTURE_WAY_SWITCH_OUT;
 
 	bpf_program__set_autoload(skel->progs.switch_out, has_state && !at_out);
@@ -99,8 +66,7 @@ static void choose_programs(struct offcpu_bpf *skel, const struct btf *btf, enum
 	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
 	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
-	bpf_program__set_autoload(skel->progs.read_user,
-				  has_helper(btf, "BPF_FUNC_copy_from_user_task"));
+	bpf_program__set_autoload(skel->progs.read_user, offer->has_user_memory);
 	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
 
@@ -176,42 +142,14 @@ static int settle_histogram(struct offcpu_bpf *skel, bool histogram)
 	return err;
 }
 
-/*
- * Whether the programs may walk user frames themselves. A limit below ours is the
- * administrator's, and the kernel's own walk heeds it.
- */
-static bool has_quick_frames(const struct btf *btf)
-{
-#if defined(__x86_64__)
-	int64_t most = 0;
-
-	return has_helper(btf, "BPF_FUNC_task_pt_regs") &&
-	       !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
-#else
-	(void)btf;
-	return false;
-#endif
-}
-
-/* Registers are known on x86-64 only, and a thread's stack is copied in its own context. */
-static bool can_copy(const struct btf *btf, enum capture_way way)
-{
-#ifdef __x86_64__
-	return way != CAPTURE_WAY_SWITCH_OUT && has_helper(btf, "BPF_FUNC_task_pt_regs");
-#else
-	(void)btf;
-	(void)way;
-	return false;
-#endif
-}
-
 /* Room for copies of stacks, for each CPU, where copies are asked for and can be had. */
-static int settle_copies(struct offcpu_bpf *skel, const struct btf *btf, enum capture_way way)
+static int settle_copies(struct offcpu_bpf *skel, const struct offer *offer, enum capture_way way)
 {
 	struct wire_settings *settings = (void *)&skel->rodata->settings;
 	int cpus = libbpf_num_possible_cpus();
 
-	if (!can_copy(btf, way))
+	/* A thread's stack is copied in its own context. */
+	if (!offer->has_registers || way == CAPTURE_WAY_SWITCH_OUT)
 		settings->copy_bytes = 0;
 	if (!settings->copy_bytes)
 		return 0;
@@ -225,7 +163,7 @@ static int settle_copies(struct offcpu_bpf *skel, const struct btf *btf, enum ca
 
 /* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
 static int load_way(struct programs *programs, const struct wire_settings *settings,
-		    const struct btf *btf, enum capture_way way, size_t nr_targets)
+		    const struct offer *offer, enum capture_way way, size_t nr_targets)
 {
 	struct wire_settings *set;
 	int err;
@@ -237,13 +175,13 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
-	programs->skel->rodata->quick_frames = has_quick_frames(btf);
-	choose_programs(programs->skel, btf, way);
+	programs->skel->rodata->quick_frames = offer->quick_frames;
+	choose_programs(programs->skel, offer, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
 		err = settle_histogram(programs->skel, settings->histogram);
 	if (!err)
-		err = settle_copies(programs->skel, btf, way);
+		err = settle_copies(programs->skel, offer, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       nr_targets ? (__u32)nr_targets : 1);
@@ -262,13 +200,11 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	return err;
 }
 
-static bool may_have_way(const struct btf *btf, enum capture_way way)
+static bool may_have_way(const struct offer *offer, enum capture_way way)
 {
 	if (way == CAPTURE_WAY_EXIT_TP)
-		return tracepoint_args(btf, "sched_exit_tp") >= 1;
-	if (way == CAPTURE_WAY_SWITCH_OUT)
-		return true;
-	return btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
+		return offer->has_exit_tp;
+	return way == CAPTURE_WAY_SWITCH_OUT || offer->has_sched_in;
 }
 
 static bool is_asked_for(enum capture_way want, enum capture_way way)
@@ -280,7 +216,7 @@ static bool is_asked_for(enum capture_way want, enum capture_way way)
 
 /* Takes the first way that works, of those that are asked for. */
 static int load(struct programs *programs, const struct wire_settings *settings,
-		const struct btf *btf, enum capture_way want, size_t nr_targets)
+		const struct offer *offer, enum capture_way want, size_t nr_targets)
 {
 	int first = 0, err;
 
@@ -288,8 +224,8 @@ static int load(struct programs *programs, const struct wire_settings *settings,
 		if (!is_asked_for(want, way))
 			continue;
 		err = -EOPNOTSUPP;
-		if (may_have_way(btf, way))
-			err = load_way(programs, settings, btf, way, nr_targets);
+		if (may_have_way(offer, way))
+			err = load_way(programs, settings, offer, way, nr_targets);
 		pr_verbose("capture way %s: %s", capture_way__name(way),
 			   !err			 ? "works, taken" :
 			   err == -EOPNOTSUPP ? "this kernel does not have it" :
@@ -303,18 +239,19 @@ static int load(struct programs *programs, const struct wire_settings *settings,
 	return first ? first : -EOPNOTSUPP;
 }
 
-/* Says why, and what helps. btf NULL: there is none. */
-static void explain(int err, const struct btf *btf)
+/* Says why, and what helps. */
+static void explain(int err, const struct offer *offer)
 {
-	struct refusal_facts facts = { .err = err, .has_btf = btf };
+	struct refusal_facts facts = {
+		.err = err,
+		.has_btf = offer->has_btf,
+		.has_scheduler = offer->has_scheduler,
+		.has_task_storage = offer->has_task_storage,
+		.has_hook = offer->has_btf && err != -EOPNOTSUPP,
+	};
 	char text[512];
 
 	refusal_facts__read(&facts);
-	if (btf) {
-		facts.has_scheduler = tracepoint_args(btf, "sched_switch") >= 0;
-		facts.has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
-		facts.has_hook = err != -EOPNOTSUPP;
-	}
 	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
@@ -322,7 +259,7 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 			       size_t nr_targets, int *err)
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
-	struct btf *btf;
+	struct offer offer;
 
 	if (!programs) {
 		*err = -ENOMEM;
@@ -330,21 +267,14 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	}
 	programs->dummy_fd = -1;
 	libbpf_set_print(print_libbpf);
-	btf = btf__load_vmlinux_btf();
-	if (!btf) {
-		*err = errno ? -errno : -ENOENT;
-		explain(*err, NULL);
-		free(programs);
-		return NULL;
-	}
-	*err = load(programs, settings, btf, way, nr_targets);
-	if (*err) {
-		explain(*err, btf);
-		free(programs);
-		programs = NULL;
-	}
-	btf__free(btf);
-	return programs;
+	*err = offer__read(&offer);
+	if (!*err)
+		*err = load(programs, settings, &offer, way, nr_targets);
+	if (!*err)
+		return programs;
+	explain(*err, &offer);
+	free(programs);
+	return NULL;
 }
 
 void programs__delete(struct programs *programs)
