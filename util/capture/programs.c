@@ -16,6 +16,7 @@
 #include "capture/offer.h"
 #include "capture/reason.h"
 #include "capture/refusal.h"
+#include "capture/way.h"
 #include "offcpu.skel.h"
 
 struct programs {
@@ -24,18 +25,6 @@ struct programs {
 	enum capture_way way;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
 };
-
-const char *capture_way__name(enum capture_way way)
-{
-	static const char *const names[CAPTURE_WAY_MAX] = {
-		[CAPTURE_WAY_AUTO] = "auto",
-		[CAPTURE_WAY_EXIT_TP] = "switch-in (sched_exit_tp)",
-		[CAPTURE_WAY_FENTRY] = "switch-in (__perf_event_task_sched_in)",
-		[CAPTURE_WAY_SWITCH_OUT] = "switch-out (sched_switch)",
-	};
-
-	return way < CAPTURE_WAY_MAX ? names[way] : "unknown";
-}
 
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -161,10 +150,20 @@ static int settle_copies(struct offcpu_bpf *skel, const struct offer *offer, enu
 	return bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
 }
 
-/* Opens, loads and proves one way. 0 or a negative errno, with nothing left behind. */
-static int load_way(struct programs *programs, const struct wire_settings *settings,
-		    const struct offer *offer, enum capture_way way, size_t nr_targets)
+/* What is loaded, whichever the way. */
+struct load {
+	struct programs *programs;
+	const struct wire_settings *settings;
+	const struct offer *offer;
+	size_t nr_targets;
+};
+
+/* Opens, loads and proves one way; a way_try_fn. */
+static int load_way(void *ctx, enum capture_way way)
 {
+	const struct load *load = ctx;
+	const struct wire_settings *settings = load->settings;
+	struct programs *programs = load->programs;
 	struct wire_settings *set;
 	int err;
 
@@ -175,16 +174,16 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
 	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
-	programs->skel->rodata->quick_frames = offer->quick_frames;
-	choose_programs(programs->skel, offer, way);
+	programs->skel->rodata->quick_frames = load->offer->quick_frames;
+	choose_programs(programs->skel, load->offer, way);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
 		err = settle_histogram(programs->skel, settings->histogram);
 	if (!err)
-		err = settle_copies(programs->skel, offer, way);
+		err = settle_copies(programs->skel, load->offer, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
-				       nr_targets ? (__u32)nr_targets : 1);
+				       load->nr_targets ? (__u32)load->nr_targets : 1);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.bell,
 					       (__u32)sysconf(_SC_PAGESIZE));
@@ -198,45 +197,6 @@ static int load_way(struct programs *programs, const struct wire_settings *setti
 	if (err)
 		drop(programs);
 	return err;
-}
-
-static bool may_have_way(const struct offer *offer, enum capture_way way)
-{
-	if (way == CAPTURE_WAY_EXIT_TP)
-		return offer->has_exit_tp;
-	return way == CAPTURE_WAY_SWITCH_OUT || offer->has_sched_in;
-}
-
-static bool is_asked_for(enum capture_way want, enum capture_way way)
-{
-	if (want == CAPTURE_WAY_SWITCH_IN)
-		return way != CAPTURE_WAY_SWITCH_OUT;
-	return want == CAPTURE_WAY_AUTO || want == way;
-}
-
-/* Takes the first way that works, of those that are asked for. */
-static int load(struct programs *programs, const struct wire_settings *settings,
-		const struct offer *offer, enum capture_way want, size_t nr_targets)
-{
-	int first = 0, err;
-
-	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
-		if (!is_asked_for(want, way))
-			continue;
-		err = -EOPNOTSUPP;
-		if (may_have_way(offer, way))
-			err = load_way(programs, settings, offer, way, nr_targets);
-		pr_verbose("capture way %s: %s", capture_way__name(way),
-			   !err			 ? "works, taken" :
-			   err == -EOPNOTSUPP ? "this kernel does not have it" :
-						strerror(-err));
-		if (!err)
-			return 0;
-		/* What the kernel refuses tells more than what it does not have. */
-		if (!first || first == -EOPNOTSUPP)
-			first = err;
-	}
-	return first ? first : -EOPNOTSUPP;
 }
 
 /* Says why, and what helps. */
@@ -260,6 +220,12 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
 	struct offer offer;
+	struct load load = {
+		.programs = programs,
+		.settings = settings,
+		.offer = &offer,
+		.nr_targets = nr_targets,
+	};
 
 	if (!programs) {
 		*err = -ENOMEM;
@@ -269,7 +235,7 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	libbpf_set_print(print_libbpf);
 	*err = offer__read(&offer);
 	if (!*err)
-		*err = load(programs, settings, &offer, way, nr_targets);
+		*err = way__take(way, &offer, load_way, &load);
 	if (!*err)
 		return programs;
 	explain(*err, &offer);
