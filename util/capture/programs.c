@@ -336,56 +336,15 @@ int programs__attach(struct programs *programs)
 	return err;
 }
 
-/* Reads an iterator's descriptor to its end, handing over what each read brings. */
-static int read_all(int fd, programs_read_fn fn, void *ctx)
-{
-	static const size_t room = 256 * 1024;
-	char *data = malloc(room);
-	ssize_t len;
-	int err = 0;
-
-	if (!data)
-		return -ENOMEM;
-	while (!err) {
-		len = read(fd, data, room);
-		if (len < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (len <= 0) {
-			err = len < 0 ? -errno : 0;
-			break;
-		}
-		err = fn ? fn(ctx, data, (size_t)len) : 0;
-	}
-	free(data);
-	return err;
-}
-
-static int iterate(struct bpf_program *program, programs_read_fn fn, void *ctx)
-{
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	int fd, err;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? -errno : 0;
-	if (!err) {
-		err = read_all(fd, fn, ctx);
-		close(fd);
-	}
-	bpf_link__destroy(link);
-	return err;
-}
-
 /*
  * Twice: a task that is born in the first pass to a parent that has no slot yet is found by
  * the second, at the latest.
  */
-int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx)
+int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx)
 {
-	int err = iterate(programs->skel->progs.list_tasks, NULL, NULL);
+	int err = iterator__run(programs->skel->progs.list_tasks, NULL, NULL);
 
-	return err ? err : iterate(programs->skel->progs.list_tasks, fn, ctx);
+	return err ? err : iterator__run(programs->skel->progs.list_tasks, fn, ctx);
 }
 
 int programs__begin(struct programs *programs, uint64_t *start_ns)
@@ -394,7 +353,7 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 	programs->skel->bss->start_ns = *start_ns;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	programs->skel->bss->phase = WIRE_PHASE_RUNNING;
-	return iterate(programs->skel->progs.list_tasks, NULL, NULL);
+	return iterator__run(programs->skel->progs.list_tasks, NULL, NULL);
 }
 
 /* Any update of a map of maps returns only after an RCU grace period. */
@@ -495,9 +454,9 @@ int programs__end(struct programs *programs)
 	return wait_for_programs(programs);
 }
 
-int programs__report_blocked(struct programs *programs, programs_read_fn fn, void *ctx)
+int programs__report_blocked(struct programs *programs, iterator_fn fn, void *ctx)
 {
-	return iterate(programs->skel->progs.report_blocked, fn, ctx);
+	return iterator__run(programs->skel->progs.report_blocked, fn, ctx);
 }
 
 int programs__open_user_frames(struct programs *programs)
@@ -627,7 +586,7 @@ int programs__find_targets(struct programs *programs, uint64_t *found)
 	int err;
 
 	programs->skel->bss->targets_found = 0;
-	err = iterate(programs->skel->progs.count_targets, NULL, NULL);
+	err = iterator__run(programs->skel->progs.count_targets, NULL, NULL);
 	*found = programs->skel->bss->targets_found;
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "capture/capture.h"
+#include "capture/iterator.h"
 #include "wire.h"
 
 /*
@@ -46,11 +47,8 @@ int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
 
-/* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
-typedef int (*programs_read_fn)(void *ctx, const void *data, size_t size);
-
 /* Gives every target its storage; fn receives struct wire_task of every task. */
-int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx);
+int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx);
 
 /* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
 int programs__begin(struct programs *programs, uint64_t *start_ns);
@@ -77,7 +75,7 @@ int programs__take_sums(struct programs *programs, unsigned int gen, programs_su
 int programs__close(struct programs *programs, uint64_t end_ns);
 
 /* Hands each thread that is still blocked to fn, as wire_block records. */
-int programs__report_blocked(struct programs *programs, programs_read_fn fn, void *ctx);
+int programs__report_blocked(struct programs *programs, iterator_fn fn, void *ctx);
 
 /*
  * A descriptor from which the user frames of blocked threads are read, as wire_user
