@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "capture/accounts.h"
-#include "capture/batch.h"
 #include "capture/hist.h"
 #include "capture/offer.h"
 #include "capture/reason.h"
@@ -21,6 +20,7 @@
 
 struct programs {
 	struct offcpu_bpf *skel;
+	struct generations generations;
 	struct bpf_link *user_link;
 	enum capture_way way;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
@@ -215,6 +215,25 @@ static void explain(int err, const struct offer *offer)
 	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
+static void find_generations(struct programs *programs)
+{
+	const struct offcpu_bpf *skel = programs->skel;
+
+	programs->generations = (struct generations){
+		.current = &skel->bss->generation,
+		.barrier = skel->maps.barrier,
+		.barrier_inner = skel->maps.barrier_inner,
+		.rooms = {
+			[GENERATIONS_SUMS] = { { skel->maps.entries0, skel->maps.entries1 },
+					       skel->bss->filled },
+			[GENERATIONS_STACKS] = { { skel->maps.stacks0, skel->maps.stacks1 },
+						 skel->bss->known },
+			[GENERATIONS_REASONS] = { { skel->maps.reasons0, skel->maps.reasons1 },
+						  skel->bss->told },
+		},
+	};
+}
+
 struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
 			       size_t nr_targets, int *err)
 {
@@ -236,8 +255,10 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	*err = offer__read(&offer);
 	if (!*err)
 		*err = way__take(way, &offer, load_way, &load);
-	if (!*err)
+	if (!*err) {
+		find_generations(programs);
 		return programs;
+	}
 	explain(*err, &offer);
 	free(programs);
 	return NULL;
@@ -356,88 +377,9 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 	return iterator__run(programs->skel->progs.list_tasks, NULL, NULL);
 }
 
-/* Any update of a map of maps returns only after an RCU grace period. */
-static int wait_for_programs(struct programs *programs)
+struct generations *programs__generations(struct programs *programs)
 {
-	int inner = bpf_map__fd(programs->skel->maps.barrier_inner);
-	__u32 zero = 0;
-
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.barrier), &zero, &inner,
-				   BPF_ANY)
-		       ? -errno
-		       : 0;
-}
-
-int programs__swap(struct programs *programs)
-{
-	struct offcpu_bpf__bss *bss = programs->skel->bss;
-	__u32 old = bss->generation & 1;
-	int err;
-
-	bss->generation = old ^ 1;
-	err = wait_for_programs(programs);
-	return err ? err : (int)old;
-}
-
-bool programs__has_sums(const struct programs *programs)
-{
-	const struct offcpu_bpf__bss *bss = programs->skel->bss;
-	__u32 gen = bss->generation & 1;
-
-	return bss->filled[gen] || bss->known[gen] || bss->told[gen];
-}
-
-unsigned int programs__filled(const struct programs *programs)
-{
-	const struct offcpu_bpf__bss *bss = programs->skel->bss;
-	__u32 gen = bss->generation & 1;
-	__u64 sums =
-		100ULL * bss->filled[gen] / bpf_map__max_entries(programs->skel->maps.entries0);
-	__u64 stacks =
-		100ULL * bss->known[gen] / bpf_map__max_entries(programs->skel->maps.stacks0);
-
-	__u64 reasons =
-		100ULL * bss->told[gen] / bpf_map__max_entries(programs->skel->maps.reasons0);
-
-	if (reasons > stacks)
-		stacks = reasons;
-	return (unsigned int)(sums > stacks ? sums : stacks);
-}
-
-struct take_sums {
-	programs_sum_fn fn;
-	void *ctx;
-};
-
-static int take_batch(void *ctx, const struct batch *batch, uint32_t nr)
-{
-	const struct wire_entry_key *keys = batch->keys;
-	const struct wire_entry *values = batch->values;
-	struct take_sums *take = ctx;
-	int err = 0;
-
-	for (__u32 i = 0; i < nr && !err; i++)
-		err = take->fn(take->ctx, &keys[i], &values[i]);
-	return err;
-}
-
-int programs__take_sums(struct programs *programs, unsigned int gen, programs_sum_fn fn, void *ctx)
-{
-	struct offcpu_bpf *skel = programs->skel;
-	struct take_sums take = { fn, ctx };
-	int err = 0;
-
-	if (skel->bss->filled[gen])
-		err = batch__take_all(gen ? skel->maps.entries1 : skel->maps.entries0, take_batch,
-				      &take);
-	if (!err && skel->bss->known[gen])
-		err = batch__take_all(gen ? skel->maps.stacks1 : skel->maps.stacks0, NULL, NULL);
-	if (!err && skel->bss->told[gen])
-		err = batch__take_all(gen ? skel->maps.reasons1 : skel->maps.reasons0, NULL, NULL);
-	skel->bss->told[gen] = 0;
-	skel->bss->filled[gen] = 0;
-	skel->bss->known[gen] = 0;
-	return err;
+	return &programs->generations;
 }
 
 int programs__close(struct programs *programs, uint64_t end_ns)
@@ -445,13 +387,13 @@ int programs__close(struct programs *programs, uint64_t end_ns)
 	programs->skel->bss->end_ns = end_ns;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	programs->skel->bss->phase = WIRE_PHASE_CLOSING;
-	return wait_for_programs(programs);
+	return generations__wait(&programs->generations);
 }
 
 int programs__end(struct programs *programs)
 {
 	programs->skel->bss->phase = WIRE_PHASE_IDLE;
-	return wait_for_programs(programs);
+	return generations__wait(&programs->generations);
 }
 
 int programs__report_blocked(struct programs *programs, iterator_fn fn, void *ctx)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "capture/capture.h"
+#include "capture/generations.h"
 #include "capture/iterator.h"
 #include "wire.h"
 
@@ -53,23 +54,8 @@ int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx);
 /* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
 int programs__begin(struct programs *programs, uint64_t *start_ns);
 
-/*
- * Turns to the other generation and waits until no program runs that still uses the old
- * one, which is returned; a negative errno on failure.
- */
-int programs__swap(struct programs *programs);
-
-/* Whether the current generation has sums, or what sums refer to. */
-bool programs__has_sums(const struct programs *programs);
-
-/* How full the current generation is, in percent of its room for sums or stacks. */
-unsigned int programs__filled(const struct programs *programs);
-
-typedef int (*programs_sum_fn)(void *ctx, const struct wire_entry_key *key,
-			       const struct wire_entry *entry);
-
-/* Hands each sum of a generation to fn and empties it. 0 or a negative errno. */
-int programs__take_sums(struct programs *programs, unsigned int gen, programs_sum_fn fn, void *ctx);
+/* The generations of sums, whose variables and maps are the programs'. Borrowed. */
+struct generations *programs__generations(struct programs *programs);
 
 /* From now on blocks that end are clipped to end_ns, and none begins. */
 int programs__close(struct programs *programs, uint64_t end_ns);
