@@ -14,20 +14,17 @@
 #include "host/cpus.h"
 #include "host/pidns.h"
 #include "record_options.h"
+#include "record_values.h"
 #include "record/parse.h"
 #include "record/recorder.h"
 #include "record/targets.h"
 #include "record/users.h"
 #include "record/watch.h"
 
-#define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
 #define RECORD_MAX_OVERHEAD_PPM 30000
-#define RECORD_MAX_FILES 100000
 /* With --call-graph dwarf, unless something else is asked for. */
 #define RECORD_COPY_PERIOD (10 * NSEC_PER_MSEC)
 #define RECORD_COPY_RATE 1000
-#define RECORD_MAX_RATE 100000000
-#define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
 
 /* What is being parsed; owns the lists. */
 struct record {
@@ -53,124 +50,6 @@ struct record {
 	int verbose;
 };
 
-/* A usage error: says it, and where help is, and exits with 2. */
-#define usage_error(state, ...) argp_error(state, __VA_ARGS__)
-
-static void parse_time(struct argp_state *state, const char *option, const char *text, uint64_t *ns)
-{
-	int err = units__parse_time(text, NSEC_PER_MSEC, ns);
-
-	if (err == -ERANGE)
-		usage_error(state, "%s %s: too long", option, text);
-	else if (err)
-		usage_error(state, "%s %s: not a time, such as 20, 20ms, 1.5s, 100us or 800ns",
-			    option, text);
-}
-
-static void parse_period(struct argp_state *state, const char *text, uint64_t *ns)
-{
-	parse_time(state, "--off-cpu-period", text, ns);
-	if (*ns < NSEC_PER_USEC || *ns > CAPTURE_MAX_PERIOD_NS)
-		usage_error(state, "--off-cpu-period %s: must be from 1us to 4s", text);
-}
-
-static void parse_rate(struct argp_state *state, const char *text, uint32_t *rate)
-{
-	uint64_t number;
-
-	if (units__parse_number(text, RECORD_MAX_RATE, &number) || !number)
-		usage_error(state, "--off-cpu-max-rate %s: must be a number from 1 to %d", text,
-			    RECORD_MAX_RATE);
-	*rate = (uint32_t)number;
-}
-
-static void parse_ids(struct argp_state *state, const char *option, const char *text,
-		      struct id_list *list)
-{
-	int err = id_list__parse(list, text);
-
-	if (err == -ENOMEM)
-		argp_failure(state, EXIT_STATUS_ERROR, ENOMEM, "%s", option);
-	else if (err == -ERANGE)
-		usage_error(state, "%s %s: a number is too large", option, text);
-	else if (err)
-		usage_error(state, "%s %s: not a list of numbers, such as 42 or 42,43", option,
-			    text);
-}
-
-static void parse_window(struct argp_state *state, const char *text, uint64_t *ns)
-{
-	parse_time(state, "--window", text, ns);
-	if (*ns < RECORD_MIN_WINDOW || *ns > RECORD_MAX_WINDOW)
-		usage_error(state, "--window %s: must be from 10ms to 3600s", text);
-}
-
-static void parse_max_stack(struct argp_state *state, const char *text, uint32_t *frames)
-{
-	uint64_t number;
-
-	if (units__parse_number(text, CAPTURE_MAX_FRAMES, &number) || !number)
-		usage_error(state, "--max-stack %s: must be a number from 1 to %d", text,
-			    CAPTURE_MAX_FRAMES);
-	*frames = (uint32_t)number;
-}
-
-static void parse_call_graph(struct argp_state *state, const char *text, struct record *record)
-{
-	uint32_t bytes = 0;
-	int err = parse__call_graph(text, &record->call_graph, &bytes);
-
-	if (err == -ERANGE)
-		usage_error(state, "--call-graph %s: incorrect stack dump size (max %d)", text,
-			    PARSE_MAX_DUMP);
-	else if (err)
-		usage_error(state, "--call-graph %s: must be fp, dwarf[,BYTES] or auto[,BYTES]",
-			    text);
-	record->dump_bytes = bytes;
-}
-
-static void parse_pages(struct argp_state *state, const char *text, uint32_t *pages)
-{
-	int err = parse__ring_pages(text, (size_t)sysconf(_SC_PAGESIZE), pages);
-
-	if (err == -ERANGE)
-		usage_error(state, "-m %s: must be from 1 page to 1G", text);
-	else if (err)
-		usage_error(state, "-m %s: not a number of pages, nor a size such as 512K", text);
-}
-
-static void parse_cpus(struct argp_state *state, const char *text, struct record *record)
-{
-	int err = cpus__parse(&record->cpus, text);
-
-	if (err == -ERANGE)
-		usage_error(state, "-C %s: a CPU is at most %d, and a range runs upwards", text,
-			    CPUS_MAX - 1);
-	else if (err)
-		usage_error(state, "-C %s: not a list of CPUs, such as 2 or 0-3,8", text);
-	record->has_cpus = true;
-}
-
-static void parse_delay(struct argp_state *state, const char *text, uint64_t *ns)
-{
-	if (!strcmp(text, "-1"))
-		usage_error(state, "-D -1: to begin only when told so is not there yet; give the "
-				   "delay in ms");
-	parse_time(state, "-D", text, ns);
-}
-
-/* Appends a list to what an earlier option of the same letter gave. */
-static void append_names(struct argp_state *state, const char *option, const char *text,
-			 char **names)
-{
-	char *joined;
-
-	if (asprintf(&joined, "%s%s%s", *names ? *names : "", *names ? "," : "", text) < 0)
-		argp_failure(state, EXIT_STATUS_ERROR, ENOMEM, "%s", option);
-	free(*names);
-	*names = joined;
-}
-
 /* What narrows the targets. */
 static error_t parse_narrowing(int key, char *text, struct argp_state *state)
 {
@@ -178,16 +57,17 @@ static error_t parse_narrowing(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case 'u':
-		append_names(state, "-u", text, &record->users);
+		record_value__names(state, "-u", text, &record->users);
 		return 0;
 	case 'G':
-		append_names(state, "-G", text, &record->group_names);
+		record_value__names(state, "-G", text, &record->group_names);
 		return 0;
 	case 'C':
-		parse_cpus(state, text, record);
+		record_value__cpus(state, text, &record->cpus);
+		record->has_cpus = true;
 		return 0;
 	case 'D':
-		parse_delay(state, text, &record->options.delay_ns);
+		record_value__delay(state, text, &record->options.delay_ns);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -203,10 +83,10 @@ static error_t parse_target(int key, char *text, struct argp_state *state)
 		capture->all = true;
 		return 0;
 	case 'p':
-		parse_ids(state, "-p", text, &record->pids);
+		record_value__ids(state, "-p", text, &record->pids);
 		return 0;
 	case 't':
-		parse_ids(state, "-t", text, &record->tids);
+		record_value__ids(state, "-t", text, &record->tids);
 		return 0;
 	case 'i':
 		capture->no_inherit = true;
@@ -230,22 +110,22 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 				    text);
 		return 0;
 	case KEY_THRESHOLD:
-		parse_time(state, "--off-cpu-thresh", text, &capture->threshold_ns);
+		record_value__time(state, "--off-cpu-thresh", text, &capture->threshold_ns);
 		return 0;
 	case KEY_PERIOD:
-		parse_period(state, text, &capture->period_ns);
+		record_value__period(state, text, &capture->period_ns);
 		return 0;
 	case KEY_MAX_RATE:
-		parse_rate(state, text, &record->options.max_rate);
+		record_value__rate(state, text, &record->options.max_rate);
 		return 0;
 	case KEY_MIN_BLOCK:
-		parse_time(state, "--min-block", text, &capture->min_ns);
+		record_value__time(state, "--min-block", text, &capture->min_ns);
 		return 0;
 	case KEY_MAX_BLOCK:
-		parse_time(state, "--max-block", text, &capture->max_ns);
+		record_value__time(state, "--max-block", text, &capture->max_ns);
 		return 0;
 	case KEY_WINDOW:
-		parse_window(state, text, &record->options.window_ns);
+		record_value__window(state, text, &record->options.window_ns);
 		return 0;
 	case KEY_NO_STILL_BLOCKED:
 		capture->no_still_blocked = true;
@@ -275,13 +155,13 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 	case 'g':
 		return 0;
 	case KEY_CALL_GRAPH:
-		parse_call_graph(state, text, record);
+		record_value__call_graph(state, text, &record->call_graph, &record->dump_bytes);
 		return 0;
 	case KEY_RAW_STACKS:
 		record->options.raw_stacks = true;
 		return 0;
 	case KEY_MAX_STACK:
-		parse_max_stack(state, text, &capture->max_frames);
+		record_value__max_stack(state, text, &capture->max_frames);
 		return 0;
 	case KEY_KERNEL_CALLCHAINS:
 		record->only_kernel = true;
@@ -301,29 +181,6 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void parse_max_size(struct argp_state *state, const char *text, uint64_t *bytes)
-{
-	if (units__parse_size(text, bytes) || !*bytes)
-		usage_error(state, "--max-size %s: not a size, such as 500K, 100M or 2G", text);
-}
-
-static void parse_switch(struct argp_state *state, const char *text,
-			 struct rotation_options *rotation)
-{
-	if (rotation__parse(rotation, text ? text : "signal"))
-		usage_error(state,
-			    "--switch-output=%s: not a size such as 100M, nor a time such "
-			    "as 30s, 10m, 1h or 1d",
-			    text);
-}
-
-static void parse_max_files(struct argp_state *state, const char *text, uint64_t *files)
-{
-	if (units__parse_number(text, RECORD_MAX_FILES, files) || !*files)
-		usage_error(state, "--switch-max-files %s: must be a number from 1 to %d", text,
-			    RECORD_MAX_FILES);
-}
-
 static error_t parse_ceiling(int key, char *text, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -331,13 +188,13 @@ static error_t parse_ceiling(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case KEY_MAX_SIZE:
-		parse_max_size(state, text, &options->max_size);
+		record_value__max_size(state, text, &options->max_size);
 		return 0;
 	case KEY_SWITCH_OUTPUT:
-		parse_switch(state, text, &options->rotation);
+		record_value__switch_output(state, text, &options->rotation);
 		return 0;
 	case KEY_SWITCH_MAX_FILES:
-		parse_max_files(state, text, &options->rotation.max_files);
+		record_value__max_files(state, text, &options->rotation.max_files);
 		return 0;
 	case KEY_MAX_OVERHEAD:
 		if (parse__percent(text, &options->max_overhead_ppm))
@@ -376,7 +233,7 @@ static error_t parse_output(int key, char *text, struct argp_state *state)
 		record->options.capture.reasons = true;
 		return 0;
 	case 'm':
-		parse_pages(state, text, &record->options.capture.ring_pages);
+		record_value__pages(state, text, &record->options.capture.ring_pages);
 		return 0;
 	case 'q':
 		record->options.quiet = true;
