@@ -454,53 +454,30 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr,
 	return accounts__seen(programs->skel->maps.cpus, counts, nr, kept);
 }
 
-/* What the kernel says of the programs; maps are dearer to ask. */
-static int add_programs(const struct programs *programs, struct programs_info *info)
+/* What the programs take, but for their maps. */
+static int read_upkeep(const struct programs *programs, struct upkeep *upkeep)
 {
-	struct bpf_program *program;
+	const struct offcpu_bpf *skel = programs->skel;
 
-	bpf_object__for_each_program(program, programs->skel->obj)
-	{
-		struct bpf_prog_info prog = { 0 };
-		__u32 len = sizeof(prog);
-
-		if (bpf_program__fd(program) < 0)
-			continue;
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &prog, &len))
-			return -errno;
-		info->run_ns += prog.run_time_ns;
-		info->run_count += prog.run_cnt;
-		if (program == programs->skel->progs.waking)
-			info->missed_wakeups += prog.recursion_misses;
-		else if (program == programs->skel->progs.task_born)
-			info->missed_births += prog.recursion_misses;
-		else
-			info->recursion_misses += prog.recursion_misses;
-	}
-	return 0;
+	return upkeep__read(upkeep, skel->obj, skel->progs.waking, skel->progs.task_born);
 }
 
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns)
 {
-	struct programs_info info = { 0 };
-	int err = add_programs(programs, &info);
+	struct upkeep upkeep;
+	int err = read_upkeep(programs, &upkeep);
 
-	*run_ns = info.run_ns;
+	*run_ns = upkeep.run_ns;
 	return err;
 }
 
-int programs__info(const struct programs *programs, struct programs_info *info)
+int programs__upkeep(const struct programs *programs, struct upkeep *upkeep)
 {
-	struct bpf_map *map;
-	int err;
+	int err = read_upkeep(programs, upkeep);
 
-	*info = (struct programs_info){ 0 };
-	err = add_programs(programs, info);
-	if (err)
-		return err;
-	bpf_object__for_each_map(map, programs->skel->obj) info->map_bytes +=
-		accounts__map_bytes(map);
-	return 0;
+	if (!err)
+		upkeep__read_maps(upkeep, programs->skel->obj);
+	return err;
 }
 
 int programs__spare(const struct programs *programs)

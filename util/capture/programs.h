@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "capture/generations.h"
 #include "capture/iterator.h"
+#include "capture/upkeep.h"
 #include "wire.h"
 
 /*
@@ -98,17 +99,8 @@ void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint6
  */
 int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept);
 
-/* What the kernel says of its side. */
-struct programs_info {
-	uint64_t recursion_misses;
-	uint64_t missed_wakeups; /* the same, of the program that sees wake-ups */
-	/* The same, of births: two forks can meet on a CPU where tracepoints are preemptible. */
-	uint64_t missed_births;
-	uint64_t run_ns;
-	uint64_t run_count;
-	uint64_t map_bytes;
-};
-int programs__info(const struct programs *programs, struct programs_info *info);
+/* What the programs and their maps take, and what was missed. 0 or a negative errno. */
+int programs__upkeep(const struct programs *programs, struct upkeep *upkeep);
 
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
