@@ -21,7 +21,7 @@
 struct programs {
 	struct offcpu_bpf *skel;
 	struct generations generations;
-	struct bpf_link *user_link;
+	struct sleepers sleepers;
 	enum capture_way way;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
 };
@@ -215,6 +215,18 @@ static void explain(int err, const struct offer *offer)
 	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
+static void find_sleepers(struct programs *programs)
+{
+	const struct offcpu_bpf *skel = programs->skel;
+
+	programs->sleepers = (struct sleepers){
+		.report = skel->progs.report_blocked,
+		.read_user = skel->progs.read_user,
+		.skip_pids = skel->maps.skip_pids,
+		.walking_pid = &skel->bss->walking_pid,
+	};
+}
+
 static void find_generations(struct programs *programs)
 {
 	const struct offcpu_bpf *skel = programs->skel;
@@ -257,6 +269,7 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 		*err = way__take(way, &offer, load_way, &load);
 	if (!*err) {
 		find_generations(programs);
+		find_sleepers(programs);
 		return programs;
 	}
 	explain(*err, &offer);
@@ -268,7 +281,7 @@ void programs__delete(struct programs *programs)
 {
 	if (!programs)
 		return;
-	bpf_link__destroy(programs->user_link);
+	sleepers__free(&programs->sleepers);
 	drop(programs);
 	free(programs);
 }
@@ -396,38 +409,9 @@ int programs__end(struct programs *programs)
 	return generations__wait(&programs->generations);
 }
 
-int programs__report_blocked(struct programs *programs, iterator_fn fn, void *ctx)
+struct sleepers *programs__sleepers(struct programs *programs)
 {
-	return iterator__run(programs->skel->progs.report_blocked, fn, ctx);
-}
-
-int programs__open_user_frames(struct programs *programs)
-{
-	struct bpf_program *program = programs->skel->progs.read_user;
-	int fd;
-
-	if (!bpf_program__autoload(program))
-		return -EOPNOTSUPP;
-	if (!programs->user_link)
-		programs->user_link = bpf_program__attach_iter(program, NULL);
-	if (!programs->user_link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(programs->user_link));
-	return fd < 0 ? -errno : fd;
-}
-
-pid_t programs__walking(const struct programs *programs)
-{
-	return (pid_t)programs->skel->bss->walking_pid;
-}
-
-int programs__skip_user_frames(struct programs *programs, pid_t pid)
-{
-	__u32 key = (__u32)pid, one = 1;
-
-	return bpf_map_update_elem(bpf_map__fd(programs->skel->maps.skip_pids), &key, &one, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return &programs->sleepers;
 }
 
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "capture/generations.h"
 #include "capture/iterator.h"
+#include "capture/sleepers.h"
 #include "capture/upkeep.h"
 #include "wire.h"
 
@@ -61,21 +62,8 @@ struct generations *programs__generations(struct programs *programs);
 /* From now on blocks that end are clipped to end_ns, and none begins. */
 int programs__close(struct programs *programs, uint64_t end_ns);
 
-/* Hands each thread that is still blocked to fn, as wire_block records. */
-int programs__report_blocked(struct programs *programs, iterator_fn fn, void *ctx);
-
-/*
- * A descriptor from which the user frames of blocked threads are read, as wire_user
- * records. Reading sleeps while a process holds its mmap_lock: read it in a child that can
- * be killed. -EOPNOTSUPP where the kernel has no such iterator.
- */
-int programs__open_user_frames(struct programs *programs);
-
-/* The process whose memory that reading looks at right now, 0: none. */
-pid_t programs__walking(const struct programs *programs);
-
-/* That process is left out from now on. */
-int programs__skip_user_frames(struct programs *programs, pid_t pid);
+/* The threads that are still blocked. Borrowed. */
+struct sleepers *programs__sleepers(struct programs *programs);
 
 /* Nothing is recorded any more. */
 int programs__end(struct programs *programs);
