@@ -20,6 +20,7 @@
 
 struct programs {
 	struct offcpu_bpf *skel;
+	struct roster roster;
 	struct generations generations;
 	struct sleepers sleepers;
 	enum capture_way way;
@@ -215,6 +216,21 @@ static void explain(int err, const struct offer *offer)
 	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
 }
 
+static void find_roster(struct programs *programs)
+{
+	const struct offcpu_bpf *skel = programs->skel;
+
+	programs->roster = (struct roster){
+		.targets = skel->maps.targets,
+		.cgroups = skel->maps.cgroups,
+		.bell = skel->maps.bell,
+		.count = skel->progs.count_targets,
+		.found = &skel->bss->targets_found,
+		.alive = &skel->bss->targets_alive,
+		.births = &skel->bss->last_incarnation,
+	};
+}
+
 static void find_sleepers(struct programs *programs)
 {
 	const struct offcpu_bpf *skel = programs->skel;
@@ -268,6 +284,7 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	if (!*err)
 		*err = way__take(way, &offer, load_way, &load);
 	if (!*err) {
+		find_roster(programs);
 		find_generations(programs);
 		find_sleepers(programs);
 		return programs;
@@ -313,24 +330,9 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd)
 	return err ? -errno : 0;
 }
 
-int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id)
+const struct roster *programs__roster(const struct programs *programs)
 {
-	struct wire_target key = { .kind = kind, .id = id };
-	__u32 one = 1;
-	int err;
-
-	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.targets), &key, &one, BPF_ANY);
-	return err ? -errno : 0;
-}
-
-int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id)
-{
-	struct wire_cgroup key = { .id = id, .hierarchy = hierarchy };
-	__u32 one = 1;
-	int err;
-
-	err = bpf_map_update_elem(bpf_map__fd(programs->skel->maps.cgroups), &key, &one, BPF_ANY);
-	return err ? -errno : 0;
+	return &programs->roster;
 }
 
 /* The iterators have no hook of their own: they are attached when they are read. */
@@ -467,29 +469,4 @@ int programs__upkeep(const struct programs *programs, struct upkeep *upkeep)
 int programs__spare(const struct programs *programs)
 {
 	return bpf_map__fd(programs->skel->maps.spare);
-}
-
-int programs__bell(const struct programs *programs)
-{
-	return bpf_map__fd(programs->skel->maps.bell);
-}
-
-int64_t programs__targets_alive(const struct programs *programs)
-{
-	return programs->skel->bss->targets_alive;
-}
-
-uint64_t programs__births(const struct programs *programs)
-{
-	return programs->skel->bss->last_incarnation;
-}
-
-int programs__find_targets(struct programs *programs, uint64_t *found)
-{
-	int err;
-
-	programs->skel->bss->targets_found = 0;
-	err = iterator__run(programs->skel->progs.count_targets, NULL, NULL);
-	*found = programs->skel->bss->targets_found;
-	return err;
 }

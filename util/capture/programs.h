@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "capture/generations.h"
 #include "capture/iterator.h"
+#include "capture/roster.h"
 #include "capture/sleepers.h"
 #include "capture/upkeep.h"
 #include "wire.h"
@@ -41,11 +42,8 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 /* The map that takes what CPUs without a ring have to say, see spare.h. Borrowed. */
 int programs__spare(const struct programs *programs);
 
-/* Before programs__attach(): a process or thread to record. */
-int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
-
-/* The same: a cgroup to record, with all below it. hierarchy is of enum wire_cgroup_hierarchy. */
-int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id);
+/* The targets: to be filled in before programs__attach(). Borrowed. */
+const struct roster *programs__roster(const struct programs *programs);
 
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
@@ -92,20 +90,5 @@ int programs__upkeep(const struct programs *programs, struct upkeep *upkeep);
 
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
-
-/* A descriptor that becomes readable for good when the last target has died. Borrowed. */
-int programs__bell(const struct programs *programs);
-
-/* Births less deaths of targets, as the hooks saw them. */
-int64_t programs__targets_alive(const struct programs *programs);
-
-/* How many targets there have been so far. */
-uint64_t programs__births(const struct programs *programs);
-
-/*
- * Goes over all tasks: *found is how many of them are targets that live. One that is born
- * meanwhile may be missed. 0 or a negative errno.
- */
-int programs__find_targets(struct programs *programs, uint64_t *found);
 
 #endif /* DENET_CAPTURE_PROGRAMS_H */

@@ -70,6 +70,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
 	struct upkeep upkeep;
+	int64_t alive;
 	struct wire_accounts sum, wakeups;
 	uint64_t lost;
 	int err;
@@ -117,8 +118,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->bpf_run_ns = upkeep.run_ns;
 	stats->bpf_run_count = upkeep.run_count;
 	stats->bpf_map_bytes = upkeep.map_bytes;
-	if (programs__targets_alive(capture->programs) > 0)
-		stats->task_bytes =
-			TASK_BYTES * (uint64_t)programs__targets_alive(capture->programs);
+	alive = roster__alive(programs__roster(capture->programs));
+	if (alive > 0)
+		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;
 }
