@@ -20,7 +20,8 @@ record() {
 	stolen=$(($(stolen) - stolen + 1000000000 / $(getconf CLK_TCK)))
 	perf script --ns -F comm,tid,time,period,event,ip,sym >script
 	awk '
-		/^[^\t]/ && NF { comm = $1; tid = $2; end = $3 + 0; ns = $4; ours = "-" }
+		/^[^\t]/ && NF { comm = $1; tid = $2; end = $3; ns = $4; ours = "-"
+			sub(/:$/, "", end) }
 		/^\t/ && $2 ~ /^wait_|^take_nap$/ { ours = $2 }
 		/^$/ && comm != "" { print comm, tid, end, ns, ours; comm = "" }
 		END { if (comm != "") print comm, tid, end, ns, ours }' script >blocks
