@@ -122,7 +122,7 @@ struct {
 	__uint(max_entries, 4096); /* a page, set by user space */
 } bell SEC(".maps");
 
-/* No program looks at it: an update of a map of maps is a barrier, see programs.c. */
+/* No program looks at it: an update of a map of maps is a barrier, see generations.c. */
 struct barrier_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -20,7 +20,8 @@ record() {
 	stolen=$(($(stolen) - stolen + 1000000000 / $(getconf CLK_TCK)))
 	perf script --ns -F comm,tid,time,period,event,ip,sym >script
 	awk '
-		/^[^\t]/ && NF { comm = $1; tid = $2; end = $3 + 0; ns = $4; ours = "-" }
+		/^[^\t]/ && NF { comm = $1; tid = $2; end = $3; ns = $4; ours = "-"
+			sub(/:$/, "", end) }
 		/^\t/ && $2 ~ /^wait_|^take_nap$/ { ours = $2 }
 		/^$/ && comm != "" { print comm, tid, end, ns, ours; comm = "" }
 		END { if (comm != "") print comm, tid, end, ns, ours }' script >blocks
@@ -104,14 +105,7 @@ nothing_invented() {
 	# kernel showed to nobody are told.
 	unseen=$(sed -n 's/.*warning: \([0-9]*\) switches were not seen.*/\1/p' err)
 	awk -v unseen="${unseen:-0}" '
-		NR == FNR {
-			for (i = 1; i <= NF; i++) {
-				split($i, field, "=")
-				truth[field[1]] = field[2]
-			}
-			counted[truth["tid"]] = truth["voluntary"]
-			next
-		}
+		NR == FNR { counted[$1] = $2; next }
 		$1 == "child" { all[$2]++; once[$2] += $5 == "wait_once" }
 		END {
 			for (tid in counted) {
@@ -122,7 +116,7 @@ nothing_invented() {
 					print tid, once[tid] + 0, "<=", counted[tid], "<=", all[tid] + 0
 			}
 			exit bad || missing > unseen || n <= 1000
-		}' <(grep '^truth ' said) blocks
+		}' <(truths said tid voluntary) blocks
 	awk '$5 == "wait_once" && $1 != "child"' blocks >strangers
 	[ ! -s strangers ]
 	nothing_invented

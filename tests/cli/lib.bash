@@ -126,21 +126,41 @@ has_nap_time() {
 			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * 0.99 - stolen) }'
 }
 
+# truths SAID FIELD…: these fields of each line of truth in SAID, which a workload printed in the
+# format of tests/workloads/workload.h. A field that is not there ends it.
+truths() {
+	awk -v names="${*:2}" '
+		BEGIN { n = split(names, name, " ") }
+		$1 == "truth" {
+			split("", truth)
+			for (i = 2; i <= NF; i++) {
+				split($i, field, "=")
+				truth[field[1]] = field[2]
+			}
+			line = ""
+			for (i = 1; i <= n; i++) {
+				if (!(name[i] in truth)) {
+					print "no " name[i] " in: " $0 >"/dev/stderr"
+					exit 1
+				}
+				line = line (i > 1 ? " " : "") truth[name[i]]
+			}
+			print line
+		}' "$1"
+}
+
 # all_who_waited SAID SCRIPT: each of the 10,000 threads of the workload that left its CPU for its
 # sleep, as the kernel counted, is in what perf script shows of comm and tid. A timer may be over
 # before its thread has gone to sleep, but not as a rule.
 all_who_waited() {
 	awk 'NR == FNR { if ($1 == "brief") seen[$2] = 1; next }
-		$1 == "truth" {
-			match($0, / tid=[0-9]+/)
-			tid = substr($0, RSTART + 5, RLENGTH - 5)
-			match($0, / voluntary=[0-9]+/)
-			waited = substr($0, RSTART + 11, RLENGTH - 11) > 0
+		{
 			threads++
-			n += waited
-			if (waited && !(tid in seen)) { print "missing:", $0; bad = 1 }
+			n += $2 > 0
+			if ($2 > 0 && !($1 in seen)) { print "missing:", $0; bad = 1 }
 		}
-		END { print n, "of", threads; exit bad || threads != 10000 || n < 9000 }' "$2" "$1"
+		END { print n, "of", threads; exit bad || threads != 10000 || n < 9000 }' \
+		"$2" <(truths "$1" tid voluntary)
 }
 
 # start_recording OPTION…: in the background, without a COMMAND; $recorder is its PID. It

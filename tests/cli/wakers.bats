@@ -115,7 +115,7 @@ waits_of() {
 	perf script -i theirs.data --ns -F time,event,trace 2>/dev/null >theirs
 	perf script --ns -F tid,time,event,period 2>/dev/null >ours
 	for comm in w-futex w-pipe k-futex k-pipe; do
-		tid=$(sed -n "s/^truth .* tid=\([0-9]*\) comm=$comm .*/\1/p" said)
+		tid=$(truths said comm tid | sed -n "s/^$comm //p")
 		waits_of "$tid" <theirs >waits
 		# Each is read off two clocks, microseconds apart; a machine whose CPUs are taken away
 		# does it between the two now and then.

@@ -38,29 +38,30 @@ static bool count_stands_still(struct alive *alive, int64_t count)
  * A target that lived through the whole pass was found by it. So if none was found, those
  * that lived have died, and unless one was born meanwhile there is none.
  */
-static bool none_is_left(struct programs *programs)
+static bool none_is_left(const struct roster *roster)
 {
-	uint64_t births = programs__births(programs), found = 0;
-	int err = programs__find_targets(programs, &found);
+	uint64_t births = roster__births(roster), found = 0;
+	int err = roster__find(roster, &found);
 
 	if (err)
 		pr_verbose("the targets that live cannot be counted: %s", strerror(-err));
-	return !err && !found && programs__births(programs) == births;
+	return !err && !found && roster__births(roster) == births;
 }
 
 bool capture__targets_alive(struct capture *capture)
 {
+	const struct roster *roster = programs__roster(capture->programs);
 	struct alive *alive = &capture->alive;
 	int64_t count;
 
 	if (capture->options.all)
 		return true;
-	count = programs__targets_alive(capture->programs);
+	count = roster__alive(roster);
 	if (count <= 0 || alive->ended)
 		return false;
 	if (!count_stands_still(alive, count))
 		return true;
-	alive->ended = none_is_left(capture->programs);
+	alive->ended = none_is_left(roster);
 	if (alive->ended)
 		pr_verbose("no target is left, though %" PRId64 " deaths were not seen", count);
 	return !alive->ended;

@@ -104,7 +104,8 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
 	uint64_t patience = clock__now_ns() + STUCK_MS * 1000000ULL;
-	int fd = programs__open_user_frames(capture->programs), err;
+	struct sleepers *sleepers = programs__sleepers(capture->programs);
+	int fd = sleepers__open_user_frames(sleepers), err;
 	struct child *child;
 	struct child_message message;
 	pid_t stuck;
@@ -122,14 +123,14 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 			break;
 		patience = clock__now_ns() + STUCK_MS * 1000000ULL;
 	}
-	stuck = programs__walking(capture->programs);
+	stuck = sleepers__walking(sleepers);
 	child__delete(child);
 	if (err != -ETIMEDOUT || !stuck)
 		return err;
 	user->skipped++;
 	if (!user->first_skipped)
 		user->first_skipped = stuck;
-	programs__skip_user_frames(capture->programs, stuck);
+	sleepers__skip(sleepers, stuck);
 	return -EAGAIN;
 }
 
@@ -253,7 +254,7 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	int err;
 
 	read_user_frames(capture, &user, deadline_ms);
-	err = programs__report_blocked(capture->programs, report_records, &report);
+	err = sleepers__report(programs__sleepers(capture->programs), report_records, &report);
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
 	idmap__free(&user.offsets);

@@ -92,7 +92,7 @@ static int connect_rings(struct capture *capture)
 		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
 					 rings__fd(capture->rings, i));
 	if (!capture->options.all)
-		rings__set_bell(capture->rings, programs__bell(capture->programs));
+		rings__set_bell(capture->rings, roster__bell(programs__roster(capture->programs)));
 	return err;
 }
 
@@ -112,7 +112,7 @@ int capture__update_rings(struct capture *capture)
 static int add_targets(struct capture *capture)
 {
 	struct capture_options *options = &capture->options;
-	int err = who__add(options, capture->programs);
+	int err = who__add(options, programs__roster(capture->programs));
 
 	options->pids = options->tids = NULL;
 	options->uids = NULL;

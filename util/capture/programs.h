@@ -7,6 +7,11 @@
 #include <sys/types.h>
 
 #include "capture/capture.h"
+#include "capture/generations.h"
+#include "capture/iterator.h"
+#include "capture/roster.h"
+#include "capture/sleepers.h"
+#include "capture/upkeep.h"
 #include "wire.h"
 
 /*
@@ -37,60 +42,26 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 /* The map that takes what CPUs without a ring have to say, see spare.h. Borrowed. */
 int programs__spare(const struct programs *programs);
 
-/* Before programs__attach(): a process or thread to record. */
-int programs__add_target(struct programs *programs, enum wire_target_kind kind, uint32_t id);
-
-/* The same: a cgroup to record, with all below it. hierarchy is of enum wire_cgroup_hierarchy. */
-int programs__add_cgroup(struct programs *programs, uint32_t hierarchy, uint64_t id);
+/* The targets: to be filled in before programs__attach(). Borrowed. */
+const struct roster *programs__roster(const struct programs *programs);
 
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
 
-/* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
-typedef int (*programs_read_fn)(void *ctx, const void *data, size_t size);
-
 /* Gives every target its storage; fn receives struct wire_task of every task. */
-int programs__enlist(struct programs *programs, programs_read_fn fn, void *ctx);
+int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx);
 
 /* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
 int programs__begin(struct programs *programs, uint64_t *start_ns);
 
-/*
- * Turns to the other generation and waits until no program runs that still uses the old
- * one, which is returned; a negative errno on failure.
- */
-int programs__swap(struct programs *programs);
-
-/* Whether the current generation has sums, or what sums refer to. */
-bool programs__has_sums(const struct programs *programs);
-
-/* How full the current generation is, in percent of its room for sums or stacks. */
-unsigned int programs__filled(const struct programs *programs);
-
-typedef int (*programs_sum_fn)(void *ctx, const struct wire_entry_key *key,
-			       const struct wire_entry *entry);
-
-/* Hands each sum of a generation to fn and empties it. 0 or a negative errno. */
-int programs__take_sums(struct programs *programs, unsigned int gen, programs_sum_fn fn, void *ctx);
+/* The generations of sums, whose variables and maps are the programs'. Borrowed. */
+struct generations *programs__generations(struct programs *programs);
 
 /* From now on blocks that end are clipped to end_ns, and none begins. */
 int programs__close(struct programs *programs, uint64_t end_ns);
 
-/* Hands each thread that is still blocked to fn, as wire_block records. */
-int programs__report_blocked(struct programs *programs, programs_read_fn fn, void *ctx);
-
-/*
- * A descriptor from which the user frames of blocked threads are read, as wire_user
- * records. Reading sleeps while a process holds its mmap_lock: read it in a child that can
- * be killed. -EOPNOTSUPP where the kernel has no such iterator.
- */
-int programs__open_user_frames(struct programs *programs);
-
-/* The process whose memory that reading looks at right now, 0: none. */
-pid_t programs__walking(const struct programs *programs);
-
-/* That process is left out from now on. */
-int programs__skip_user_frames(struct programs *programs, pid_t pid);
+/* The threads that are still blocked. Borrowed. */
+struct sleepers *programs__sleepers(struct programs *programs);
 
 /* Nothing is recorded any more. */
 int programs__end(struct programs *programs);
@@ -114,34 +85,10 @@ void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint6
  */
 int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept);
 
-/* What the kernel says of its side. */
-struct programs_info {
-	uint64_t recursion_misses;
-	uint64_t missed_wakeups; /* the same, of the program that sees wake-ups */
-	/* The same, of births: two forks can meet on a CPU where tracepoints are preemptible. */
-	uint64_t missed_births;
-	uint64_t run_ns;
-	uint64_t run_count;
-	uint64_t map_bytes;
-};
-int programs__info(const struct programs *programs, struct programs_info *info);
+/* What the programs and their maps take, and what was missed. 0 or a negative errno. */
+int programs__upkeep(const struct programs *programs, struct upkeep *upkeep);
 
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);
-
-/* A descriptor that becomes readable for good when the last target has died. Borrowed. */
-int programs__bell(const struct programs *programs);
-
-/* Births less deaths of targets, as the hooks saw them. */
-int64_t programs__targets_alive(const struct programs *programs);
-
-/* How many targets there have been so far. */
-uint64_t programs__births(const struct programs *programs);
-
-/*
- * Goes over all tasks: *found is how many of them are targets that live. One that is born
- * meanwhile may be missed. 0 or a negative errno.
- */
-int programs__find_targets(struct programs *programs, uint64_t *found);
 
 #endif /* DENET_CAPTURE_PROGRAMS_H */

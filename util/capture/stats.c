@@ -69,7 +69,8 @@ static int add_histogram(const struct capture *capture, struct capture_tally *su
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
-	struct programs_info info;
+	struct upkeep upkeep;
+	int64_t alive;
 	struct wire_accounts sum, wakeups;
 	uint64_t lost;
 	int err;
@@ -108,17 +109,17 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
-	err = programs__info(capture->programs, &info);
+	err = programs__upkeep(capture->programs, &upkeep);
 	if (err)
 		return err;
-	stats->unseen_switches += info.recursion_misses;
-	stats->unseen_births = info.missed_births;
-	stats->wakeups.missed = info.missed_wakeups;
-	stats->bpf_run_ns = info.run_ns;
-	stats->bpf_run_count = info.run_count;
-	stats->bpf_map_bytes = info.map_bytes;
-	if (programs__targets_alive(capture->programs) > 0)
-		stats->task_bytes =
-			TASK_BYTES * (uint64_t)programs__targets_alive(capture->programs);
+	stats->unseen_switches += upkeep.recursion_misses;
+	stats->unseen_births = upkeep.missed_births;
+	stats->wakeups.missed = upkeep.missed_wakeups;
+	stats->bpf_run_ns = upkeep.run_ns;
+	stats->bpf_run_count = upkeep.run_count;
+	stats->bpf_map_bytes = upkeep.map_bytes;
+	alive = roster__alive(programs__roster(capture->programs));
+	if (alive > 0)
+		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;
 }

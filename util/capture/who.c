@@ -58,18 +58,18 @@ size_t who__targets(const struct capture_options *options)
 	return options->nr_pids + options->nr_tids + options->nr_uids;
 }
 
-int who__add(const struct capture_options *options, struct programs *programs)
+int who__add(const struct capture_options *options, const struct roster *roster)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < options->nr_pids && !err; i++)
-		err = programs__add_target(programs, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
+		err = roster__add(roster, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
 	for (size_t i = 0; i < options->nr_tids && !err; i++)
-		err = programs__add_target(programs, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
+		err = roster__add(roster, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
 	for (size_t i = 0; i < options->nr_uids && !err; i++)
-		err = programs__add_target(programs, WIRE_TARGET_UID, options->uids[i]);
+		err = roster__add(roster, WIRE_TARGET_UID, options->uids[i]);
 	for (size_t i = 0; i < options->nr_groups && !err; i++)
-		err = programs__add_cgroup(programs, options->groups[i].hierarchy,
-					   options->groups[i].id);
+		err = roster__add_cgroup(roster, options->groups[i].hierarchy,
+					 options->groups[i].id);
 	return err;
 }

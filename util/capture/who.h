@@ -3,9 +3,9 @@
 #define DENET_CAPTURE_WHO_H
 
 #include "capture/capture.h"
-#include "capture/programs.h"
+#include "capture/roster.h"
 
-/* Whom to record, from the options to the programs' settings and maps. */
+/* Whom to record, from the options to the programs' settings and their roster. */
 
 /* What must be known when the programs are loaded. 0 or a negative errno (logged). */
 int who__settle(struct wire_settings *settings, const struct capture_options *options);
@@ -13,7 +13,7 @@ int who__settle(struct wire_settings *settings, const struct capture_options *op
 /* How many entries who__add() makes in the map of targets. */
 size_t who__targets(const struct capture_options *options);
 
-/* Gives processes, threads, users and cgroups to the programs. 0 or a negative errno. */
-int who__add(const struct capture_options *options, struct programs *programs);
+/* Puts processes, threads, users and cgroups on the roster. 0 or a negative errno. */
+int who__add(const struct capture_options *options, const struct roster *roster);
 
 #endif /* DENET_CAPTURE_WHO_H */

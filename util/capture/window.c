@@ -44,7 +44,8 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 
 bool capture__wants_drain(const struct capture *capture)
 {
-	return capture->started && programs__filled(capture->programs) >= DRAIN_AT_PERCENT;
+	return capture->started && generations__filled(programs__generations(capture->programs)) >=
+			DRAIN_AT_PERCENT;
 }
 
 /* Hands over the sums of a generation that no program adds to any more. */
@@ -55,7 +56,8 @@ static int take_generation(struct capture *capture, unsigned int gen)
 		.stacks = capture->stacks[gen],
 		.reasons = &capture->reasons[gen],
 	};
-	int err = programs__take_sums(capture->programs, gen, deliver_sum, &drain);
+	int err = generations__take(programs__generations(capture->programs), gen, deliver_sum,
+				    &drain);
 
 	stacks__clear(capture->stacks[gen]);
 	reason_store__clear(&capture->reasons[gen]);
@@ -69,14 +71,15 @@ static int take_generation(struct capture *capture, unsigned int gen)
  */
 int capture__drain(struct capture *capture)
 {
+	struct generations *generations = programs__generations(capture->programs);
 	bool has_sums;
 	int gen = 0, err;
 
 	if (!capture->started)
 		return 0;
-	has_sums = programs__has_sums(capture->programs);
+	has_sums = generations__has_sums(generations);
 	if (has_sums)
-		gen = programs__swap(capture->programs);
+		gen = generations__swap(generations);
 	if (gen < 0) {
 		pr_err("cannot end a window: %s", strerror(-gen));
 		return gen;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/upkeep.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "capture/accounts.h"
+
+int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
+		 const struct bpf_program *waking, const struct bpf_program *born)
+{
+	struct bpf_program *program;
+
+	*upkeep = (struct upkeep){ 0 };
+	bpf_object__for_each_program(program, object)
+	{
+		struct bpf_prog_info prog = { 0 };
+		__u32 len = sizeof(prog);
+
+		if (bpf_program__fd(program) < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &prog, &len))
+			return -errno;
+		upkeep->run_ns += prog.run_time_ns;
+		upkeep->run_count += prog.run_cnt;
+		if (program == waking)
+			upkeep->missed_wakeups += prog.recursion_misses;
+		else if (program == born)
+			upkeep->missed_births += prog.recursion_misses;
+		else
+			upkeep->recursion_misses += prog.recursion_misses;
+	}
+	return 0;
+}
+
+void upkeep__read_maps(struct upkeep *upkeep, const struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object) upkeep->map_bytes += accounts__map_bytes(map);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/output.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "record/build_ids.h"
+#include "record/cgroups.h"
+#include "record/hits.h"
+#include "record/past.h"
+
+static int open_file(struct output *output)
+{
+	int err;
+
+	output->writer = writer__new(&output->options.writer, &err);
+	return err;
+}
+
+int output__init(struct output *output, const struct output_options *options)
+{
+	int err;
+
+	*output = (struct output){ .options = *options };
+	err = open_file(output);
+	if (err)
+		return err;
+	if (options->build_ids) {
+		output->hits = hits__new();
+		if (!output->hits)
+			return -ENOMEM;
+	}
+	if (!options->rotation.enabled)
+		return 0;
+	output->past = past__new();
+	return output->past
+		       ? rotation__init(&output->rotation, &options->rotation, options->writer.path)
+		       : -ENOMEM;
+}
+
+/* What the file has now is what every file of the recording begins with. */
+static int begin_file(struct output *output)
+{
+	rotation__begin(&output->rotation, clock__now_ns(), writer__bytes(output->writer));
+	return writer__flush(output->writer);
+}
+
+int output__begin(struct output *output, int deadline_ms)
+{
+	int err = output->hits ? build_ids__read_early(output->hits, deadline_ms) : 0;
+
+	return err ? err : begin_file(output);
+}
+
+int output__end_window(struct output *output, int deadline_ms)
+{
+	int err = writer__flush(output->writer);
+
+	return err || !output->hits ? err : build_ids__read_early(output->hits, deadline_ms);
+}
+
+uint64_t output__bytes(const struct output *output)
+{
+	return output->earlier_bytes + (output->writer ? writer__bytes(output->writer) : 0);
+}
+
+uint64_t output__due(const struct output *output)
+{
+	return output->past ? rotation__due(&output->rotation) : UINT64_MAX;
+}
+
+bool output__wants_switch(const struct output *output, uint64_t now, bool asked)
+{
+	if (!output->past)
+		return false;
+	if (output->options.rotation.size || output->options.rotation.time_ns)
+		return rotation__is_full(&output->rotation, now, writer__bytes(output->writer));
+	return asked;
+}
+
+int output__switch(struct output *output, int deadline_ms)
+{
+	int err;
+
+	err = output__close(output, deadline_ms);
+	if (!err)
+		err = open_file(output);
+	if (err)
+		return err;
+	if (output->hits)
+		hits__begin_file(output->hits);
+	err = past__write(output->past, output->writer);
+	if (!err && output->options.writer.cgroups)
+		err = cgroups__write(output->writer);
+	return err ? err : begin_file(output);
+}
+
+void output__forget_hits(struct output *output)
+{
+	hits__delete(output->hits);
+	output->hits = NULL;
+}
+
+int output__close(struct output *output, int deadline_ms)
+{
+	int err = 0, closed;
+
+	if (output->hits)
+		err = build_ids__write(output->writer, output->hits, deadline_ms,
+				       output->options.fill_cache ? &output->cache : NULL);
+	output->earlier_bytes += writer__bytes(output->writer);
+	closed = writer__close(output->writer);
+	output->writer = NULL;
+	if (!err)
+		err = closed;
+	return err || !output->past ? err : rotation__end(&output->rotation);
+}
+
+void output__fill_cache(struct output *output, int deadline_ms)
+{
+	if (output->cache.nr)
+		build_ids__fill_cache(&output->cache, deadline_ms);
+}
+
+void output__discard(struct output *output)
+{
+	writer__discard(output->writer);
+	output->writer = NULL;
+}
+
+void output__free(struct output *output)
+{
+	writer__close(output->writer);
+	hits__delete(output->hits);
+	cache__free(&output->cache);
+	past__delete(output->past);
+	rotation__free(&output->rotation);
+}

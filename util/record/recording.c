@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/recording.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "record/existing.h"
+#include "record/workload.h"
+
+/* Two recordings of the same load draw different blocks. */
+static uint64_t make_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = clock__now_ns() ^ (uint64_t)getpid() << 32;
+	return seed;
+}
+
+static enum chains_mode chains_mode(const struct recorder_options *options)
+{
+	if (!options->capture.copy_bytes)
+		return CHAINS_FP;
+	return options->raw_stacks ? CHAINS_RAW : CHAINS_UNWIND;
+}
+
+/* Who cannot be chosen, since there are too many, keeps its frame pointers. */
+static void choose(void *ctx, pid_t pid, bool chosen)
+{
+	int err = capture__choose(ctx, pid, chosen);
+
+	if (err && chosen)
+		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
+}
+
+static void init_throttle(struct recording *recording)
+{
+	const struct recorder_options *options = recording->options;
+	const struct throttle_options throttle_options = {
+		.period_ns = options->capture.period_ns,
+		.threshold_ns = options->capture.threshold_ns,
+		.max_overhead_ppm = options->max_overhead_ppm,
+		.max_rate = options->max_rate,
+		.between_windows = options->window_ns > NSEC_PER_SEC,
+	};
+
+	throttle__init(&recording->throttle, &throttle_options, &recording->sink);
+}
+
+static int start_capture(struct recording *recording)
+{
+	struct capture_options options = recording->options->capture;
+	struct capture_sink sink;
+	int err;
+
+	options.data_maps = recording->options->raw_stacks;
+	init_throttle(recording);
+	options.seed = make_seed();
+	options.period_ns = sampling__level(&recording->throttle.sampling).period_ns;
+	recording->sink.reasons = options.reasons;
+	recording->sink.idle_apart = options.all && !options.no_still_blocked;
+	recording->sink.split = options.split_runqueue;
+	err = sink__init(&recording->sink, &sink, chains_mode(recording->options));
+	if (err)
+		return err;
+	err = run__capture(&recording->run, &options, &sink);
+	if (options.copy_chosen) {
+		recording->sink.chains.choose = choose;
+		recording->sink.chains.choose_ctx = recording->run.capture;
+	}
+	/* After that a process of ours is no target. */
+	if (!err && capture__copies(recording->run.capture))
+		err = chains__start(&recording->sink.chains, options.max_frames);
+	return err;
+}
+
+/* The events of the file besides offcpu-time. */
+static uint64_t other_events(const struct recording *recording)
+{
+	uint64_t events = 0;
+
+	if (recording->sink.idle_apart)
+		events |= 1ULL << WRITER_OFFCPU_IDLE;
+	if (recording->options->capture.split_runqueue)
+		events |= 1ULL << WRITER_RUNQUEUE_TIME;
+	if (recording->options->capture.wakers)
+		events |= 1ULL << WRITER_WAKEUP_TIME;
+	if (recording->sink.reasons)
+		events |= 1ULL << WRITER_OFFCPU_WAIT;
+	return events;
+}
+
+static uint32_t raw_stack_bytes(const struct recording *recording)
+{
+	const struct recorder_options *options = recording->options;
+
+	return options->raw_stacks && capture__copies(recording->run.capture)
+		       ? options->capture.copy_bytes
+		       : 0;
+}
+
+static int open_output(struct recording *recording)
+{
+	const struct recorder_options *options = recording->options;
+	const struct output_options output_options = {
+		.writer = {
+			.path = options->output,
+			.events = other_events(recording),
+			.perhaps = 1ULL << WRITER_SAMPLING,
+			.cgroups = options->capture.cgroups,
+			.stack_bytes = raw_stack_bytes(recording),
+			.argc = options->argc,
+			.argv = options->argv,
+			.version = DENET_VERSION,
+		},
+		.rotation = options->rotation,
+		.build_ids = !options->no_build_ids,
+		.fill_cache = options->fill_cache,
+	};
+	int err = output__init(&recording->output, &output_options);
+
+	recording->sink.writer = recording->output.writer;
+	recording->sink.hits = recording->output.hits;
+	recording->sink.past = recording->output.past;
+	return err;
+}
+
+/* Comes after the capture has started: if that fails, no file was touched. */
+static int start_output(struct recording *recording)
+{
+	const struct recorder_options *options = recording->options;
+	struct existing_options existing = {
+		.all = options->capture.all || options->capture.wakers,
+		.wakers = options->capture.wakers,
+		.data_maps = raw_stack_bytes(recording),
+		.cgroups = options->capture.cgroups,
+		.deadline_ms = RECORDING_DEADLINE_MS,
+		.chains = &recording->sink.chains,
+	};
+	int err;
+
+	err = open_output(recording);
+	if (err)
+		return err;
+	/*
+	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
+	 * eyes: with two C libraries it would unwind by the wrong one.
+	 */
+	if (existing.data_maps && recording->run.workload)
+		existing.unmapped = workload__pid(recording->run.workload);
+	existing.writer = recording->output.writer;
+	existing.hits = recording->output.hits;
+	existing.past = recording->output.past;
+	err = existing__write(&existing, recording->run.capture);
+	return err ? err : output__begin(&recording->output, RECORDING_SWITCH_MS);
+}
+
+int recording__start(struct recording *recording, const struct recorder_options *options)
+{
+	const struct run_options run_options = {
+		.capture = &options->capture,
+		.command = options->command,
+		.stdout_to_stderr = !strcmp(options->output, "-"),
+		.delay_ns = options->delay_ns,
+		.quiet = options->quiet,
+		.name = "recording",
+	};
+	int err;
+
+	*recording = (struct recording){ .options = options };
+	err = run__init(&recording->run, &run_options);
+	if (!err)
+		err = start_capture(recording);
+	if (!err)
+		err = start_output(recording);
+	if (!err)
+		err = run__release(&recording->run);
+	if (err)
+		return err;
+	throttle__start(&recording->throttle, recording->run.capture);
+	recording->window_end = recording->run.started + options->window_ns;
+	return 0;
+}
+
+void recording__free(struct recording *recording)
+{
+	sink__free(&recording->sink);
+	output__free(&recording->output);
+	/* Last: until here a signal is not to end us, with the file half closed. */
+	run__free(&recording->run);
+}

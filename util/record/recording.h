@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_RECORDING_H
+#define DENET_RECORD_RECORDING_H
+
+#include <stdint.h>
+
+#include "record/output.h"
+#include "record/recorder.h"
+#include "record/run.h"
+#include "record/sink.h"
+#include "record/throttle.h"
+
+/* How long other processes may delay us at the start and at the end. */
+#define RECORDING_DEADLINE_MS 2000
+/* The same between two files or windows: meanwhile nobody reads the rings. */
+#define RECORDING_SWITCH_MS 300
+
+/* The parts of one recording; each of them has its own file. */
+struct recording {
+	const struct recorder_options *options; /* borrowed */
+	struct run run;
+	struct output output;
+	struct throttle throttle;
+	struct sink sink;
+	uint64_t window_end; /* CLOCK_MONOTONIC */
+	uint64_t rounds;     /* how often it woke up */
+};
+
+/*
+ * Makes the parts and has them begin, in this order: COMMAND is held, the capture starts, the
+ * file tells what lives, COMMAND goes. 0 or a negative errno (logged); recording__free() must
+ * follow in both cases.
+ */
+int recording__start(struct recording *recording, const struct recorder_options *options);
+
+/* Closes what is open and frees the parts, not the recording. */
+void recording__free(struct recording *recording);
+
+#endif /* DENET_RECORD_RECORDING_H */
