@@ -23,6 +23,7 @@
 #include "record/sink.h"
 #include "record/status.h"
 #include "record/summary.h"
+#include "record/targets.h"
 #include "record/workload.h"
 #include "symbol/cache.h"
 
@@ -120,6 +121,18 @@ static void choose(void *ctx, pid_t pid, bool chosen)
 		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
 }
 
+/* The kernel may not show a target that /proc has. */
+static int look_for_targets(const struct recorder *recorder)
+{
+	const struct capture_task *tasks;
+	size_t nr;
+
+	if (!has_targets(recorder->options))
+		return 0;
+	tasks = capture__tasks(recorder->capture, &nr);
+	return targets__look(&recorder->options->capture, tasks, nr);
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -149,6 +162,8 @@ static int start_capture(struct recorder *recorder)
 	if (!recorder->capture)
 		return err;
 	err = capture__start(recorder->capture);
+	if (!err)
+		err = look_for_targets(recorder);
 	if (options.copy_chosen) {
 		recorder->sink.chains.choose = choose;
 		recorder->sink.chains.choose_ctx = recorder->capture;

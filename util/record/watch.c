@@ -12,6 +12,7 @@
 #include "record/signals.h"
 #include "record/status.h"
 #include "record/summary.h"
+#include "record/targets.h"
 #include "record/workload.h"
 
 /* How long other processes may delay us at the end. */
@@ -78,6 +79,8 @@ static int start_capture(struct watch *watch)
 {
 	struct capture_options options = watch->options->capture;
 	const struct capture_sink sink = { .ctx = watch, .sample = take_blocked };
+	const struct capture_task *tasks;
+	size_t nr;
 	pid_t pid;
 	int err;
 
@@ -91,7 +94,13 @@ static int start_capture(struct watch *watch)
 	options.kernel_stacks = options.user_stacks = false;
 	options.ring_pages = 1;
 	watch->capture = capture__new(&options, &sink, &err);
-	return watch->capture ? capture__start(watch->capture) : err;
+	if (!err)
+		err = capture__start(watch->capture);
+	if (err || !has_targets(watch->options))
+		return err;
+	/* The kernel may not show a target that /proc has. */
+	tasks = capture__tasks(watch->capture, &nr);
+	return targets__look(&watch->options->capture, tasks, nr);
 }
 
 static int watch__start(struct watch *watch)
