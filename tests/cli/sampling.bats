@@ -42,7 +42,7 @@ account() {
 	perf script -F time,event 2>/dev/null | grep offcpu-time |
 		awk '{ t = $1 + 0; if (!first) first = t; if (t > first + 1) n++; last = t }
 		     END { print n, last - first - 1; exit !(last - first > 2 && n / (last - first - 1) < 400) }'
-	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second'
+	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second)$'
 	grep -q 'changes of period or threshold: [1-9]' err
 }
 

@@ -159,4 +159,18 @@ TEST(max_overhead_draws_from_blocks_above_a_lower_threshold_too)
 	EXPECT_EQ(NSEC_PER_SEC, sampling__level(&sampling).threshold_ns);
 }
 
+TEST(who_asked_for_the_period_in_force_is_known)
+{
+	const struct load storm[] = { { 5000, 2000000 } };
+	struct sampling sampling;
+
+	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 100, 0);
+	EXPECT_FALSE(sampling__is_for_cost(&sampling));
+	sampling__raise(&sampling, 4 * NSEC_PER_MSEC);
+	EXPECT_TRUE(sampling__is_for_cost(&sampling));
+	/* The budget then needs a longer one: 10 s in a second, a hundred samples. */
+	rate_after(&sampling, storm, 1, 5);
+	EXPECT_FALSE(sampling__is_for_cost(&sampling));
+}
+
 TEST_HARNESS_MAIN

@@ -19,6 +19,7 @@
 #include "record/past.h"
 #include "record/rotation.h"
 #include "record/sampling.h"
+#include "record/sampling_event.h"
 #include "record/signals.h"
 #include "record/sink.h"
 #include "record/status.h"
@@ -418,6 +419,7 @@ static int change_sampling(struct recorder *recorder, struct sampling_level old,
 	reason->new_period_ns = new.period_ns;
 	reason->old_threshold_ns = old.threshold_ns;
 	reason->new_threshold_ns = new.threshold_ns;
+	sampling_event__describe(reason);
 	return tell_sampling(recorder, reason);
 }
 
@@ -566,7 +568,7 @@ static void summarize_sampling(const struct recorder *recorder, struct summary *
 	summary->period_ns = level.period_ns;
 	summary->threshold_ns = level.threshold_ns;
 	summary->sampling_changes = recorder->sampling.changes;
-	summary->too_dear = recorder->overhead.raised;
+	summary->too_dear = sampling__is_for_cost(&recorder->sampling);
 }
 
 static void summarize(struct recorder *recorder, struct summary *summary)

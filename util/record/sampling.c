@@ -67,6 +67,12 @@ struct sampling_level sampling__level(const struct sampling *sampling)
 	};
 }
 
+bool sampling__is_for_cost(const struct sampling *sampling)
+{
+	return sampling->cost_period &&
+	       sampling->cost_period == sampling__level(sampling).period_ns;
+}
+
 uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts)
 {
 	uint64_t come = counts->below - sampling->seen.below + counts->above - sampling->seen.above;

@@ -46,6 +46,9 @@ void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t thre
 
 struct sampling_level sampling__level(const struct sampling *sampling);
 
+/* Whether the period in force is that of --max-overhead. */
+bool sampling__is_for_cost(const struct sampling *sampling);
+
 /*
  * When the budget wants sampling__look() to be called: after a second, or at once if the
  * samples of a second have come in less. UINT64_MAX: there is no budget.
