@@ -134,10 +134,11 @@ complete() {
 	until_true bigger_than live.data "$size"
 	kill -KILL "$recorder"
 	finish_recording
-	perf script -i live.data --show-task-events -F comm,event,period 2>/dev/null >script
-	grep -q 'PERF_RECORD_COMM: denet-record' script
+	perf script -i live.data --show-task-events -F comm,pid,event,period 2>/dev/null >script
+	grep -q "PERF_RECORD_COMM: denet-record:$recorder/$recorder\$" script
 	[ "$(samples live.data)" -gt 0 ]
-	refute grep '^ *denet-record.*offcpu-time' script
+	# By its pid: others may record as well.
+	refute grep "^ *denet-record  *$recorder .*offcpu-time" script
 }
 
 @test "--max-overhead 0 and a generous one leave all as it is" {
