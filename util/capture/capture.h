@@ -80,6 +80,8 @@ struct capture_options {
 	 */
 	bool histogram;
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
+	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
+	uint32_t wake_bytes;
 	enum capture_way way;
 };
 
@@ -233,7 +235,8 @@ int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *boun
 
 /*
  * Reads what the rings hold and hands it to the sink; waits up to timeout_ms for
- * something to read (a ring half full, or wake_fd readable if it is not -1).
+ * something to read (a ring half full, or with options.wake_bytes in it, or wake_fd readable
+ * if it is not -1).
  * Returns the number of records read or a negative errno (-EINTR on a signal).
  */
 int capture__poll(struct capture *capture, int timeout_ms, int wake_fd);
