@@ -59,6 +59,7 @@ struct recorder {
 	struct rotation rotation;
 	struct overhead overhead;
 	struct sampling sampling;
+	struct sampling_level asked; /* of sampling: before anybody had looked at the targets */
 	struct sink sink;
 	uint64_t earlier_bytes; /* of files that are closed */
 	struct status *status;
@@ -150,6 +151,9 @@ static int start_capture(struct recorder *recorder)
 	options.delayed = recorder->options->delay_ns != 0;
 	sampling__init(&recorder->sampling, options.period_ns, options.threshold_ns,
 		       recorder->options->max_rate, clock__now_ns());
+	recorder->asked = sampling__level(&recorder->sampling);
+	sampling__expect(&recorder->sampling, targets__threads(&options));
+	options.wake_bytes = sampling__wake_bytes(&recorder->sampling, options.copy_bytes);
 	options.seed = make_seed();
 	options.period_ns = sampling__level(&recorder->sampling).period_ns;
 	recorder->sink.level = sampling__level(&recorder->sampling);
@@ -271,6 +275,59 @@ static int start_file(struct recorder *recorder)
 	return err ? err : begin_file(recorder);
 }
 
+/* The recorder's own word in the file: how coarse the samples are from now on, and why. */
+static int tell_sampling(struct recorder *recorder, const struct writer_sampling *fields)
+{
+	uint32_t pid = (uint32_t)getpid();
+	struct writer_trace trace = {
+		.time = clock__now_ns(),
+		.pid = pid,
+		.tid = pid,
+		.fields = fields,
+		.size = sizeof(*fields),
+	};
+	int err;
+
+	err = writer__comm(recorder->writer, pid, pid, "denet-record");
+	return err ? err : writer__trace(recorder->writer, WRITER_SAMPLING, &trace);
+}
+
+/* Puts into force what was found, and has the file know. reason: the fields that say why. */
+static int change_sampling(struct recorder *recorder, struct sampling_level old,
+			   struct writer_sampling *reason)
+{
+	struct sampling_level new = sampling__level(&recorder->sampling);
+	char period[32], threshold[32];
+
+	capture__set_sampling(recorder->capture, new.period_ns, new.threshold_ns);
+	recorder->sink.level = new;
+	pr_verbose("sampling: one for each %s of blocks below %s",
+		   units__format_time(new.period_ns, period, sizeof(period)),
+		   units__format_time(new.threshold_ns, threshold, sizeof(threshold)));
+	reason->old_period_ns = old.period_ns;
+	reason->new_period_ns = new.period_ns;
+	reason->old_threshold_ns = old.threshold_ns;
+	reason->new_threshold_ns = new.threshold_ns;
+	sampling_event__describe(reason);
+	return tell_sampling(recorder, reason);
+}
+
+/* Blocks are recorded, perhaps for a while already. */
+static int begin_sampling(struct recorder *recorder)
+{
+	struct writer_sampling reason = { .max_rate = recorder->sampling.max_rate };
+	struct capture_stats stats;
+	int err;
+
+	if (!reason.max_rate)
+		return 0;
+	err = capture__stats(recorder->capture, &stats);
+	if (err)
+		return err;
+	sampling__begin(&recorder->sampling, stats.start_ns);
+	return recorder->sampling.changes ? change_sampling(recorder, recorder->asked, &reason) : 0;
+}
+
 static int recorder__start(struct recorder *recorder)
 {
 	int err;
@@ -294,7 +351,7 @@ static int recorder__start(struct recorder *recorder)
 	recorder->window_end = recorder->started + recorder->options->window_ns;
 	recorder->next_status = recorder->started + NSEC_PER_SEC;
 	recorder->status = status__new(recorder->options->quiet);
-	return 0;
+	return recorder->begin ? 0 : begin_sampling(recorder);
 }
 
 /* The end of a window is waking up enough, unless windows are long. */
@@ -315,7 +372,8 @@ static int next_timeout(const struct recorder *recorder)
 	if (looks_between_windows(recorder))
 		due = min_u64(due, min_u64(overhead__due(&recorder->overhead),
 					   sampling__due(&recorder->sampling,
-							 &recorder->sink.counts)));
+							 &recorder->sink.counts, now)));
+	due = min_u64(due, sampling__timer(&recorder->sampling));
 	if (recorder->past)
 		due = min_u64(due, rotation__due(&recorder->rotation));
 	if (due <= now)
@@ -386,43 +444,6 @@ static int switch_if_due(struct recorder *recorder, uint64_t now)
 	return asked ? switch_file(recorder) : 0;
 }
 
-/* The recorder's own word in the file: how coarse the samples are from now on, and why. */
-static int tell_sampling(struct recorder *recorder, const struct writer_sampling *fields)
-{
-	uint32_t pid = (uint32_t)getpid();
-	struct writer_trace trace = {
-		.time = clock__now_ns(),
-		.pid = pid,
-		.tid = pid,
-		.fields = fields,
-		.size = sizeof(*fields),
-	};
-	int err;
-
-	err = writer__comm(recorder->writer, pid, pid, "denet-record");
-	return err ? err : writer__trace(recorder->writer, WRITER_SAMPLING, &trace);
-}
-
-/* Puts into force what was found, and has the file know. reason: the fields that say why. */
-static int change_sampling(struct recorder *recorder, struct sampling_level old,
-			   struct writer_sampling *reason)
-{
-	struct sampling_level new = sampling__level(&recorder->sampling);
-	char period[32], threshold[32];
-
-	capture__set_sampling(recorder->capture, new.period_ns, new.threshold_ns);
-	recorder->sink.level = new;
-	pr_verbose("sampling: one for each %s of blocks below %s",
-		   units__format_time(new.period_ns, period, sizeof(period)),
-		   units__format_time(new.threshold_ns, threshold, sizeof(threshold)));
-	reason->old_period_ns = old.period_ns;
-	reason->new_period_ns = new.period_ns;
-	reason->old_threshold_ns = old.threshold_ns;
-	reason->new_threshold_ns = new.threshold_ns;
-	sampling_event__describe(reason);
-	return tell_sampling(recorder, reason);
-}
-
 static int watch_overhead(struct recorder *recorder, uint64_t now, bool window_ended)
 {
 	struct sampling_level old = sampling__level(&recorder->sampling);
@@ -449,7 +470,7 @@ static int watch_rate(struct recorder *recorder, uint64_t now)
 	struct writer_sampling reason = { .max_rate = recorder->sampling.max_rate };
 	const struct sampling_counts *counts = &recorder->sink.counts;
 
-	if (now < sampling__due(&recorder->sampling, counts) ||
+	if (now < sampling__due(&recorder->sampling, counts, now) ||
 	    !sampling__look(&recorder->sampling, now, counts))
 		return 0;
 	return change_sampling(recorder, old, &reason);
@@ -495,10 +516,13 @@ static enum recorder_end look_for_end(struct recorder *recorder)
 /* Blocks are recorded once the delay is over. */
 static int end_delay(struct recorder *recorder, uint64_t now)
 {
+	int err;
+
 	if (!recorder->begin || now < recorder->begin)
 		return 0;
 	recorder->begin = 0;
-	return capture__begin(recorder->capture);
+	err = capture__begin(recorder->capture);
+	return err ? err : begin_sampling(recorder);
 }
 
 /* The work of one round, in the order in which one part may need the other. */

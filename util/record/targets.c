@@ -151,3 +151,32 @@ int targets__look(const struct capture_options *options, const struct capture_ta
 	pr_err("none of the targets can be recorded");
 	return -ESRCH;
 }
+
+/* Of the whole machine: the second number of "4/512" in /proc/loadavg. */
+static uint64_t all_threads(void)
+{
+	uint64_t threads = 0;
+	FILE *file = fopen("/proc/loadavg", "re");
+	char word[64];
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*s %*s %*s %*[0-9]/%63[0-9]", word) != 1 ||
+	    units__parse_number(word, INT32_MAX, &threads))
+		threads = 0;
+	fclose(file);
+	return threads;
+}
+
+uint64_t targets__threads(const struct capture_options *options)
+{
+	uint64_t sum = options->all ? all_threads() : options->nr_tids, threads;
+	char value[64];
+
+	for (size_t i = 0; i < options->nr_pids; i++) {
+		if (read_status(options->pids[i], "Threads", value, sizeof(value)) &&
+		    !units__parse_number(value, INT32_MAX, &threads))
+			sum += threads;
+	}
+	return sum ? sum : 1;
+}

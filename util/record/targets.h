@@ -22,4 +22,7 @@ int targets__check(const struct id_list *pids, const struct id_list *tids);
 int targets__look(const struct capture_options *options, const struct capture_task *tasks,
 		  size_t nr);
 
+/* About how many threads the options make targets of when the recording begins, at least 1. */
+uint64_t targets__threads(const struct capture_options *options);
+
 #endif /* DENET_RECORD_TARGETS_H */
