@@ -53,8 +53,8 @@ bool rings__wants_update(const struct rings *rings);
 
 /*
  * Waits until a ring is half full or has wake_bytes, extra_fd is readable (-1: none), a device
- * came or went or the time is over. 0, RINGS_CPUS_CHANGED if rings__update() has something to look at, or a
- * negative errno.
+ * came or went or the time is over. 0, RINGS_CPUS_CHANGED if rings__update() has something to
+ * look at, or a negative errno.
  */
 #define RINGS_CPUS_CHANGED 1
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);
