@@ -190,7 +190,8 @@ struct capture_stats {
 	uint64_t lost_reasons;		 /* records of reasons the rings had no room for */
 	uint64_t copies;		 /* of user stacks */
 	uint64_t lost_copies;		 /* the rings had no room for */
-	uint64_t without_copy;		 /* blocks of these that were not lost themselves */
+	uint64_t ringless_copies;	 /* not sent, since their CPU had no ring yet */
+	uint64_t without_copy;		 /* blocks of the two that were not lost themselves */
 	uint64_t compat_copies;		 /* the same: of 32-bit tasks none is taken */
 	uint64_t unread_copies;		 /* the same: the stack was not in memory */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
