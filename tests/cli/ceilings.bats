@@ -28,6 +28,27 @@ complete() {
 		perf buildid-list -i "$1" | grep -q '/naps$' && [ ! -s err ]
 }
 
+@test "--max-size: a file becomes but a little larger, also where windows are long" {
+	start_target "$naps" 4 100000 2
+	denet-record -p "$target" --off-cpu-thresh 0 --max-size 100K 2>err
+	kill "$target"
+	size=$(stat -c %s perf.data)
+	echo "size $size"
+	# The end of a window would have made it 300,000 bytes.
+	[ "$size" -ge 102400 ]
+	[ "$size" -le 200000 ]
+	complete perf.data
+	# Thousands of sums that a window would have at its end: 7 to 14 MB.
+	denet-record --max-size 100K -o sums.data -- \
+		"$build/tests/workloads/stacks" --threads 16 --bits 10 --rounds 60 --us 20 >/dev/null 2>err || true
+	grep -q 'the size limit is reached (100 KB)' err
+	grep -q ', 0 lost' err
+	size=$(stat -c %s sums.data)
+	echo "size $size"
+	[ "$size" -ge 102400 ]
+	[ "$size" -le 3000000 ]
+}
+
 @test "--max-size ends the recording with a complete file" {
 	start_target "$naps" 2 100000 1
 	denet-record -p "$target" --off-cpu-thresh 0 --window 20ms --max-size 200K 2>err

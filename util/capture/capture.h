@@ -245,6 +245,9 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd);
 /* True when a generation is nearly full and wants capture__drain() before its time. */
 bool capture__wants_drain(const struct capture *capture);
 
+/* How many samples of sums the window has so far. */
+uint64_t capture__pending_sums(const struct capture *capture);
+
 /* Ends the window: swaps the generations, reads rings and sums, calls sink->round. */
 int capture__drain(struct capture *capture);
 

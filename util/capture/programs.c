@@ -532,6 +532,13 @@ bool programs__has_sums(const struct programs *programs)
 	return bss->filled[gen] || bss->known[gen] || bss->told[gen];
 }
 
+uint32_t programs__sums(const struct programs *programs)
+{
+	const struct offcpu_bpf__bss *bss = programs->skel->bss;
+
+	return bss->filled[bss->generation & 1];
+}
+
 unsigned int programs__filled(const struct programs *programs)
 {
 	const struct offcpu_bpf__bss *bss = programs->skel->bss;

@@ -64,6 +64,9 @@ int programs__swap(struct programs *programs);
 /* Whether the current generation has sums, or what sums refer to. */
 bool programs__has_sums(const struct programs *programs);
 
+/* How many sums the current generation has. */
+uint32_t programs__sums(const struct programs *programs);
+
 /* How full the current generation is, in percent of its room for sums or stacks. */
 unsigned int programs__filled(const struct programs *programs);
 

@@ -37,6 +37,13 @@
 /* The same between two files or windows: meanwhile nobody reads the rings. */
 #define RECORDER_SWITCH_MS 300
 
+/* With --max-size, a ring with such a part of it is read, but not for less than that. */
+#define RECORDER_SIZE_PARTS 16
+#define RECORDER_LEAST_WAKE 8192
+/* About what a sum takes in the file; a window is not ended for a handful. */
+#define RECORDER_SUM_BYTES 256
+#define RECORDER_LEAST_SUMS 16
+
 /* Why a recording ended. */
 enum recorder_end {
 	RECORDER_GOES_ON = 0,
@@ -135,6 +142,20 @@ static int look_for_targets(const struct recorder *recorder)
 	return targets__look(&recorder->options->capture, tasks, nr);
 }
 
+/* What has to be noticed before a ring is half full: too many samples, a file that is full. */
+static uint32_t wake_bytes(const struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	uint64_t rate, size = options->max_size / RECORDER_SIZE_PARTS;
+
+	rate = sampling__wake_bytes(&recorder->sampling, options->capture.copy_bytes);
+	if (!options->max_size)
+		return (uint32_t)rate;
+	if (size < RECORDER_LEAST_WAKE)
+		size = RECORDER_LEAST_WAKE;
+	return (uint32_t)min_u64(rate ? rate : UINT32_MAX, min_u64(size, UINT32_MAX));
+}
+
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->capture;
@@ -153,7 +174,7 @@ static int start_capture(struct recorder *recorder)
 		       recorder->options->max_rate, clock__now_ns());
 	recorder->asked = sampling__level(&recorder->sampling);
 	sampling__expect(&recorder->sampling, targets__threads(&options));
-	options.wake_bytes = sampling__wake_bytes(&recorder->sampling, options.copy_bytes);
+	options.wake_bytes = wake_bytes(recorder);
 	options.seed = make_seed();
 	options.period_ns = sampling__level(&recorder->sampling).period_ns;
 	recorder->sink.level = sampling__level(&recorder->sampling);
@@ -492,6 +513,20 @@ static void show_status(struct recorder *recorder, uint64_t now)
 	recorder->next_status = now + NSEC_PER_SEC;
 }
 
+static bool is_full(const struct recorder *recorder, uint64_t more)
+{
+	return recorder->options->max_size &&
+	       writer__bytes(recorder->writer) + more >= recorder->options->max_size;
+}
+
+/* The sums of the window may fill the file: as many more would come until it ends by itself. */
+static bool is_full_with_sums(const struct recorder *recorder)
+{
+	uint64_t sums = capture__pending_sums(recorder->capture);
+
+	return sums >= RECORDER_LEAST_SUMS && is_full(recorder, sums * RECORDER_SUM_BYTES);
+}
+
 static enum recorder_end look_for_end(struct recorder *recorder)
 {
 	int signal = signals__read(recorder->signals);
@@ -502,12 +537,6 @@ static enum recorder_end look_for_end(struct recorder *recorder)
 	}
 	if (recorder->workload && workload__ended(recorder->workload))
 		return RECORDER_WORKLOAD_ENDED;
-	if (recorder->options->max_size &&
-	    writer__bytes(recorder->writer) >= recorder->options->max_size) {
-		pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
-			recorder->options->max_size / 1024);
-		return RECORDER_FULL;
-	}
 	if (has_targets(recorder->options) && !capture__targets_alive(recorder->capture))
 		return RECORDER_TARGETS_ENDED;
 	return RECORDER_GOES_ON;
@@ -534,7 +563,8 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 	err = end_delay(recorder, now);
 	if (err)
 		return err;
-	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->capture);
+	window_ended = now >= recorder->window_end || capture__wants_drain(recorder->capture) ||
+		       is_full_with_sums(recorder);
 	if (window_ended)
 		err = end_window(recorder);
 	if (!err)
@@ -561,6 +591,11 @@ static int recorder__loop(struct recorder *recorder, enum recorder_end *end)
 		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;
+		if (!*end && is_full(recorder, 0)) {
+			pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
+				recorder->options->max_size / 1024);
+			*end = RECORDER_FULL;
+		}
 		if (recorder->status && now >= recorder->next_status)
 			show_status(recorder, now);
 	}
