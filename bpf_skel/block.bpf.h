@@ -314,7 +314,7 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
-	/* The first hook of this switch was missed where the last that was shown had another next. */
+	/* The first hook of this switch was missed if the last one shown had another next. */
 	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : 0;
 	slot->ran = 1;
 	since = take_stamp(slot);

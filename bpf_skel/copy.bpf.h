@@ -176,6 +176,7 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 	__u32 index = bpf_get_smp_processor_id(), bytes;
 	enum copy_result result;
 	struct copy_room *room;
+	long err;
 
 	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
 		return;
@@ -196,9 +197,14 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 		return;
 	}
 	describe_copy(&room->copy, block->incarnation, block->time, bytes);
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
-				  sizeof(room->copy) + (__u64)bytes)) {
-		cpu->own.accounts.lost_copies++;
+	/* The ring that CPUs without one share is not for what would fill it at once. */
+	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
+				    sizeof(room->copy) + (__u64)bytes);
+	if (err) {
+		if (err == -ENOSPC)
+			cpu->own.accounts.lost_copies++;
+		else
+			cpu->own.accounts.ringless_copies++;
 		block->flags |= WIRE_BLOCK_COPY_LOST;
 		return;
 	}

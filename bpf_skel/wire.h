@@ -68,6 +68,7 @@ struct wire_accounts {
 	__u64 lost_reasons;	/* reason records the ring had no room for */
 	__u64 copies;		/* copies of user stacks that were sent */
 	__u64 lost_copies;	/* the ring had no room for */
+	__u64 ringless_copies;	/* not sent, since the CPU had no ring yet */
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
@@ -183,7 +184,7 @@ struct wire_reason {
 #define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
 #define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
-#define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and the ring had no room for that */
+#define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 
 /* The frames follow the struct, leaf first. */
 struct wire_stack {
@@ -370,6 +371,6 @@ WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_waker, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 72);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 80);
 
 #endif /* DENET_WIRE_H */

@@ -5,6 +5,7 @@
  */
 #include "common/harness.h"
 
+#include <bpf/bpf.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -235,6 +236,50 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 	EXPECT_LE(with, stats->copies);
 	EXPECT_EQ(self->session.lost,
 		  stats->lost_copies + stats->lost_ring.count + stats->lost_sideband);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+}
+
+/* The map of the rings that this process holds; -1: there is none. */
+static int find_rings(void)
+{
+	for (int fd = 0; fd < 1024; fd++) {
+		struct bpf_map_info info = { 0 };
+		__u32 size = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(fd, &info, &size) &&
+		    info.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY && !strcmp(info.name, "rings"))
+			return fd;
+	}
+	return -1;
+}
+
+TEST_F(full_ring, a_copy_on_a_cpu_without_a_ring_is_counted_as_that_and_its_block_comes_without)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t without = 0;
+	int rings;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	if (!capture__copies(self->session.capture))
+		SKIP(return, "this kernel or way of capture has no copies");
+	rings = find_rings();
+	ASSERT_LE(0, rings);
+	for (__u32 cpu = 0; cpu < (__u32)sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		bpf_map_delete_elem(rings, &cpu);
+	ASSERT_EQ(0, session__run(&self->session, &self->workload, 20));
+	ASSERT_EQ(0, session__close(&self->session));
+	for (size_t i = 0; i < self->session.nr; i++) {
+		EXPECT_EQ(NULL, self->session.samples[i].copy);
+		without += self->session.samples[i].user.nr > 0;
+	}
+	EXPECT_LT(0, without);
+	EXPECT_LT(0, stats->without_copy);
+	EXPECT_LE(stats->without_copy, stats->ringless_copies);
+	EXPECT_EQ(0, stats->lost_copies);
+	EXPECT_EQ(0, stats->copies);
+	/* No ring was full. */
+	EXPECT_EQ(0, self->session.lost);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 }
 

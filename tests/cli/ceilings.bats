@@ -28,6 +28,27 @@ complete() {
 		perf buildid-list -i "$1" | grep -q '/naps$' && [ ! -s err ]
 }
 
+@test "--max-size: a file becomes but a little larger, also where windows are long" {
+	start_target "$naps" 4 100000 2
+	denet-record -p "$target" --off-cpu-thresh 0 --max-size 100K 2>err
+	kill "$target"
+	size=$(stat -c %s perf.data)
+	echo "size $size"
+	# The end of a window would have made it 300,000 bytes.
+	[ "$size" -ge 102400 ]
+	[ "$size" -le 200000 ]
+	complete perf.data
+	# Thousands of sums that a window would have at its end: 7 to 14 MB.
+	denet-record --max-size 100K -o sums.data -- \
+		"$build/tests/workloads/stacks" --threads 16 --bits 10 --rounds 60 --us 20 >/dev/null 2>err || true
+	grep -q 'the size limit is reached (100 KB)' err
+	grep -q ', 0 lost' err
+	size=$(stat -c %s sums.data)
+	echo "size $size"
+	[ "$size" -ge 102400 ]
+	[ "$size" -le 3000000 ]
+}
+
 @test "--max-size ends the recording with a complete file" {
 	start_target "$naps" 2 100000 1
 	denet-record -p "$target" --off-cpu-thresh 0 --window 20ms --max-size 200K 2>err
@@ -112,7 +133,10 @@ complete() {
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
 	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 100.000 us' err
 	grep -q '; --max-overhead sampled one for each .* below .*, standard error ' err
-	perf script 2>/dev/null | grep -q 'denet:sampling: period 0 -> 100000 ns'
+	perf script -F event,trace 2>/dev/null | grep denet:sampling >script
+	grep -q 'denet:sampling: period 0 -> 100000 ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
+	# Nobody asked for a rate.
+	refute grep 'samples a second' script
 	[ "$(perf evlist | head -1)" = offcpu-time ]
 	# What is not drawn is counted, not lost; and the event is no time.
 	[ "$(awk '/not drawn/ { print $(NF - 1) }' err)" -gt 0 ]
@@ -131,10 +155,11 @@ complete() {
 	until_true bigger_than live.data "$size"
 	kill -KILL "$recorder"
 	finish_recording
-	perf script -i live.data --show-task-events -F comm,event,period 2>/dev/null >script
-	grep -q 'PERF_RECORD_COMM: denet-record' script
+	perf script -i live.data --show-task-events -F comm,pid,event,period 2>/dev/null >script
+	grep -q "PERF_RECORD_COMM: denet-record:$recorder/$recorder\$" script
 	[ "$(samples live.data)" -gt 0 ]
-	refute grep '^ *denet-record.*offcpu-time' script
+	# By its pid: others may record as well.
+	refute grep "^ *denet-record  *$recorder .*offcpu-time" script
 }
 
 @test "--max-overhead 0 and a generous one leave all as it is" {

@@ -14,6 +14,10 @@ teardown() {
 	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
 }
 
+has_threads() {
+	[ "$(awk '/^Threads:/ { print $2 }' "/proc/$1/status")" -ge "$2" ]
+}
+
 # account NAME: the count of a row of -v's accounts in err.
 account() {
 	sed -n "s/.*[+=] $1  *\\([0-9]*\\)  *[0-9]*$/\\1/p" err
@@ -42,8 +46,46 @@ account() {
 	perf script -F time,event 2>/dev/null | grep offcpu-time |
 		awk '{ t = $1 + 0; if (!first) first = t; if (t > first + 1) n++; last = t }
 		     END { print n, last - first - 1; exit !(last - first > 2 && n / (last - first - 1) < 400) }'
-	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second'
+	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second)$'
 	grep -q 'changes of period or threshold: [1-9]' err
+}
+
+# first_second FILE: how many samples the first second of the recording told of in err has.
+first_second() {
+	perf script -i "$1" -F time,event 2>/dev/null | awk '
+		NR == FNR { if (/blocks are recorded from/) { sub(/.*from /, ""); start = $1 + 0 } next }
+		/offcpu-time/ { n += $1 + 0 < start + 1 }
+		END { print n + 0 }' err -
+}
+
+@test "--off-cpu-max-rate: a storm is in the budget from the first second on" {
+	storm="$build/tests/workloads/stacks --threads 64 --bits 10 --rounds 60000 --us 20"
+	$storm >/dev/null 3>&- &
+	target=$!
+	until_true has_threads "$target" 64
+	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -p "$target" -- sleep 1.5 2>err
+	kill "$target"
+	first_second perf.data
+	# 200 at most are expected, with a deviation of 14; it was some thousands.
+	[ "$(first_second perf.data)" -lt 300 ]
+	[ "$(first_second perf.data)" -gt 10 ]
+	grep 'off-CPU in samples' err
+	# And they stand for all of it, within six of their own standard errors.
+	awk -v sum="$(sum_of_periods)" '
+		/ seen / { seen += $NF }
+		/ filtered / { seen -= $NF }
+		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
+		END { print sum, seen, error; d = sum - seen; if (d < 0) d = -d
+		      exit !(error > 0 && d < 6 * error) }' err
+}
+
+@test "--off-cpu-max-rate: a storm that begins later is found before a second is over" {
+	# Some hundreds until it is found; it was some thousands.
+	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -- timeout 1 \
+		"$build/tests/workloads/stacks" --threads 64 --bits 10 --rounds 60000 --us 20 2>err ||
+		[ $? = 124 ]
+	first_second perf.data
+	[ "$(first_second perf.data)" -lt 1000 ]
 }
 
 @test "a calm target is nearly whole under a budget" {

@@ -85,6 +85,50 @@ open_gate() {
 	perf script -F pid,tid | grep -q "^ *$target/$tid"
 }
 
+# shows PID: whether the kernel shows the process to BPF programs, by a recording of all.
+shows() {
+	denet-record -a -o shown.data -- true
+	perf script -i shown.data --show-task-events 2>/dev/null | grep -q "PERF_RECORD_COMM.*:$1/$1\$"
+}
+
+@test "a target that the kernel does not show is an error, and one of several a warning" {
+	refute shows 1 || skip "this kernel shows process 1"
+	start_target "$naps" 1 100000 10
+	shows "$target"
+	for options in "-p 1" "-t 1" "-p 1 -D 10"; do
+		# shellcheck disable=SC2086 # options
+		run -1 denet-record $options -- sleep 100
+		[[ "$output" == *"${options:0:4}: the kernel does not show this "*"none of the targets"* ]]
+	done
+	[ ! -e perf.data ]
+	run -1 denet-record --off-cpu-hist -p 1 -- sleep 100
+	[[ "$output" == *"-p 1: the kernel does not show this process"* ]]
+	run -0 denet-record -p "$target,1" -- sleep 0.4
+	[[ "$output" == *"warning: -p 1: the kernel does not show this process"* ]]
+	comms | grep -qx napper-0
+}
+
+@test "a target that is never recorded as it is named is an error that says so" {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run -1 sh -c 'exec denet-record -p $$ -- sleep 100'
+	[[ "$output" == *"that is this program, which does not record itself"* ]]
+	grep -qx kthreadd /proc/2/comm || skip "no kernel threads are to be seen here"
+	run -1 denet-record -p 2 -- sleep 100
+	[[ "$output" == *"-p 2: that is a kernel thread"*"--kernel-threads"* ]]
+	run -0 denet-record --kernel-threads -p 2 -- sleep 0.1
+	[[ "$output" != *warning* ]]
+}
+
+@test "a target that has ended, though nobody has waited for it, is told as that" {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	start_target sh -c 'true & echo $! >ended; exec sleep 100'
+	until_true test -s ended
+	zombie=$(cat ended)
+	until_true gone "$zombie"
+	run -0 denet-record -p "$zombie"
+	[[ "$output" == *"-p $zombie: this process ended before the recording began"* ]]
+}
+
 @test "-a: other processes and the command, which says how long" {
 	start_target "$naps" 1 100000 10
 	# shellcheck disable=SC2016 # expanded by the inner shell

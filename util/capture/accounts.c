@@ -22,6 +22,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->lost_reasons += cpu->lost_reasons;
 	sum->copies += cpu->copies;
 	sum->lost_copies += cpu->lost_copies;
+	sum->ringless_copies += cpu->ringless_copies;
 	sum->compat_copies += cpu->compat_copies;
 	sum->unread_copies += cpu->unread_copies;
 	sum->no_stack.count += cpu->no_stack.count;

@@ -80,6 +80,8 @@ struct capture_options {
 	 */
 	bool histogram;
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
+	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
+	uint32_t wake_bytes;
 	enum capture_way way;
 };
 
@@ -188,7 +190,8 @@ struct capture_stats {
 	uint64_t lost_reasons;		 /* records of reasons the rings had no room for */
 	uint64_t copies;		 /* of user stacks */
 	uint64_t lost_copies;		 /* the rings had no room for */
-	uint64_t without_copy;		 /* blocks of these that were not lost themselves */
+	uint64_t ringless_copies;	 /* not sent, since their CPU had no ring yet */
+	uint64_t without_copy;		 /* blocks of the two that were not lost themselves */
 	uint64_t compat_copies;		 /* the same: of 32-bit tasks none is taken */
 	uint64_t unread_copies;		 /* the same: the stack was not in memory */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
@@ -233,13 +236,17 @@ int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *boun
 
 /*
  * Reads what the rings hold and hands it to the sink; waits up to timeout_ms for
- * something to read (a ring half full, or wake_fd readable if it is not -1).
+ * something to read (a ring half full, or with options.wake_bytes in it, or wake_fd readable
+ * if it is not -1).
  * Returns the number of records read or a negative errno (-EINTR on a signal).
  */
 int capture__poll(struct capture *capture, int timeout_ms, int wake_fd);
 
 /* True when a generation is nearly full and wants capture__drain() before its time. */
 bool capture__wants_drain(const struct capture *capture);
+
+/* How many samples of sums the window has so far. */
+uint64_t capture__pending_sums(const struct capture *capture);
 
 /* Ends the window: swaps the generations, reads rings and sums, calls sink->round. */
 int capture__drain(struct capture *capture);

@@ -216,8 +216,8 @@ static int build(struct capture *capture)
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	if (settings.copy_bytes && !programs__copies(capture->programs))
 		explain_copies(capture);
-	capture->rings =
-		rings__new(ring_pages(&capture->options), capture->options.data_maps, &err);
+	capture->rings = rings__new(ring_pages(&capture->options), capture->options.wake_bytes,
+				    capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
 	capture->spare = spare__new(programs__spare(capture->programs), &err);

@@ -39,6 +39,11 @@ bool generations__has_sums(const struct generations *generations)
 	return false;
 }
 
+uint32_t generations__sums(const struct generations *generations)
+{
+	return generations->rooms[GENERATIONS_SUMS].used[*generations->current & 1];
+}
+
 unsigned int generations__filled(const struct generations *generations)
 {
 	uint32_t gen = *generations->current & 1;

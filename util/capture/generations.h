@@ -43,6 +43,9 @@ int generations__swap(struct generations *generations);
 /* Whether the current generation has sums, or what sums refer to. */
 bool generations__has_sums(const struct generations *generations);
 
+/* How many sums the current generation has. */
+uint32_t generations__sums(const struct generations *generations);
+
 /* How full the current generation is, in percent of the room that has least left. */
 unsigned int generations__filled(const struct generations *generations);
 

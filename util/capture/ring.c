@@ -46,6 +46,7 @@ struct rings {
 	size_t nr;
 	struct pollfd *polls; /* nr + OTHER_POLLS */
 	uint32_t pages;
+	uint32_t wake_bytes; /* 0: half of a ring */
 	int bell_fd;  /* negative: there is none, or it has rung */
 	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
@@ -79,6 +80,14 @@ static void explain_open(int err)
 		pr_err("cannot open the perf events: %s", strerror(-err));
 }
 
+/* The bytes in a ring that wake who waits for it. */
+static uint32_t watermark(const struct rings *rings)
+{
+	uint32_t half = rings->pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2;
+
+	return rings->wake_bytes && rings->wake_bytes < half ? rings->wake_bytes : half;
+}
+
 /* The side band: one event on every CPU, for all processes, filtered later. */
 static struct perf_evsel *new_sideband(const struct rings *rings)
 {
@@ -96,7 +105,7 @@ static struct perf_evsel *new_sideband(const struct rings *rings)
 		.task = 1,
 		.sample_id_all = 1,
 		.watermark = 1,
-		.wakeup_watermark = rings->pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2,
+		.wakeup_watermark = watermark(rings),
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -283,7 +292,7 @@ static int open_smaller(struct rings *rings)
 	return err;
 }
 
-struct rings *rings__new(uint32_t pages, bool data_maps, int *err)
+struct rings *rings__new(uint32_t pages, uint32_t wake_bytes, bool data_maps, int *err)
 {
 	struct rings *rings = calloc(1, sizeof(*rings));
 
@@ -292,6 +301,7 @@ struct rings *rings__new(uint32_t pages, bool data_maps, int *err)
 	if (!rings)
 		return NULL;
 	rings->pages = pages;
+	rings->wake_bytes = wake_bytes;
 	rings->data_maps = data_maps;
 	/* Before the list is read: what changes after that is announced. */
 	rings->bell_fd = -1;

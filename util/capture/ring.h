@@ -19,9 +19,10 @@ typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int 
 /*
  * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is
  * said, where that much may not be locked. data_maps: the side band tells of mappings that are
- * not executable as well. NULL on error, with *err set and the cause logged.
+ * not executable as well. rings__wait() ends when one has wake_bytes, 0: when it is half full,
+ * which it does in any case. NULL on error, with *err set and the cause logged.
  */
-struct rings *rings__new(uint32_t pages, bool data_maps, int *err);
+struct rings *rings__new(uint32_t pages, uint32_t wake_bytes, bool data_maps, int *err);
 void rings__delete(struct rings *rings); /* accepts NULL */
 
 /* The number of CPUs; and for each index the CPU and the descriptor that BPF writes to. */
@@ -51,9 +52,9 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx);
 bool rings__wants_update(const struct rings *rings);
 
 /*
- * Waits until a ring is half full, extra_fd is readable (-1: none), a device came or went
- * or the time is over. 0, RINGS_CPUS_CHANGED if rings__update() has something to look at, or a
- * negative errno.
+ * Waits until a ring is half full or has wake_bytes, extra_fd is readable (-1: none), a device
+ * came or went or the time is over. 0, RINGS_CPUS_CHANGED if rings__update() has something to
+ * look at, or a negative errno.
  */
 #define RINGS_CPUS_CHANGED 1
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);

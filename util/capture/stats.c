@@ -101,6 +101,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->lost_reasons = sum.lost_reasons;
 	stats->copies = own->copies + sum.copies;
 	stats->lost_copies = sum.lost_copies;
+	stats->ringless_copies = sum.ringless_copies;
 	stats->compat_copies = sum.compat_copies;
 	stats->unread_copies = sum.unread_copies;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));

@@ -48,6 +48,11 @@ bool capture__wants_drain(const struct capture *capture)
 			DRAIN_AT_PERCENT;
 }
 
+uint64_t capture__pending_sums(const struct capture *capture)
+{
+	return capture->started ? generations__sums(programs__generations(capture->programs)) : 0;
+}
+
 /* Hands over the sums of a generation that no program adds to any more. */
 static int take_generation(struct capture *capture, unsigned int gen)
 {

@@ -16,6 +16,7 @@ static const struct tracing_field sampling_fields[] = {
 	{ "u32", "bpf_ppm", 4, 0 },
 	{ "u32", "own_ppm", 4, 0 },
 	{ "u32", "limit_ppm", 4, 0 },
+	{ "char", "text[80]", 80, 0 },
 	{ 0 },
 };
 
@@ -46,10 +47,8 @@ static const struct tracing_field wait_fields[] = {
 /* Configs are never renumbered: files carry them. Kernels count from 1 and stay far below. */
 static const struct tracing_event events[] = {
 	{ 60001, "sampling", sampling_fields,
-	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (at most %u samples a second; "
-	  "programs %u and recorder %u of %u ppm of a CPU)\", REC->old_period_ns, "
-	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->max_rate, "
-	  "REC->bpf_ppm, REC->own_ppm, REC->limit_ppm" },
+	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (%s)\", REC->old_period_ns, "
+	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->text" },
 	{ 60002, "offcpu_wait", wait_fields,
 	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
 	  "REC->text" },

@@ -76,9 +76,10 @@ struct writer_sampling {
 	uint64_t old_threshold_ns;
 	uint64_t new_threshold_ns;
 	uint32_t max_rate; /* samples a second that may be; 0: that was not the reason */
-	uint32_t bpf_ppm;  /* millionths of the busiest CPU; 0: cost was not the reason */
+	uint32_t bpf_ppm;  /* millionths of the busiest CPU */
 	uint32_t own_ppm;  /* millionths of a CPU, over all of them */
-	uint32_t limit_ppm;
+	uint32_t limit_ppm; /* of both together; 0: cost was not the reason */
+	char text[80];	   /* the reason in words, ends in a NUL */
 };
 
 /* The fields of WRITER_OFFCPU_WAIT; strings end in a NUL. */

@@ -15,6 +15,9 @@
 #define RECORDER_CACHE_MS 30000
 /* How long what waits to be unwound in the end may take, all in all. */
 #define RECORDER_UNWIND_MS 60000
+/* About what a sum takes in the file; a window is not ended for a handful. */
+#define RECORDER_SUM_BYTES 256
+#define RECORDER_LEAST_SUMS 16
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
@@ -77,24 +80,39 @@ static void show_status(struct recording *recording, uint64_t now)
 }
 
 /* --max-size. */
-static bool is_full(const struct recording *recording)
+static bool is_full(const struct recording *recording, uint64_t more)
 {
-	if (!recording->options->max_size ||
-	    writer__bytes(recording->output.writer) < recording->options->max_size)
-		return false;
-	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
-		recording->options->max_size / 1024);
-	return true;
+	return recording->options->max_size &&
+	       writer__bytes(recording->output.writer) + more >= recording->options->max_size;
 }
 
-static enum run_end look_for_end(struct recording *recording)
+/* The sums of the window may fill the file: as many more would come until it ends by itself. */
+static bool is_full_with_sums(const struct recording *recording)
 {
-	enum run_end end = run__look_for_end(&recording->run);
+	uint64_t sums = capture__pending_sums(recording->run.capture);
 
-	/* Who set a limit is told of it, even where the last target has ended as well. */
-	if ((end == RUN_GOES_ON || end == RUN_TARGETS_ENDED) && is_full(recording))
-		return RUN_FULL;
-	return end;
+	return sums >= RECORDER_LEAST_SUMS && is_full(recording, sums * RECORDER_SUM_BYTES);
+}
+
+/* Looked for after the work of a round, which may have filled the file. */
+static enum run_end look_at_size(const struct recording *recording)
+{
+	if (!is_full(recording, 0))
+		return RUN_GOES_ON;
+	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
+		recording->options->max_size / 1024);
+	return RUN_FULL;
+}
+
+/* Blocks are recorded once the delay is over. */
+static int end_delay(struct recording *recording, uint64_t now)
+{
+	uint64_t begin = recording->run.begin;
+	int err = run__end_delay(&recording->run, now);
+
+	if (!err && begin && !recording->run.begin)
+		err = throttle__begin(&recording->throttle);
+	return err;
 }
 
 /* The work of one round, in the order in which one part may need the other. */
@@ -103,10 +121,12 @@ static int do_what_is_due(struct recording *recording, uint64_t now)
 	bool window_ended;
 	int err;
 
-	err = run__end_delay(&recording->run, now);
+	err = end_delay(recording, now);
 	if (err)
 		return err;
-	window_ended = now >= recording->window_end || capture__wants_drain(recording->run.capture);
+	window_ended = now >= recording->window_end ||
+		       capture__wants_drain(recording->run.capture) ||
+		       is_full_with_sums(recording);
 	if (window_ended)
 		err = end_window(recording);
 	if (!err)
@@ -126,10 +146,12 @@ static int recorder__loop(struct recording *recording, enum run_end *end)
 			return err;
 		now = clock__now_ns();
 		recording->rounds++;
-		*end = look_for_end(recording);
+		*end = run__look_for_end(&recording->run);
 		err = *end ? 0 : do_what_is_due(recording, now);
 		if (err)
 			return err;
+		if (!*end)
+			*end = look_at_size(recording);
 		if (run__wants_status(&recording->run, now))
 			show_status(recording, now);
 	}
@@ -163,7 +185,7 @@ static void summarize_sampling(const struct recording *recording, struct summary
 	summary->period_ns = level.period_ns;
 	summary->threshold_ns = level.threshold_ns;
 	summary->sampling_changes = throttle->sampling.changes;
-	summary->too_dear = throttle->overhead.raised;
+	summary->too_dear = sampling__is_for_cost(&throttle->sampling);
 }
 
 static void summarize(struct recording *recording, struct summary *summary)

@@ -9,7 +9,17 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "record/existing.h"
+#include "record/targets.h"
 #include "record/workload.h"
+
+/* With --max-size, a ring with such a part of it is read, but not for less than that. */
+#define RECORDING_SIZE_PARTS 16
+#define RECORDING_LEAST_WAKE 8192
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 /* Two recordings of the same load draw different blocks. */
 static uint64_t make_seed(void)
@@ -45,10 +55,25 @@ static void init_throttle(struct recording *recording)
 		.threshold_ns = options->capture.threshold_ns,
 		.max_overhead_ppm = options->max_overhead_ppm,
 		.max_rate = options->max_rate,
+		.threads = targets__threads(&options->capture),
 		.between_windows = options->window_ns > NSEC_PER_SEC,
 	};
 
 	throttle__init(&recording->throttle, &throttle_options, &recording->sink);
+}
+
+/* What has to be noticed before a ring is half full: too many samples, a file that is full. */
+static uint32_t wake_bytes(const struct recording *recording)
+{
+	const struct recorder_options *options = recording->options;
+	uint64_t rate, size = options->max_size / RECORDING_SIZE_PARTS;
+
+	rate = sampling__wake_bytes(&recording->throttle.sampling, options->capture.copy_bytes);
+	if (!options->max_size)
+		return (uint32_t)rate;
+	if (size < RECORDING_LEAST_WAKE)
+		size = RECORDING_LEAST_WAKE;
+	return (uint32_t)min_u64(rate ? rate : UINT32_MAX, min_u64(size, UINT32_MAX));
 }
 
 static int start_capture(struct recording *recording)
@@ -59,6 +84,7 @@ static int start_capture(struct recording *recording)
 
 	options.data_maps = recording->options->raw_stacks;
 	init_throttle(recording);
+	options.wake_bytes = wake_bytes(recording);
 	options.seed = make_seed();
 	options.period_ns = sampling__level(&recording->throttle.sampling).period_ns;
 	recording->sink.reasons = options.reasons;
@@ -183,7 +209,7 @@ int recording__start(struct recording *recording, const struct recorder_options 
 		return err;
 	throttle__start(&recording->throttle, recording->run.capture);
 	recording->window_end = recording->run.started + options->window_ns;
-	return 0;
+	return recording->run.begin ? 0 : throttle__begin(&recording->throttle);
 }
 
 void recording__free(struct recording *recording)

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "record/signals.h"
 #include "record/status.h"
+#include "record/targets.h"
 #include "record/workload.h"
 
 /* What ends a run wakes it up, and the capture looks for targets itself. */
@@ -43,6 +44,18 @@ int run__init(struct run *run, const struct run_options *options)
 	return run->signals ? workload__prepare(&workload_options, &run->workload) : err;
 }
 
+/* The kernel may not show a target that /proc has. */
+static int look_for_targets(const struct run *run)
+{
+	const struct capture_task *tasks;
+	size_t nr;
+
+	if (!has_targets(run))
+		return 0;
+	tasks = capture__tasks(run->capture, &nr);
+	return targets__look(run->options.capture, tasks, nr);
+}
+
 int run__capture(struct run *run, const struct capture_options *options,
 		 const struct capture_sink *sink)
 {
@@ -57,7 +70,9 @@ int run__capture(struct run *run, const struct capture_options *options,
 	}
 	targeted.delayed = run->options.delay_ns != 0;
 	run->capture = capture__new(&targeted, sink, &err);
-	return run->capture ? capture__start(run->capture) : err;
+	if (run->capture)
+		err = capture__start(run->capture);
+	return err ? err : look_for_targets(run);
 }
 
 int run__release(struct run *run)

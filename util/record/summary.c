@@ -171,9 +171,11 @@ static void print_copies(const struct summary *summary)
 	const struct capture_stats *stats = &summary->stats;
 
 	pr_verbose("user stacks: %" PRIu64 " copied, %" PRIu64 " not since a ring was full, "
-		   "%" PRIu64 " not since the task is a 32-bit one, %" PRIu64
+		   "%" PRIu64 " not since a CPU had no ring yet, %" PRIu64
+		   " not since the task is a 32-bit one, %" PRIu64
 		   " not since none of it was in memory",
-		   stats->copies, stats->lost_copies, stats->compat_copies, stats->unread_copies);
+		   stats->copies, stats->lost_copies, stats->ringless_copies,
+		   stats->compat_copies, stats->unread_copies);
 	pr_verbose("unwound: %" PRIu64 " whole, %" PRIu64 " [truncated], %" PRIu64
 		   " not, these have frame pointers",
 		   summary->chains.unwound, summary->chains.truncated, summary->chains.fell_back);

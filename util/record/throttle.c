@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "perfdata/writer.h"
+#include "record/sampling_event.h"
 #include "record/sink.h"
 
 void throttle__init(struct throttle *throttle, const struct throttle_options *options,
@@ -15,6 +16,8 @@ void throttle__init(struct throttle *throttle, const struct throttle_options *op
 	*throttle = (struct throttle){ .options = *options, .sink = sink };
 	sampling__init(&throttle->sampling, options->period_ns, options->threshold_ns,
 		       options->max_rate, clock__now_ns());
+	throttle->asked = sampling__level(&throttle->sampling);
+	sampling__expect(&throttle->sampling, options->threads);
 	sink->level = sampling__level(&throttle->sampling);
 }
 
@@ -26,13 +29,14 @@ void throttle__start(struct throttle *throttle, struct capture *capture)
 
 uint64_t throttle__due(const struct throttle *throttle)
 {
-	uint64_t overhead, rate;
+	uint64_t quick = sampling__timer(&throttle->sampling), overhead, rate;
 
 	/* The end of a window is waking up enough, unless windows are long. */
 	if (!throttle->options.between_windows)
-		return UINT64_MAX;
+		return quick;
 	overhead = overhead__due(&throttle->overhead);
-	rate = sampling__due(&throttle->sampling, &throttle->sink->counts);
+	rate = sampling__due(&throttle->sampling, &throttle->sink->counts, clock__now_ns());
+	rate = rate < quick ? rate : quick;
 	return overhead < rate ? overhead : rate;
 }
 
@@ -69,7 +73,23 @@ static int change_sampling(struct throttle *throttle, struct sampling_level old,
 	reason->new_period_ns = new.period_ns;
 	reason->old_threshold_ns = old.threshold_ns;
 	reason->new_threshold_ns = new.threshold_ns;
+	sampling_event__describe(reason);
 	return tell_sampling(throttle, reason);
+}
+
+int throttle__begin(struct throttle *throttle)
+{
+	struct writer_sampling reason = { .max_rate = throttle->sampling.max_rate };
+	struct capture_stats stats;
+	int err;
+
+	if (!reason.max_rate)
+		return 0;
+	err = capture__stats(throttle->capture, &stats);
+	if (err)
+		return err;
+	sampling__begin(&throttle->sampling, stats.start_ns);
+	return throttle->sampling.changes ? change_sampling(throttle, throttle->asked, &reason) : 0;
 }
 
 static int watch_overhead(struct throttle *throttle, uint64_t now, bool window_ended)
@@ -98,7 +118,7 @@ static int watch_rate(struct throttle *throttle, uint64_t now)
 	struct writer_sampling reason = { .max_rate = throttle->sampling.max_rate };
 	const struct sampling_counts *counts = &throttle->sink->counts;
 
-	if (now < sampling__due(&throttle->sampling, counts) ||
+	if (now < sampling__due(&throttle->sampling, counts, now) ||
 	    !sampling__look(&throttle->sampling, now, counts))
 		return 0;
 	return change_sampling(throttle, old, &reason);

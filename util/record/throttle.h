@@ -16,6 +16,7 @@ struct throttle_options {
 	uint64_t threshold_ns;
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
 	uint32_t max_rate;         /* samples a second, 0: as many as there are */
+	uint64_t threads;          /* targets, about, when the recording begins */
 	bool between_windows;      /* windows are too long to look at their ends only */
 };
 
@@ -29,6 +30,7 @@ struct throttle {
 	struct sink *sink;
 	struct overhead overhead;
 	struct sampling sampling;
+	struct sampling_level asked; /* of sampling: before anybody had looked at the targets */
 };
 
 /* Before there is a capture: the sink, which is borrowed, learns what is in force. */
@@ -37,6 +39,12 @@ void throttle__init(struct throttle *throttle, const struct throttle_options *op
 
 /* The capture, which is borrowed, has started, with the period of sampling__level(). */
 void throttle__start(struct throttle *throttle, struct capture *capture);
+
+/*
+ * Blocks are recorded, perhaps for a while already: the budget's first looks come quickly. 0 or a
+ * negative errno.
+ */
+int throttle__begin(struct throttle *throttle);
 
 /* When it wants to look besides at the ends of windows, ns of CLOCK_MONOTONIC; UINT64_MAX: never.
  */
