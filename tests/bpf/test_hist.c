@@ -126,6 +126,8 @@ TEST_F(lengths, a_bucket_has_the_time_of_its_naps)
 	size_t compared = 0;
 
 	SKIP_FOR(session__refused());
+	if (self->session.stats.unseen_switches)
+		SKIP(return, "a block is missing whose end was not shown, and its bucket unknown");
 	asleep = buckets_of(&self->hist, 'S');
 	for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++) {
 		if (!self->sure[i].count || asleep[i].count != self->sure[i].count)
