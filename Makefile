@@ -85,7 +85,7 @@ RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   small.so large.so \
-	   $(if $(filter x86,$(ARCH)),pause32 badcfi popped) \
+	   $(if $(filter x86,$(ARCH)),pause32 badcfi popped teller) \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -234,6 +234,11 @@ $(O)/tests/unwind/nofp: tests/unwind/nofp.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(UNWOUND_CFLAGS) -o $@ $< -ldl
 
+$(O)/tests/unwind/teller: tests/unwind/teller.c tests/workloads/workload.h
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -o $@ $<
+
 # dlopen(3) in a static program draws a warning, and is not called there.
 $(O)/tests/unwind/nofp_static: tests/unwind/nofp.c
 	$(say) WORKLOAD $@
@@ -300,7 +305,7 @@ check-root: all $(BPF_TESTS) $(WORKLOADS) $(BENCH)
 check-fuzz: $(FUZZERS)
 	$(Q)O=$(O) scripts/run-tests.sh fuzz
 
-check-vm: all $(BPF_TESTS) $(WORKLOADS)
+check-vm: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh vm boot
 
 # Each header by itself, and without banned.h, which would lend it its own includes.

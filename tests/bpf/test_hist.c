@@ -109,7 +109,9 @@ TEST_F(lengths, each_nap_is_in_the_bucket_of_its_length)
 	asleep = buckets_of(&self->hist, 'S');
 	for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++) {
 		sure += self->sure[i].count;
-		EXPECT_LE(self->sure[i].count, asleep[i].count)
+		/* A block whose end was not shown is in none, and counted. */
+		EXPECT_LE(self->sure[i].count,
+			  asleep[i].count + self->session.stats.unseen_switches)
 		TH_LOG("bucket %zu", i);
 		EXPECT_LE(asleep[i].count, self->sure[i].count + self->unsure)
 		TH_LOG("bucket %zu", i);
@@ -124,6 +126,8 @@ TEST_F(lengths, a_bucket_has_the_time_of_its_naps)
 	size_t compared = 0;
 
 	SKIP_FOR(session__refused());
+	if (self->session.stats.unseen_switches)
+		SKIP(return, "a block is missing whose end was not shown, and its bucket unknown");
 	asleep = buckets_of(&self->hist, 'S');
 	for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++) {
 		if (!self->sure[i].count || asleep[i].count != self->sure[i].count)
@@ -230,7 +234,7 @@ static uint64_t count_between(const struct capture_hist *hist, size_t first, siz
 
 /* Where a limit is the bound of a bucket, what lies beyond it is empty, to the last block. */
 static void expect_limits(struct __test_metadata *_metadata, const struct capture_hist *hist,
-			  const FIXTURE_VARIANT(filters) * variant)
+			  uint64_t unseen, const FIXTURE_VARIANT(filters) * variant)
 {
 	size_t limit = hist__bucket(250 * NSEC_PER_USEC);
 	uint64_t below = count_between(hist, 0, limit);
@@ -238,7 +242,8 @@ static void expect_limits(struct __test_metadata *_metadata, const struct captur
 
 	if (variant->min_ns) {
 		EXPECT_EQ(0, below);
-		EXPECT_LT(0, above);
+		/* There may be two: the waits for the word to begin and for the others. */
+		EXPECT_LT(0, above + unseen);
 	}
 	if (variant->max_ns != UINT64_MAX) {
 		EXPECT_LT(0, below);
@@ -264,7 +269,7 @@ TEST_F(filters, every_seen_block_is_in_the_histogram_or_filtered)
 	EXPECT_LE(stats->unseen_switches, session__hidden(&self->session));
 	if (!variant->min_ns && variant->max_ns == UINT64_MAX && strlen(variant->letters) > 1)
 		EXPECT_EQ(stats->seen.count, all.count + stats->in_flight.count);
-	expect_limits(_metadata, &self->hist, variant);
+	expect_limits(_metadata, &self->hist, stats->unseen_switches, variant);
 }
 
 FIXTURE(blocked)

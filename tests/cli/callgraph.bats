@@ -47,16 +47,11 @@ gdb_chain() {
 	gdb -nx -q -batch -p "$1" -x frames.py 2>/dev/null | grep -xE '[0-9a-f]{6,16}'
 }
 
-# file_chain FILE [SYMBOL]: addresses of the user frames of its longest sample, as they are in
-# the file: perf script shows those of the mapped file.
+# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
 file_chain() {
-	perf report -D -i "$1" 2>/dev/null | awk '
-		/PERF_RECORD_SAMPLE/ { for (i = 1; i < NF; i++) if ($i == "period:") period = $(i + 1)
-				       use = period > longest; user = 0
-				       if (use) { longest = period; chain = "" } }
-		/^\.\.\.\.\. *[0-9]+: / && use { if ($NF == "fffffffffffffe00") user = 1
-			else if (user) { sub(/^0+/, "", $NF); chain = chain $NF "\n" } }
-		END { printf "%s", chain }'
+	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
+		n = split(frames, frame, ",")
+		for (i = 1; i <= n; i++) print frame[i] }'
 }
 
 # shown_chain FILE: the same frames as perf script shows them, without kernel frames.

@@ -192,3 +192,42 @@ none_exists() {
 		refute bpftool "$kind" show id "$id" >/dev/null 2>&1 || return 1
 	done <"$1"
 }
+
+# need_copies: what was recorded last, its words in the file err, has copies of stacks. The
+# guests' kernels can take them.
+need_copies() {
+	grep -q 'no copies of user stacks' err || return 0
+	[ "${DENET_TEST_GUEST:-}" = 1 ] || skip "no copies here: $(head -1 err)"
+	cat err
+	return 1
+}
+
+# file_chains [FILE]: "TID TIME PERIOD FRAMES" of each sample, its user frames from the leaf on
+# with their addresses as they are in the file: perf script shows those of the mapped files.
+file_chains() {
+	perf report -D -i "${1:-perf.data}" 2>/dev/null | awk '
+		function flush() { if (tid) print tid, time, period, chain; tid = "" }
+		/PERF_RECORD_/ { flush() }
+		/PERF_RECORD_SAMPLE/ {
+			time = $2; chain = ""; user = 0
+			for (i = 3; i < NF; i++) {
+				if ($i == "period:") period = $(i + 1)
+				if ($i ~ /^[0-9]+\/[0-9]+:$/) { split($i, ids, /[\/:]/); tid = ids[2] }
+			}
+		}
+		/^\.\.\.\.\. *[0-9]+: / && tid {
+			if ($NF == "fffffffffffffe00") { user = 1; next }
+			sub(/^0+/, "", $NF)
+			if (user) chain = chain (chain == "" ? "" : ",") $NF
+		}
+		END { flush() }'
+}
+
+# chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,
+# a line each, as far as they have names.
+chains() {
+	perf script -F comm,period,ip,sym 2>/dev/null | awk -v comm="$1" -v ns="$2" '
+		/^[^[:space:]]/ { use = $1 == comm && $2 >= ns; chain = ""; next }
+		use && NF == 2 && $1 !~ /^ffff/ { chain = $2 (chain == "" ? "" : ";" chain) }
+		use && !NF { print chain; use = 0 }'
+}

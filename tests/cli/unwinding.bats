@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# --call-graph dwarf from end to end, where memory is not what it was or not all there; and
-# what its samples cost: they are drawn, and unwound while it can be seen how many are left.
+# --call-graph dwarf from end to end, where memory is not what it was; and what its samples cost:
+# they are drawn, and unwound while it can be seen how many are left.
 
 load lib
 
@@ -15,20 +15,6 @@ setup() {
 
 teardown() {
 	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
-}
-
-# need_copies: what was recorded last has copies of stacks.
-need_copies() {
-	refute grep -q 'no copies of user stacks' err || skip "no copies here: $(head -1 err)"
-}
-
-# chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,
-# a line each, as far as they have names.
-chains() {
-	perf script -F comm,period,ip,sym 2>/dev/null | awk -v comm="$1" -v ns="$2" '
-		/^[^[:space:]]/ { use = $1 == comm && $2 >= ns; chain = ""; next }
-		use && NF == 2 && $1 !~ /^ffff/ { chain = $2 (chain == "" ? "" : ";" chain) }
-		use && !NF { print chain; use = 0 }'
 }
 
 # waits_in LIBRARY: nofp has it mapped, and waits for a byte.
@@ -64,26 +50,6 @@ waits_in() {
 	sed -n 1p ours | grep -q "$begin;wait_for_byte;"
 	sed -n 2p ours | grep -q "$begin;go_between;wait_for_byte;"
 	sed -n 3p ours | grep -q "$begin;wait_for_byte;"
-}
-
-@test "a page that is missing costs what lies beyond it, and the chain says that it is cut" {
-	denet-record -v --call-graph dwarf,32768 --off-cpu-thresh 20ms -- "$unwind/nofp" hole 2>err
-	need_copies
-	grep -q 'unwound: [0-9]* whole, 1 \[truncated\], 0 not' err
-	chains nofp 200000000 >ours
-	cat ours
-	# Of the 600 frames those below the hole, and nothing else.
-	[ "$(wc -l <ours)" = 1 ]
-	grep -qx '\(descend;\)\{20,\}nap_below_a_hole;take_nap;.*' ours
-}
-
-@test "a stack below a guard page is copied up to there, and is whole" {
-	denet-record -v --call-graph dwarf,65528 --off-cpu-thresh 20ms -- "$unwind/nofp" guard 2>err
-	need_copies
-	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
-	chains nofp 200000000 >ours
-	cat ours
-	grep -q '^[^;]*;[^;]*;run_nap;descend;descend;descend;take_nap;' ours
 }
 
 @test "--call-graph dwarf draws one block for each 10 ms, keeps long ones, and says so" {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest.sh: what `make check-vm` runs in each guest, as root, in the host's own tree. Guests
 # have no KVM: they run some ten times slower, and start programs slower still. So this is
-# the part of the tests that counts blocks and measures long waits, and no more of it than
-# takes two minutes.
+# the part of the tests that counts blocks, measures long waits and compares single stacks, and
+# no more of it than takes two minutes.
 set -uo pipefail
 
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
@@ -25,7 +25,7 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	exit
 fi
 # A pattern of the programs' whole names, at all levels.
-names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|clocks'
+names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|chains|clocks'
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
 export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
