@@ -248,6 +248,7 @@ static int start_file(struct recorder *recorder)
 	existing.writer = recorder->writer;
 	existing.hits = recorder->sink.hits = recorder->hits;
 	existing.chains = &recorder->sink.chains;
+	existing.leaders = &recorder->sink.leaders;
 	existing.past = recorder->sink.past = recorder->past;
 	err = existing__write(&existing, recorder->capture);
 	if (!err && recorder->hits)
