@@ -164,7 +164,7 @@ void signals__delete(struct signals *signals)
 	if (!signals)
 		return;
 	second_signal_workload = 0;
-	/* One that came while nobody looked has what it wanted; the status is to tell why we end. */
+	/* One that came while nobody looked has what it wanted; the status tells why we end. */
 	while (read(signals->fd, &info, sizeof(info)) == sizeof(info))
 		continue;
 	signals__restore(signals);
