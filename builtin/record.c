@@ -806,8 +806,8 @@ static void warn_of_gone_groups(const struct record *record)
 	if (!record->groups.nr || cgroup_mounts__read(&mounts, NULL))
 		return;
 	if (!cgroup_list__count_gone(&record->groups, &mounts, &gone) && gone)
-		pr_warn("-G %s: removed meanwhile (cgroups: %zu); what was made anew under that name "
-			"is not recorded: the cgroup above it has both",
+		pr_warn("-G %s: removed meanwhile (cgroups: %zu); what was made anew under that "
+			"name is not recorded: the cgroup above it has both",
 			record->group_names, gone);
 	cgroup_mounts__free(&mounts);
 }
