@@ -116,7 +116,8 @@ end_with() {
 	until_true complete live.data
 	[ "$(samples live.data)" -gt 0 ]
 	wait "$leader" || true
-	refute pgrep -g "$leader"
+	# It is complete before the recorder has put everything away.
+	until_true refute pgrep -g "$leader"
 }
 
 @test "the reader of a pipe that goes away is an error" {
