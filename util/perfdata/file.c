@@ -55,6 +55,24 @@ static bool is_pipe_like(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode);
 }
 
+/*
+ * Opens a pipe anew: its descriptor may be shared with others, who want it to block. Where that
+ * is not allowed, it is written by chunks. Each of them wakes the reader, so that is dearer.
+ */
+static bool stop_blocking(struct file *file)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", file->fd);
+	fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	close(file->fd);
+	file->fd = fd;
+	return true;
+}
+
 /* Takes over fd; a terminal would get a screenful of garbage. */
 static int use_pipe(struct file *file, int fd, const char *name)
 {
@@ -69,7 +87,7 @@ static int use_pipe(struct file *file, int fd, const char *name)
 	}
 	file->fd = fd;
 	file->pipe = true;
-	file->fifo = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+	file->fifo = !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !stop_blocking(file);
 	return 0;
 }
 

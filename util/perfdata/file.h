@@ -10,7 +10,7 @@
 struct file {
 	int fd;
 	bool pipe;
-	bool fifo;   /* a pipe with a reader who may be slow */
+	bool fifo;   /* a pipe that blocks: it is written by chunks */
 	bool moved;  /* a file of the same name became FILE.old */
 	bool failed; /* an error has been logged: those that follow from it are not */
 	char *path;  /* for messages */
