@@ -126,6 +126,21 @@ static int record__run(const struct record *record, int *status)
 	return record->hist ? watch__run(&watch, status) : recorder__run(&record->options, status);
 }
 
+/* A service that is restarted gets a cgroup of its old name, which is another one to us. */
+static void warn_of_gone_groups(const struct record *record)
+{
+	struct cgroup_mounts mounts = { 0 };
+	size_t gone = 0;
+
+	if (!record->groups.nr || cgroup_mounts__read(&mounts, NULL))
+		return;
+	if (!cgroup_list__count_gone(&record->groups, &mounts, &gone) && gone)
+		pr_warn("-G %s: removed meanwhile (cgroups: %zu); what was made anew under that "
+			"name is not recorded: the cgroup above it has both",
+			record->group_names, gone);
+	cgroup_mounts__free(&mounts);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { 0 };
@@ -143,6 +158,8 @@ int cmd_record(int argc, char **argv)
 	log__init("denet-record", level);
 	if (record__resolve(&record) || record__run(&record, &status))
 		status = EXIT_STATUS_ERROR;
+	else
+		warn_of_gone_groups(&record);
 out:
 	record__free(&record);
 	return status;

@@ -116,7 +116,8 @@ end_with() {
 	until_true complete live.data
 	[ "$(samples live.data)" -gt 0 ]
 	wait "$leader" || true
-	refute pgrep -g "$leader"
+	# It is complete before the recorder has put everything away.
+	until_true refute pgrep -g "$leader"
 }
 
 @test "the reader of a pipe that goes away is an error" {
@@ -124,6 +125,46 @@ end_with() {
 	denet-record -o - -p "$target" --off-cpu-thresh 0 --window 20ms 2>err | head -c 5000 >/dev/null
 	[ "${PIPESTATUS[0]}" = 1 ]
 	grep -q 'Broken pipe' err
+}
+
+@test "a FIFO without a reader is waited for, and one that does not read, until Ctrl-C" {
+	mkfifo fifo
+	denet-record -o fifo -- sleep 600 3>&- 2>err &
+	recorder=$!
+	# It waits in poll(2) for a reader, with a COMMAND that has not begun.
+	until_true grep -q poll "/proc/$recorder/wchan"
+	kill -INT $recorder
+	wait $recorder || status=$?
+	[ "$status" = 1 ]
+	grep -q 'fifo: .*nobody reads the pipe' err
+	# A reader that comes later gets it all.
+	perf script -i - <fifo >script 3>&- &
+	reader=$!
+	denet-record -o fifo -- "$naps" 1 5 20
+	wait $reader
+	grep -q take_nap script
+	# One that stops reading, in the midst of a storm.
+	sleep 600 <fifo 3>&- &
+	reader=$!
+	denet-record -o fifo --off-cpu-thresh 0 --max-overhead 0 --window 20ms -- \
+		"$build/tests/workloads/short" --rounds 10000000 3>&- >said 2>err &
+	recorder=$!
+	# The pipe is full: nothing more can be written.
+	until_true is_full fifo
+	kill -TERM $recorder
+	status=0
+	wait $recorder || status=$?
+	kill $reader
+	[ "$status" = 1 ]
+	grep -q 'nobody reads the pipe' err
+}
+
+# is_full FIFO: it has no room left.
+is_full() {
+	python3 -c '
+import fcntl, os, select, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK)
+sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 }
 
 @test "a full disk is an error, and what was written before can be read" {

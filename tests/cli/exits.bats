@@ -147,3 +147,60 @@ nothing_invented() {
 	run denet-record -p "$old" -- true
 	[ "$status" != 0 ]
 }
+
+# no_end_before_the_last_sample NAME: where a process that goes on is said to have ended, perf since
+# 6.12 forgets its name and its maps.
+no_end_before_the_last_sample() {
+	perf script --ns --show-task-events -F comm,pid,tid,time,event >events
+	awk -v name="$1" '
+		/PERF_RECORD_EXIT/ { split($2, id, "/"); if (id[1] == id[2]) ended[id[1]] = $0 }
+		$1 == name && /offcpu-time/ {
+			split($2, id, "/")
+			nr++
+			if (id[1] in ended) { print "after its end:", $0; bad = 1 }
+		}
+		END { exit bad || !nr }' events
+}
+
+@test "a first thread that ends leaves the others their names, maps and build-ids" {
+	record --window 20ms --call-graph dwarf -- "$exits" first
+	blocks_of survivor wait_on
+	nothing_invented
+	no_end_before_the_last_sample survivor
+	refute grep 'not unwound' err
+	# Files that begin after it know the process as well.
+	denet-record --off-cpu-thresh 0 --switch-output=200ms -o rot.data -- "$exits" first
+	last=$(printf '%s\n' rot.data.* | tail -n 1)
+	perf script -i "$last" -F comm,ip,sym | grep -q wait_on
+	perf buildid-list -i "$last" | grep -q "$exits"
+}
+
+first_thread_ended() {
+	[ "$(grep '^State' "/proc/$1/task/$1/status" | cut -f2 | cut -c1)" = Z ]
+}
+
+@test "-p: a process whose first thread has ended already has its maps and is unwound" {
+	"$exits" first 6000 >said 3>&- &
+	pid=$!
+	until_true first_thread_ended $pid
+	denet-record --off-cpu-thresh 0 --call-graph dwarf -p $pid -- sleep 0.5 2>err
+	kill $pid
+	perf script -F comm,ip,sym | grep -q wait_on
+	refute grep 'not unwound' err
+	perf buildid-list | grep -q "$exits"
+}
+
+@test "a process that another thread than the first makes another program" {
+	record --window 20ms --call-graph dwarf -- "$exits" usurp
+	blocks_of sibling wait_sibling
+	refute grep '^napper.*wait_sibling' blocks
+	read -r times _ < <(told_by_nap napper-0 said)
+	[ "$(grep -c '^napper-0 .* take_nap$' blocks)" = "$times" ]
+	nothing_invented
+	no_end_before_the_last_sample napper-0
+	refute grep 'not unwound' err
+	denet-record --off-cpu-thresh 0 --switch-output=150ms -o rot.data -- "$exits" usurp
+	last=$(printf '%s\n' rot.data.* | tail -n 1)
+	perf script -i "$last" -F comm,ip,sym | grep -q take_nap
+	perf buildid-list -i "$last" | grep -q naps
+}

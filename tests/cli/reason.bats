@@ -100,3 +100,16 @@ waits() {
 	run -1 denet-record --skip-idle=missing -- true
 	[[ "$output" == *'missing: No such file'* ]]
 }
+
+@test "--reason: escapes and newlines in a path reach no reader's terminal" {
+	name=$'fifo\033[2J\nforged: line'
+	mkfifo "$name"
+	# By its name, which the call has, and by a descriptor.
+	denet-record --reason -- sh -c '
+		{ sleep 0.2; echo >"$1"; } & read line <"$1"
+		exec 3<>"$1"; { sleep 0.2; echo >&3; } & read line <&3' sh "$name"
+	perf script -F comm,event,trace >script
+	grep -F 'fifo\x1b[2J\x0aforged: line' script | grep ' in open'
+	grep -F 'fifo\x1b[2J\x0aforged: line' script | grep ' on descriptor'
+	refute grep -q $'\033' script
+}

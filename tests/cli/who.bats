@@ -172,6 +172,23 @@ all_naps_there() {
 	all_naps_there
 }
 
+@test "-G: a cgroup that is removed and made anew is another one, which is said" {
+	need_v2
+	mkdir -p "$v2/$group/unit"
+	cat >later <<-END
+		rmdir "$v2/$group/unit"
+		mkdir "$v2/$group/unit"
+		echo \$\$ >"$v2/$group/unit/cgroup.procs"
+		exec "$naps" 1 20 10 counts
+	END
+	run -0 denet-record --off-cpu-thresh 0 -G "$group/unit" -- sh later
+	[[ "$output" == *"warning: -G $group/unit: removed meanwhile"* ]]
+	# As the warning says, the one above has it.
+	run -0 denet-record --off-cpu-thresh 0 -G "$group" -- sh later
+	[[ "$output" != *'removed meanwhile'* ]]
+	all_naps_there
+}
+
 @test "-G: cgroup v1 of perf_event, in a mount namespace of its own" {
 	grep -q '^perf_event' /proc/cgroups || skip "no perf_event controller"
 	mkdir v1

@@ -36,7 +36,7 @@ static void check_sideband(const void *event, size_t size)
 	struct sideband *some = sideband__new(false, false, 1);
 	uint64_t time;
 
-	if (all && some && !sideband__add(some, 42)) {
+	if (all && some && !sideband__add(some, 42, 42)) {
 		sideband__wants(all, event, size, &time);
 		sideband__wants(some, event, size, &time);
 	}

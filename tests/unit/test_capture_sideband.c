@@ -42,7 +42,7 @@ TEST(thousands_of_children_are_followed_and_leave_nothing_behind)
 	struct sideband *sideband = sideband__new(false, false, OWN);
 
 	ASSERT_NE(NULL, sideband);
-	ASSERT_EQ(0, sideband__add(sideband, 100));
+	ASSERT_EQ(0, sideband__add(sideband, 100, 100));
 	for (uint32_t pid = 1000; pid < 7000; pid++) {
 		/* A child, its second thread, and its own child. */
 		ASSERT_EQ(1, tell(sideband, PERF_RECORD_FORK, pid, pid, 100));
@@ -58,6 +58,19 @@ TEST(thousands_of_children_are_followed_and_leave_nothing_behind)
 	EXPECT_EQ(1, sideband__count(sideband));
 	/* A pid that comes again belongs to whoever has it then. */
 	EXPECT_EQ(0, tell(sideband, PERF_RECORD_FORK, 1000, 1000, 99));
+	sideband__delete(sideband);
+}
+
+TEST(a_thread_that_is_no_target_does_not_take_its_process_out_when_it_ends)
+{
+	struct sideband *sideband = sideband__new(false, false, OWN);
+
+	ASSERT_NE(NULL, sideband);
+	/* -t: one thread of three is in the recording, and so are the names of its process. */
+	ASSERT_EQ(0, sideband__add(sideband, 100, 101));
+	EXPECT_EQ(1, tell(sideband, PERF_RECORD_EXIT, 100, 102, 1));
+	EXPECT_EQ(1, tell(sideband, PERF_RECORD_FORK, 100, 103, 100));
+	EXPECT_EQ(1, sideband__count(sideband));
 	sideband__delete(sideband);
 }
 

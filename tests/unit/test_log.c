@@ -145,4 +145,20 @@ TEST(errno_survives)
 	uncover(saved);
 }
 
+TEST(an_escaped_text_fills_its_room_and_is_cut_between_characters)
+{
+	char out[8];
+
+	log__escape(out, sizeof(out), "1234567");
+	EXPECT_STREQ("1234567", out);
+	log__escape(out, sizeof(out), "12345678");
+	EXPECT_STREQ("1234567", out);
+	log__escape(out, sizeof(out), "123\033");
+	EXPECT_STREQ("123\\x1b", out);
+	log__escape(out, sizeof(out), "1234\0335");
+	EXPECT_STREQ("1234", out);
+	log__escape(out, sizeof(out), "123456\u00e9");
+	EXPECT_STREQ("123456", out);
+}
+
 TEST_HARNESS_MAIN

@@ -27,13 +27,27 @@ static struct record make(uint32_t type, uint32_t pid, uint32_t ppid)
 	};
 }
 
+static int tell(struct sideband *sideband, const struct record *record)
+{
+	uint64_t time = 0;
+	int wanted = sideband__wants(sideband, record, sizeof(*record), &time);
+
+	return wanted >= 0 && time != 77 ? -1 : wanted;
+}
+
 static int wants(struct sideband *sideband, uint32_t type, uint32_t pid, uint32_t ppid)
 {
 	struct record record = make(type, pid, ppid);
-	uint64_t time = 0;
-	int wanted = sideband__wants(sideband, &record, sizeof(record), &time);
 
-	return wanted >= 0 && time != 77 ? -1 : wanted;
+	return tell(sideband, &record);
+}
+
+static int wants_thread(struct sideband *sideband, uint32_t type, uint32_t pid, uint32_t tid)
+{
+	struct record record = make(type, pid, pid);
+
+	record.tid = tid;
+	return tell(sideband, &record);
 }
 
 TEST(everyone_but_the_recorder_is_in_an_a_recording)
@@ -59,7 +73,7 @@ TEST(targets_and_their_children_are_in_and_leave_nothing_behind)
 {
 	struct sideband *sideband = sideband__new(false, false, OWN);
 
-	ASSERT_EQ(0, sideband__add(sideband, 5));
+	ASSERT_EQ(0, sideband__add(sideband, 5, 5));
 	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 6, 0));
 	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 5, 0));
 	EXPECT_EQ(0, wants(sideband, PERF_RECORD_FORK, 7, 6));
@@ -75,14 +89,14 @@ TEST(a_process_is_in_until_its_last_thread_ends)
 {
 	struct sideband *sideband = sideband__new(false, true, OWN);
 
-	ASSERT_EQ(0, sideband__add(sideband, 5));
+	ASSERT_EQ(0, sideband__add(sideband, 5, 5));
 	/* A thread: its process is its parent's. Children are not wanted, threads are. */
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_FORK, 5, 5));
+	EXPECT_EQ(1, wants_thread(sideband, PERF_RECORD_FORK, 5, 15));
 	EXPECT_EQ(0, wants(sideband, PERF_RECORD_FORK, 6, 5));
 	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 6, 0));
 	EXPECT_EQ(1, wants(sideband, PERF_RECORD_EXIT, 5, 1));
 	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 5, 0));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_EXIT, 5, 1));
+	EXPECT_EQ(1, wants_thread(sideband, PERF_RECORD_EXIT, 5, 15));
 	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 5, 0));
 	sideband__delete(sideband);
 }

@@ -8,6 +8,10 @@
  *   kill    a child is blocked in wait_killed for good until it is killed after 50 ms
  *   reuse   pairs of processes with the same PID: "former" sleeps 20 ms in wait_former and
  *           exits, then "latter" sleeps 20 ms in wait_latter; five pairs
+ *   first   the first thread ends; eight called "survivor" go on, each sleeps 100 ms in wait_on
+ *           six times, or as many as a second argument says
+ *   usurp   another thread than the first, which is blocked in wait_sibling, makes the process
+ *           naps: it gets the first one's id, and no end of its own
  */
 #include "workload.h"
 
@@ -43,6 +47,14 @@ KNOWN static void wait_former(void)
 KNOWN static void wait_latter(void)
 {
 	workload__nanosleep(20 * MS);
+}
+
+static unsigned long survivor_naps = 6;
+
+KNOWN static void wait_on(void)
+{
+	for (unsigned long i = 0; i < survivor_naps; i++)
+		workload__nanosleep(100 * MS);
 }
 
 static void tell_life(int tid, const char *name, unsigned long long waits, uint64_t away,
@@ -107,6 +119,12 @@ KNOWN static void *start_last(void *arg)
 	return arg;
 }
 
+KNOWN static void *start_survivor(void *arg)
+{
+	live_through("survivor", wait_on);
+	return arg;
+}
+
 KNOWN static void *start_sibling(void *arg)
 {
 	die_in(arg, "sibling", wait_sibling);
@@ -129,18 +147,44 @@ static void run_threads(void)
 		pthread_join(start(start_last, NULL), NULL);
 }
 
-static void run_exec(char *self)
+static void run_first(const char *naps)
 {
-	static struct victim sibling;
-	char path[PATH_MAX];
-	uint64_t away;
+	if (naps)
+		survivor_naps = strtoul(naps, NULL, 10);
+	for (int i = 0; i < 8; i++)
+		start(start_survivor, NULL);
+	pthread_exit(NULL);
+}
 
-	snprintf(path, sizeof(path), "%s/naps", dirname(self));
-	start(start_sibling, &sibling);
-	away = watch(&sibling, 50 * MS);
+static struct victim sibling;
+static char naps_path[PATH_MAX];
+
+static void become_naps(const char *count)
+{
+	uint64_t away = watch(&sibling, 50 * MS);
+
 	tell_life(sibling.tid, "sibling", 1, away, 0);
-	execl(path, "naps", "1", "3", "10", "counts", NULL);
-	workload__fail(path, errno);
+	execl(naps_path, "naps", "1", count, "10", "counts", NULL);
+	workload__fail(naps_path, errno);
+}
+
+static void run_exec(void)
+{
+	start(start_sibling, &sibling);
+	become_naps("3");
+}
+
+static void *start_usurper(void *arg)
+{
+	prctl(PR_SET_NAME, "usurper");
+	become_naps("30");
+	return arg;
+}
+
+static void run_usurp(void)
+{
+	start(start_usurper, NULL);
+	die_in(&sibling, "sibling", wait_sibling);
 }
 
 static void run_kill(void)
@@ -204,15 +248,20 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 
+	snprintf(naps_path, sizeof(naps_path), "%s/naps", dirname(argv[0]));
 	if (!strcmp(mode, "thread"))
 		run_threads();
 	else if (!strcmp(mode, "exec"))
-		run_exec(argv[0]);
+		run_exec();
 	else if (!strcmp(mode, "kill"))
 		run_kill();
 	else if (!strcmp(mode, "reuse"))
 		run_reuse();
+	else if (!strcmp(mode, "first"))
+		run_first(argc > 2 ? argv[2] : NULL);
+	else if (!strcmp(mode, "usurp"))
+		run_usurp();
 	else
-		workload__fail("exits thread|exec|kill|reuse", EINVAL);
+		workload__fail("exits thread|exec|kill|reuse|first|usurp", EINVAL);
 	return 0;
 }

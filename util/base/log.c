@@ -64,8 +64,10 @@ void log__escape(char *out, size_t size, const char *text)
 	const unsigned char *p = (const unsigned char *)text;
 	size_t n = 0, length;
 
-	while (*p && n + 5 < size) {
+	while (*p) {
 		length = printable_length(p);
+		if (n + (length ? length : strlen("\\x00")) >= size)
+			break;
 		if (length) {
 			memcpy(out + n, p, length);
 			n += length;

@@ -308,7 +308,7 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
 		if (!err && task.target && !capture->all_tasks)
-			err = sideband__add(capture->sideband, task.pid);
+			err = sideband__add(capture->sideband, task.pid, task.tid);
 	}
 	return err;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/idmap.h"
+#include "capture/threads.h"
 
 /* What stands at the end of each record; see CAPTURE_SIDEBAND_SAMPLE_TYPE. */
 struct sample_id {
@@ -28,8 +28,7 @@ struct sideband {
 	bool all;
 	bool no_inherit;
 	pid_t own;
-	/* pid -> its live threads: those in the recording, or with all those left out. */
-	struct idmap pids;
+	struct threads threads; /* in the recording, or with all those left out */
 };
 
 struct sideband *sideband__new(bool all, bool no_inherit, pid_t own)
@@ -41,7 +40,7 @@ struct sideband *sideband__new(bool all, bool no_inherit, pid_t own)
 	sideband->all = all;
 	sideband->no_inherit = no_inherit;
 	sideband->own = own;
-	if (all && sideband__add(sideband, own)) {
+	if (all && sideband__add(sideband, own, own)) {
 		sideband__delete(sideband);
 		return NULL;
 	}
@@ -52,28 +51,23 @@ void sideband__delete(struct sideband *sideband)
 {
 	if (!sideband)
 		return;
-	idmap__free(&sideband->pids);
+	threads__free(&sideband->threads);
 	free(sideband);
 }
 
-int sideband__add(struct sideband *sideband, pid_t pid)
+int sideband__add(struct sideband *sideband, pid_t pid, pid_t tid)
 {
-	uint64_t *threads = idmap__get(&sideband->pids, (uint64_t)pid);
-
-	if (!threads)
-		return -ENOMEM;
-	(*threads)++;
-	return 0;
+	return threads__add(&sideband->threads, pid, tid);
 }
 
 size_t sideband__count(const struct sideband *sideband)
 {
-	return sideband->pids.used;
+	return threads__processes(&sideband->threads);
 }
 
 static bool is_listed(const struct sideband *sideband, uint32_t pid)
 {
-	return idmap__find(&sideband->pids, pid) != NULL;
+	return threads__of(&sideband->threads, (pid_t)pid) != 0;
 }
 
 /* A child is listed if its parent is: in (unless children are not wanted) or left out. */
@@ -85,15 +79,22 @@ static int learn_fork(struct sideband *sideband, const struct task_event *fork)
 		return 0;
 	if (sideband->no_inherit && !sideband->all && !thread)
 		return 0;
-	return sideband__add(sideband, (pid_t)fork->pid);
+	return sideband__add(sideband, (pid_t)fork->pid, (pid_t)fork->tid);
 }
 
+/* The recorder itself stays left out, whichever of its threads end. */
 static void learn_exit(struct sideband *sideband, const struct task_event *gone)
 {
-	uint64_t *threads = idmap__find(&sideband->pids, gone->pid);
+	if ((pid_t)gone->tid != sideband->own)
+		threads__remove(&sideband->threads, (pid_t)gone->tid);
+}
 
-	if (threads && --*threads == 0 && (pid_t)gone->pid != sideband->own)
-		idmap__remove(&sideband->pids, gone->pid);
+/* An exec ends all threads but one, which tells of no end of its own: it goes by another id. */
+static int learn_comm(struct sideband *sideband, const struct task_event *comm)
+{
+	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	return threads__exec(&sideband->threads, (pid_t)comm->pid);
 }
 
 int sideband__time(const void *event, size_t size, uint64_t *time)
@@ -118,7 +119,7 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 {
 	const struct task_event *task = event;
 	bool wanted;
-	int err;
+	int err = 0;
 
 	if (sideband__time(event, size, time))
 		return -EINVAL;
@@ -138,11 +139,12 @@ int sideband__wants(struct sideband *sideband, const void *event, size_t size, u
 	/* Of another PID namespace than ours, or of an idle task. */
 	if (!task->pid || task->pid == UINT32_MAX)
 		return 0;
-	if (task->header.type == PERF_RECORD_FORK) {
+	if (task->header.type == PERF_RECORD_FORK)
 		err = learn_fork(sideband, task);
-		if (err)
-			return err;
-	}
+	else if (task->header.type == PERF_RECORD_COMM)
+		err = learn_comm(sideband, task);
+	if (err)
+		return err;
 	wanted = is_listed(sideband, task->pid) != sideband->all;
 	if (task->header.type == PERF_RECORD_EXIT)
 		learn_exit(sideband, task);

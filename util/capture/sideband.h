@@ -18,7 +18,7 @@ struct sideband *sideband__new(bool all, bool no_inherit, pid_t own);
 void sideband__delete(struct sideband *sideband); /* accepts NULL */
 
 /* A thread of a process that is in the recording from the start. 0 or -ENOMEM. */
-int sideband__add(struct sideband *sideband, pid_t pid);
+int sideband__add(struct sideband *sideband, pid_t pid, pid_t tid);
 
 /* How many processes are known: in the recording, or with all those left out. */
 size_t sideband__count(const struct sideband *sideband);

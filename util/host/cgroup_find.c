@@ -224,3 +224,38 @@ int cgroup_list__resolve(struct cgroup_list *list, const struct cgroup_mounts *m
 	free(copy);
 	return err;
 }
+
+/* Which of the list's cgroups of one hierarchy are there. */
+struct presence {
+	const struct cgroup_list *list;
+	enum cgroup_hierarchy hierarchy;
+	size_t nr;
+};
+
+static int note_presence(void *ctx, uint64_t id, const char *path)
+{
+	struct presence *presence = ctx;
+
+	(void)path;
+	for (size_t i = 0; i < presence->list->nr; i++) {
+		const struct cgroup_ref *ref = &presence->list->refs[i];
+
+		presence->nr += ref->id == id && ref->hierarchy == presence->hierarchy;
+	}
+	return 0;
+}
+
+int cgroup_list__count_gone(const struct cgroup_list *list, const struct cgroup_mounts *mounts,
+			    size_t *gone)
+{
+	struct presence presence = { .list = list };
+	int err = 0;
+
+	for (int i = 0; i < CGROUP_HIERARCHIES && !err; i++) {
+		presence.hierarchy = (enum cgroup_hierarchy)i;
+		if (mounts->path[i])
+			err = cgroup__walk(mounts->path[i], note_presence, &presence);
+	}
+	*gone = presence.nr < list->nr ? list->nr - presence.nr : 0;
+	return err;
+}

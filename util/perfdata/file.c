@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,12 @@
 #include <unistd.h>
 
 #include "base/log.h"
+
+/* A pipe that lets one write, poll(2) says, has room for so much: the write does not block. */
+#define CHUNK PIPE_BUF
+/* How often somebody who waits for a reader looks up, and how long that reader has in the end. */
+#define LOOK_UP_MS 50
+#define LAST_WAIT_MS 2000
 
 static const char *remedy(int error)
 {
@@ -28,6 +35,8 @@ static const char *remedy(int error)
 	case ENOENT:
 	case ENOTDIR:
 		return "make the directory first, or choose another with -o";
+	case ETIMEDOUT:
+		return "nobody reads the pipe";
 	case EPIPE:
 		return "whoever read the pipe has gone";
 	default:
@@ -46,9 +55,29 @@ static bool is_pipe_like(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode);
 }
 
+/*
+ * Opens a pipe anew: its descriptor may be shared with others, who want it to block. Where that
+ * is not allowed, it is written by chunks. Each of them wakes the reader, so that is dearer.
+ */
+static bool stop_blocking(struct file *file)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", file->fd);
+	fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	close(file->fd);
+	file->fd = fd;
+	return true;
+}
+
 /* Takes over fd; a terminal would get a screenful of garbage. */
 static int use_pipe(struct file *file, int fd, const char *name)
 {
+	struct stat st;
+
 	if (isatty(fd)) {
 		pr_err("refusing to write a recording to the terminal %s; redirect it, or name a "
 		       "file with -o",
@@ -58,6 +87,7 @@ static int use_pipe(struct file *file, int fd, const char *name)
 	}
 	file->fd = fd;
 	file->pipe = true;
+	file->fifo = !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !stop_blocking(file);
 	return 0;
 }
 
@@ -92,13 +122,47 @@ static bool link_is_trusted(const struct stat *link)
 	return !S_ISLNK(link->st_mode) || link->st_uid == 0 || link->st_uid == geteuid();
 }
 
+/*
+ * A recorder blocks its signals and reads them when it comes to it. Who waits for somebody else
+ * before that has to look whether the user wants an end.
+ */
+static bool end_is_wanted(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
+/* Waits for a FIFO's reader, but not longer than the user does. */
+static int open_for_reader(const char *path)
+{
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) < 0) {
+		/* So a socket answers, too, for good. */
+		if (errno != ENXIO || !is_fifo(path))
+			return -errno;
+		if (end_is_wanted())
+			return -ETIMEDOUT;
+		poll(NULL, 0, LOOK_UP_MS);
+	}
+	return fd;
+}
+
 static int open_pipe(struct file *file)
 {
-	int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open_for_reader(file->path);
 	struct stat st;
 
 	if (fd < 0)
-		return fail("open", file->path, errno);
+		return fail("open", file->path, -fd);
 	/* What was looked at before may have been swapped since. */
 	if (fstat(fd, &st) || !is_pipe_like(&st)) {
 		close(fd);
@@ -180,14 +244,31 @@ static int fail_write(struct file *file, const char *what, int error)
 	return fail(what, file->path, error);
 }
 
-/* A pipe that somebody made non-blocking is waited for, as if it blocked. */
+/* Until there is room, or the reader had its time to make some when the user wants an end. */
 static int wait_writable(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLOUT };
+	int ready, waited = 0;
 
-	if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
-		return -errno;
-	return 0;
+	do {
+		ready = poll(&pollfd, 1, LOOK_UP_MS);
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		waited += !ready && end_is_wanted() ? LOOK_UP_MS : 0;
+	} while (ready <= 0 && waited < LAST_WAIT_MS);
+	return ready > 0 ? 0 : -ETIMEDOUT;
+}
+
+/* A reader that does not read must not hold us in a write(2) that no signal ends. */
+static ssize_t write_some(const struct file *file, const char *data, size_t size)
+{
+	int err = file->fifo ? wait_writable(file->fd) : 0;
+
+	if (err) {
+		errno = -err;
+		return -1;
+	}
+	return write(file->fd, data, file->fifo && size > CHUNK ? CHUNK : size);
 }
 
 int file__append(struct file *file, const void *data, size_t size, size_t *written)
@@ -196,7 +277,7 @@ int file__append(struct file *file, const void *data, size_t size, size_t *writt
 
 	*written = 0;
 	while (*written < size) {
-		ssize_t n = write(file->fd, (const char *)data + *written, size - *written);
+		ssize_t n = write_some(file, (const char *)data + *written, size - *written);
 
 		if (n >= 0) {
 			*written += (size_t)n;

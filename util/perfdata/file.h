@@ -10,6 +10,7 @@
 struct file {
 	int fd;
 	bool pipe;
+	bool fifo;   /* a pipe that blocks: it is written by chunks */
 	bool moved;  /* a file of the same name became FILE.old */
 	bool failed; /* an error has been logged: those that follow from it are not */
 	char *path;  /* for messages */
@@ -20,12 +21,14 @@ struct file {
  * or error, a FIFO and a character device become pipes; a symbolic link to one is followed
  * if root or we made it. Otherwise a new file of mode 0600 is made: one that exists, link
  * or not, becomes PATH.old, an empty one is removed. Terminals, directories and block
- * devices are refused. 0 or a negative errno, logged.
+ * devices are refused. A FIFO is opened once it has a reader; a SIGINT or SIGTERM that is blocked
+ * and pending ends that wait. 0 or a negative errno, logged.
  */
 int file__open(struct file *file, const char *path);
 
 /*
  * Appends size bytes, however many writes that takes; *written receives how many arrived.
+ * A pipe whose reader takes nothing for two seconds while such a signal is pending is an error.
  * 0 or a negative errno, logged. The caller ignores SIGPIPE and SIGXFSZ, or dies of them.
  */
 int file__append(struct file *file, const void *data, size_t size, size_t *written);

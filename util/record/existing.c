@@ -13,6 +13,7 @@
 #include "record/cgroups.h"
 #include "record/chains.h"
 #include "record/hits.h"
+#include "record/leaders.h"
 #include "record/past.h"
 #include "record/parse.h"
 #include "record/view.h"
@@ -55,6 +56,8 @@ static int write_task(const struct existing_options *options, const struct captu
 	if (!err)
 		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
 				   task->comm);
+	if (!err)
+		err = leaders__add(options->leaders, task->pid, task->tid);
 	if (!err && options->past)
 		err = past__fork(options->past, task->pid, task->tid, task->pid, parent);
 	if (!err && options->past)

@@ -8,6 +8,7 @@
 struct capture;
 struct chains;
 struct hits;
+struct leaders;
 struct past;
 struct writer;
 
@@ -15,6 +16,7 @@ struct existing_options {
 	struct writer *writer;
 	struct hits *hits; /* NULL: nobody wants build-ids */
 	struct past *past; /* NULL: there is one file only */
+	struct leaders *leaders; /* learns of the threads */
 	struct chains *chains; /* learns of the maps; NULL: nobody does */
 	bool all;          /* every task, not only targets */
 	bool wakers;       /* names for those that are no tasks of /proc */

@@ -166,6 +166,7 @@ static int start_output(struct recording *recording)
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDING_DEADLINE_MS,
 		.chains = &recording->sink.chains,
+		.leaders = &recording->sink.leaders,
 	};
 	int err;
 

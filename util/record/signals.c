@@ -159,9 +159,14 @@ void signals__restore(const struct signals *signals)
 
 void signals__delete(struct signals *signals)
 {
+	struct signalfd_siginfo info;
+
 	if (!signals)
 		return;
 	second_signal_workload = 0;
+	/* One that came while nobody looked has what it wanted; the status tells why we end. */
+	while (read(signals->fd, &info, sizeof(info)) == sizeof(info))
+		continue;
 	signals__restore(signals);
 	close(signals->fd);
 	free(signals);

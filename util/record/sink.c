@@ -196,7 +196,7 @@ static int leave_out(struct sink *sink, const void *event, size_t size)
 	return 0;
 }
 
-static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
+static int deliver(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
 	int err = order(sink, event, size);
@@ -210,6 +210,13 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 	if (err || !sink->hits)
 		return err;
 	return follow(sink->hits, event, size);
+}
+
+static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
+{
+	struct sink *sink = ctx;
+
+	return leaders__follow(&sink->leaders, event, size, time, deliver, sink);
 }
 
 static int sink__settled(void *ctx, uint64_t time)
@@ -287,6 +294,7 @@ int sink__finish(struct sink *sink)
 
 void sink__free(struct sink *sink)
 {
+	leaders__free(&sink->leaders);
 	exits__free(&sink->exits);
 	chains__free(&sink->chains);
 }

@@ -8,6 +8,7 @@
 #include "capture/capture.h"
 #include "record/chains.h"
 #include "record/exits.h"
+#include "record/leaders.h"
 #include "record/sampling.h"
 
 struct hits;
@@ -31,6 +32,7 @@ struct sink {
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
 	struct capture_tally idle; /* samples of offcpu-idle */
 	struct capture_tally wakeups; /* samples of wakeup-time */
+	struct leaders leaders;	   /* whose processes may outlive them */
 	struct exits exits;	   /* EXIT records that are held back */
 	uint64_t left_out;	   /* records that made no sense */
 	uint64_t latest;	   /* the latest time of all that was delivered */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/living.h"
 #include "record/hits.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
@@ -33,7 +34,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-int view__of(pid_t pid, uint64_t *view)
+static int view_of_thread(pid_t pid, uint64_t *view)
 {
 	static const char *const names[] = { "ns/mnt", "root" };
 	char number[16], theirs[PATH_MAX], ours[PATH_MAX];
@@ -50,6 +51,14 @@ int view__of(pid_t pid, uint64_t *view)
 	}
 	*view = foreign ? hash | 1 : 0;
 	return 0;
+}
+
+int view__of(pid_t pid, uint64_t *view)
+{
+	int err = view_of_thread(pid, view);
+	pid_t other = err ? living__other(pid) : 0;
+
+	return other ? view_of_thread(other, view) : err;
 }
 
 int view__look(struct hits *hits, pid_t pid)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
+
 _Static_assert(sizeof(struct writer_wait) == 24 + 8 * 8 + 32 + 16 + 16 + 256 + 2 * 56 + 384,
 	       "the fields lie one behind the other, as the format says");
 
@@ -35,11 +37,13 @@ static void add_call(char *text, size_t size, const struct reason *reason)
 		 reason->args[1], reason->args[2]);
 }
 
-static void add_object(char *text, size_t size, const struct reason *reason, const char *device)
+/* path, device: as the event has them. */
+static void add_object(char *text, size_t size, const struct reason *reason, const char *path,
+		       const char *device)
 {
 	if (reason->futex)
 		add_text(text, size, " on the futex 0x%" PRIx64, reason->args[0]);
-	if (!*reason->path)
+	if (!*path)
 		return;
 	if (reason->fd >= 0)
 		add_text(text, size, " on descriptor %d,", reason->fd);
@@ -50,8 +54,8 @@ static void add_object(char *text, size_t size, const struct reason *reason, con
 	else if (*reason->local)
 		add_text(text, size, " the socket at %s", reason->local);
 	else
-		add_text(text, size, " %s", reason->path);
-	if (*device && *reason->path == '/')
+		add_text(text, size, " %s", path);
+	if (*device && *path == '/')
 		add_text(text, size, " on device %s", device);
 }
 
@@ -74,7 +78,8 @@ void wait_event__fill(struct writer_wait *wait, const struct sample *sample)
 	if (reason->ino)
 		snprintf(wait->device, sizeof(wait->device), "%u:%u", reason->major,
 			 reason->minor);
-	memcpy(wait->path, reason->path, sizeof(wait->path));
+	/* Readers print it to the terminal as it is, and whoever makes files may name them. */
+	log__escape(wait->path, sizeof(wait->path), reason->path);
 	memcpy(wait->local, reason->local, sizeof(wait->local));
 	memcpy(wait->remote, reason->remote, sizeof(wait->remote));
 	if (reason->fault)
@@ -82,7 +87,7 @@ void wait_event__fill(struct writer_wait *wait, const struct sample *sample)
 	else if (reason->nr < 0)
 		add_text(wait->text, sizeof(wait->text), "outside of system calls");
 	add_call(wait->text, sizeof(wait->text), reason);
-	add_object(wait->text, sizeof(wait->text), reason, wait->device);
+	add_object(wait->text, sizeof(wait->text), reason, wait->path, wait->device);
 	/* The sentence puts a blank in front. */
 	if (wait->text[0] == ' ')
 		memmove(wait->text, wait->text + 1, sizeof(wait->text) - 1);

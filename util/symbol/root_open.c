@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "host/living.h"
+
 /* O_PATH finds a file without opening it: devices and FIFOs notice nothing. */
 int root_open__resolve(int root_fd, const char *path)
 {
@@ -111,6 +113,7 @@ int root_open__file(pid_t pid, const char *path)
 	char root_name[32] = "/";
 	const char *stripped = NULL;
 	int root_fd, path_fd = -ENOENT, fd;
+	pid_t other;
 
 	if (*path != '/')
 		return -ENOENT;
@@ -119,6 +122,8 @@ int root_open__file(pid_t pid, const char *path)
 		stripped = strip_root(root_name, path);
 	}
 	root_fd = open(root_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0 && errno == ENOENT && pid && (other = living__other(pid)))
+		return root_open__file(other, path);
 	if (root_fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	if (stripped)

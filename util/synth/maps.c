@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/jobs.h"
+#include "host/living.h"
 
 /* What is left of a line while it is parsed. */
 struct cursor {
@@ -147,7 +148,8 @@ static bool is_data(const struct synth_map *map)
 	return map->prot & PROT_READ && map->ino;
 }
 
-static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out)
+/* *nr: how many lines there were. */
+static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, size_t *nr)
 {
 	struct maps_answer answer = { .map.pid = pid };
 	size_t capacity = 0, size;
@@ -155,7 +157,9 @@ static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out)
 	int ret = 0;
 	ssize_t len;
 
+	*nr = 0;
 	while ((len = getline(&line, &capacity, file)) > 0) {
+		(*nr)++;
 		if (line[len - 1] == '\n')
 			len--;
 		ret = synth__parse_maps_line(line, (size_t)len, &answer.map, answer.path);
@@ -172,20 +176,34 @@ static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out)
 	return ret;
 }
 
-static int read_maps(void *ctx, size_t index, struct child_out *out)
+/* The maps of process pid, as its thread tid shows them. */
+static int read_maps_of(const struct maps_run *run, pid_t pid, pid_t tid, struct child_out *out,
+			size_t *nr)
 {
-	const struct maps_run *run = ctx;
 	char name[32];
 	FILE *file;
 	int err;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", run->pids[index]);
+	snprintf(name, sizeof(name), "/proc/%d/maps", tid);
 	file = fopen(name, "re");
 	if (!file)
 		return -errno;
-	err = send_maps(file, run->pids[index], run->data, out);
+	err = send_maps(file, pid, run->data, out, nr);
 	fclose(file);
 	return err;
+}
+
+static int read_maps(void *ctx, size_t index, struct child_out *out)
+{
+	const struct maps_run *run = ctx;
+	pid_t pid = run->pids[index], other;
+	size_t nr = 0;
+	int err = read_maps_of(run, pid, pid, out, &nr);
+
+	if (nr || (err && err != -ESRCH))
+		return err;
+	other = living__other(pid);
+	return other ? read_maps_of(run, pid, other, out, &nr) : err;
 }
 
 static int take_map(void *ctx, size_t index, const struct child_message *message)

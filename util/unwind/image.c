@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/living.h"
 #include "symbol/root_open.h"
 
 #define DELETED " (deleted)"
@@ -35,12 +36,16 @@ static int open_mapping(pid_t pid, const struct layout_map *map)
 	struct stat st;
 	char name[80];
 	int fd, err;
+	pid_t other;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
 	/* What is mapped is no FIFO; a device that is opened here was opened by the process. */
-	if (stat(name, &st))
-		return -errno;
+	if (stat(name, &st)) {
+		err = -errno;
+		other = err == -ENOENT ? living__other(pid) : 0;
+		return other ? open_mapping(other, map) : err;
+	}
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
