@@ -10,11 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "unwind/heap.h"
 #include "unwind/images.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
 #define MAX_SESSIONS 256
 #define MAX_IMAGES 2048
+/* Bytes of memory that they may take, and samples after which that is looked at. */
+#define MAX_HELD (128ULL << 20)
+#define LOOK_AT_HELD 64
 
 /* What libdwfl knows of one layout: a module for each file that a frame has been in. */
 struct session {
@@ -50,6 +54,7 @@ struct unwinder {
 	struct session sessions[MAX_SESSIONS];
 	uint64_t samples;
 	uint64_t nr_sessions; /* ever made */
+	uint64_t heap_before; /* bytes that others had when it was made */
 	struct walk *walk;    /* for libdwfl's callbacks */
 	volatile uint64_t *place;
 	uint64_t ips[UNWIND_MAX_FRAMES];
@@ -178,20 +183,55 @@ static int session__begin(struct unwinder *unwinder, struct session *session, ui
 	return 0;
 }
 
-/* The one of the layout, else the one that was used least recently, made anew. */
-static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
+static struct session *find_layout(struct unwinder *unwinder, uint64_t layout_id)
 {
-	struct session *oldest = unwinder->sessions, *session;
+	for (size_t i = 0; i < MAX_SESSIONS; i++) {
+		if (unwinder->sessions[i].layout_id == layout_id)
+			return &unwinder->sessions[i];
+	}
+	return NULL;
+}
+
+/* Of those that are there; NULL: none is. */
+static struct session *oldest_session(struct unwinder *unwinder)
+{
+	struct session *oldest = NULL, *session;
 
 	for (size_t i = 0; i < MAX_SESSIONS; i++) {
 		session = &unwinder->sessions[i];
-		if (session->layout_id == layout_id)
-			return session;
-		if (session->used < oldest->used)
+		if (session->layout_id && (!oldest || session->used < oldest->used))
 			oldest = session;
 	}
-	session__end(oldest);
-	return session__begin(unwinder, oldest, layout_id) ? NULL : oldest;
+	return oldest;
+}
+
+/* Each may have unpacked what its files hold, which takes far more than they do. */
+static void keep_held_small(struct unwinder *unwinder)
+{
+	struct session *oldest;
+
+	while (heap__used() > unwinder->heap_before + MAX_HELD) {
+		oldest = oldest_session(unwinder);
+		if (!oldest)
+			return;
+		session__end(oldest);
+	}
+}
+
+/* The one of the layout, else a free one or the one that was used least recently, made anew. */
+static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
+{
+	struct session *session = find_layout(unwinder, layout_id);
+
+	if (session)
+		return session;
+	keep_held_small(unwinder);
+	session = find_layout(unwinder, 0);
+	if (!session) {
+		session = oldest_session(unwinder);
+		session__end(session);
+	}
+	return session__begin(unwinder, session, layout_id) ? NULL : session;
 }
 
 static void forget_all(struct unwinder *unwinder)
@@ -434,7 +474,13 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 		walk.max_frames = UNWIND_MAX_FRAMES;
 	if (unwinder->images.nr > MAX_IMAGES)
 		forget_all(unwinder);
+	if (unwinder->samples % LOOK_AT_HELD == 0)
+		keep_held_small(unwinder);
 	err = walk_again(&walk);
+	if (err == -ENOMEM) {
+		forget_all(unwinder);
+		err = walk_again(&walk);
+	}
 	if (unwinder->place)
 		*unwinder->place = 0;
 	result->status = walk.status;
@@ -451,6 +497,7 @@ struct unwinder *unwinder__new(const struct space *space, int *err)
 	if (!unwinder)
 		return NULL;
 	unwinder->space = space;
+	unwinder->heap_before = heap__used();
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);
