@@ -86,7 +86,7 @@ have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_roomy nofp_bomb \
 	   small.so large.so \
-	   $(if $(filter x86,$(ARCH)),pause32 badcfi popped) \
+	   $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped) \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -276,6 +276,11 @@ $(O)/tests/unwind/badcfi $(O)/tests/unwind/popped: $(O)/tests/unwind/%: tests/un
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<
+
+$(O)/tests/unwind/samecfi: tests/unwind/badcfi.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -DSAME -nostdlib -static -no-pie -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024

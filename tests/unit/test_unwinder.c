@@ -532,6 +532,16 @@ TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
 	EXPECT_EQ(2, self->result.nr);
 }
 
+TEST_F(unwinder, frame_information_that_leads_to_the_same_place_ends_the_chain)
+{
+	const char *const argv[] = { "samecfi", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
+	EXPECT_EQ(2, self->result.nr);
+}
+
 TEST_F(unwinder, files_are_opened_once_for_all_processes)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };

@@ -20,6 +20,9 @@
 #define MAX_HELD (128ULL << 20)
 #define LOOK_AT_HELD 64
 
+/* More than the registers that one frame restores. */
+#define MAX_READS 32
+
 /* What libdwfl knows of one layout: a module for each file that a frame has been in. */
 struct session {
 	uint64_t layout_id; /* 0: free */
@@ -38,7 +41,9 @@ struct walk {
 	uint32_t nr;
 	uint64_t sp;	    /* of the latest frame */
 	uint64_t look_up;   /* where the CFI of the latest frame is looked up */
-	uint64_t last_read; /* what was read last while it was unwound */
+	/* What was read while it was unwound, the latest ones: a return address is among it. */
+	uint64_t reads[MAX_READS];
+	size_t nr_reads;
 	bool was_activation; /* the latest frame was interrupted, or is what interrupts */
 	bool missed;	    /* something outside of the copy was asked for meanwhile */
 	bool no_base;	    /* its frame pointer is 0, which marks the root */
@@ -151,7 +156,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *ar
 		return false;
 	}
 	memcpy(value, (const char *)sample->stack + offset, sizeof(*value));
-	walk->last_read = *value;
+	walk->reads[walk->nr_reads++ % MAX_READS] = *value;
 	return true;
 }
 
@@ -317,6 +322,21 @@ static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
 	return sp == walk->sp && walk->was_activation;
 }
 
+/*
+ * A return address lies on the stack, but for that of a leaf: wrong frame information may say
+ * that it is in a register, and then a function has called itself until the copy ends.
+ */
+static bool is_return_address(const struct walk *walk, uint64_t pc)
+{
+	size_t nr = walk->nr_reads < MAX_READS ? walk->nr_reads : MAX_READS;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (walk->reads[i] == pc)
+			return true;
+	}
+	return !walk->nr || walk->was_activation;
+}
+
 static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
 {
 	Dwarf_Word sp;
@@ -336,14 +356,15 @@ static int stop(struct walk *walk, enum unwind_status status)
 }
 
 /* Notes what the end of the walk will be judged by, and the frame if it makes sense. */
-static bool add_frame(struct walk *walk, Dwfl_Frame *frame)
+static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 {
 	bool activation = false;
-	Dwarf_Addr pc = 0;
 	Dwarf_Word base;
 
+	if (!is_return_address(walk, pc))
+		return false;
 	walk->missed = false;
-	walk->last_read = UINT64_MAX;
+	walk->nr_reads = 0;
 	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
 	/* This unwinds the frame already, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
@@ -373,7 +394,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return stop(walk, UNWIND_FAILED);
 	if (walk->conflict || walk->status == UNWIND_32BIT)
 		return DWARF_CB_ABORT;
-	if (!add_frame(walk, frame))
+	if (!add_frame(walk, frame, pc))
 		return stop(walk, UNWIND_CUT_GARBAGE);
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
@@ -409,7 +430,8 @@ static bool is_root(const struct walk *walk)
 			return true;
 	}
 	/* A return address of 0, read last, since its register has the greatest number. */
-	return !walk->missed && !walk->last_read;
+	return !walk->missed && walk->nr_reads &&
+	       !walk->reads[(walk->nr_reads - 1) % MAX_READS];
 }
 
 /* libdwfl takes a register that it cannot read for one that the root leaves undefined. */
