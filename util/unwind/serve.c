@@ -118,6 +118,14 @@ static int serve_all(struct server *server)
 	}
 }
 
+/* What a space has to say, the parent's has said as well. */
+static void say_nothing(void *ctx, enum log_level level, const char *text)
+{
+	(void)ctx;
+	(void)level;
+	(void)text;
+}
+
 int protocol__serve(struct exchange *exchange, struct space *space, int bell,
 		    const uint64_t *avoid, size_t nr_avoid)
 {
@@ -127,6 +135,7 @@ int protocol__serve(struct exchange *exchange, struct space *space, int bell,
 	err = heap__limit(MAX_HEAP);
 	if (err)
 		pr_verbose("the memory for unwinding has no limit: %s", strerror(-err));
+	log__set_sink(say_nothing, NULL);
 	server.unwinder = unwinder__new(space, &err);
 	for (size_t i = 0; i < nr_avoid && !err; i++)
 		err = unwinder__avoid(server.unwinder, avoid[i]);
