@@ -209,6 +209,19 @@ TEST_F(space, a_program_with_too_much_code_costs_no_other_its_verdict)
 	EXPECT_EQ(1, space__keep_frames(self->space, 1, 50000, ips, 2));
 }
 
+TEST_F(space, who_forked_a_process_is_known_while_it_is)
+{
+	ASSERT_EQ(0, map_at(self->space, 1, 0x1000, 0x1000, "/a", 0));
+	ASSERT_EQ(0, space__fork(self->space, 2, 1, 10));
+	EXPECT_EQ(1, space__parent(self->space, 2));
+	EXPECT_EQ(0, space__parent(self->space, 1));
+	EXPECT_EQ(0, space__parent(self->space, 3));
+	space__exit(self->space, 2, 20);
+	EXPECT_EQ(1, space__parent(self->space, 2));
+	space__forget(self->space, 20);
+	EXPECT_EQ(0, space__parent(self->space, 2));
+}
+
 TEST_F(space, a_mapping_that_is_told_again_takes_no_room)
 {
 	uint64_t bytes;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Processes through which a file is tried to be opened: one may have ended, the next not. */
-#define MAX_TRIES 8
+#define MAX_TRIES 32
 
 struct image_entry {
 	struct image *image; /* NULL: to be avoided */

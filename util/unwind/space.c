@@ -22,6 +22,7 @@ struct era {
 
 struct process {
 	pid_t pid;
+	pid_t parent; /* that it was forked by; 0: before the recording */
 	uint64_t left;	  /* when it ended; UINT64_MAX: it lives */
 	struct era *eras; /* the latest one first */
 	struct process *next;
@@ -313,6 +314,7 @@ int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time)
 	if (!process)
 		return -ENOMEM;
 	process->left = UINT64_MAX;
+	process->parent = parent;
 	from = find_process(space, parent);
 	era = from ? era_at(from, time) : NULL;
 	if (era && era->layout)
@@ -338,6 +340,13 @@ void space__exit(struct space *space, pid_t pid, uint64_t time)
 
 	if (process)
 		process->left = time;
+}
+
+pid_t space__parent(const struct space *space, pid_t pid)
+{
+	const struct process *process = find_process(space, pid);
+
+	return process ? process->parent : 0;
 }
 
 /* An era ends when the next one begins; one that had ended by then goes, with all before. */

@@ -62,6 +62,9 @@ int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time);
 int space__exec(struct space *space, pid_t pid, uint64_t time);
 void space__exit(struct space *space, pid_t pid, uint64_t time);
 
+/* Who forked a process; 0: nothing is known of that. */
+pid_t space__parent(const struct space *space, pid_t pid);
+
 /*
  * No sample from before that time will be asked for any more: what had ended by then is
  * forgotten.
