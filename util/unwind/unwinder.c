@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,6 @@
 #define MAX_HELD (128ULL << 20)
 #define LOOK_AT_HELD 64
 
-/* Generations back. */
-#define MAX_ANCESTORS 8
 /* More than the registers that one frame restores. */
 #define MAX_READS 32
 
@@ -272,38 +269,6 @@ static bool is_unreadable(const struct image *image, const struct space_file *fi
 	       strncmp(file->path, "/memfd:", strlen("/memfd:"));
 }
 
-static bool has_ended(pid_t pid)
-{
-	return kill(pid, 0) && errno == ESRCH;
-}
-
-/* The nearest one of those that a process descends from that is still there; 0: none is known. */
-static pid_t living_ancestor(const struct unwinder *unwinder, pid_t pid)
-{
-	for (int i = 0; i < MAX_ANCESTORS && pid; i++) {
-		pid = space__parent(unwinder->space, pid);
-		if (pid && !has_ended(pid))
-			return pid;
-	}
-	return 0;
-}
-
-/*
- * The file of a mapping. Who has ended took its view of the file systems along; in a container
- * there is as a rule somebody left who started it and has the same.
- */
-static const struct image *get_image(struct walk *walk, const struct layout_map *map)
-{
-	struct unwinder *unwinder = walk->unwinder;
-	pid_t pid = walk->sample->pid;
-	const struct image *image = images__get(&unwinder->images, pid, map);
-
-	if (!image || !image->err || image->err == -ENOEXEC || !has_ended(pid))
-		return image;
-	pid = living_ancestor(unwinder, pid);
-	return pid ? images__get(&unwinder->images, pid, map) : image;
-}
-
 /* Tells libdwfl of the file that is mapped at the address. 0 or -ENOMEM. */
 static int report_module(struct walk *walk, const struct layout_map *map, uint64_t addr)
 {
@@ -313,7 +278,7 @@ static int report_module(struct walk *walk, const struct layout_map *map, uint64
 	void **userdata;
 	uint64_t bias;
 
-	image = get_image(walk, map);
+	image = images__get(&unwinder->images, unwinder->space, walk->sample->pid, map);
 	if (!image)
 		return -ENOMEM;
 	if (image->is_32bit)
