@@ -84,8 +84,9 @@ CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
+	   nofp_roomy nofp_bomb \
 	   small.so large.so \
-	   $(if $(filter x86,$(ARCH)),pause32 badcfi popped teller) \
+	   $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped teller) \
 	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -256,6 +257,21 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(Q)xz -c $< >$@.xz
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
+# What is packed takes 12 MB, and 400 MB that say nothing.
+$(O)/tests/unwind/nofp_roomy: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)head -c 12000000 /dev/zero >$@.pad
+	$(Q)objcopy --add-section .pad=$@.pad $< $@.full
+	$(Q)xz -0 -c $@.full >$@.xz
+	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+	$(Q)rm -f $@.pad $@.full $@.xz
+
+$(O)/tests/unwind/nofp_bomb: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)head -c 400000000 /dev/zero | xz -0 -c >$@.xz
+	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+	$(Q)rm -f $@.xz
+
 $(O)/tests/unwind/pause32: tests/unwind/pause32.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
@@ -265,6 +281,11 @@ $(O)/tests/unwind/badcfi $(O)/tests/unwind/popped: $(O)/tests/unwind/%: tests/un
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<
+
+$(O)/tests/unwind/samecfi: tests/unwind/badcfi.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -DSAME -nostdlib -static -no-pie -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024

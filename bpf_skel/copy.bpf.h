@@ -118,6 +118,12 @@ enum copy_result {
 	COPY_COMPAT, /* a 32-bit task */
 };
 
+/* Whether these are the registers of a 32-bit task. */
+static __always_inline bool is_compat(struct pt_regs *regs)
+{
+	return bpf_core_field_exists(regs->orig_ax) && (regs->cs & 0xffff) == USER32_CS;
+}
+
 static __always_inline enum copy_result copy_registers(struct task_struct *task, __u64 *to)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -127,7 +133,7 @@ static __always_inline enum copy_result copy_registers(struct task_struct *task,
 	/* One that waits in its exit may have given up its memory. */
 	if (!task->mm || !regs->ip || !regs->sp)
 		return COPY_NONE;
-	if ((regs->cs & 0xffff) == USER32_CS)
+	if (is_compat(regs))
 		return COPY_COMPAT;
 	to[0] = regs->ax;
 	to[1] = regs->dx;

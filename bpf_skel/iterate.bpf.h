@@ -163,6 +163,28 @@ struct user_frame {
 	__u64 ret;
 };
 
+/* The same of a 32-bit program. */
+struct compat_frame {
+	__u32 next;
+	__u32 ret;
+};
+
+static __always_inline long read_user_frame(struct task_struct *task, __u64 fp, bool compat,
+					    struct user_frame *frame)
+{
+	struct compat_frame small;
+	long err;
+
+	if (fp & (compat ? sizeof(__u32) - 1 : sizeof(__u64) - 1))
+		return -1;
+	if (!compat)
+		return bpf_copy_from_user_task(frame, sizeof(*frame), (void *)fp, task, 0);
+	err = bpf_copy_from_user_task(&small, sizeof(small), (void *)fp, task, 0);
+	frame->next = small.next;
+	frame->ret = small.ret;
+	return err;
+}
+
 /*
  * Reads the user frames of a task by its frame pointers. May sleep for ever. How many there
  * are is in the room only: a number that the verifier knew would make it walk all that
@@ -171,6 +193,7 @@ struct user_frame {
 static __always_inline void walk_user(struct task_struct *task, struct iter_room *room)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	bool compat = is_compat(regs);
 	__u64 *ips = room->user.ips;
 	struct user_frame frame;
 	__u64 fp;
@@ -179,11 +202,11 @@ static __always_inline void walk_user(struct task_struct *task, struct iter_room
 	ips[0] = BPF_CORE_READ(regs, ip);
 	room->user.user.nr = 1;
 	room->user.user.truncated = 0;
+	room->user.user.compat = compat;
 	for (__u32 i = 1; i < WIRE_MAX_FRAMES; i++) {
 		if (i >= settings.max_frames)
 			break;
-		if (!fp || fp & 7 ||
-		    bpf_copy_from_user_task(&frame, sizeof(frame), (void *)fp, task, 0))
+		if (!fp || read_user_frame(task, fp, compat, &frame))
 			goto out;
 		if (frame.ret) {
 			ips[i] = frame.ret;

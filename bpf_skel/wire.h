@@ -202,7 +202,8 @@ struct wire_user { /* the frames follow */
 	__u64 since; /* the stamp it had when its frames were read */
 	__u32 tid;
 	__u16 nr;
-	__u16 truncated;
+	__u8 truncated;
+	__u8 compat; /* a 32-bit task */
 };
 
 #define WIRE_REGS 17 /* DWARF's numbering of x86-64: rax, rdx, rcx, rbx, …; 7 is rsp, 16 rip */

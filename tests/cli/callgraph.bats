@@ -229,28 +229,41 @@ END
 	done
 }
 
-@test "a 32-bit program is said to be one, and has its frame pointers" {
+# build_s32 SECONDS: the program s32, of 32 bits, naps five times, and then for so long.
+build_s32() {
 	cat >s32.c <<'END'
 struct time { int s, ns; };
 static void call(int nr, const void *a, const void *b)
 {
 	__asm__ volatile("int $0x80" : "+a"(nr) : "b"(a), "c"(b) : "memory");
 }
-__attribute__((noinline)) void take_nap(void)
+__attribute__((noinline)) void take_nap(int s)
 {
-	struct time time = { 0, 10000000 };
+	struct time time = { s, 10000000 };
 	call(162, &time, 0);
+}
+__attribute__((noinline)) void nap_last(void)
+{
+	take_nap(LAST);
 }
 void _start(void)
 {
 	for (int i = 0; i < 5; i++)
-		take_nap();
+		take_nap(0);
+	nap_last();
 	call(1, 0, 0);
 }
 END
 	gcc -m32 -O1 -fno-pie -static -nostdlib -fno-stack-protector -fno-omit-frame-pointer \
-		-fno-optimize-sibling-calls -o s32 s32.c 2>err || skip "no compiler for 32 bits"
-	./s32 || skip "this kernel runs no 32-bit programs"
+		-fno-optimize-sibling-calls -DLAST="$1" -o s32 s32.c 2>err ||
+		skip "no compiler for 32 bits"
+	# It ends, or has to be ended.
+	run timeout -s KILL 0.1 ./s32
+	[ "$status" = 137 ] || [ "$status" = 0 ] || skip "this kernel runs no 32-bit programs"
+}
+
+@test "a 32-bit program is said to be one, and has its frame pointers" {
+	build_s32 0
 	run -0 denet-record -v --call-graph dwarf --off-cpu-thresh 0 -- ./s32
 	# It may wait before it is that program, and in it elsewhere than in its naps.
 	perf script -F comm,event,ip,sym >script
@@ -261,6 +274,24 @@ END
 	[ "$naps_there" -ge 1 ]
 	[ "$refused" -ge "$naps_there" ]
 	[ "$copied" -le $(($(samples) - refused)) ]
+}
+
+# in_last_nap PID: it has had the five short ones.
+in_last_nap() {
+	local switches
+
+	switches=$(awk '/^voluntary/ { print $2 }' "/proc/$1/status")
+	[ "$switches" -ge 6 ] && sleeps "$1" nanosleep
+}
+
+@test "a 32-bit program that is still blocked is said to be one, and has its frame pointers" {
+	build_s32 600
+	start ./s32
+	until_true in_last_nap "$target"
+	run -0 denet-record -v --call-graph dwarf -p "$target" -- sleep 0.1
+	[[ "$output" == *' 1 not since the task is a 32-bit one'* ]]
+	perf script -F ip,sym | awk 'NF && $1 !~ /^ffff/ { print $2 }' >ours
+	diff ours - <<<$'take_nap\nnap_last\n_start'
 }
 
 @test "--call-graph auto: who has no frame pointers is found and unwound, who has some is not" {

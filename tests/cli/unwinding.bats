@@ -52,6 +52,30 @@ waits_in() {
 	sed -n 3p ours | grep -q "$begin;wait_for_byte;"
 }
 
+# reads PID: it is bash by now, and waits for a line.
+reads() {
+	grep -qx bash "/proc/$1/comm" && grep -q pipe_read "/proc/$1/wchan"
+}
+
+@test "who has come and gone in a container is unwound by the files of who started it" {
+	mkfifo gate
+	exec 9<>gate
+	unshare -m bash -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/nofp && read -r
+		/mnt/nofp guard; touch over; read -r' - "$unwind/nofp" <gate 3>&- &
+	target=$!
+	disown
+	until_true reads "$target"
+	denet-record -v --call-graph dwarf --off-cpu-thresh 20ms -p "$target" -- \
+		bash -c 'echo >gate; until [ -e over ]; do sleep 0.05; done' 2>err
+	need_copies
+	cat err
+	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
+	# Nobody here can name what is in the container.
+	chains nofp 200000000 >ours
+	cat ours
+	awk -F ';' 'NF >= 8' ours | grep -q .
+}
+
 @test "--call-graph dwarf draws one block for each 10 ms, keeps long ones, and says so" {
 	denet-record -v --call-graph dwarf --off-cpu-thresh 100ms -- "$naps" 2 300 2 2>err
 	need_copies

@@ -136,9 +136,9 @@ TEST_F(chains, code_that_was_mapped_afterwards_is_garbage)
 	EXPECT_EQ(1, self->chains.stats.cut);
 }
 
-TEST_F(chains, nothing_is_cut_where_maps_may_be_missing)
+TEST_F(chains, nothing_that_may_be_code_is_cut_where_maps_may_be_missing)
 {
-	static const uint64_t ips[] = { 0x1100, 0x7 };
+	static const uint64_t ips[] = { 0x1100, 0x7000 };
 	struct sample sample = make_sample(100, ips, 2);
 
 	/* Nothing is known of this one. */
@@ -155,9 +155,27 @@ TEST_F(chains, nothing_is_cut_where_maps_may_be_missing)
 	EXPECT_EQ(0, self->chains.stats.cut);
 }
 
+TEST_F(chains, what_can_never_be_code_is_cut_also_where_maps_may_be_missing)
+{
+	static const uint64_t low[] = { 0x1100, 0x7000, 0xfff, 0x7000 };
+	static const uint64_t text[] = { 0x1100, 0x7f0000001000, 0x656d6f682f6e6962 };
+	struct sample sample = make_sample(100, low, 4);
+
+	chains__lost(&self->chains);
+	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	sample = make_sample(100, text, 3);
+	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	/* They may be held until maps come that they could lie in. */
+	ASSERT_EQ(0, chains__settled(&self->chains, 200));
+	ASSERT_EQ(2, self->given.nr);
+	EXPECT_EQ(2, self->given.samples[0].user.nr);
+	EXPECT_EQ(2, self->given.samples[1].user.nr);
+	EXPECT_EQ(2, self->chains.stats.cut);
+}
+
 TEST_F(chains, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 {
-	static const uint64_t ips[] = { 0x1100, 0x7 };
+	static const uint64_t ips[] = { 0x1100, 0x7000 };
 	struct {
 		struct layout_task task;
 		struct layout_sample_id trailer;

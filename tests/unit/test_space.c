@@ -188,6 +188,40 @@ TEST_F(space, a_program_that_makes_code_without_end_takes_bounded_memory)
 	EXPECT_GT((LAYOUT_MAX_MAPS + 100) * sizeof(struct layout_map), bytes);
 }
 
+TEST_F(space, a_program_with_too_much_code_costs_no_other_its_verdict)
+{
+	static const uint64_t ips[] = { 0x1100, 0x7000000 };
+
+	ASSERT_EQ(0, map_at(self->space, 2, 0x1000, 0x1000, "/b", 0));
+	ASSERT_EQ(0, map_at(self->space, 1, 0x1000, 0x1000, "/a", 0));
+	EXPECT_EQ(1, space__keep_frames(self->space, 1, 1, ips, 2));
+	for (uint64_t i = 1; i < LAYOUT_MAX_MAPS + 10; i++)
+		ASSERT_EQ(0, map_at(self->space, 1, 0x10000000 + 0x1000 * i, 0x1000, "/a", i));
+	ASSERT_EQ(0, space__fork(self->space, 3, 1, 20000));
+	ASSERT_EQ(0, map_at(self->space, 3, 0x1000, 0x800, "/b", 20001));
+	/* What is in none of the mappings that found room may be code, there and in a child. */
+	EXPECT_EQ(2, space__keep_frames(self->space, 1, 30000, ips, 2));
+	EXPECT_EQ(2, space__keep_frames(self->space, 3, 30000, ips, 2));
+	EXPECT_EQ(1, space__keep_frames(self->space, 2, 30000, ips, 2));
+	/* Another program has a layout of its own. */
+	ASSERT_EQ(0, space__exec(self->space, 1, 40000));
+	ASSERT_EQ(0, map_at(self->space, 1, 0x1000, 0x1000, "/c", 40001));
+	EXPECT_EQ(1, space__keep_frames(self->space, 1, 50000, ips, 2));
+}
+
+TEST_F(space, who_forked_a_process_is_known_while_it_is)
+{
+	ASSERT_EQ(0, map_at(self->space, 1, 0x1000, 0x1000, "/a", 0));
+	ASSERT_EQ(0, space__fork(self->space, 2, 1, 10));
+	EXPECT_EQ(1, space__parent(self->space, 2));
+	EXPECT_EQ(0, space__parent(self->space, 1));
+	EXPECT_EQ(0, space__parent(self->space, 3));
+	space__exit(self->space, 2, 20);
+	EXPECT_EQ(1, space__parent(self->space, 2));
+	space__forget(self->space, 20);
+	EXPECT_EQ(0, space__parent(self->space, 2));
+}
+
 TEST_F(space, a_mapping_that_is_told_again_takes_no_room)
 {
 	uint64_t bytes;

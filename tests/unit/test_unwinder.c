@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
+#include "unwind/heap.h"
 
 #define COPY (64u << 10)
 #define NOW 1000
@@ -531,6 +532,16 @@ TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
 	EXPECT_EQ(2, self->result.nr);
 }
 
+TEST_F(unwinder, frame_information_that_leads_to_the_same_place_ends_the_chain)
+{
+	const char *const argv[] = { "samecfi", NULL };
+
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
+	EXPECT_EQ(2, self->result.nr);
+}
+
 TEST_F(unwinder, files_are_opened_once_for_all_processes)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };
@@ -552,6 +563,48 @@ TEST_F(unwinder, files_are_opened_once_for_all_processes)
 }
 
 /* Two libraries at one place, one after the other: each sample is unwound by that of its time. */
+/* As many processes, each with a layout of its own. */
+static int spread(data *self, int nr)
+{
+	const struct space_map own = { .start = 4096, .len = 4096, .path = "//anon" };
+	pid_t pid = self->stopped.pid;
+	int err = 0;
+
+	for (int i = 1; i <= nr && !err; i++) {
+		err = space__fork(self->space, pid + i, pid, 1);
+		if (!err)
+			err = space__map(self->space, pid + i, &own, 2);
+	}
+	return err;
+}
+
+TEST_F(unwinder, what_files_unpack_is_not_kept_for_all_processes)
+{
+	static const char *const argv[] = { "nofp_roomy", "nested", NULL };
+	uint64_t before = heap__used(), most = 0;
+	pid_t pid;
+
+#ifdef __SANITIZE_ADDRESS__
+	SKIP_FOR("the address sanitizer does not tell what malloc has given out");
+#endif
+	SKIP_FOR(block(self, argv, SYS_pause, false));
+	ASSERT_EQ(0, take_and_unwind(self, COPY));
+	ASSERT_EQ(UNWIND_COMPLETE, self->result.status);
+	EXPECT_LT(12000000, heap__used() - before);
+	ASSERT_EQ(0, spread(self, 20));
+	pid = self->stopped.pid;
+	for (int i = 1; i <= 20; i++) {
+		self->stopped.pid = pid + i;
+		ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
+		EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
+		if (heap__used() - before > most)
+			most = heap__used() - before;
+	}
+	self->stopped.pid = pid;
+	/* 128 MB, and that of one more. */
+	EXPECT_GT(160 << 20, most);
+}
+
 TEST_F(unwinder, a_library_that_was_left_is_still_known_for_its_time)
 {
 	char small[PATH_MAX], large[PATH_MAX];

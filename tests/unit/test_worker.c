@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,31 +51,44 @@ static int take_result(void *ctx, void *cookie, const struct unwind_result *resu
 	return 0;
 }
 
-FIXTURE_SETUP(worker)
+/* A program that is stopped where it pauses, and its stack. */
+static int begin(FIXTURE_DATA(worker) *self, const char *program, int deadline_ms)
 {
-	const struct unwind_worker_options options = { .max_bytes = 1 << 20, .deadline_ms = 200 };
-	const char *const argv[] = { "nofp", "nested", NULL };
+	const struct unwind_worker_options options = { .max_bytes = 1 << 20,
+						       .deadline_ms = deadline_ms };
+	const char *const argv[] = { program, "nested", NULL };
 	int err;
 
-	memset(self, 0, sizeof(*self));
-	self->given = calloc(MAX_SAMPLES, sizeof(*self->given));
 	self->worker = unwind_worker__new(&options, take_result, self);
-	ASSERT_NE(NULL, self->worker);
+	if (!self->worker)
+		return -ENOMEM;
 	err = stopped__start(&self->stopped, argv);
 	if (!err)
 		err = stopped__await(&self->stopped, SYS_pause, false);
 	if (!err)
 		err = stopped__take(&self->stopped, COPY);
-	if (err == -EPERM)
-		self->refused = "another process's registers must not be read here";
-	else
-		ASSERT_EQ(0, err);
+	if (err != -EPERM)
+		return err;
+	self->refused = "another process's registers must not be read here";
+	return 0;
+}
+
+FIXTURE_SETUP(worker)
+{
+	memset(self, 0, sizeof(*self));
+	self->given = calloc(MAX_SAMPLES, sizeof(*self->given));
+	ASSERT_EQ(0, begin(self, "nofp", 200));
+}
+
+static void end(FIXTURE_DATA(worker) *self)
+{
+	unwind_worker__delete(self->worker);
+	stopped__free(&self->stopped);
 }
 
 FIXTURE_TEARDOWN(worker)
 {
-	unwind_worker__delete(self->worker);
-	stopped__free(&self->stopped);
+	end(self);
 	free(self->given);
 }
 
@@ -287,6 +301,61 @@ TEST_F(worker, what_is_abandoned_comes_back_without_frames)
 	ASSERT_EQ(0, put(self, 10));
 	ASSERT_EQ(0, await_results(self, 11));
 	EXPECT_EQ(UNWIND_COMPLETE, self->given[10].status);
+}
+
+/* Another program than the others have. */
+static int begin_anew(data *self, const char *program, int deadline_ms)
+{
+	int err;
+
+	end(self);
+	memset(&self->stopped, 0, sizeof(self->stopped));
+	err = begin(self, program, deadline_ms);
+	return err || self->refused ? err : tell_maps(self);
+}
+
+TEST_F(worker, a_file_that_unpacks_to_gigabytes_takes_a_limited_part_of_the_memory)
+{
+	struct rusage usage;
+
+#ifdef __SANITIZE_ADDRESS__
+	SKIP_FOR("the address sanitizer maps all there is");
+#endif
+	/* Patient, so that memory alone can end it. */
+	ASSERT_EQ(0, begin_anew(self, "nofp_bomb", 20000));
+	SKIP_FOR(self->refused);
+	for (size_t i = 0; i < 2; i++)
+		ASSERT_EQ(0, put(self, i));
+	ASSERT_EQ(0, await_results(self, 2));
+	unwind_worker__delete(self->worker);
+	self->worker = NULL;
+	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
+	EXPECT_GT(330 << 10, usage.ru_maxrss);
+	/* What is in the file was looked at, or the limit was not what ended it. */
+	EXPECT_LT(64 << 10, usage.ru_maxrss);
+	EXPECT_FALSE(self->disordered);
+}
+
+TEST_F(worker, a_process_that_computes_for_too_long_is_replaced_and_its_file_left_alone)
+{
+	struct rusage usage;
+	long cpu;
+
+	ASSERT_EQ(0, begin_anew(self, "nofp_bomb", 50));
+	SKIP_FOR(self->refused);
+	for (size_t i = 0; i < 10; i++)
+		ASSERT_EQ(0, put(self, i));
+	ASSERT_EQ(0, await_results(self, 10));
+	EXPECT_EQ(1, self->stats.restarts);
+	EXPECT_EQ(1, self->stats.status[UNWIND_FAILED]);
+	EXPECT_FALSE(self->disordered);
+	unwind_worker__delete(self->worker);
+	self->worker = NULL;
+	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
+	cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+	cpu = cpu * 1000 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	/* One that only waits for a CPU has ten times 50 ms. */
+	EXPECT_GT(400, cpu);
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A program whose frame information is wrong: it says of a caller that its return does not take
- * the return address off the stack, so that the stack pointer would not rise.
+ * Programs whose frame information is wrong. One says of a caller that its return does not take
+ * the return address off the stack, so that the stack pointer would not rise; with SAME, that it
+ * returns to itself, and that there is no end to that.
  */
 	.globl _start
 	.type wait_inside, @function
@@ -14,8 +15,12 @@ wait_inside:
 	.type go_between, @function
 go_between:
 	.cfi_startproc
+#ifdef SAME
+	.cfi_same_value rip
+#else
 	.cfi_def_cfa rsp, 0
 	.cfi_offset rip, 0
+#endif
 	call wait_inside
 	ret
 	.cfi_endproc

@@ -156,16 +156,15 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 			   user->left_out);
 }
 
-static void find_user_frames(const struct user_frames *user, const struct wire_block *block,
-			     struct frames *frames)
+static bool find_user_frames(const struct user_frames *user, const struct wire_block *block,
+			     struct decoded_user *decoded)
 {
 	const uint64_t *offset = idmap__find(&user->offsets, block->incarnation);
-	struct decoded_user decoded;
 
-	if (offset &&
-	    decode__user(user->records.data + *offset, user->records.len - *offset, &decoded) > 0 &&
-	    decoded.since == block->since)
-		*frames = decoded.frames;
+	return offset &&
+	       decode__user(user->records.data + *offset, user->records.len - *offset, decoded) >
+		       0 &&
+	       decoded->since == block->since;
 }
 
 static bool find_user_copy(const struct user_frames *user, const struct wire_block *block,
@@ -198,24 +197,38 @@ static struct capture_tally *filter(struct capture *capture, const struct wire_b
 	return NULL;
 }
 
+/* With what was read of its user side. */
+static int deliver_block(struct report *report, const struct wire_block *block,
+			 struct sample *sample)
+{
+	struct capture *capture = report->capture;
+	struct decoded_user decoded;
+	struct user_copy copy;
+
+	if (find_user_frames(report->user, block, &decoded)) {
+		sample->user = decoded.frames;
+		if (capture->options.copy_bytes && decoded.compat)
+			capture->stats.compat_copies++;
+	}
+	if (find_user_copy(report->user, block, &copy)) {
+		sample->copy = &copy;
+		capture->stats.copies++;
+	}
+	return capture__deliver(capture, sample, CAPTURE_CAME_IN_FLIGHT);
+}
+
 static int report_block(struct report *report, const struct wire_block *block,
 			struct sample *sample)
 {
 	struct capture *capture = report->capture;
 	struct capture_tally *tally = filter(capture, block);
-	struct user_copy copy;
 	int err = 0;
 
 	capture->blocked.count++;
 	capture->blocked.ns += block->ns;
 	if (!tally) {
 		tally = &capture->stats.in_flight;
-		find_user_frames(report->user, block, &sample->user);
-		if (find_user_copy(report->user, block, &copy)) {
-			sample->copy = &copy;
-			capture->stats.copies++;
-		}
-		err = capture__deliver(capture, sample, CAPTURE_CAME_IN_FLIGHT);
+		err = deliver_block(report, block, sample);
 	}
 	tally->count++;
 	tally->ns += block->ns;

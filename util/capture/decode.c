@@ -107,6 +107,7 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 		.incarnation = wire->incarnation,
 		.since = wire->since,
 		.tid = wire->tid,
+		.compat = wire->compat,
 		.frames = { (const uint64_t *)(wire + 1), wire->nr, wire->truncated },
 	};
 	return (int)wire->head.size;

@@ -27,6 +27,7 @@ struct decoded_user {
 	uint64_t incarnation;
 	uint64_t since;
 	uint32_t tid;
+	bool compat; /* a 32-bit task */
 	struct frames frames;
 };
 

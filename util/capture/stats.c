@@ -102,7 +102,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->copies = own->copies + sum.copies;
 	stats->lost_copies = sum.lost_copies;
 	stats->ringless_copies = sum.ringless_copies;
-	stats->compat_copies = sum.compat_copies;
+	stats->compat_copies = own->compat_copies + sum.compat_copies;
 	stats->unread_copies = sum.unread_copies;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->unseen_switches = sum.unseen;

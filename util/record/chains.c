@@ -9,20 +9,36 @@
 #include "perfdata/layout.h"
 #include "unwind/worker.h"
 
+#define FIRST_CODE 4096
+#define LAST_CODE (1ULL << 56)
+
 static const struct space *space_of(const struct chains *chains)
 {
 	return chains->worker ? unwind_worker__space(chains->worker) : chains->space;
 }
 
+/*
+ * The user frames up to the first one where no program can have code: in the first page, or
+ * beyond the 56 bits that are user space's at most.
+ */
+static size_t possible_frames(const struct frames *user)
+{
+	size_t nr = 0;
+
+	while (nr < user->nr && user->ips[nr] >= FIRST_CODE && user->ips[nr] < LAST_CODE)
+		nr++;
+	return nr;
+}
+
 /* The user frames up to the first one that lies in no code. */
 static size_t good_frames(const struct chains *chains, const struct sample *sample)
 {
-	const struct space *space = space_of(chains);
+	size_t nr = possible_frames(&sample->user);
 
-	if (chains->incomplete || space__refused(space))
-		return sample->user.nr;
-	return space__keep_frames(space, (pid_t)sample->pid, sample->time, sample->user.ips,
-				  sample->user.nr);
+	if (chains->incomplete)
+		return nr;
+	return space__keep_frames(space_of(chains), (pid_t)sample->pid, sample->time,
+				  sample->user.ips, nr);
 }
 
 /* Has the process judged by a chain along frame pointers. */

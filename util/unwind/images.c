@@ -2,11 +2,14 @@
 #include "unwind/images.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 /* Processes through which a file is tried to be opened: one may have ended, the next not. */
-#define MAX_TRIES 8
+#define MAX_TRIES 32
+/* Generations back, to somebody who is still there. */
+#define MAX_ANCESTORS 8
 
 struct image_entry {
 	struct image *image; /* NULL: to be avoided */
@@ -66,7 +69,8 @@ static struct image *open_image(struct images *images, pid_t pid, const struct l
 	return image;
 }
 
-const struct image *images__get(struct images *images, pid_t pid, const struct layout_map *map)
+static const struct image *get_image(struct images *images, pid_t pid,
+				     const struct layout_map *map)
 {
 	struct image_entry *entry = entry_of(images, map->file->id);
 	struct image *image;
@@ -93,6 +97,37 @@ const struct image *images__get(struct images *images, pid_t pid, const struct l
 	entry->tried = pid;
 	entry->tries++;
 	return entry->image;
+}
+
+static bool has_ended(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+/* The nearest one of those that a process descends from that is still there; 0: none is known. */
+static pid_t living_ancestor(const struct space *space, pid_t pid)
+{
+	for (int i = 0; i < MAX_ANCESTORS && pid; i++) {
+		pid = space__parent(space, pid);
+		if (pid && !has_ended(pid))
+			return pid;
+	}
+	return 0;
+}
+
+/*
+ * Who has ended took its view of the file systems along; in a container there is as a rule
+ * somebody left who started it and has the same.
+ */
+const struct image *images__get(struct images *images, const struct space *space, pid_t pid,
+				const struct layout_map *map)
+{
+	const struct image *image = get_image(images, pid, map);
+
+	if (!image || !image->err || image->err == -ENOEXEC || !has_ended(pid))
+		return image;
+	pid = living_ancestor(space, pid);
+	return pid ? get_image(images, pid, map) : image;
 }
 
 int images__avoid(struct images *images, uint64_t file_id)

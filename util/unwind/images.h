@@ -19,11 +19,13 @@ struct images {
 };
 
 /*
- * The image of the file of a mapping of process pid, opened if it is not there; see
- * image__open(). NULL: no memory; image->err tells why it has no elf. Valid until
+ * The image of the file of a mapping of process pid, opened if it is not there, see
+ * image__open(); if the process has ended, also by way of one of those that space says it
+ * descends from. NULL: no memory; image->err tells why it has no elf. Valid until
  * images__clear().
  */
-const struct image *images__get(struct images *images, pid_t pid, const struct layout_map *map);
+const struct image *images__get(struct images *images, const struct space *space, pid_t pid,
+				const struct layout_map *map);
 
 /* A file that is never to be opened. 0 or -ENOMEM. */
 int images__avoid(struct images *images, uint64_t file_id);

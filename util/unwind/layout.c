@@ -14,6 +14,7 @@ struct layout {
 	size_t nr;
 	size_t nr_dead;
 	size_t capacity;
+	bool incomplete;
 	struct layout_map *maps;
 };
 
@@ -59,6 +60,16 @@ size_t layout__count(const struct layout *layout)
 	return layout->nr;
 }
 
+bool layout__is_incomplete(const struct layout *layout)
+{
+	return layout->incomplete;
+}
+
+void layout__set_incomplete(struct layout *layout)
+{
+	layout->incomplete = true;
+}
+
 /* Takes over the reference to the file, also when it fails. */
 static int append(struct layout *layout, const struct layout_map *map)
 {
@@ -89,10 +100,13 @@ struct layout *layout__copy(const struct layout *from, uint64_t id)
 		space_file__get(from->maps[i].file);
 		err = append(layout, &from->maps[i]);
 	}
-	if (!err)
-		return layout;
-	layout__put(layout);
-	return NULL;
+	if (err) {
+		layout__put(layout);
+		return NULL;
+	}
+	if (layout)
+		layout->incomplete = from->incomplete;
+	return layout;
 }
 
 /*
@@ -176,6 +190,7 @@ int layout__add(struct layout *layout, const struct layout_map *new)
 	if (layout->nr + 3 > LAYOUT_MAX_MAPS)
 		layout__forget(layout, UINT64_MAX);
 	if (layout->nr + 3 > LAYOUT_MAX_MAPS) {
+		layout->incomplete = true;
 		space_file__put(map.file);
 		return -ENOSPC;
 	}

@@ -70,4 +70,8 @@ void layout__forget(struct layout *layout, uint64_t before);
 
 size_t layout__count(const struct layout *layout);
 
+/* Mappings are missing: one found no room, here or in what this is a copy of, or was not added. */
+bool layout__is_incomplete(const struct layout *layout);
+void layout__set_incomplete(struct layout *layout);
+
 #endif /* DENET_UNWIND_LAYOUT_H */

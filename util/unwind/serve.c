@@ -6,8 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "unwind/heap.h"
 #include "unwind/protocol.h"
 #include "unwind/unwinder.h"
+
+/*
+ * What reading files may take: a few kilobytes of one that is compressed can become gigabytes.
+ * Much more than the unwinder keeps, so that it is for a single file to come near this.
+ */
+#define MAX_HEAP (256ULL << 20)
 
 struct server {
 	struct exchange *exchange;
@@ -110,12 +118,24 @@ static int serve_all(struct server *server)
 	}
 }
 
+/* What a space has to say, the parent's has said as well. */
+static void say_nothing(void *ctx, enum log_level level, const char *text)
+{
+	(void)ctx;
+	(void)level;
+	(void)text;
+}
+
 int protocol__serve(struct exchange *exchange, struct space *space, int bell,
 		    const uint64_t *avoid, size_t nr_avoid)
 {
 	struct server server = { .exchange = exchange, .space = space, .bell = bell };
 	int err;
 
+	err = heap__limit(MAX_HEAP);
+	if (err)
+		pr_verbose("the memory for unwinding has no limit: %s", strerror(-err));
+	log__set_sink(say_nothing, NULL);
 	server.unwinder = unwinder__new(space, &err);
 	for (size_t i = 0; i < nr_avoid && !err; i++)
 		err = unwinder__avoid(server.unwinder, avoid[i]);

@@ -22,6 +22,7 @@ struct era {
 
 struct process {
 	pid_t pid;
+	pid_t parent; /* that it was forked by; 0: before the recording */
 	uint64_t left;	  /* when it ended; UINT64_MAX: it lives */
 	struct era *eras; /* the latest one first */
 	struct process *next;
@@ -38,6 +39,7 @@ struct space {
 	uint64_t last_layout;
 	uint64_t bytes;
 	uint64_t refused;
+	uint64_t full_layouts; /* the same, for what one process has mapped */
 };
 
 void space_file__get(struct space_file *file)
@@ -242,7 +244,7 @@ static struct layout *own_layout(struct space *space, struct era *era)
 	return own;
 }
 
-static int add_map(struct space *space, struct era *era, const struct layout_map *map)
+static int add_map(struct space *space, pid_t pid, struct era *era, const struct layout_map *map)
 {
 	struct layout *layout = own_layout(space, era);
 	size_t nr;
@@ -254,9 +256,24 @@ static int add_map(struct space *space, struct era *era, const struct layout_map
 	space_file__get(map->file);
 	err = layout__add(layout, map);
 	space->bytes += (layout__count(layout) - nr) * sizeof(*map);
-	if (err == -ENOSPC)
-		space->refused++;
-	return err == -ENOSPC ? 0 : err;
+	if (err != -ENOSPC)
+		return err;
+	if (!space->full_layouts++)
+		pr_warn("pid %d has more than %d executable mappings at a time: stacks through "
+			"code that it maps from now on are cut, if they are unwound",
+			(int)pid, LAYOUT_MAX_MAPS);
+	space->refused++;
+	return 0;
+}
+
+/* What a process maps finds no room: its layout, also if others share it, lacks something. */
+static void refuse(struct space *space, pid_t pid, uint64_t time)
+{
+	const struct process *process = find_process(space, pid);
+	const struct era *era = process ? era_at(process, time) : NULL;
+
+	if (era && era->layout)
+		layout__set_incomplete(era->layout);
 }
 
 int space__map(struct space *space, pid_t pid, const struct space_map *map, uint64_t time)
@@ -270,15 +287,19 @@ int space__map(struct space *space, pid_t pid, const struct space_map *map, uint
 	struct process *process;
 	struct era *era;
 
-	if (new.end <= new.start || is_full(space))
+	if (new.end <= new.start)
 		return 0;
+	if (is_full(space)) {
+		refuse(space, pid, time);
+		return 0;
+	}
 	process = get_process(space, pid);
 	new.file = process ? space__file(space, map) : NULL;
 	if (!new.file)
 		return -ENOMEM;
 	/* Without a fork or an exec that was seen, it was there before all. */
 	era = process->eras ? era_at(process, time) : begin_era(space, process, 0, NULL);
-	return era ? add_map(space, era, &new) : -ENOMEM;
+	return era ? add_map(space, pid, era, &new) : -ENOMEM;
 }
 
 int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time)
@@ -293,6 +314,7 @@ int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time)
 	if (!process)
 		return -ENOMEM;
 	process->left = UINT64_MAX;
+	process->parent = parent;
 	from = find_process(space, parent);
 	era = from ? era_at(from, time) : NULL;
 	if (era && era->layout)
@@ -318,6 +340,13 @@ void space__exit(struct space *space, pid_t pid, uint64_t time)
 
 	if (process)
 		process->left = time;
+}
+
+pid_t space__parent(const struct space *space, pid_t pid)
+{
+	const struct process *process = find_process(space, pid);
+
+	return process ? process->parent : 0;
 }
 
 /* An era ends when the next one begins; one that had ended by then goes, with all before. */
@@ -393,7 +422,7 @@ size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, c
 	const struct layout_map *map = NULL;
 	size_t kept = 0;
 
-	if (!layout)
+	if (!layout || layout__is_incomplete(layout))
 		return nr;
 	for (; kept < nr && ips[kept]; kept++) {
 		/* A return address may be the one behind the mapping's last call. */

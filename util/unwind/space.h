@@ -62,6 +62,9 @@ int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time);
 int space__exec(struct space *space, pid_t pid, uint64_t time);
 void space__exit(struct space *space, pid_t pid, uint64_t time);
 
+/* Who forked a process; 0: nothing is known of that. */
+pid_t space__parent(const struct space *space, pid_t pid);
+
 /*
  * No sample from before that time will be asked for any more: what had ended by then is
  * forgotten.
@@ -77,7 +80,8 @@ const struct layout *space__at(const struct space *space, pid_t pid, uint64_t ti
 /*
  * How many of the user frames of a walk along frame pointers are to be kept: those before the
  * first one that lies in no executable mapping of its process at that time. ips[0] is where
- * the thread was, the others are return addresses. All, if nothing is known of the process.
+ * the thread was, the others are return addresses. All, if nothing is known of the process, or
+ * if it has mappings for which there was no room.
  */
 size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, const uint64_t *ips,
 			  size_t nr);

@@ -10,11 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "unwind/heap.h"
 #include "unwind/images.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
 #define MAX_SESSIONS 256
 #define MAX_IMAGES 2048
+/* Bytes of memory that they may take, and samples after which that is looked at. */
+#define MAX_HELD (128ULL << 20)
+#define LOOK_AT_HELD 64
+
+/* More than the registers that one frame restores. */
+#define MAX_READS 32
 
 /* What libdwfl knows of one layout: a module for each file that a frame has been in. */
 struct session {
@@ -34,7 +41,9 @@ struct walk {
 	uint32_t nr;
 	uint64_t sp;	    /* of the latest frame */
 	uint64_t look_up;   /* where the CFI of the latest frame is looked up */
-	uint64_t last_read; /* what was read last while it was unwound */
+	/* What was read while it was unwound, the latest ones: a return address is among it. */
+	uint64_t reads[MAX_READS];
+	size_t nr_reads;
 	bool was_activation; /* the latest frame was interrupted, or is what interrupts */
 	bool missed;	    /* something outside of the copy was asked for meanwhile */
 	bool no_base;	    /* its frame pointer is 0, which marks the root */
@@ -50,6 +59,7 @@ struct unwinder {
 	struct session sessions[MAX_SESSIONS];
 	uint64_t samples;
 	uint64_t nr_sessions; /* ever made */
+	uint64_t heap_before; /* bytes that others had when it was made */
 	struct walk *walk;    /* for libdwfl's callbacks */
 	volatile uint64_t *place;
 	uint64_t ips[UNWIND_MAX_FRAMES];
@@ -146,7 +156,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *ar
 		return false;
 	}
 	memcpy(value, (const char *)sample->stack + offset, sizeof(*value));
-	walk->last_read = *value;
+	walk->reads[walk->nr_reads++ % MAX_READS] = *value;
 	return true;
 }
 
@@ -178,20 +188,55 @@ static int session__begin(struct unwinder *unwinder, struct session *session, ui
 	return 0;
 }
 
-/* The one of the layout, else the one that was used least recently, made anew. */
-static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
+static struct session *find_layout(struct unwinder *unwinder, uint64_t layout_id)
 {
-	struct session *oldest = unwinder->sessions, *session;
+	for (size_t i = 0; i < MAX_SESSIONS; i++) {
+		if (unwinder->sessions[i].layout_id == layout_id)
+			return &unwinder->sessions[i];
+	}
+	return NULL;
+}
+
+/* Of those that are there; NULL: none is. */
+static struct session *oldest_session(struct unwinder *unwinder)
+{
+	struct session *oldest = NULL, *session;
 
 	for (size_t i = 0; i < MAX_SESSIONS; i++) {
 		session = &unwinder->sessions[i];
-		if (session->layout_id == layout_id)
-			return session;
-		if (session->used < oldest->used)
+		if (session->layout_id && (!oldest || session->used < oldest->used))
 			oldest = session;
 	}
-	session__end(oldest);
-	return session__begin(unwinder, oldest, layout_id) ? NULL : oldest;
+	return oldest;
+}
+
+/* Each may have unpacked what its files hold, which takes far more than they do. */
+static void keep_held_small(struct unwinder *unwinder)
+{
+	struct session *oldest;
+
+	while (heap__used() > unwinder->heap_before + MAX_HELD) {
+		oldest = oldest_session(unwinder);
+		if (!oldest)
+			return;
+		session__end(oldest);
+	}
+}
+
+/* The one of the layout, else a free one or the one that was used least recently, made anew. */
+static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
+{
+	struct session *session = find_layout(unwinder, layout_id);
+
+	if (session)
+		return session;
+	keep_held_small(unwinder);
+	session = find_layout(unwinder, 0);
+	if (!session) {
+		session = oldest_session(unwinder);
+		session__end(session);
+	}
+	return session__begin(unwinder, session, layout_id) ? NULL : session;
 }
 
 static void forget_all(struct unwinder *unwinder)
@@ -233,7 +278,7 @@ static int report_module(struct walk *walk, const struct layout_map *map, uint64
 	void **userdata;
 	uint64_t bias;
 
-	image = images__get(&unwinder->images, walk->sample->pid, map);
+	image = images__get(&unwinder->images, unwinder->space, walk->sample->pid, map);
 	if (!image)
 		return -ENOMEM;
 	if (image->is_32bit)
@@ -277,6 +322,21 @@ static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
 	return sp == walk->sp && walk->was_activation;
 }
 
+/*
+ * A return address lies on the stack, but for that of a leaf: wrong frame information may say
+ * that it is in a register, and then a function has called itself until the copy ends.
+ */
+static bool is_return_address(const struct walk *walk, uint64_t pc)
+{
+	size_t nr = walk->nr_reads < MAX_READS ? walk->nr_reads : MAX_READS;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (walk->reads[i] == pc)
+			return true;
+	}
+	return !walk->nr || walk->was_activation;
+}
+
 static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
 {
 	Dwarf_Word sp;
@@ -296,14 +356,15 @@ static int stop(struct walk *walk, enum unwind_status status)
 }
 
 /* Notes what the end of the walk will be judged by, and the frame if it makes sense. */
-static bool add_frame(struct walk *walk, Dwfl_Frame *frame)
+static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 {
 	bool activation = false;
-	Dwarf_Addr pc = 0;
 	Dwarf_Word base;
 
+	if (!is_return_address(walk, pc))
+		return false;
 	walk->missed = false;
-	walk->last_read = UINT64_MAX;
+	walk->nr_reads = 0;
 	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
 	/* This unwinds the frame already, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
@@ -333,7 +394,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return stop(walk, UNWIND_FAILED);
 	if (walk->conflict || walk->status == UNWIND_32BIT)
 		return DWARF_CB_ABORT;
-	if (!add_frame(walk, frame))
+	if (!add_frame(walk, frame, pc))
 		return stop(walk, UNWIND_CUT_GARBAGE);
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
@@ -369,7 +430,8 @@ static bool is_root(const struct walk *walk)
 			return true;
 	}
 	/* A return address of 0, read last, since its register has the greatest number. */
-	return !walk->missed && !walk->last_read;
+	return !walk->missed && walk->nr_reads &&
+	       !walk->reads[(walk->nr_reads - 1) % MAX_READS];
 }
 
 /* libdwfl takes a register that it cannot read for one that the root leaves undefined. */
@@ -434,7 +496,13 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 		walk.max_frames = UNWIND_MAX_FRAMES;
 	if (unwinder->images.nr > MAX_IMAGES)
 		forget_all(unwinder);
+	if (unwinder->samples % LOOK_AT_HELD == 0)
+		keep_held_small(unwinder);
 	err = walk_again(&walk);
+	if (err == -ENOMEM) {
+		forget_all(unwinder);
+		err = walk_again(&walk);
+	}
 	if (unwinder->place)
 		*unwinder->place = 0;
 	result->status = walk.status;
@@ -451,6 +519,7 @@ struct unwinder *unwinder__new(const struct space *space, int *err)
 	if (!unwinder)
 		return NULL;
 	unwinder->space = space;
+	unwinder->heap_before = heap__used();
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);

@@ -23,6 +23,8 @@
 #define EVENT_SHARE 8
 /* One that waits for a CPU looks stuck, too: it gets this many times the deadline. */
 #define STARVING_TIMES 10
+/* One that had so many times the deadline of CPU is not one that waits for it. */
+#define BUSY_TIMES 2
 /*
  * Deaths after which a file is left alone: one alone may have had another cause, such as a
  * lack of memory, and the file may be the C library.
@@ -42,6 +44,7 @@ struct unwind_worker {
 	bool given_up;
 	uint64_t nr_done;      /* as of the last look */
 	uint64_t progress_ns;  /* when it rose last, or began to be waited for */
+	uint64_t progress_cpu; /* the child's CPU time then, ns */
 	struct idmap strikes;  /* files that processes died of -> how many */
 	uint64_t avoid[UNWIND_WORKER_RESTARTS];
 	size_t nr_avoid;
@@ -123,10 +126,23 @@ static int serve(void *ctx, struct child_out *out)
 			       worker->nr_avoid);
 }
 
+/* CPU time of the child that is there, ns; 0: there is none. */
+static uint64_t cpu_of_child(const struct unwind_worker *worker)
+{
+	struct timespec cpu;
+	clockid_t clock;
+
+	if (!worker->child || clock_getcpuclockid(unwind_worker__pid(worker), &clock) ||
+	    clock_gettime(clock, &cpu))
+		return 0;
+	return (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+}
+
 static void note_progress(struct unwind_worker *worker)
 {
 	worker->nr_done = exchange__nr_done(worker->exchange);
 	worker->progress_ns = clock__now_ns();
+	worker->progress_cpu = cpu_of_child(worker);
 }
 
 int unwind_worker__start(struct unwind_worker *worker)
@@ -411,7 +427,7 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 static bool is_stuck(struct unwind_worker *worker)
 {
 	uint64_t patience = (uint64_t)worker->options.deadline_ms * NSEC_PER_MSEC;
-	uint64_t waited;
+	uint64_t waited, cpu;
 
 	if (!unwind_worker__pending(worker) ||
 	    exchange__nr_done(worker->exchange) != worker->nr_done) {
@@ -421,7 +437,10 @@ static bool is_stuck(struct unwind_worker *worker)
 	waited = clock__now_ns() - worker->progress_ns;
 	if (waited <= patience)
 		return false;
-	return waited > STARVING_TIMES * patience || !child__is_runnable(worker->child);
+	cpu = cpu_of_child(worker);
+	return waited > STARVING_TIMES * patience ||
+	       cpu > worker->progress_cpu + BUSY_TIMES * patience ||
+	       !child__is_runnable(worker->child);
 }
 
 static int look_after_child(struct unwind_worker *worker)
@@ -472,11 +491,9 @@ int unwind_worker__abandon(struct unwind_worker *worker)
 
 void unwind_worker__stats(const struct unwind_worker *worker, struct unwind_worker_stats *stats)
 {
-	struct timespec cpu;
-	clockid_t clock;
+	uint64_t cpu = cpu_of_child(worker);
 
 	*stats = worker->stats;
-	if (worker->child && !clock_getcpuclockid(unwind_worker__pid(worker), &clock) &&
-	    !clock_gettime(clock, &cpu))
-		stats->cpu_ns = (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+	if (cpu)
+		stats->cpu_ns = cpu;
 }
