@@ -252,11 +252,15 @@ TEST_F(space, frames_are_kept_up_to_the_first_that_is_in_no_code)
 	EXPECT_EQ(0, space__keep_frames(self->space, 1, 10, good, 0));
 }
 
-TEST_F(space, nothing_is_cut_of_a_process_that_nothing_is_known_of)
+TEST_F(space, of_a_process_that_nothing_is_known_of_only_what_cannot_be_code_is_cut)
 {
-	const uint64_t ips[] = { 1, 2, 3 };
+	const uint64_t ips[] = { 0x1000, 0x2000, (1ULL << 56) - 1 };
+	const uint64_t low[] = { 0x1000, 0xfff, 0x2000 };
+	const uint64_t high[] = { 0x1000, 0x2000, 1ULL << 56 };
 
 	EXPECT_EQ(3, space__keep_frames(self->space, 1, 10, ips, 3));
+	EXPECT_EQ(1, space__keep_frames(self->space, 1, 10, low, 3));
+	EXPECT_EQ(2, space__keep_frames(self->space, 1, 10, high, 3));
 }
 
 TEST_HARNESS_MAIN

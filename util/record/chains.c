@@ -9,36 +9,18 @@
 #include "perfdata/layout.h"
 #include "unwind/worker.h"
 
-#define FIRST_CODE 4096
-#define LAST_CODE (1ULL << 56)
-
 static const struct space *space_of(const struct chains *chains)
 {
 	return chains->worker ? unwind_worker__space(chains->worker) : chains->space;
 }
 
-/*
- * The user frames up to the first one where no program can have code: in the first page, or
- * beyond the 56 bits that are user space's at most.
- */
-static size_t possible_frames(const struct frames *user)
-{
-	size_t nr = 0;
-
-	while (nr < user->nr && user->ips[nr] >= FIRST_CODE && user->ips[nr] < LAST_CODE)
-		nr++;
-	return nr;
-}
-
 /* The user frames up to the first one that lies in no code. */
 static size_t good_frames(const struct chains *chains, const struct sample *sample)
 {
-	size_t nr = possible_frames(&sample->user);
-
 	if (chains->incomplete)
-		return nr;
+		return space__keep_possible(sample->user.ips, sample->user.nr);
 	return space__keep_frames(space_of(chains), (pid_t)sample->pid, sample->time,
-				  sample->user.ips, nr);
+				  sample->user.ips, sample->user.nr);
 }
 
 /* Has the process judged by a chain along frame pointers. */
@@ -63,13 +45,14 @@ static int judge(struct chains *chains, const struct sample *sample, size_t kept
 static int cut_and_give(struct chains *chains, const struct sample *sample)
 {
 	size_t nr = good_frames(chains, sample);
-	struct sample cut = *sample;
+	struct sample cut;
 	int err = judge(chains, sample, nr);
 
 	if (err)
 		return err;
 	if (nr == sample->user.nr)
 		return chains->give(chains->ctx, sample);
+	cut = *sample;
 	cut.user.nr = (uint32_t)nr;
 	cut.user.truncated = true;
 	chains->stats.cut++;

@@ -12,6 +12,9 @@
 
 /* Fewer files than this are kept, mapped or not: whoever compiles maps the same ones again. */
 #define SWEEP_MIN 1024
+/* Where a program can have code. */
+#define FIRST_CODE 4096
+#define LAST_CODE (1ULL << 56)
 
 /* What one program of a process, from its fork or exec to the next, has mapped. */
 struct era {
@@ -415,24 +418,37 @@ const struct layout *space__at(const struct space *space, pid_t pid, uint64_t ti
 	return era && era->layout && layout__count(era->layout) ? era->layout : NULL;
 }
 
+size_t space__keep_possible(const uint64_t *ips, size_t nr)
+{
+	size_t kept = 0;
+
+	while (kept < nr && ips[kept] >= FIRST_CODE && ips[kept] < LAST_CODE)
+		kept++;
+	return kept;
+}
+
 size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, const uint64_t *ips,
 			  size_t nr)
 {
 	const struct layout *layout = space__at(space, pid, time);
-	const struct layout_map *map = NULL;
+	const struct layout_map *map;
+	uint64_t start = 0, size = 0;
 	size_t kept = 0;
 
 	if (!layout || layout__is_incomplete(layout))
-		return nr;
+		return space__keep_possible(ips, nr);
 	for (; kept < nr && ips[kept]; kept++) {
 		/* A return address may be the one behind the mapping's last call. */
 		uint64_t ip = ips[kept] - (kept > 0);
 
 		/* Neighbours are in one file as a rule. */
-		if (!map || !layout_map__holds(map, time, ip))
-			map = layout__find(layout, time, ip);
+		if (ip - start < size)
+			continue;
+		map = layout__find(layout, time, ip);
 		if (!map)
 			break;
+		start = map->start;
+		size = map->end - map->start;
 	}
 	return kept;
 }

@@ -80,11 +80,17 @@ const struct layout *space__at(const struct space *space, pid_t pid, uint64_t ti
 /*
  * How many of the user frames of a walk along frame pointers are to be kept: those before the
  * first one that lies in no executable mapping of its process at that time. ips[0] is where
- * the thread was, the others are return addresses. All, if nothing is known of the process, or
- * if it has mappings for which there was no room.
+ * the thread was, the others are return addresses. If nothing is known of the process, or it
+ * has mappings for which there was no room, those of space__keep_possible().
  */
 size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, const uint64_t *ips,
 			  size_t nr);
+
+/*
+ * How many are to be kept where nothing is known: those before the first one where no program can
+ * have code, in the first page or beyond the 56 bits that are user space's at most.
+ */
+size_t space__keep_possible(const uint64_t *ips, size_t nr);
 
 /* Mappings that were not kept for want of room. */
 uint64_t space__refused(const struct space *space);
