@@ -329,13 +329,20 @@ while [ $# != 0 ]; do
 	esac
 	case $1 in
 	--rounds) rounds=$2 ;;
-	--workloads) chosen_workloads=$2 ;;
-	--modes) chosen_modes=$2 ;;
+	--workloads) chosen_workloads=${2//,/ } ;;
+	--modes) chosen_modes=${2//,/ } ;;
 	--only) part=$2 ;;
 	--keep) keep=$2 ;;
 	esac
 	shift 2
 done
+for mode in $chosen_modes; do
+	mode_names | grep -qx -- "$mode" || die "no mode $mode: $(mode_names | paste -sd' ')"
+done
+case $part in
+all | compare | house) ;;
+*) die "no part $part: compare or house" ;;
+esac
 if [ -n "$quick" ]; then
 	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
 	chosen_workloads=pingpong chosen_modes='exact min-50us'

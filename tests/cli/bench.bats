@@ -54,4 +54,8 @@ has_figures() {
 	[[ "$output" == *usage:* ]]
 	run -1 "$top/scripts/bench.sh" --workloads 'idling'
 	[[ "$output" == *'no workload idling'* ]]
+	run -1 "$top/scripts/bench.sh" --modes exact,exactly
+	[[ "$output" == *'no mode exactly:'* ]]
+	run -1 "$top/scripts/bench.sh" --only home
+	[[ "$output" == *'no part home'* ]]
 }
