@@ -24,24 +24,26 @@ need_teller() {
 	exec 9<>gate
 }
 
-# waits N: the threads wait so many times each; $from is the time before, in ns.
+# waits N: the threads wait so many times each; $from is the time before, $to the time after, in ns.
 waits() {
 	echo "$1" >&9
-	until_true grep -q "^waited $1 from=" said
-	from=$(sed -n "s/^waited $1 from=//p" said)
+	until_true grep -q "^waited $1 from=.* to=" said
+	from=$(sed -n "s/^waited $1 from=\([0-9]*\) .*/\1/p" said)
+	to=$(sed -n "s/^waited $1 .* to=//p" said)
 }
 
-# judged FROM: of the chains on stdin that ended after FROM, those of waits, held against what each
+# judged FROM TO: of the chains on stdin that ended between these, those of waits (in the end the
+# first thread waits for the others, with the same leaf in some C libraries), held against what each
 # thread said, frame for frame: "NAME TRUE FALSE" for each thread, and one that is false.
 judged() {
-	awk -v from="$1" '
+	awk -v from="$1" -v to="$2" '
 		NR == FNR && /^chain / {
 			for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] }
 			truth[f["tid"]] = f["frames"]; name[f["tid"]] = f["name"]
 			split(f["frames"], frames, ",")
 			leaf[f["tid"]] = frames[1]
 		}
-		NR == FNR || !($1 in truth) || $2 < from { next }
+		NR == FNR || !($1 in truth) || $2 < from || $2 > to { next }
 		{ split($4, frames, ",") }
 		frames[1] != leaf[$1] { next }
 		$4 == truth[$1] { good[$1]++; next }
@@ -50,11 +52,11 @@ judged() {
 		END { for (tid in truth) print name[tid], good[tid] + 0, bad[tid] + 0 }' said - | sort
 }
 
-# all_true FROM LEAST: all of them are true, and there are so many of each thread at least.
+# all_true FROM TO LEAST: all of them are true, and there are so many of each thread at least.
 all_true() {
-	judged "$1" | tee judged
+	judged "$1" "$2" | tee judged
 	[ "$(cut -d' ' -f1 judged | tr '\n' ' ')" = 'byte condition poll semaphore ' ]
-	awk -v least="$2" '$2 < least || $3 { bad = 1 } END { exit bad }' judged
+	awk -v least="$3" '$2 < least || $3 { bad = 1 } END { exit bad }' judged
 }
 
 # names_true NAME FUNCTION DEPTH: the thread's chain has these names of the program's functions in
@@ -80,8 +82,8 @@ names_true() {
 	exec 9>&-
 	wait "$recorder"
 	need_copies
-	# The first, which it was interrupted in, those it was asked for, and be it the last.
-	file_chains | all_true 0 6
+	# The first, which it was interrupted in, and those it was asked for.
+	file_chains | all_true 0 "$to" 6
 	perf script -F tid,ip,sym 2>/dev/null >script
 	names_true byte wait_for_byte 3
 	names_true semaphore wait_for_semaphore 5
@@ -96,10 +98,10 @@ names_true() {
 	until_true grep -q READY said
 	denet-record --call-graph dwarf -p "$target" -- true 2>err
 	need_copies
-	file_chains | all_true 0 1
+	file_chains | all_true 0 inf 1
 	# What frame pointers make of them: it is such a program.
 	denet-record -o fp.data -p "$target" -- true
-	file_chains fp.data | judged 0 | tee judged
+	file_chains fp.data | judged 0 inf | tee judged
 	[ "$(cut -d' ' -f2- judged | sort -u)" = '0 1' ]
 }
 
@@ -122,7 +124,7 @@ rests() {
 	wait "$recorder"
 	need_copies
 	file_chains >chains
-	all_true "$from" 3 <chains
+	all_true "$from" "$to" 3 <chains
 }
 
 @test "a page that is missing costs what lies beyond it, and the chain says that it is cut" {

@@ -6,8 +6,8 @@
  * for the frames from there on. Prints for each thread a line
  *   chain tid=TID name=NAME frames=ADDRESS,…
  * with the leaf first, and READY. Then each number on stdin makes all threads wait so many times,
- * each time until it sleeps, and is answered by "waited NUMBER from=NS", the CLOCK_MONOTONIC
- * before; at the end of stdin the program ends.
+ * each time until it sleeps, and is answered by "waited NUMBER from=NS to=NS", the CLOCK_MONOTONIC
+ * before and after; at the end of stdin the program ends.
  */
 #include "../workloads/workload.h"
 
@@ -157,6 +157,12 @@ static void await_sleep(const struct waiter *waiter, unsigned long begun)
 		workload__nanosleep(WORKLOAD_NSEC_PER_MSEC);
 }
 
+static void await_all(unsigned long begun)
+{
+	for (int i = 0; i < NR_WAITERS; i++)
+		await_sleep(&waiters[i], begun);
+}
+
 static void ask_for_chain(struct waiter *waiter)
 {
 	for (int asked = 1; !waiter->told; asked++) {
@@ -185,12 +191,13 @@ static void *run_teller(void *arg)
 		uint64_t from = workload__now();
 
 		for (unsigned long end = done + nr; done < end; done++) {
-			for (int i = 0; i < NR_WAITERS; i++)
-				await_sleep(&waiters[i], done + 1);
+			await_all(done + 1);
 			for (int i = 0; i < NR_WAITERS; i++)
 				give_token(&waiters[i]);
 		}
-		printf("waited %lu from=%llu\n", nr, (unsigned long long)from);
+		await_all(done + 1);
+		printf("waited %lu from=%llu to=%llu\n", nr, (unsigned long long)from,
+		       (unsigned long long)workload__now());
 		fflush(stdout);
 	}
 	__atomic_store_n(&finished, true, __ATOMIC_RELEASE);
