@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "perfdata/writer.h"
 #include "record/recording.h"
 #include "record/signals.h"
@@ -18,11 +19,6 @@
 /* About what a sum takes in the file; a window is not ended for a handful. */
 #define RECORDER_SUM_BYTES 256
 #define RECORDER_LEAST_SUMS 16
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
 static uint64_t next_due(const struct recording *recording)

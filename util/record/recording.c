@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "record/existing.h"
 #include "record/targets.h"
@@ -15,11 +16,6 @@
 /* With --max-size, a ring with such a part of it is read, but not for less than that. */
 #define RECORDING_SIZE_PARTS 16
 #define RECORDING_LEAST_WAKE 8192
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* Two recordings of the same load draw different blocks. */
 static uint64_t make_seed(void)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "record/signals.h"
 #include "record/status.h"
@@ -14,11 +15,6 @@
 
 /* What ends a run wakes it up, and the capture looks for targets itself. */
 #define RUN_ROUND_NS (60 * NSEC_PER_SEC)
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static bool has_targets(const struct run *run)
 {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/minmax.h"
 #include "base/units.h"
 #include "capture/capture.h"
 
@@ -36,11 +37,6 @@ static const uint64_t quick_looks[] = {
 	200 * NSEC_PER_MSEC, 400 * NSEC_PER_MSEC, LOOK_NS,
 };
 #define NR_QUICK_LOOKS (sizeof(quick_looks) / sizeof(quick_looks[0]))
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t greatest)
 {
