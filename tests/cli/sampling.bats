@@ -23,17 +23,23 @@ account() {
 	sed -n "s/.*[+=] $1  *\\([0-9]*\\)  *[0-9]*$/\\1/p" err
 }
 
+# stands_for_all: the samples' sum is what the recorder saw of the states that count, within six of
+# its own standard errors.
+stands_for_all() {
+	awk -v sum="$(sum_of_periods)" '
+		/ seen / { seen += $NF }
+		/ filtered / { seen -= $NF }
+		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
+		END { print sum, seen, error; d = sum - seen; if (d < 0) d = -d
+		      exit !(error > 0 && d < 6 * error) }' err
+}
+
 @test "--off-cpu-period: samples stand for a period, and their sum is the time" {
 	denet-record -v --off-cpu-period 1ms -- "$build/tests/workloads/uneven" >truth 2>err
 	grep -q '; sampled one for each 1.000 ms below 500.000 ms, standard error ' err
 	[ "$(account 'not drawn')" -gt 4000 ]
 	grep -q 'drawn: [0-9]* blocks, which stand for [0-9]* ns; standard error of the total' err
-	# What the recorder saw of the states that count, within six of its own standard errors.
-	awk -v sum="$(sum_of_periods)" '
-		/ seen / { seen += $NF }
-		/ filtered / { seen -= $NF }
-		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
-		END { d = sum - seen; if (d < 0) d = -d; exit !(error > 0 && d < 6 * error) }' err
+	stands_for_all
 	perf script -F period | grep -qx ' *1000000 *'
 }
 
@@ -69,14 +75,8 @@ first_second() {
 	# 200 at most are expected, with a deviation of 14; it was some thousands.
 	[ "$(first_second perf.data)" -lt 300 ]
 	[ "$(first_second perf.data)" -gt 10 ]
-	grep 'off-CPU in samples' err
-	# And they stand for all of it, within six of their own standard errors.
-	awk -v sum="$(sum_of_periods)" '
-		/ seen / { seen += $NF }
-		/ filtered / { seen -= $NF }
-		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
-		END { print sum, seen, error; d = sum - seen; if (d < 0) d = -d
-		      exit !(error > 0 && d < 6 * error) }' err
+	# And they stand for all of it.
+	stands_for_all
 }
 
 @test "--off-cpu-max-rate: a storm that begins later is found before a second is over" {
@@ -111,11 +111,6 @@ first_second() {
 		{ for (i = 1; i < NF; i++) if ($i == "threshold" && $(i + 3) > $(i + 1)) raised++ }
 		END { exit !raised }'
 	grep -q 'changes of period or threshold: [1-9]' err
-	# And what is left stands for all of it, within six of its own standard errors.
-	awk -v sum="$(sum_of_periods)" '
-		/ seen / { seen += $NF }
-		/ filtered / { seen -= $NF }
-		/standard error of the total/ { sub(/.*total: /, ""); error = $1 }
-		END { print sum, seen, error; d = sum - seen; if (d < 0) d = -d
-		      exit !(error > 0 && d < 6 * error) }' err
+	# And what is left stands for all of it.
+	stands_for_all
 }
