@@ -162,7 +162,8 @@ no_end_before_the_last_sample() {
 		END { exit bad || !nr }' events
 }
 
-# last_with_samples FILE…: of the files of a recording; the very last may begin when all is over.
+# last_with_samples FILE…: of the files of a recording but the first, the last that has some: the very
+# last one may begin when all is over.
 last_with_samples() {
 	local file last=
 
