@@ -143,4 +143,29 @@ TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
 }
 
+/* Where tracepoints are preemptible, births and deaths meet on a CPU; they are no switches. */
+TEST_F(kernels, threads_that_come_and_go_at_once_are_no_unseen_switches)
+{
+	const char *const argv[] = { "threads", "--wait",     "--count", "3000", "--us",
+				     "50",      "--parallel", "8",       NULL };
+	const struct capture_stats *stats = &self->session.stats;
+	struct session_filter filter = { .states = "SD" };
+	uint64_t counted = 0;
+
+	SKIP_FOR(session__refused());
+	ASSERT_EQ(0, record(self, argv));
+	ASSERT_EQ(3000, self->workload.nr_truths);
+	for (size_t i = 0; i < self->workload.nr_truths; i++)
+		counted += self->workload.truths[i].voluntary;
+	EXPECT_LT(2900, counted);
+	/* They may wait for a page beside their sleep. */
+	filter.user = self->user;
+	filter.function = "start_sleeping";
+	EXPECT_LE(counted, session__sum(&self->session, &filter).count + stats->unseen_births);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
+	if (stats->unseen_switches)
+		stats__print(stats);
+}
+
 TEST_HARNESS_MAIN

@@ -146,8 +146,10 @@ static int take_profile(FIXTURE_DATA(ways) * self, enum capture_way way)
 	}
 	add_truths(self, profile, user);
 	profile->unseen = (int64_t)self->session.stats.unseen_switches;
-	if (self->session.stats.unseen_switches > session__hidden(&self->session))
+	if (self->session.stats.unseen_switches > session__hidden(&self->session)) {
+		stats__print(&self->session.stats);
 		err = -ENODATA;
+	}
 	symbols__free(user);
 	workload__free(&self->workload);
 	session__free(&self->session);

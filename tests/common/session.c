@@ -355,8 +355,9 @@ void stats__print(const struct capture_stats *stats)
 		fprintf(stderr, "# %-18s %10" PRIu64 " %16" PRIu64 " ns\n", lines[i].name,
 			lines[i].tally.count, lines[i].tally.ns);
 	fprintf(stderr,
-		"# unseen switches %" PRIu64 " full entries %" PRIu64 " full stacks %" PRIu64
-		" windows %" PRIu64 " map bytes %" PRIu64 "\n",
-		stats->unseen_switches, stats->full_entries, stats->full_stacks, stats->windows,
-		stats->bpf_map_bytes);
+		"# unseen switches %" PRIu64 " births %" PRIu64 " deaths %" PRIu64
+		" full entries %" PRIu64 " full stacks %" PRIu64 " windows %" PRIu64
+		" map bytes %" PRIu64 "\n",
+		stats->unseen_switches, stats->unseen_births, stats->unseen_deaths,
+		stats->full_entries, stats->full_stacks, stats->windows, stats->bpf_map_bytes);
 }

@@ -184,7 +184,7 @@ static int load_way(void *ctx, enum capture_way way)
 		err = settle_copies(programs->skel, load->offer, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
-				       load->nr_targets ? (__u32)load->nr_targets : 1);
+					       load->nr_targets ? (__u32)load->nr_targets : 1);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.bell,
 					       (__u32)sysconf(_SC_PAGESIZE));
@@ -317,8 +317,8 @@ int programs__choose(struct programs *programs, pid_t pid, bool chosen)
 {
 	int fd = bpf_map__fd(programs->skel->maps.copy_pids);
 	__u32 key = (__u32)pid, one = 1;
-	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY) :
-			   bpf_map_delete_elem(fd, &key);
+	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY)
+			 : bpf_map_delete_elem(fd, &key);
 
 	return err ? -errno : 0;
 }
@@ -444,8 +444,13 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr,
 static int read_upkeep(const struct programs *programs, struct upkeep *upkeep)
 {
 	const struct offcpu_bpf *skel = programs->skel;
+	const struct upkeep_roles roles = {
+		.waking = skel->progs.waking,
+		.born = skel->progs.task_born,
+		.gone = skel->progs.task_gone,
+	};
 
-	return upkeep__read(upkeep, skel->obj, skel->progs.waking, skel->progs.task_born);
+	return upkeep__read(upkeep, skel->obj, &roles);
 }
 
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns)

@@ -115,6 +115,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 		return err;
 	stats->unseen_switches += upkeep.recursion_misses;
 	stats->unseen_births = upkeep.missed_births;
+	stats->unseen_deaths = upkeep.missed_deaths;
 	stats->wakeups.missed = upkeep.missed_wakeups;
 	stats->bpf_run_ns = upkeep.run_ns;
 	stats->bpf_run_count = upkeep.run_count;

@@ -8,7 +8,7 @@
 #include "capture/accounts.h"
 
 int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
-		 const struct bpf_program *waking, const struct bpf_program *born)
+		 const struct upkeep_roles *roles)
 {
 	struct bpf_program *program;
 
@@ -24,10 +24,12 @@ int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
 			return -errno;
 		upkeep->run_ns += prog.run_time_ns;
 		upkeep->run_count += prog.run_cnt;
-		if (program == waking)
+		if (program == roles->waking)
 			upkeep->missed_wakeups += prog.recursion_misses;
-		else if (program == born)
+		else if (program == roles->born)
 			upkeep->missed_births += prog.recursion_misses;
+		else if (program == roles->gone)
+			upkeep->missed_deaths += prog.recursion_misses;
 		else
 			upkeep->recursion_misses += prog.recursion_misses;
 	}

@@ -263,7 +263,9 @@ void summary__print_stats(const struct capture_stats *stats)
 	if (log__level() < LOG_VERBOSE)
 		return;
 	print_accounts(stats);
-	pr_verbose("switches not seen: %" PRIu64 "; BPF maps: %s", stats->unseen_switches,
+	pr_verbose("not seen: %" PRIu64 " switches, %" PRIu64 " births, %" PRIu64
+		   " deaths; BPF maps: %s",
+		   stats->unseen_switches, stats->unseen_births, stats->unseen_deaths,
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
 	print_runs(stats);
 }
