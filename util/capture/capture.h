@@ -183,7 +183,7 @@ struct capture_stats {
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
 	uint64_t unseen_switches;	 /* no storage, recursion, not shown: length unknown */
 	uint64_t unseen_births;		 /* of any task: if of a target, it is not recorded */
-	uint64_t unseen_deaths;		 /* nothing of it is lost: capture__targets_alive() recounts */
+	uint64_t unseen_deaths;		 /* of any task: nothing is lost by it */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
 	uint64_t full_entries;		 /* sent directly because the sums were full */
