@@ -238,6 +238,93 @@ TEST(one_that_wants_a_cpu_is_told_from_one_that_sleeps)
 	child__delete(sleeping);
 }
 
+/* On the first CPU that it may use. */
+static int pin_oneself(void)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return -errno;
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+}
+
+static int spin_in_one_place(void *ctx, struct child_out *out)
+{
+	int err = pin_oneself();
+
+	if (!err)
+		err = child_out__put(out, 1, "there", 5);
+	if (!err)
+		err = child_out__flush(out);
+	return err ? err : spin(ctx, out);
+}
+
+/* Computes for 20 ms where another one spins, which has 68 times its weight. */
+static int compute_where_another_spins(void *ctx, struct child_out *out)
+{
+	int err = pin_oneself();
+	struct timespec cpu = { 0 };
+
+	(void)ctx;
+	if (!err && nice(19) < 0)
+		err = -EPERM;
+	while (!err && !cpu.tv_sec && cpu.tv_nsec < 20 * (long)NSEC_PER_MSEC)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	return err ? err : child_out__put(out, 2, "done", 4);
+}
+
+TEST(one_that_only_lacks_a_cpu_is_waited_for)
+{
+	struct child_message message;
+	struct child *spinning, *starving;
+	uint64_t begin;
+	int err;
+
+	spinning = child__new(spin_in_one_place, NULL, &err);
+	ASSERT_NE(NULL, spinning);
+	ASSERT_EQ(1, child__receive(spinning, FAR, &message));
+	starving = child__new(compute_where_another_spins, NULL, &err);
+	ASSERT_NE(NULL, starving);
+	begin = clock__now_ns();
+	EXPECT_EQ(1, child__receive_unless_stuck(starving, 100 * NSEC_PER_MSEC, FAR, &message));
+	EXPECT_LT(100 * NSEC_PER_MSEC, clock__now_ns() - begin);
+	EXPECT_EQ(0, child__receive(starving, FAR, &message));
+	child__delete(starving);
+	child__delete(spinning);
+}
+
+TEST(one_that_sleeps_or_computes_for_too_long_is_stuck)
+{
+	struct child_message message;
+	struct child *spinning, *sleeping;
+	uint64_t latest = FAR;
+	int err;
+
+	sleeping = child__new(block_for_ever, NULL, &err);
+	ASSERT_NE(NULL, sleeping);
+	ASSERT_EQ(1, child__receive(sleeping, latest, &message));
+	EXPECT_TRUE(becomes_runnable(sleeping, false));
+	EXPECT_EQ(-ETIMEDOUT,
+		  child__receive_unless_stuck(sleeping, NSEC_PER_MSEC, latest, &message));
+	spinning = child__new(spin, NULL, &err);
+	ASSERT_NE(NULL, spinning);
+	EXPECT_EQ(-ETIMEDOUT,
+		  child__receive_unless_stuck(spinning, 20 * NSEC_PER_MSEC, latest, &message));
+	EXPECT_LE(20 * NSEC_PER_MSEC, child__cpu_ns(spinning));
+	EXPECT_GT(latest, clock__now_ns());
+	/* Whatever it does: there is an end. */
+	latest = clock__now_ns() + 20 * NSEC_PER_MSEC;
+	EXPECT_EQ(-ETIMEDOUT, child__receive_unless_stuck(spinning, NSEC_PER_SEC, latest, &message));
+	EXPECT_LE(latest, clock__now_ns());
+	EXPECT_EQ(0, child__delete(sleeping));
+	EXPECT_EQ(0, child__delete(spinning));
+}
+
 TEST(delete_is_well_where_sigchld_is_ignored)
 {
 	struct child *child;

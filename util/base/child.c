@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/units.h"
 
 #define OUT_CHUNK (32u << 10)
@@ -256,9 +257,33 @@ int child__receive(struct child *child, uint64_t deadline_ns, struct child_messa
 	}
 }
 
+int child__receive_unless_stuck(struct child *child, uint64_t patience_ns, uint64_t latest_ns,
+				struct child_message *message)
+{
+	uint64_t cpu = child__cpu_ns(child), now;
+	int ret;
+
+	do {
+		now = clock__now_ns();
+		ret = child__receive(child, min_u64(now + patience_ns, latest_ns), message);
+	} while (ret == -ETIMEDOUT && clock__now_ns() < latest_ns && child__is_runnable(child) &&
+		 child__cpu_ns(child) - cpu < patience_ns);
+	return ret;
+}
+
 pid_t child__pid(const struct child *child)
 {
 	return child->pid;
+}
+
+uint64_t child__cpu_ns(const struct child *child)
+{
+	struct timespec cpu;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(child->pid, &clock) || clock_gettime(clock, &cpu))
+		return 0;
+	return (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
 }
 
 bool child__is_runnable(const struct child *child)

@@ -58,7 +58,18 @@ struct child_message {
  */
 int child__receive(struct child *child, uint64_t deadline_ns, struct child_message *message);
 
+/*
+ * The same, for work that may hang. Waits for patience_ns; after that, in steps of it until
+ * latest_ns, while the child shows that it only lacks a CPU: it could run, and since the call
+ * has not computed for patience_ns. So -ETIMEDOUT before latest_ns means that it is stuck.
+ */
+int child__receive_unless_stuck(struct child *child, uint64_t patience_ns, uint64_t latest_ns,
+				struct child_message *message);
+
 pid_t child__pid(const struct child *child);
+
+/* The CPU time that it has taken, in ns; 0 where that is not known. */
+uint64_t child__cpu_ns(const struct child *child);
 
 /*
  * Whether it runs, or could if it got a CPU: then it is not stuck. Says no of one that cannot

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
 
 #define SINGLE_MIN_NS (5 * NSEC_PER_MSEC)
@@ -88,18 +89,13 @@ static int take_message(struct run *run, const struct child_message *message)
 }
 
 /* Each message shows life, so the time of a single job counts from the latest one. */
-static uint64_t message_deadline(const struct run *run)
+static uint64_t patience(const struct run *run)
 {
 	uint64_t now = clock__now_ns();
 	uint64_t left = run->deadline_ns > now ? run->deadline_ns - now : 0;
-	uint64_t single = left / SINGLE_SHARE;
 
 	/* A child that has not begun is only waiting for a CPU. */
-	if (!run->begun)
-		return run->deadline_ns;
-	if (single < SINGLE_MIN_NS)
-		single = SINGLE_MIN_NS;
-	return now + (single < left ? single : left);
+	return run->begun ? max_u64(left / SINGLE_SHARE, SINGLE_MIN_NS) : left;
 }
 
 /*
@@ -111,7 +107,8 @@ static int follow_child(struct run *run, struct child *child)
 	struct child_message message;
 	int ret, err;
 
-	while ((ret = child__receive(child, message_deadline(run), &message)) == 1) {
+	while ((ret = child__receive_unless_stuck(child, patience(run), run->deadline_ns,
+						  &message)) == 1) {
 		err = take_message(run, &message);
 		if (err)
 			return err;

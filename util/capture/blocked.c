@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "capture/decode.h"
 
 /* One process may hold the reading up for this long. */
@@ -103,7 +104,6 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 /* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
-	uint64_t patience = clock__now_ns() + STUCK_MS * 1000000ULL;
 	struct sleepers *sleepers = programs__sleepers(capture->programs);
 	int fd = sleepers__open_user_frames(sleepers), err;
 	struct child *child;
@@ -116,12 +116,11 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 	close(fd);
 	if (!child)
 		return err;
-	while ((err = child__receive(child, patience < deadline ? patience : deadline, &message)) ==
-	       1) {
+	while ((err = child__receive_unless_stuck(child, STUCK_MS * NSEC_PER_MSEC, deadline,
+						  &message)) == 1) {
 		err = keep_frames(user, message.data, message.size);
 		if (err)
 			break;
-		patience = clock__now_ns() + STUCK_MS * 1000000ULL;
 	}
 	stuck = sleepers__walking(sleepers);
 	child__delete(child);

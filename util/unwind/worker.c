@@ -129,13 +129,7 @@ static int serve(void *ctx, struct child_out *out)
 /* CPU time of the child that is there, ns; 0: there is none. */
 static uint64_t cpu_of_child(const struct unwind_worker *worker)
 {
-	struct timespec cpu;
-	clockid_t clock;
-
-	if (!worker->child || clock_getcpuclockid(unwind_worker__pid(worker), &clock) ||
-	    clock_gettime(clock, &cpu))
-		return 0;
-	return (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+	return worker->child ? child__cpu_ns(worker->child) : 0;
 }
 
 static void note_progress(struct unwind_worker *worker)
