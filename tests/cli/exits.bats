@@ -180,7 +180,7 @@ last_with_samples() {
 	no_end_before_the_last_sample survivor
 	refute grep 'not unwound' err
 	# Files that begin after it know the process as well.
-	denet-record --off-cpu-thresh 0 --switch-output=200ms -o rot.data -- "$exits" first
+	denet-record --off-cpu-thresh 0 --switch-output=200ms -o rot.data -- "$exits" first 15
 	last=$(last_with_samples rot.data.*)
 	perf script -i "$last" -F comm,ip,sym | grep -q wait_on
 	perf buildid-list -i "$last" | grep -q "$exits"

@@ -80,12 +80,14 @@ first_second() {
 }
 
 @test "--off-cpu-max-rate: a storm that begins later is found before a second is over" {
-	# Some hundreds until it is found; it was some thousands.
+	# Some hundreds until it is found; it was some thousands. While a machine takes its CPUs away,
+	# nobody can find it: 64 threads have 13 samples in a millisecond at most.
+	before=$(stolen)
 	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -- timeout 1 \
 		"$build/tests/workloads/stacks" --threads 64 --bits 10 --rounds 60000 --us 20 2>err ||
 		[ $? = 124 ]
 	first_second perf.data
-	[ "$(first_second perf.data)" -lt 1000 ]
+	[ "$(first_second perf.data)" -lt $((1000 + ($(stolen) - before) / 1000000 * 13)) ]
 }
 
 @test "a calm target is nearly whole under a budget" {
