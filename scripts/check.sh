@@ -82,6 +82,13 @@ fi
 
 say "running the tests that need no root, as $(builder_name)"
 run_as as_builder unit user
+# Not in a test, which has its time limit: a network may be slow.
+say 'fetching the perf of other releases, which read our files in the tests (once)'
+for version in 5.10 6.1 6.12 7; do
+	"$tree/scripts/perf-of.sh" $version version >"$work/reader" 2>&1 ||
+		say "no perf $version: $(tail -1 "$work/reader")"
+done
+
 say 'running the tests that load BPF programs, as root'
 run_as env bpf cli
 say 'running the fuzzers for some seconds each'
