@@ -27,12 +27,6 @@ start() {
 	target=$!
 }
 
-# sleeps PID: its first thread is off the CPU in a sleep, and stays there.
-sleeps() {
-	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] &&
-		grep -q "$2" "/proc/$1/wchan"
-}
-
 # gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each. A function
 # that was inlined is no frame of its own, nor is one that left by jumping to the next.
 gdb_chain() {
@@ -80,7 +74,7 @@ END
 	need_gdb
 	write_python
 	start /usr/bin/python3 nested.py 600
-	until_true sleeps "$target" nanosleep
+	until_true is_at "$target" nanosleep
 	denet-record --call-graph dwarf,28672 -p "$target" -- sleep 0.2
 	gdb_chain "$target" >gdb
 	file_chain perf.data >ours
@@ -94,7 +88,7 @@ END
 	need_gdb
 	write_python
 	start /usr/bin/python3 nested.py 600
-	until_true sleeps "$target" nanosleep
+	until_true is_at "$target" nanosleep
 	gdb_chain "$target" >gdb
 	denet-record --call-graph dwarf,32768 --off-cpu-thresh 0 -- \
 		setarch -R /usr/bin/python3 nested.py 0.3
@@ -107,14 +101,14 @@ END
 	mkfifo gate
 	exec 9<>gate
 	start bash -c 'f() { read -r line; echo "$line"; }; g() { f; }; g; true' <gate
-	until_true sleeps "$target" pipe_read
+	until_true is_at "$target" pipe_read
 	denet-record --call-graph dwarf -p "$target" -- sleep 0.1
 	gdb_chain "$target" >gdb
 	file_chain perf.data >ours
 	same_chain gdb ours 8
 	kill -KILL "$target"
-	start bash -c 'f() { sleep 20; true; }; f; true'
-	until_true sleeps "$target" do_wait
+	start bash -c 'f() { sleep 1000; true; }; f; true'
+	until_true is_at "$target" do_wait
 	denet-record --call-graph dwarf -p "$target" -- sleep 0.1
 	gdb_chain "$target" >gdb
 	file_chain perf.data >ours
@@ -125,7 +119,7 @@ END
 # blocked_chain LEAST WHERE COMMAND…: its first thread, blocked there, has gdb's chain.
 blocked_chain() {
 	start "${@:3}"
-	until_true sleeps "$target" "$2"
+	until_true is_at "$target" "$2"
 	denet-record --call-graph dwarf,32768 -t "$target" -- sleep 0.3
 	gdb_chain "$target" >gdb
 	file_chain perf.data >ours
@@ -140,14 +134,14 @@ blocked_chain() {
 	# The tools of redis are one program with its server, which goes by its name.
 	[ -x /usr/bin/redis-check-rdb ] || skip "no redis-tools here; C++ and Rust are right"
 	blocked_chain 4 'epoll\|ep_poll' bash -c \
-		'exec -a redis-server /usr/bin/redis-check-rdb --port 0 --unixsocket s --save ""' \
+		'exec -a redis-server /usr/bin/redis-check-rdb --port 0 --hz 1 --unixsocket s --save ""' \
 		>server.out
 }
 
 @test "--raw-stacks: perf itself unwinds, and finds the same frames" {
 	write_python
 	start /usr/bin/python3 nested.py 600
-	until_true sleeps "$target" nanosleep
+	until_true is_at "$target" nanosleep
 	denet-record --call-graph dwarf,28672 -o own.data -p "$target" -- sleep 0.1
 	denet-record --call-graph dwarf,28672 --raw-stacks -o raw.data -p "$target" -- sleep 0.1
 	perf evlist -v -i raw.data | grep -q 'REGS_USER|STACK_USER'
@@ -182,8 +176,8 @@ in_code() {
 }
 
 @test "garbage that frame pointers lead to is in no chain" {
-	start bash -c 'f() { sleep 20; true; }; f; true'
-	until_true sleeps "$target" do_wait
+	start bash -c 'f() { sleep 1000; true; }; f; true'
+	until_true is_at "$target" do_wait
 	run -0 denet-record -v -p "$target" -- sleep 0.1
 	[[ "$output" == *'chains by frame pointers that ended in garbage, cut: '* ]]
 	awk '$2 ~ /x/ { print $1 }' "/proc/$target/maps" >code
@@ -281,7 +275,7 @@ in_last_nap() {
 	local switches
 
 	switches=$(awk '/^voluntary/ { print $2 }' "/proc/$1/status")
-	[ "$switches" -ge 6 ] && sleeps "$1" nanosleep
+	[ "$switches" -ge 6 ] && is_at "$1" nanosleep
 }
 
 @test "a 32-bit program that is still blocked is said to be one, and has its frame pointers" {

@@ -50,6 +50,11 @@ gone() {
 	! grep -q '^State:[[:space:]][^ZX]' "/proc/$1/status" 2>/dev/null
 }
 
+# is_at PID FUNCTION: its first thread is blocked in that function of the kernel.
+is_at() {
+	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] && grep -q "$2" "/proc/$1/wchan"
+}
+
 # samples [FILE [OPTION…]]: how many perf script shows.
 samples() {
 	# No sample is an answer, too, though not to grep.

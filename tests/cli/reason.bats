@@ -106,8 +106,9 @@ waits() {
 	mkfifo "$name"
 	# By its name, which the call has, and by a descriptor.
 	denet-record --reason -- sh -c '
-		{ sleep 0.2; echo >"$1"; } & read line <"$1"
-		exec 3<>"$1"; { sleep 0.2; echo >&3; } & read line <&3' sh "$name"
+		until_at() { until grep -q "$1" /proc/$$/wchan; do sleep 0.01; done; }
+		{ until_at wait_for_partner; echo >"$1"; } & read line <"$1"
+		exec 3<>"$1"; { until_at pipe_read; echo >&3; } & read line <&3' sh "$name"
 	perf script -F comm,event,trace >script
 	grep -F 'fifo\x1b[2J\x0aforged: line' script | grep ' in open'
 	grep -F 'fifo\x1b[2J\x0aforged: line' script | grep ' on descriptor'

@@ -26,7 +26,7 @@ teardown() {
 @test "a thread given as a process" {
 	"$naps" 1 3000 20 >out 3>&- &
 	until_true grep -q READY out
-	for tid in "/proc/$!/task"/*; do tid=${tid##*/}; done
+	tid=$(ls "/proc/$!/task" | grep -vx $!)
 	run -1 denet-record -p "$tid"
 	[[ "$output" == *"-p $tid: that is a thread of process $!"* ]]
 	kill $!

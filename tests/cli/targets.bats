@@ -55,7 +55,7 @@ open_gate() {
 	finish_recording
 	kill "$other"
 	[ "$status" = 0 ]
-	gone "$target"
+	until_true gone "$target"
 	comms live.data | grep -qx napper-0
 	# It was a shell before.
 	comms live.data | refute grep -v '^sh$\|^naps\|^napper-'

@@ -42,7 +42,8 @@ waits_in() {
 		sed -n 's/.*MMAP2.*\[\(0x[0-9a-f]*\)(.* r-xp .*\/\(small\|large\).so$/\1/p' >places
 	[ "$(wc -l <places)" = 3 ]
 	[ "$(sort -u places | wc -l)" = 1 ]
-	chains nofp 0 | grep ';wait_inside;' >ours
+	# It may wait for a page of the code there, too.
+	chains nofp 0 | grep ';wait_inside;.*wait_for_byte;' >ours
 	cat ours
 	# What the C library puts behind and in front of ours differs, and may have no names.
 	begin='main;\(run_library;\)\?wait_inside'
