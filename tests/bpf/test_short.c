@@ -77,6 +77,14 @@ static int count_switches(const FIXTURE_DATA(short_waits) * self, struct switche
 	return err;
 }
 
+/* Says which step it was that failed: many of them share an error. */
+static int step(const char *name, int err)
+{
+	if (err)
+		fprintf(stderr, "# %s failed: %d (%s)\n", name, err, strerror(abs(err)));
+	return err;
+}
+
 /*
  * All three sleep when the recording begins, and all three rest when it ends. So the blocks
  * that end in it are as many as those that begin between the two counts: the last one of
@@ -85,16 +93,17 @@ static int count_switches(const FIXTURE_DATA(short_waits) * self, struct switche
 static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture_options *options)
 {
 	struct switches before[NR_THREADS];
-	int err = count_switches(self, before);
+	int err = step("counts before", count_switches(self, before));
 
 	if (!err)
-		err = session__open(&self->session, options);
+		err = step("open", session__open(&self->session, options));
 	if (!err)
-		err = session__run_until(&self->session, &self->workload, 50, "RESTING");
+		err = step("run", session__run_until(&self->session, &self->workload, 50,
+						     "RESTING"));
 	if (!err)
-		err = count_switches(self, self->switches);
+		err = step("counts after", count_switches(self, self->switches));
 	if (!err)
-		err = session__close(&self->session);
+		err = step("close", session__close(&self->session));
 	for (int i = 0; i < NR_THREADS; i++) {
 		self->switches[i].voluntary -= before[i].voluntary;
 		self->switches[i].involuntary -= before[i].involuntary;
@@ -115,24 +124,24 @@ static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_
 	options.all = variant->all;
 	options.no_still_blocked = true;
 	options.ring_pages = 2048;
-	err = workload__start(&self->workload, argv);
+	err = step("start of the workload", workload__start(&self->workload, argv));
 	if (!err)
-		err = workload__await(&self->workload, "READY");
+		err = step("its READY", workload__await(&self->workload, "READY"));
 	if (!err)
-		err = find_threads(self);
+		err = step("its threads", find_threads(self));
 	if (!variant->all) {
 		options.pids = &self->workload.pid;
 		options.nr_pids = 1;
 	}
 	if (!err && !observer__refused())
-		err = observer__start(&self->observer);
+		err = step("start of perf", observer__start(&self->observer));
 	if (!err)
 		err = record_counted(self, &options);
 	if (!err && self->observer.perf)
-		err = observer__stop(&self->observer);
+		err = step("reading perf's", observer__stop(&self->observer));
 	if (!err)
-		err = workload__go(&self->workload);
-	return err ? err : workload__finish(&self->workload);
+		err = step("letting the workload go", workload__go(&self->workload));
+	return err ? err : step("its end", workload__finish(&self->workload));
 }
 
 FIXTURE_SETUP(short_waits)
