@@ -97,12 +97,29 @@ struct truth_sum {
 	double variance; /* of a sampled sum of it */
 	uint64_t count;
 	uint64_t nr_short; /* of these, about which a draw decides, or may do so */
+	uint64_t nr_close; /* of these, so close to the period that it may not do so, either */
+	double drawn;	   /* so many of the short ones are expected to be drawn */
+	double drawn_variance;
+	double variance_variance; /* of the recorder's estimate of the variance */
+	double variance_skew;	  /* what skew makes of it */
 };
 
+/* The same for one block about which a draw decides. */
+static void add_draw(struct truth_sum *truth, double ns, double period)
+{
+	double chance = ns / period, left = period - ns;
+
+	truth->variance += ns * left;
+	truth->drawn += chance;
+	truth->drawn_variance += chance * (1 - chance);
+	/* One that is drawn tells a variance of period * left. */
+	truth->variance_variance += ns * left * left * left;
+	truth->variance_skew += (fabs(left - ns) + SKEW_NS) * SKEW_NS;
+}
+
 /*
- * What a thread (0: all) was off, and how well that can be sampled with a period. Of a block
- * that lasted ns the variance is ns * (period - ns); it grows by less than a period times what
- * the other capture saw more of it or less.
+ * What a thread (0: all) was off, and how well that can be sampled with a period. Blocks that
+ * are as long are kept as they are, if the other capture is of the same mind.
  */
 static struct truth_sum truth_of(const FIXTURE_DATA(sampling) * self, pid_t tid, uint64_t period)
 {
@@ -118,10 +135,9 @@ static struct truth_sum truth_of(const FIXTURE_DATA(sampling) * self, pid_t tid,
 		if ((double)sample->period >= (double)period + SKEW_NS)
 			continue;
 		truth.nr_short++;
-		truth.variance += (double)period * SKEW_NS;
+		truth.nr_close += (double)sample->period > (double)period - SKEW_NS;
 		if (sample->period < period)
-			truth.variance += (double)sample->period *
-					  (double)(period - sample->period);
+			add_draw(&truth, (double)sample->period, (double)period);
 	}
 	return truth;
 }
@@ -146,8 +162,9 @@ static double drawn_sum_of(const FIXTURE_DATA(sampling) * self, pid_t tid)
  */
 static double slack_of(const FIXTURE_DATA(sampling) * self, const struct truth_sum *truth)
 {
-	double period = (double)self->options.period_ns;
-	double draw = fmin(stray(truth->variance, period), (double)truth->nr_short * period);
+	double period = (double)self->options.period_ns, all = (double)truth->nr_short * period;
+	/* What the other sees more or less of a block changes its variance, ns * (period - ns). */
+	double draw = fmin(stray(truth->variance + all * SKEW_NS, period), all);
 
 	return draw + SKEW_NS * (double)truth->count + (double)self->stolen_ns;
 }
@@ -164,6 +181,36 @@ static void expect_unbiased(struct __test_metadata *_metadata, FIXTURE_DATA(samp
 	}
 }
 
+/* How many were drawn, and how many were not, and what the recorder makes of its error. */
+static void expect_draws(struct __test_metadata *_metadata, const FIXTURE_DATA(sampling) * self)
+{
+	const struct capture_stats *stats = &self->drawn.stats;
+	double period = (double)self->options.period_ns, estimate = stats->variance;
+	struct truth_sum truth = truth_of(self, 0, self->options.period_ns);
+	double skew = SKEW_NS / period * (double)truth.nr_short + (double)truth.nr_close;
+	double off = stray(truth.drawn_variance, 1) + skew;
+	uint64_t drawn = 0, drawn_whole = 0;
+
+	for (size_t i = 0; i < self->drawn.nr; i++) {
+		const struct sample *sample = &self->drawn.samples[i];
+
+		if (sample->period == sample->measured)
+			continue;
+		drawn++;
+		if (is_whole(self, sample, 0))
+			drawn_whole++;
+		else
+			estimate -= period * (period - (double)sample->measured);
+	}
+	EXPECT_EQ(stats->drawn.count, drawn);
+	EXPECT_GE(off, fabs((double)drawn_whole - truth.drawn));
+	/* There may be more, of those that are not whole. */
+	EXPECT_LE((double)truth.nr_short - truth.drawn - off, (double)stats->not_drawn.count);
+	EXPECT_GE(stray(truth.variance_variance, period * period) + truth.variance_skew +
+			  (double)truth.nr_close * period * SKEW_NS,
+		  fabs(estimate - truth.variance));
+}
+
 TEST_F(sampling, every_thread_has_its_time_whatever_its_blocks)
 {
 	const struct capture_stats *stats = &self->drawn.stats;
@@ -174,25 +221,17 @@ TEST_F(sampling, every_thread_has_its_time_whatever_its_blocks)
 	expect_unbiased(_metadata, self);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
-	EXPECT_LT(4000, stats->not_drawn.count);
-	EXPECT_LT(100, stats->drawn.count);
+	expect_draws(_metadata, self);
 	EXPECT_EQ(0, stats->accumulated.count);
 }
 
 TEST_F(sampling, a_finer_period_has_a_smaller_error_and_more_samples)
 {
-	const struct capture_stats *stats = &self->drawn.stats;
-	struct truth_sum truth;
-
 	SKIP_FOR(session__refused());
 	self->options.period_ns = NSEC_PER_MSEC / 16;
 	ASSERT_EQ(0, record(self));
 	expect_unbiased(_metadata, self);
-	truth = truth_of(self, 0, NSEC_PER_MSEC / 16);
-	EXPECT_LT(1000, stats->drawn.count);
-	/* The recorder's own estimate of its error. */
-	EXPECT_LE(0.8 * sqrt(truth.variance), sqrt(stats->variance));
-	EXPECT_GE(1.2 * sqrt(truth.variance), sqrt(stats->variance));
+	expect_draws(_metadata, self);
 }
 
 TEST_F(sampling, blocks_of_the_threshold_or_the_period_stay_exact)
@@ -225,22 +264,27 @@ TEST_F(sampling, blocks_of_the_threshold_or_the_period_stay_exact)
 TEST_F(sampling, the_period_may_change_while_blocks_end)
 {
 	const struct capture_stats *stats = &self->drawn.stats;
+	uint64_t longest;
 
 	SKIP_FOR(session__refused());
 	self->options.period_ns = 10 * NSEC_PER_USEC;
+	longest = self->options.period_ns;
 	ASSERT_EQ(0, session__open_process(&self->drawn, &self->options, &self->workload));
 	ASSERT_EQ(0, workload__go(&self->workload));
 	while (!workload__read(&self->workload)) {
 		self->options.period_ns = self->options.period_ns < NSEC_PER_MSEC ?
 						  3 * self->options.period_ns :
 						  10 * NSEC_PER_USEC;
+		if (longest < self->options.period_ns)
+			longest = self->options.period_ns;
 		capture__set_sampling(self->drawn.capture, self->options.period_ns,
 				      self->options.threshold_ns);
 		ASSERT_LE(0, session__poll(&self->drawn, 10, -1));
 	}
 	ASSERT_EQ(0, workload__finish(&self->workload));
 	ASSERT_EQ(0, finish(self));
-	self->options.period_ns = 2 * NSEC_PER_MSEC; /* more than any that was in force */
+	/* With none that was in force the variance was greater. */
+	self->options.period_ns = longest;
 	expect_unbiased(_metadata, self);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
