@@ -14,6 +14,7 @@
 #include "bpf_skel/wire.h"
 #include "common/observer.h"
 #include "common/session.h"
+#include "common/steal.h"
 #include "common/switches.h"
 
 enum { LEADER, PING, PONG, NR_THREADS };
@@ -27,6 +28,7 @@ FIXTURE(short_waits)
 	struct observer observer;
 	pid_t tids[NR_THREADS];
 	struct switches switches[NR_THREADS]; /* in the recording, by the kernel's count */
+	uint64_t stolen_ns; /* at most that much, meanwhile */
 };
 
 FIXTURE_VARIANT(short_waits)
@@ -95,6 +97,7 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 	struct switches before[NR_THREADS];
 	int err = step("counts before", count_switches(self, before));
 
+	self->stolen_ns = steal__so_far();
 	if (!err)
 		err = step("open", session__open(&self->session, options));
 	if (!err)
@@ -104,6 +107,7 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 		err = step("counts after", count_switches(self, self->switches));
 	if (!err)
 		err = step("close", session__close(&self->session));
+	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
 	for (int i = 0; i < NR_THREADS; i++) {
 		self->switches[i].voluntary -= before[i].voluntary;
 		self->switches[i].involuntary -= before[i].involuntary;
@@ -113,8 +117,9 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 
 static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_waits) * variant)
 {
+	/* So many that a tick, the grain of stolen time, is but some 6 % of what a player waits. */
 	const char *const argv[] = { "short", "--wait",      "--hold",           "--rounds",
-				     "4000",  "--processes", variant->processes, NULL };
+				     "8000",  "--processes", variant->processes, NULL };
 	struct capture_options options;
 	int err;
 
@@ -235,17 +240,22 @@ static const char *why_no_truth(const FIXTURE_DATA(short_waits) * self, int thre
 	return text;
 }
 
+/*
+ * The two stamp a switch one after the other, half a us apart, which leaves a mean of 0.3 %. If
+ * the machine is not given its CPU just then, all of that is in the block of one of them: as
+ * much as was stolen, at most.
+ */
 static void expect_same(struct __test_metadata *_metadata, const char *what,
-			struct capture_tally sum, struct observed truth)
+			struct capture_tally sum, struct observed truth, uint64_t stolen_ns)
 {
 	EXPECT_EQ(truth.count, sum.count)
 	TH_LOG("%s", what);
 	/* An interrupt between the two observers is no error of either: few blocks, no mean. */
 	if (truth.count < 1000)
 		return;
-	EXPECT_LE(truth.ns * 99 / 100, sum.ns)
+	EXPECT_LE(truth.ns * 99 / 100, sum.ns + stolen_ns)
 	TH_LOG("%s", what);
-	EXPECT_LE(sum.ns, truth.ns * 101 / 100)
+	EXPECT_LE(sum.ns, truth.ns * 101 / 100 + stolen_ns)
 	TH_LOG("%s", what);
 }
 
@@ -261,9 +271,9 @@ TEST_F(short_waits, times_are_those_of_the_second_observer)
 		    why_no_truth(self, i, text, sizeof(text)))
 			continue;
 		expect_same(_metadata, thread_names[i], recorded(self, i, "SD"),
-			    observed(self, i, " S D "));
+			    observed(self, i, " S D "), self->stolen_ns);
 		expect_same(_metadata, thread_names[i], recorded(self, i, "R"),
-			    observed(self, i, " R R+ "));
+			    observed(self, i, " R R+ "), self->stolen_ns);
 		compared++;
 	}
 	if (!compared)
