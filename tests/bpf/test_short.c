@@ -17,6 +17,9 @@
 #include "common/steal.h"
 #include "common/switches.h"
 
+/* Two observers stamp a switch half a us apart, with interrupts off. */
+#define BETWEEN_STAMPS_NS (20 * NSEC_PER_USEC)
+
 enum { LEADER, PING, PONG, NR_THREADS };
 
 static const char *const thread_names[NR_THREADS] = { "short", "ping-0", "pong-0" };
@@ -259,6 +262,65 @@ static void expect_same(struct __test_metadata *_metadata, const char *what,
 	TH_LOG("%s", what);
 }
 
+static int compare_time(const void *a, const void *b)
+{
+	const struct sample *x = *(const struct sample *const *)a;
+	const struct sample *y = *(const struct sample *const *)b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+/* The waits of a thread that has count of them, each a sample, in the order of their ends. */
+static const struct sample **list_waits(const FIXTURE_DATA(short_waits) * self, int thread,
+					uint64_t count)
+{
+	struct session_filter filter = { .tid = self->tids[thread], .states = "SD" };
+	const struct sample **waits = calloc(count + 1, sizeof(const struct sample *));
+	size_t nr = 0;
+
+	for (size_t i = 0; waits && i < self->session.nr && nr < count; i++) {
+		if (session__matches(&self->session.samples[i], &filter))
+			waits[nr++] = &self->session.samples[i];
+	}
+	if (waits)
+		qsort(waits, nr, sizeof(const struct sample *), compare_time);
+	return waits;
+}
+
+/*
+ * Block by block: most are the same to 1 % in their sum, without any allowance. The others are
+ * those that differ by more than two stamps in a row ever do if nothing comes between, and what
+ * comes between is known.
+ */
+static void expect_same_blocks(struct __test_metadata *_metadata,
+			       const FIXTURE_DATA(short_waits) * self, int thread)
+{
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t count = self->switches[thread].voluntary, odd_ns = 0;
+	uint64_t *theirs = calloc(count + 1, sizeof(*theirs));
+	const struct sample **ours = list_waits(self, thread, count);
+	int64_t more = 0, sum = 0;
+
+	ASSERT_TRUE(theirs && ours && (!count || ours[count - 1]));
+	observer__list(&self->observer, self->tids[thread], stats->start_ns, stats->end_ns, " S D ",
+		       theirs, count);
+	for (size_t i = 0; i < count; i++) {
+		int64_t difference = (int64_t)(ours[i]->period - theirs[i]);
+
+		sum += (int64_t)theirs[i];
+		if ((uint64_t)llabs(difference) > BETWEEN_STAMPS_NS)
+			odd_ns += (uint64_t)llabs(difference);
+		else
+			more += difference;
+	}
+	EXPECT_LE(llabs(more), sum / 100)
+	TH_LOG("%s", thread_names[thread]);
+	EXPECT_LE(odd_ns, self->stolen_ns)
+	TH_LOG("%s", thread_names[thread]);
+	free(theirs);
+	free(ours);
+}
+
 TEST_F(short_waits, times_are_those_of_the_second_observer)
 {
 	char text[160] = "";
@@ -274,6 +336,8 @@ TEST_F(short_waits, times_are_those_of_the_second_observer)
 			    observed(self, i, " S D "), self->stolen_ns);
 		expect_same(_metadata, thread_names[i], recorded(self, i, "R"),
 			    observed(self, i, " R R+ "), self->stolen_ns);
+		if (!variant->threshold_ns)
+			expect_same_blocks(_metadata, self, i);
 		compared++;
 	}
 	if (!compared)

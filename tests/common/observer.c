@@ -278,8 +278,8 @@ static bool state_wanted(const char *state, const char *states)
 	return !states || strstr(states, word);
 }
 
-struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
-				 uint64_t end_ns, const char *states)
+struct observed observer__list(const struct observer *observer, pid_t tid, uint64_t start_ns,
+			       uint64_t end_ns, const char *states, uint64_t *ns, size_t size)
 {
 	/* A thread that comes before it was seen to go has slept since before the start. */
 	const struct observed_switch before = { .state = "S" }, *out = &before;
@@ -293,6 +293,8 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 
 			if (one->time >= begin && one->time <= end_ns &&
 			    state_wanted(out->state, states)) {
+				if (sum.count < size)
+					ns[sum.count] = one->time - begin;
 				sum.count++;
 				sum.ns += one->time - begin;
 			}
@@ -304,6 +306,12 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 		}
 	}
 	return sum;
+}
+
+struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
+				 uint64_t end_ns, const char *states)
+{
+	return observer__list(observer, tid, start_ns, end_ns, states, NULL, 0);
 }
 
 void observer__free(struct observer *observer)

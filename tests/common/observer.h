@@ -66,6 +66,10 @@ struct observed {
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states);
 
+/* The same, and the ns of each, in the order of their ends, in an array of that size. */
+struct observed observer__list(const struct observer *observer, pid_t tid, uint64_t start_ns,
+			       uint64_t end_ns, const char *states, uint64_t *ns, size_t size);
+
 /* Kills perf if it still runs, removes the file, frees. */
 void observer__free(struct observer *observer);
 
