@@ -244,6 +244,8 @@ TEST_F(overflow, more_stacks_than_maps_hold_are_kept_one_by_one)
 	SKIP_FOR(session__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 500 * NSEC_PER_MSEC;
+	/* 8 MB hold all of it, 300 bytes for each stack, however late they are read. */
+	options.ring_pages = 2048;
 	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
 	ASSERT_EQ(0, session__close(&self->session));

@@ -13,6 +13,8 @@
 
 #include "base/units.h"
 
+#define SWITCH "sched:sched_switch:"
+
 const char *observer__refused(void)
 {
 	if (system("perf version >/dev/null 2>&1"))
@@ -149,19 +151,54 @@ static const char *value_of(const char *text, const char *key)
 	return found;
 }
 
-int observer__parse_line(const char *line, struct observed_switch *out)
+/* What is behind the last arrow of a switch, NULL: there is none; a hostile comm may hold one. */
+static char *behind_arrow(char *text)
 {
-	char copy[1024], *arrow, *at;
-	const char *prev, *next, *state;
-	uint64_t seconds, fraction;
-	int n = snprintf(copy, sizeof(copy), "%s", line);
+	char *found = NULL, *at = text;
 
-	if (n < 0 || (size_t)n >= sizeof(copy) || !strstr(copy, "sched:sched_switch:"))
+	while ((at = strstr(at, " ==> "))) {
+		at++;
+		found = at;
+	}
+	return found;
+}
+
+/* Whether text is a switch so far, of which more is to come. */
+static bool is_cut(char *text)
+{
+	char *next = behind_arrow(text);
+
+	return strstr(text, SWITCH) && (!next || !strstr(next, " next_prio="));
+}
+
+bool observer__read_event(FILE *script, char *text, size_t size)
+{
+	size_t len;
+
+	if (!fgets(text, (int)size, script))
+		return false;
+	while (is_cut(text) && (len = strlen(text)) + 1 < size) {
+		if (!fgets(text + len, (int)(size - len), script))
+			break;
+	}
+	return true;
+}
+
+int observer__parse_event(const char *text, struct observed_switch *out)
+{
+	const char *prev, *next, *state, *begin;
+	char copy[1024], *at;
+	uint64_t seconds, fraction;
+	int n = snprintf(copy, sizeof(copy), "%s", text);
+
+	begin = strstr(text, SWITCH);
+	if (!begin)
 		return 0;
-	at = copy;
-	while ((arrow = strstr(at, " ==> ")))
-		at = arrow + 1;
-	if (at == copy)
+	/* Two in one are a cut one and another; SWITCH is longer than a comm may be. */
+	if (n < 0 || (size_t)n >= sizeof(copy) || strstr(begin + 1, SWITCH))
+		return -EINVAL;
+	at = behind_arrow(copy);
+	if (!at)
 		return -EINVAL;
 	at[-1] = '\0';
 	prev = value_of(copy, " prev_pid=");
@@ -177,13 +214,15 @@ int observer__parse_line(const char *line, struct observed_switch *out)
 	return 1;
 }
 
-static int observer__take(struct observer *observer, const char *line)
+static int observer__take(struct observer *observer, const char *text)
 {
 	struct observed_switch one;
-	int kind = observer__parse_line(line, &one);
+	int kind = observer__parse_event(text, &one);
 
-	if (strstr(line, "PERF_RECORD_LOST"))
+	if (strstr(text, "PERF_RECORD_LOST"))
 		observer->lost++;
+	if (kind < 0)
+		fprintf(stderr, "# malformed, of perf script: %s", text);
 	if (kind <= 0)
 		return kind;
 	if (observer->nr == observer->capacity) {
@@ -202,7 +241,7 @@ static int observer__take(struct observer *observer, const char *line)
 
 int observer__stop(struct observer *observer)
 {
-	char command[256], line[2048];
+	char command[256], text[2048];
 	int err = observer__command(observer, "disable\n"), status;
 	FILE *script;
 
@@ -219,9 +258,13 @@ int observer__stop(struct observer *observer)
 	script = popen(command, "re");
 	if (!script)
 		return -errno;
-	while (!err && fgets(line, sizeof(line), script))
-		err = observer__take(observer, line);
-	pclose(script);
+	while (!err && observer__read_event(script, text, sizeof(text)))
+		err = observer__take(observer, text);
+	status = pclose(script);
+	if (!err && status) {
+		fprintf(stderr, "# perf script ended with status %#x\n", (unsigned int)status);
+		err = -EPIPE;
+	}
 	return !err && !observer->nr ? -ENODATA : err;
 }
 
@@ -235,8 +278,8 @@ static bool state_wanted(const char *state, const char *states)
 	return !states || strstr(states, word);
 }
 
-struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
-				 uint64_t end_ns, const char *states)
+struct observed observer__list(const struct observer *observer, pid_t tid, uint64_t start_ns,
+			       uint64_t end_ns, const char *states, uint64_t *ns, size_t size)
 {
 	/* A thread that comes before it was seen to go has slept since before the start. */
 	const struct observed_switch before = { .state = "S" }, *out = &before;
@@ -250,6 +293,8 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 
 			if (one->time >= begin && one->time <= end_ns &&
 			    state_wanted(out->state, states)) {
+				if (sum.count < size)
+					ns[sum.count] = one->time - begin;
 				sum.count++;
 				sum.ns += one->time - begin;
 			}
@@ -261,6 +306,12 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 		}
 	}
 	return sum;
+}
+
+struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
+				 uint64_t end_ns, const char *states)
+{
+	return observer__list(observer, tid, start_ns, end_ns, states, NULL, 0);
 }
 
 void observer__free(struct observer *observer)

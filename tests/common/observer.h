@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* One context switch, as perf's sched:sched_switch told it. */
@@ -42,8 +43,14 @@ int observer__start(struct observer *observer);
 /* Ends the recording and reads it. 0 or -errno. */
 int observer__stop(struct observer *observer);
 
-/* Reads one line of perf script. 1: a switch, 0: another line, -EINVAL: malformed. */
-int observer__parse_line(const char *line, struct observed_switch *out);
+/*
+ * Reads one event that perf script printed: a line, or some, since the name of a thread may
+ * hold newlines, which perf prints as they are. False at the end of the file.
+ */
+bool observer__read_event(FILE *script, char *text, size_t size);
+
+/* Takes such an event apart. 1: a switch, 0: another event, -EINVAL: malformed. */
+int observer__parse_event(const char *text, struct observed_switch *out);
 
 struct observed {
 	uint64_t count;
@@ -58,6 +65,10 @@ struct observed {
  */
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states);
+
+/* The same, and the ns of each, in the order of their ends, in an array of that size. */
+struct observed observer__list(const struct observer *observer, pid_t tid, uint64_t start_ns,
+			       uint64_t end_ns, const char *states, uint64_t *ns, size_t size);
 
 /* Kills perf if it still runs, removes the file, frees. */
 void observer__free(struct observer *observer);

@@ -84,8 +84,10 @@ static int workload__take_line(struct workload *workload, const char *line)
 	struct truth truth, *grown;
 	int kind = truth__parse_line(line, &truth);
 
-	if (kind < 0)
+	if (kind < 0) {
+		fprintf(stderr, "# malformed, of the workload: %s\n", line);
 		return kind;
+	}
 	if (!kind) {
 		snprintf(workload->said, sizeof(workload->said), "%s", line);
 		return 0;

@@ -44,29 +44,57 @@ TEST(switch_line_of_perf_script_is_read)
 {
 	struct observed_switch one;
 
-	ASSERT_EQ(1, observer__parse_line("  25859  1488.920085674: sched:sched_switch: "
-					  "prev_comm=ping-0 prev_pid=25859 prev_prio=120 "
-					  "prev_state=R+ ==> next_comm=short next_pid=25858 "
+	ASSERT_EQ(1, observer__parse_event("  25859  1488.920085674: sched:sched_switch: "
+					   "prev_comm=ping-0 prev_pid=25859 prev_prio=120 "
+					   "prev_state=R+ ==> next_comm=short next_pid=25858 "
 					  "next_prio=120\n",
 					  &one));
 	EXPECT_EQ(1488920085674ULL, one.time);
 	EXPECT_EQ(25859, one.prev);
 	EXPECT_EQ(25858, one.next);
 	EXPECT_STREQ("R+", one.state);
-	EXPECT_EQ(0, observer__parse_line("1 2.3: something:else: x", &one));
-	EXPECT_EQ(-EINVAL, observer__parse_line("1 2.3: sched:sched_switch: x", &one));
+	EXPECT_EQ(0, observer__parse_event("1 2.3: something:else: x", &one));
+	EXPECT_EQ(-EINVAL, observer__parse_event("1 2.3: sched:sched_switch: x", &one));
 }
 
 TEST(switch_state_of_one_letter_ends_at_the_arrow)
 {
 	struct observed_switch one;
 
-	ASSERT_EQ(1, observer__parse_line("1 2.000000003: sched:sched_switch: prev_comm=a "
-					  "prev_pid=1 prev_prio=120 prev_state=S ==> next_comm= "
+	ASSERT_EQ(1, observer__parse_event("1 2.000000003: sched:sched_switch: prev_comm=a "
+					   "prev_pid=1 prev_prio=120 prev_state=S ==> next_comm= "
 					  "next_pid=5 next_pid=2 next_prio=120",
 					  &one));
 	EXPECT_STREQ("S", one.state);
 	EXPECT_EQ(2, one.next);
+}
+
+/* A program's file may have any name, and so its thread. */
+TEST(switch_to_a_name_of_two_lines_is_one_event)
+{
+	char script[] = "1 2.000000003: sched:sched_switch: prev_comm=two\nlines prev_pid=1 "
+			"prev_prio=120 prev_state=S ==> next_comm=\n\n next_pid=2 next_prio=120\n"
+			"1 2.000000004: sched:sched_switch: prev_comm=b prev_pid=2 prev_prio=120 "
+			"prev_state=R ==> next_comm=cut\n"
+			"1 2.000000005: sched:sched_switch: prev_comm=c prev_pid=3 prev_prio=120 "
+			"prev_state=R ==> next_comm=d next_pid=4 next_prio=120\n"
+			"1 2.000000006: sched:sched_switch: prev_comm=e prev_pid=5 prev_prio=120";
+	FILE *file = fmemopen(script, strlen(script), "r");
+	struct observed_switch one;
+	char text[1024];
+
+	ASSERT_TRUE(file != NULL);
+	ASSERT_TRUE(observer__read_event(file, text, sizeof(text)));
+	ASSERT_EQ(1, observer__parse_event(text, &one));
+	EXPECT_EQ(1, one.prev);
+	EXPECT_EQ(2, one.next);
+	EXPECT_STREQ("S", one.state);
+	ASSERT_TRUE(observer__read_event(file, text, sizeof(text)));
+	EXPECT_EQ(-EINVAL, observer__parse_event(text, &one));
+	ASSERT_TRUE(observer__read_event(file, text, sizeof(text)));
+	EXPECT_EQ(-EINVAL, observer__parse_event(text, &one));
+	EXPECT_FALSE(observer__read_event(file, text, sizeof(text)));
+	fclose(file);
 }
 
 TEST(observed_blocks_lie_in_the_window_and_are_clipped_to_its_begin)
