@@ -12,8 +12,9 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "common/patience.h"
 
-#define PATIENCE_NS (10 * NSEC_PER_SEC)
+#define PATIENCE_NS (patience__seconds(10) * NSEC_PER_SEC)
 
 int switches__read(pid_t tid, struct switches *switches)
 {
