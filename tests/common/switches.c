@@ -37,12 +37,33 @@ int switches__read(pid_t tid, struct switches *switches)
 	return found == 2 ? sleeps : -ENODATA;
 }
 
+/*
+ * False while the thread is on a CPU, be it on its way off, and mostly if it is about to come to
+ * one: the kernel shows the system call of a thread once it has seen that it is on no run queue.
+ * Where it does not show that, there is the state only.
+ */
+static bool has_left(pid_t tid)
+{
+	char path[64], call[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	if (!fgets(call, sizeof(call), file))
+		call[0] = '\0';
+	fclose(file);
+	return strncmp(call, "running", strlen("running")) != 0;
+}
+
 int switches__of_sleeper(pid_t tid, struct switches *switches)
 {
 	uint64_t limit = clock__now_ns() + PATIENCE_NS;
-	int sleeps;
+	int sleeps = 0;
 
-	while (!(sleeps = switches__read(tid, switches))) {
+	/* In this order: who has left and sleeps has been counted. */
+	while (!has_left(tid) || !(sleeps = switches__read(tid, switches))) {
 		if (clock__now_ns() >= limit)
 			return -ETIMEDOUT;
 		poll(NULL, 0, 1);

@@ -18,8 +18,8 @@ struct switches {
 int switches__read(pid_t tid, struct switches *switches);
 
 /*
- * Waits, some seconds at most, until the thread sleeps, and reads its counts; they don't
- * move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
+ * Waits, some seconds at most, until the thread sleeps and has left its CPU, and reads its
+ * counts; they don't move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
  */
 int switches__of_sleeper(pid_t tid, struct switches *switches);
 
