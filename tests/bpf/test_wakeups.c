@@ -17,6 +17,9 @@
 /* Who is woken while it still leaves its CPU is blocked for no longer, and by nobody. */
 #define LEAVING_NS (20 * NSEC_PER_USEC)
 
+/* The threads of the workload "wakes": two pairs, and the leader. */
+#define THREADS 5
+
 FIXTURE(wakeups)
 {
 	struct workload workload;
@@ -53,6 +56,16 @@ FIXTURE_SETUP(wakeups)
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
 	ASSERT_EQ(0, session__close(&self->session));
 	ASSERT_EQ(4, self->workload.nr_truths);
+}
+
+/*
+ * How many wake-ups may not have been shown: while a thread of process 1 is on a CPU, of each
+ * thread the one by the timer that it armed there. It arms no second one before it has run, and
+ * then it is on another CPU, or the time of the other is over.
+ */
+static uint64_t hidden_wakeups(const struct session *session)
+{
+	return THREADS * session->init_stretches;
 }
 
 FIXTURE_TEARDOWN(wakeups)
@@ -153,10 +166,10 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 	}
 	EXPECT_LE(20, naps.count);
 	EXPECT_LE(timers.ns, naps.ns);
-	if (!self->session.init_switches) {
+	if (!self->session.init_stretches) {
 		EXPECT_LE(naps.ns * (100 - TOLERANCE) / 100, timers.ns);
 	} else if (!variant->threshold_ns) {
-		EXPECT_LE(naps.count, timers.count + self->session.init_switches);
+		EXPECT_LE(naps.count, timers.count + hidden_wakeups(&self->session));
 	}
 }
 
@@ -199,7 +212,7 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 		EXPECT_EQ(0, sample->runqueue);
 	}
 	EXPECT_EQ(ended, self->session.stats.wakeups.direct.count);
-	EXPECT_LE(orphans, self->session.init_switches);
+	EXPECT_LE(orphans, hidden_wakeups(&self->session));
 }
 
 TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
@@ -225,7 +238,7 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, whole);
 	EXPECT_LT(blocked, whole);
 	EXPECT_LE(woken, blocked);
-	if (!self->session.init_switches) {
+	if (!self->session.init_stretches) {
 		EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
 	}
 }

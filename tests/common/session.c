@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/switches.h"
 #include "record/parse.h"
 
 const char *session__refused(void)
@@ -142,8 +141,8 @@ int session__open(struct session *session, const struct capture_options *options
 	if (!session->capture)
 		return err ? err : -EINVAL;
 	session->at_switch_out = capture__way(session->capture) == CAPTURE_WAY_SWITCH_OUT;
-	session->init_switches = switches__of_init();
-	return capture__start(session->capture);
+	err = init_switches__read(&session->init);
+	return err ? err : capture__start(session->capture);
 }
 
 int session__open_process(struct session *session, struct capture_options *options,
@@ -218,8 +217,12 @@ int session__run(struct session *session, struct workload *workload, int window_
 int session__close(struct session *session)
 {
 	int err = capture__stop(session->capture, 2000);
+	struct init_switches init = { 0 };
 
-	session->init_switches = switches__of_init() - session->init_switches;
+	if (!err)
+		err = init_switches__read(&init);
+	session->init_stretches = init_switches__stretches(&session->init, &init);
+	init_switches__free(&init);
 	if (!err)
 		err = capture__stats(session->capture, &session->stats);
 	capture__delete(session->capture);
@@ -229,7 +232,7 @@ int session__close(struct session *session)
 
 uint64_t session__hidden(const struct session *session)
 {
-	return session->at_switch_out ? session->init_switches : 0;
+	return session->at_switch_out ? session->init_stretches : 0;
 }
 
 void session__free(struct session *session)
@@ -242,6 +245,7 @@ void session__free(struct session *session)
 		free((void *)session->samples[i].copy);
 	}
 	free(session->samples);
+	init_switches__free(&session->init);
 	memset(session, 0, sizeof(*session));
 }
 
