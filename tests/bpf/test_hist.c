@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "capture/hist.h"
 #include "common/session.h"
+#include "common/switches.h"
 
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE 1
@@ -283,6 +284,7 @@ FIXTURE_SETUP(blocked)
 {
 	const char *const argv[] = { "deadlock", NULL };
 	struct capture_options options;
+	struct switches leader;
 
 	SKIP_FOR(session__refused());
 	capture_options__init(&options);
@@ -290,6 +292,8 @@ FIXTURE_SETUP(blocked)
 	options.kernel_stacks = options.user_stacks = false;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	/* The others sleep by then; the leader has just said so, and may be on its way. */
+	ASSERT_EQ(0, switches__of_sleeper(self->workload.pid, &leader));
 	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
 	ASSERT_EQ(0, session__pass_time(&self->session, 100));
 	ASSERT_EQ(0, close_with_hist(&self->session, &self->hist));
