@@ -65,9 +65,12 @@ static int take_sample(void *ctx, const struct sample *sample)
 		session->samples = grown;
 		session->capacity = capacity;
 	}
-	/* What ended before the previous drain began was due in that one or in the one before. */
-	if (sample->time < session->previous_drain)
-		session->stale++;
+	/*
+	 * What ended before the previous drain began was due in that one, but for what a CPU was
+	 * about to add to a window when that drain ended it: it went to the next one.
+	 */
+	session->late += sample->time < session->began[1];
+	session->stale += sample->time < session->began[2];
 	copy = &session->samples[session->nr];
 	*copy = *sample;
 	copy->user.ips = NULL;
@@ -156,8 +159,9 @@ int session__open_process(struct session *session, struct capture_options *optio
 int session__drain(struct session *session)
 {
 	session->drains++;
-	session->previous_drain = session->latest_drain;
-	session->latest_drain = clock__now_ns();
+	session->began[2] = session->began[1];
+	session->began[1] = session->began[0];
+	session->began[0] = clock__now_ns();
 	return capture__drain(session->capture);
 }
 

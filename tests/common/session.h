@@ -26,9 +26,9 @@ struct session {
 	uint64_t lost;		/* records, as the sink heard */
 	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */
-	uint64_t previous_drain; /* CLOCK_MONOTONIC at which the last two drains began */
-	uint64_t latest_drain;
-	uint64_t stale; /* samples that came later than the drain of their window */
+	uint64_t began[3]; /* CLOCK_MONOTONIC at which the last drains began, the latest first */
+	uint64_t late;	/* samples that came one drain after that of their window, see take_sample() */
+	uint64_t stale; /* and those that came later than that */
 	struct init_switches init; /* as it was when this was opened */
 	uint64_t init_stretches; /* of process 1 on a CPU meanwhile, at most */
 	bool at_switch_out; /* stacks are walked there, and returns are seen only there */
