@@ -27,7 +27,7 @@ struct session {
 	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */
 	uint64_t began[3]; /* CLOCK_MONOTONIC at which the last drains began, the latest first */
-	uint64_t late;	/* samples that came one drain after that of their window, see take_sample() */
+	uint64_t late;	/* samples that came after the drain of their window: take_sample() */
 	uint64_t stale; /* and those that came later than that */
 	struct init_switches init; /* as it was when this was opened */
 	uint64_t init_stretches; /* of process 1 on a CPU meanwhile, at most */
