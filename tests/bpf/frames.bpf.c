@@ -64,17 +64,17 @@ int BPF_PROG(compare_walks, bool preempt, struct task_struct *prev)
 	if (bytes <= 0)
 		return 0;
 	if (!nr) {
-		result.refused++;
+		__sync_fetch_and_add(&result.refused, 1);
 		return 0;
 	}
 	if (nr > result.deepest)
 		result.deepest = nr;
 	at = first_difference(&room->ours, &room->kernels, nr);
 	if (nr == bytes / sizeof(__u64) && at == nr) {
-		result.same++;
+		__sync_fetch_and_add(&result.same, 1);
 		return 0;
 	}
-	if (!result.differ++) {
+	if (!__sync_fetch_and_add(&result.differ, 1)) {
 		at = at < WIRE_MAX_FRAMES ? at : WIRE_MAX_FRAMES - 1;
 		result.differ_at = at;
 		result.ours = room->ours.ips[at];

@@ -53,6 +53,16 @@ static int compare(struct frames_bpf **skel, struct workload *workload, const ch
 	return err ? err : workload__finish(workload);
 }
 
+/* How often its threads have left their CPUs, by the kernel's count: each time was compared. */
+static uint64_t switches(const struct workload *workload)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++)
+		sum += workload->truths[i].voluntary + workload->truths[i].involuntary;
+	return sum;
+}
+
 #define EXPECT_SAME(least)                                                                         \
 	do {                                                                                       \
 		const struct frames_bpf__bss *bss = self->skel->bss;                               \
@@ -72,8 +82,8 @@ TEST_F(frames, of_chains_that_lead_astray_are_those_that_the_kernel_finds)
 
 	SKIP_FOR(session__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
-	/* 15 naps in each round; a timer may be over before the thread has gone to sleep. */
-	EXPECT_SAME(20 * 14);
+	EXPECT_LT(0, switches(&self->workload));
+	EXPECT_SAME(switches(&self->workload));
 	EXPECT_EQ(MAX_FRAMES, self->skel->bss->result.deepest);
 }
 
@@ -84,7 +94,8 @@ TEST_F(frames, of_many_switches_are_those_that_the_kernel_finds)
 
 	SKIP_FOR(session__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
-	EXPECT_SAME(5000);
+	EXPECT_LT(0, switches(&self->workload));
+	EXPECT_SAME(switches(&self->workload));
 	EXPECT_LE(17, self->skel->bss->result.deepest);
 }
 

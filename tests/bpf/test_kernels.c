@@ -116,10 +116,31 @@ TEST_F(kernels, blocks_have_their_wakers_and_their_system_calls)
 						     stats->wakeups.lost.count);
 }
 
+/*
+ * A thread whose birth was not shown, or met another one on its CPU, has none of its blocks: all
+ * that are missing are of no more threads than such births.
+ */
+static uint64_t incomplete(const FIXTURE_DATA(kernels) * self, const char *around)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		/* It may wait for a page beside its sleep. */
+		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
+						 .states = "SD", .function = around,
+						 .user = self->user };
+
+		nr += session__sum(&self->session, &filter).count < truth->voluntary;
+	}
+	return nr;
+}
+
 TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 {
 	const char *const argv[] = { "forks", "--wait", "--count", "8", "--us", "60000", NULL };
-	struct capture_tally none = { 0 };
+	const struct capture_stats *stats = &self->session.stats;
+	uint64_t counted = 0;
 
 	SKIP_FOR(session__refused());
 	ASSERT_EQ(0, record(self, argv));
@@ -133,14 +154,12 @@ TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 
 		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
-		none.count += !sum.count;
-		/* It may wait for a page beside its sleep. */
-		filter.function = "sleep_and_exit";
-		EXPECT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
+		counted += truth->voluntary;
 	}
-	EXPECT_LE(none.count, 1);
-	EXPECT_EQ(0, self->session.stats.unseen_switches);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_LT(0, counted);
+	EXPECT_LE(incomplete(self, "sleep_and_exit"), stats->unseen_births);
+	EXPECT_EQ(0, stats->unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(stats));
 }
 
 /* Where tracepoints are preemptible, births and deaths meet on a CPU; they are no switches. */
@@ -149,7 +168,6 @@ TEST_F(kernels, threads_that_come_and_go_at_once_are_no_unseen_switches)
 	const char *const argv[] = { "threads", "--wait",     "--count", "3000", "--us",
 				     "50",      "--parallel", "8",       NULL };
 	const struct capture_stats *stats = &self->session.stats;
-	struct session_filter filter = { .states = "SD" };
 	uint64_t counted = 0;
 
 	SKIP_FOR(session__refused());
@@ -157,11 +175,9 @@ TEST_F(kernels, threads_that_come_and_go_at_once_are_no_unseen_switches)
 	ASSERT_EQ(3000, self->workload.nr_truths);
 	for (size_t i = 0; i < self->workload.nr_truths; i++)
 		counted += self->workload.truths[i].voluntary;
-	EXPECT_LT(2900, counted);
-	/* They may wait for a page beside their sleep. */
-	filter.user = self->user;
-	filter.function = "start_sleeping";
-	EXPECT_LE(counted, session__sum(&self->session, &filter).count + stats->unseen_births);
+	/* A timer may be over before its thread has gone to sleep. */
+	EXPECT_LT(0, counted);
+	EXPECT_LE(incomplete(self, "start_sleeping"), stats->unseen_births);
 	EXPECT_EQ(0, stats->unseen_switches);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	if (stats->unseen_switches)

@@ -17,6 +17,9 @@
 /* Who is woken while it still leaves its CPU is blocked for no longer, and by nobody. */
 #define LEAVING_NS (20 * NSEC_PER_USEC)
 
+/* The threads of the workload "wakes": two pairs, and the leader. */
+#define THREADS 5
+
 FIXTURE(wakeups)
 {
 	struct workload workload;
@@ -53,6 +56,16 @@ FIXTURE_SETUP(wakeups)
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
 	ASSERT_EQ(0, session__close(&self->session));
 	ASSERT_EQ(4, self->workload.nr_truths);
+}
+
+/*
+ * How many wake-ups may not have been shown: while a thread of process 1 is on a CPU, of each
+ * thread the one by the timer that it armed there. It arms no second one before it has run, and
+ * then it is on another CPU, or the time of the other is over.
+ */
+static uint64_t hidden_wakeups(const struct session *session)
+{
+	return THREADS * session->init_stretches;
 }
 
 FIXTURE_TEARDOWN(wakeups)
@@ -119,8 +132,7 @@ static bool by_timer(const struct sample *sample, const struct symbols *kernel)
 
 static bool is_nap(const struct sample *sample, const struct symbols *kernel)
 {
-	return !sample->wakeup && sample->period - sample->runqueue > LEAVING_NS &&
-	       !strcmp(frames__leaf(&sample->kernel, kernel), "do_nanosleep");
+	return !sample->wakeup && !strcmp(frames__leaf(&sample->kernel, kernel), "do_nanosleep");
 }
 
 /*
@@ -130,14 +142,19 @@ static bool is_nap(const struct sample *sample, const struct symbols *kernel)
 TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 {
 	struct capture_tally timers = { 0 }, naps = { 0 };
+	uint64_t asleep_ns = 0;
 
 	SKIP_FOR(session__refused());
 	for (size_t i = 0; i < self->session.nr; i++) {
 		const struct sample *sample = &self->session.samples[i];
 
 		if (is_nap(sample, self->kernel)) {
-			naps.count += sample->count;
-			naps.ns += sample->period - sample->runqueue;
+			uint64_t ns = sample->period - sample->runqueue;
+
+			/* What a timer ends may be as short as one likes: who naps may be late. */
+			asleep_ns += ns;
+			naps.count += ns > LEAVING_NS ? sample->count : 0;
+			naps.ns += ns > LEAVING_NS ? ns : 0;
 		} else if (sample->wakeup && by_timer(sample, self->kernel)) {
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->pid);
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->tid);
@@ -152,11 +169,11 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 		}
 	}
 	EXPECT_LE(20, naps.count);
-	EXPECT_LE(timers.ns, naps.ns);
-	if (!self->session.init_switches) {
+	EXPECT_LE(timers.ns, asleep_ns);
+	if (!self->session.init_stretches) {
 		EXPECT_LE(naps.ns * (100 - TOLERANCE) / 100, timers.ns);
 	} else if (!variant->threshold_ns) {
-		EXPECT_LE(naps.count, timers.count + self->session.init_switches);
+		EXPECT_LE(naps.count, timers.count + hidden_wakeups(&self->session));
 	}
 }
 
@@ -199,7 +216,7 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 		EXPECT_EQ(0, sample->runqueue);
 	}
 	EXPECT_EQ(ended, self->session.stats.wakeups.direct.count);
-	EXPECT_LE(orphans, self->session.init_switches);
+	EXPECT_LE(orphans, hidden_wakeups(&self->session));
 }
 
 TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
@@ -225,7 +242,7 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, whole);
 	EXPECT_LT(blocked, whole);
 	EXPECT_LE(woken, blocked);
-	if (!self->session.init_switches) {
+	if (!self->session.init_stretches) {
 		EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
 	}
 }
@@ -350,9 +367,17 @@ static const struct sample *still_blocked(const struct session *session, pid_t t
 	return NULL;
 }
 
+/* When the starved thread was on its CPU again. */
+static uint64_t returned(const struct workload *workload)
+{
+	return strncmp(workload->said, "BACK ", strlen("BACK ")) ?
+		       0 :
+		       strtoull(workload->said + strlen("BACK "), NULL, 10);
+}
+
 TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 {
-	const char *const argv[] = { "starve", "--wait", "--ms", "150", "--hog", "800", NULL };
+	const char *const argv[] = { "starve", "--wait", NULL };
 	const struct sched_param first = { .sched_priority = 2 }, normal = { 0 };
 	struct workload workload = { 0 };
 	struct session session = { 0 };
@@ -368,12 +393,16 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	starved = workload__thread(&workload, "starved");
 	ASSERT_LT(0, starved);
 	ASSERT_EQ(0, session__open_process(&session, &options, &workload));
-	/* The kernel takes the CPU from the hog after a while: all is over by then. */
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &first));
 	EXPECT_EQ(0, workload__go(&workload));
 	EXPECT_EQ(0, workload__await(&workload, "HOGGING"));
 	EXPECT_EQ(0, session__close(&session));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &normal));
+	EXPECT_EQ(0, workload__go(&workload));
+	ASSERT_EQ(0, workload__finish(&workload));
+	/* The kernel takes the CPU from the hog after a while. */
+	if (returned(&workload) <= session.stats.end_ns)
+		SKIP(return, "this machine is too slow: it got a CPU before the end");
 	sample = still_blocked(&session, starved);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ('S', sample->state);

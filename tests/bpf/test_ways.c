@@ -249,8 +249,8 @@ TEST_F(ways, a_block_from_before_the_start_has_its_kernel_stack_at_least)
 /* More threads than stacks that can be parked: said, and none of their time is lost. */
 TEST_F(ways, stacks_that_find_no_room_are_counted_with_their_time)
 {
-	const char *const argv[] = { "threads", "--wait", "--count", "17500", "--us",
-				     "3000000", "--parallel", "17500", NULL };
+	const char *const argv[] = { "threads", "--wait", "--hold", "--count", "17500",
+				     "--us",	"1000",	  "--parallel", "17500", NULL };
 	const struct capture_stats *stats = &self->session.stats;
 	struct capture_tally without = { 0 };
 	struct capture_options options;
@@ -265,6 +265,8 @@ TEST_F(ways, stacks_that_find_no_room_are_counted_with_their_time)
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	/* However long it takes to make them: all but the last few sleep at once. */
+	ASSERT_EQ(0, session__run_until(&self->session, &self->workload, 0, "RESTING"));
 	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
 	ASSERT_EQ(0, session__close(&self->session));
 	for (size_t i = 0; i < self->session.nr; i++) {

@@ -5,6 +5,8 @@
  */
 #include "common/harness.h"
 
+#include <unistd.h>
+
 #include "base/units.h"
 #include "common/session.h"
 
@@ -73,9 +75,11 @@ TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 {
 	const struct capture_stats *stats = &self->session.stats;
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 
 	SKIP_FOR(session__refused());
 	EXPECT_EQ(0, self->session.stale);
+	EXPECT_LE(self->session.late, self->session.drains * cpus);
 	EXPECT_LT(0, self->session.nr);
 	for (size_t i = 0; i < self->session.nr; i++) {
 		EXPECT_LE(stats->start_ns, self->session.samples[i].time);
@@ -84,8 +88,12 @@ TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 	if (variant->window_ms) {
 		EXPECT_LE(self->session.drains, stats->windows);
 	}
+	/*
+	 * It sleeps for 128 ms in all. How many windows that makes depends on the kernel, on whose
+	 * grace periods each drain waits: more than the two that there are without drains.
+	 */
 	if (variant->window_ms == 5)
-		EXPECT_LE(10, stats->windows);
+		EXPECT_LT(2, stats->windows);
 }
 
 /* Reads the path of turns from a chain: wait_bottom, turn, (turn_X, turn) ... */

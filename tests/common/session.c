@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/switches.h"
 #include "record/parse.h"
 
 const char *session__refused(void)
@@ -66,9 +65,12 @@ static int take_sample(void *ctx, const struct sample *sample)
 		session->samples = grown;
 		session->capacity = capacity;
 	}
-	/* What ended before the previous drain began was due in that one or in the one before. */
-	if (sample->time < session->previous_drain)
-		session->stale++;
+	/*
+	 * What ended before the previous drain began was due in that one, but for what a CPU was
+	 * about to add to a window when that drain ended it: it went to the next one.
+	 */
+	session->late += sample->time < session->began[1];
+	session->stale += sample->time < session->began[2];
 	copy = &session->samples[session->nr];
 	*copy = *sample;
 	copy->user.ips = NULL;
@@ -142,8 +144,8 @@ int session__open(struct session *session, const struct capture_options *options
 	if (!session->capture)
 		return err ? err : -EINVAL;
 	session->at_switch_out = capture__way(session->capture) == CAPTURE_WAY_SWITCH_OUT;
-	session->init_switches = switches__of_init();
-	return capture__start(session->capture);
+	err = init_switches__read(&session->init);
+	return err ? err : capture__start(session->capture);
 }
 
 int session__open_process(struct session *session, struct capture_options *options,
@@ -157,8 +159,9 @@ int session__open_process(struct session *session, struct capture_options *optio
 int session__drain(struct session *session)
 {
 	session->drains++;
-	session->previous_drain = session->latest_drain;
-	session->latest_drain = clock__now_ns();
+	session->began[2] = session->began[1];
+	session->began[1] = session->began[0];
+	session->began[0] = clock__now_ns();
 	return capture__drain(session->capture);
 }
 
@@ -218,8 +221,12 @@ int session__run(struct session *session, struct workload *workload, int window_
 int session__close(struct session *session)
 {
 	int err = capture__stop(session->capture, 2000);
+	struct init_switches init = { 0 };
 
-	session->init_switches = switches__of_init() - session->init_switches;
+	if (!err)
+		err = init_switches__read(&init);
+	session->init_stretches = init_switches__stretches(&session->init, &init);
+	init_switches__free(&init);
 	if (!err)
 		err = capture__stats(session->capture, &session->stats);
 	capture__delete(session->capture);
@@ -229,7 +236,7 @@ int session__close(struct session *session)
 
 uint64_t session__hidden(const struct session *session)
 {
-	return session->at_switch_out ? session->init_switches : 0;
+	return session->at_switch_out ? session->init_stretches : 0;
 }
 
 void session__free(struct session *session)
@@ -242,6 +249,7 @@ void session__free(struct session *session)
 		free((void *)session->samples[i].copy);
 	}
 	free(session->samples);
+	init_switches__free(&session->init);
 	memset(session, 0, sizeof(*session));
 }
 

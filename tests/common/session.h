@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "common/switches.h"
 #include "common/symbols.h"
 #include "common/workload.h"
 
@@ -25,10 +26,11 @@ struct session {
 	uint64_t lost;		/* records, as the sink heard */
 	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */
-	uint64_t previous_drain; /* CLOCK_MONOTONIC at which the last two drains began */
-	uint64_t latest_drain;
-	uint64_t stale; /* samples that came later than the drain of their window */
-	uint64_t init_switches; /* of process 1 while it was open; see switches__of_init() */
+	uint64_t began[3]; /* CLOCK_MONOTONIC at which the last drains began, the latest first */
+	uint64_t late;	/* samples that came after the drain of their window: take_sample() */
+	uint64_t stale; /* and those that came later than that */
+	struct init_switches init; /* as it was when this was opened */
+	uint64_t init_stretches; /* of process 1 on a CPU meanwhile, at most */
 	bool at_switch_out; /* stacks are walked there, and returns are seen only there */
 };
 
@@ -69,7 +71,7 @@ int session__close(struct session *session);
 
 /*
  * How many returns of threads to a CPU the capture cannot have seen on this machine: none
- * where it sees them in the threads' own context, see switches__of_init().
+ * where it sees them in the threads' own context, see struct init_switches.
  */
 uint64_t session__hidden(const struct session *session);
 

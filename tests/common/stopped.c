@@ -18,9 +18,10 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "common/patience.h"
 #include "synth/synth.h"
 
-#define PATIENCE_NS (10 * NSEC_PER_SEC)
+#define PATIENCE_NS (patience__seconds(10) * NSEC_PER_SEC)
 
 /* Whether this machine's registers are known. */
 #if defined(__x86_64__)

@@ -2,6 +2,7 @@
 #ifndef DENET_TESTS_SWITCHES_H
 #define DENET_TESTS_SWITCHES_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +19,8 @@ struct switches {
 int switches__read(pid_t tid, struct switches *switches);
 
 /*
- * Waits, some seconds at most, until the thread sleeps, and reads its counts; they don't
- * move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
+ * Waits, some seconds at most, until the thread sleeps and has left its CPU, and reads its
+ * counts; they don't move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
  */
 int switches__of_sleeper(pid_t tid, struct switches *switches);
 
@@ -31,6 +32,30 @@ pid_t switches__child(pid_t pid);
  * shows nothing that happens while one of these runs, to no tracer: neither that it leaves a
  * CPU, and so who comes next, nor whom it wakes, or an interrupt meanwhile.
  */
-uint64_t switches__of_init(void);
+struct init_switches {
+	struct init_thread {
+		pid_t tid;
+		uint64_t count;
+	} *threads;
+	size_t nr;
+	uint64_t running; /* of them, those that had not left their CPU to sleep */
+};
+
+/* More stretches than there can be, of which a multiple is a number, too. */
+#define INIT_UNKNOWN UINT32_MAX
+
+/* Reads them; the caller frees. 0 or -errno. */
+int init_switches__read(struct init_switches *init);
+
+/*
+ * How often a thread of process 1 was on a CPU between two readings, at most: each time ends
+ * with a switch, but for those that had not ended at the second. INIT_UNKNOWN if one of the
+ * threads of the first reading is gone, as is its count.
+ */
+uint64_t init_switches__stretches(const struct init_switches *from,
+				  const struct init_switches *to);
+
+/* Frees what was read; a zeroed one is accepted. */
+void init_switches__free(struct init_switches *init);
 
 #endif /* DENET_TESTS_SWITCHES_H */

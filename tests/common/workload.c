@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "common/patience.h"
 
 /* The workloads lie beside the directory of the test's own binary. */
 static int workload_path(const char *name, char *path, size_t size)
@@ -163,7 +164,7 @@ static int workload__read_until(struct workload *workload, const char *word, uns
 
 int workload__await(struct workload *workload, const char *word)
 {
-	return workload__read_until(workload, word, 10);
+	return workload__read_until(workload, word, patience__seconds(10));
 }
 
 int workload__go(struct workload *workload)
@@ -173,7 +174,7 @@ int workload__go(struct workload *workload)
 
 int workload__finish(struct workload *workload)
 {
-	int status, err = workload__read_until(workload, NULL, 30);
+	int status, err = workload__read_until(workload, NULL, patience__seconds(30));
 
 	if (err)
 		return err;

@@ -36,7 +36,7 @@ int workload__go(struct workload *workload);
 /* Takes in what it has said, without waiting. 0, or 1 at the end, or -errno. */
 int workload__read(struct workload *workload);
 
-/* Waits for its end, 30 s at most. Its exit status, or -errno. */
+/* Waits for its end, half a minute at most, in guests longer. Its exit status, or -errno. */
 int workload__finish(struct workload *workload);
 
 /* The truth of the first thread called comm, NULL: none. Borrowed. */

@@ -107,14 +107,18 @@ int main(int argc, char **argv)
 {
 	struct workload_option options[] = { { "rounds", 10 }, { 0 } };
 	bool wait = workload__parse(argc, argv, options);
+	struct waits truth = { .comm = "oddframes" };
 	char *pages = make_pages();
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	workload__ready(wait);
+	waits__begin(&truth, "nanosleep", "-");
 	for (unsigned long i = 0; i < options[0].value; i++) {
 		nap_oddly(pages);
 		nap_below(i % 20);
 		nap_below(300);
 	}
+	waits__end(&truth);
+	waits__print(&truth);
 	return 0;
 }

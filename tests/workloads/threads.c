@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * --count threads, --parallel of them at a time, each of which sleeps once for --us
- * microseconds in wait_once and exits.
+ * microseconds in wait_once and exits. --hold: all of them, which are parallel then, rest
+ * before they exit.
  */
 #include "workload.h"
 
@@ -10,6 +11,9 @@ struct sleeper {
 	pthread_t thread;
 	uint64_t ns;
 };
+
+static struct rest rest;
+static int resting;
 
 KNOWN static void wait_once(struct sleeper *sleeper)
 {
@@ -27,6 +31,7 @@ KNOWN static void *start_sleeping(void *arg)
 	wait_once(sleeper);
 	sleeper->truth.bracket_ns = workload__clock(CLOCK_MONOTONIC) - start;
 	waits__end(&sleeper->truth);
+	rest__enter(&rest);
 	return NULL;
 }
 
@@ -41,8 +46,13 @@ int main(int argc, char **argv)
 
 	if (!sleepers || !parallel)
 		workload__fail("--parallel or memory", EINVAL);
+	if (workload__holds && parallel < nr)
+		workload__fail("--hold with too few in --parallel", EINVAL);
+	rest__init(&rest, &resting);
 	workload__ready(wait);
 	for (unsigned long i = 0; i < nr + parallel; i++) {
+		if (i == nr)
+			rest__end(&rest, (int)nr);
 		if (i >= parallel)
 			pthread_join(sleepers[i - parallel].thread, NULL);
 		if (i >= nr)
