@@ -319,7 +319,8 @@ TEST(one_that_sleeps_or_computes_for_too_long_is_stuck)
 	EXPECT_GT(latest, clock__now_ns());
 	/* Whatever it does: there is an end. */
 	latest = clock__now_ns() + 20 * NSEC_PER_MSEC;
-	EXPECT_EQ(-ETIMEDOUT, child__receive_unless_stuck(spinning, NSEC_PER_SEC, latest, &message));
+	EXPECT_EQ(-ETIMEDOUT,
+		  child__receive_unless_stuck(spinning, NSEC_PER_SEC, latest, &message));
 	EXPECT_LE(latest, clock__now_ns());
 	EXPECT_EQ(0, child__delete(sleeping));
 	EXPECT_EQ(0, child__delete(spinning));
