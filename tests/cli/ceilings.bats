@@ -131,8 +131,8 @@ complete() {
 }
 
 @test "--max-overhead goes over to sampling, says so, and the file tells it in words" {
-	# Without an end of its own: the cost is looked at from time to time only.
-	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 60000 --us 20 >/dev/null 3>&- &
+	# Longer than the recording: the cost is looked at from time to time only.
+	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 600 --us 20 >/dev/null 3>&- &
 	target=$!
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
 	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 100.000 us' err

@@ -44,7 +44,7 @@ stands_for_all() {
 }
 
 @test "--off-cpu-max-rate: a storm gives about so many samples, and each change is told" {
-	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 6000 --us 20 >/dev/null 3>&- &
+	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 600 --us 20 >/dev/null 3>&- &
 	target=$!
 	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -p "$target" -- sleep 4 2>err
 	kill "$target"
@@ -65,7 +65,7 @@ first_second() {
 }
 
 @test "--off-cpu-max-rate: a storm is in the budget from the first second on" {
-	storm="$build/tests/workloads/stacks --threads 64 --bits 10 --rounds 60000 --us 20"
+	storm="$build/tests/workloads/stacks --threads 64 --bits 10 --rounds 20 --us 20"
 	$storm >/dev/null 3>&- &
 	target=$!
 	until_true has_threads "$target" 64
@@ -84,7 +84,7 @@ first_second() {
 	# nobody can find it: 64 threads have 13 samples in a millisecond at most.
 	before=$(stolen)
 	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -- timeout 1 \
-		"$build/tests/workloads/stacks" --threads 64 --bits 10 --rounds 60000 --us 20 2>err ||
+		"$build/tests/workloads/stacks" --threads 64 --bits 10 --rounds 20 --us 20 2>err ||
 		[ $? = 124 ]
 	first_second perf.data
 	[ "$(first_second perf.data)" -lt $((1000 + ($(stolen) - before) / 1000000 * 13)) ]
