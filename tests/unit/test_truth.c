@@ -47,8 +47,8 @@ TEST(switch_line_of_perf_script_is_read)
 	ASSERT_EQ(1, observer__parse_event("  25859  1488.920085674: sched:sched_switch: "
 					   "prev_comm=ping-0 prev_pid=25859 prev_prio=120 "
 					   "prev_state=R+ ==> next_comm=short next_pid=25858 "
-					  "next_prio=120\n",
-					  &one));
+					   "next_prio=120\n",
+					   &one));
 	EXPECT_EQ(1488920085674ULL, one.time);
 	EXPECT_EQ(25859, one.prev);
 	EXPECT_EQ(25858, one.next);

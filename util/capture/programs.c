@@ -184,7 +184,7 @@ static int load_way(void *ctx, enum capture_way way)
 		err = settle_copies(programs->skel, load->offer, way);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
-					       load->nr_targets ? (__u32)load->nr_targets : 1);
+				       load->nr_targets ? (__u32)load->nr_targets : 1);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.bell,
 					       (__u32)sysconf(_SC_PAGESIZE));
@@ -317,8 +317,8 @@ int programs__choose(struct programs *programs, pid_t pid, bool chosen)
 {
 	int fd = bpf_map__fd(programs->skel->maps.copy_pids);
 	__u32 key = (__u32)pid, one = 1;
-	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY)
-			 : bpf_map_delete_elem(fd, &key);
+	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY) :
+			   bpf_map_delete_elem(fd, &key);
 
 	return err ? -errno : 0;
 }
