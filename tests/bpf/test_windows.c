@@ -90,10 +90,10 @@ TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 	}
 	/*
 	 * It sleeps for 128 ms in all. How many windows that makes depends on the kernel, on whose
-	 * grace periods each drain waits: more than the two that there are without drains.
+	 * grace periods each drain waits: more than windows of 100 ms can be, with those of the end.
 	 */
 	if (variant->window_ms == 5)
-		EXPECT_LT(2, stats->windows);
+		EXPECT_LT(4, stats->windows);
 }
 
 /* Reads the path of turns from a chain: wait_bottom, turn, (turn_X, turn) ... */
