@@ -12,14 +12,17 @@ setup() {
 
 @test "--capture switch-out: the same chains, and -v says which way was taken" {
 	before=$(stolen)
+	switches_of_init >init.before
 	run -0 denet-record -v --capture switch-out --state S,D,R -- "$naps" 2 10 10 counts
 	echo "$output" >said
 	[[ "$output" == *'capture way switch-out (sched_switch): works, taken'* ]]
 	[[ "$output" == *'capture: switch-out (sched_switch);'* ]]
 	perf script | fold >folded
 	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
-	# A switch that the kernel did not show is a nap less, and said.
+	switches_of_init >init.after
+	# A switch that the kernel did not show is a nap less, and said; there are no others.
 	unseen=$(sed -n 's/.* not seen: \([0-9]*\) switches.*/\1/p' said)
+	[ "$unseen" -le "$(runs_of_init init.before init.after)" ]
 	[ "$unseen" -gt 0 ] || has_nap_time napper-0 said "$before"
 }
 

@@ -56,6 +56,22 @@ is_at() {
 	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] && grep -q "$2" "/proc/$1/wchan"
 }
 
+# switches_of_init: how often each thread of process 1 has been switched, and which of them run.
+# There are machines that show nothing of what happens while one of them runs, such as a timer that
+# wakes somebody.
+switches_of_init() {
+	grep -Hs 'ctxt_switches\|^running' /proc/1/task/*/status /proc/1/task/*/syscall || true
+}
+
+# runs_of_init BEFORE AFTER: how many times its threads ran at most between two such readings, one
+# that still ran at the second with them. One that has ended took its count along: nobody knows.
+runs_of_init() {
+	awk -F '[:[:space:]]+' '/syscall:running/ { running += NR != FNR; next }
+		NR == FNR { before[$1, $2] = $3; next }
+		{ runs += $3 - before[$1, $2]; delete before[$1, $2] }
+		END { for (i in before) runs += 1000000; print runs + running }' "$1" "$2"
+}
+
 # samples [FILE [OPTION…]]: how many perf script shows.
 samples() {
 	# No sample is an answer, too, though not to grep.

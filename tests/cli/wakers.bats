@@ -36,20 +36,6 @@ told() {
 		-v b="$(sum_of runqueue-time)" 'BEGIN { print (a + b) / 1e9 }')" 0.001
 }
 
-# switches_of_init: how often each thread of process 1 has been switched. There are machines
-# that show nothing of what happens while one of them runs, such as a timer that wakes somebody.
-switches_of_init() {
-	grep -H ctxt_switches /proc/1/task/*/status 2>/dev/null || true
-}
-
-# runs_of_init BEFORE AFTER: how many times its threads ran at most between two such readings, that
-# which still ran at the second one with them. A thread that has ended took its count along.
-runs_of_init() {
-	awk -F '[:[:space:]]+' 'NR == FNR { before[$1, $2] = $3; next }
-		{ runs += $3 - before[$1, $2]; delete before[$1, $2]; threads[$1] }
-		END { for (i in threads) runs++; for (i in before) runs += 1000000; print runs + 0 }' "$1" "$2"
-}
-
 # sum_in EVENT COMM FUNCTION: of the periods of its samples of that thread in that function.
 sum_in() {
 	perf script -F comm,event,period,ip,sym 2>/dev/null | awk -v event="$1:" -v comm="$2" \
