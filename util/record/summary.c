@@ -181,6 +181,12 @@ static void print_copies(const struct summary *summary)
 		   summary->chains.unwound, summary->chains.truncated, summary->chains.fell_back);
 }
 
+static void print_unseen(const struct capture_stats *stats)
+{
+	pr_verbose("not seen: %" PRIu64 " switches, %" PRIu64 " births, %" PRIu64 " deaths",
+		   stats->unseen_switches, stats->unseen_births, stats->unseen_deaths);
+}
+
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
@@ -191,8 +197,8 @@ static void print_verbose(const struct summary *summary)
 		print_wakeups(&stats->wakeups);
 	if (summary->period_ns || stats->drawn.count)
 		print_sampling(summary);
-	pr_verbose("switches not seen: %" PRIu64 "; side-band records lost: %" PRIu64,
-		   stats->unseen_switches, stats->lost_sideband);
+	print_unseen(stats);
+	pr_verbose("side-band records lost: %" PRIu64, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
 		   stats->full_entries, stats->full_stacks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
@@ -263,9 +269,8 @@ void summary__print_stats(const struct capture_stats *stats)
 	if (log__level() < LOG_VERBOSE)
 		return;
 	print_accounts(stats);
-	pr_verbose("not seen: %" PRIu64 " switches, %" PRIu64 " births, %" PRIu64
-		   " deaths; BPF maps: %s",
-		   stats->unseen_switches, stats->unseen_births, stats->unseen_deaths,
+	print_unseen(stats);
+	pr_verbose("BPF maps: %s",
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
 	print_runs(stats);
 }
