@@ -90,7 +90,7 @@ TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 	}
 	/*
 	 * It sleeps for 128 ms in all. How many windows that makes depends on the kernel, on whose
-	 * grace periods each drain waits: more than windows of 100 ms can be, with those of the end.
+	 * grace periods each drain waits: more than windows of 100 ms make, with those of the end.
 	 */
 	if (variant->window_ms == 5)
 		EXPECT_LT(4, stats->windows);
