@@ -10,14 +10,18 @@
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
 #   boot   tests/boot/*.bats        no root: they boot a guest of their own
+# A program that fails is run once more, with nothing beside it. If it passes then, it is counted as
+# passed and listed as "flaky: NAME" above the last line; more than two of these fail the run.
+# A fuzzer is not run again: an input that it found is an error, however seldom it is met.
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300), VM_LIMIT for each guest (600); GUEST_FILTER=REGEX picks programs in guests,
 # GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
 # with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
-# receives "level passed failed skipped", a line for each level; REQUIRE_BPF=1: this machine
-# loads BPF programs, so a test of level bpf that was skipped for want of root or BPF is a
-# failure, and so is a program that skipped all of its tests.
+# receives "level passed failed skipped", a line for each level, and "flaky NAME";
+# REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
+# of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
+# is run again.
 set -uo pipefail
 
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
@@ -31,6 +35,9 @@ ways=${WAYS-switch-out}
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 passed=0 failed=0 skipped=0
+# Programs that failed and passed when run again, and how many of them a run may have.
+flaky=()
+most_flaky=2
 work=$(mktemp -d) || exit 1
 session=
 
@@ -115,11 +122,13 @@ show_failures() {
 			END { flush(); if (left) print "    | " left " more lines: V=1 shows them" }'
 }
 
-# judge NAME STATUS REQUIRE: reads $work/log, counts, prints a line or the failures.
+# judge STATUS REQUIRE: reads $work/log and sets good, bad, skip and wrong: how many tests passed,
+# failed and were skipped, and what is wrong with the program as a whole.
 judge() {
-	local name=$1 status=$2 planned results good bad skip wrong=
+	local status=$1 planned results
 
-	read -r planned results good bad skip < <(count_tap "$3" <"$work/log")
+	wrong=
+	read -r planned results good bad skip < <(count_tap "$2" <"$work/log")
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
 		wrong="killed after $limit s"
 	elif [ "$status" -gt 128 ]; then
@@ -138,17 +147,43 @@ judge() {
 	if [ -z "$wrong" ] && [ "$bad" != "$(grep -c '^not ok' "$work/log")" ]; then
 		wrong='a skip counts as a failure: this machine can load BPF programs'
 	fi
-	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+}
 
-	if [ "$bad" = 0 ]; then
-		[ "$skip" = 0 ] || wrong=", $skip skipped"
-		printf '  ok    %s: %d passed%s\n' "$name" "$good" "$wrong"
-	else
-		printf '  FAIL  %s: %d passed, %d failed%s\n' "$name" "$good" "$bad" "${wrong:+ ($wrong)}"
+# show WORD NAME: a line on what judge() found, with the failures and the skips.
+show() {
+	local note=
+
+	if [ "$bad" != 0 ]; then
+		printf '  %-5s %s: %d passed, %d failed%s\n' "$1" "$2" "$good" "$bad" \
+			"${wrong:+ ($wrong)}"
 		show_failures
+		return
 	fi
+	[ "$skip" = 0 ] || note=", $skip skipped"
+	printf '  %-5s %s: %d passed%s\n' "$1" "$2" "$good" "$note"
 	# A skip is said aloud, so that nobody takes it for a pass.
-	[ "$skip" = 0 ] || [ "$bad" != 0 ] || grep -i '^ok .*# *skip' "$work/log" | sed 's/^/        /'
+	[ "$skip" = 0 ] || grep -i '^ok .*# *skip' "$work/log" | sed 's/^/        /'
+}
+
+# run_program NAME REQUIRE COMMAND…: runs it, once more if it fails, counts and prints.
+run_program() {
+	local name=$1 require=$2 good bad skip wrong word=ok
+
+	shift 2
+	run_limited "$limit" "$@"
+	judge $? "$require"
+	if [ "$bad" != 0 ] && [ "${RETRY:-1}" = 1 ]; then
+		show again "$name"
+		run_limited "$limit" "$@"
+		judge $? "$require"
+		if [ "$bad" = 0 ]; then
+			flaky+=("$name")
+			word=flaky
+		fi
+	fi
+	[ "$bad" = 0 ] || word=FAIL
+	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
+	show $word "$name"
 }
 
 is_picked() {
@@ -164,8 +199,7 @@ run_ways() {
 	*) return ;;
 	esac
 	for way in $ways; do
-		DENET_TEST_WAY=$way run_limited "$limit" "$O/tests/bpf/$1"
-		judge "bpf/$1@$way" $? "$2"
+		run_program "bpf/$1@$way" "$2" env DENET_TEST_WAY="$way" "$O/tests/bpf/$1"
 	done
 }
 
@@ -183,8 +217,7 @@ run_programs() {
 			failed=$((failed + 1))
 			continue
 		fi
-		run_limited "$limit" "$O/tests/$1/$program"
-		judge "$1/$program" $? "$2"
+		run_program "$1/$program" "$2" "$O/tests/$1/$program"
 		[ "$1" != bpf ] || run_ways "$program" "$2"
 	done
 }
@@ -196,8 +229,7 @@ run_bats() {
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		run_limited "$limit" bats --formatter tap --print-output-on-failure "$file"
-		judge "$1/$name" $? 0
+		run_program "$1/$name" 0 bats --formatter tap --print-output-on-failure "$file"
 	done
 }
 
@@ -256,6 +288,10 @@ run_guests() {
 		sed 's/^/  /' "$work/log"
 		wrong=0
 		while read -r level good bad skip; do
+			if [ "$level" = flaky ]; then
+				flaky+=("vm/$kernel $good")
+				continue
+			fi
 			passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
 			wrong=$((wrong + bad))
 		done < <(cat "$counts" 2>/dev/null)
@@ -287,11 +323,23 @@ run_level() {
 
 [ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot…' >&2; exit 2; }
 for level; do
-	before=("$passed" "$failed" "$skipped")
+	before=("$passed" "$failed" "$skipped" "${#flaky[@]}")
 	echo "$level tests"
 	run_level "$level"
-	[ -z "${COUNTS:-}" ] || echo "$level $((passed - before[0])) $((failed - before[1]))" \
-		"$((skipped - before[2]))" >>"$COUNTS"
+	[ -n "${COUNTS:-}" ] || continue
+	{
+		echo "$level $((passed - before[0])) $((failed - before[1])) $((skipped - before[2]))"
+		for name in "${flaky[@]:before[3]}"; do
+			echo "flaky $name"
+		done
+	} >>"$COUNTS"
 done
+for name in "${flaky[@]}"; do
+	echo "flaky: $name"
+done
+if [ ${#flaky[@]} -gt $most_flaky ]; then
+	echo "FAIL: ${#flaky[@]} programs passed only when run again; more than $most_flaky fail the run"
+	failed=$((failed + 1))
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
