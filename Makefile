@@ -66,7 +66,7 @@ WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-siblin
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
 	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
 
-UTIL_SRCS := $(sort $(wildcard util/*/*.c))
+UTIL_SRCS := $(sort $(wildcard util/*/*.c util/*/*/*.c))
 BUILTIN_SRCS := $(sort $(wildcard builtin/*.c))
 UTIL_OBJS := $(UTIL_SRCS:%.c=$(O)/%.o)
 BUILTIN_OBJS := $(BUILTIN_SRCS:%.c=$(O)/%.o)
@@ -330,7 +330,7 @@ check-vm: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh vm boot
 
 # Each header by itself, and without banned.h, which would lend it its own includes.
-HEADERS := $(sort $(wildcard util/*.h util/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))
+HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))
 
 check-headers: $(HEADERS:%=$(O)/headers/%.ok)
 

@@ -4,14 +4,14 @@
 #define DENET_BLOCK_BPF_H
 
 #include "copy.bpf.h"
-#include "draw.h"
+#include "sample_weight.h"
 #include "hist.bpf.h"
 #include "frames.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
-#include "who.bpf.h"
+#include "filter.bpf.h"
 
 /* The reasons not to keep a block that need no stack: the cheap way out. */
 static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)

@@ -6,9 +6,9 @@
 #include "base/units.h"
 #include "builtin.h"
 #include "host/pidns.h"
-#include "record/targets.h"
-#include "record/users.h"
-#include "record/watch.h"
+#include "session/targets.h"
+#include "session/users.h"
+#include "hist/hist_cmd.h"
 
 #define RECORD_MAX_OVERHEAD_PPM 30000
 /* With --call-graph dwarf, unless something else is asked for. */

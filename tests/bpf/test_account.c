@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "bpf_skel/wire.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 #define ALL_STATES ((1U << WIRE_STATE_MAX) - 1)
 

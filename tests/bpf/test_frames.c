@@ -8,7 +8,7 @@
 
 #include "common/harness.h"
 
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "tests/bpf/frames.skel.h"
 
 #define MAX_FRAMES 127

@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "capture/hist.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "common/steal.h"
 #include "common/switches.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 static const char *const names[] = { "lock-ab", "lock-ba", "sleeper" };
 

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "common/session.h"
+#include "common/test_capture.h"
 
 FIXTURE(kernels)
 {

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 #define MOST_MAP_BYTES (64ULL << 20)
 #define MOST_OBJECTS 256

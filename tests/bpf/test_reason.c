@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "capture/idle.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "common/switches.h"
 
 #define WAIT_MS 30

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "common/steal.h"
 
 /*

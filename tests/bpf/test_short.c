@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "bpf_skel/wire.h"
 #include "common/observer.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "common/steal.h"
 #include "common/switches.h"
 

@@ -6,7 +6,7 @@
 #include "common/harness.h"
 
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 #define THREADS "64"
 #define MAX_MAP_BYTES (64 << 20)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 FIXTURE(targets)
 {

@@ -6,7 +6,7 @@
 #include "common/harness.h"
 
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE 1

@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "bpf_skel/wire.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE 1

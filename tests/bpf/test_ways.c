@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "bpf_skel/wire.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 #define MAX_FOLDS 256
 #define MAX_TEXT 1024

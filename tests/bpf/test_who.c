@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 #include "host/cgroup.h"
 #include "host/cpus.h"
 

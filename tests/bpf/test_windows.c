@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "common/session.h"
+#include "common/test_capture.h"
 
 FIXTURE(windows)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/space.h"
+#include "unwind/address_space.h"
 #include "unwind/unwinder.h"
 
 /* A program that blocks, and what is to be known of its stack. Zeroed, it is none. */

@@ -7,7 +7,7 @@
 
 #include "capture/decode.h"
 #include "capture/reason.h"
-#include "capture/sideband.h"
+#include "capture/sideband_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

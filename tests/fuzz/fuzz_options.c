@@ -6,8 +6,8 @@
 
 #include "base/units.h"
 #include "host/cpu_watch.h"
-#include "host/rights.h"
-#include "host/settings.h"
+#include "host/capabilities.h"
+#include "host/sysctl.h"
 #include "record/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfdata/encode.h"
-#include "perfdata/sideband.h"
+#include "output/perfdata/encode.h"
+#include "output/perfdata/sideband.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

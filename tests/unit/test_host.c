@@ -9,8 +9,8 @@
 #include "common/harness.h"
 
 #include "host/cpu_watch.h"
-#include "host/rights.h"
-#include "host/settings.h"
+#include "host/capabilities.h"
+#include "host/sysctl.h"
 
 TEST(lockdown_is_the_word_in_brackets)
 {

@@ -15,7 +15,7 @@
 #include <kselftest_harness.h>
 
 #include "base/buffer.h"
-#include "capture/kernel.h"
+#include "capture/ksyms_cache.h"
 #include "synth/synth.h"
 
 static struct synth_map map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "perfdata/encode.h"
+#include "output/perfdata/encode.h"
 
 #include <errno.h>
 

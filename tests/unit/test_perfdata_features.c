@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "perfdata/features.h"
+#include "output/perfdata/features.h"
 
 #include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "common/bytes.h"
 #include "common/harness.h"
-#include "perfdata/encode.h"
+#include "output/perfdata/encode.h"
 
 FIXTURE(features)
 {

@@ -4,7 +4,7 @@
  * a warning. Other tests compare bytes with the format's description; this one tells
  * whether the description is right.
  */
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 
 #include <inttypes.h>
 #include <signal.h>

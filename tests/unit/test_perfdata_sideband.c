@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "perfdata/sideband.h"
+#include "output/perfdata/sideband.h"
 
 #include <errno.h>
 
 #include "common/bytes.h"
 #include "common/harness.h"
-#include "perfdata/encode.h"
+#include "output/perfdata/encode.h"
 
 /* Records as the kernel makes them: ours have the same form, with another id. */
 FIXTURE(sideband)

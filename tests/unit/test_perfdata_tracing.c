@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The formats of our own events, read back by libtraceevent and by this machine's perf. */
-#include "perfdata/tracing.h"
+#include "output/perfdata/tracing.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 
 static const struct writer_sampling change = {
 	.old_period_ns = 10000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "common/bytes.h"
 #include "common/harness.h"
-#include "perfdata/layout.h"
+#include "output/perfdata/layout.h"
 
 #define FILE_MAX (8 << 20)
 

@@ -11,7 +11,7 @@
 
 #include "base/syscalls.h"
 #include "common/harness.h"
-#include "perfdata/tracing.h"
+#include "output/perfdata/tracing.h"
 #include "record/wait_event.h"
 
 static struct wire_reason new_record(void)

@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "common/harness.h"
-#include "record/overhead.h"
+#include "session/overhead.h"
 #include "record/parse.h"
 
 TEST(sizes_times_and_signal_are_taken)

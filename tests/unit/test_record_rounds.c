@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "perfdata/layout.h"
-#include "perfdata/writer.h"
+#include "output/perfdata/layout.h"
+#include "output/perfdata/writer.h"
 #include "record/sink.h"
 
 FIXTURE(rounds)

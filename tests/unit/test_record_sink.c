@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "common/harness.h"
-#include "perfdata/encode.h"
-#include "perfdata/writer.h"
+#include "output/perfdata/encode.h"
+#include "output/perfdata/writer.h"
 
 FIXTURE(sink)
 {

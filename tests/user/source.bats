@@ -31,9 +31,9 @@ expect_none() {
 		expect_none 'the way of the data has no way back:'
 }
 
-@test "only util/capture/ knows the wire, and nothing outside of it but its tests" {
+@test "only util/bpf/ and util/capture/ know the wire, and nothing outside of them but their tests" {
 	grep -rnE '#[[:space:]]*include.*"(bpf_skel/)?wire\.h"' util builtin |
-		grep -v '^util/capture/' | expect_none 'wire structs end at the decoder:'
+		grep -vE '^util/(bpf|capture)/' | expect_none 'wire structs end at the decoder:'
 }
 
 @test "each skeleton is included by one C file" {
@@ -59,7 +59,7 @@ expect_none() {
 }
 
 @test "the unwinder knows no BPF, no ring and no perf.data" {
-	grep -nE '#[[:space:]]*include[[:space:]]*"(capture|perfdata|record|bpf_skel)/|sample\.h"' \
+	grep -nE '#[[:space:]]*include[[:space:]]*"(bpf|capture|output|record|bpf_skel)/|sample\.h"' \
 		util/unwind/* | expect_none 'util/unwind is fed by others:'
 }
 

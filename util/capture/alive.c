@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether targets live: they are counted, and looked for where the count may be wrong. */
-#include "capture/engine.h"
+#include "capture/internal.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Threads that are still blocked when the recording ends. */
-#include "capture/engine.h"
+#include "capture/internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

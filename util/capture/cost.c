@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/engine.h"
+#include "capture/internal.h"
 
 void cost__init(struct cost *cost)
 {

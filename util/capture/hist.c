@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 #include "capture/decode.h"
-#include "capture/engine.h"
+#include "capture/internal.h"
 
 _Static_assert(CAPTURE_HIST_BUCKETS == WIRE_HIST_BUCKETS, "one number with two names");
 _Static_assert(CAPTURE_HIST_STATES == WIRE_STATE_MAX, "one number with two names");

@@ -19,7 +19,7 @@
 #include "capture/capture.h"
 #include "host/cpu_watch.h"
 #include "host/resume_watch.h"
-#include "host/rights.h"
+#include "host/capabilities.h"
 
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8

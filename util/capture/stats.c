@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The accounts: what the programs counted and what user space did, in one table. */
-#include "capture/engine.h"
+#include "capture/internal.h"
 #include "capture/hist.h"
 
 /* What the kernel takes for a task's slot, found by comparing slabinfo: 128 for the slot

@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/capture.h"
-#include "capture/probe.h"
-#include "capture/refusal.h"
-#include "host/rights.h"
+#include "bpf/probe.h"
+#include "bpf/load_error.h"
+#include "host/capabilities.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 /* How long the recording that proves it all lasts, and how long its end may take, in ms. */

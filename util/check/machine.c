@@ -9,8 +9,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "host/rights.h"
-#include "host/settings.h"
+#include "host/capabilities.h"
+#include "host/sysctl.h"
 
 /* What descriptors__reserve() asks for at the start of a recording, and a little more. */
 #define DESCRIPTORS_WANTED 128

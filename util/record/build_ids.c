@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 #include "base/log.h"
-#include "perfdata/writer.h"
-#include "record/hits.h"
-#include "record/view.h"
+#include "output/perfdata/writer.h"
+#include "symbol/dso_table.h"
+#include "machine/mount_ns.h"
 #include "symbol/build_id.h"
 #include "symbol/cache.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "host/cgroup.h"
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 
 struct cgroups {
 	struct writer *writer;

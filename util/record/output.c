@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "record/build_ids.h"
 #include "record/cgroups.h"
-#include "record/hits.h"
-#include "record/past.h"
+#include "symbol/dso_table.h"
+#include "machine/snapshot.h"
 
 static int open_file(struct output *output)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 #include "record/rotation.h"
 #include "symbol/cache.h"
 

@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/minmax.h"
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 #include "record/recording.h"
-#include "record/signals.h"
-#include "record/status.h"
+#include "session/signals.h"
+#include "session/status.h"
 #include "record/summary.h"
 
 /* How long it may take to copy what was hit to perf's cache. */

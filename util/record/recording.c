@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
-#include "record/existing.h"
-#include "record/targets.h"
-#include "record/workload.h"
+#include "record/synthesize.h"
+#include "session/targets.h"
+#include "session/workload.h"
 
 /* With --max-size, a ring with such a part of it is read, but not for less than that. */
 #define RECORDING_SIZE_PARTS 16

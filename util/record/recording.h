@@ -6,9 +6,9 @@
 
 #include "record/output.h"
 #include "record/recorder.h"
-#include "record/run.h"
+#include "session/session.h"
 #include "record/sink.h"
-#include "record/throttle.h"
+#include "session/throttle.h"
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDING_DEADLINE_MS 2000

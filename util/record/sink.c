@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "perfdata/layout.h"
-#include "perfdata/writer.h"
-#include "record/hits.h"
-#include "record/past.h"
-#include "record/status.h"
-#include "record/view.h"
+#include "output/perfdata/layout.h"
+#include "output/perfdata/writer.h"
+#include "symbol/dso_table.h"
+#include "machine/snapshot.h"
+#include "session/status.h"
+#include "machine/mount_ns.h"
 #include "record/wait_event.h"
 
 /* How often the line on the terminal tells how far unwinding has got. */

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "record/chains.h"
-#include "record/exits.h"
-#include "record/leaders.h"
-#include "record/sampling.h"
+#include "callchain/callchain.h"
+#include "machine/deferred_exit.h"
+#include "machine/leader_exit.h"
+#include "session/sampling.h"
 
 struct hits;
 struct past;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "record/chains.h"
+#include "callchain/callchain.h"
 
 /* What a finished recording comes to. */
 struct summary {

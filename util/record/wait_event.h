@@ -2,7 +2,7 @@
 #ifndef DENET_RECORD_WAIT_EVENT_H
 #define DENET_RECORD_WAIT_EVENT_H
 
-#include "perfdata/writer.h"
+#include "output/perfdata/writer.h"
 #include "sample.h"
 
 /* Fills in the fields of denet:offcpu_wait for a sample that has a reason. */

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "host/living.h"
+#include "host/live_thread.h"
 
 /* O_PATH finds a file without opening it: devices and FIFOs notice nothing. */
 int root_open__resolve(int root_fd, const char *path)

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/jobs.h"
-#include "host/living.h"
+#include "host/live_thread.h"
 
 /* What is left of a line while it is parsed. */
 struct cursor {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/exchange.h"
+#include "unwind/shm_ring.h"
 #include "unwind/regs.h"
-#include "unwind/space.h"
+#include "unwind/address_space.h"
 
 /*
  * What the entries of an exchange hold. Both sides are one program, of which one is a copy of the

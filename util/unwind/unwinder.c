@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "unwind/heap.h"
-#include "unwind/images.h"
+#include "unwind/dsos.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
 #define MAX_SESSIONS 256

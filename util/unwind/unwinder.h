@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "unwind/regs.h"
-#include "unwind/space.h"
+#include "unwind/address_space.h"
 
 /*
  * Unwinds user stacks from registers and a copy of the stack, by the call frame information

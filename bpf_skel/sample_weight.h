@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The draw: which of the short blocks are sampled, and for how much time each of them
+ * stands. Compiled by clang -target bpf and by gcc, so that its statistics can be tested
+ * with a million blocks and a fixed seed.
+ */
+#ifndef DENET_SAMPLE_WEIGHT_H
+#define DENET_SAMPLE_WEIGHT_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+/* Greater periods would not fit into the multiplication. */
+#define DRAW_MAX_PERIOD_NS 4000000000ULL
+
+/*
+ * 32 random bits by xorshift64* (Marsaglia 2003, Vigna 2014): a few cycles, where the
+ * kernel's own generator costs a call. The state must not be 0.
+ */
+static inline __u32 draw__random(__u64 *state)
+{
+	__u64 x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return (__u32)((x * 0x2545f4914f6cdd1dULL) >> 32);
+}
+
+/* A state for each CPU out of one seed; never 0. */
+static inline __u64 draw__seed(__u64 seed, __u32 cpu)
+{
+	__u64 x = seed + (cpu + 1ULL) * 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ? x : 1;
+}
+
+/*
+ * For how many ns a block of ns stands, 0: it is not drawn. A block of at least a period
+ * always comes, with its own length; a shorter one comes with the probability ns / period
+ * and then stands for a period. So the expectation is ns whatever the length, which makes
+ * every sum of samples unbiased; and no other way to keep as many blocks has less variance
+ * (threshold sampling: Duffield, Lund, Thorup 2005). The variance of a block is
+ * ns * (period - ns), of which period * (period - ns) is the estimate where it was drawn.
+ */
+static inline __u64 draw__weight(__u64 *state, __u64 ns, __u64 period)
+{
+	if (ns >= period)
+		return ns;
+	return (draw__random(state) * period) >> 32 < ns ? period : 0;
+}
+
+#endif /* DENET_SAMPLE_WEIGHT_H */

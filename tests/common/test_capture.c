@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/test_capture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "record/parse.h"
+
+const char *session__refused(void)
+{
+	if (geteuid())
+		return "not root: BPF programs cannot be loaded";
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SOCKET_FILTER, NULL) != 1)
+		return "the kernel refuses BPF programs, even to root";
+	return NULL;
+}
+
+static int copy_frames(struct frames *to, const struct frames *from)
+{
+	uint64_t *ips = NULL;
+
+	*to = *from;
+	if (from->nr) {
+		ips = malloc(from->nr * sizeof(*ips));
+		if (!ips)
+			return -ENOMEM;
+		memcpy(ips, from->ips, from->nr * sizeof(*ips));
+	}
+	to->ips = ips;
+	return 0;
+}
+
+/* In one piece with its bytes and registers, so that one free() is enough. */
+static struct user_copy *copy_user_copy(const struct user_copy *from)
+{
+	size_t size = sizeof(struct user_copy) + USER_COPY_REGS * sizeof(uint64_t) + from->nr;
+	struct user_copy *copy = malloc(size);
+	uint64_t *regs = (uint64_t *)(copy + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(regs, from->regs, USER_COPY_REGS * sizeof(*regs));
+	memcpy(regs + USER_COPY_REGS, from->bytes, from->nr);
+	*copy = (struct user_copy){ regs, regs + USER_COPY_REGS, from->nr };
+	return copy;
+}
+
+static int take_sample(void *ctx, const struct sample *sample)
+{
+	struct session *session = ctx;
+	struct sample *copy;
+	int err;
+
+	if (session->nr == session->capacity) {
+		size_t capacity = session->capacity ? 2 * session->capacity : 1024;
+		struct sample *grown = realloc(session->samples, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		session->samples = grown;
+		session->capacity = capacity;
+	}
+	/*
+	 * What ended before the previous drain began was due in that one, but for what a CPU was
+	 * about to add to a window when that drain ended it: it went to the next one.
+	 */
+	session->late += sample->time < session->began[1];
+	session->stale += sample->time < session->began[2];
+	copy = &session->samples[session->nr];
+	*copy = *sample;
+	copy->user.ips = NULL;
+	copy->copy = NULL;
+	err = copy_frames(&copy->kernel, &sample->kernel);
+	if (err)
+		return err;
+	err = copy_frames(&copy->user, &sample->user);
+	session->nr++;
+	if (!err && sample->copy) {
+		copy->copy = copy_user_copy(sample->copy);
+		if (!copy->copy)
+			return -ENOMEM;
+	}
+	if (!err && sample->reason) {
+		struct reason *reason = malloc(sizeof(*reason));
+
+		copy->reason = reason;
+		if (!reason)
+			return -ENOMEM;
+		*reason = *sample->reason;
+	}
+	return err;
+}
+
+static int take_sideband(void *ctx, const void *event, size_t size, uint64_t time)
+{
+	struct session *session = ctx;
+
+	(void)event;
+	(void)size;
+	(void)time;
+	session->sideband++;
+	return 0;
+}
+
+static int take_lost(void *ctx, uint64_t records, uint32_t cpu)
+{
+	struct session *session = ctx;
+
+	(void)cpu;
+	session->lost += records;
+	return 0;
+}
+
+/* The way that the environment asks for; an unknown name is an error, not the default. */
+static int choose_way(struct capture_options *options)
+{
+	const char *name = getenv("DENET_TEST_WAY");
+
+	return name && options->way == CAPTURE_WAY_AUTO ?
+		       parse__capture_way(name, &options->way) :
+		       0;
+}
+
+int session__open(struct session *session, const struct capture_options *options)
+{
+	struct capture_options chosen = *options;
+	int err = choose_way(&chosen);
+
+	memset(session, 0, sizeof(*session));
+	session->sink = (struct capture_sink){
+		.ctx = session,
+		.sample = take_sample,
+		.sideband = take_sideband,
+		.lost = take_lost,
+	};
+	if (err)
+		return err;
+	session->capture = capture__new(&chosen, &session->sink, &err);
+	if (!session->capture)
+		return err ? err : -EINVAL;
+	session->at_switch_out = capture__way(session->capture) == CAPTURE_WAY_SWITCH_OUT;
+	err = init_switches__read(&session->init);
+	return err ? err : capture__start(session->capture);
+}
+
+int session__open_process(struct session *session, struct capture_options *options,
+			  const struct workload *workload)
+{
+	options->pids = &workload->pid;
+	options->nr_pids = 1;
+	return session__open(session, options);
+}
+
+int session__drain(struct session *session)
+{
+	session->drains++;
+	session->began[2] = session->began[1];
+	session->began[1] = session->began[0];
+	session->began[0] = clock__now_ns();
+	return capture__drain(session->capture);
+}
+
+int session__poll(struct session *session, int timeout_ms, int wake_fd)
+{
+	int n = capture__poll(session->capture, timeout_ms, wake_fd);
+
+	if (n < 0 && n != -EINTR)
+		return n;
+	if (!capture__wants_drain(session->capture))
+		return 0;
+	session->wanted_drains++;
+	return session__drain(session);
+}
+
+int session__pass_time(struct session *session, int ms)
+{
+	uint64_t end = clock__now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
+	int err = 0;
+
+	while (!err && clock__now_ns() < end)
+		err = session__poll(session, 10, -1);
+	return err;
+}
+
+int session__run_until(struct session *session, struct workload *workload, int window_ms,
+		       const char *word)
+{
+	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = clock__now_ns() + window;
+	int err = workload__go(workload);
+
+	while (!err) {
+		int ended = workload__read(workload);
+
+		if (ended < 0)
+			return ended;
+		if (word && !strcmp(workload->said, word))
+			return 0;
+		if (ended)
+			return word ? -EPIPE : 0;
+		err = session__poll(session, window_ms ? window_ms : 100, workload->out);
+		if (!err && window && clock__now_ns() >= next) {
+			err = session__drain(session);
+			next = clock__now_ns() + window;
+		}
+	}
+	return err;
+}
+
+int session__run(struct session *session, struct workload *workload, int window_ms)
+{
+	int err = session__run_until(session, workload, window_ms, NULL);
+
+	return err ? err : workload__finish(workload);
+}
+
+int session__close(struct session *session)
+{
+	int err = capture__stop(session->capture, 2000);
+	struct init_switches init = { 0 };
+
+	if (!err)
+		err = init_switches__read(&init);
+	session->init_stretches = init_switches__stretches(&session->init, &init);
+	init_switches__free(&init);
+	if (!err)
+		err = capture__stats(session->capture, &session->stats);
+	capture__delete(session->capture);
+	session->capture = NULL;
+	return err;
+}
+
+uint64_t session__hidden(const struct session *session)
+{
+	return session->at_switch_out ? session->init_stretches : 0;
+}
+
+void session__free(struct session *session)
+{
+	capture__delete(session->capture);
+	for (size_t i = 0; i < session->nr; i++) {
+		free((void *)session->samples[i].kernel.ips);
+		free((void *)session->samples[i].user.ips);
+		free((void *)session->samples[i].reason);
+		free((void *)session->samples[i].copy);
+	}
+	free(session->samples);
+	init_switches__free(&session->init);
+	memset(session, 0, sizeof(*session));
+}
+
+bool frames__call(const struct frames *frames, const struct symbols *symbols, const char *function)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		const char *name = symbols__name(symbols, frames->ips[i]);
+
+		if (name && !strcmp(name, function))
+			return true;
+	}
+	return false;
+}
+
+const char *frames__leaf(const struct frames *frames, const struct symbols *symbols)
+{
+	const char *name = frames->nr ? symbols__name(symbols, frames->ips[0]) : NULL;
+
+	return name ? name : "?";
+}
+
+bool session__matches(const struct sample *sample, const struct session_filter *filter)
+{
+	if (filter->pid && sample->pid != (uint32_t)filter->pid)
+		return false;
+	if (filter->tid && sample->tid != (uint32_t)filter->tid)
+		return false;
+	if (filter->states && !strchr(filter->states, sample->state))
+		return false;
+	return !filter->function || frames__call(&sample->user, filter->user, filter->function);
+}
+
+struct capture_tally session__sum(const struct session *session,
+				  const struct session_filter *filter)
+{
+	struct capture_tally sum = { 0 };
+
+	for (size_t i = 0; i < session->nr; i++) {
+		if (!session__matches(&session->samples[i], filter))
+			continue;
+		sum.count += session->samples[i].count;
+		sum.ns += session->samples[i].period;
+	}
+	return sum;
+}
+
+static void frames__print(const struct frames *frames, const struct symbols *symbols)
+{
+	for (uint32_t i = 0; i < frames->nr; i++) {
+		const char *name = symbols ? symbols__name(symbols, frames->ips[i]) : NULL;
+
+		fprintf(stderr, "#   %016" PRIx64 " %s\n", frames->ips[i], name ? name : "?");
+	}
+}
+
+void sample__print(const struct sample *sample, const struct symbols *kernel,
+		   const struct symbols *user)
+{
+	fprintf(stderr,
+		"# pid %u tid %u cpu %u state %c%s period %" PRIu64 " count %" PRIu64
+		" time %" PRIu64 "%s\n",
+		sample->pid, sample->tid, sample->cpu, sample->state, sample->preempted ? "+" : "",
+		sample->period, sample->count, sample->time,
+		sample->still_blocked ? " still blocked" : "");
+	frames__print(&sample->kernel, kernel);
+	fprintf(stderr, "#   --\n");
+	frames__print(&sample->user, user);
+}
+
+/* lost_stack is a part of accumulated, so it is not a fate of its own. */
+#define FATES_SUM(stats, field)                                                                    \
+	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
+	 (stats)->not_drawn.field +                                                                \
+	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
+	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
+	 (stats)->filtered_idle.field + (stats)->in_histogram.field +                              \
+	 (stats)->lost_ring.field + (stats)->lost_internal.field)
+
+int64_t stats__unaccounted_count(const struct capture_stats *stats)
+{
+	return (int64_t)(stats->seen.count - FATES_SUM(stats, count));
+}
+
+int64_t stats__unaccounted_ns(const struct capture_stats *stats)
+{
+	return (int64_t)(stats->seen.ns - FATES_SUM(stats, ns));
+}
+
+void stats__print(const struct capture_stats *stats)
+{
+	const struct {
+		const char *name;
+		struct capture_tally tally;
+	} lines[] = {
+		{ "seen", stats->seen },
+		{ "direct", stats->direct },
+		{ "accumulated", stats->accumulated },
+		{ "in the histogram", stats->in_histogram },
+		{ "in flight", stats->in_flight },
+		{ "filtered (state)", stats->filtered_state },
+		{ "filtered (min)", stats->filtered_min },
+		{ "filtered (max)", stats->filtered_max },
+		{ "filtered (idle)", stats->filtered_idle },
+		{ "filtered (blocked)", stats->filtered_blocked },
+		{ "lost (ring)", stats->lost_ring },
+		{ "lost (internal)", stats->lost_internal },
+		{ "stack lost", stats->lost_stack },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		fprintf(stderr, "# %-18s %10" PRIu64 " %16" PRIu64 " ns\n", lines[i].name,
+			lines[i].tally.count, lines[i].tally.ns);
+	fprintf(stderr,
+		"# unseen switches %" PRIu64 " births %" PRIu64 " deaths %" PRIu64
+		" full entries %" PRIu64 " full stacks %" PRIu64 " windows %" PRIu64
+		" map bytes %" PRIu64 "\n",
+		stats->unseen_switches, stats->unseen_births, stats->unseen_deaths,
+		stats->full_entries, stats->full_stacks, stats->windows, stats->bpf_map_bytes);
+}

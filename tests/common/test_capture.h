@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TESTS_COMMON_TEST_CAPTURE_H
+#define DENET_TESTS_COMMON_TEST_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "common/switches.h"
+#include "common/symbols.h"
+#include "common/workload.h"
+
+/*
+ * A capture that a test drives: every sample it delivers is kept, with its frames. The
+ * capture itself is the one that the program uses.
+ */
+struct session {
+	struct capture *capture;
+	struct capture_sink sink;
+	struct capture_stats stats; /* filled in by session__close() */
+	struct sample *samples;	    /* frames are copies */
+	size_t nr;
+	size_t capacity;
+	uint64_t sideband;
+	uint64_t lost;		/* records, as the sink heard */
+	uint64_t drains;	/* by the session */
+	uint64_t wanted_drains; /* of these, because the capture asked */
+	uint64_t began[3]; /* CLOCK_MONOTONIC at which the last drains began, the latest first */
+	uint64_t late;	/* samples that came after the drain of their window: take_sample() */
+	uint64_t stale; /* and those that came later than that */
+	struct init_switches init; /* as it was when this was opened */
+	uint64_t init_stretches; /* of process 1 on a CPU meanwhile, at most */
+	bool at_switch_out; /* stacks are walked there, and returns are seen only there */
+};
+
+/* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
+const char *session__refused(void);
+
+/*
+ * Makes and starts a capture. 0 or -errno; the capture has said why. Options that leave the
+ * way open get that of the environment's DENET_TEST_WAY, a name as --capture has it.
+ */
+int session__open(struct session *session, const struct capture_options *options);
+
+/* The same for one process, with no other option changed. */
+int session__open_process(struct session *session, struct capture_options *options,
+			  const struct workload *workload);
+
+/* Reads for one round: polls (timeout_ms at most) and drains if the capture wants it. */
+int session__poll(struct session *session, int timeout_ms, int wake_fd);
+
+/* Ends the window now. */
+int session__drain(struct session *session);
+
+/* Reads for that long, without drains. */
+int session__pass_time(struct session *session, int ms);
+
+/*
+ * Lets the workload go and reads until it has ended, with a drain every window_ms (0:
+ * only when the capture asks). 0, or -errno, or its exit status.
+ */
+int session__run(struct session *session, struct workload *workload, int window_ms);
+
+/* The same until the workload says word; it has not ended then. 0 or -errno. */
+int session__run_until(struct session *session, struct workload *workload, int window_ms,
+		       const char *word);
+
+/* Stops, fills in the stats and deletes the capture; the samples stay. 0 or -errno. */
+int session__close(struct session *session);
+
+/*
+ * How many returns of threads to a CPU the capture cannot have seen on this machine: none
+ * where it sees them in the threads' own context, see struct init_switches.
+ */
+uint64_t session__hidden(const struct session *session);
+
+/* Frees all; also an open session. */
+void session__free(struct session *session);
+
+/* Which samples are meant; a field that is 0 or NULL allows any. */
+struct session_filter {
+	pid_t pid;
+	pid_t tid;
+	const char *states;	     /* one of these letters */
+	const char *function;	     /* a user frame is in this function */
+	const struct symbols *user; /* where function is looked up */
+};
+
+bool session__matches(const struct sample *sample, const struct session_filter *filter);
+
+/* Blocks and ns of all samples that match. */
+struct capture_tally session__sum(const struct session *session,
+				  const struct session_filter *filter);
+
+/* True if one of the frames is in the function. */
+bool frames__call(const struct frames *frames, const struct symbols *symbols, const char *function);
+
+/* The name of the leaf, "?" if it has none. */
+const char *frames__leaf(const struct frames *frames, const struct symbols *symbols);
+
+/* Prints a sample on stderr, for a test that fails. NULL symbols: addresses. */
+void sample__print(const struct sample *sample, const struct symbols *kernel,
+		   const struct symbols *user);
+
+/* seen less everything that a block may become: 0 is conservation. */
+int64_t stats__unaccounted_count(const struct capture_stats *stats);
+int64_t stats__unaccounted_ns(const struct capture_stats *stats);
+void stats__print(const struct capture_stats *stats);
+
+#endif /* DENET_TESTS_COMMON_TEST_CAPTURE_H */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/accounts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *cpu)
+{
+	sum->seen.count += cpu->seen.count;
+	sum->seen.ns += cpu->seen.ns;
+	for (int i = 0; i < WIRE_FATE_MAX; i++) {
+		sum->fate[i].count += cpu->fate[i].count;
+		sum->fate[i].ns += cpu->fate[i].ns;
+	}
+	sum->unseen += cpu->unseen;
+	sum->lost_stacks += cpu->lost_stacks;
+	sum->full_entries += cpu->full_entries;
+	sum->full_stacks += cpu->full_stacks;
+	sum->lost_reasons += cpu->lost_reasons;
+	sum->copies += cpu->copies;
+	sum->lost_copies += cpu->lost_copies;
+	sum->ringless_copies += cpu->ringless_copies;
+	sum->compat_copies += cpu->compat_copies;
+	sum->unread_copies += cpu->unread_copies;
+	sum->no_stack.count += cpu->no_stack.count;
+	sum->no_stack.ns += cpu->no_stack.ns;
+}
+
+int accounts__sum(const struct bpf_map *map, struct wire_accounts *sum)
+{
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int nr = libbpf_num_possible_cpus();
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	*sum = (struct wire_accounts){ 0 };
+	values = nr > 0 ? calloc((size_t)nr, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (int i = 0; i < nr && !err; i++)
+		add_accounts(sum,
+			     &((const struct wire_cpu *)(const void *)(values + (size_t)i * stride))
+				      ->accounts);
+	free(values);
+	return err;
+}
+
+static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
+{
+	for (int i = 0; i < WIRE_HIST_BUCKETS; i++) {
+		sum->buckets[i].count += cpu->buckets[i].count;
+		sum->buckets[i].ns += cpu->buckets[i].ns;
+	}
+}
+
+int accounts__hist(const struct bpf_map *map, struct wire_hist *rows)
+{
+	int nr = libbpf_num_possible_cpus(), err = 0;
+	struct wire_hist *cpus;
+
+	cpus = nr > 0 ? calloc((size_t)nr, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return -ENOMEM;
+	for (__u32 state = 0; state < WIRE_STATE_MAX && !err; state++) {
+		rows[state] = (struct wire_hist){ 0 };
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &state, cpus))
+			err = -errno;
+		for (int i = 0; i < nr && !err; i++)
+			add_hist(&rows[state], &cpus[i]);
+	}
+	free(cpus);
+	return err;
+}
+
+int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint64_t *kept)
+{
+	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	int possible = libbpf_num_possible_cpus();
+	const struct wire_cpu *cpu;
+	__u32 zero = 0;
+	char *values;
+	int err = 0;
+
+	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+		err = -errno;
+	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
+		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
+		counts[i] += cpu->accounts.seen.count;
+		*kept += cpu->accounts.fate[WIRE_FATE_DIRECT].count +
+			 cpu->accounts.fate[WIRE_FATE_ACCUMULATED].count;
+	}
+	free(values);
+	return err;
+}
+
+uint64_t accounts__map_bytes(const struct bpf_map *map)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	}
+	fclose(file);
+	return bytes;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/irq_ranges.h"
+
+#include "base/log.h"
+#include "capture/capture.h"
+
+_Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
+		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
+	       "two pids with two names each");
+
+/* Where a function begins; 0: there is none. */
+static uint64_t start_of(const struct kallsyms *kallsyms, const char *name)
+{
+	uint64_t start, end;
+
+	return kallsyms__range(kallsyms, name, &start, &end) ? 0 : start;
+}
+
+static void find_ranges(struct wire_waker *waker, const struct kallsyms *kallsyms)
+{
+	uint64_t start, end;
+
+	/* On x86 the section holds the exceptions as well, in front of the interrupts: a page
+	 * fault is what the thread itself does. */
+	start = start_of(kallsyms, "asm_common_interrupt");
+	if (!start)
+		start = start_of(kallsyms, "__irqentry_text_start");
+	end = start_of(kallsyms, "__irqentry_text_end");
+	if (start && start < end) {
+		waker->interrupt_start = start;
+		waker->interrupt_end = end;
+	}
+	if (!kallsyms__range(kallsyms, "__local_bh_enable_ip", &start, &end)) {
+		waker->bh_start = start;
+		waker->bh_end = end;
+	}
+}
+
+void waker__settle(struct wire_waker *waker, const struct kallsyms *kallsyms)
+{
+	*waker = (struct wire_waker){ 0 };
+	if (kallsyms && !kallsyms__hidden(kallsyms))
+		find_ranges(waker, kallsyms);
+	if (!waker->interrupt_start)
+		pr_warn("the kernel does not tell where its interrupts enter: what they wake "
+			"seems to be woken by the thread that they interrupt");
+}

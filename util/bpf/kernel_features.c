@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/kernel_features.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/sysctl.h"
+#include "wire.h"
+
+/* The number of arguments of a raw tracepoint, without its context; -1: there is none. */
+static int tracepoint_args(const struct btf *btf, const char *name)
+{
+	const struct btf_type *type;
+	char typedef_name[64];
+	int id;
+
+	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	type = btf__type_by_id(btf, type->type);
+	return (int)btf_vlen(type) - 1;
+}
+
+/* Whether the kernel's list of BPF helpers has one of this name. */
+static bool has_helper(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
+	const struct btf_type *type;
+
+	if (id < 0)
+		return false;
+	type = btf__type_by_id(btf, (__u32)id);
+	for (int i = 0; i < btf_vlen(type); i++) {
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), name))
+			return true;
+	}
+	return false;
+}
+
+/* Registers are known on x86-64 only. */
+static bool has_registers(const struct btf *btf)
+{
+#ifdef __x86_64__
+	return has_helper(btf, "BPF_FUNC_task_pt_regs");
+#else
+	(void)btf;
+	return false;
+#endif
+}
+
+static bool has_full_depth(void)
+{
+	int64_t most = 0;
+
+	return !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
+}
+
+int offer__read(struct offer *offer)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int args;
+
+	*offer = (struct offer){ .has_btf = btf };
+	if (!btf)
+		return errno ? -errno : -ENOENT;
+	args = tracepoint_args(btf, "sched_switch");
+	offer->has_scheduler = args >= 0;
+	offer->has_state = args >= 4;
+	offer->has_exit_tp = tracepoint_args(btf, "sched_exit_tp") >= 1;
+	offer->has_sched_in =
+		btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
+	offer->has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
+	offer->has_user_memory = has_helper(btf, "BPF_FUNC_copy_from_user_task");
+	offer->has_registers = has_registers(btf);
+	offer->quick_frames = offer->has_registers && has_full_depth();
+	btf__free(btf);
+	return 0;
+}

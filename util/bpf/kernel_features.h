@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_BPF_KERNEL_FEATURES_H
+#define DENET_BPF_KERNEL_FEATURES_H
+
+#include <stdbool.h>
+
+/*
+ * What this kernel offers to the programs, by what its BTF says it has, never by its version.
+ * Whether it also takes what it has is found out by trying.
+ */
+struct offer {
+	bool has_btf;          /* /sys/kernel/btf/vmlinux is there and can be read */
+	bool has_scheduler;    /* the tracepoint sched_switch */
+	bool has_state;        /* which tells the state of who leaves the CPU */
+	bool has_exit_tp;      /* the tracepoint sched_exit_tp */
+	bool has_sched_in;     /* __perf_event_task_sched_in, for fentry */
+	bool has_task_storage; /* the helper bpf_task_storage_get */
+	bool has_user_memory;  /* and bpf_copy_from_user_task */
+	bool has_registers;    /* and bpf_task_pt_regs, of a machine whose registers we know */
+	/*
+	 * The programs may walk user frames themselves. A limit below ours is the administrator's,
+	 * and the kernel's own walk heeds it.
+	 */
+	bool quick_frames;
+};
+
+/* 0, or a negative errno: there is no BTF, and so nothing that is known. */
+int offer__read(struct offer *offer);
+
+#endif /* DENET_BPF_KERNEL_FEATURES_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/task_iter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Reads an iterator's descriptor to its end, handing over what each read brings. */
+static int read_all(int fd, iterator_fn fn, void *ctx)
+{
+	static const size_t room = 256 * 1024;
+	char *data = malloc(room);
+	ssize_t len;
+	int err = 0;
+
+	if (!data)
+		return -ENOMEM;
+	while (!err) {
+		len = read(fd, data, room);
+		if (len < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (len <= 0) {
+			err = len < 0 ? -errno : 0;
+			break;
+		}
+		err = fn ? fn(ctx, data, (size_t)len) : 0;
+	}
+	free(data);
+	return err;
+}
+
+int iterator__run(struct bpf_program *program, iterator_fn fn, void *ctx)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : 0;
+	if (!err) {
+		err = read_all(fd, fn, ctx);
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return err;
+}

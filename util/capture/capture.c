@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "capture/decode.h"
+#include "bpf/irq_ranges.h"
+#include "bpf/target_filter.h"
+#include "host/sysctl.h"
+
+/* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
+ * worst storm, which is how long a reader may have to wait for a CPU. */
+#define RING_PAGES 256
+#define RING_PAGES_OF_STORM 1024
+/* With copies of stacks, some hundred threads that come back at once bring megabytes; as much
+ * as this for all CPUs together, where that is more. */
+#define RING_PAGES_OF_COPIES 4096
+#define RING_PAGES_OF_ALL 16384
+/* A recording whose threshold or period is lower takes the latter. */
+#define STORM_NS NSEC_PER_MSEC
+/* The descriptors of a recording, but for those of the rings: with room to spare. */
+#define DESCRIPTORS 64
+
+_Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
+_Static_assert(CAPTURE_MAX_COPY == WIRE_MAX_COPY, "one limit with two names");
+
+uint32_t capture__state_bit(char letter)
+{
+	for (uint32_t state = 0; state < WIRE_STATE_X; state++) {
+		if (decode__state(state) == letter)
+			return 1U << state;
+	}
+	return 0;
+}
+
+uint32_t capture__all_states(void)
+{
+	return ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
+}
+
+void capture_options__init(struct capture_options *options)
+{
+	*options = (struct capture_options){
+		.threshold_ns = 500 * NSEC_PER_MSEC,
+		.max_ns = UINT64_MAX,
+		.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,
+		.max_frames = WIRE_MAX_FRAMES,
+		.kernel_stacks = true,
+		.user_stacks = true,
+	};
+}
+
+bool capture__reasons(const struct capture_options *options)
+{
+	return options->reasons || options->idle;
+}
+
+static struct wire_settings make_settings(const struct capture_options *options)
+{
+	return (struct wire_settings){
+		.min_ns = options->min_ns,
+		.max_ns = options->max_ns,
+		.states = options->states,
+		.own_pid = (uint32_t)getpid(),
+		.seed = options->seed,
+		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
+								    : WIRE_MAX_FRAMES,
+		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
+		.copy_chosen = options->copy_chosen,
+		.all = options->all,
+		.kernel_threads = options->kernel_threads,
+		.no_inherit = options->no_inherit,
+		.kernel_stacks = options->kernel_stacks,
+		.user_stacks = options->user_stacks,
+		.split_runqueue = options->split_runqueue,
+		.wakers = options->wakers,
+		.reasons = capture__reasons(options),
+		.histogram = options->histogram,
+	};
+}
+
+static int connect_rings(struct capture *capture)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
+		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
+					 rings__fd(capture->rings, i));
+	if (!capture->options.all)
+		rings__set_bell(capture->rings, roster__bell(programs__roster(capture->programs)));
+	return err;
+}
+
+static int set_late_ring(void *ctx, unsigned int cpu, int fd)
+{
+	const struct capture *capture = ctx;
+
+	return programs__set_ring(capture->programs, cpu, fd);
+}
+
+int capture__update_rings(struct capture *capture)
+{
+	return rings__update(capture->rings, set_late_ring, capture);
+}
+
+/* The lists are the caller's; nothing needs them after this. */
+static int add_targets(struct capture *capture)
+{
+	struct capture_options *options = &capture->options;
+	int err = who__add(options, programs__roster(capture->programs));
+
+	options->pids = options->tids = NULL;
+	options->uids = NULL;
+	options->groups = NULL;
+	options->cpu_bits = NULL;
+	return err;
+}
+
+/* Without addresses chains keep the tracer's frames: said, but no reason to stop. */
+static void make_trim(struct capture *capture)
+{
+	if (!capture->options.kernel_stacks)
+		return;
+	capture->trim = trim__new(kernel__symbols(&capture->kernel));
+	if (!trim__works(capture->trim))
+		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
+			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+			"kernel.perf_event_paranoid=1`");
+	if (capture->options.raw_frames) {
+		trim__delete(capture->trim);
+		capture->trim = NULL;
+	}
+}
+
+/*
+ * What chains are cut and judged by. It takes the kernel long to list its symbols: a recording
+ * of all begins before that, since all processes are looked at then, too. But a target that was
+ * named may fill a ring meanwhile, and nobody waits for the others.
+ */
+static void read_symbols(struct capture *capture)
+{
+	make_trim(capture);
+	if (capture__reasons(&capture->options))
+		reason_symbols__init(&capture->symbols, kernel__symbols(&capture->kernel));
+	else
+		kernel__drop(&capture->kernel);
+}
+
+/* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
+static int reserve_descriptors(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t limit = 0;
+	int err = descriptors__reserve(DESCRIPTORS + 2 * (size_t)(cpus > 0 ? cpus : 1), &limit);
+
+	if (err)
+		pr_err("no descriptors left: a recording takes %d and two for each CPU, and the "
+		       "limit is %" PRIu64 "; raise `ulimit -n`",
+		       DESCRIPTORS, limit);
+	return err;
+}
+
+static uint32_t pages_for_copies(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t pages = RING_PAGES_OF_COPIES;
+
+	while (pages > RING_PAGES_OF_STORM && cpus > RING_PAGES_OF_ALL / (long)pages)
+		pages /= 2;
+	return pages;
+}
+
+static uint32_t ring_pages(const struct capture_options *options)
+{
+	if (options->ring_pages)
+		return options->ring_pages;
+	if (options->copy_bytes)
+		return pages_for_copies();
+	if (options->threshold_ns < STORM_NS)
+		return RING_PAGES_OF_STORM;
+	return options->period_ns && options->period_ns < STORM_NS ? RING_PAGES_OF_STORM
+								   : RING_PAGES;
+}
+
+/* Frame pointers are what is left then. */
+static void explain_copies(const struct capture *capture)
+{
+	if (programs__way(capture->programs) == CAPTURE_WAY_SWITCH_OUT)
+		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
+			"cannot be copied (-v tells why); frame pointers are followed instead");
+	else
+		pr_warn("no copies of user stacks: the kernel does not hand out user registers "
+			"(that takes Linux 5.15, on x86-64); frame pointers are followed instead");
+}
+
+static int build(struct capture *capture)
+{
+	struct wire_settings settings = make_settings(&capture->options);
+	int err = reserve_descriptors();
+
+	if (!err)
+		err = who__settle(&settings, &capture->options);
+	if (err)
+		return err;
+	if (capture->options.wakers)
+		waker__settle(&settings.waker, kernel__symbols(&capture->kernel));
+	capture->programs = programs__new(&settings, capture->options.way,
+					  who__targets(&capture->options), &err);
+	if (!capture->programs)
+		return err;
+	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
+	if (settings.copy_bytes && !programs__copies(capture->programs))
+		explain_copies(capture);
+	capture->rings = rings__new(ring_pages(&capture->options), capture->options.wake_bytes,
+				    capture->options.data_maps, &err);
+	if (!capture->rings)
+		return err;
+	capture->spare = spare__new(programs__spare(capture->programs), &err);
+	if (!capture->spare) {
+		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
+		return err;
+	}
+	capture->sideband =
+		sideband__new(capture->all_tasks, capture->options.no_inherit, getpid());
+	capture->stacks[0] = stacks__new();
+	capture->stacks[1] = stacks__new();
+	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
+		return -ENOMEM;
+	if (!capture->options.all)
+		read_symbols(capture);
+	err = connect_rings(capture);
+	return err ? err : add_targets(capture);
+}
+
+struct capture *capture__new(const struct capture_options *options, const struct capture_sink *sink,
+			     int *err)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+
+	if (!capture) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	capture->options = *options;
+	capture->all_tasks = options->all || options->wakers;
+	capture->sink = *sink;
+	cost__init(&capture->cost);
+	*err = build(capture);
+	if (*err) {
+		capture__delete(capture);
+		return NULL;
+	}
+	return capture;
+}
+
+void capture__delete(struct capture *capture)
+{
+	if (!capture)
+		return;
+	cost__free(&capture->cost);
+	programs__delete(capture->programs);
+	rings__delete(capture->rings);
+	spare__delete(capture->spare);
+	sideband__delete(capture->sideband);
+	trim__delete(capture->trim);
+	stacks__delete(capture->stacks[0]);
+	stacks__delete(capture->stacks[1]);
+	for (int i = 0; i < 2; i++)
+		reason_store__free(&capture->reasons[i]);
+	copies__free(&capture->copies);
+	kernel__drop(&capture->kernel);
+	queue__free(&capture->queue);
+	buffer__free(&capture->tasks);
+	buffer__free(&capture->aligned);
+	free(capture);
+}
+
+int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *bounds)
+{
+	return kernel__bounds(&capture->kernel, bounds);
+}
+
+/* Keeps what the iterator says of the tasks that live. */
+static int keep_tasks(void *ctx, const void *data, size_t size)
+{
+	struct capture *capture = ctx;
+	struct capture_task task;
+	struct wire_task wire;
+	int err = 0;
+
+	for (size_t at = 0; at + sizeof(wire) <= size && !err; at += sizeof(wire)) {
+		memcpy(&wire, (const char *)data + at, sizeof(wire));
+		if (wire.flags & WIRE_TASK_OWN)
+			continue;
+		task = (struct capture_task){
+			.pid = (pid_t)wire.pid,
+			.tid = (pid_t)wire.tid,
+			.ppid = (pid_t)wire.ppid,
+			.target = wire.flags & WIRE_TASK_TARGET,
+			.kthread = wire.flags & WIRE_TASK_KTHREAD,
+		};
+		memcpy(task.comm, wire.comm, sizeof(task.comm));
+		task.comm[sizeof(task.comm) - 1] = '\0';
+		err = buffer__append(&capture->tasks, &task, sizeof(task));
+		if (!err && task.target && !capture->all_tasks)
+			err = sideband__add(capture->sideband, task.pid, task.tid);
+	}
+	return err;
+}
+
+int capture__start(struct capture *capture)
+{
+	int err;
+
+	/* Nobody would read of names and maps. */
+	err = capture->options.histogram ? 0 : rings__enable(capture->rings);
+	if (err) {
+		pr_err("cannot switch the side band on: %s", strerror(-err));
+		return err;
+	}
+	err = programs__attach(capture->programs);
+	if (err)
+		return err;
+	err = programs__enlist(capture->programs, keep_tasks, capture);
+	if (err) {
+		pr_err("cannot go over the tasks that live: %s", strerror(-err));
+		return err;
+	}
+	if (!capture->options.delayed)
+		err = capture__begin(capture);
+	capture->started = !err;
+	if (!err && capture->options.all)
+		read_symbols(capture);
+	return err;
+}
+
+int capture__begin(struct capture *capture)
+{
+	int err = programs__begin(capture->programs, &capture->stats.start_ns);
+
+	if (err)
+		pr_err("cannot stamp the tasks that sleep: %s", strerror(-err));
+	capture->begun = !err;
+	return err;
+}
+
+void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t threshold_ns)
+{
+	programs__set_sampling(capture->programs, period_ns, threshold_ns);
+}
+
+const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr)
+{
+	*nr = capture->tasks.len / sizeof(struct capture_task);
+	return (const struct capture_task *)(const void *)capture->tasks.data;
+}
+
+/*
+ * The kernel writes a LOST record in front of the next record that fits. What was lost
+ * after the last one is known from the programs' accounts only.
+ */
+static int report_last_losses(struct capture *capture)
+{
+	struct wire_accounts sum, wakeups;
+	uint64_t lost;
+	int err;
+
+	err = programs__accounts(capture->programs, &sum, &wakeups);
+	if (err)
+		return err;
+	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
+	       sum.lost_copies + wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
+	if (lost <= capture->stats.lost_records)
+		return 0;
+	lost -= capture->stats.lost_records;
+	capture->stats.lost_records += lost;
+	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost, 0) : 0;
+}
+
+/* Ends what is under way; after this the accounts don't move any more. */
+static int close_up(struct capture *capture, int deadline_ms)
+{
+	int results[6], i = 0;
+
+	results[i++] = programs__close(capture->programs, capture->stats.end_ns);
+	results[i++] = capture__report_blocked(capture, deadline_ms);
+	results[i++] = programs__end(capture->programs);
+	/* Both generations may hold sums: the swap of the second drain takes the other. */
+	results[i++] = capture__drain(capture);
+	results[i++] = capture__drain(capture);
+	/* The rings are empty, so nothing older can come. */
+	results[i++] = capture__give_sideband(capture, UINT64_MAX);
+	/* Each is tried, whatever became of the one before; the first failure is told. */
+	for (i = 0; i < 6; i++) {
+		if (results[i] < 0)
+			return results[i];
+	}
+	return report_last_losses(capture);
+}
+
+int capture__stop(struct capture *capture, int deadline_ms)
+{
+	int err;
+
+	if (!capture->started || capture->stopped)
+		return 0;
+	capture->stopped = true;
+	capture->stats.end_ns = clock__now_ns();
+	if (!capture->begun)
+		capture->stats.start_ns = capture->stats.end_ns;
+	err = close_up(capture, deadline_ms);
+	if (err)
+		pr_err("the recording could not be ended as a whole: %s", strerror(-err));
+	return err;
+}
+
+bool capture__copies(const struct capture *capture)
+{
+	return programs__copies(capture->programs);
+}
+
+int capture__choose(struct capture *capture, pid_t pid, bool chosen)
+{
+	return programs__choose(capture->programs, pid, chosen);
+}
+
+enum capture_way capture__way(const struct capture *capture)
+{
+	return programs__way(capture->programs);
+}

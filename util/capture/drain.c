@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The end of a window: generations swapped, rings and sums read. */
+#include "capture/internal.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "capture/decode.h"
+
+/* At this share of its room a generation is drained before its window ends. */
+#define DRAIN_AT_PERCENT 50
+
+struct drain {
+	struct capture *capture;
+	const struct stacks *stacks;
+	struct reason_store *reasons;
+};
+
+/* The frames of an id; an id without them is a loss, which is counted. */
+static bool find_frames(const struct drain *drain, uint64_t id, struct frames *frames)
+{
+	return !id || stacks__find(drain->stacks, id, frames);
+}
+
+static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct wire_entry *entry)
+{
+	struct drain *drain = ctx;
+	struct capture *capture = drain->capture;
+	struct sample sample;
+	bool kernel, user;
+
+	decode__entry(key, entry, &sample);
+	kernel = find_frames(drain, key->kernel_id, &sample.kernel);
+	user = find_frames(drain, key->user_id, &sample.user);
+	if (!kernel || !user) {
+		capture->stats.lost_stack.count += sample.count;
+		capture->stats.lost_stack.ns += sample.period;
+	}
+	if (key->reason_id &&
+	    reason_store__find(drain->reasons, key->reason_id, &capture->reason))
+		sample.reason = &capture->reason;
+	return capture__deliver(capture, &sample, CAPTURE_CAME_SUM);
+}
+
+bool capture__wants_drain(const struct capture *capture)
+{
+	return capture->started && generations__filled(programs__generations(capture->programs)) >=
+			DRAIN_AT_PERCENT;
+}
+
+uint64_t capture__pending_sums(const struct capture *capture)
+{
+	return capture->started ? generations__sums(programs__generations(capture->programs)) : 0;
+}
+
+/* Hands over the sums of a generation that no program adds to any more. */
+static int take_generation(struct capture *capture, unsigned int gen)
+{
+	struct drain drain = {
+		.capture = capture,
+		.stacks = capture->stacks[gen],
+		.reasons = &capture->reasons[gen],
+	};
+	int err = generations__take(programs__generations(capture->programs), gen, deliver_sum,
+				    &drain);
+
+	stacks__clear(capture->stacks[gen]);
+	reason_store__clear(&capture->reasons[gen]);
+	return err;
+}
+
+/*
+ * The order matters: once the generations are swapped, no program adds to the old one, so
+ * all stacks that its sums refer to are in the rings; the rings are read before the sums. A
+ * generation with nothing in it stays: to swap means to wait for a grace period.
+ */
+int capture__drain(struct capture *capture)
+{
+	struct generations *generations = programs__generations(capture->programs);
+	bool has_sums;
+	int gen = 0, err;
+
+	if (!capture->started)
+		return 0;
+	has_sums = generations__has_sums(generations);
+	if (has_sums)
+		gen = generations__swap(generations);
+	if (gen < 0) {
+		pr_err("cannot end a window: %s", strerror(-gen));
+		return gen;
+	}
+	err = capture__read_rings(capture);
+	if (err < 0)
+		return err;
+	/* The comings of CPUs are announced, but not to everybody. */
+	err = rings__wants_update(capture->rings) ? capture__update_rings(capture) : 0;
+	if (err)
+		return err;
+	if (has_sums)
+		err = take_generation(capture, (unsigned int)gen);
+	capture->stats.windows++;
+	if (!err && capture->sink.round)
+		err = capture->sink.round(capture->sink.ctx);
+	return err;
+}

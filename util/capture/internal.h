@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_INTERNAL_H
+#define DENET_CAPTURE_INTERNAL_H
+
+#include "base/buffer.h"
+#include "capture/capture.h"
+#include "capture/user_stacks.h"
+#include "capture/cost.h"
+#include "capture/ksyms_cache.h"
+#include "bpf/programs.h"
+#include "capture/ordered_events.h"
+#include "capture/reason.h"
+#include "capture/ring.h"
+#include "capture/sideband_filter.h"
+#include "capture/overflow_ring.h"
+#include "capture/stacks.h"
+#include "capture/strip_frames.h"
+
+/* How a block came to be delivered; what is idle is taken off the account of its way. */
+enum capture_came {
+	CAPTURE_CAME_DIRECT,
+	CAPTURE_CAME_SUM,
+	CAPTURE_CAME_IN_FLIGHT,
+	CAPTURE_IDLE_MAX,
+};
+
+/* The count of the targets, and when they are to be looked for if it stands still. */
+struct alive {
+	int64_t count;
+	uint64_t pause;
+	uint64_t next;
+	bool ended; /* none is left, whatever the count */
+};
+
+/* What the files of this room share; nobody else includes it. */
+struct capture {
+	struct capture_options options;
+	struct capture_sink sink;
+	struct programs *programs;
+	struct rings *rings;
+	struct spare *spare;	       /* of the CPUs that have no ring yet */
+	struct sideband *sideband;
+	struct queue queue;	       /* of the side band */
+	struct trim *trim;	       /* NULL: frames are left as they are */
+	struct stacks *stacks[2];      /* of the two generations */
+	struct reason_store reasons[2]; /* of the two generations */
+	struct kernel kernel;
+	struct reason_symbols symbols; /* where reasons are asked for */
+	struct reason reason;	       /* of the block that is delivered */
+	struct copies copies;	       /* whose blocks have not come yet */
+	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */
+	struct buffer tasks;	       /* struct capture_task */
+	struct capture_stats stats;    /* what user space counts */
+	struct capture_tally blocked;  /* threads in flight at the end, before filters */
+	struct buffer aligned;	       /* a record, moved to where u64 may be read */
+	bool all_tasks; /* the side band is of all: a waker may be anybody */
+	struct cost cost;
+	struct alive alive;
+	bool started;
+	bool begun; /* blocks are recorded */
+	bool stopped;
+};
+
+/* Hands a sample to the sink, its kernel chain cut, unless it is idle. */
+int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came);
+
+/* Whether the programs tell reasons. */
+bool capture__reasons(const struct capture_options *options);
+
+/* Reads the rings to their ends. Number of records or a negative errno. */
+int capture__read_rings(struct capture *capture);
+
+/*
+ * Gives the sink the side band up to a time, before which nothing more can come. 0 or a
+ * negative errno.
+ */
+int capture__give_sideband(struct capture *capture, uint64_t until);
+
+/* Gives CPUs that came online a ring. 0 or a negative errno. */
+int capture__update_rings(struct capture *capture);
+
+/* Reports threads that have not come back; their user frames by deadline_ms. */
+int capture__report_blocked(struct capture *capture, int deadline_ms);
+
+#endif /* DENET_CAPTURE_INTERNAL_H */

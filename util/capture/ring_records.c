@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the rings bring: records of the programs and of the kernel, on their way to the sink. */
+#include "capture/internal.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+
+#include "base/clock.h"
+#include "capture/decode.h"
+#include "capture/idle.h"
+
+/* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
+#define ALIVE_MS 200
+
+/* Decides by the chain whether it is a page fault, and whether it waits for work. */
+static bool is_idle(struct capture *capture, const struct sample *sample)
+{
+	const struct idle_table *table = capture->options.idle;
+	const struct frames *kernel = &sample->kernel;
+	struct reason *reason = &capture->reason;
+
+	reason->fault = reason_symbols__in_fault(&capture->symbols, kernel);
+	return table && idle_table__matches(table, sample, reason,
+					    reason_symbols__leaf(&capture->symbols, kernel));
+}
+
+/* What a drawn block adds to the variance of the total: see draw__weight(). */
+static void count_drawn(struct capture_stats *stats, const struct sample *sample)
+{
+	stats->drawn.count++;
+	stats->drawn.ns += sample->period;
+	stats->variance += (double)sample->period * (double)(sample->period - sample->measured);
+}
+
+int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came)
+{
+	if (sample->time > capture->stats.end_ns)
+		capture->stats.end_ns = sample->time;
+	if (sample->kernel.truncated)
+		capture->stats.truncated_kernel += sample->count;
+	if (sample->user.truncated)
+		capture->stats.truncated_user += sample->count;
+	if (sample->wakeup)
+		trim__cut_wakeup(capture->trim, &sample->kernel);
+	else
+		trim__cut(capture->trim, &sample->kernel);
+	if (sample->reason && is_idle(capture, sample)) {
+		capture->idle[came].count += sample->count;
+		capture->idle[came].ns += sample->measured;
+		return 0;
+	}
+	if (sample->period != sample->measured && !sample->wakeup)
+		count_drawn(&capture->stats, sample);
+	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
+}
+
+/* A block of its own, with what came before it. */
+static int read_block(struct capture *capture, const void *data, size_t size,
+		      const struct reason *reason)
+{
+	const struct wire_block *block;
+	struct user_copy copy;
+	struct sample sample;
+
+	if (decode__block(data, size, &sample, &block) < 0)
+		return -EINVAL;
+	sample.reason = reason;
+	if (block->flags & WIRE_BLOCK_COPY_LOST)
+		capture->stats.without_copy++;
+	if (copies__find(&capture->copies, block, &copy))
+		sample.copy = &copy;
+	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
+}
+
+/* A reason: of the block behind it, or of sums. */
+static int read_reason(struct capture *capture, const char *data, size_t size)
+{
+	const struct wire_reason *wire = (const struct wire_reason *)(const void *)data;
+	int len = reason__decode(data, size, &capture->reason);
+
+	if (len < 0)
+		return len;
+	if (decode__kind(data + len, size - (size_t)len) != WIRE_BLOCK)
+		return reason_store__add(&capture->reasons[wire->generation & 1], wire);
+	return read_block(capture, data + len, size - (size_t)len, &capture->reason);
+}
+
+/* What a program sent: the raw data of a sample, of which a u32 tells the size. */
+static int read_wire(struct capture *capture, const char *raw, size_t size, unsigned int cpu)
+{
+	struct decoded_cgroup cgroup;
+	struct decoded_stack stack;
+
+	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
+	capture->aligned.len = 0;
+	if (buffer__append(&capture->aligned, raw, size))
+		return -ENOMEM;
+	switch (decode__kind(capture->aligned.data, size)) {
+	case WIRE_REASON:
+		return read_reason(capture, capture->aligned.data, size);
+	case WIRE_BLOCK:
+		return read_block(capture, capture->aligned.data, size, NULL);
+	case WIRE_COPY:
+		return copies__keep(&capture->copies, cpu, &capture->aligned);
+	case WIRE_STACK:
+		if (decode__stack(capture->aligned.data, size, &stack) < 0)
+			return -EINVAL;
+		return stacks__add(capture->stacks[stack.generation & 1], stack.id, &stack.frames);
+	case WIRE_CGROUP_BORN:
+		if (decode__cgroup(capture->aligned.data, size, &cgroup) < 0)
+			return -EINVAL;
+		if (!capture->sink.cgroup)
+			return 0;
+		return capture->sink.cgroup(capture->sink.ctx, cgroup.id, cgroup.path);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int read_sample(struct capture *capture, const struct perf_event_header *header, size_t size,
+		       unsigned int cpu)
+{
+	uint32_t raw_size;
+
+	if (size < sizeof(*header) + sizeof(raw_size))
+		return -EINVAL;
+	memcpy(&raw_size, header + 1, sizeof(raw_size));
+	if (raw_size > size - sizeof(*header) - sizeof(raw_size))
+		return -EINVAL;
+	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size, cpu);
+}
+
+/* Copies of stacks, the only records whose CPU matters, don't come this way. */
+static int read_spare(void *ctx, const void *data, size_t size)
+{
+	return read_wire(ctx, data, size, 0);
+}
+
+static int read_lost(struct capture *capture, const void *event, size_t size, unsigned int cpu)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id;
+		uint64_t lost;
+	} lost;
+
+	if (size < sizeof(lost))
+		return -EINVAL;
+	memcpy(&lost, event, sizeof(lost));
+	capture->stats.lost_records += lost.lost;
+	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost.lost, cpu) : 0;
+}
+
+/* A record of the side band, in its turn. */
+static int pass_sideband(void *ctx, const void *event, size_t size)
+{
+	struct capture *capture = ctx;
+	uint64_t time = 0;
+	int wanted = sideband__wants(capture->sideband, event, size, &time);
+
+	if (wanted <= 0 || !capture->sink.sideband)
+		return wanted < 0 ? wanted : 0;
+	return capture->sink.sideband(capture->sink.ctx, event, size, time);
+}
+
+/* Not passed on at once: what another CPU has to say of the same process may be older. */
+static int read_sideband(struct capture *capture, const void *event, size_t size)
+{
+	const struct perf_event_header *header = event;
+	uint64_t time;
+
+	if (sideband__time(event, size, &time))
+		return -EINVAL;
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
+		capture->aligned.len = 0;
+		if (buffer__append(&capture->aligned, event, size))
+			return -ENOMEM;
+		sideband__unmark(capture->aligned.data);
+		event = capture->aligned.data;
+	}
+	return queue__add(&capture->queue, event, size, time);
+}
+
+static int read_record(void *ctx, const void *event, size_t size, unsigned int cpu)
+{
+	const struct perf_event_header *header = event;
+	struct capture *capture = ctx;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		return read_sample(capture, header, size, cpu);
+	case PERF_RECORD_LOST:
+		return read_lost(capture, event, size, cpu);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return read_sideband(capture, event, size);
+	default:
+		return 0; /* THROTTLE and the like say nothing that we want */
+	}
+}
+
+int capture__give_sideband(struct capture *capture, uint64_t until)
+{
+	int err = queue__give(&capture->queue, until, pass_sideband, capture);
+
+	if (err || !capture->sink.settled)
+		return err;
+	return capture->sink.settled(capture->sink.ctx, until);
+}
+
+int capture__read_rings(struct capture *capture)
+{
+	uint64_t began = clock__now_ns();
+	int nr, more, err;
+
+	nr = rings__read(capture->rings, read_record, capture);
+	more = nr < 0 ? 0 : spare__read(capture->spare, read_spare, capture);
+	nr = more < 0 ? more : nr + more;
+	err = capture__give_sideband(capture, began);
+	return nr < 0 || !err ? nr : err;
+}
+
+int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
+{
+	int err;
+
+	if (!capture->options.all && !rings__awaits_bell(capture->rings) &&
+	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
+		timeout_ms = ALIVE_MS;
+	err = rings__wait(capture->rings, timeout_ms, wake_fd);
+	if (err == RINGS_CPUS_CHANGED)
+		err = capture__update_rings(capture);
+	return err ? err : capture__read_rings(capture);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_HIST_DURATION_HIST_H
+#define DENET_HIST_DURATION_HIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "capture/hist.h"
+
+/* The size of a sample that is reckoned with, in bytes, and the frames that it has then. */
+#define LENGTHS_SAMPLE_BYTES 160
+#define LENGTHS_SAMPLE_FRAMES 10
+
+/* How long the blocks of one watch were. */
+struct lengths {
+	uint64_t duration_ns;
+	struct capture_hist ended;
+	/* Cut at the end; not in ended, since a threshold changes nothing for them. */
+	struct capture_tally still_blocked[CAPTURE_HIST_BUCKETS];
+	struct capture_tally never_ran; /* of these: blocked since before the beginning */
+	uint64_t lost; /* switches and births that were not seen, blocks without room */
+};
+
+/* What a recording of the same blocks would make of them with one threshold. */
+struct threshold {
+	uint64_t ns;
+	struct capture_tally direct; /* blocks that are samples of their own */
+	struct capture_tally summed; /* shorter blocks, which are added up */
+	double samples_per_second;   /* direct ones */
+	double bytes_per_minute;     /* of these */
+};
+
+#define LENGTHS_THRESHOLDS CAPTURE_HIST_BUCKETS
+
+/* Adds a thread that is still blocked at the end. */
+void lengths__add_blocked(struct lengths *lengths, uint64_t ns, bool never_ran);
+
+/*
+ * Fills in a row for threshold 0, one for each bound at which fewer blocks are direct, and one
+ * for the default, ascending. Exact, as the bounds of the buckets are. Returns their number.
+ */
+size_t lengths__thresholds(const struct lengths *lengths,
+			   struct threshold rows[LENGTHS_THRESHOLDS]);
+
+/* The smallest threshold with fewer direct samples a second; NULL: none of the rows has. */
+const struct threshold *lengths__suggest(const struct threshold *rows, size_t nr,
+					 double samples_per_second);
+
+/*
+ * Prints the histogram of each state that was seen, the table of thresholds and, unless quiet,
+ * what to make of it: at most 80 columns. 0, or a negative errno if out failed.
+ */
+int lengths__print(const struct lengths *lengths, bool quiet, FILE *out);
+
+/* The same for programs, without the words. 0, or a negative errno if out failed. */
+int lengths__print_json(const struct lengths *lengths, FILE *out);
+
+#endif /* DENET_HIST_DURATION_HIST_H */

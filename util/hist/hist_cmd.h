@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_HIST_HIST_CMD_H
+#define DENET_HIST_HIST_CMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+/* A look at how long blocks are, from which a threshold can be chosen. Writes no file. */
+struct watch_options {
+	struct capture_options capture; /* no target and not all: COMMAND is the target */
+	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
+	char *const *command;           /* NULL-terminated; NULL: none */
+	bool json;                      /* stdout is for programs: COMMAND has stderr instead */
+	bool quiet;
+};
+
+/*
+ * Watches until a recording of the same options would end, and prints the histogram and the
+ * table of thresholds on stdout. Everything in options is borrowed. 0, or a negative errno
+ * (logged); *status is then what the process should exit with, as of recorder__run().
+ */
+int watch__run(const struct watch_options *options, int *status);
+
+#endif /* DENET_HIST_HIST_CMD_H */

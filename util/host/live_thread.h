@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_HOST_LIVE_THREAD_H
+#define DENET_HOST_LIVE_THREAD_H
+
+#include <sys/types.h>
+
+/*
+ * Where the first thread of a process has ended and others go on (pthread_exit() in main),
+ * /proc/PID has no memory, no root and no namespaces any more; /proc/TID of another thread has.
+ * The id of one that lives and that we may look at; 0: there is none, or pid itself can be asked.
+ * Touches nobody's memory map.
+ */
+pid_t living__other(pid_t pid);
+
+#endif /* DENET_HOST_LIVE_THREAD_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "machine/mount_ns.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/live_thread.h"
+#include "symbol/dso_table.h"
+
+/* Reads a link of /proc, which asks no file system but that one. */
+static bool read_link(const char *pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
+	len = readlink(path, text, size - 1);
+	if (len < 0)
+		return false;
+	text[len] = '\0';
+	return true;
+}
+
+/* FNV-1a, with the NUL. */
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+	do {
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+	} while (*text++);
+	return hash;
+}
+
+static int view_of_thread(pid_t pid, uint64_t *view)
+{
+	static const char *const names[] = { "ns/mnt", "root" };
+	char number[16], theirs[PATH_MAX], ours[PATH_MAX];
+	uint64_t hash = 0xcbf29ce484222325ULL;
+	bool foreign = false;
+
+	snprintf(number, sizeof(number), "%d", pid);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!read_link(number, names[i], theirs, sizeof(theirs)) ||
+		    !read_link("self", names[i], ours, sizeof(ours)))
+			return -ESRCH;
+		foreign |= strcmp(theirs, ours) != 0;
+		hash = add_text(hash, theirs);
+	}
+	*view = foreign ? hash | 1 : 0;
+	return 0;
+}
+
+int view__of(pid_t pid, uint64_t *view)
+{
+	int err = view_of_thread(pid, view);
+	pid_t other = err ? living__other(pid) : 0;
+
+	return other ? view_of_thread(other, view) : err;
+}
+
+int view__look(struct hits *hits, pid_t pid)
+{
+	uint64_t view;
+
+	return view__of(pid, &view) ? 0 : hits__set_view(hits, pid, view);
+}

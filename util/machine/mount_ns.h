@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_MACHINE_MOUNT_NS_H
+#define DENET_MACHINE_MOUNT_NS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hits;
+
+/*
+ * Which files a process sees under which names, by its mount namespace and its root: a
+ * number that is the same for all who see the same, and 0 for those that we see. 0, or -ESRCH if
+ * it cannot be told: the process has ended, or is not ours to ask. Asks no file system.
+ */
+int view__of(pid_t pid, uint64_t *view);
+
+/* Tells it to hits; what cannot be told stays as it was inherited. 0 or -ENOMEM. */
+int view__look(struct hits *hits, pid_t pid);
+
+#endif /* DENET_MACHINE_MOUNT_NS_H */

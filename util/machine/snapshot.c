@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "machine/snapshot.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "output/perfdata/layout.h"
+
+/* A mapping; its path belongs to it. */
+struct map {
+	struct writer_mmap mmap;
+	char *path;
+};
+
+/* The mappings of an address space, oldest first: shared by fork until one of both maps. */
+struct maps {
+	unsigned int refs;
+	size_t nr;
+	size_t capacity;
+	struct map *list;
+};
+
+struct task {
+	pid_t tid;
+	pid_t pid;
+	pid_t parent; /* the thread that made it, 0: not known */
+	char comm[16];
+	struct maps *maps; /* of a process, kept with its first thread; NULL: none */
+	struct task *next_left;
+	unsigned int left_round;
+	bool left;   /* it has ended */
+	bool listed; /* in past.left; also where its TID has been used again since */
+};
+
+struct past {
+	void *tasks; /* tsearch(3)'s, by TID */
+	struct map *kernel;
+	size_t nr_kernel;
+	struct task *left;
+	unsigned int round;
+	uint64_t bytes; /* of maps */
+	bool full;
+};
+
+static int task__compare(const void *a, const void *b)
+{
+	pid_t x = ((const struct task *)a)->tid, y = ((const struct task *)b)->tid;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t map__bytes(const struct map *map)
+{
+	return sizeof(*map) + strlen(map->path) + 1;
+}
+
+static void maps__put(struct past *past, struct maps *maps)
+{
+	if (!maps || --maps->refs)
+		return;
+	for (size_t i = 0; i < maps->nr; i++) {
+		past->bytes -= map__bytes(&maps->list[i]);
+		free(maps->list[i].path);
+	}
+	free(maps->list);
+	free(maps);
+}
+
+static int maps__add(struct past *past, struct maps *maps, const struct writer_mmap *mmap)
+{
+	struct map *list = maps->list, map = { .mmap = *mmap, .path = strdup(mmap->path) };
+	size_t capacity = maps->capacity ? 2 * maps->capacity : 8;
+
+	if (!map.path)
+		return -ENOMEM;
+	if (maps->nr == maps->capacity) {
+		list = reallocarray(list, capacity, sizeof(*list));
+		if (!list) {
+			free(map.path);
+			return -ENOMEM;
+		}
+		maps->list = list;
+		maps->capacity = capacity;
+	}
+	past->bytes += map__bytes(&map);
+	list[maps->nr++] = map;
+	return 0;
+}
+
+static struct maps *maps__copy(struct past *past, const struct maps *from)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+	struct writer_mmap mmap;
+	int err = maps ? 0 : -ENOMEM;
+
+	if (maps)
+		maps->refs = 1;
+	for (size_t i = 0; from && i < from->nr && !err; i++) {
+		mmap = from->list[i].mmap;
+		mmap.path = from->list[i].path;
+		err = maps__add(past, maps, &mmap);
+	}
+	if (!err)
+		return maps;
+	maps__put(past, maps);
+	return NULL;
+}
+
+/* What a new mapping covers as a whole is gone: so a program that maps without end at the
+ * same places takes no more memory. */
+static void maps__cover(struct past *past, struct maps *maps, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		struct map *map = &maps->list[i];
+
+		if (map->mmap.start >= start && map->mmap.start + map->mmap.len <= end) {
+			past->bytes -= map__bytes(map);
+			free(map->path);
+		} else {
+			maps->list[kept++] = *map;
+		}
+	}
+	maps->nr = kept;
+}
+
+static struct task *past__find(struct past *past, pid_t tid)
+{
+	struct task key = { .tid = tid };
+	struct task **node = tfind(&key, &past->tasks, task__compare);
+
+	return node ? *node : NULL;
+}
+
+static struct task *past__task(struct past *past, pid_t pid, pid_t tid)
+{
+	struct task *task = past__find(past, tid);
+
+	if (task) {
+		task->pid = pid;
+		return task;
+	}
+	task = calloc(1, sizeof(*task));
+	if (!task)
+		return NULL;
+	task->tid = tid;
+	task->pid = pid;
+	if (!tsearch(task, &past->tasks, task__compare)) {
+		free(task);
+		return NULL;
+	}
+	return task;
+}
+
+struct past *past__new(void)
+{
+	return calloc(1, sizeof(struct past));
+}
+
+/* Takes a task out of the tree and frees it. */
+static void past__drop(struct past *past, struct task *task)
+{
+	tdelete(task, &past->tasks, task__compare);
+	maps__put(past, task->maps);
+	free(task);
+}
+
+void past__delete(struct past *past)
+{
+	if (!past)
+		return;
+	while (past->tasks)
+		past__drop(past, *(struct task **)past->tasks);
+	for (size_t i = 0; i < past->nr_kernel; i++)
+		free(past->kernel[i].path);
+	free(past->kernel);
+	free(past);
+}
+
+int past__kernel_map(struct past *past, uint64_t start, uint64_t len, uint64_t pgoff,
+		     const char *name)
+{
+	struct map *kernel, map = { .mmap = { .start = start, .len = len, .pgoff = pgoff } };
+
+	map.path = strdup(name);
+	kernel = map.path ? reallocarray(past->kernel, past->nr_kernel + 1, sizeof(map)) : NULL;
+	if (!kernel) {
+		free(map.path);
+		return -ENOMEM;
+	}
+	kernel[past->nr_kernel++] = map;
+	past->kernel = kernel;
+	return 0;
+}
+
+static bool past__is_full(struct past *past)
+{
+	if (past->bytes < PAST_MAX_BYTES)
+		return false;
+	if (!past->full)
+		pr_warn("the maps of all processes take more than %llu MB: frames of what is "
+			"mapped from now on may have no names in later files",
+			PAST_MAX_BYTES >> 20);
+	past->full = true;
+	return true;
+}
+
+int past__map(struct past *past, const struct writer_mmap *map)
+{
+	struct task *task = past__task(past, (pid_t)map->pid, (pid_t)map->pid);
+	struct maps *own;
+
+	if (!task)
+		return -ENOMEM;
+	if (past__is_full(past))
+		return 0;
+	if (!task->maps || task->maps->refs > 1) {
+		own = maps__copy(past, task->maps);
+		if (!own)
+			return -ENOMEM;
+		maps__put(past, task->maps);
+		task->maps = own;
+	}
+	maps__cover(past, task->maps, map->start, map->start + map->len);
+	return maps__add(past, task->maps, map);
+}
+
+int past__fork(struct past *past, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
+{
+	struct task *task = past__task(past, pid, tid), *parent;
+
+	if (!task)
+		return -ENOMEM;
+	task->left = false;
+	task->parent = ptid;
+	maps__put(past, task->maps);
+	task->maps = NULL;
+	parent = past__find(past, ptid);
+	if (parent && parent != task)
+		memcpy(task->comm, parent->comm, sizeof(task->comm));
+	parent = past__find(past, ppid);
+	if (pid == ppid || pid != tid || !parent || !parent->maps)
+		return 0;
+	task->maps = parent->maps;
+	task->maps->refs++;
+	return 0;
+}
+
+int past__comm(struct past *past, pid_t pid, pid_t tid, const char *comm)
+{
+	struct task *task = past__task(past, pid, tid);
+
+	if (!task)
+		return -ENOMEM;
+	snprintf(task->comm, sizeof(task->comm), "%s", comm);
+	return 0;
+}
+
+void past__exec(struct past *past, pid_t pid)
+{
+	struct task *task = past__find(past, pid);
+
+	if (!task)
+		return;
+	maps__put(past, task->maps);
+	task->maps = NULL;
+}
+
+void past__exit(struct past *past, pid_t tid)
+{
+	struct task *task = past__find(past, tid);
+
+	if (!task)
+		return;
+	task->left = true;
+	task->left_round = past->round;
+	if (task->listed)
+		return;
+	task->listed = true;
+	task->next_left = past->left;
+	past->left = task;
+}
+
+void past__round(struct past *past)
+{
+	struct task **at = &past->left, *task;
+
+	while ((task = *at)) {
+		if (task->left && task->left_round == past->round) {
+			at = &task->next_left;
+			continue;
+		}
+		*at = task->next_left;
+		task->listed = false;
+		if (task->left)
+			past__drop(past, task);
+	}
+	past->round++;
+}
+
+static int take_mmap2(struct past *past, const void *event)
+{
+	struct layout_mmap2 map;
+	struct writer_mmap out;
+
+	memcpy(&map, event, sizeof(map));
+	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
+		return 0;
+	out = (struct writer_mmap){
+		.pid = map.pid,
+		.tid = map.pid,
+		.start = map.start,
+		.len = map.len,
+		.pgoff = map.pgoff,
+		.prot = map.prot,
+		.flags = map.flags,
+		.executable = true,
+		.path = (const char *)event + sizeof(map),
+	};
+	if (!(map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+		out.maj = map.maj;
+		out.min = map.min;
+		out.ino = map.ino;
+		out.ino_generation = map.ino_generation;
+	}
+	return past__map(past, &out);
+}
+
+static int take_comm(struct past *past, const void *event)
+{
+	struct layout_comm comm;
+
+	memcpy(&comm, event, sizeof(comm));
+	if (comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
+		past__exec(past, (pid_t)comm.pid);
+	return past__comm(past, (pid_t)comm.pid, (pid_t)comm.tid,
+			  (const char *)event + sizeof(comm));
+}
+
+static int take_task(struct past *past, const void *event)
+{
+	struct layout_task task;
+
+	memcpy(&task, event, sizeof(task));
+	if (task.header.type == PERF_RECORD_FORK)
+		return past__fork(past, (pid_t)task.pid, (pid_t)task.tid, (pid_t)task.ppid,
+				  (pid_t)task.ptid);
+	past__exit(past, (pid_t)task.tid);
+	return 0;
+}
+
+int past__sideband(struct past *past, const void *event, size_t size)
+{
+	struct perf_event_header header;
+
+	if (size < sizeof(header))
+		return 0;
+	memcpy(&header, event, sizeof(header));
+	switch (header.type) {
+	case PERF_RECORD_MMAP2:
+		return take_mmap2(past, event);
+	case PERF_RECORD_COMM:
+		return take_comm(past, event);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return take_task(past, event);
+	default:
+		return 0;
+	}
+}
+
+struct writing {
+	struct writer *writer;
+	bool maps; /* the second pass: names come first */
+	int err;
+};
+
+static int write_names(struct writer *writer, const struct task *task)
+{
+	uint32_t tid = (uint32_t)task->tid, pid = (uint32_t)task->pid;
+	uint32_t parent = tid == pid ? (uint32_t)task->parent : pid;
+	int err = 0;
+
+	if (parent)
+		err = writer__fork(writer, pid, parent, tid, parent);
+	if (!err && task->comm[0])
+		err = writer__comm(writer, pid, tid, task->comm);
+	return err;
+}
+
+static int write_maps(struct writer *writer, const struct task *task)
+{
+	struct writer_mmap mmap;
+	int err = 0;
+
+	for (size_t i = 0; task->maps && i < task->maps->nr && !err; i++) {
+		mmap = task->maps->list[i].mmap;
+		mmap.pid = mmap.tid = (uint32_t)task->pid;
+		mmap.path = task->maps->list[i].path;
+		err = writer__mmap2(writer, &mmap);
+	}
+	return err;
+}
+
+static void write_task(const void *node, VISIT visit, void *ctx)
+{
+	const struct task *task = *(const struct task *const *)node;
+	struct writing *writing = ctx;
+
+	if (writing->err || (visit != postorder && visit != leaf))
+		return;
+	writing->err = writing->maps ? write_maps(writing->writer, task)
+				     : write_names(writing->writer, task);
+}
+
+int past__write(const struct past *past, struct writer *writer)
+{
+	struct writing writing = { .writer = writer };
+
+	for (size_t i = 0; i < past->nr_kernel && !writing.err; i++)
+		writing.err = writer__kernel_mmap(writer, past->kernel[i].mmap.start,
+						  past->kernel[i].mmap.len,
+						  past->kernel[i].mmap.pgoff, past->kernel[i].path);
+	twalk_r(past->tasks, write_task, &writing);
+	writing.maps = true;
+	twalk_r(past->tasks, write_task, &writing);
+	return writing.err;
+}

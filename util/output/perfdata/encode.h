@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_OUTPUT_PERFDATA_ENCODE_H
+#define DENET_OUTPUT_PERFDATA_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "output/perfdata/layout.h"
+#include "output/perfdata/writer.h"
+#include "sample.h"
+
+/*
+ * Records of a perf.data file as bytes: pure functions that append one whole record to a
+ * buffer. A record is 8-aligned, its padding is zero, its strings end in a NUL, and it has
+ * at most LAYOUT_RECORD_MAX bytes: names and chains that do not fit are cut. Each returns
+ * 0 or -ENOMEM; then the buffer is as it was. id is the event's. Records that are no
+ * samples carry time 0 unless a time is given, so that readers take them first.
+ */
+
+/* A sample with cgroup behind its chain if asked for. No frames: ip 0, an empty chain. */
+int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
+
+/*
+ * The same for a file whose samples carry registers and stacks (REGS_USER, STACK_USER): with
+ * a copy its user frames are left out, since readers add those that they unwind. A stack that
+ * does not fit into the record is cut.
+ */
+int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup,
+			 const struct sample *sample);
+
+/*
+ * A sample without a chain that carries size bytes of raw data. -E2BIG if they do not fit
+ * into a record.
+ */
+int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample,
+		       const void *raw, size_t size);
+
+/* comm is cut at 15 bytes, the kernel's limit. */
+int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, const char *comm);
+
+int encode__fork(struct buffer *out, uint64_t id, uint32_t pid, uint32_t ppid, uint32_t tid,
+		 uint32_t ptid);
+
+/* The path is cut at PATH_MAX - 1 bytes; NULL is the empty path. */
+int encode__mmap2(struct buffer *out, uint64_t id, const struct writer_mmap *map);
+
+/* MMAP of pid -1 in kernel mode; the name is cut as a path is. */
+int encode__kernel_mmap(struct buffer *out, uint64_t id, uint64_t start, uint64_t len,
+			uint64_t pgoff, const char *name);
+
+int encode__cgroup(struct buffer *out, uint64_t id, uint64_t cgroup, const char *path);
+int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu);
+int encode__finished_round(struct buffer *out);
+
+/* EVENT_UPDATE that names an event; cut at 255 bytes. */
+int encode__event_name(struct buffer *out, uint64_t id, const char *name);
+
+/* HEADER_ATTR: attr has LAYOUT_ATTR_SIZE bytes. */
+int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *attr);
+
+/* HEADER_TRACING_DATA, and behind it size bytes, padded. */
+int encode__tracing_data(struct buffer *out, const void *data, size_t size);
+
+/*
+ * HEADER_FEATURE: a feature for the pipe. -E2BIG if it does not fit into a record, since
+ * half a feature is worse than none.
+ */
+int encode__header_feature(struct buffer *out, unsigned int feature, const void *data, size_t size);
+
+/*
+ * A build-id with its file, for the BUILD_ID feature and for the pipe. -EINVAL if id is
+ * longer than 20 bytes or empty.
+ */
+int encode__build_id(struct buffer *out, bool kernel, const char *path, const unsigned char *id,
+		     size_t len);
+
+/* How many of the first size bytes of data are whole records. */
+size_t encode__whole_records(const void *data, size_t size);
+
+#endif /* DENET_OUTPUT_PERFDATA_ENCODE_H */

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output/perfdata/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* A pipe that lets one write, poll(2) says, has room for so much: the write does not block. */
+#define CHUNK PIPE_BUF
+/* How often somebody who waits for a reader looks up, and how long that reader has in the end. */
+#define LOOK_UP_MS 50
+#define LAST_WAIT_MS 2000
+
+static const char *remedy(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		return "free some space, or choose another place with -o";
+	case EFBIG:
+		return "the limit on file sizes (ulimit -f) is reached";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "choose a place that can be written with -o";
+	case ENOENT:
+	case ENOTDIR:
+		return "make the directory first, or choose another with -o";
+	case ETIMEDOUT:
+		return "nobody reads the pipe";
+	case EPIPE:
+		return "whoever read the pipe has gone";
+	default:
+		return "try another place with -o";
+	}
+}
+
+static int fail(const char *what, const char *path, int error)
+{
+	pr_err("cannot %s %s: %s; %s", what, path, strerror(error), remedy(error));
+	return -error;
+}
+
+static bool is_pipe_like(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode);
+}
+
+/*
+ * Opens a pipe anew: its descriptor may be shared with others, who want it to block. Where that
+ * is not allowed, it is written by chunks. Each of them wakes the reader, so that is dearer.
+ */
+static bool stop_blocking(struct file *file)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", file->fd);
+	fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	close(file->fd);
+	file->fd = fd;
+	return true;
+}
+
+/* Takes over fd; a terminal would get a screenful of garbage. */
+static int use_pipe(struct file *file, int fd, const char *name)
+{
+	struct stat st;
+
+	if (isatty(fd)) {
+		pr_err("refusing to write a recording to the terminal %s; redirect it, or name a "
+		       "file with -o",
+		       name);
+		close(fd);
+		return -EINVAL;
+	}
+	file->fd = fd;
+	file->pipe = true;
+	file->fifo = !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !stop_blocking(file);
+	return 0;
+}
+
+static int use_own_fd(struct file *file, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (copy < 0)
+		return fail("write to", file->path, errno);
+	return use_pipe(file, copy, file->path);
+}
+
+/*
+ * /dev/stdout may lead to a regular file: it must be written, not renamed away with the
+ * whole system's link. Returns the descriptor or -1.
+ */
+static int own_fd_behind(const struct stat *target)
+{
+	struct stat st;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fstat(fd, &st) == 0 && st.st_dev == target->st_dev &&
+		    st.st_ino == target->st_ino)
+			return fd;
+	}
+	return -1;
+}
+
+/* A link that somebody else put there may point at a device that we must not write to. */
+static bool link_is_trusted(const struct stat *link)
+{
+	return !S_ISLNK(link->st_mode) || link->st_uid == 0 || link->st_uid == geteuid();
+}
+
+/*
+ * A recorder blocks its signals and reads them when it comes to it. Who waits for somebody else
+ * before that has to look whether the user wants an end.
+ */
+static bool end_is_wanted(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+
+/* Waits for a FIFO's reader, but not longer than the user does. */
+static int open_for_reader(const char *path)
+{
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) < 0) {
+		/* So a socket answers, too, for good. */
+		if (errno != ENXIO || !is_fifo(path))
+			return -errno;
+		if (end_is_wanted())
+			return -ETIMEDOUT;
+		poll(NULL, 0, LOOK_UP_MS);
+	}
+	return fd;
+}
+
+static int open_pipe(struct file *file)
+{
+	int fd = open_for_reader(file->path);
+	struct stat st;
+
+	if (fd < 0)
+		return fail("open", file->path, -fd);
+	/* What was looked at before may have been swapped since. */
+	if (fstat(fd, &st) || !is_pipe_like(&st)) {
+		close(fd);
+		return fail("write to", file->path, EINVAL);
+	}
+	return use_pipe(file, fd, file->path);
+}
+
+/* Makes room for a new file: what has the name now becomes PATH.old. */
+static int move_away(const char *path, const struct stat *st)
+{
+	char old[PATH_MAX];
+	int len;
+
+	if (S_ISREG(st->st_mode) && !st->st_size)
+		return unlink(path) ? fail("replace", path, errno) : 0;
+	len = snprintf(old, sizeof(old), "%s.old", path);
+	if (len < 0 || (size_t)len >= sizeof(old))
+		return fail("rename", path, ENAMETOOLONG);
+	return rename(path, old) ? fail("rename to FILE.old the file", path, errno) : 0;
+}
+
+static int create(struct file *file)
+{
+	file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return file->fd < 0 ? fail("create", file->path, errno) : 0;
+}
+
+static int open_path(struct file *file)
+{
+	struct stat link, target;
+	bool exists = lstat(file->path, &link) == 0;
+	bool leads = exists && stat(file->path, &target) == 0;
+	int fd;
+	int err;
+
+	if (!exists)
+		return create(file);
+	if (leads && S_ISLNK(link.st_mode) && link_is_trusted(&link)) {
+		fd = own_fd_behind(&target);
+		if (fd >= 0)
+			return use_own_fd(file, fd);
+	}
+	if (leads && is_pipe_like(&target) && link_is_trusted(&link))
+		return open_pipe(file);
+	if (S_ISDIR(link.st_mode))
+		return fail("write to", file->path, EISDIR);
+	if (S_ISBLK(link.st_mode))
+		return fail("write to", file->path, EINVAL);
+	err = move_away(file->path, &link);
+	if (err)
+		return err;
+	file->moved = !S_ISREG(link.st_mode) || link.st_size;
+	return create(file);
+}
+
+int file__open(struct file *file, const char *path)
+{
+	bool dash = strcmp(path, "-") == 0;
+	int err;
+
+	*file = (struct file){ .fd = -1, .path = strdup(dash ? "standard output" : path) };
+	if (!file->path)
+		return -ENOMEM;
+	err = dash ? use_own_fd(file, STDOUT_FILENO) : open_path(file);
+	if (err) {
+		free(file->path);
+		file->path = NULL;
+	}
+	return err;
+}
+
+/* Once a write has failed, more failures say nothing new. */
+static int fail_write(struct file *file, const char *what, int error)
+{
+	if (file->failed)
+		return -error;
+	file->failed = true;
+	return fail(what, file->path, error);
+}
+
+/* Until there is room, or the reader had its time to make some when the user wants an end. */
+static int wait_writable(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLOUT };
+	int ready, waited = 0;
+
+	do {
+		ready = poll(&pollfd, 1, LOOK_UP_MS);
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		waited += !ready && end_is_wanted() ? LOOK_UP_MS : 0;
+	} while (ready <= 0 && waited < LAST_WAIT_MS);
+	return ready > 0 ? 0 : -ETIMEDOUT;
+}
+
+/* A reader that does not read must not hold us in a write(2) that no signal ends. */
+static ssize_t write_some(const struct file *file, const char *data, size_t size)
+{
+	int err = file->fifo ? wait_writable(file->fd) : 0;
+
+	if (err) {
+		errno = -err;
+		return -1;
+	}
+	return write(file->fd, data, file->fifo && size > CHUNK ? CHUNK : size);
+}
+
+int file__append(struct file *file, const void *data, size_t size, size_t *written)
+{
+	int err;
+
+	*written = 0;
+	while (*written < size) {
+		ssize_t n = write_some(file, (const char *)data + *written, size - *written);
+
+		if (n >= 0) {
+			*written += (size_t)n;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return fail_write(file, "write to", errno);
+		err = wait_writable(file->fd);
+		if (err)
+			return fail_write(file, "write to", -err);
+	}
+	return 0;
+}
+
+int file__rewrite(struct file *file, const void *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(file->fd, (const char *)data + done, size - done,
+				   (off_t)(offset + done));
+
+		if (n < 0 && errno != EINTR)
+			return fail_write(file, "write to", errno);
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return 0;
+}
+
+int file__truncate(struct file *file, uint64_t size)
+{
+	if (ftruncate(file->fd, (off_t)size) || lseek(file->fd, (off_t)size, SEEK_SET) < 0)
+		return fail_write(file, "cut", errno);
+	return 0;
+}
+
+static bool is_same(const struct stat *ours, const char *path)
+{
+	struct stat named;
+
+	return !lstat(path, &named) && named.st_dev == ours->st_dev &&
+	       named.st_ino == ours->st_ino;
+}
+
+/* Another recording may have taken the name meanwhile, and a third one the name after that. */
+static void check_name(const struct file *file)
+{
+	char old[PATH_MAX];
+	struct stat ours;
+
+	if (file->fd < 0 || file->pipe || fstat(file->fd, &ours) || is_same(&ours, file->path))
+		return;
+	snprintf(old, sizeof(old), "%s.old", file->path);
+	if (is_same(&ours, old))
+		pr_warn("another recording has taken the name %s: this one is %s", file->path, old);
+	else if (ours.st_nlink)
+		pr_warn("%s was renamed meanwhile: this recording has another name", file->path);
+	else
+		pr_warn("%s was removed meanwhile: this recording is lost", file->path);
+}
+
+static int release(struct file *file)
+{
+	int err = 0;
+
+	/* EINTR of close() leaves the descriptor closed on Linux: no second try. */
+	if (file->fd >= 0 && close(file->fd) && errno != EINTR)
+		err = fail_write(file, "finish", errno);
+	free(file->path);
+	*file = (struct file){ .fd = -1 };
+	return err;
+}
+
+void file__discard(struct file *file)
+{
+	char old[PATH_MAX];
+	struct stat ours;
+
+	/* Not what somebody else has put in its place since. */
+	if (!file->pipe && !fstat(file->fd, &ours) && is_same(&ours, file->path)) {
+		snprintf(old, sizeof(old), "%s.old", file->path);
+		if (file->moved ? rename(old, file->path) : unlink(file->path))
+			pr_warn("cannot remove %s: %s", file->path, strerror(errno));
+	}
+	release(file);
+}
+
+int file__close(struct file *file)
+{
+	check_name(file);
+	return release(file);
+}

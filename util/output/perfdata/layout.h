@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_OUTPUT_PERFDATA_LAYOUT_H
+#define DENET_OUTPUT_PERFDATA_LAYOUT_H
+
+#include <linux/limits.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What lies where in a perf.data file, as its readers define it: Documentation/format.txt
+ * tells it in words. Everything is in the byte order of the machine that records. These
+ * numbers belong to perf: never renumber, never reuse.
+ */
+
+#define LAYOUT_MAGIC 0x32454c4946524550ULL /* "PERFILE2" */
+#define LAYOUT_ALIGN 8
+/* The size field of a record has 16 bits and each record is a multiple of 8 bytes. */
+#define LAYOUT_RECORD_MAX 65528
+/* Version 5 of perf_event_attr: the largest that every reader since 5.10 takes. */
+#define LAYOUT_ATTR_SIZE 112
+#define LAYOUT_FEATURE_BITS 256
+/* sample_regs_user: ax, bx, cx, dx, si, di, bp, sp, ip and r8 to r15, in perf's order of x86. */
+#define LAYOUT_REGS_MASK 0xff01ffULL
+#define LAYOUT_NR_REGS 17
+
+/* Records of user space; the kernel's own end below 64. */
+enum layout_record {
+	LAYOUT_HEADER_ATTR = 64,
+	LAYOUT_HEADER_TRACING_DATA = 66,
+	LAYOUT_HEADER_BUILD_ID = 67,
+	LAYOUT_FINISHED_ROUND = 68,
+	LAYOUT_EVENT_UPDATE = 78,
+	LAYOUT_HEADER_FEATURE = 80,
+};
+
+#define LAYOUT_EVENT_UPDATE_NAME 2
+/* In the misc of a build-id: the length byte behind the id is valid. */
+#define LAYOUT_MISC_BUILD_ID_SIZE (1U << 15)
+
+/* Bits of layout_header.features. */
+enum layout_feature {
+	LAYOUT_FEATURE_TRACING_DATA = 1,
+	LAYOUT_FEATURE_BUILD_ID = 2,
+	LAYOUT_FEATURE_HOSTNAME = 3,
+	LAYOUT_FEATURE_OSRELEASE = 4,
+	LAYOUT_FEATURE_VERSION = 5,
+	LAYOUT_FEATURE_ARCH = 6,
+	LAYOUT_FEATURE_NRCPUS = 7,
+	LAYOUT_FEATURE_CPUDESC = 8,
+	LAYOUT_FEATURE_TOTAL_MEM = 10,
+	LAYOUT_FEATURE_CMDLINE = 11,
+	LAYOUT_FEATURE_EVENT_DESC = 12,
+	LAYOUT_FEATURE_SAMPLE_TIME = 21,
+	LAYOUT_FEATURE_CLOCKID = 23,
+	LAYOUT_FEATURE_CLOCK_DATA = 29,
+};
+
+struct layout_section {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct layout_header {
+	uint64_t magic;
+	uint64_t size;      /* of this header */
+	uint64_t attr_size; /* of a struct layout_attr */
+	struct layout_section attrs;
+	struct layout_section data;
+	struct layout_section event_types; /* unused since 2011 */
+	uint64_t features[LAYOUT_FEATURE_BITS / 64];
+};
+
+struct layout_pipe_header {
+	uint64_t magic;
+	uint64_t size;
+};
+
+struct layout_attr {
+	unsigned char attr[LAYOUT_ATTR_SIZE]; /* the front of a struct perf_event_attr */
+	struct layout_section ids;
+};
+
+/* What ends each record that is no sample (perf's sample_id). */
+struct layout_sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t id;
+};
+
+struct layout_sample {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t period;
+	uint64_t nr; /* entries of the chain, context markers included */
+		     /* uint64_t chain[nr]; uint64_t cgroup, if the event has it */
+};
+
+struct layout_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	/* char comm[], padded; struct layout_sample_id */
+};
+
+struct layout_task { /* FORK and EXIT */
+	struct perf_event_header header;
+	uint32_t pid, ppid;
+	uint32_t tid, ptid;
+	uint64_t time;
+	/* struct layout_sample_id */
+};
+
+struct layout_mmap {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t start;
+	uint64_t len;
+	uint64_t pgoff;
+	/* char path[], padded; struct layout_sample_id */
+};
+
+struct layout_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t start;
+	uint64_t len;
+	uint64_t pgoff;
+	union {
+		struct {
+			uint32_t maj, min;
+			uint64_t ino;
+			uint64_t ino_generation;
+		};
+		struct {
+			uint8_t build_id_size;
+			uint8_t reserved[3];
+			uint8_t build_id[20];
+		};
+	};
+	uint32_t prot, flags;
+	/* char path[], padded; struct layout_sample_id */
+};
+
+struct layout_cgroup {
+	struct perf_event_header header;
+	uint64_t id;
+	/* char path[], padded; struct layout_sample_id */
+};
+
+struct layout_lost {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t lost;
+	struct layout_sample_id sample_id;
+};
+
+struct layout_event_update {
+	struct perf_event_header header;
+	uint64_t type;
+	uint64_t id;
+	/* char name[], padded */
+};
+
+struct layout_header_attr {
+	struct perf_event_header header;
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+	uint64_t id;
+};
+
+/* The data follow the record, and are no part of its size. */
+struct layout_tracing_data {
+	struct perf_event_header header;
+	uint32_t size; /* of the data, padding included */
+	uint32_t reserved;
+};
+
+struct layout_header_feature {
+	struct perf_event_header header;
+	uint64_t feature;
+	/* the bytes of the feature, padded */
+};
+
+struct layout_build_id {
+	struct perf_event_header header;
+	int32_t pid; /* of the machine, -1: the host */
+	uint8_t id[20];
+	uint8_t id_size;
+	uint8_t reserved[3];
+	/* char path[], padded so that the whole is a multiple of 8 bytes */
+};
+
+#define LAYOUT_ASSERT(type, bytes) \
+	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
+LAYOUT_ASSERT(perf_event_header, 8);
+LAYOUT_ASSERT(layout_header, 104);
+LAYOUT_ASSERT(layout_pipe_header, 16);
+LAYOUT_ASSERT(layout_attr, 128);
+LAYOUT_ASSERT(layout_sample_id, 32);
+LAYOUT_ASSERT(layout_sample, 64);
+LAYOUT_ASSERT(layout_comm, 16);
+LAYOUT_ASSERT(layout_task, 32);
+LAYOUT_ASSERT(layout_mmap, 40);
+LAYOUT_ASSERT(layout_mmap2, 72);
+LAYOUT_ASSERT(layout_cgroup, 16);
+LAYOUT_ASSERT(layout_lost, 56);
+LAYOUT_ASSERT(layout_event_update, 24);
+LAYOUT_ASSERT(layout_header_attr, 128);
+LAYOUT_ASSERT(layout_tracing_data, 16);
+LAYOUT_ASSERT(layout_header_feature, 16);
+LAYOUT_ASSERT(layout_build_id, 36);
+_Static_assert(offsetof(struct layout_header, data.size) == 48, "data.size has moved");
+_Static_assert(offsetof(struct layout_header, attrs) == 24, "attrs has moved");
+_Static_assert(offsetof(struct layout_header, features) == 72, "the feature bits have moved");
+_Static_assert(offsetof(struct layout_mmap2, prot) == 64, "mmap2.prot has moved");
+_Static_assert(sizeof(struct perf_event_attr) >= LAYOUT_ATTR_SIZE, "attr is too old");
+
+#endif /* DENET_OUTPUT_PERFDATA_LAYOUT_H */

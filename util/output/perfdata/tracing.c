@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output/perfdata/tracing.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* How coarse the samples are from now on, and why. Shares in millionths of a CPU. */
+static const struct tracing_field sampling_fields[] = {
+	{ "u64", "old_period_ns", 8, 0 },
+	{ "u64", "new_period_ns", 8, 0 },
+	{ "u64", "old_threshold_ns", 8, 0 },
+	{ "u64", "new_threshold_ns", 8, 0 },
+	{ "u32", "max_rate", 4, 0 },
+	{ "u32", "bpf_ppm", 4, 0 },
+	{ "u32", "own_ppm", 4, 0 },
+	{ "u32", "limit_ppm", 4, 0 },
+	{ "char", "text[80]", 80, 0 },
+	{ 0 },
+};
+
+/* What a sample of offcpu-time waited for. Strings are empty where there is nothing to tell. */
+static const struct tracing_field wait_fields[] = {
+	{ "u64", "ns", 8, 0 },
+	{ "u64", "blocks", 8, 0 },
+	{ "s32", "nr", 4, 1 },
+	{ "char", "state[4]", 4, 0 },
+	{ "u64", "arg0", 8, 0 },
+	{ "u64", "arg1", 8, 0 },
+	{ "u64", "arg2", 8, 0 },
+	{ "u64", "arg3", 8, 0 },
+	{ "u64", "arg4", 8, 0 },
+	{ "u64", "arg5", 8, 0 },
+	{ "u64", "futex", 8, 0 },
+	{ "u64", "inode", 8, 0 },
+	{ "char", "name[32]", 32, 0 },
+	{ "char", "kind[16]", 16, 0 },
+	{ "char", "device[16]", 16, 0 },
+	{ "char", "path[256]", 256, 0 },
+	{ "char", "local[56]", 56, 0 },
+	{ "char", "remote[56]", 56, 0 },
+	{ "char", "text[384]", 384, 0 },
+	{ 0 },
+};
+
+/* Configs are never renumbered: files carry them. Kernels count from 1 and stay far below. */
+static const struct tracing_event events[] = {
+	{ 60001, "sampling", sampling_fields,
+	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (%s)\", REC->old_period_ns, "
+	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->text" },
+	{ 60002, "offcpu_wait", wait_fields,
+	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
+	  "REC->text" },
+};
+
+#define NR_EVENTS (sizeof(events) / sizeof(events[0]))
+
+static const struct tracing_field common_fields[] = {
+	{ "unsigned short", "common_type", 2, 0 },
+	{ "unsigned char", "common_flags", 1, 0 },
+	{ "unsigned char", "common_preempt_count", 1, 0 },
+	{ "int", "common_pid", 4, 1 },
+	{ 0 },
+};
+
+_Static_assert(sizeof(struct tracing_common) == 8, "the common fields are 8 bytes");
+
+const struct tracing_event *tracing__events(size_t *nr)
+{
+	*nr = NR_EVENTS;
+	return events;
+}
+
+const struct tracing_event *tracing__event(uint64_t config)
+{
+	for (size_t i = 0; i < NR_EVENTS; i++) {
+		if (events[i].config == config)
+			return &events[i];
+	}
+	return NULL;
+}
+
+size_t tracing_event__size(const struct tracing_event *event)
+{
+	size_t size = sizeof(struct tracing_common);
+
+	for (const struct tracing_field *field = event->fields; field->name; field++)
+		size += field->size;
+	return size;
+}
+
+static int __attribute__((format(printf, 2, 3)))
+put_text(struct buffer *out, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int len, err;
+
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		return -ENOMEM;
+	err = buffer__append(out, text, (size_t)len);
+	free(text);
+	return err;
+}
+
+static int put_fields(struct buffer *out, const struct tracing_field *field, size_t *offset)
+{
+	int err = 0;
+
+	for (; !err && field->name; field++) {
+		err = put_text(out, "\tfield:%s %s;\toffset:%zu;\tsize:%u;\tsigned:%u;\n",
+			       field->type, field->name, *offset, field->size, field->is_signed);
+		*offset += field->size;
+	}
+	return err;
+}
+
+int tracing_event__format(const struct tracing_event *event, struct buffer *out)
+{
+	size_t offset = 0;
+	int err;
+
+	err = put_text(out, "name: %s\nID: %u\nformat:\n", event->name, event->config);
+	if (!err)
+		err = put_fields(out, common_fields, &offset);
+	if (!err)
+		err = put_text(out, "\n");
+	if (!err)
+		err = put_fields(out, event->fields, &offset);
+	return err ? err : put_text(out, "\nprint fmt: %s\n", event->print);
+}
+
+/* A name with its NUL. */
+static int put_name(struct buffer *out, const char *name)
+{
+	return buffer__append(out, name, strlen(name) + 1);
+}
+
+static int put_u32(struct buffer *out, uint32_t value)
+{
+	return buffer__append(out, &value, sizeof(value));
+}
+
+static int put_u64(struct buffer *out, uint64_t value)
+{
+	return buffer__append(out, &value, sizeof(value));
+}
+
+/* A u64 size and the bytes. */
+static int put_sized(struct buffer *out, const struct buffer *bytes)
+{
+	int err = put_u64(out, bytes->len);
+
+	return err ? err : buffer__append(out, bytes->data, bytes->len);
+}
+
+/*
+ * How a ring buffer of the kernel is laid out. None was used, but readers learn the size of
+ * a long from it.
+ */
+static int put_ring_header(struct buffer *out)
+{
+	struct buffer page = { 0 }, event = { 0 };
+	size_t word = sizeof(long), data = 8 + word;
+	int err;
+
+	err = put_text(&page,
+		       "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		       "\tfield: local_t commit;\toffset:8;\tsize:%zu;\tsigned:1;\n"
+		       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		       "\tfield: char data;\toffset:%zu;\tsize:%ld;\tsigned:1;\n",
+		       word, data, sysconf(_SC_PAGESIZE) - (long)data);
+	if (!err)
+		err = put_text(&event, "# events are raw data of samples\n");
+	if (!err)
+		err = put_name(out, "header_page");
+	if (!err)
+		err = put_sized(out, &page);
+	if (!err)
+		err = put_name(out, "header_event");
+	if (!err)
+		err = put_sized(out, &event);
+	buffer__free(&page);
+	buffer__free(&event);
+	return err;
+}
+
+static int put_events(struct buffer *out)
+{
+	struct buffer format = { 0 };
+	int err;
+
+	err = put_u32(out, 0); /* events of ftrace itself */
+	if (!err)
+		err = put_u32(out, 1); /* systems */
+	if (!err)
+		err = put_name(out, TRACING_SYSTEM);
+	if (!err)
+		err = put_u32(out, NR_EVENTS);
+	for (size_t i = 0; !err && i < NR_EVENTS; i++) {
+		format.len = 0;
+		err = tracing_event__format(&events[i], &format);
+		if (!err)
+			err = put_sized(out, &format);
+	}
+	buffer__free(&format);
+	return err;
+}
+
+int tracing__encode(struct buffer *out)
+{
+	static const unsigned char magic[] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+	const uint8_t order_and_word[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
+	int err;
+
+	err = buffer__append(out, magic, sizeof(magic));
+	if (!err)
+		err = put_name(out, "0.6");
+	if (!err)
+		err = buffer__append(out, order_and_word, sizeof(order_and_word));
+	if (!err)
+		err = put_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
+	if (!err)
+		err = put_ring_header(out);
+	if (!err)
+		err = put_events(out);
+	if (!err)
+		err = put_u32(out, 0); /* kallsyms */
+	if (!err)
+		err = put_u32(out, 0);      /* formats of trace_printk() */
+	return err ? err : put_u64(out, 0); /* names of tasks */
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output/perfdata/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "output/perfdata/attrs.h"
+#include "output/perfdata/encode.h"
+#include "output/perfdata/features.h"
+#include "output/perfdata/file.h"
+#include "output/perfdata/sideband.h"
+#include "output/perfdata/tracing.h"
+
+/* More than this is not kept in memory, flushed or not. */
+#define PENDING_MAX (1024 * 1024)
+
+struct writer {
+	struct file file;
+	struct buffer pending;   /* whole records that are not written yet */
+	struct buffer build_ids; /* of a file; a pipe gets them at once */
+	struct features features;
+	uint64_t perhaps;     /* as writer_options.perhaps; 0 in a pipe */
+	size_t nr_shown;      /* attrs at the front that the header counts */
+	uint64_t data_offset; /* where the data begins */
+	uint64_t data_size;   /* whole records that are written */
+	uint64_t samples;
+	int error; /* the first one; nothing is written after it */
+};
+
+/* The id of records that are no samples: that of the event that asked for them. */
+static uint64_t sideband_id(void)
+{
+	size_t nr;
+
+	return attrs__kinds(&nr)[0].id;
+}
+
+/*
+ * The events whose attrs stand at the front: those of the file, and behind them those that
+ * may come. The header counts these only once they do.
+ */
+static size_t select_front(const struct writer *writer, const struct event_kind *kinds[ATTRS_MAX])
+{
+	size_t nr = attrs__select(writer->features.events, kinds);
+
+	return nr + attrs__select_late(writer->perhaps & ~writer->features.events, kinds + nr);
+}
+
+/* The header, but for the features. */
+static struct layout_header make_header(const struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = select_front(writer, kinds);
+
+	return (struct layout_header){
+		.magic = LAYOUT_MAGIC,
+		.size = sizeof(struct layout_header),
+		.attr_size = sizeof(struct layout_attr),
+		.attrs = { .offset = sizeof(struct layout_header) + nr * sizeof(uint64_t),
+			   .size = writer->nr_shown * sizeof(struct layout_attr) },
+		.data = { .offset = writer->data_offset, .size = writer->data_size },
+	};
+}
+
+/* Header, ids and attrs: all that stands before the data of a file. */
+static int put_front(struct writer *writer, struct buffer *out)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	uint64_t ids = sizeof(struct layout_header);
+	struct layout_header header;
+	size_t nr;
+	int err;
+
+	writer->nr_shown = attrs__select(writer->features.events, kinds);
+	nr = select_front(writer, kinds);
+	header = make_header(writer);
+	header.data.offset = header.attrs.offset + nr * sizeof(struct layout_attr);
+	writer->data_offset = header.data.offset;
+	err = buffer__append(out, &header, sizeof(header));
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct layout_attr attr = {
+			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
+		};
+		struct event_kind kind = attrs__stand_in(kinds[i]);
+
+		attrs__fill(&kind, writer->features.cgroups, writer->features.stack_bytes,
+			    attr.attr);
+		err = buffer__append(out, &attr, sizeof(attr));
+	}
+	return err;
+}
+
+static int put_names(const struct writer *writer, struct buffer *out)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
+	int err = 0;
+
+	/* A tracepoint has its name from its format. */
+	for (size_t i = 0; !err && i < nr && !attrs__late_kind(kinds[i]->id); i++)
+		err = encode__event_name(out, kinds[i]->id, kinds[i]->name);
+	return err;
+}
+
+static int put_pipe_attrs(struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events, kinds);
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
+	}
+	return err;
+}
+
+static int put_pipe_features(struct writer *writer, enum feature_phase phase)
+{
+	size_t nr;
+	const struct feature_kind *kinds = features__kinds(&nr);
+	struct buffer body = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < nr; i++) {
+		if (kinds[i].phase != phase)
+			continue;
+		body.len = 0;
+		ret = feature_kind__encode(&kinds[i], &body, &writer->features);
+		if (ret > 0)
+			ret = encode__header_feature(&writer->pending, kinds[i].bit, body.data,
+						     body.len);
+	}
+	buffer__free(&body);
+	return ret < 0 ? ret : 0;
+}
+
+/* Keeps the first error; the calls that follow return it again. */
+static int remember(struct writer *writer, int err)
+{
+	if (err == -ENOMEM && !writer->error)
+		pr_err("out of memory while writing %s", writer->file.path);
+	if (err && !writer->error)
+		writer->error = err;
+	return err;
+}
+
+/* Tells readers how much of the file is data; called after the data is there. */
+static int write_data_size(struct writer *writer)
+{
+	if (writer->file.pipe)
+		return 0;
+	return file__rewrite(&writer->file, &writer->data_size, sizeof(writer->data_size),
+			     offsetof(struct layout_header, data.size));
+}
+
+int writer__flush(struct writer *writer)
+{
+	size_t written, whole;
+	int err, size_err;
+
+	if (writer->error)
+		return writer->error;
+	if (!writer->pending.len)
+		return 0;
+	err = file__append(&writer->file, writer->pending.data, writer->pending.len, &written);
+	/* A disk that fills up takes half a record: the whole ones before it still count. */
+	whole = err ? encode__whole_records(writer->pending.data, written) : written;
+	writer->data_size += whole;
+	writer->pending.len = 0;
+	size_err = write_data_size(writer);
+	return remember(writer, err ? err : size_err);
+}
+
+/* Writes what stands before the records: only then is it a file that opens. */
+static int start_file(struct writer *writer)
+{
+	struct buffer front = { 0 };
+	size_t written;
+	int err;
+
+	err = put_front(writer, &front);
+	if (!err)
+		err = file__append(&writer->file, front.data, front.len, &written);
+	if (!err)
+		err = put_names(writer, &writer->pending);
+	buffer__free(&front);
+	return err;
+}
+
+static int start_pipe(struct writer *writer)
+{
+	struct layout_pipe_header header = { .magic = LAYOUT_MAGIC, .size = sizeof(header) };
+	size_t written;
+	int err;
+
+	writer->data_offset = sizeof(header);
+	err = file__append(&writer->file, &header, sizeof(header), &written);
+	if (!err)
+		err = put_pipe_attrs(writer);
+	if (!err)
+		err = put_names(writer, &writer->pending);
+	if (!err)
+		err = put_pipe_features(writer, FEATURE_AT_START);
+	return err;
+}
+
+static void free_writer(struct writer *writer)
+{
+	buffer__free(&writer->pending);
+	buffer__free(&writer->build_ids);
+	free(writer);
+}
+
+struct writer *writer__new(const struct writer_options *options, int *err)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	writer->features = (struct features){
+		.version = options->version,
+		.argc = options->argc,
+		.argv = options->argv,
+		.cgroups = options->cgroups,
+		.stack_bytes = options->stack_bytes,
+		.events = options->events,
+		.build_ids = &writer->build_ids,
+	};
+	features__read_host(&writer->features);
+	*err = file__open(&writer->file, options->path);
+	if (*err)
+		goto out;
+	/* A pipe tells them right before their first samples, a file at its end. */
+	if (writer->file.pipe)
+		writer->features.events &= ~attrs__late_bits();
+	else
+		writer->perhaps = options->perhaps & attrs__late_bits();
+	writer->features.late = writer->features.events & attrs__late_bits();
+	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
+	if (!*err)
+		*err = writer__flush(writer);
+	if (!*err)
+		return writer;
+	/* An older recording gets its name back: it is worth more than the beginning of one. */
+	file__discard(&writer->file);
+out:
+	free_writer(writer);
+	return NULL;
+}
+
+/* What each record ends with: errors are kept, and memory stays bounded. */
+static int finish_record(struct writer *writer, int err)
+{
+	if (err)
+		return remember(writer, err);
+	return writer->pending.len < PENDING_MAX ? 0 : writer__flush(writer);
+}
+
+int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample)
+{
+	struct features *features = &writer->features;
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	if (!attrs__kind(event) ||
+	    (event != WRITER_OFFCPU_TIME && !(features->events & 1ULL << event)))
+		return -EINVAL;
+	err = features->stack_bytes ?
+		      encode__stack_sample(&writer->pending, event, features->cgroups, sample) :
+		      encode__sample(&writer->pending, event, features->cgroups, sample);
+	if (!err) {
+		if (!writer->samples || sample->time < features->first_ns)
+			features->first_ns = sample->time;
+		if (sample->time > features->last_ns)
+			features->last_ns = sample->time;
+		writer->samples++;
+	}
+	return finish_record(writer, err);
+}
+
+/* In a pipe a late event is made known right before its first sample. */
+static int announce_late(struct writer *writer)
+{
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+	struct buffer data = { 0 };
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(UINT64_MAX, kinds);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
+		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
+	}
+	if (!err)
+		err = tracing__encode(&data);
+	if (!err)
+		err = encode__tracing_data(&writer->pending, data.data, data.len);
+	buffer__free(&data);
+	return err;
+}
+
+/* Readers of a file that is never finished learn now that there are samples of such events. */
+static int show_late(struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	struct layout_header header;
+
+	writer->nr_shown = select_front(writer, kinds);
+	header = make_header(writer);
+	return file__rewrite(&writer->file, &header.attrs, sizeof(header.attrs),
+			     offsetof(struct layout_header, attrs));
+}
+
+/* Appends the sample with its common fields in front. */
+static int put_trace(struct writer *writer, const struct event_kind *kind,
+		     const struct writer_trace *trace)
+{
+	struct sample sample = {
+		.time = trace->time,
+		.period = trace->period,
+		.pid = trace->pid,
+		.tid = trace->tid,
+		.cpu = trace->cpu,
+	};
+	struct tracing_common common = { .type = (uint16_t)kind->config,
+					 .pid = (int32_t)trace->tid };
+	struct buffer raw = { 0 };
+	int err;
+
+	err = buffer__append(&raw, &common, sizeof(common));
+	if (!err)
+		err = buffer__append(&raw, trace->fields, trace->size);
+	if (!err)
+		err = encode__raw_sample(&writer->pending, kind->id, writer->features.cgroups,
+					 &sample, raw.data, raw.len);
+	buffer__free(&raw);
+	return err;
+}
+
+int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace)
+{
+	const struct event_kind *kind = attrs__late_kind(event);
+	const struct tracing_event *format = kind ? tracing__event(kind->config) : NULL;
+	int err = 0;
+
+	if (writer->error)
+		return writer->error;
+	if (!format || trace->size + sizeof(struct tracing_common) != tracing_event__size(format))
+		return -EINVAL;
+	if (writer->file.pipe && !writer->features.late)
+		err = announce_late(writer);
+	if (writer->perhaps & ~writer->features.late & 1ULL << event)
+		err = show_late(writer);
+	writer->features.late |= 1ULL << event;
+	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
+}
+
+int writer__sideband(struct writer *writer, const void *event, size_t size)
+{
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	err = sideband__encode(&writer->pending, sideband_id(), event, size);
+	/* A bad record is the sender's trouble: the file goes on. */
+	return err == -EINVAL ? err : finish_record(writer, err);
+}
+
+int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__comm(&writer->pending, sideband_id(), pid, tid, comm));
+}
+
+int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer,
+			     encode__fork(&writer->pending, sideband_id(), pid, ppid, tid, ptid));
+}
+
+int writer__mmap2(struct writer *writer, const struct writer_mmap *map)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__mmap2(&writer->pending, sideband_id(), map));
+}
+
+int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uint64_t pgoff,
+			const char *name)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__kernel_mmap(&writer->pending, sideband_id(), start,
+							 len, pgoff, name));
+}
+
+int writer__cgroup(struct writer *writer, uint64_t id, const char *path)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__cgroup(&writer->pending, sideband_id(), id, path));
+}
+
+int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer,
+			     encode__lost(&writer->pending, sideband_id(), records, time, cpu));
+}
+
+int writer__finished_round(struct writer *writer)
+{
+	if (writer->error)
+		return writer->error;
+	return finish_record(writer, encode__finished_round(&writer->pending));
+}
+
+int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
+		     const unsigned char *id, size_t len)
+{
+	struct buffer *out = writer->file.pipe ? &writer->pending : &writer->build_ids;
+	int err;
+
+	(void)pid;
+	if (writer->error)
+		return writer->error;
+	err = encode__build_id(out, kernel, path, id, len);
+	return err == -EINVAL ? err : finish_record(writer, err);
+}
+
+uint64_t writer__bytes(const struct writer *writer)
+{
+	return writer->data_offset + writer->data_size + writer->pending.len;
+}
+
+uint64_t writer__samples(const struct writer *writer)
+{
+	return writer->samples;
+}
+
+/*
+ * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs
+ * that a file begins with are those of the other events, and a table of all of them, with
+ * ids of their own, comes behind the features.
+ */
+static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
+			 struct layout_section *section)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(writer->features.events | writer->features.late, kinds);
+	uint64_t ids = offset + out->len;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
+	*section = (struct layout_section){ .offset = offset + out->len,
+					    .size = nr * sizeof(struct layout_attr) };
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct layout_attr attr = {
+			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
+		};
+
+		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes,
+			    attr.attr);
+		err = buffer__append(out, &attr, sizeof(attr));
+	}
+	return err;
+}
+
+/*
+ * Features lie behind the data, so the header that announces them comes last, in one
+ * write: whoever dies before leaves a file without features, not a broken one.
+ */
+static int write_features(struct writer *writer)
+{
+	struct layout_header header = make_header(writer);
+	uint64_t offset = writer->data_offset + writer->data_size;
+	struct buffer out = { 0 };
+	size_t written;
+	int err;
+
+	err = features__encode(&out, &writer->features, offset, header.features);
+	if (!err && writer->features.late)
+		err = put_all_attrs(writer, &out, offset, &header.attrs);
+	if (!err)
+		err = file__append(&writer->file, out.data, out.len, &written);
+	if (!err)
+		err = file__rewrite(&writer->file, &header, sizeof(header), 0);
+	/* Half of the features is of no use to anybody. */
+	if (err)
+		file__truncate(&writer->file, offset);
+	buffer__free(&out);
+	return err;
+}
+
+int writer__close(struct writer *writer)
+{
+	int err, close_err;
+
+	if (!writer)
+		return 0;
+	if (writer->file.pipe && !writer->error)
+		remember(writer, put_pipe_features(writer, FEATURE_AT_END));
+	writer__flush(writer);
+	if (!writer->file.pipe) {
+		/* Half a record of a failed write is cut off, and its room may do for the rest. */
+		if (writer->error)
+			file__truncate(&writer->file, writer->data_offset + writer->data_size);
+		remember(writer, write_features(writer));
+	}
+	err = writer->error;
+	close_err = file__close(&writer->file);
+	free_writer(writer);
+	return err ? err : close_err;
+}
+
+void writer__discard(struct writer *writer)
+{
+	if (!writer)
+		return;
+	file__discard(&writer->file);
+	free_writer(writer);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SESSION_SAMPLING_H
+#define DENET_SESSION_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Samples so far: of blocks below the threshold in force, and of the others. */
+struct sampling_counts {
+	uint64_t below;
+	uint64_t above;
+	/* Blocks, not samples, about: of those below, as long as the threshold to come back to. */
+	uint64_t between;
+	uint64_t ns; /* off the CPU, for which all of them stand */
+};
+
+/*
+ * How much is sampled: the period of the draw and the threshold from which on blocks are
+ * exact. Three ask for them: the user (--off-cpu-period, --off-cpu-thresh), who is the least;
+ * the budget of --off-cpu-max-rate, which goes up and down; and --max-overhead, which goes up
+ * only. The greatest period is in force. Any of them may change while blocks end: what a
+ * block stands for is decided by what is in force then, so sums stay unbiased.
+ */
+struct sampling {
+	uint64_t user_period; /* ns, 0: all blocks count */
+	uint64_t user_threshold;
+	uint64_t rate_period; /* of the budget; 0: there is none */
+	uint64_t rate_threshold;
+	uint64_t cost_period; /* of --max-overhead; 0: it is content */
+	uint32_t max_rate;    /* samples a second, 0: no budget */
+	uint64_t looked;      /* when at a whole second, or when it changed; CLOCK_MONOTONIC */
+	struct sampling_counts seen; /* until then */
+	uint64_t glanced;     /* when at any part of it */
+	struct sampling_counts glimpsed; /* until then */
+	uint64_t quick;	      /* since when looks come quickly, until the steps are done */
+	unsigned int step;    /* of these looks */
+	uint64_t changes; /* of what is in force */
+};
+
+/* What is in force. period 0: all blocks count. */
+struct sampling_level {
+	uint64_t period_ns;
+	uint64_t threshold_ns;
+	uint64_t lower_ns; /* where the threshold would come back to next */
+};
+
+/* now: ns, CLOCK_MONOTONIC, when the recording begins. period 0 and max_rate 0: exact. */
+void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t threshold_ns,
+		    uint32_t max_rate, uint64_t now);
+
+struct sampling_level sampling__level(const struct sampling *sampling);
+
+/*
+ * Before the recording: so many threads are its targets. A thread is off the CPU for a second in a
+ * second at most, so short blocks of all of them cannot exceed the budget with a period of
+ * threads / budget seconds: that is what the first one is, up to a second. True: it is a change.
+ */
+bool sampling__expect(struct sampling *sampling, uint64_t threads);
+
+/* Blocks are recorded since now: the first looks come quickly, to find the period for them. */
+void sampling__begin(struct sampling *sampling, uint64_t now);
+
+/*
+ * How many bytes of samples on one CPU are worth a look; copy_bytes: of the user stack with each
+ * of them. 0: there is no budget.
+ */
+uint32_t sampling__wake_bytes(const struct sampling *sampling, uint32_t copy_bytes);
+
+/* Whether the period in force is that of --max-overhead. */
+bool sampling__is_for_cost(const struct sampling *sampling);
+
+/* When the next of the quick looks is due; UINT64_MAX: there is none. */
+uint64_t sampling__timer(const struct sampling *sampling);
+
+/*
+ * When the budget wants sampling__look() to be called: at the next of the quick looks, else after
+ * a second; or now, if a good part of a second's samples has come at twice the rate.
+ * UINT64_MAX: there is no budget.
+ */
+uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts,
+		       uint64_t now);
+
+/*
+ * Compares the rate since the last look with the budget. True: what is in force has changed.
+ * The period follows the rate that it was seen to give, as if all blocks were shorter than
+ * it; where they are not, the next looks mend it. Once blocks above the threshold take most
+ * of the budget by themselves, the threshold goes up. It comes back by halves, once those that
+ * it would have above it then leave most of the budget.
+ * After less than a second the counts say little: the period then only follows what is beyond
+ * chance, and the threshold goes up only if a second's budget is gone.
+ */
+bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
+
+/* --max-overhead needs a greater period, in which blocks that long are drawn, too. */
+void sampling__raise(struct sampling *sampling, uint64_t period_ns);
+
+#endif /* DENET_SESSION_SAMPLING_H */

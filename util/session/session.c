@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "base/units.h"
+#include "session/signals.h"
+#include "session/status.h"
+#include "session/targets.h"
+#include "session/workload.h"
+
+/* What ends a run wakes it up, and the capture looks for targets itself. */
+#define RUN_ROUND_NS (60 * NSEC_PER_SEC)
+
+static bool has_targets(const struct run *run)
+{
+	return run->options.capture->nr_pids || run->options.capture->nr_tids;
+}
+
+/* COMMAND is the target unless something else was asked for; else it is but a clock. */
+static bool targets_workload(const struct run *run)
+{
+	return run->options.command && !run->options.capture->all && !has_targets(run);
+}
+
+int run__init(struct run *run, const struct run_options *options)
+{
+	struct workload_options workload_options = {
+		.argv = options->command,
+		.stdout_to_stderr = options->stdout_to_stderr,
+	};
+	int err;
+
+	*run = (struct run){ .options = *options };
+	workload_options.signals = run->signals = signals__new(&err);
+	return run->signals ? workload__prepare(&workload_options, &run->workload) : err;
+}
+
+/* The kernel may not show a target that /proc has. */
+static int look_for_targets(const struct run *run)
+{
+	const struct capture_task *tasks;
+	size_t nr;
+
+	if (!has_targets(run))
+		return 0;
+	tasks = capture__tasks(run->capture, &nr);
+	return targets__look(run->options.capture, tasks, nr);
+}
+
+int run__capture(struct run *run, const struct capture_options *options,
+		 const struct capture_sink *sink)
+{
+	struct capture_options targeted = *options;
+	pid_t pid;
+	int err;
+
+	if (targets_workload(run)) {
+		pid = workload__pid(run->workload);
+		targeted.pids = &pid;
+		targeted.nr_pids = 1;
+	}
+	targeted.delayed = run->options.delay_ns != 0;
+	run->capture = capture__new(&targeted, sink, &err);
+	if (run->capture)
+		err = capture__start(run->capture);
+	return err ? err : look_for_targets(run);
+}
+
+int run__release(struct run *run)
+{
+	int err = run->workload ? workload__release(run->workload) : 0;
+
+	if (err)
+		return err;
+	run->started = clock__now_ns();
+	if (run->options.delay_ns)
+		run->begin = run->started + run->options.delay_ns;
+	run->next_status = run->started + NSEC_PER_SEC;
+	run->status = status__new(run->options.quiet);
+	return 0;
+}
+
+/* Milliseconds until something is due, rounded up so that it is due by then. */
+static int next_timeout(const struct run *run, uint64_t due)
+{
+	uint64_t now = clock__now_ns();
+
+	due = min_u64(due, now + RUN_ROUND_NS);
+	if (run->begin)
+		due = min_u64(due, run->begin);
+	if (run->status)
+		due = min_u64(due, run->next_status);
+	return due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+}
+
+int run__poll(struct run *run, uint64_t due)
+{
+	int err = capture__poll(run->capture, next_timeout(run, due), signals__fd(run->signals));
+
+	return err < 0 && err != -EINTR ? err : 0;
+}
+
+enum run_end run__look_for_end(struct run *run)
+{
+	int signal = signals__read(run->signals);
+
+	if (signal) {
+		pr_verbose("%s: the %s ends", strsignal(signal), run->options.name);
+		return RUN_SIGNAL;
+	}
+	if (run->workload && workload__ended(run->workload))
+		return RUN_COMMAND_ENDED;
+	if (has_targets(run) && !capture__targets_alive(run->capture))
+		return RUN_TARGETS_ENDED;
+	return RUN_GOES_ON;
+}
+
+int run__end_delay(struct run *run, uint64_t now)
+{
+	if (!run->begin || now < run->begin)
+		return 0;
+	run->begin = 0;
+	return capture__begin(run->capture);
+}
+
+bool run__wants_status(struct run *run, uint64_t now)
+{
+	if (!run->status || now < run->next_status)
+		return false;
+	run->next_status = now + NSEC_PER_SEC;
+	return true;
+}
+
+void run__delete_status(struct run *run)
+{
+	status__delete(run->status);
+	run->status = NULL;
+}
+
+void run__finish(struct run *run)
+{
+	pid_t workload = 0;
+
+	if (run->workload && !workload__ended(run->workload))
+		workload = workload__pid(run->workload);
+	signals__finish(run->signals, workload);
+}
+
+void run__terminate(struct run *run)
+{
+	if (run->workload)
+		workload__terminate(run->workload);
+}
+
+int run__exec_error(const struct run *run, enum run_end end)
+{
+	return end == RUN_COMMAND_ENDED ? workload__exec_error(run->workload) : 0;
+}
+
+/* The status of a COMMAND that was but a clock counts only where it came to its end. */
+int run__final_status(struct run *run, enum run_end end)
+{
+	bool counts = end == RUN_COMMAND_ENDED || targets_workload(run);
+	char *const *command = run->options.command;
+
+	return workload__final_status(run->workload, command ? command[0] : "", counts);
+}
+
+void run__free(struct run *run)
+{
+	run__delete_status(run);
+	capture__delete(run->capture);
+	run__terminate(run);
+	workload__delete(run->workload);
+	signals__delete(run->signals);
+}

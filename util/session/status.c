@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+struct status {
+	char text[160]; /* empty: nothing shown yet */
+};
+
+/* The hooks of the log take no argument, so they find the line here. */
+static struct status *shown;
+
+static void erase(void)
+{
+	if (shown->text[0])
+		dprintf(STDERR_FILENO, "\r\033[K");
+}
+
+static void draw(void)
+{
+	struct winsize size;
+	int width = 80;
+
+	if (!shown->text[0])
+		return;
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		width = size.ws_col;
+	/* A line that wraps could not be erased. */
+	dprintf(STDERR_FILENO, "\r%.*s\033[K", width - 1, shown->text);
+}
+
+struct status *status__new(bool quiet)
+{
+	struct status *status;
+
+	if (quiet || !isatty(STDERR_FILENO))
+		return NULL;
+	status = calloc(1, sizeof(*status));
+	if (!status)
+		return NULL;
+	shown = status;
+	log__set_hooks(erase, draw);
+	return status;
+}
+
+/* Whether there is a line, and the terminal is ours now. */
+static bool may_show(const struct status *status)
+{
+	return status && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+void status__show(struct status *status, const struct status_figures *figures)
+{
+	char samples[32], lost[32], bytes[32];
+
+	if (!may_show(status))
+		return;
+	snprintf(status->text, sizeof(status->text),
+		 "[ denet-record: %" PRIu64 " s, %s samples, %s, %s lost ]",
+		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
+		 units__format_count(figures->samples, samples, sizeof(samples)),
+		 units__format_size(figures->bytes, bytes, sizeof(bytes)),
+		 units__format_count(figures->lost, lost, sizeof(lost)));
+	draw();
+}
+
+void status__show_watch(struct status *status, const struct status_figures *figures)
+{
+	char blocks[32], lost[32];
+
+	if (!may_show(status))
+		return;
+	snprintf(status->text, sizeof(status->text),
+		 "[ denet-record: %" PRIu64 " s, %s blocks, %s lost ]",
+		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
+		 units__format_count(figures->blocks, blocks, sizeof(blocks)),
+		 units__format_count(figures->lost, lost, sizeof(lost)));
+	draw();
+}
+
+void status__show_unwinding(struct status *status, uint64_t left)
+{
+	char samples[32];
+
+	if (!may_show(status))
+		return;
+	snprintf(status->text, sizeof(status->text),
+		 "[ denet-record: unwinding the stacks of %s samples ]",
+		 units__format_count(left, samples, sizeof(samples)));
+	draw();
+}
+
+void status__delete(struct status *status)
+{
+	if (!status)
+		return;
+	erase();
+	log__set_hooks(NULL, NULL);
+	shown = NULL;
+	free(status);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session/targets.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+/* What a target is called by, and how. */
+struct named {
+	char option; /* 'p' or 't' */
+	pid_t id;
+};
+
+/* The value of a field such as "Tgid" in /proc/TID/status. False: no such thread or field. */
+static bool read_status(pid_t tid, const char *field, char *value, size_t size)
+{
+	size_t len = strlen(field);
+	char path[64], line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file)) {
+		found = !strncmp(line, field, len) && line[len] == ':';
+		if (found)
+			snprintf(value, size, "%.*s", (int)strcspn(line + len + 2, "\n"),
+				 line + len + 2);
+	}
+	fclose(file);
+	return found;
+}
+
+/* The process that a thread belongs to, as /proc tells it. 0: no such thread. */
+static pid_t process_of(pid_t tid)
+{
+	uint64_t tgid;
+	char value[64];
+
+	if (!read_status(tid, "Tgid", value, sizeof(value)) ||
+	    units__parse_number(value, INT32_MAX, &tgid))
+		return 0;
+	return (pid_t)tgid;
+}
+
+static bool has_ended(pid_t tid)
+{
+	char value[64];
+
+	return !read_status(tid, "State", value, sizeof(value)) || *value == 'Z' || *value == 'X';
+}
+
+int targets__check(const struct id_list *pids, const struct id_list *tids)
+{
+	pid_t leader;
+
+	for (size_t i = 0; i < pids->nr; i++) {
+		leader = process_of(pids->ids[i]);
+		if (!leader) {
+			pr_err("-p %d: there is no such process", pids->ids[i]);
+			return -ESRCH;
+		}
+		if (leader != pids->ids[i]) {
+			pr_err("-p %d: that is a thread of process %d; use -p %d, or -t %d for the "
+			       "thread",
+			       pids->ids[i], leader, leader, pids->ids[i]);
+			return -EINVAL;
+		}
+	}
+	for (size_t i = 0; i < tids->nr; i++) {
+		if (!process_of(tids->ids[i])) {
+			pr_err("-t %d: there is no such thread", tids->ids[i]);
+			return -ESRCH;
+		}
+	}
+	return 0;
+}
+
+static bool is_meant(const struct named *named, const struct capture_task *task)
+{
+	return named->id == (named->option == 'p' ? task->pid : task->tid);
+}
+
+/* Says why a target that was named is none. True: it has ended, which is no mistake. */
+static bool explain(const struct named *named, const struct capture_task *task)
+{
+	const char *what = named->option == 'p' ? "process" : "thread";
+
+	if (has_ended(named->id)) {
+		pr_warn("-%c %d: this %s ended before the recording began", named->option,
+			named->id, what);
+		return true;
+	}
+	if (process_of(named->id) == getpid())
+		pr_warn("-%c %d: that is this program, which does not record itself", named->option,
+			named->id);
+	else if (task && task->kthread)
+		pr_warn("-%c %d: that is a kernel thread, and these are recorded with "
+			"--kernel-threads only",
+			named->option, named->id);
+	else
+		pr_warn("-%c %d: the kernel does not show this %s to BPF programs, so nothing of "
+			"it can be recorded (some virtual machines hide process 1); what it "
+			"starts can be named by -p",
+			named->option, named->id, what);
+	return false;
+}
+
+/* 1: it is recorded, 0: it has ended, or -ESRCH: it is not recorded, which has been said. */
+static int look_for(const struct named *named, const struct capture_task *tasks, size_t nr)
+{
+	const struct capture_task *found = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_meant(named, &tasks[i]))
+			continue;
+		if (tasks[i].target)
+			return 1;
+		found = &tasks[i];
+	}
+	return explain(named, found) ? 0 : -ESRCH;
+}
+
+int targets__look(const struct capture_options *options, const struct capture_task *tasks,
+		  size_t nr)
+{
+	size_t nr_all = options->nr_pids + options->nr_tids, missing = 0;
+	struct named named;
+	bool any = false;
+	int ret;
+
+	for (size_t i = 0; i < nr_all; i++) {
+		bool by_pid = i < options->nr_pids;
+
+		named.option = by_pid ? 'p' : 't';
+		named.id = by_pid ? options->pids[i] : options->tids[i - options->nr_pids];
+		ret = look_for(&named, tasks, nr);
+		any = any || ret > 0;
+		missing += ret < 0;
+	}
+	if (any || !missing)
+		return 0;
+	pr_err("none of the targets can be recorded");
+	return -ESRCH;
+}
+
+/* Of the whole machine: the second number of "4/512" in /proc/loadavg. */
+static uint64_t all_threads(void)
+{
+	uint64_t threads = 0;
+	FILE *file = fopen("/proc/loadavg", "re");
+	char word[64];
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*s %*s %*s %*[0-9]/%63[0-9]", word) != 1 ||
+	    units__parse_number(word, INT32_MAX, &threads))
+		threads = 0;
+	fclose(file);
+	return threads;
+}
+
+uint64_t targets__threads(const struct capture_options *options)
+{
+	uint64_t sum = options->all ? all_threads() : options->nr_tids, threads;
+	char value[64];
+
+	for (size_t i = 0; i < options->nr_pids; i++) {
+		if (read_status(options->pids[i], "Threads", value, sizeof(value)) &&
+		    !units__parse_number(value, INT32_MAX, &threads))
+			sum += threads;
+	}
+	return sum ? sum : 1;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SESSION_TARGETS_H
+#define DENET_SESSION_TARGETS_H
+
+#include <stddef.h>
+
+#include "capture/capture.h"
+#include "record/parse.h"
+
+/*
+ * Looks whether each process and each thread is there, before anything is made. 0, or
+ * -ESRCH where one is not, -EINVAL where a thread is given as a process (both logged).
+ */
+int targets__check(const struct id_list *pids, const struct id_list *tids);
+
+/*
+ * Holds the targets that options name against the tasks that the capture found when it started,
+ * nr of them. One that lives and is not recorded (the kernel does not show it, a kernel thread)
+ * is a warning, and so is one that has ended. 0, or -ESRCH if none is recorded and one of them
+ * lives (logged).
+ */
+int targets__look(const struct capture_options *options, const struct capture_task *tasks,
+		  size_t nr);
+
+/* About how many threads the options make targets of when the recording begins, at least 1. */
+uint64_t targets__threads(const struct capture_options *options);
+
+#endif /* DENET_SESSION_TARGETS_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session/users.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+/* A name comes first, as in perf and chown(1): there are users whose name is a number. */
+static int find_user(const char *name, uint64_t *uid)
+{
+	const struct passwd *entry;
+
+	if (!*name) {
+		pr_err("-u: the name of a user is empty");
+		return -EINVAL;
+	}
+	entry = getpwnam(name);
+	if (entry) {
+		*uid = entry->pw_uid;
+		return 0;
+	}
+	/* The largest number means "no user" to the kernel. */
+	if (!units__parse_number(name, UINT32_MAX - 1, uid))
+		return 0;
+	pr_err("-u %s: there is no such user; give a name that `getent passwd` knows, or a "
+	       "number",
+	       name);
+	return -ENOENT;
+}
+
+int users__resolve(struct id_list *uids, const char *text)
+{
+	char *copy = strdup(text), *rest = copy;
+	uint64_t uid = 0;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *name; !err && (name = strsep(&rest, ","));) {
+		err = find_user(name, &uid);
+		if (!err)
+			err = id_list__add(uids, (pid_t)uid);
+	}
+	free(copy);
+	return err;
+}

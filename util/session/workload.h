@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SESSION_WORKLOAD_H
+#define DENET_SESSION_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct signals;
+
+/* The COMMAND that we run: made, held until the capture is attached, then let go. */
+struct workload;
+
+struct workload_options {
+	char *const *argv;	       /* NULL-terminated, borrowed */
+	const struct signals *signals; /* COMMAND gets what these replaced; borrowed */
+	bool stdout_to_stderr;	       /* our stdout is the recording's */
+};
+
+/*
+ * Whether COMMAND can be found and may be executed, as execvp(3) looks for it. 0 or a
+ * negative errno (logged).
+ */
+int workload__check(const char *command);
+
+/*
+ * Forks the process and holds it, stopped, before its exec. It dies with us as long as it
+ * is held. NULL on error, *err is a negative errno (logged).
+ */
+struct workload *workload__new(const struct workload_options *options, int *err);
+
+/*
+ * Both of these for a COMMAND that there may be: *workload stays NULL where argv is. 0 or a
+ * negative errno (logged).
+ */
+int workload__prepare(const struct workload_options *options, struct workload **workload);
+
+pid_t workload__pid(const struct workload *workload);
+
+/* Lets it exec, and does not wait for that. 0 or a negative errno (logged). */
+int workload__release(struct workload *workload);
+
+/* True once it has ended. Never waits. */
+bool workload__ended(struct workload *workload);
+
+/* After its end: 0, or the negative errno of an exec that failed (logged). */
+int workload__exec_error(const struct workload *workload);
+
+/* Asks it to end (SIGTERM), if it has not. */
+void workload__terminate(struct workload *workload);
+
+/* Waits for its end. */
+void workload__wait(struct workload *workload);
+
+/*
+ * What we exit with: waits for its end, which is said with -v if it takes, and returns its
+ * status if that counts. NULL, and one that was but a clock and did not come to its end: 0.
+ */
+int workload__final_status(struct workload *workload, const char *name, bool counts);
+
+/* After its end: the exit status, or 128 + the number of the signal that ended it. */
+int workload__status(const struct workload *workload);
+
+/* Kills a workload that was never released. Accepts NULL. */
+void workload__delete(struct workload *workload);
+
+#endif /* DENET_SESSION_WORKLOAD_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SYMBOL_DSO_TABLE_H
+#define DENET_SYMBOL_DSO_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sample.h"
+#include "symbol/build_id.h"
+
+/*
+ * Which files the samples of a recording need for their symbols: those that a
+ * process with samples has mapped, and the kernel's modules that a frame lies in. Build-ids
+ * are read for these alone. Samples may come before the records of their process.
+ */
+struct hits;
+
+/* NULL: no memory. */
+struct hits *hits__new(void);
+void hits__delete(struct hits *hits); /* accepts NULL */
+
+/*
+ * What happens to the address spaces. 0 or -ENOMEM. Of what is no file of a file system, only
+ * "[vdso]" is kept.
+ */
+int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino);
+int hits__fork(struct hits *hits, pid_t pid, pid_t parent);
+void hits__exec(struct hits *hits, pid_t pid);
+void hits__exit(struct hits *hits, pid_t pid);
+
+/*
+ * Which files a process sees, as view__of() tells; not 0: others than we do under the same
+ * names (it has a mount namespace or a root of its own). Children inherit that. 0 or -ENOMEM.
+ */
+int hits__set_view(struct hits *hits, pid_t pid, uint64_t view);
+
+/* Whether the process has had samples already. */
+bool hits__is_hit(struct hits *hits, pid_t pid);
+
+/* A window has been drained. What ended before the window began is forgotten: sums come
+ * when their window ends, so a process's samples may come after its exit. */
+void hits__round(struct hits *hits);
+
+/* Another file begins: nothing in it is hit yet, what is mapped stays known. */
+void hits__begin_file(struct hits *hits);
+
+/* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
+int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
+
+/* A sample was taken: its process's files and its kernel frames are hit. 0 or -ENOMEM. */
+int hits__sample(struct hits *hits, const struct sample *sample);
+
+/* How many files it knows. */
+size_t hits__count(const struct hits *hits);
+
+struct hit {
+	const char *path;
+	bool kernel;  /* path is the name of the kernel or of a module */
+	pid_t pid;    /* a process that had it mapped when it was hit */
+	uint64_t ino; /* inode number in that process's map; 0 if unknown */
+	uint64_t view; /* which files that process sees; 0: those that we see */
+	pid_t root;   /* its eldest ancestor that sees the same, which may live longer */
+	unsigned char id[BUILD_ID_MAX];
+	int id_len; /* 0: nobody has learnt it yet */
+};
+
+/* Calls fn for each; stops at its first result other than 0, which is returned. */
+int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/*
+ * The same for files of processes that see others than we do, hit or not, each once: nobody can
+ * read them any more when the last of these processes has ended.
+ */
+int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+
+/* The build-id of a file that hits__each_early() told. */
+void hits__learn(struct hits *hits, const char *path, uint64_t ino, const unsigned char *id,
+		 int len);
+
+#endif /* DENET_SYMBOL_DSO_TABLE_H */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "unwind/dso.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <link.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/live_thread.h"
+#include "symbol/root_open.h"
+
+#define DELETED " (deleted)"
+/* Far more than a linker makes; a file that claims more is not looked at. */
+#define MAX_SEGMENTS 512
+#define MAX_MINIDEBUG (64u << 20)
+#define PAGE_MASK 4095ULL
+
+static bool has_file(const struct space_file *file)
+{
+	return file->ino && file->path[0] == '/' && file->path[1] != '/';
+}
+
+/* By the mapping itself, which needs CAP_CHECKPOINT_RESTORE, and the mapping to be still there. */
+static int open_mapping(pid_t pid, const struct layout_map *map)
+{
+	struct stat st;
+	char name[80];
+	int fd, err;
+	pid_t other;
+
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	/* What is mapped is no FIFO; a device that is opened here was opened by the process. */
+	if (stat(name, &st)) {
+		err = -errno;
+		other = err == -ENOENT ? living__other(pid) : 0;
+		return other ? open_mapping(other, map) : err;
+	}
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = root_open__check(fd, map->file->ino);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* An inode number that was given to another file since has another generation. */
+static int check_generation(int fd, const struct space_file *file)
+{
+	long version = 0;
+
+	if (!file->generation || ioctl(fd, FS_IOC_GETVERSION, &version))
+		return fd;
+	if ((uint32_t)version == (uint32_t)file->generation)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int open_file(pid_t pid, const struct layout_map *map)
+{
+	const struct space_file *file = map->file;
+	size_t len = strlen(file->path);
+	int fd = -ENOENT;
+
+	if (len <= strlen(DELETED) || strcmp(file->path + len - strlen(DELETED), DELETED))
+		fd = root_open__inode(pid, file->path, file->ino);
+	if (fd == -ESRCH)
+		fd = root_open__inode(0, file->path, file->ino);
+	else if (fd < 0)
+		fd = open_mapping(pid, map);
+	return fd < 0 ? fd : check_generation(fd, file);
+}
+
+static void set_segments(struct image *image, size_t nr)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		if (first)
+			image->low = segment.p_align ? segment.p_vaddr & -segment.p_align
+						     : segment.p_vaddr;
+		first = false;
+		if (segment.p_vaddr + segment.p_memsz > image->high)
+			image->high = segment.p_vaddr + segment.p_memsz;
+	}
+	image->high = (image->high + PAGE_MASK) & ~PAGE_MASK;
+	if (image->high <= image->low)
+		image->err = -ENOEXEC;
+}
+
+/* Takes over elf. */
+static void set_elf(struct image *image, Elf *elf)
+{
+	GElf_Ehdr header;
+	size_t nr;
+
+	image->elf = elf;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    elf_getphdrnum(elf, &nr) || nr > MAX_SEGMENTS ||
+	    (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
+		image->err = -ENOEXEC;
+		return;
+	}
+	image->is_32bit = gelf_getclass(elf) == ELFCLASS32 &&
+			  (header.e_machine == EM_386 || header.e_machine == EM_X86_64);
+	if (gelf_getclass(elf) != ELFCLASS64 || header.e_machine != EM_X86_64)
+		image->err = -ENOEXEC;
+	else
+		set_segments(image, nr);
+}
+
+static struct image *finish(struct image *image)
+{
+	if (image && image->err && image->elf) {
+		elf_end(image->elf);
+		image->elf = NULL;
+	}
+	return image;
+}
+
+struct image *image__of_memory(const void *data, size_t size)
+{
+	struct image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		image->err = -ENOTSUP;
+	else
+		set_elf(image, elf_memory((char *)(uintptr_t)data, size));
+	return finish(image);
+}
+
+/* The kernel maps the whole of it, the section headers last; all processes have the same. */
+static struct image *open_vdso(void)
+{
+	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const void *)base;
+
+	if (!base)
+		return image__of_memory("", 0);
+	return image__of_memory(base,
+				header->e_shoff + (size_t)header->e_shnum * header->e_shentsize);
+}
+
+struct image *image__open(pid_t pid, const struct layout_map *map)
+{
+	struct image *image;
+	int fd;
+
+	if (!strcmp(map->file->path, "[vdso]"))
+		return open_vdso();
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return NULL;
+	fd = has_file(map->file) ? open_file(pid, map) : -ENOENT;
+	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+		image->err = fd < 0 ? fd : -ENOTSUP;
+		return image;
+	}
+	set_elf(image, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+	/* Many files are kept at a time, and descriptors are few. */
+	if (!image->err && elf_cntl(image->elf, ELF_C_FDREAD))
+		image->err = -ENOMEM;
+	image = finish(image);
+	close(fd);
+	return image;
+}
+
+void image__delete(struct image *image)
+{
+	if (!image)
+		return;
+	if (image->elf)
+		elf_end(image->elf);
+	free(image);
+}
+
+int image__bias(const struct image *image, const struct layout_map *map, uint64_t *bias)
+{
+	uint64_t from = map->pgoff, to = map->pgoff + (map->end - map->start);
+	size_t nr = 0;
+
+	if (!image->elf || elf_getphdrnum(image->elf, &nr))
+		return -ENOENT;
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X))
+			continue;
+		if (from < segment.p_offset + segment.p_filesz &&
+		    to > (segment.p_offset & ~PAGE_MASK)) {
+			*bias = map->start - map->pgoff + segment.p_offset - segment.p_vaddr;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static Elf_Data *find_section(Elf *elf, const char *wanted)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && !strcmp(name, wanted))
+			return elf_rawdata(section, NULL);
+	}
+	return NULL;
+}
+
+int image__minidebug(const struct image *image)
+{
+	const Elf_Data *data = image->elf ? find_section(image->elf, ".gnu_debugdata") : NULL;
+	int fd;
+
+	if (!data || !data->d_size || data->d_size > MAX_MINIDEBUG)
+		return -ENOENT;
+	fd = memfd_create("minidebuginfo", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size &&
+	    !lseek(fd, 0, SEEK_SET))
+		return fd;
+	close(fd);
+	return -EIO;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_UNWIND_DSO_H
+#define DENET_UNWIND_DSO_H
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "unwind/address_space.h"
+
+/*
+ * An ELF file whose code is mapped somewhere, and where its segments go. It knows no address
+ * space: every process that has the file mapped shares it.
+ */
+struct image {
+	Elf *elf;
+	uint64_t low;  /* the address that its first segment asks for, aligned down */
+	uint64_t high; /* behind the last byte of its segments */
+	int err;       /* why elf is NULL; -ENOEXEC: it is no ELF file of this architecture */
+	bool is_32bit; /* it is one of the 32-bit sibling of it */
+};
+
+/*
+ * Opens the file of a mapping of process pid: by its name in the process's root, else, if the
+ * name has gone over to another file, through the mapping itself, else, if the process is gone,
+ * by its name in our own root. What has another inode number than the mapping is never
+ * taken. Memory without a file has no image, but for the vDSO. May block for ever on a dead file
+ * system, and a file that shrinks may kill the caller (SIGBUS) when it is read: to be called in
+ * a child (base/child.h). NULL: no memory; else see err.
+ */
+struct image *image__open(pid_t pid, const struct layout_map *map);
+
+/* The same for the size bytes at data, which must outlive it. */
+struct image *image__of_memory(const void *data, size_t size);
+
+void image__delete(struct image *image); /* accepts NULL */
+
+/*
+ * What has to be added to the addresses in the file to have those in memory. 0, or -ENOENT if
+ * no segment of the file is there.
+ */
+int image__bias(const struct image *image, const struct layout_map *map, uint64_t *bias);
+
+/*
+ * A copy of its section .gnu_debugdata, a compressed ELF file that may hold what the file
+ * itself was stripped of: a descriptor (memfd), -ENOENT or a negative errno.
+ */
+int image__minidebug(const struct image *image);
+
+#endif /* DENET_UNWIND_DSO_H */
