@@ -17,15 +17,15 @@
 static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 {
 	if (!(settings.states & (1U << (state & 15)))) {
-		tally_fate(cpu, WIRE_FATE_FILTERED_STATE, ns);
+		tally_outcome(cpu, WIRE_OUTCOME_FILTERED_STATE, ns);
 		return true;
 	}
 	if (ns < settings.min_ns) {
-		tally_fate(cpu, WIRE_FATE_FILTERED_MIN, ns);
+		tally_outcome(cpu, WIRE_OUTCOME_FILTERED_MIN, ns);
 		return true;
 	}
 	if (ns > settings.max_ns) {
-		tally_fate(cpu, WIRE_FATE_FILTERED_MAX, ns);
+		tally_outcome(cpu, WIRE_OUTCOME_FILTERED_MAX, ns);
 		return true;
 	}
 	return false;
@@ -43,11 +43,11 @@ static __always_inline bool is_drawn(struct cpu *cpu, __u64 ns, __u64 *weight)
 	if (!period || ns >= threshold_ns)
 		return true;
 	if (!cpu->own.random)
-		cpu->own.random = draw__seed(settings.seed, bpf_get_smp_processor_id());
-	*weight = draw__weight(&cpu->own.random, ns, period);
+		cpu->own.random = sample_weight__seed(settings.seed, bpf_get_smp_processor_id());
+	*weight = sample_weight__of(&cpu->own.random, ns, period);
 	if (*weight)
 		return true;
-	tally_fate(cpu, WIRE_FATE_NOT_DRAWN, ns);
+	tally_outcome(cpu, WIRE_OUTCOME_NOT_DRAWN, ns);
 	return false;
 }
 
@@ -121,7 +121,7 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 		err = send_record(ctx, full, sizeof(full->reason) + size);
 	else
 		err = send_record(ctx, &full->block, size);
-	tally_fate(cpu, err ? WIRE_FATE_LOST_RING : WIRE_FATE_DIRECT, full->block.ns);
+	tally_outcome(cpu, err ? WIRE_OUTCOME_LOST_RING : WIRE_OUTCOME_DIRECT, full->block.ns);
 }
 
 /*
@@ -159,7 +159,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 
 	if (find_id(&stacks0, &stacks1, gen, &id))
 		return STACK_KNOWN;
-	if (known[gen & 1] >= STACKS_MAX)
+	if (nr_stacks[gen & 1] >= STACKS_MAX)
 		return STACK_FULL;
 	nr = bounded_frames(nr);
 	bpf_probe_read_kernel(out->ips, nr * sizeof(__u64), ips);
@@ -175,7 +175,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 		return STACK_LOST;
 	}
 	if (add_id(&stacks0, &stacks1, gen, &id) == 0)
-		__sync_fetch_and_add(&known[gen & 1], 1);
+		__sync_fetch_and_add(&nr_stacks[gen & 1], 1);
 	return STACK_KNOWN;
 }
 
@@ -210,7 +210,7 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST) :
 			      bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
 			return false;
-		__sync_fetch_and_add(&filled[gen & 1], 1);
+		__sync_fetch_and_add(&nr_sums[gen & 1], 1);
 		return true;
 	}
 	__sync_fetch_and_add(&entry->ns, block->ns);
@@ -248,7 +248,7 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 	    !publish_reason(ctx, cpu, gen, &full->reason, file))
 		result = STACK_FULL;
 	if (result == STACK_KNOWN && add_to_sum(cpu, gen, full, kernel_id, user_id)) {
-		tally_fate(cpu, WIRE_FATE_ACCUMULATED, full->block.ns);
+		tally_outcome(cpu, WIRE_OUTCOME_ACCUMULATED, full->block.ns);
 		return true;
 	}
 	if (result == STACK_FULL)
@@ -259,20 +259,20 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 }
 
 /* The stamp of the block that ends now, taken away so that it ends only once. */
-static __always_inline __u64 take_stamp(struct slot *slot)
+static __always_inline __u64 take_stamp(struct read_task_state *ts)
 {
-	__u64 since = slot->since;
+	__u64 since = ts->since;
 
 	if (!since)
 		return 0;
 	if (phase == WIRE_PHASE_CLOSING) /* the iterator may claim it at the same moment */
-		return __sync_val_compare_and_swap(&slot->since, since, 0) == since ? since : 0;
-	slot->since = 0;
+		return __sync_val_compare_and_swap(&ts->since, since, 0) == since ? since : 0;
+	ts->since = 0;
 	return since;
 }
 
 /* Of the flags, those that the walk of a parked stack has set are kept. */
-static __always_inline void describe_block(struct wire_block *block, struct slot *slot,
+static __always_inline void describe_block(struct wire_block *block, struct read_task_state *ts,
 					   struct task_struct *task, __u64 end, __u64 ns)
 {
 	block->time = end;
@@ -281,15 +281,15 @@ static __always_inline void describe_block(struct wire_block *block, struct slot
 	block->pid = pid_of(task);
 	block->tid = tid_of(task);
 	block->cpu = bpf_get_smp_processor_id();
-	block->state = slot->state;
+	block->state = ts->state;
 	block->flags &= WIRE_BLOCK_TRUNC_KERNEL | WIRE_BLOCK_TRUNC_USER;
-	if (slot->flags & SLOT_KTHREAD)
+	if (ts->flags & TASK_STATE_KTHREAD)
 		block->flags |= WIRE_BLOCK_KTHREAD;
-	if (slot->preempted)
+	if (ts->preempted)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
 	block->stack_bytes = 0;
 	block->reserved = 0;
-	block->incarnation = slot->incarnation;
+	block->incarnation = ts->incarnation;
 	block->since = end - ns;
 	block->runqueue_ns = 0;
 }
@@ -298,28 +298,28 @@ static __always_inline void describe_block(struct wire_block *block, struct slot
  * A task is on the CPU again. At switch-in it is current, whose stacks are walked now; at
  * switch-out it is the next one, whose stacks were parked when it went.
  */
-static __always_inline int come_back(void *ctx, struct task_struct *task, bool is_parked)
+static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is_parked)
 {
 	struct file *file = NULL;
 	struct full_block *full;
-	struct slot *slot;
+	struct read_task_state *ts;
 	struct cpu *cpu;
 	__u64 since, end, ns, woken, weight;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
-	slot = bpf_task_storage_get(&slots, task, NULL, 0);
-	if (!slot)
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	if (!ts)
 		return 0;
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	/* The first hook of this switch was missed if the last one shown had another next. */
 	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : 0;
-	slot->ran = 1;
-	since = take_stamp(slot);
-	woken = take_wakeup(slot);
-	if (!since || !is_wanted(task, slot, bpf_get_smp_processor_id()))
+	ts->ran = 1;
+	since = take_stamp(ts);
+	woken = take_wakeup(ts);
+	if (!since || !is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
 		end = bpf_ktime_get_ns();
@@ -327,20 +327,20 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 		end = end_ns;
 	ns = end > since ? end - since : 0;
 	tally(&cpu->own.accounts.seen, ns);
-	if (is_filtered(cpu, slot->state, ns) || in_histogram(cpu, slot->state, ns))
+	if (is_filtered(cpu, ts->state, ns) || in_histogram(cpu, ts->state, ns))
 		return 0;
 	if (!is_drawn(cpu, ns, &weight))
 		return 0;
-	full = is_parked ? find_parked(cpu, slot->incarnation, since, ns) : &cpu->full;
+	full = is_parked ? find_parked(cpu, ts->incarnation, since, ns) : &cpu->full;
 	if (!is_parked)
 		full->block.flags = 0;
-	describe_block(&full->block, slot, task, end, ns);
+	describe_block(&full->block, ts, task, end, ns);
 	full->block.weight = weight;
-	full->block.runqueue_ns = runqueue_part(slot->state, since, woken, end);
+	full->block.runqueue_ns = runqueue_part(ts->state, since, woken, end);
 	if (!is_parked)
 		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
-		file = describe_reason(task, &full->reason, slot->incarnation, !is_parked);
+		file = describe_reason(task, &full->reason, ts->incarnation, !is_parked);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
 		return 0;
 	if (settings.reasons && file)
@@ -354,13 +354,13 @@ static __always_inline int come_back(void *ctx, struct task_struct *task, bool i
 /* Called by whichever hook at switch-in there is. */
 static __always_inline int handle_switch_in(void *ctx)
 {
-	return come_back(ctx, bpf_get_current_task_btf(), false);
+	return sched_in(ctx, bpf_get_current_task_btf(), false);
 }
 
 /* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
 static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 {
-	struct slot none = {};
+	struct read_task_state none = {};
 
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
 	       is_visible(task) && pid_of(task) != settings.own_pid &&
@@ -369,10 +369,11 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 }
 
 /* Prev leaves the CPU to next: stamps it. Returns its slot, if it has one. */
-static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struct task_struct *prev,
-					    struct task_struct *next, __u32 state)
+static __always_inline struct read_task_state *sched_out(struct cpu *cpu, bool preempt,
+							 struct task_struct *prev,
+							 struct task_struct *next, __u32 state)
 {
-	struct slot *slot;
+	struct read_task_state *ts;
 	__u64 now;
 
 	now = bpf_ktime_get_ns();
@@ -380,21 +381,21 @@ static __always_inline struct slot *go_away(struct cpu *cpu, bool preempt, struc
 	cpu->own.next = next->pid;
 	if (!prev->pid || phase != WIRE_PHASE_RUNNING)
 		return NULL;
-	slot = bpf_task_storage_get(&slots, prev, NULL, 0);
-	if (!slot) {
+	ts = bpf_task_storage_get(&task_states, prev, NULL, 0);
+	if (!ts) {
 		if (is_stray(prev, classify_state(preempt, state)))
 			cpu->own.accounts.unseen++;
 		return NULL;
 	}
 	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */
-	if (slot->since && (slot->since != start_ns || !slot->ran) &&
-	    is_wanted(prev, slot, bpf_get_smp_processor_id()))
+	if (ts->since && (ts->since != start_ns || !ts->ran) &&
+	    is_wanted(prev, ts, bpf_get_smp_processor_id()))
 		cpu->own.accounts.unseen++;
-	slot->ran = 1;
-	slot->preempted = preempt;
-	slot->state = classify_state(preempt, state);
-	slot->since = slot->state == WIRE_STATE_X ? 0 : now;
-	return slot;
+	ts->ran = 1;
+	ts->preempted = preempt;
+	ts->state = classify_state(preempt, state);
+	ts->since = ts->state == WIRE_STATE_X ? 0 : now;
+	return ts;
 }
 
 static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev,
@@ -403,28 +404,28 @@ static __always_inline int handle_switch_out(bool preempt, struct task_struct *p
 	struct cpu *cpu = this_cpu();
 
 	if (cpu && phase >= WIRE_PHASE_RUNNING)
-		go_away(cpu, preempt, prev, next, state);
+		sched_out(cpu, preempt, prev, next, state);
 	return 0;
 }
 
 /* Walks the stacks of current, which goes; nobody knows yet whether its block will matter. */
-static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct slot *slot)
+static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct read_task_state *ts)
 {
 	struct full_block *full;
 
 	if (!settings.walk_at_out)
 		return;
-	if (!slot->since) {
-		forget_parked(slot->incarnation);
+	if (!ts->since) {
+		forget_parked(ts->incarnation);
 		return;
 	}
-	if (!(settings.states & (1U << (slot->state & 15))))
+	if (!(settings.states & (1U << (ts->state & 15))))
 		return;
-	full = parking_room(cpu, slot->incarnation);
+	full = parking_room(cpu, ts->incarnation);
 	if (!full)
 		return;
-	full->block.since = slot->since;
-	full->block.flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	full->block.since = ts->since;
+	full->block.flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 	walk_stacks(ctx, cpu, full);
 }
 
@@ -433,14 +434,14 @@ static __always_inline int handle_switch(void *ctx, bool preempt, struct task_st
 					 struct task_struct *next, __u32 state)
 {
 	struct cpu *cpu = this_cpu();
-	struct slot *slot;
+	struct read_task_state *ts;
 
 	if (!cpu || phase < WIRE_PHASE_RUNNING)
 		return 0;
-	slot = go_away(cpu, preempt, prev, next, state);
-	if (slot)
-		park_stacks(ctx, cpu, slot);
-	return come_back(ctx, next, true);
+	ts = sched_out(cpu, preempt, prev, next, state);
+	if (ts)
+		park_stacks(ctx, cpu, ts);
+	return sched_in(ctx, next, true);
 }
 
 #endif /* DENET_BLOCK_BPF_H */

@@ -117,26 +117,26 @@ __noinline __u32 is_below(__u64 address, __u32 hierarchy)
  * The answer is kept with the task: a group never gets another parent, and its id is never
  * given to another one, so only a move of the task makes the question new.
  */
-static __always_inline bool is_below_in(struct task_struct *task, struct slot *slot,
+static __always_inline bool is_below_in(struct task_struct *task, struct read_task_state *ts,
 					__u32 hierarchy)
 {
 	struct cgroup *cgroup = cgroup_of(task, hierarchy);
 	__u64 id = cgroup_id(cgroup);
 
-	if (slot->cgroup[hierarchy] != id) {
-		slot->cgroup_wanted[hierarchy] = (__u8)is_below((__u64)cgroup, hierarchy);
-		slot->cgroup[hierarchy] = id;
+	if (ts->cgroup[hierarchy] != id) {
+		ts->cgroup_wanted[hierarchy] = (__u8)is_below((__u64)cgroup, hierarchy);
+		ts->cgroup[hierarchy] = id;
 	}
-	return slot->cgroup_wanted[hierarchy];
+	return ts->cgroup_wanted[hierarchy];
 }
 
-static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct slot *slot)
+static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct read_task_state *ts)
 {
-	if (!settings.who.cgroup_v2 && !settings.who.cgroup_v1)
+	if (!settings.filter.cgroup_v2 && !settings.filter.cgroup_v1)
 		return true;
-	if (settings.who.cgroup_v2 && is_below_in(task, slot, WIRE_CGROUP_V2))
+	if (settings.filter.cgroup_v2 && is_below_in(task, ts, WIRE_CGROUP_V2))
 		return true;
-	return settings.who.cgroup_v1 && is_below_in(task, slot, WIRE_CGROUP_V1);
+	return settings.filter.cgroup_v1 && is_below_in(task, ts, WIRE_CGROUP_V1);
 }
 
 #endif /* DENET_CGROUP_BPF_H */

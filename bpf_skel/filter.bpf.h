@@ -22,10 +22,10 @@ static __always_inline __u32 last_cpu(struct task_struct *task)
 
 static __always_inline bool on_wanted_cpu(__u32 cpu)
 {
-	if (!settings.who.cpus)
+	if (!settings.filter.cpus)
 		return true;
 	return cpu < WIRE_MAX_CPUS &&
-	       settings.who.cpu_bits[(cpu / 64) & (WIRE_MAX_CPUS / 64 - 1)] >> (cpu & 63) & 1;
+	       settings.filter.cpu_bits[(cpu / 64) & (WIRE_MAX_CPUS / 64 - 1)] >> (cpu & 63) & 1;
 }
 
 /* By the effective user id, as ps -u and top -u have it. */
@@ -33,15 +33,16 @@ static __always_inline bool of_wanted_user(struct task_struct *task)
 {
 	struct wire_target key = { .kind = WIRE_TARGET_UID };
 
-	if (!settings.who.users)
+	if (!settings.filter.users)
 		return true;
 	key.id = BPF_CORE_READ(task, real_cred, euid.val);
 	return bpf_map_lookup_elem(&targets, &key);
 }
 
-static __always_inline bool is_wanted(struct task_struct *task, struct slot *slot, __u32 cpu)
+static __always_inline bool is_wanted(struct task_struct *task, struct read_task_state *ts,
+				      __u32 cpu)
 {
-	return on_wanted_cpu(cpu) && of_wanted_user(task) && in_wanted_cgroup(task, slot);
+	return on_wanted_cpu(cpu) && of_wanted_user(task) && in_wanted_cgroup(task, ts);
 }
 
 #endif /* DENET_FILTER_BPF_H */

@@ -41,7 +41,7 @@ static __always_inline bool in_histogram(struct cpu *cpu, __u8 state, __u64 ns)
 	if (row)
 		tally(&row->buckets[hist_bucket(ns)], ns);
 	else
-		tally_fate(cpu, WIRE_FATE_LOST_INTERNAL, ns);
+		tally_outcome(cpu, WIRE_OUTCOME_LOST_INTERNAL, ns);
 	return true;
 }
 

@@ -20,7 +20,7 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 	if (task->exit_state || !out.pid)
 		return;
 	match = match_target(task);
-	if (match >= 0 && make_slot(task, match))
+	if (match >= 0 && make_task_state(task, match))
 		out.flags |= WIRE_TASK_TARGET;
 	if (task->flags & PF_KTHREAD)
 		out.flags |= WIRE_TASK_KTHREAD;
@@ -34,7 +34,7 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 /* Counts the targets that live, however many births and deaths were missed. */
 static __always_inline void count_target(struct task_struct *task)
 {
-	if (!task->exit_state && bpf_task_storage_get(&slots, task, NULL, 0))
+	if (!task->exit_state && bpf_task_storage_get(&task_states, task, NULL, 0))
 		__sync_fetch_and_add(&targets_found, 1);
 }
 
@@ -59,7 +59,7 @@ static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_
  * kernel frames are taken now; its user frames are out of reach without sleeping. A task
  * that left the CPU again meanwhile has its room already, and keeps it.
  */
-static __always_inline void park_sleeper(struct task_struct *task, struct slot *slot)
+static __always_inline void park_sleeper(struct task_struct *task, struct read_task_state *ts)
 {
 	__u32 zero = 0;
 	struct iter_room *room = bpf_map_lookup_elem(&iter_rooms, &zero);
@@ -70,7 +70,7 @@ static __always_inline void park_sleeper(struct task_struct *task, struct slot *
 	room->full.block.since = start_ns;
 	room->full.block.nr_kernel = (__u16)walk_sleeper(task, &room->full);
 	room->full.block.nr_user = 0;
-	bpf_map_update_elem(&parked, &slot->incarnation, &room->full, BPF_NOEXIST);
+	bpf_map_update_elem(&parked, &ts->incarnation, &room->full, BPF_NOEXIST);
 }
 
 /*
@@ -80,15 +80,15 @@ static __always_inline void park_sleeper(struct task_struct *task, struct slot *
  */
 static __always_inline void stamp_sleeper(struct task_struct *task)
 {
-	struct slot *slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	struct read_task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 
-	if (!slot || slot->since || slot->ran || task->on_cpu)
+	if (!ts || ts->since || ts->ran || task->on_cpu)
 		return;
-	slot->state = classify_state(false, task_state(task));
-	if (slot->state == WIRE_STATE_X)
+	ts->state = classify_state(false, read_task_state(task));
+	if (ts->state == WIRE_STATE_X)
 		return;
-	park_sleeper(task, slot);
-	__sync_val_compare_and_swap(&slot->since, 0, start_ns);
+	park_sleeper(task, ts);
+	__sync_val_compare_and_swap(&ts->since, 0, start_ns);
 }
 
 static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
@@ -97,22 +97,22 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	struct iter_room *room;
 	struct wire_block *block;
 	struct file *file;
-	struct slot *slot;
+	struct read_task_state *ts;
 	__u32 zero = 0, nr;
 	__u64 since, size;
 	long err;
 
 	if (!task)
 		return 0;
-	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	room = bpf_map_lookup_elem(&iter_rooms, &zero);
-	if (!slot || !room || task->on_cpu)
+	if (!ts || !room || task->on_cpu)
 		return 0;
-	since = slot->since;
-	if (!since || !is_wanted(task, slot, last_cpu(task)))
+	since = ts->since;
+	if (!since || !is_wanted(task, ts, last_cpu(task)))
 		return 0;
 	block = &room->full.block;
-	block->flags = slot->flags & SLOT_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
+	block->flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 	nr = bounded_frames(walk_sleeper(task, &room->full));
 	size = sizeof(*block) + nr * sizeof(__u64);
 	block->head.kind = WIRE_BLOCK;
@@ -124,28 +124,28 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->pid = pid_of(task);
 	block->tid = tid_of(task);
 	block->cpu = last_cpu(task);
-	block->state = slot->state;
+	block->state = ts->state;
 	block->flags |= WIRE_BLOCK_IN_FLIGHT;
-	if (slot->preempted)
+	if (ts->preempted)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
-	if (!slot->ran)
+	if (!ts->ran)
 		block->flags |= WIRE_BLOCK_NEVER_RAN;
 	block->stack_bytes = 0;
 	block->nr_kernel = (__u16)nr;
 	block->nr_user = 0;
 	block->reserved = 0;
-	block->incarnation = slot->incarnation;
+	block->incarnation = ts->incarnation;
 	block->since = since;
-	block->runqueue_ns = runqueue_part(slot->state, since,
-					   wakeup_in_flight(task, slot), end_ns);
+	block->runqueue_ns = runqueue_part(ts->state, since,
+					   wakeup_in_flight(task, ts), end_ns);
 	/*
 	 * Claimed before it is written, so that a task which wakes now is not reported by the
 	 * switch hook as well. No room in this read: the task is shown again in the next.
 	 */
-	if (__sync_val_compare_and_swap(&slot->since, since, 0) != since)
+	if (__sync_val_compare_and_swap(&ts->since, since, 0) != since)
 		return 0;
 	if (settings.reasons) {
-		file = describe_reason(task, &room->full.reason, slot->incarnation, false);
+		file = describe_reason(task, &room->full.reason, ts->incarnation, false);
 		if (file)
 			read_names(file, &room->full.reason);
 		err = bpf_seq_write(ctx->meta->seq, &room->full, sizeof(room->full.reason) + size);
@@ -153,7 +153,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		err = bpf_seq_write(ctx->meta->seq, block, size);
 	}
 	if (err)
-		slot->since = since;
+		ts->since = since;
 	return 0;
 }
 
@@ -226,22 +226,22 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct iter_room *room;
 	struct iter_copy *copy;
-	struct slot *slot;
+	struct read_task_state *ts;
 	__u32 zero = 0, nr, pid;
 	__u64 since, size;
 
 	if (!task)
 		return 0;
-	slot = bpf_task_storage_get(&slots, task, NULL, 0);
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	room = bpf_map_lookup_elem(&iter_rooms, &zero);
-	if (!slot || !room || slot->flags & SLOT_KTHREAD)
+	if (!ts || !room || ts->flags & TASK_STATE_KTHREAD)
 		return 0;
-	since = slot->since;
+	since = ts->since;
 	pid = pid_of(task);
-	if (!since || !is_wanted(task, slot, last_cpu(task)) ||
+	if (!since || !is_wanted(task, ts, last_cpu(task)) ||
 	    bpf_map_lookup_elem(&skip_pids, &pid))
 		return 0;
-	room->user.user.incarnation = slot->incarnation;
+	room->user.user.incarnation = ts->incarnation;
 	room->user.user.since = since;
 	room->user.user.tid = tid_of(task);
 	walking_pid = pid;
@@ -255,7 +255,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	/* What finds no room in this read is shown again in the next, both records of it. */
 	bpf_seq_write(ctx->meta->seq, &room->user, size);
 	if (copy)
-		write_copy(ctx->meta->seq, copy, slot->incarnation, since);
+		write_copy(ctx->meta->seq, copy, ts->incarnation, since);
 	return 0;
 }
 

@@ -25,20 +25,20 @@ volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
 volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
 volatile __u32 generation;    /* which of the two generations takes new sums */
-volatile __u32 filled[2];     /* entries in each generation */
-volatile __u32 known[2];      /* stacks in each generation */
-volatile __u32 told[2];       /* reasons in each generation */
+volatile __u32 nr_sums[2];     /* entries in each generation */
+volatile __u32 nr_stacks[2];      /* stacks in each generation */
+volatile __u32 nr_reasons[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 targets_found; /* by the pass that counts them */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 
 /* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
-struct slot {
+struct read_task_state {
 	__u64 since;       /* when it left the CPU; 0: it has not */
 	__u64 woken;       /* when it was woken last, since it was on a CPU; 0: it was not seen */
 	__u64 incarnation; /* unique in a recording */
-	__u32 flags;       /* SLOT_* */
+	__u32 flags;       /* TASK_STATE_* */
 	__u8 state;        /* enum wire_state, of the block that began at since */
 	__u8 preempted;
 	__u8 ran; /* was on a CPU during the recording */
@@ -49,15 +49,15 @@ struct slot {
 	__u8 reserved1[6];
 };
 
-#define SLOT_BY_TID 1U /* a target as a thread, not as part of its process */
-#define SLOT_KTHREAD 2U
+#define TASK_STATE_BY_TID 1U /* a target as a thread, not as part of its process */
+#define TASK_STATE_KTHREAD 2U
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct slot);
-} slots SEC(".maps");
+	__type(value, struct read_task_state);
+} task_states SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -87,7 +87,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
-} spare SEC(".maps");
+} overflow_ring SEC(".maps");
 
 /*
  * Of each generation a map, chosen by a branch: in a map of maps each place that is filled
@@ -220,8 +220,9 @@ static __always_inline long send_record(void *ctx, void *record, __u64 size)
 {
 	long err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, record, size);
 
-	return err && err != -ENOSPC ? bpf_ringbuf_output(&spare, record, size, BPF_RB_NO_WAKEUP) :
-				       err;
+	return err && err != -ENOSPC
+		       ? bpf_ringbuf_output(&overflow_ring, record, size, BPF_RB_NO_WAKEUP)
+		       : err;
 }
 
 static __always_inline void tally(struct wire_tally *tally, __u64 ns)
@@ -230,9 +231,9 @@ static __always_inline void tally(struct wire_tally *tally, __u64 ns)
 	tally->ns += ns;
 }
 
-static __always_inline void tally_fate(struct cpu *cpu, enum wire_fate fate, __u64 ns)
+static __always_inline void tally_outcome(struct cpu *cpu, enum wire_outcome outcome, __u64 ns)
 {
-	tally(&cpu->own.accounts.fate[fate], ns);
+	tally(&cpu->own.accounts.outcome[outcome], ns);
 }
 
 #endif /* DENET_MAPS_BPF_H */

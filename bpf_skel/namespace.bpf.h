@@ -16,7 +16,7 @@ static __always_inline void learn_pid_level(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (settings.who.pid_ns && !pid_level)
+	if (settings.filter.pid_ns && !pid_level)
 		pid_level = BPF_CORE_READ(task, thread_pid, level);
 }
 
@@ -30,7 +30,7 @@ static __always_inline __u32 number_of(struct pid *pid)
 		return 0;
 	upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
 	       level * bpf_core_type_size(struct upid);
-	if (BPF_CORE_READ(upid, ns, ns.inum) != settings.who.pid_ns)
+	if (BPF_CORE_READ(upid, ns, ns.inum) != settings.filter.pid_ns)
 		return 0;
 	return (__u32)BPF_CORE_READ(upid, nr);
 }
@@ -41,7 +41,7 @@ static __always_inline __u32 number_of(struct pid *pid)
  */
 static __always_inline __u32 pid_of(struct task_struct *task)
 {
-	if (!settings.who.pid_ns)
+	if (!settings.filter.pid_ns)
 		return (__u32)task->tgid;
 	return number_of(BPF_CORE_READ(task, group_leader, thread_pid));
 }
@@ -49,7 +49,7 @@ static __always_inline __u32 pid_of(struct task_struct *task)
 /* The thread. */
 static __always_inline __u32 tid_of(struct task_struct *task)
 {
-	if (!settings.who.pid_ns)
+	if (!settings.filter.pid_ns)
 		return (__u32)task->pid;
 	return number_of(BPF_CORE_READ(task, thread_pid));
 }
@@ -57,7 +57,7 @@ static __always_inline __u32 tid_of(struct task_struct *task)
 /* Whether it is in the recorder's namespace, or in one below it. */
 static __always_inline bool is_visible(struct task_struct *task)
 {
-	return !settings.who.pid_ns || number_of(BPF_CORE_READ(task, thread_pid));
+	return !settings.filter.pid_ns || number_of(BPF_CORE_READ(task, thread_pid));
 }
 
 #endif /* DENET_NAMESPACE_BPF_H */

@@ -27,7 +27,7 @@ int BPF_PROG(switch_out, bool preempt, struct task_struct *prev, struct task_str
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_out_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return handle_switch_out(preempt, prev, next, task_state(prev));
+	return handle_switch_out(preempt, prev, next, read_task_state(prev));
 }
 
 /* Both in one, where no hook at switch-in is to be had. */
@@ -41,7 +41,7 @@ int BPF_PROG(switch_park, bool preempt, struct task_struct *prev, struct task_st
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_park_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return handle_switch(ctx, preempt, prev, next, task_state(prev));
+	return handle_switch(ctx, preempt, prev, next, read_task_state(prev));
 }
 
 /* Switch-in, in the context of the task that comes back. */
@@ -73,7 +73,7 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 		return 0;
 	match = inherit_target(task, clone_flags);
 	if (match >= 0)
-		make_slot(task, match);
+		make_task_state(task, match);
 	return 0;
 }
 
@@ -82,7 +82,7 @@ int BPF_PROG(task_gone, struct task_struct *task)
 {
 	__u32 one = 1;
 
-	if (!bpf_task_storage_get(&slots, task, NULL, 0))
+	if (!bpf_task_storage_get(&task_states, task, NULL, 0))
 		return 0;
 	if (__sync_fetch_and_add(&targets_alive, -1) == 1 && !settings.all)
 		bpf_ringbuf_output(&bell, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);

@@ -197,7 +197,7 @@ static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen
 
 	if (find_id(&reasons0, &reasons1, gen, &id))
 		return true;
-	if (told[gen & 1] >= REASONS_MAX)
+	if (nr_reasons[gen & 1] >= REASONS_MAX)
 		return false;
 	if (file)
 		read_names(file, reason);
@@ -208,7 +208,7 @@ static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen
 		return true;
 	}
 	if (add_id(&reasons0, &reasons1, gen, &id) == 0)
-		__sync_fetch_and_add(&told[gen & 1], 1);
+		__sync_fetch_and_add(&nr_reasons[gen & 1], 1);
 	return true;
 }
 

@@ -13,23 +13,24 @@
  * switch-out: another CPU may wake a thread between the moment when it says that it sleeps
  * and the moment when it has left its CPU, and that is the wake-up of the block to come.
  */
-static __always_inline __u64 take_wakeup(struct slot *slot)
+static __always_inline __u64 take_wakeup(struct read_task_state *ts)
 {
 	__u64 woken;
 
 	if (!settings.split_runqueue)
 		return 0;
-	woken = slot->woken;
-	slot->woken = 0;
+	woken = ts->woken;
+	ts->woken = 0;
 	return woken;
 }
 
 /* The same for a thread that is off the CPU still. Nobody has woken one that sleeps. */
-static __always_inline __u64 wakeup_in_flight(struct task_struct *task, struct slot *slot)
+static __always_inline __u64 wakeup_in_flight(struct task_struct *task, struct read_task_state *ts)
 {
-	if (!settings.split_runqueue || classify_state(false, task_state(task)) != WIRE_STATE_R)
+	if (!settings.split_runqueue ||
+	    classify_state(false, read_task_state(task)) != WIRE_STATE_R)
 		return 0;
-	return slot->woken;
+	return ts->woken;
 }
 
 /*

@@ -12,13 +12,13 @@
 #endif
 
 /* Greater periods would not fit into the multiplication. */
-#define DRAW_MAX_PERIOD_NS 4000000000ULL
+#define SAMPLE_WEIGHT_MAX_PERIOD_NS 4000000000ULL
 
 /*
  * 32 random bits by xorshift64* (Marsaglia 2003, Vigna 2014): a few cycles, where the
  * kernel's own generator costs a call. The state must not be 0.
  */
-static inline __u32 draw__random(__u64 *state)
+static inline __u32 sample_weight__random(__u64 *state)
 {
 	__u64 x = *state;
 
@@ -30,7 +30,7 @@ static inline __u32 draw__random(__u64 *state)
 }
 
 /* A state for each CPU out of one seed; never 0. */
-static inline __u64 draw__seed(__u64 seed, __u32 cpu)
+static inline __u64 sample_weight__seed(__u64 seed, __u32 cpu)
 {
 	__u64 x = seed + (cpu + 1ULL) * 0x9e3779b97f4a7c15ULL;
 
@@ -47,11 +47,11 @@ static inline __u64 draw__seed(__u64 seed, __u32 cpu)
  * (threshold sampling: Duffield, Lund, Thorup 2005). The variance of a block is
  * ns * (period - ns), of which period * (period - ns) is the estimate where it was drawn.
  */
-static inline __u64 draw__weight(__u64 *state, __u64 ns, __u64 period)
+static inline __u64 sample_weight__of(__u64 *state, __u64 ns, __u64 period)
 {
 	if (ns >= period)
 		return ns;
-	return (draw__random(state) * period) >> 32 < ns ? period : 0;
+	return (sample_weight__random(state) * period) >> 32 < ns ? period : 0;
 }
 
 #endif /* DENET_SAMPLE_WEIGHT_H */

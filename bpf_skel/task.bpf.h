@@ -45,18 +45,18 @@ static __always_inline __u8 classify_state(bool preempt, __u32 state)
 	return state & (TASK_RTLOCK_WAIT | TASK_FROZEN) ? WIRE_STATE_D : WIRE_STATE_OTHER;
 }
 
-static __always_inline __u32 task_state(struct task_struct *task)
+static __always_inline __u32 read_task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
 		return BPF_CORE_READ(task, __state);
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 }
 
-/* Whether a task that exists at the start is a target, and how: SLOT_* or -1. */
+/* Whether a task that exists at the start is a target, and how: TASK_STATE_* or -1. */
 static __always_inline int match_target(struct task_struct *task)
 {
 	struct wire_target key = { .kind = WIRE_TARGET_PID, .id = pid_of(task) };
-	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
+	int flags = task->flags & PF_KTHREAD ? TASK_STATE_KTHREAD : 0;
 
 	if (!key.id || key.id == settings.own_pid)
 		return -1;
@@ -66,7 +66,7 @@ static __always_inline int match_target(struct task_struct *task)
 		return flags;
 	key = (struct wire_target){ .kind = WIRE_TARGET_TID, .id = tid_of(task) };
 	if (bpf_map_lookup_elem(&targets, &key))
-		return flags | SLOT_BY_TID;
+		return flags | TASK_STATE_BY_TID;
 	return -1;
 }
 
@@ -79,19 +79,19 @@ static __always_inline int inherit_target(struct task_struct *task, __u64 clone_
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	bool by_others = parent->flags & PF_KTHREAD || !is_visible(parent);
-	int flags = task->flags & PF_KTHREAD ? SLOT_KTHREAD : 0;
-	struct slot *slot;
+	int flags = task->flags & PF_KTHREAD ? TASK_STATE_KTHREAD : 0;
+	struct read_task_state *ts;
 
 	if (!is_visible(task) || (flags && !settings.kernel_threads))
 		return -1;
-	slot = bpf_task_storage_get(&slots, parent, NULL, 0);
+	ts = bpf_task_storage_get(&task_states, parent, NULL, 0);
 	if (settings.all)
-		return slot || by_others ? flags : -1;
-	if (!slot)
+		return ts || by_others ? flags : -1;
+	if (!ts)
 		return -1;
-	if (settings.no_inherit && (slot->flags & SLOT_BY_TID || !(clone_flags & CLONE_THREAD)))
+	if (settings.no_inherit && (ts->flags & TASK_STATE_BY_TID || !(clone_flags & CLONE_THREAD)))
 		return -1;
-	return flags | (slot->flags & SLOT_BY_TID);
+	return flags | (ts->flags & TASK_STATE_BY_TID);
 }
 
 static __always_inline void count_no_storage(void)
@@ -103,22 +103,22 @@ static __always_inline void count_no_storage(void)
 }
 
 /* Gives a task its slot. Never called from a switch hook. */
-static __always_inline struct slot *make_slot(struct task_struct *task, int flags)
+static __always_inline struct read_task_state *make_task_state(struct task_struct *task, int flags)
 {
-	struct slot *slot;
+	struct read_task_state *ts;
 
-	slot = bpf_task_storage_get(&slots, task, NULL, 0);
-	if (slot)
-		return slot;
-	slot = bpf_task_storage_get(&slots, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!slot) {
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	if (ts)
+		return ts;
+	ts = bpf_task_storage_get(&task_states, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!ts) {
 		count_no_storage();
 		return NULL;
 	}
-	slot->flags = flags;
-	slot->incarnation = __sync_fetch_and_add(&last_incarnation, 1) + 1;
+	ts->flags = flags;
+	ts->incarnation = __sync_fetch_and_add(&last_incarnation, 1) + 1;
 	__sync_fetch_and_add(&targets_alive, 1);
-	return slot;
+	return ts;
 }
 
 #endif /* DENET_TASK_BPF_H */

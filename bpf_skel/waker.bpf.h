@@ -111,26 +111,26 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
  * The time that the wake-up ends is known now, and so is the waker, so the sample goes out
  * at once: what the woken thread then waits for a CPU is not the waker's doing.
  */
-static __always_inline void report_waker(void *ctx, struct task_struct *task, struct slot *slot,
-					 __u64 now)
+static __always_inline void report_waker(void *ctx, struct task_struct *task,
+					 struct read_task_state *ts, __u64 now)
 {
-	__u64 since = slot->since, ns, weight;
+	__u64 since = ts->since, ns, weight;
 	struct cpu *room;
 	__u32 zero = 0;
 
 	/* Who has not left its CPU yet has lost no time; who was preempted needs no waker. */
-	if (!since || slot->state == WIRE_STATE_R || !is_wanted(task, slot, last_cpu(task)))
+	if (!since || ts->state == WIRE_STATE_R || !is_wanted(task, ts, last_cpu(task)))
 		return;
 	room = bpf_map_lookup_elem(&waker_cpus, &zero);
 	if (!room)
 		return;
 	ns = now > since ? now - since : 0;
 	tally(&room->own.accounts.seen, ns);
-	if (is_filtered(room, slot->state, ns))
+	if (is_filtered(room, ts->state, ns))
 		return;
 	if (!is_drawn(room, ns, &weight))
 		return;
-	describe_waker(&room->full.block, slot->state, now, ns);
+	describe_waker(&room->full.block, ts->state, now, ns);
 	room->full.block.weight = weight;
 	walk_waker(ctx, room, &room->full);
 	if (!is_for_sum(&room->full.block) || !accumulate(ctx, room, &room->full, NULL))
@@ -140,18 +140,18 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task, st
 /* Somebody wakes a task, which may not have left its CPU yet. */
 static __always_inline int handle_waking(void *ctx, struct task_struct *task)
 {
-	struct slot *slot;
+	struct read_task_state *ts;
 	__u64 now;
 
 	if (phase < WIRE_PHASE_RUNNING)
 		return 0;
-	slot = bpf_task_storage_get(&slots, task, NULL, 0);
-	if (!slot)
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	if (!ts)
 		return 0;
 	now = bpf_ktime_get_ns();
-	slot->woken = now;
+	ts->woken = now;
 	if (settings.wakers && phase == WIRE_PHASE_RUNNING)
-		report_waker(ctx, task, slot, now);
+		report_waker(ctx, task, ts, now);
 	return 0;
 }
 

@@ -40,16 +40,16 @@ enum wire_phase {
 };
 
 /* What became of a block. Every seen block ends in exactly one of these. */
-enum wire_fate {
-	WIRE_FATE_DIRECT = 0,	    /* sent as a sample of its own */
-	WIRE_FATE_ACCUMULATED,	    /* added to a windowed sum */
-	WIRE_FATE_FILTERED_STATE,   /* state not asked for */
-	WIRE_FATE_FILTERED_MIN,	    /* shorter than min_block */
-	WIRE_FATE_FILTERED_MAX,	    /* longer than max_block */
-	WIRE_FATE_NOT_DRAWN,	    /* others stand for it in the sample */
-	WIRE_FATE_LOST_RING,	    /* no room in the ring */
-	WIRE_FATE_LOST_INTERNAL,    /* scratch or map not to be had */
-	WIRE_FATE_MAX,
+enum wire_outcome {
+	WIRE_OUTCOME_DIRECT = 0,	    /* sent as a sample of its own */
+	WIRE_OUTCOME_ACCUMULATED,	    /* added to a windowed sum */
+	WIRE_OUTCOME_FILTERED_STATE,   /* state not asked for */
+	WIRE_OUTCOME_FILTERED_MIN,	    /* shorter than min_block */
+	WIRE_OUTCOME_FILTERED_MAX,	    /* longer than max_block */
+	WIRE_OUTCOME_NOT_DRAWN,	    /* others stand for it in the sample */
+	WIRE_OUTCOME_LOST_RING,	    /* no room in the ring */
+	WIRE_OUTCOME_LOST_INTERNAL,    /* scratch or map not to be had */
+	WIRE_OUTCOME_MAX,
 };
 
 struct wire_tally {
@@ -60,7 +60,7 @@ struct wire_tally {
 /* Per-CPU accounts; user space adds the CPUs up. */
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
-	struct wire_tally fate[WIRE_FATE_MAX];
+	struct wire_tally outcome[WIRE_OUTCOME_MAX];
 	__u64 unseen;		/* switches of targets without storage, or that were not shown */
 	__u64 lost_stacks;	/* stack records the ring had no room for */
 	__u64 full_entries;	/* blocks sent directly because the sums were full */
@@ -307,7 +307,7 @@ struct wire_cgroup {
 #define WIRE_MAX_CPUS 8192
 
 /* What narrows the targets, and by which numbers they are known. */
-struct wire_who {
+struct wire_filter {
 	__u32 pid_ns; /* inode of the recorder's PID namespace; 0: the first one */
 	__u8 cpus;    /* only blocks that end on the CPUs of cpu_bits */
 	__u8 users;   /* only tasks of WIRE_TARGET_UID */
@@ -317,7 +317,7 @@ struct wire_who {
 };
 
 /* Where the kernel's code lies that tells an interrupt from a thread's own work; 0: unknown. */
-struct wire_waker {
+struct wire_irq_ranges {
 	__u64 interrupt_start; /* the code by which interrupts enter */
 	__u64 interrupt_end;
 	__u64 bh_start; /* the function by which a thread does soft interrupts' work itself */
@@ -350,8 +350,8 @@ struct wire_settings {
 	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
 	__u8 histogram; /* lengths are counted, and that is all */
 	__u8 reserved[4];
-	struct wire_who who;
-	struct wire_waker waker;
+	struct wire_filter filter;
+	struct wire_irq_ranges waker;
 };
 
 #define WIRE_ASSERT(type, bytes) \
@@ -368,10 +368,10 @@ WIRE_ASSERT(wire_task, 40);
 WIRE_ASSERT(wire_target, 8);
 WIRE_ASSERT(wire_cgroup, 16);
 WIRE_ASSERT(wire_cgroup_born, 16);
-WIRE_ASSERT(wire_who, 8 + WIRE_MAX_CPUS / 8);
-WIRE_ASSERT(wire_waker, 32);
+WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
+WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_FATE_MAX) + 80);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 80);
 
 #endif /* DENET_WIRE_H */

@@ -115,7 +115,7 @@ static void record__free(struct record *record)
 /* From the checked options to the exit status: a watch, or else a recording. */
 static int record__run(const struct record *record, int *status)
 {
-	const struct watch_options watch = {
+	const struct hist_cmd_options watch = {
 		.capture = record->options.capture,
 		.delay_ns = record->options.delay_ns,
 		.command = record->options.command,
@@ -123,7 +123,8 @@ static int record__run(const struct record *record, int *status)
 		.quiet = record->options.quiet,
 	};
 
-	return record->hist ? watch__run(&watch, status) : recorder__run(&record->options, status);
+	return record->hist ? hist_cmd__run(&watch, status)
+			    : recorder__run(&record->options, status);
 }
 
 /* A service that is restarted gets a cgroup of its old name, which is another one to us. */

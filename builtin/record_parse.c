@@ -144,7 +144,7 @@ static error_t parse_callchain(int key, char *text, struct argp_state *state)
 		capture->raw_frames = true;
 		return 0;
 	case KEY_CAPTURE:
-		if (parse__capture_way(text, &capture->way))
+		if (parse__attach_hook(text, &capture->hook))
 			usage_error(state, "--capture %s: must be auto, switch-in or switch-out",
 				    text);
 		return 0;

@@ -15,7 +15,7 @@
 FIXTURE(account)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 };
 
 FIXTURE_VARIANT(account)
@@ -65,29 +65,30 @@ FIXTURE_SETUP(account)
 	const char *const argv[] = { "stacks", "--wait",   "--threads", "3",	"--bits", "5",
 				     "--us",   "100", "--rounds",  "10", NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 }
 
 FIXTURE_TEARDOWN(account)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
-static void expect_conserved(struct __test_metadata *_metadata, const struct session *session)
+static void expect_conserved(struct __test_metadata *_metadata,
+			     const struct test_capture *test_capture)
 {
-	const struct capture_stats *stats = &session->stats;
+	const struct capture_stats *stats = &test_capture->stats;
 	struct session_filter any = { 0 };
-	struct capture_tally sum = session__sum(session, &any);
+	struct capture_tally sum = test_capture__sum(test_capture, &any);
 
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
 		  sum.count);
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
-	EXPECT_LE(stats->unseen_switches, session__hidden(session));
+	EXPECT_LE(stats->unseen_switches, test_capture__hidden(test_capture));
 	if (stats__unaccounted_count(stats) || stats__unaccounted_ns(stats))
 		stats__print(stats);
 }
@@ -103,19 +104,19 @@ static uint64_t voluntary(const struct workload *workload)
 
 TEST_F(account, every_seen_block_has_one_fate)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
 	options.min_ns = variant->min_ns;
 	options.max_ns = variant->max_ns;
 	options.states = variant->states;
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 50));
-	ASSERT_EQ(0, session__close(&self->session));
-	expect_conserved(_metadata, &self->session);
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 50));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	expect_conserved(_metadata, &self->test_capture);
 	/* The kernel's own counts say how many there are at least, with those not shown. */
 	EXPECT_LE(voluntary(&self->workload), stats->seen.count + stats->unseen_switches);
 	EXPECT_LT(500, stats->seen.count);
@@ -131,8 +132,8 @@ TEST_F(account, every_seen_block_has_one_fate)
 	}
 	if (!variant->threshold_ns)
 		EXPECT_EQ(0, stats->accumulated.count);
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		if (sample->still_blocked)
 			continue;
@@ -151,7 +152,7 @@ TEST_F(account, every_seen_block_has_one_fate)
 FIXTURE(overflow)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 };
 
@@ -160,7 +161,7 @@ FIXTURE_SETUP(overflow)
 	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
 				     "14",     "--us", "20",	    NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->user = symbols__of_process(self->workload.pid);
@@ -169,7 +170,7 @@ FIXTURE_SETUP(overflow)
 
 FIXTURE_TEARDOWN(overflow)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 }
@@ -180,29 +181,29 @@ FIXTURE_TEARDOWN(overflow)
  */
 TEST_F(overflow, full_ring_is_counted_block_by_block)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_options options;
 	struct capture_stats early;
 	uint64_t limit;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 0;
 	options.ring_pages = 1;
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
 	ASSERT_EQ(0, workload__go(&self->workload));
 	limit = clock__now_ns() + 10 * NSEC_PER_SEC;
 	do {
-		ASSERT_EQ(0, capture__stats(self->session.capture, &early));
+		ASSERT_EQ(0, capture__stats(self->test_capture.capture, &early));
 	} while (early.lost_ring.count < 1000 && clock__now_ns() < limit);
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, session__close(&self->session));
-	expect_conserved(_metadata, &self->session);
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	expect_conserved(_metadata, &self->test_capture);
 	EXPECT_LT(0, stats->direct.count);
 	EXPECT_LE(1000, stats->lost_ring.count);
 	EXPECT_LT(0, stats->lost_ring.ns);
 	EXPECT_LE(voluntary(&self->workload), stats->seen.count + stats->unseen_switches);
-	EXPECT_LE(1000, self->session.lost);
+	EXPECT_LE(1000, self->test_capture.lost);
 }
 
 static int compare_stack(const void *a, const void *b)
@@ -215,16 +216,18 @@ static int compare_stack(const void *a, const void *b)
 }
 
 /* Sorts the samples. */
-static size_t distinct_stacks(struct session *session, const struct session_filter *filter)
+static size_t distinct_stacks(struct test_capture *test_capture,
+			      const struct session_filter *filter)
 {
 	const struct sample *previous = NULL;
 	size_t nr = 0;
 
-	qsort(session->samples, session->nr, sizeof(*session->samples), compare_stack);
-	for (size_t i = 0; i < session->nr; i++) {
-		const struct sample *sample = &session->samples[i];
+	qsort(test_capture->samples, test_capture->nr, sizeof(*test_capture->samples),
+	      compare_stack);
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
 
-		if (!session__matches(sample, filter))
+		if (!test_capture__matches(sample, filter))
 			continue;
 		nr += !previous || compare_stack(previous, sample);
 		previous = sample;
@@ -234,33 +237,33 @@ static size_t distinct_stacks(struct session *session, const struct session_filt
 
 TEST_F(overflow, more_stacks_than_maps_hold_are_kept_one_by_one)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct session_filter bottom = { .function = "wait_bottom", .user = self->user,
 					 .states = "SD" };
 	struct session_filter walking = bottom;
 	struct capture_options options;
 	struct capture_tally sum;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 500 * NSEC_PER_MSEC;
 	/* 8 MB hold all of it, 300 bytes for each stack, however late they are read. */
 	options.ring_pages = 2048;
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, session__close(&self->session));
-	expect_conserved(_metadata, &self->session);
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	expect_conserved(_metadata, &self->test_capture);
 	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
 	EXPECT_EQ(0, stats->lost_stack.count);
-	sum = session__sum(&self->session, &bottom);
+	sum = test_capture__sum(&self->test_capture, &bottom);
 	/* A block whose end was not shown is none, but it is counted. */
 	EXPECT_LE(sum.count, voluntary(&self->workload));
 	/* It may wait for a page on the way to its sleep. */
 	walking.function = "start_walking";
 	EXPECT_LE(voluntary(&self->workload),
-		  session__sum(&self->session, &walking).count + stats->unseen_switches);
+		  test_capture__sum(&self->test_capture, &walking).count + stats->unseen_switches);
 	/* Each stack is slept in once: a second block in one is a sleep that was cut short. */
-	EXPECT_LE(sum.count * 99 / 100, distinct_stacks(&self->session, &bottom));
+	EXPECT_LE(sum.count * 99 / 100, distinct_stacks(&self->test_capture, &bottom));
 	EXPECT_LT(10000, sum.count);
 }
 

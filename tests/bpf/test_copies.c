@@ -14,7 +14,7 @@
 FIXTURE(copies)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 	uint64_t stack_end; /* of the workload's first thread */
 };
@@ -73,7 +73,7 @@ static uint64_t blocks_counted(const struct workload *workload)
 
 FIXTURE_SETUP(copies)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 	self->options.copy_bytes = variant->bytes;
@@ -84,7 +84,7 @@ FIXTURE_SETUP(copies)
 
 FIXTURE_TEARDOWN(copies)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
@@ -117,17 +117,18 @@ static int count_frames(const struct sample *sample)
 
 TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t taken = 0, whole = 0, first = 0, missing = 0, end;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	if (!capture__copies(self->session.capture))
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	if (!capture__copies(self->test_capture.capture))
 		SKIP(return, "this kernel or way of capture has no copies");
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 1000));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 		int nr;
 
 		/* One that waits in its exit has no user side any more. */
@@ -168,16 +169,17 @@ TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
 
 TEST_F(copies, sums_have_none_and_all_else_is_as_without)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.threshold_ns = 3600 * NSEC_PER_SEC;
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_LT(0, self->session.nr);
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_EQ(NULL, self->session.samples[i].copy);
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 1000));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_LT(0, self->test_capture.nr);
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_EQ(NULL, self->test_capture.samples[i].copy);
 	EXPECT_EQ(0, stats->copies);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 }
@@ -185,14 +187,14 @@ TEST_F(copies, sums_have_none_and_all_else_is_as_without)
 FIXTURE(full_ring)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 };
 
 /* Room for one of the greatest copies on each CPU, and then for blocks. */
 FIXTURE_SETUP(full_ring)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 	self->options.copy_bytes = CAPTURE_MAX_COPY;
@@ -202,25 +204,26 @@ FIXTURE_SETUP(full_ring)
 
 FIXTURE_TEARDOWN(full_ring)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
 TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t with = 0, without = 0;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	if (!capture__copies(self->session.capture))
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	if (!capture__copies(self->test_capture.capture))
 		SKIP(return, "this kernel or way of capture has no copies");
 	/* Nothing is read until it has ended. */
 	ASSERT_EQ(0, workload__go(&self->workload));
 	ASSERT_EQ(0, workload__finish(&self->workload));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		with += sample->copy != NULL;
 		/* Who waits in its exit may have no memory any more, and then has no stack. */
@@ -234,7 +237,7 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 	EXPECT_LE(stats->without_copy, stats->lost_copies);
 	EXPECT_LE(stats->lost_copies, without + stats->lost_ring.count);
 	EXPECT_LE(with, stats->copies);
-	EXPECT_EQ(self->session.lost,
+	EXPECT_EQ(self->test_capture.lost,
 		  stats->lost_copies + stats->lost_ring.count + stats->lost_sideband);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 }
@@ -255,23 +258,24 @@ static int find_rings(void)
 
 TEST_F(full_ring, a_copy_on_a_cpu_without_a_ring_is_counted_as_that_and_its_block_comes_without)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t without = 0;
 	int rings;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	if (!capture__copies(self->session.capture))
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	if (!capture__copies(self->test_capture.capture))
 		SKIP(return, "this kernel or way of capture has no copies");
 	rings = find_rings();
 	ASSERT_LE(0, rings);
 	for (__u32 cpu = 0; cpu < (__u32)sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		bpf_map_delete_elem(rings, &cpu);
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 20));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		EXPECT_EQ(NULL, self->session.samples[i].copy);
-		without += self->session.samples[i].user.nr > 0;
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 20));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		EXPECT_EQ(NULL, self->test_capture.samples[i].copy);
+		without += self->test_capture.samples[i].user.nr > 0;
 	}
 	EXPECT_LT(0, without);
 	EXPECT_LT(0, stats->without_copy);
@@ -279,25 +283,26 @@ TEST_F(full_ring, a_copy_on_a_cpu_without_a_ring_is_counted_as_that_and_its_bloc
 	EXPECT_EQ(0, stats->lost_copies);
 	EXPECT_EQ(0, stats->copies);
 	/* No ring was full. */
-	EXPECT_EQ(0, self->session.lost);
+	EXPECT_EQ(0, self->test_capture.lost);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 }
 
 TEST_F(full_ring, those_that_nobody_chose_have_room_for_many_copies)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.ring_pages = 0;
 	/* With a lower one the rings are larger for that. */
 	self->options.threshold_ns = NSEC_PER_MSEC;
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	if (!capture__copies(self->session.capture))
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	if (!capture__copies(self->test_capture.capture))
 		SKIP(return, "this kernel or way of capture has no copies");
 	/* Nothing is read until it has ended. */
 	ASSERT_EQ(0, workload__go(&self->workload));
 	ASSERT_EQ(0, workload__finish(&self->workload));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	/* More than the rings of recordings without copies hold. */
 	EXPECT_LT(1 << 20, (int64_t)stats->copies * CAPTURE_MAX_COPY / 2);
 	EXPECT_EQ(0, stats->lost_copies);
@@ -307,7 +312,7 @@ TEST_F(full_ring, those_that_nobody_chose_have_room_for_many_copies)
 FIXTURE(chosen)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 };
 
@@ -321,7 +326,7 @@ FIXTURE_VARIANT_ADD(chosen, it_is_not) { .chosen = false };
 
 FIXTURE_SETUP(chosen)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 	self->options.copy_bytes = 64;
@@ -331,7 +336,7 @@ FIXTURE_SETUP(chosen)
 
 FIXTURE_TEARDOWN(chosen)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
@@ -339,22 +344,24 @@ TEST_F(chosen, only_who_is_chosen_has_copies)
 {
 	uint64_t with = 0;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	if (!capture__copies(self->session.capture))
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	if (!capture__copies(self->test_capture.capture))
 		SKIP(return, "this kernel or way of capture has no copies");
-	ASSERT_EQ(0, capture__choose(self->session.capture, getpid(), true));
-	ASSERT_EQ(0, capture__choose(self->session.capture, self->workload.pid, true));
+	ASSERT_EQ(0, capture__choose(self->test_capture.capture, getpid(), true));
+	ASSERT_EQ(0, capture__choose(self->test_capture.capture, self->workload.pid, true));
 	if (!variant->chosen)
-		ASSERT_EQ(0, capture__choose(self->session.capture, self->workload.pid, false));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++)
-		with += self->session.samples[i].copy != NULL;
+		ASSERT_EQ(0,
+			  capture__choose(self->test_capture.capture, self->workload.pid, false));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 1000));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		with += self->test_capture.samples[i].copy != NULL;
 	EXPECT_LT(32, blocks_counted(&self->workload));
-	EXPECT_LE(blocks_counted(&self->workload), self->session.nr);
+	EXPECT_LE(blocks_counted(&self->workload), self->test_capture.nr);
 	EXPECT_LE(variant->chosen ? blocks_counted(&self->workload) : 0, with);
-	EXPECT_LE(with, variant->chosen ? self->session.nr : 0);
+	EXPECT_LE(with, variant->chosen ? self->test_capture.nr : 0);
 }
 
 TEST_HARNESS_MAIN

@@ -21,7 +21,7 @@ FIXTURE(frames)
 
 FIXTURE_SETUP(frames)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 }
 
 FIXTURE_TEARDOWN(frames)
@@ -80,7 +80,7 @@ TEST_F(frames, of_chains_that_lead_astray_are_those_that_the_kernel_finds)
 {
 	const char *const argv[] = { "oddframes", "--wait", "--rounds", "20", NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
 	EXPECT_LT(0, switches(&self->workload));
 	EXPECT_SAME(switches(&self->workload));
@@ -92,7 +92,7 @@ TEST_F(frames, of_many_switches_are_those_that_the_kernel_finds)
 	const char *const argv[] = { "short",   "--wait", "--rounds", "5000",
 				     "--depth", "17",	  NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
 	EXPECT_LT(0, switches(&self->workload));
 	EXPECT_SAME(switches(&self->workload));
@@ -103,7 +103,7 @@ TEST_F(frames, of_a_process_that_the_kernel_has_just_made_are_those_that_it_find
 {
 	const char *const argv[] = { "forks", "--wait", NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, compare(&self->skel, &self->workload, argv));
 	EXPECT_SAME(1);
 }

@@ -14,13 +14,13 @@
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE 1
 
-static int close_with_hist(struct session *session, struct capture_hist *hist)
+static int close_with_hist(struct test_capture *test_capture, struct capture_hist *hist)
 {
-	int err = capture__stop(session->capture, 2000);
+	int err = capture__stop(test_capture->capture, 2000);
 
 	if (!err)
-		err = capture__hist(session->capture, hist);
-	return err ? err : session__close(session);
+		err = capture__hist(test_capture->capture, hist);
+	return err ? err : test_capture__close(test_capture);
 }
 
 static const struct capture_tally *buckets_of(const struct capture_hist *hist, char state)
@@ -48,7 +48,7 @@ static struct capture_tally sum_states(const struct capture_hist *hist, const ch
 FIXTURE(lengths)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_hist hist;
 	struct capture_tally sure[CAPTURE_HIST_BUCKETS]; /* naps whose bucket is beyond doubt */
 	uint64_t bracket[CAPTURE_HIST_BUCKETS];          /* of these */
@@ -92,7 +92,7 @@ static uint64_t misplaced(const FIXTURE_DATA(lengths) * self, uint64_t *stolen_n
 	for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++) {
 		const struct capture_tally *sure = &self->sure[i];
 		/* A block whose end was not shown is in none, and counted. */
-		uint64_t there = asleep[i].count + self->session.stats.unseen_switches;
+		uint64_t there = asleep[i].count + self->test_capture.stats.unseen_switches;
 
 		if (there >= sure->count)
 			continue;
@@ -107,16 +107,16 @@ FIXTURE_SETUP(lengths)
 	const char *const argv[] = { "lengths", "--wait", "--count", "5", NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
 	options.states = capture__all_states();
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->stolen_ns = steal__so_far();
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, close_with_hist(&self->session, &self->hist));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, close_with_hist(&self->test_capture, &self->hist));
 	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
 	ASSERT_EQ(40, self->workload.nr_truths);
 	sort_naps(self);
@@ -124,7 +124,7 @@ FIXTURE_SETUP(lengths)
 
 FIXTURE_TEARDOWN(lengths)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
@@ -133,7 +133,7 @@ TEST_F(lengths, each_nap_is_in_the_bucket_of_its_length)
 	const struct capture_tally *asleep;
 	uint64_t sure = 0, moved, stolen_ns;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	asleep = buckets_of(&self->hist, 'S');
 	moved = misplaced(self, &stolen_ns);
 	EXPECT_LE(stolen_ns, self->stolen_ns);
@@ -152,8 +152,8 @@ TEST_F(lengths, a_bucket_has_the_time_of_its_naps)
 	uint64_t missing_ns = 0;
 	size_t compared = 0;
 
-	SKIP_FOR(session__refused());
-	if (self->session.stats.unseen_switches)
+	SKIP_FOR(test_capture__refused());
+	if (self->test_capture.stats.unseen_switches)
 		SKIP(return, "a block is missing whose end was not shown, and its bucket unknown");
 	asleep = buckets_of(&self->hist, 'S');
 	for (size_t i = 0; i < CAPTURE_HIST_BUCKETS; i++) {
@@ -171,10 +171,10 @@ TEST_F(lengths, a_bucket_has_the_time_of_its_naps)
 
 TEST_F(lengths, no_sleep_is_missing_and_none_is_counted_twice)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally all = sum_states(&self->hist, "RSDTtIP?");
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	/*
 	 * The kernel's own count, and the wait for the word to begin. A page that is not there
 	 * makes a thread wait, too, but not in this state.
@@ -184,8 +184,8 @@ TEST_F(lengths, no_sleep_is_missing_and_none_is_counted_twice)
 	EXPECT_EQ(stats->seen.count, all.count + stats->in_flight.count);
 	EXPECT_EQ(stats->seen.ns, all.ns + stats->in_flight.ns);
 	EXPECT_EQ(0, stats->direct.count + stats->accumulated.count);
-	EXPECT_EQ(0, self->session.nr);
-	EXPECT_EQ(0, self->session.sideband + stats->lost_records);
+	EXPECT_EQ(0, self->test_capture.nr);
+	EXPECT_EQ(0, self->test_capture.sideband + stats->lost_records);
 	/* A recording takes 23 MB of maps. */
 	EXPECT_LT(stats->bpf_map_bytes, 4 << 20);
 }
@@ -193,7 +193,7 @@ TEST_F(lengths, no_sleep_is_missing_and_none_is_counted_twice)
 FIXTURE(filters)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_hist hist;
 };
 
@@ -230,7 +230,7 @@ FIXTURE_SETUP(filters)
 				     "--us",   "60",     "--rounds",  "10", NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
 	options.states = state_bits(variant->letters);
@@ -238,14 +238,14 @@ FIXTURE_SETUP(filters)
 	options.max_ns = variant->max_ns;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, close_with_hist(&self->session, &self->hist));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, close_with_hist(&self->test_capture, &self->hist));
 }
 
 FIXTURE_TEARDOWN(filters)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
@@ -281,10 +281,10 @@ static void expect_limits(struct __test_metadata *_metadata, const struct captur
 
 TEST_F(filters, every_seen_block_is_in_the_histogram_or_filtered)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally all, wanted;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	all = sum_states(&self->hist, "RSDTtIP?");
 	wanted = sum_states(&self->hist, variant->letters);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
@@ -294,7 +294,7 @@ TEST_F(filters, every_seen_block_is_in_the_histogram_or_filtered)
 	EXPECT_EQ(all.count, wanted.count);
 	EXPECT_LT(500, stats->seen.count);
 	EXPECT_EQ(0, stats->lost_internal.count);
-	EXPECT_LE(stats->unseen_switches, session__hidden(&self->session));
+	EXPECT_LE(stats->unseen_switches, test_capture__hidden(&self->test_capture));
 	if (!variant->min_ns && variant->max_ns == UINT64_MAX && strlen(variant->letters) > 1)
 		EXPECT_EQ(stats->seen.count, all.count + stats->in_flight.count);
 	expect_limits(_metadata, &self->hist, stats->unseen_switches, variant);
@@ -303,7 +303,7 @@ TEST_F(filters, every_seen_block_is_in_the_histogram_or_filtered)
 FIXTURE(blocked)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_hist hist;
 };
 
@@ -313,7 +313,7 @@ FIXTURE_SETUP(blocked)
 	struct capture_options options;
 	struct switches leader;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
 	options.kernel_stacks = options.user_stacks = false;
@@ -321,28 +321,28 @@ FIXTURE_SETUP(blocked)
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	/* The others sleep by then; the leader has just said so, and may be on its way. */
 	ASSERT_EQ(0, switches__of_sleeper(self->workload.pid, &leader));
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__pass_time(&self->session, 100));
-	ASSERT_EQ(0, close_with_hist(&self->session, &self->hist));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 100));
+	ASSERT_EQ(0, close_with_hist(&self->test_capture, &self->hist));
 }
 
 FIXTURE_TEARDOWN(blocked)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
 TEST_F(blocked, threads_that_are_still_blocked_come_as_samples_without_stacks)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	/* Two in the deadlock, one asleep, and the leader that waits for the test. */
-	EXPECT_EQ(4, self->session.nr);
+	EXPECT_EQ(4, self->test_capture.nr);
 	EXPECT_EQ(4, stats->in_flight.count);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		EXPECT_TRUE(sample->still_blocked);
 		EXPECT_TRUE(sample->never_ran);

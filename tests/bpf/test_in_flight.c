@@ -14,7 +14,7 @@ static const char *const names[] = { "lock-ab", "lock-ba", "sleeper" };
 FIXTURE(in_flight)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	struct symbols *kernel;
 	struct capture_options options;
@@ -44,7 +44,7 @@ FIXTURE_SETUP(in_flight)
 {
 	const char *const argv[] = { "deadlock", variant->before ? NULL : "--wait", NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = variant->threshold_ns;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
@@ -52,7 +52,8 @@ FIXTURE_SETUP(in_flight)
 	self->user = symbols__of_process(self->workload.pid);
 	self->kernel = symbols__of_kernel();
 	ASSERT_TRUE(self->user && self->kernel);
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	if (!variant->before) {
 		self->asked = clock__now_ns();
 		ASSERT_EQ(0, workload__go(&self->workload));
@@ -61,27 +62,27 @@ FIXTURE_SETUP(in_flight)
 	}
 	for (int i = 0; i < 3; i++)
 		self->tids[i] = workload__thread(&self->workload, names[i]);
-	ASSERT_EQ(0, session__pass_time(&self->session, 300));
-	ASSERT_EQ(0, session__drain(&self->session));
-	ASSERT_EQ(0, session__pass_time(&self->session, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 300));
+	ASSERT_EQ(0, test_capture__drain(&self->test_capture));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 }
 
 FIXTURE_TEARDOWN(in_flight)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 	symbols__free(self->kernel);
 }
 
 /* The one sample of a thread that says still_blocked; NULL if there is none or are two. */
-static const struct sample *still_blocked(const struct session *session, pid_t tid)
+static const struct sample *still_blocked(const struct test_capture *test_capture, pid_t tid)
 {
 	const struct sample *found = NULL;
 
-	for (size_t i = 0; i < session->nr; i++) {
-		const struct sample *sample = &session->samples[i];
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
 
 		if (!sample->still_blocked || sample->tid != (uint32_t)tid)
 			continue;
@@ -94,14 +95,14 @@ static const struct sample *still_blocked(const struct session *session, pid_t t
 
 TEST_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t begin = self->asked ? self->asked : stats->start_ns;
 	uint64_t blocked = self->blocked ? self->blocked : stats->start_ns;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_LT(stats->start_ns, stats->end_ns);
 	for (int i = 0; i < 3; i++) {
-		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
 
 		ASSERT_TRUE(sample != NULL)
 		TH_LOG("%s", names[i]);
@@ -118,9 +119,9 @@ TEST_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
 
 TEST_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (int i = 0; i < 3; i++) {
-		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
 		const char *leaf;
 
 		ASSERT_TRUE(sample != NULL)
@@ -138,23 +139,23 @@ TEST_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 		}
 		ASSERT_LT(0, sample->user.nr);
 	}
-	EXPECT_TRUE(frames__call(&still_blocked(&self->session, self->tids[2])->user, self->user,
-				 "wait_forever"));
-	EXPECT_TRUE(frames__call(&still_blocked(&self->session, self->tids[2])->user, self->user,
-				 "start_sleeping"));
+	EXPECT_TRUE(frames__call(&still_blocked(&self->test_capture, self->tids[2])->user,
+				 self->user, "wait_forever"));
+	EXPECT_TRUE(frames__call(&still_blocked(&self->test_capture, self->tids[2])->user,
+				 self->user, "start_sleeping"));
 }
 
 TEST_F(in_flight, accounts_know_the_blocks_in_flight)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally sum = { 0 };
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		if (!self->session.samples[i].still_blocked)
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		if (!self->test_capture.samples[i].still_blocked)
 			continue;
 		sum.count++;
-		sum.ns += self->session.samples[i].period;
+		sum.ns += self->test_capture.samples[i].period;
 	}
 	/* The three, and the leader that waits for the test. */
 	EXPECT_EQ(4, sum.count);
@@ -167,9 +168,9 @@ TEST_F(in_flight, accounts_know_the_blocks_in_flight)
 /* One that began in the recording, so that it has run, and four that never did. */
 TEST_F(in_flight, who_never_ran_in_the_recording_says_so)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (int i = 0; i < 3; i++) {
-		const struct sample *sample = still_blocked(&self->session, self->tids[i]);
+		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
 
 		ASSERT_TRUE(sample != NULL);
 		EXPECT_EQ(variant->before, sample->never_ran)
@@ -179,16 +180,17 @@ TEST_F(in_flight, who_never_ran_in_the_recording_says_so)
 
 TEST_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
 {
-	struct capture_stats *stats = &self->session.stats;
+	struct capture_stats *stats = &self->test_capture.stats;
 	struct session_filter all = { 0 };
 
-	SKIP_FOR(session__refused());
-	session__free(&self->session);
+	SKIP_FOR(test_capture__refused());
+	test_capture__free(&self->test_capture);
 	self->options.no_still_blocked = true;
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__pass_time(&self->session, 50));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_EQ(0, session__sum(&self->session, &all).count);
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 50));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_EQ(0, test_capture__sum(&self->test_capture, &all).count);
 	EXPECT_EQ(0, stats->in_flight.count);
 	EXPECT_EQ(4, stats->filtered_blocked.count);
 	EXPECT_LE(4 * 50 * NSEC_PER_MSEC, stats->filtered_blocked.ns);

@@ -13,7 +13,7 @@
 FIXTURE(kernels)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	struct capture_options options;
 };
@@ -27,7 +27,7 @@ FIXTURE_SETUP(kernels)
 
 FIXTURE_TEARDOWN(kernels)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 }
@@ -42,17 +42,19 @@ static int record(FIXTURE_DATA(kernels) * self, const char *const *argv)
 	if (!err && !self->user)
 		err = -ENOENT;
 	if (!err)
-		err = session__open_process(&self->session, &self->options, &self->workload);
+		err = test_capture__open_process(&self->test_capture, &self->options,
+						 &self->workload);
 	if (!err)
-		err = session__run(&self->session, &self->workload, 0);
-	return err ? err : session__close(&self->session);
+		err = test_capture__run(&self->test_capture, &self->workload, 0);
+	return err ? err : test_capture__close(&self->test_capture);
 }
 
 /* The wake-up that ended a block has the same begin, and is as long as it was blocked. */
-static const struct sample *wakeup_of(const struct session *session, const struct sample *block)
+static const struct sample *wakeup_of(const struct test_capture *test_capture,
+				      const struct sample *block)
 {
-	for (size_t i = 0; i < session->nr; i++) {
-		const struct sample *sample = &session->samples[i];
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
 
 		if (sample->wakeup && sample->period == block->period - block->runqueue &&
 		    sample->time - sample->period == block->time - block->period)
@@ -62,7 +64,7 @@ static const struct sample *wakeup_of(const struct session *session, const struc
 }
 
 /* Blocks of the waiter in its waiting function whose waker and system call are right. */
-static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *way,
+static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *hook,
 			     const char *const *names, const char *call)
 {
 	const struct truth *waker = workload__truth(&self->workload, names[1]);
@@ -70,13 +72,13 @@ static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *way
 	uint64_t nr = 0;
 
 	filter.tid = workload__truth(&self->workload, names[0])->tid;
-	filter.function = way;
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i], *wakeup;
+	filter.function = hook;
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i], *wakeup;
 
-		if (sample->wakeup || !session__matches(sample, &filter))
+		if (sample->wakeup || !test_capture__matches(sample, &filter))
 			continue;
-		wakeup = wakeup_of(&self->session, sample);
+		wakeup = wakeup_of(&self->test_capture, sample);
 		if (!wakeup || wakeup->tid != (uint32_t)waker->tid ||
 		    !frames__call(&wakeup->user, self->user, waker->function) ||
 		    !sample->reason || strcmp(sample->reason->call, call)) {
@@ -93,9 +95,9 @@ TEST_F(kernels, blocks_have_their_wakers_and_their_system_calls)
 	const char *const argv[] = { "wakes", "--wait", "--count", "5", "--ms", "60", NULL };
 	const char *const futex[] = { "w-futex", "k-futex" };
 	const char *const pipe[] = { "w-pipe", "k-pipe" };
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.states = capture__all_states();
 	self->options.split_runqueue = true;
 	self->options.wakers = true;
@@ -131,7 +133,7 @@ static uint64_t incomplete(const FIXTURE_DATA(kernels) * self, const char *aroun
 						 .states = "SD", .function = around,
 						 .user = self->user };
 
-		nr += session__sum(&self->session, &filter).count < truth->voluntary;
+		nr += test_capture__sum(&self->test_capture, &filter).count < truth->voluntary;
 	}
 	return nr;
 }
@@ -139,10 +141,10 @@ static uint64_t incomplete(const FIXTURE_DATA(kernels) * self, const char *aroun
 TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 {
 	const char *const argv[] = { "forks", "--wait", "--count", "8", "--us", "60000", NULL };
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t counted = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, record(self, argv));
 	ASSERT_EQ(8, self->workload.nr_truths);
 	for (size_t i = 0; i < 8; i++) {
@@ -150,7 +152,7 @@ TEST_F(kernels, each_child_has_the_blocks_that_the_kernel_counted)
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
 						 .states = "SD", .function = "wait_once",
 						 .user = self->user };
-		struct capture_tally sum = session__sum(&self->session, &filter);
+		struct capture_tally sum = test_capture__sum(&self->test_capture, &filter);
 
 		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
@@ -167,10 +169,10 @@ TEST_F(kernels, threads_that_come_and_go_at_once_are_no_unseen_switches)
 {
 	const char *const argv[] = { "threads", "--wait",     "--count", "3000", "--us",
 				     "50",      "--parallel", "8",       NULL };
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t counted = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, record(self, argv));
 	ASSERT_EQ(3000, self->workload.nr_truths);
 	for (size_t i = 0; i < self->workload.nr_truths; i++)

@@ -103,30 +103,30 @@ static size_t objects__left(const struct objects *objects)
 
 FIXTURE(memory)
 {
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 };
 
 FIXTURE_SETUP(memory)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.all = true;
 }
 
 FIXTURE_TEARDOWN(memory)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 }
 
 TEST_F(memory, maps_of_the_default_options_take_at_most_64_mb)
 {
 	struct capture_stats stats;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open(&self->session, &self->options));
-	ASSERT_EQ(0, session__pass_time(&self->session, 200));
-	ASSERT_EQ(0, capture__stats(self->session.capture, &stats));
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 200));
+	ASSERT_EQ(0, capture__stats(self->test_capture.capture, &stats));
 	TH_LOG("%ju bytes", (uintmax_t)stats.bpf_map_bytes);
 	EXPECT_LT(0, stats.bpf_map_bytes);
 	EXPECT_LE(stats.bpf_map_bytes, MOST_MAP_BYTES);
@@ -136,24 +136,24 @@ TEST_F(memory, nothing_is_left_in_the_kernel_after_delete)
 {
 	struct objects objects;
 
-	SKIP_FOR(session__refused());
-	ASSERT_EQ(0, session__open(&self->session, &self->options));
-	ASSERT_EQ(0, session__pass_time(&self->session, 50));
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 50));
 	objects__of_process(&objects, getpid());
 	EXPECT_LT(0, objects.of_kind[OBJECT_PROG]);
 	EXPECT_LT(0, objects.of_kind[OBJECT_MAP]);
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	EXPECT_EQ(0, objects__left(&objects));
 }
 
 TEST_F(memory, delete_gives_back_all_descriptors_also_without_stop)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (int i = 0; i < 3; i++) {
 		struct objects objects;
 
-		ASSERT_EQ(0, session__open(&self->session, &self->options));
-		session__free(&self->session);
+		ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+		test_capture__free(&self->test_capture);
 		objects__of_process(&objects, getpid());
 		EXPECT_EQ(0, objects.nr);
 	}
@@ -169,15 +169,15 @@ TEST_F(memory, delete_gives_back_all_descriptors_also_without_stop)
 	}
 }
 
-static void capture_until_killed(struct session *session, const struct capture_options *options,
-				 int ready)
+static void capture_until_killed(struct test_capture *test_capture,
+				 const struct capture_options *options, int ready)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (session__open(session, options))
+	if (test_capture__open(test_capture, options))
 		_exit(1);
 	if (write(ready, "x", 1) != 1)
 		_exit(1);
-	while (!session__poll(session, 10, -1))
+	while (!test_capture__poll(test_capture, 10, -1))
 		;
 	_exit(1);
 }
@@ -189,12 +189,12 @@ TEST_F(memory, nothing_is_left_in_the_kernel_after_sigkill)
 	pid_t child;
 	char c;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, pipe(ready));
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child)
-		capture_until_killed(&self->session, &self->options, ready[1]);
+		capture_until_killed(&self->test_capture, &self->options, ready[1]);
 	close(ready[1]);
 	EXPECT_EQ(1, read(ready[0], &c, 1));
 	objects__of_process(&objects, child);

@@ -54,7 +54,7 @@ struct objects {
 FIXTURE(reason)
 {
 	struct objects objects;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 	pid_t child;
 	int go;
@@ -217,7 +217,7 @@ static bool wait_for_go(int gate)
 }
 
 /* What the test knows of the child's wait. */
-struct watch {
+struct hist_cmd {
 	uint32_t round;
 	uint64_t asleep; /* since then at least; 0: not yet */
 };
@@ -226,13 +226,13 @@ struct watch {
  * Interrupts a wait that has lasted for the time. By a timer it would be shorter if the child
  * lost its CPU on the way into it, and if for long enough, there would be none.
  */
-static void watch__look(struct watch *watch, const struct shared *shared, pid_t child)
+static void hist_cmd__look(struct hist_cmd *watch, const struct shared *shared, pid_t child)
 {
 	uint32_t round = __atomic_load_n(&shared->round, __ATOMIC_ACQUIRE);
 	struct switches switches;
 
 	if (round != watch->round)
-		*watch = (struct watch){ .round = round };
+		*watch = (struct hist_cmd){ .round = round };
 	if (!round)
 		return;
 	if (!watch->asleep) {
@@ -250,7 +250,7 @@ FIXTURE_SETUP(reason)
 {
 	int gate[2];
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_TRUE(make_objects(&self->objects));
 	ASSERT_EQ(0, pipe(gate));
 	self->child = fork();
@@ -280,7 +280,7 @@ FIXTURE_TEARDOWN(reason)
 		return;
 	kill(self->child, SIGKILL);
 	waitpid(self->child, NULL, 0);
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		close(fds[i]);
 	munmap(objects->shared, 4096);
@@ -290,32 +290,32 @@ FIXTURE_TEARDOWN(reason)
 /* Records the child from its first wait to its end; returns its exit status. */
 static int record(FIXTURE_DATA(reason) * self, uint64_t threshold_ns)
 {
-	struct watch watch = { 0 };
+	struct hist_cmd watch = { 0 };
 	int status = 0, err;
 
 	self->options.threshold_ns = threshold_ns;
-	err = session__open(&self->session, &self->options);
+	err = test_capture__open(&self->test_capture, &self->options);
 	if (err)
 		return err;
 	if (write(self->go, "g", 1) != 1)
 		return -errno;
 	while (!err && !waitpid(self->child, &status, WNOHANG)) {
-		watch__look(&watch, self->objects.shared, self->child);
-		err = session__poll(&self->session, 10, -1);
+		hist_cmd__look(&watch, self->objects.shared, self->child);
+		err = test_capture__poll(&self->test_capture, 10, -1);
 	}
 	close(self->go);
-	err = err ? err : session__close(&self->session);
+	err = err ? err : test_capture__close(&self->test_capture);
 	return err ? err : WEXITSTATUS(status);
 }
 
 /* The sample with the longest sleep in the call, or in a page fault if there is no name. */
-static const struct sample *longest(const struct session *session, const char *call)
+static const struct sample *longest(const struct test_capture *test_capture, const char *call)
 {
 	static const struct sample none;
 	const struct sample *best = &none;
 
-	for (size_t i = 0; i < session->nr; i++) {
-		const struct sample *sample = &session->samples[i];
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
 
 		if (!sample->reason || sample->state == 'R' || sample->period <= best->period)
 			continue;
@@ -327,10 +327,10 @@ static const struct sample *longest(const struct session *session, const char *c
 }
 
 /* Whether a thread slept in the call: one that was preempted there did not wait for work. */
-static bool slept_in(const struct session *session, const char *call)
+static bool slept_in(const struct test_capture *test_capture, const char *call)
 {
-	for (size_t i = 0; i < session->nr; i++) {
-		const struct sample *sample = &session->samples[i];
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
 
 		if (sample->reason && sample->state == 'S' && !strcmp(sample->reason->call, call))
 			return true;
@@ -372,50 +372,50 @@ FIXTURE_VARIANT_ADD(reason, summed) { .threshold = 1 };
 TEST_F(reason, each_wait_tells_its_call_and_its_object)
 {
 	const struct objects *objects = &self->objects;
-	const struct session *session = &self->session;
+	const struct test_capture *test_capture = &self->test_capture;
 	const struct sample *sample;
 	struct stat status;
 	char name[64];
 	int ended;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ended = record(self, thresholds[variant->threshold]);
 	ASSERT_TRUE(ended == 0 || ended == 77);
-	EXPECT_EQ(0, stats__unaccounted_count(&session->stats));
+	EXPECT_EQ(0, stats__unaccounted_count(&test_capture->stats));
 	pipe_name(objects, name, sizeof(name));
 
-	sample = longest(session, "futex");
+	sample = longest(test_capture, "futex");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_TRUE(sample->reason->futex);
 	EXPECT_EQ((uintptr_t)&objects->shared->futex, sample->reason->args[0]);
 	EXPECT_EQ(SYS_futex, sample->reason->nr);
 
-	sample = longest(session, "poll");
+	sample = longest(test_capture, "poll");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_STREQ(name, sample->reason->path);
 
-	sample = longest(session, "epoll_wait");
+	sample = longest(test_capture, "epoll_wait");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_EQ(objects->epoll, sample->reason->fd);
 	EXPECT_STREQ("anon_inode:[eventpoll]", sample->reason->path);
 
-	ASSERT_TRUE(long_enough(longest(session, "clock_nanosleep")));
+	ASSERT_TRUE(long_enough(longest(test_capture, "clock_nanosleep")));
 
-	sample = longest(session, "recvfrom");
+	sample = longest(test_capture, "recvfrom");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_STREQ(objects->client_at, sample->reason->local);
 	EXPECT_STREQ(objects->server_at, sample->reason->remote);
 
-	sample = longest(session, "accept");
+	sample = longest(test_capture, "accept");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_STREQ(objects->listen_at, sample->reason->local);
 	EXPECT_STREQ("", sample->reason->remote);
 
-	sample = longest(session, "read");
+	sample = longest(test_capture, "read");
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_STREQ(name, sample->reason->path);
 
-	sample = longest(session, "flock");
+	sample = longest(test_capture, "flock");
 	ASSERT_TRUE(long_enough(sample));
 	/* In a chroot, the path from the root of the mounts has more in front. */
 	EXPECT_TRUE(ends_with(sample->reason->path, objects->path));
@@ -428,12 +428,12 @@ TEST_F(reason, a_page_fault_is_told_from_a_system_call)
 	const struct sample *sample;
 	int ended;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ended = record(self, thresholds[variant->threshold]);
 	if (ended == 77)
 		SKIP(return, "no userfaultfd here");
 	ASSERT_EQ(0, ended);
-	sample = longest(&self->session, NULL);
+	sample = longest(&self->test_capture, NULL);
 	ASSERT_TRUE(long_enough(sample));
 	EXPECT_EQ(-1, sample->reason->nr);
 	EXPECT_STREQ("", sample->reason->call);
@@ -441,12 +441,12 @@ TEST_F(reason, a_page_fault_is_told_from_a_system_call)
 
 TEST_F(reason, without_being_asked_for_no_sample_has_one)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.reasons = false;
 	ASSERT_LE(0, record(self, thresholds[variant->threshold]));
-	EXPECT_LE(8, self->session.nr);
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_EQ(NULL, self->session.samples[i].reason);
+	EXPECT_LE(8, self->test_capture.nr);
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_EQ(NULL, self->test_capture.samples[i].reason);
 }
 
 TEST_F(reason, waits_for_work_are_left_out_and_counted)
@@ -454,35 +454,35 @@ TEST_F(reason, waits_for_work_are_left_out_and_counted)
 	static const char *const idle[] = { "poll", "epoll_wait", "accept" };
 	static const char *const kept[] = { "futex", "clock_nanosleep", "recvfrom", "read",
 					    "flock" };
-	const struct session *session = &self->session;
+	const struct test_capture *test_capture = &self->test_capture;
 	struct idle_table table;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, idle_table__init(&table));
 	self->options.idle = &table;
 	ASSERT_LE(0, record(self, thresholds[variant->threshold]));
 	idle_table__free(&table);
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
-		EXPECT_FALSE(slept_in(session, idle[i]));
+		EXPECT_FALSE(slept_in(test_capture, idle[i]));
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		EXPECT_TRUE(long_enough(longest(session, kept[i])));
-	EXPECT_LE(3, session->stats.filtered_idle.count);
-	EXPECT_LE(3 * WAIT_NS, session->stats.filtered_idle.ns);
-	EXPECT_EQ(0, stats__unaccounted_count(&session->stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&session->stats));
+		EXPECT_TRUE(long_enough(longest(test_capture, kept[i])));
+	EXPECT_LE(3, test_capture->stats.filtered_idle.count);
+	EXPECT_LE(3 * WAIT_NS, test_capture->stats.filtered_idle.ns);
+	EXPECT_EQ(0, stats__unaccounted_count(&test_capture->stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&test_capture->stats));
 }
 
 TEST_F(reason, a_thread_that_is_still_blocked_tells_its_call_and_its_file)
 {
 	const struct sample *sample;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.threshold_ns = thresholds[variant->threshold];
-	ASSERT_EQ(0, session__open(&self->session, &self->options));
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
 	/* The child waits in readv() for its go, which never comes. */
-	ASSERT_EQ(0, session__pass_time(&self->session, 20));
-	ASSERT_EQ(0, session__close(&self->session));
-	sample = longest(&self->session, "readv");
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 20));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	sample = longest(&self->test_capture, "readv");
 	ASSERT_NE(NULL, sample->reason);
 	EXPECT_TRUE(sample->still_blocked);
 	EXPECT_EQ(0, strncmp("pipe:[", sample->reason->path, 6));

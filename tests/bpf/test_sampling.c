@@ -20,8 +20,8 @@
 FIXTURE(sampling)
 {
 	struct workload workload;
-	struct session exact;
-	struct session drawn;
+	struct test_capture exact;
+	struct test_capture drawn;
 	struct capture_options options;
 	uint64_t stolen_ns; /* at most that much, while it was recorded */
 };
@@ -31,13 +31,13 @@ FIXTURE_SETUP(sampling)
 	const char *const argv[] = { "uneven", "--wait", NULL };
 	struct capture_options exact;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	capture_options__init(&exact);
 	exact.threshold_ns = 0;
 	exact.ring_pages = 4096; /* nobody reads it meanwhile */
-	ASSERT_EQ(0, session__open_process(&self->exact, &exact, &self->workload));
+	ASSERT_EQ(0, test_capture__open_process(&self->exact, &exact, &self->workload));
 	capture_options__init(&self->options);
 	self->options.seed = 42;
 	self->stolen_ns = steal__so_far();
@@ -45,27 +45,27 @@ FIXTURE_SETUP(sampling)
 
 FIXTURE_TEARDOWN(sampling)
 {
-	session__free(&self->exact);
-	session__free(&self->drawn);
+	test_capture__free(&self->exact);
+	test_capture__free(&self->drawn);
 	workload__free(&self->workload);
 }
 
 /* Ends both. 0 or -errno. */
 static int finish(FIXTURE_DATA(sampling) * self)
 {
-	int err = session__close(&self->drawn);
+	int err = test_capture__close(&self->drawn);
 
 	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
-	return err ? err : session__close(&self->exact);
+	return err ? err : test_capture__close(&self->exact);
 }
 
 /* Runs the workload under both. 0 or -errno. */
 static int record(FIXTURE_DATA(sampling) * self)
 {
-	int err = session__open_process(&self->drawn, &self->options, &self->workload);
+	int err = test_capture__open_process(&self->drawn, &self->options, &self->workload);
 
 	if (!err)
-		err = session__run(&self->drawn, &self->workload, 50);
+		err = test_capture__run(&self->drawn, &self->workload, 50);
 	return err ? err : finish(self);
 }
 
@@ -215,7 +215,7 @@ TEST_F(sampling, every_thread_has_its_time_whatever_its_blocks)
 {
 	const struct capture_stats *stats = &self->drawn.stats;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.period_ns = NSEC_PER_MSEC;
 	ASSERT_EQ(0, record(self));
 	expect_unbiased(_metadata, self);
@@ -227,7 +227,7 @@ TEST_F(sampling, every_thread_has_its_time_whatever_its_blocks)
 
 TEST_F(sampling, a_finer_period_has_a_smaller_error_and_more_samples)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.period_ns = NSEC_PER_MSEC / 16;
 	ASSERT_EQ(0, record(self));
 	expect_unbiased(_metadata, self);
@@ -238,7 +238,7 @@ TEST_F(sampling, blocks_of_the_threshold_or_the_period_stay_exact)
 {
 	uint64_t seen = 0, kept = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.period_ns = 100 * NSEC_PER_MSEC;
 	self->options.threshold_ns = NSEC_PER_MSEC;
 	ASSERT_EQ(0, record(self));
@@ -266,10 +266,10 @@ TEST_F(sampling, the_period_may_change_while_blocks_end)
 	const struct capture_stats *stats = &self->drawn.stats;
 	uint64_t longest;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.period_ns = 10 * NSEC_PER_USEC;
 	longest = self->options.period_ns;
-	ASSERT_EQ(0, session__open_process(&self->drawn, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__open_process(&self->drawn, &self->options, &self->workload));
 	ASSERT_EQ(0, workload__go(&self->workload));
 	while (!workload__read(&self->workload)) {
 		self->options.period_ns = self->options.period_ns < NSEC_PER_MSEC ?
@@ -279,7 +279,7 @@ TEST_F(sampling, the_period_may_change_while_blocks_end)
 			longest = self->options.period_ns;
 		capture__set_sampling(self->drawn.capture, self->options.period_ns,
 				      self->options.threshold_ns);
-		ASSERT_LE(0, session__poll(&self->drawn, 10, -1));
+		ASSERT_LE(0, test_capture__poll(&self->drawn, 10, -1));
 	}
 	ASSERT_EQ(0, workload__finish(&self->workload));
 	ASSERT_EQ(0, finish(self));

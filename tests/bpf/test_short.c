@@ -27,7 +27,7 @@ static const char *const thread_names[NR_THREADS] = { "short", "ping-0", "pong-0
 FIXTURE(short_waits)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct observer observer;
 	pid_t tids[NR_THREADS];
 	struct switches switches[NR_THREADS]; /* in the recording, by the kernel's count */
@@ -102,14 +102,14 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 
 	self->stolen_ns = steal__so_far();
 	if (!err)
-		err = step("open", session__open(&self->session, options));
+		err = step("open", test_capture__open(&self->test_capture, options));
 	if (!err)
-		err = step("run", session__run_until(&self->session, &self->workload, 50,
+		err = step("run", test_capture__run_until(&self->test_capture, &self->workload, 50,
 						     "RESTING"));
 	if (!err)
 		err = step("counts after", count_switches(self, self->switches));
 	if (!err)
-		err = step("close", session__close(&self->session));
+		err = step("close", test_capture__close(&self->test_capture));
 	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
 	for (int i = 0; i < NR_THREADS; i++) {
 		self->switches[i].voluntary -= before[i].voluntary;
@@ -154,14 +154,14 @@ static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_
 
 FIXTURE_SETUP(short_waits)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, record(self, variant));
 	ASSERT_EQ(2, self->workload.nr_truths);
 }
 
 FIXTURE_TEARDOWN(short_waits)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	observer__free(&self->observer);
 }
@@ -171,16 +171,16 @@ static struct capture_tally recorded(const FIXTURE_DATA(short_waits) * self, int
 {
 	struct session_filter filter = { .tid = self->tids[thread], .states = states };
 
-	return session__sum(&self->session, &filter);
+	return test_capture__sum(&self->test_capture, &filter);
 }
 
 /* A switch that was not shown is a block less, and counted; in the default way there is none. */
 TEST_F(short_waits, each_thread_has_as_many_blocks_as_the_kernel_counted)
 {
-	uint64_t unseen = self->session.stats.unseen_switches, missing = 0;
+	uint64_t unseen = self->test_capture.stats.unseen_switches, missing = 0;
 
-	SKIP_FOR(session__refused());
-	EXPECT_LE(unseen, session__hidden(&self->session));
+	SKIP_FOR(test_capture__refused());
+	EXPECT_LE(unseen, test_capture__hidden(&self->test_capture));
 	for (int i = 0; i < NR_THREADS; i++) {
 		uint64_t waits = recorded(self, i, "SDTtP?").count;
 		uint64_t rest = recorded(self, i, "R").count;
@@ -203,10 +203,10 @@ TEST_F(short_waits, each_thread_has_as_many_blocks_as_the_kernel_counted)
 
 TEST_F(short_waits, seen_is_what_the_kernel_counted_and_nothing_is_lost)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t counted = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	if (variant->all)
 		SKIP(return, "the whole machine's threads are not known one by one");
 	for (int i = 0; i < NR_THREADS; i++)
@@ -220,7 +220,7 @@ TEST_F(short_waits, seen_is_what_the_kernel_counted_and_nothing_is_lost)
 static struct observed observed(const FIXTURE_DATA(short_waits) * self, int thread,
 				const char *states)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
 	return observer__blocks(&self->observer, self->tids[thread], stats->start_ns,
 				stats->end_ns, states);
@@ -278,9 +278,9 @@ static const struct sample **list_waits(const FIXTURE_DATA(short_waits) * self, 
 	const struct sample **waits = calloc(count + 1, sizeof(const struct sample *));
 	size_t nr = 0;
 
-	for (size_t i = 0; waits && i < self->session.nr && nr < count; i++) {
-		if (session__matches(&self->session.samples[i], &filter))
-			waits[nr++] = &self->session.samples[i];
+	for (size_t i = 0; waits && i < self->test_capture.nr && nr < count; i++) {
+		if (test_capture__matches(&self->test_capture.samples[i], &filter))
+			waits[nr++] = &self->test_capture.samples[i];
 	}
 	if (waits)
 		qsort(waits, nr, sizeof(const struct sample *), compare_time);
@@ -295,7 +295,7 @@ static const struct sample **list_waits(const FIXTURE_DATA(short_waits) * self, 
 static void expect_same_blocks(struct __test_metadata *_metadata,
 			       const FIXTURE_DATA(short_waits) * self, int thread)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t count = self->switches[thread].voluntary, odd_ns = 0;
 	uint64_t *theirs = calloc(count + 1, sizeof(*theirs));
 	const struct sample **ours = list_waits(self, thread, count);
@@ -326,10 +326,10 @@ TEST_F(short_waits, times_are_those_of_the_second_observer)
 	char text[160] = "";
 	int compared = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	SKIP_FOR(observer__refused());
 	for (int i = PING; i < NR_THREADS; i++) {
-		if (self->session.stats.unseen_switches ||
+		if (self->test_capture.stats.unseen_switches ||
 		    why_no_truth(self, i, text, sizeof(text)))
 			continue;
 		expect_same(_metadata, thread_names[i], recorded(self, i, "SD"),

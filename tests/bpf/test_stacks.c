@@ -23,7 +23,7 @@
 FIXTURE(stacks)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 };
 
@@ -50,7 +50,7 @@ FIXTURE_SETUP(stacks)
 				     "--us",	  variant->us, "--split",	 "1",
 				     NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->user = symbols__of_process(self->workload.pid);
@@ -59,7 +59,7 @@ FIXTURE_SETUP(stacks)
 
 FIXTURE_TEARDOWN(stacks)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 }
@@ -84,18 +84,18 @@ static uint64_t voluntary(const struct workload *workload)
 
 TEST_F(stacks, time_has_its_stack_however_many_stacks_there_are)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally slept = { 0 }, with = { 0 };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.ring_pages = RING_PAGES;
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 1000));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 1000));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		slept.ns += sample->period;
 		slept.count += sample->count;

@@ -16,21 +16,21 @@ FIXTURE(targets)
 {
 	struct workload workload;
 	struct workload other;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	struct capture_options options;
 };
 
 FIXTURE_SETUP(targets)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 }
 
 FIXTURE_TEARDOWN(targets)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	workload__free(&self->other);
 	symbols__free(self->user);
@@ -50,8 +50,8 @@ static void expect_waits(struct __test_metadata *_metadata, const FIXTURE_DATA(t
 			 const struct truth *truth)
 {
 	struct session_filter filter = { .pid = truth->pid, .tid = truth->tid };
-	struct capture_tally sum = session__sum(&self->session, &filter);
-	uint64_t unseen = self->session.stats.unseen_switches;
+	struct capture_tally sum = test_capture__sum(&self->test_capture, &filter);
+	uint64_t unseen = self->test_capture.stats.unseen_switches;
 
 	EXPECT_LT(0, sum.count)
 	TH_LOG("%s", truth->comm);
@@ -68,17 +68,18 @@ TEST_F(targets, one_of_two_like_processes_is_recorded_and_the_other_is_not)
 {
 	pid_t pid;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	ASSERT_EQ(0, start(&self->other, waits_argv));
 	pid = self->workload.pid;
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, workload__go(&self->other));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	ASSERT_EQ(0, workload__finish(&self->other));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_EQ((uint32_t)pid, self->session.samples[i].pid);
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_EQ((uint32_t)pid, self->test_capture.samples[i].pid);
 	EXPECT_EQ(6, self->workload.nr_truths);
 	for (size_t i = 0; i < self->workload.nr_truths; i++)
 		expect_waits(_metadata, self, &self->workload.truths[i]);
@@ -89,18 +90,18 @@ TEST_F(targets, named_threads_are_recorded_and_their_siblings_are_not)
 	const char *const names[2] = { "w-pipe", "w-nanosleep" };
 	pid_t tids[2];
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	for (int i = 0; i < 2; i++)
 		tids[i] = workload__thread(&self->workload, names[i]);
 	ASSERT_TRUE(tids[0] && tids[1]);
 	self->options.tids = tids;
 	self->options.nr_tids = 2;
-	ASSERT_EQ(0, session__open(&self->session, &self->options));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		uint32_t tid = self->session.samples[i].tid;
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		uint32_t tid = self->test_capture.samples[i].tid;
 
 		EXPECT_TRUE(tid == (uint32_t)tids[0] || tid == (uint32_t)tids[1]);
 	}
@@ -125,7 +126,7 @@ static uint64_t blocks_in(const FIXTURE_DATA(targets) * self, const char *functi
 						 .function = function,
 						 .user = self->user };
 
-		blocks += session__sum(&self->session, &filter).count;
+		blocks += test_capture__sum(&self->test_capture, &filter).count;
 	}
 	return blocks;
 }
@@ -147,19 +148,20 @@ static void expect_blocks(struct __test_metadata *_metadata, const FIXTURE_DATA(
 	EXPECT_LT(0, blocks_in(self, "wait_once"));
 	EXPECT_LE(blocks_in(self, "wait_once"), counted(&self->workload));
 	EXPECT_LE(counted(&self->workload),
-		  blocks_in(self, around) + self->session.stats.unseen_switches);
+		  blocks_in(self, around) + self->test_capture.stats.unseen_switches);
 }
 
 static const char *const forks_argv[] = { "forks", "--wait", "--count", "30", NULL };
 
 TEST_F(targets, children_of_targets_are_recorded)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, forks_argv));
 	self->user = symbols__of_process(self->workload.pid);
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	EXPECT_EQ(30, self->workload.nr_truths);
 	expect_blocks(_metadata, self, "sleep_and_exit");
 }
@@ -168,29 +170,31 @@ TEST_F(targets, children_are_not_recorded_with_no_inherit)
 {
 	pid_t pid;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, forks_argv));
 	pid = self->workload.pid;
 	self->options.no_inherit = true;
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	EXPECT_EQ(30, self->workload.nr_truths);
-	EXPECT_LT(0, self->session.nr);
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_EQ((uint32_t)pid, self->session.samples[i].pid);
+	EXPECT_LT(0, self->test_capture.nr);
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_EQ((uint32_t)pid, self->test_capture.samples[i].pid);
 }
 
 TEST_F(targets, threads_started_during_the_recording_are_recorded)
 {
 	const char *const argv[] = { "threads", "--wait", "--count", "40", NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, argv));
 	self->user = symbols__of_process(self->workload.pid);
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	EXPECT_EQ(40, self->workload.nr_truths);
 	expect_blocks(_metadata, self, "start_sleeping");
 }
@@ -199,16 +203,17 @@ TEST_F(targets, targets_are_alive_until_the_last_one_has_ended)
 {
 	uint64_t limit;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	EXPECT_TRUE(capture__targets_alive(self->session.capture));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	EXPECT_TRUE(capture__targets_alive(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	/* Its storage goes with the task, which the kernel frees a little later. */
 	limit = clock__now_ns() + 5 * NSEC_PER_SEC;
-	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
-		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
-	EXPECT_FALSE(capture__targets_alive(self->session.capture));
+	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));
 }
 
 /* Whether fd is the link by which the kernel calls the program of that name. */
@@ -256,36 +261,37 @@ TEST_F(targets, the_end_of_targets_whose_deaths_were_not_seen_is_noticed)
 {
 	uint64_t limit;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, unhook("task_gone"));
 	/* Those that live on are not taken for dead when they are counted. */
 	limit = clock__now_ns() + (CAPTURE_RECOUNT_MS + 300) * NSEC_PER_MSEC;
 	while (clock__now_ns() < limit) {
-		ASSERT_EQ(0, session__poll(&self->session, 100, -1));
-		ASSERT_TRUE(capture__targets_alive(self->session.capture));
+		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 100, -1));
+		ASSERT_TRUE(capture__targets_alive(self->test_capture.capture));
 	}
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	EXPECT_TRUE(capture__targets_alive(self->session.capture));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	EXPECT_TRUE(capture__targets_alive(self->test_capture.capture));
 	limit = clock__now_ns() + 20 * NSEC_PER_SEC;
-	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
-		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
-	EXPECT_FALSE(capture__targets_alive(self->session.capture));
+	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));
 }
 
 TEST_F(targets, own_process_is_never_recorded)
 {
 	struct session_filter own = { .pid = getpid() };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.all = true;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, session__open(&self->session, &self->options));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_LT(0, self->session.nr);
-	EXPECT_EQ(0, session__sum(&self->session, &own).count);
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_LT(0, self->test_capture.nr);
+	EXPECT_EQ(0, test_capture__sum(&self->test_capture, &own).count);
 }
 
 TEST_HARNESS_MAIN

@@ -13,7 +13,7 @@
 FIXTURE(threads)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	pid_t leader;
 	uint64_t stolen_ns; /* at most that much, while it was recorded */
@@ -43,7 +43,7 @@ FIXTURE_SETUP(threads)
 				     variant->count, NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
 	options.states = (1U << WIRE_STATE_MAX) - 1;
@@ -53,16 +53,16 @@ FIXTURE_SETUP(threads)
 	self->user = symbols__of_process(self->workload.pid);
 	ASSERT_TRUE(self->user != NULL);
 	self->stolen_ns = steal__so_far();
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 200));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 200));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
 	ASSERT_EQ(strtoul(variant->count, NULL, 10), self->workload.nr_truths);
 }
 
 FIXTURE_TEARDOWN(threads)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 }
@@ -71,17 +71,17 @@ TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 {
 	size_t none = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
 						 .states = "SD", .function = "wait_once",
 						 .user = self->user };
 
-		ASSERT_LE(session__sum(&self->session, &filter).count, truth->voluntary);
+		ASSERT_LE(test_capture__sum(&self->test_capture, &filter).count, truth->voluntary);
 		/* It may wait for a page beside its sleep. */
 		filter.function = variant->around;
-		ASSERT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
+		ASSERT_LE(truth->voluntary, test_capture__sum(&self->test_capture, &filter).count);
 		none += !truth->voluntary;
 	}
 	/* A timer can be over before its thread has gone to sleep, but not as a rule. */
@@ -97,13 +97,13 @@ TEST_F(threads, each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait)
 {
 	uint64_t missing = 0, sum = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
 						 .states = "SDR", .function = "wait_once",
 						 .user = self->user };
-		uint64_t ns = session__sum(&self->session, &filter).ns;
+		uint64_t ns = test_capture__sum(&self->test_capture, &filter).ns;
 
 		ASSERT_LE(ns, truth->bracket_ns);
 		sum += truth->requested_ns;
@@ -124,11 +124,11 @@ static bool is_known(const struct workload *workload, uint32_t tid)
 
 TEST_F(threads, no_block_is_invented)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		ASSERT_TRUE(sample->tid == (uint32_t)self->leader ||
 			    is_known(&self->workload, sample->tid));

@@ -71,7 +71,7 @@ static pid_t child_of(pid_t pid)
 
 static int tell_map(data *self, pid_t pid, uint64_t ino)
 {
-	const struct space_map map = { .start = CODE, .len = 0x1000, .maj = 1, .ino = ino,
+	const struct address_space_map map = { .start = CODE, .len = 0x1000, .maj = 1, .ino = ino,
 				       .path = "/replaced (deleted)" };
 
 	return unwind_worker__map(self->worker, pid, &map, 0);

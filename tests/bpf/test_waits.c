@@ -14,7 +14,7 @@
 FIXTURE(waits)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	struct symbols *kernel;
 };
@@ -33,7 +33,7 @@ FIXTURE_SETUP(waits)
 	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
@@ -41,15 +41,15 @@ FIXTURE_SETUP(waits)
 	self->user = symbols__of_process(self->workload.pid);
 	self->kernel = symbols__of_kernel();
 	ASSERT_TRUE(self->user && self->kernel);
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	ASSERT_EQ(6, self->workload.nr_truths);
 }
 
 FIXTURE_TEARDOWN(waits)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 	symbols__free(self->kernel);
@@ -71,14 +71,14 @@ static struct session_filter waits_of(const struct truth *truth, const struct sy
 
 TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
-		struct capture_tally sum = session__sum(&self->session, &filter);
+		struct capture_tally sum = test_capture__sum(&self->test_capture, &filter);
 
 		/* A block whose end was not shown is missing, and counted. */
-		if (!self->session.stats.unseen_switches) {
+		if (!self->test_capture.stats.unseen_switches) {
 			EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns)
 			TH_LOG("%s", truth->comm);
 		}
@@ -91,15 +91,16 @@ TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 
 TEST_F(waits, each_wait_is_one_block)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
-		struct capture_tally sum = session__sum(&self->session, &filter);
+		struct capture_tally sum = test_capture__sum(&self->test_capture, &filter);
 
 		/* A timer may be over before its thread has gone: then there is no block. */
 		if (strcmp(truth->what, "nanosleep")) {
-			EXPECT_LE(truth->count, sum.count + self->session.stats.unseen_switches)
+			EXPECT_LE(truth->count,
+				  sum.count + self->test_capture.stats.unseen_switches)
 			TH_LOG("%s", truth->comm);
 		}
 		if (!filter.function)
@@ -111,8 +112,8 @@ TEST_F(waits, each_wait_is_one_block)
 		EXPECT_LE(sum.count, truth->voluntary)
 		TH_LOG("%s", truth->comm);
 		filter.function = "start_waiting";
-		sum = session__sum(&self->session, &filter);
-		EXPECT_LE(truth->voluntary, sum.count + self->session.stats.unseen_switches)
+		sum = test_capture__sum(&self->test_capture, &filter);
+		EXPECT_LE(truth->voluntary, sum.count + self->test_capture.stats.unseen_switches)
 		TH_LOG("%s", truth->comm);
 	}
 }
@@ -121,9 +122,9 @@ TEST_F(waits, pid_and_tid_of_threads_that_do_not_lead_are_right)
 {
 	size_t known = 0;
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		EXPECT_EQ((uint32_t)self->workload.pid, sample->pid);
 		EXPECT_FALSE(sample->kthread);
@@ -191,7 +192,7 @@ static bool leaf_is_known(const char *what, const char *leaf)
 
 TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
@@ -201,11 +202,11 @@ TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 			continue;
 		/* A page that is not there makes it wait, too, though elsewhere in the kernel. */
 		filter.states = "S";
-		for (size_t j = 0; j < self->session.nr; j++) {
-			const struct sample *sample = &self->session.samples[j];
+		for (size_t j = 0; j < self->test_capture.nr; j++) {
+			const struct sample *sample = &self->test_capture.samples[j];
 			bool known;
 
-			if (!session__matches(sample, &filter))
+			if (!test_capture__matches(sample, &filter))
 				continue;
 			found++;
 			known = leaf_is_known(truth->what,
@@ -223,15 +224,15 @@ TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 /* How long a nap is in the end nobody knows; which of them are samples depends on that alone. */
 TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t own = 0, sums = 0, summed = 0;
 	const struct truth *truth;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	truth = workload__truth(&self->workload, "w-nanosleep");
 	ASSERT_TRUE(truth != NULL);
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		if (!frames__call(&sample->user, self->user, "wait_nanosleep") ||
 		    sample->state != 'S')
@@ -259,16 +260,16 @@ TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 
 TEST_F(waits, samples_add_up_to_the_accounts_and_no_block_is_lost)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct session_filter any = { 0 };
-	struct capture_tally sum = session__sum(&self->session, &any);
+	struct capture_tally sum = test_capture__sum(&self->test_capture, &any);
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
 		  sum.count);
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
 	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
-	EXPECT_LE(stats->unseen_switches, session__hidden(&self->session));
+	EXPECT_LE(stats->unseen_switches, test_capture__hidden(&self->test_capture));
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 }

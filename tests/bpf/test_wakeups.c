@@ -23,7 +23,7 @@
 FIXTURE(wakeups)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 	struct symbols *kernel;
 };
@@ -41,7 +41,7 @@ FIXTURE_SETUP(wakeups)
 	const char *const argv[] = { "wakes", "--wait", "--count", "10", "--ms", "20", NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
 	options.states = capture__all_states();
@@ -52,9 +52,9 @@ FIXTURE_SETUP(wakeups)
 	self->user = symbols__of_process(self->workload.pid);
 	self->kernel = symbols__of_kernel();
 	ASSERT_TRUE(self->user && self->kernel);
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	ASSERT_EQ(4, self->workload.nr_truths);
 }
 
@@ -63,14 +63,14 @@ FIXTURE_SETUP(wakeups)
  * thread the one by the timer that it armed there. It arms no second one before it has run, and
  * then it is on another CPU, or the time of the other is over.
  */
-static uint64_t hidden_wakeups(const struct session *session)
+static uint64_t hidden_wakeups(const struct test_capture *test_capture)
 {
-	return THREADS * session->init_stretches;
+	return THREADS * test_capture->init_stretches;
 }
 
 FIXTURE_TEARDOWN(wakeups)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 	symbols__free(self->kernel);
@@ -78,13 +78,13 @@ FIXTURE_TEARDOWN(wakeups)
 
 TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct capture_tally sum = { 0 };
 
-		for (size_t j = 0; j < self->session.nr; j++) {
-			const struct sample *sample = &self->session.samples[j];
+		for (size_t j = 0; j < self->test_capture.nr; j++) {
+			const struct sample *sample = &self->test_capture.samples[j];
 
 			if (!sample->wakeup ||
 			    !frames__call(&sample->user, self->user, truth->function))
@@ -108,9 +108,9 @@ TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 /* The leaf is what called try_to_wake_up(): no program, no tracepoint, not the scheduler. */
 TEST_F(wakeups, the_leaf_of_a_waker_says_by_what_it_woke)
 {
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 		const char *leaf = frames__leaf(&sample->kernel, self->kernel);
 
 		if (!sample->wakeup)
@@ -144,9 +144,9 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 	struct capture_tally timers = { 0 }, naps = { 0 };
 	uint64_t asleep_ns = 0;
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		if (is_nap(sample, self->kernel)) {
 			uint64_t ns = sample->period - sample->runqueue;
@@ -170,10 +170,10 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 	}
 	EXPECT_LE(20, naps.count);
 	EXPECT_LE(timers.ns, asleep_ns);
-	if (!self->session.init_stretches) {
+	if (!self->test_capture.init_stretches) {
 		EXPECT_LE(naps.ns * (100 - TOLERANCE) / 100, timers.ns);
 	} else if (!variant->threshold_ns) {
-		EXPECT_LE(naps.count, timers.count + hidden_wakeups(&self->session));
+		EXPECT_LE(naps.count, timers.count + hidden_wakeups(&self->test_capture));
 	}
 }
 
@@ -183,12 +183,12 @@ static bool ends(const struct sample *wakeup, const struct sample *block)
 	       wakeup->time - wakeup->period == block->time - block->period;
 }
 
-static size_t wakeups_of(const struct session *session, const struct sample *block)
+static size_t wakeups_of(const struct test_capture *test_capture, const struct sample *block)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < session->nr; i++)
-		nr += ends(&session->samples[i], block);
+	for (size_t i = 0; i < test_capture->nr; i++)
+		nr += ends(&test_capture->samples[i], block);
 	return nr;
 }
 
@@ -197,16 +197,16 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 {
 	uint64_t ended = 0, orphans = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	if (variant->threshold_ns)
 		SKIP(return, "of sums nobody knows the blocks");
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 		size_t nr;
 
 		if (sample->wakeup || sample->state == 'R' || sample->period == sample->runqueue)
 			continue;
-		nr = wakeups_of(&self->session, sample);
+		nr = wakeups_of(&self->test_capture, sample);
 		EXPECT_GE(1, nr);
 		ended += nr;
 		if (nr || sample->period - sample->runqueue <= LEAVING_NS)
@@ -215,18 +215,18 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 		/* A wake-up that was not shown leaves its block whole. */
 		EXPECT_EQ(0, sample->runqueue);
 	}
-	EXPECT_EQ(ended, self->session.stats.wakeups.direct.count);
-	EXPECT_LE(orphans, hidden_wakeups(&self->session));
+	EXPECT_EQ(ended, self->test_capture.stats.wakeups.direct.count);
+	EXPECT_LE(orphans, hidden_wakeups(&self->test_capture));
 }
 
 TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t whole = 0, blocked = 0, woken = 0;
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		ASSERT_LE(sample->runqueue, sample->period);
 		if (sample->wakeup) {
@@ -242,25 +242,25 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, whole);
 	EXPECT_LT(blocked, whole);
 	EXPECT_LE(woken, blocked);
-	if (!self->session.init_stretches) {
+	if (!self->test_capture.init_stretches) {
 		EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
 	}
 }
 
 TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	const struct capture_wakeups *wakeups = &stats->wakeups;
 	struct capture_tally sum = { 0 };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		if (!self->session.samples[i].wakeup)
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		if (!self->test_capture.samples[i].wakeup)
 			continue;
-		sum.count += self->session.samples[i].count;
-		sum.ns += self->session.samples[i].period;
+		sum.count += self->test_capture.samples[i].count;
+		sum.ns += self->test_capture.samples[i].period;
 	}
 	EXPECT_LE(40, wakeups->seen.count);
 	EXPECT_EQ(wakeups->seen.count, wakeups->direct.count + wakeups->accumulated.count +
@@ -274,7 +274,7 @@ TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
 	}
 }
 
-static int record(struct session *session, struct workload *workload,
+static int record(struct test_capture *test_capture, struct workload *workload,
 		  struct capture_options *options)
 {
 	const char *const argv[] = { "wakes", "--wait", "--count", "3", NULL };
@@ -283,48 +283,48 @@ static int record(struct session *session, struct workload *workload,
 	if (!err)
 		err = workload__await(workload, "READY");
 	if (!err)
-		err = session__open_process(session, options, workload);
+		err = test_capture__open_process(test_capture, options, workload);
 	if (!err)
-		err = session__run(session, workload, 0);
-	return err ? err : session__close(session);
+		err = test_capture__run(test_capture, workload, 0);
+	return err ? err : test_capture__close(test_capture);
 }
 
 TEST(without_the_options_there_are_no_wakers_and_blocks_are_whole)
 {
 	struct workload workload = { 0 };
-	struct session session = { 0 };
+	struct test_capture test_capture = { 0 };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
-	EXPECT_EQ(0, record(&session, &workload, &options));
-	EXPECT_LT(0, session.nr);
-	for (size_t i = 0; i < session.nr; i++) {
-		EXPECT_FALSE(session.samples[i].wakeup);
-		EXPECT_EQ(0, session.samples[i].runqueue);
+	EXPECT_EQ(0, record(&test_capture, &workload, &options));
+	EXPECT_LT(0, test_capture.nr);
+	for (size_t i = 0; i < test_capture.nr; i++) {
+		EXPECT_FALSE(test_capture.samples[i].wakeup);
+		EXPECT_EQ(0, test_capture.samples[i].runqueue);
 	}
-	EXPECT_EQ(0, session.stats.wakeups.seen.count);
-	session__free(&session);
+	EXPECT_EQ(0, test_capture.stats.wakeups.seen.count);
+	test_capture__free(&test_capture);
 	workload__free(&workload);
 }
 
 TEST(wakeups_that_end_less_than_min_block_are_filtered_with_their_blocks)
 {
 	struct workload workload = { 0 };
-	struct session session = { 0 };
+	struct test_capture test_capture = { 0 };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.wakers = true;
 	options.min_ns = 8 * NSEC_PER_MSEC;
 	options.threshold_ns = 0;
-	EXPECT_EQ(0, record(&session, &workload, &options));
-	EXPECT_LE(6, session.stats.wakeups.direct.count);
-	EXPECT_LT(0, session.stats.wakeups.filtered.count);
-	for (size_t i = 0; i < session.nr; i++)
-		EXPECT_LE(options.min_ns, session.samples[i].period);
-	session__free(&session);
+	EXPECT_EQ(0, record(&test_capture, &workload, &options));
+	EXPECT_LE(6, test_capture.stats.wakeups.direct.count);
+	EXPECT_LT(0, test_capture.stats.wakeups.filtered.count);
+	for (size_t i = 0; i < test_capture.nr; i++)
+		EXPECT_LE(options.min_ns, test_capture.samples[i].period);
+	test_capture__free(&test_capture);
 	workload__free(&workload);
 }
 
@@ -333,36 +333,37 @@ TEST(preempted_threads_lose_runqueue_time_only)
 {
 	const char *const argv[] = { "preempt", "--wait", "--ms", "300", NULL };
 	struct workload workload = { 0 };
-	struct session session = { 0 };
+	struct test_capture test_capture = { 0 };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.states = capture__state_bit('R');
 	options.split_runqueue = true;
 	ASSERT_EQ(0, workload__start(&workload, argv));
 	ASSERT_EQ(0, workload__await(&workload, "READY"));
-	ASSERT_EQ(0, session__open_process(&session, &options, &workload));
-	ASSERT_EQ(0, session__run(&session, &workload, 100));
-	ASSERT_EQ(0, session__close(&session));
+	ASSERT_EQ(0, test_capture__open_process(&test_capture, &options, &workload));
+	ASSERT_EQ(0, test_capture__run(&test_capture, &workload, 100));
+	ASSERT_EQ(0, test_capture__close(&test_capture));
 	for (size_t i = 0; i < workload.nr_truths; i++) {
 		struct session_filter filter = { .tid = workload.truths[i].tid };
-		struct capture_tally sum = session__sum(&session, &filter);
+		struct capture_tally sum = test_capture__sum(&test_capture, &filter);
 
 		EXPECT_LE(workload.truths[i].involuntary, sum.count);
 		EXPECT_LT(0, sum.ns);
 	}
-	for (size_t i = 0; i < session.nr; i++)
-		EXPECT_EQ(session.samples[i].period, session.samples[i].runqueue);
-	session__free(&session);
+	for (size_t i = 0; i < test_capture.nr; i++)
+		EXPECT_EQ(test_capture.samples[i].period, test_capture.samples[i].runqueue);
+	test_capture__free(&test_capture);
 	workload__free(&workload);
 }
 
-static const struct sample *still_blocked(const struct session *session, pid_t tid)
+static const struct sample *still_blocked(const struct test_capture *test_capture, pid_t tid)
 {
-	for (size_t i = 0; i < session->nr; i++) {
-		if (session->samples[i].still_blocked && session->samples[i].tid == (uint32_t)tid)
-			return &session->samples[i];
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		if (test_capture->samples[i].still_blocked &&
+		    test_capture->samples[i].tid == (uint32_t)tid)
+			return &test_capture->samples[i];
 	}
 	return NULL;
 }
@@ -380,30 +381,30 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	const char *const argv[] = { "starve", "--wait", NULL };
 	const struct sched_param first = { .sched_priority = 2 }, normal = { 0 };
 	struct workload workload = { 0 };
-	struct session session = { 0 };
+	struct test_capture test_capture = { 0 };
 	struct capture_options options;
 	const struct sample *sample;
 	pid_t starved;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.split_runqueue = true;
 	ASSERT_EQ(0, workload__start(&workload, argv));
 	ASSERT_EQ(0, workload__await(&workload, "READY"));
 	starved = workload__thread(&workload, "starved");
 	ASSERT_LT(0, starved);
-	ASSERT_EQ(0, session__open_process(&session, &options, &workload));
+	ASSERT_EQ(0, test_capture__open_process(&test_capture, &options, &workload));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &first));
 	EXPECT_EQ(0, workload__go(&workload));
 	EXPECT_EQ(0, workload__await(&workload, "HOGGING"));
-	EXPECT_EQ(0, session__close(&session));
+	EXPECT_EQ(0, test_capture__close(&test_capture));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &normal));
 	EXPECT_EQ(0, workload__go(&workload));
 	ASSERT_EQ(0, workload__finish(&workload));
 	/* The kernel takes the CPU from the hog after a while. */
-	if (returned(&workload) <= session.stats.end_ns)
+	if (returned(&workload) <= test_capture.stats.end_ns)
 		SKIP(return, "this machine is too slow: it got a CPU before the end");
-	sample = still_blocked(&session, starved);
+	sample = still_blocked(&test_capture, starved);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ('S', sample->state);
 	ASSERT_EQ(1, workload.nr_truths);
@@ -411,10 +412,10 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	EXPECT_LE(workload.truths[0].requested_ns, sample->period - sample->runqueue);
 	EXPECT_LT(0, sample->runqueue);
 	/* The leader waits for the others, and nobody has woken it. */
-	sample = still_blocked(&session, workload.pid);
+	sample = still_blocked(&test_capture, workload.pid);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ(0, sample->runqueue);
-	session__free(&session);
+	test_capture__free(&test_capture);
 	workload__free(&workload);
 }
 

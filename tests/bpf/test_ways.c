@@ -22,32 +22,32 @@ struct fold {
 struct profile {
 	struct fold folds[MAX_FOLDS];
 	size_t nr;
-	enum capture_way way;
+	enum attach_hook hook;
 	uint64_t bracket_ns; /* of all waits together, as the workload measured them */
 	int64_t missed;	     /* blocks by the kernel's own count that are in no sample */
 	int64_t invented;    /* blocks in known waits that the kernel did not count */
 	int64_t unseen;	     /* and those whose end was not shown, as the capture says */
 };
 
-FIXTURE(ways)
+FIXTURE(hooks)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *kernel;
 	struct profile *profiles; /* indexed by way */
 };
 
-FIXTURE_SETUP(ways)
+FIXTURE_SETUP(hooks)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->kernel = symbols__of_kernel();
-	self->profiles = calloc(CAPTURE_WAY_MAX, sizeof(*self->profiles));
+	self->profiles = calloc(ATTACH_HOOK_MAX, sizeof(*self->profiles));
 	ASSERT_TRUE(self->kernel && self->profiles);
 }
 
-FIXTURE_TEARDOWN(ways)
+FIXTURE_TEARDOWN(hooks)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->kernel);
 	free(self->profiles);
@@ -88,7 +88,7 @@ static int add_sample(struct profile *profile, const struct sample *sample,
 	return 0;
 }
 
-static void add_truths(FIXTURE_DATA(ways) * self, struct profile *profile,
+static void add_truths(FIXTURE_DATA(hooks) * self, struct profile *profile,
 		       const struct symbols *user)
 {
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
@@ -103,56 +103,58 @@ static void add_truths(FIXTURE_DATA(ways) * self, struct profile *profile,
 		/* The chain of this one is not known: libc is around the call. */
 		if (!strcmp(truth->function, "-"))
 			continue;
-		profile->invented += (int64_t)session__sum(&self->session, &filter).count - counted;
+		profile->invented +=
+			(int64_t)test_capture__sum(&self->test_capture, &filter).count - counted;
 		/* It may wait for a page beside the wait that is known. */
 		filter.function = "start_waiting";
-		profile->missed += counted - (int64_t)session__sum(&self->session, &filter).count;
+		profile->missed +=
+			counted - (int64_t)test_capture__sum(&self->test_capture, &filter).count;
 	}
 }
 
 /* What the workload's known waits look like by one way. -EOPNOTSUPP: it is not to be had. */
-static int take_profile(FIXTURE_DATA(ways) * self, enum capture_way way)
+static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 {
 	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
-	struct profile *profile = &self->profiles[way];
+	struct profile *profile = &self->profiles[hook];
 	struct capture_options options;
 	struct symbols *user;
 	int err;
 
 	capture_options__init(&options);
-	options.way = way;
+	options.hook = hook;
 	err = workload__start(&self->workload, argv);
 	if (!err)
 		err = workload__await(&self->workload, "READY");
 	if (!err)
-		err = session__open_process(&self->session, &options, &self->workload);
+		err = test_capture__open_process(&self->test_capture, &options, &self->workload);
 	if (err) {
 		workload__free(&self->workload);
-		session__free(&self->session);
+		test_capture__free(&self->test_capture);
 		/* Switch-out always loads; of the others, each kernel refuses what it likes. */
-		return way != CAPTURE_WAY_SWITCH_OUT ? -EOPNOTSUPP : err;
+		return hook != ATTACH_HOOK_SWITCH_OUT ? -EOPNOTSUPP : err;
 	}
-	profile->way = capture__way(self->session.capture);
+	profile->hook = capture__attach_hook(self->test_capture.capture);
 	user = symbols__of_process(self->workload.pid);
-	err = session__run(&self->session, &self->workload, 100);
+	err = test_capture__run(&self->test_capture, &self->workload, 100);
 	if (!err)
-		err = session__close(&self->session);
-	for (size_t i = 0; !err && i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+		err = test_capture__close(&self->test_capture);
+	for (size_t i = 0; !err && i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		/* The rest is start and end of threads, which no two runs have alike. */
 		if (sample->state == 'S' && frames__call(&sample->user, user, "repeat_wait"))
 			err = add_sample(profile, sample, self->kernel, user);
 	}
 	add_truths(self, profile, user);
-	profile->unseen = (int64_t)self->session.stats.unseen_switches;
-	if (self->session.stats.unseen_switches > session__hidden(&self->session)) {
-		stats__print(&self->session.stats);
+	profile->unseen = (int64_t)self->test_capture.stats.unseen_switches;
+	if (self->test_capture.stats.unseen_switches > test_capture__hidden(&self->test_capture)) {
+		stats__print(&self->test_capture.stats);
 		err = -ENODATA;
 	}
 	symbols__free(user);
 	workload__free(&self->workload);
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	return err;
 }
 
@@ -174,8 +176,8 @@ static void expect_same(struct __test_metadata *_metadata, const struct profile 
 		const struct fold *one = &a->folds[i], *other = find_fold(b, one->text);
 
 		ASSERT_TRUE(other != NULL)
-		TH_LOG("by %s, but not by %s: %s", capture_way__name(a->way),
-		       capture_way__name(b->way), one->text);
+		TH_LOG("by %s, but not by %s: %s", attach_hook__name(a->hook),
+		       attach_hook__name(b->hook), one->text);
 		/* 20 ms each, but for who came late into one. */
 		EXPECT_LE(one->count * 10 * NSEC_PER_MSEC, one->ns)
 		TH_LOG("%s", one->text);
@@ -184,32 +186,32 @@ static void expect_same(struct __test_metadata *_metadata, const struct profile 
 	EXPECT_LE(ns, a->bracket_ns * 101 / 100);
 	/* Not ten in each run: who is preempted on the way into a wait may be too late for it. */
 	EXPECT_LE(a->invented, 0)
-	TH_LOG("%s", capture_way__name(a->way));
+	TH_LOG("%s", attach_hook__name(a->hook));
 	EXPECT_LE(a->missed, a->unseen)
-	TH_LOG("%s", capture_way__name(a->way));
+	TH_LOG("%s", attach_hook__name(a->hook));
 }
 
-TEST_F(ways, all_that_load_give_the_same_folded_stacks)
+TEST_F(hooks, all_that_load_give_the_same_folded_stacks)
 {
 	const struct profile *first = NULL;
 	size_t compared = 0;
 
-	SKIP_FOR(session__refused());
-	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
-		int err = take_profile(self, way);
+	SKIP_FOR(test_capture__refused());
+	for (enum attach_hook hook = ATTACH_HOOK_AUTO + 1; hook < ATTACH_HOOK_MAX; hook++) {
+		int err = take_profile(self, hook);
 
 		if (err == -EOPNOTSUPP)
 			continue;
 		ASSERT_EQ(0, err)
-		TH_LOG("%s", capture_way__name(way));
-		ASSERT_EQ(way, self->profiles[way].way);
-		EXPECT_LE(5, self->profiles[way].nr);
+		TH_LOG("%s", attach_hook__name(hook));
+		ASSERT_EQ(hook, self->profiles[hook].hook);
+		EXPECT_LE(5, self->profiles[hook].nr);
 		if (first) {
-			expect_same(_metadata, first, &self->profiles[way]);
-			expect_same(_metadata, &self->profiles[way], first);
+			expect_same(_metadata, first, &self->profiles[hook]);
+			expect_same(_metadata, &self->profiles[hook], first);
 			compared++;
 		} else {
-			first = &self->profiles[way];
+			first = &self->profiles[hook];
 		}
 	}
 	if (!compared)
@@ -217,60 +219,60 @@ TEST_F(ways, all_that_load_give_the_same_folded_stacks)
 }
 
 /* Blocks that began before the recording: nobody could walk their user stacks then. */
-TEST_F(ways, a_block_from_before_the_start_has_its_kernel_stack_at_least)
+TEST_F(hooks, a_block_from_before_the_start_has_its_kernel_stack_at_least)
 {
 	const char *const argv[] = { "waits", "--wait", "--count", "1", "--ms", "10", NULL };
 	struct capture_options options;
 	size_t old = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
-	options.way = CAPTURE_WAY_SWITCH_OUT;
+	options.hook = ATTACH_HOOK_SWITCH_OUT;
 	options.threshold_ns = 0;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		EXPECT_LT(0, sample->kernel.nr);
-		if (sample->time - sample->period != self->session.stats.start_ns)
+		if (sample->time - sample->period != self->test_capture.stats.start_ns)
 			continue;
 		EXPECT_EQ(0, sample->user.nr);
 		old++;
 	}
 	EXPECT_LE(6, old);
-	EXPECT_EQ(0, self->session.stats.lost_stack.count);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
+	EXPECT_EQ(0, self->test_capture.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
 }
 
 /* More threads than stacks that can be parked: said, and none of their time is lost. */
-TEST_F(ways, stacks_that_find_no_room_are_counted_with_their_time)
+TEST_F(hooks, stacks_that_find_no_room_are_counted_with_their_time)
 {
 	const char *const argv[] = { "threads", "--wait", "--hold", "--count", "17500",
 				     "--us",	"1000",	  "--parallel", "17500", NULL };
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally without = { 0 };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	if (getenv("DENET_TEST_SMALL"))
 		SKIP(return, "17,500 threads are too many here: DENET_TEST_SMALL is set");
 	capture_options__init(&options);
-	options.way = CAPTURE_WAY_SWITCH_OUT;
+	options.hook = ATTACH_HOOK_SWITCH_OUT;
 	options.threshold_ns = 0;
 	options.ring_pages = 4096;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
 	/* However long it takes to make them: all but the last few sleep at once. */
-	ASSERT_EQ(0, session__run_until(&self->session, &self->workload, 0, "RESTING"));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, session__close(&self->session));
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	ASSERT_EQ(0, test_capture__run_until(&self->test_capture, &self->workload, 0, "RESTING"));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 
 		if (sample->kernel.nr)
 			continue;

@@ -14,7 +14,7 @@
 FIXTURE(who)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct capture_options options;
 	struct cgroup_mounts mounts;
 	char group[256]; /* a cgroup of this test, "": none */
@@ -22,7 +22,7 @@ FIXTURE(who)
 
 FIXTURE_SETUP(who)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 }
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(who)
 {
 	uint64_t limit = clock__now_ns() + 5 * NSEC_PER_SEC;
 
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	/* Those that were in it leave it a little after their end. */
 	while (self->group[0] && rmdir(self->group) && clock__now_ns() < limit)
@@ -49,17 +49,17 @@ static int start(struct workload *workload, const char *const *argv)
 }
 
 /* Samples of the workload in a recording of all processes that is narrowed by options. */
-static int count_samples(struct session *session, const struct capture_options *options,
+static int count_samples(struct test_capture *test_capture, const struct capture_options *options,
 			 struct workload *workload, uint64_t *nr)
 {
 	struct session_filter filter = { .pid = workload->pid };
-	int err = session__open(session, options);
+	int err = test_capture__open(test_capture, options);
 
 	if (!err)
-		err = session__run(session, workload, 100);
+		err = test_capture__run(test_capture, workload, 100);
 	if (!err)
-		err = session__close(session);
-	*nr = session__sum(session, &filter).count;
+		err = test_capture__close(test_capture);
+	*nr = test_capture__sum(test_capture, &filter).count;
 	return err;
 }
 
@@ -68,15 +68,15 @@ TEST_F(who, a_user_s_threads_are_recorded_and_others_are_not)
 	uint32_t uid = geteuid();
 	uint64_t nr;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.all = true;
 	self->options.uids = &uid;
 	self->options.nr_uids = 1;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_LE(30, nr);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
 TEST_F(who, nothing_of_other_users_is_seen)
@@ -84,16 +84,16 @@ TEST_F(who, nothing_of_other_users_is_seen)
 	uint32_t uid = 54321;
 	uint64_t nr;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.all = true;
 	self->options.uids = &uid;
 	self->options.nr_uids = 1;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_EQ(0, nr);
-	EXPECT_EQ(0, self->session.nr);
-	EXPECT_EQ(0, self->session.stats.seen.count);
-	EXPECT_EQ(0, self->session.stats.unseen_switches);
+	EXPECT_EQ(0, self->test_capture.nr);
+	EXPECT_EQ(0, self->test_capture.stats.seen.count);
+	EXPECT_EQ(0, self->test_capture.stats.unseen_switches);
 }
 
 TEST_F(who, only_blocks_that_end_on_a_wanted_cpu_are_seen)
@@ -101,17 +101,17 @@ TEST_F(who, only_blocks_that_end_on_a_wanted_cpu_are_seen)
 	struct cpus cpus = { 0 };
 	uint64_t nr;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, cpus__parse(&cpus, "0"));
 	self->options.all = true;
 	self->options.cpu_bits = cpus.bits;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
-	EXPECT_LT(0, self->session.nr);
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_EQ(0, self->session.samples[i].cpu);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
+	EXPECT_LT(0, self->test_capture.nr);
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_EQ(0, self->test_capture.samples[i].cpu);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
 /* Makes a cgroup of v2 and puts a process in. 0 or -errno. */
@@ -138,7 +138,7 @@ TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 	struct stat stat_buf;
 	uint64_t nr;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, cgroup_mounts__read(&self->mounts, NULL));
 	if (!self->mounts.path[CGROUP_V2])
 		SKIP(return, "cgroup v2 is not mounted");
@@ -151,26 +151,27 @@ TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 	self->options.groups = &ref;
 	self->options.nr_groups = 1;
 	self->options.cgroups = true;
-	ASSERT_EQ(0, count_samples(&self->session, &self->options, &self->workload, &nr));
+	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_LE(30, nr);
-	EXPECT_EQ(self->session.nr, nr);
-	for (size_t i = 0; i < self->session.nr && !self->mounts.path[CGROUP_PERF_EVENT]; i++)
-		EXPECT_EQ(ref.id, self->session.samples[i].cgroup);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+	EXPECT_EQ(self->test_capture.nr, nr);
+	for (size_t i = 0; i < self->test_capture.nr && !self->mounts.path[CGROUP_PERF_EVENT]; i++)
+		EXPECT_EQ(ref.id, self->test_capture.samples[i].cgroup);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
 TEST_F(who, a_delayed_capture_records_nothing_before_it_begins)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.delayed = true;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	EXPECT_EQ(0, self->session.nr);
-	ASSERT_EQ(0, capture__begin(self->session.capture));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_EQ(0, self->session.stats.seen.count);
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	EXPECT_EQ(0, self->test_capture.nr);
+	ASSERT_EQ(0, capture__begin(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_EQ(0, self->test_capture.stats.seen.count);
 }
 
 TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
@@ -178,19 +179,21 @@ TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 	const char *const argv[] = { "waits", "--wait", "--count", "5", "--ms", "10", NULL };
 	uint64_t begin;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	self->options.delayed = true;
 	ASSERT_EQ(0, start(&self->workload, argv));
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__pass_time(&self->session, 50));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 50));
 	begin = clock__now_ns();
-	ASSERT_EQ(0, capture__begin(self->session.capture));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_LE(30, self->session.nr);
-	EXPECT_LE(begin, self->session.stats.start_ns);
-	for (size_t i = 0; i < self->session.nr; i++)
-		EXPECT_LE(self->session.samples[i].period, self->session.samples[i].time - begin);
+	ASSERT_EQ(0, capture__begin(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_LE(30, self->test_capture.nr);
+	EXPECT_LE(begin, self->test_capture.stats.start_ns);
+	for (size_t i = 0; i < self->test_capture.nr; i++)
+		EXPECT_LE(self->test_capture.samples[i].period,
+			  self->test_capture.samples[i].time - begin);
 }
 
 TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
@@ -199,15 +202,16 @@ TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
 				     "16",    "--us",   "500",     NULL };
 	uint64_t limit, counted = 0;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, argv));
-	ASSERT_EQ(0, session__open_process(&self->session, &self->options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 100));
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	limit = clock__now_ns() + 10 * NSEC_PER_SEC;
-	while (capture__targets_alive(self->session.capture) && clock__now_ns() < limit)
-		ASSERT_EQ(0, session__poll(&self->session, 10, -1));
-	EXPECT_FALSE(capture__targets_alive(self->session.capture));
-	ASSERT_EQ(0, session__close(&self->session));
+	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
+		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
+	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	ASSERT_EQ(6000, self->workload.nr_truths);
 	/* One whose timer is over before it has gone to sleep has no block. */
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
@@ -215,11 +219,11 @@ TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
 		struct session_filter child = { .pid = truth->pid };
 
 		counted += truth->voluntary;
-		ASSERT_LE(truth->voluntary, session__sum(&self->session, &child).count);
+		ASSERT_LE(truth->voluntary, test_capture__sum(&self->test_capture, &child).count);
 	}
 	EXPECT_LT(3000, counted);
-	EXPECT_EQ(0, self->session.stats.unseen_switches);
-	EXPECT_EQ(0, self->session.stats.lost_ring.count);
+	EXPECT_EQ(0, self->test_capture.stats.unseen_switches);
+	EXPECT_EQ(0, self->test_capture.stats.lost_ring.count);
 }
 
 TEST_HARNESS_MAIN

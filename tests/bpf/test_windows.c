@@ -13,7 +13,7 @@
 FIXTURE(windows)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 	struct symbols *user;
 };
 
@@ -32,61 +32,61 @@ FIXTURE_SETUP(windows)
 				     "--us",   "100",	 "--rounds",  "20", NULL };
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 500 * NSEC_PER_MSEC;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->user = symbols__of_process(self->workload.pid);
 	ASSERT_TRUE(self->user != NULL);
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, variant->window_ms));
-	ASSERT_EQ(0, session__close(&self->session));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, variant->window_ms));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 }
 
 FIXTURE_TEARDOWN(windows)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 	symbols__free(self->user);
 }
 
 TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 {
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .tid = truth->tid, .states = "SD",
 						 .function = "wait_bottom", .user = self->user };
-		struct capture_tally sum = session__sum(&self->session, &filter);
+		struct capture_tally sum = test_capture__sum(&self->test_capture, &filter);
 
 		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(truth->requested_ns * 99 / 100, sum.ns);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
 		/* It may wait for a page on the way to its sleep. */
 		filter.function = "start_walking";
-		EXPECT_LE(truth->voluntary, session__sum(&self->session, &filter).count);
+		EXPECT_LE(truth->voluntary, test_capture__sum(&self->test_capture, &filter).count);
 	}
-	EXPECT_EQ(0, self->session.stats.lost_stack.count);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+	EXPECT_EQ(0, self->test_capture.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
 TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 {
-	const struct capture_stats *stats = &self->session.stats;
+	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 
-	SKIP_FOR(session__refused());
-	EXPECT_EQ(0, self->session.stale);
-	EXPECT_LE(self->session.late, self->session.drains * cpus);
-	EXPECT_LT(0, self->session.nr);
-	for (size_t i = 0; i < self->session.nr; i++) {
-		EXPECT_LE(stats->start_ns, self->session.samples[i].time);
-		EXPECT_LE(self->session.samples[i].time, stats->end_ns);
+	SKIP_FOR(test_capture__refused());
+	EXPECT_EQ(0, self->test_capture.stale);
+	EXPECT_LE(self->test_capture.late, self->test_capture.drains * cpus);
+	EXPECT_LT(0, self->test_capture.nr);
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		EXPECT_LE(stats->start_ns, self->test_capture.samples[i].time);
+		EXPECT_LE(self->test_capture.samples[i].time, stats->end_ns);
 	}
 	if (variant->window_ms) {
-		EXPECT_LE(self->session.drains, stats->windows);
+		EXPECT_LE(self->test_capture.drains, stats->windows);
 	}
 	/*
 	 * It sleeps for 128 ms in all. How many windows that makes depends on the kernel, on whose
@@ -120,12 +120,12 @@ TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
 					 .states = "SD" };
 	uint64_t blocks[64] = { 0 };
 
-	SKIP_FOR(session__refused());
-	for (size_t i = 0; i < self->session.nr; i++) {
-		const struct sample *sample = &self->session.samples[i];
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
 		int path;
 
-		if (!session__matches(sample, &filter))
+		if (!test_capture__matches(sample, &filter))
 			continue;
 		path = path_of_turns(sample, self->user, 6);
 		ASSERT_LE(0, path)
@@ -142,7 +142,7 @@ TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
 FIXTURE(fill)
 {
 	struct workload workload;
-	struct session session;
+	struct test_capture test_capture;
 };
 
 FIXTURE_SETUP(fill)
@@ -150,14 +150,14 @@ FIXTURE_SETUP(fill)
 	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
 				     "15",     "--us", "20",	    NULL };
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 }
 
 FIXTURE_TEARDOWN(fill)
 {
-	session__free(&self->session);
+	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
 }
 
@@ -165,16 +165,16 @@ TEST_F(fill, drain_is_wanted_before_the_window_is_full)
 {
 	struct capture_options options;
 
-	SKIP_FOR(session__refused());
+	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = 500 * NSEC_PER_MSEC;
-	ASSERT_EQ(0, session__open_process(&self->session, &options, &self->workload));
-	ASSERT_EQ(0, session__run(&self->session, &self->workload, 0));
-	ASSERT_EQ(0, session__close(&self->session));
-	EXPECT_LT(0, self->session.wanted_drains);
-	EXPECT_EQ(0, self->session.stats.lost_stack.count);
-	EXPECT_EQ(0, stats__unaccounted_count(&self->session.stats));
-	EXPECT_EQ(0, stats__unaccounted_ns(&self->session.stats));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_LT(0, self->test_capture.wanted_drains);
+	EXPECT_EQ(0, self->test_capture.stats.lost_stack.count);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
 TEST_HARNESS_MAIN

@@ -267,7 +267,7 @@ int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start
 	return err;
 }
 
-int stopped__tell_maps(const struct stopped *stopped, struct space *space, uint64_t time)
+int stopped__tell_maps(const struct stopped *stopped, struct address_space *space, uint64_t time)
 {
 	struct synth_map from = { .pid = stopped->pid };
 	char path[PATH_MAX], *line = NULL;
@@ -281,14 +281,14 @@ int stopped__tell_maps(const struct stopped *stopped, struct space *space, uint6
 	if (!file)
 		return -errno;
 	while (!err && (len = getline(&line, &capacity, file)) > 0) {
-		struct space_map map;
+		struct address_space_map map;
 
 		if (synth__parse_maps_line(line, (size_t)len - 1, &from, path) != 1)
 			continue;
-		map = (struct space_map){ .start = from.start, .len = from.len,
+		map = (struct address_space_map){ .start = from.start, .len = from.len,
 					  .pgoff = from.pgoff, .maj = from.maj, .min = from.min,
 					  .ino = from.ino, .path = from.path };
-		err = space__map(space, stopped->pid, &map, time);
+		err = address_space__map(space, stopped->pid, &map, time);
 	}
 	free(line);
 	fclose(file);

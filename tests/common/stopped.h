@@ -45,7 +45,7 @@ int stopped__take(struct stopped *stopped, size_t bytes);
 int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end);
 
 /* Tells a space of its executable mappings, as of now. 0 or -errno. */
-int stopped__tell_maps(const struct stopped *stopped, struct space *space, uint64_t time);
+int stopped__tell_maps(const struct stopped *stopped, struct address_space *space, uint64_t time);
 
 /*
  * The frames that gdb finds, without inlined functions: their number, at most max, or -errno;

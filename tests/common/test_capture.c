@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "record/parse.h"
 
-const char *session__refused(void)
+const char *test_capture__refused(void)
 {
 	if (geteuid())
 		return "not root: BPF programs cannot be loaded";
@@ -52,26 +52,26 @@ static struct user_copy *copy_user_copy(const struct user_copy *from)
 
 static int take_sample(void *ctx, const struct sample *sample)
 {
-	struct session *session = ctx;
+	struct test_capture *test_capture = ctx;
 	struct sample *copy;
 	int err;
 
-	if (session->nr == session->capacity) {
-		size_t capacity = session->capacity ? 2 * session->capacity : 1024;
-		struct sample *grown = realloc(session->samples, capacity * sizeof(*grown));
+	if (test_capture->nr == test_capture->capacity) {
+		size_t capacity = test_capture->capacity ? 2 * test_capture->capacity : 1024;
+		struct sample *grown = realloc(test_capture->samples, capacity * sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		session->samples = grown;
-		session->capacity = capacity;
+		test_capture->samples = grown;
+		test_capture->capacity = capacity;
 	}
 	/*
 	 * What ended before the previous drain began was due in that one, but for what a CPU was
 	 * about to add to a window when that drain ended it: it went to the next one.
 	 */
-	session->late += sample->time < session->began[1];
-	session->stale += sample->time < session->began[2];
-	copy = &session->samples[session->nr];
+	test_capture->late += sample->time < test_capture->began[1];
+	test_capture->stale += sample->time < test_capture->began[2];
+	copy = &test_capture->samples[test_capture->nr];
 	*copy = *sample;
 	copy->user.ips = NULL;
 	copy->copy = NULL;
@@ -79,7 +79,7 @@ static int take_sample(void *ctx, const struct sample *sample)
 	if (err)
 		return err;
 	err = copy_frames(&copy->user, &sample->user);
-	session->nr++;
+	test_capture->nr++;
 	if (!err && sample->copy) {
 		copy->copy = copy_user_copy(sample->copy);
 		if (!copy->copy)
@@ -98,97 +98,98 @@ static int take_sample(void *ctx, const struct sample *sample)
 
 static int take_sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
-	struct session *session = ctx;
+	struct test_capture *test_capture = ctx;
 
 	(void)event;
 	(void)size;
 	(void)time;
-	session->sideband++;
+	test_capture->sideband++;
 	return 0;
 }
 
 static int take_lost(void *ctx, uint64_t records, uint32_t cpu)
 {
-	struct session *session = ctx;
+	struct test_capture *test_capture = ctx;
 
 	(void)cpu;
-	session->lost += records;
+	test_capture->lost += records;
 	return 0;
 }
 
 /* The way that the environment asks for; an unknown name is an error, not the default. */
-static int choose_way(struct capture_options *options)
+static int choose_hook(struct capture_options *options)
 {
 	const char *name = getenv("DENET_TEST_WAY");
 
-	return name && options->way == CAPTURE_WAY_AUTO ?
-		       parse__capture_way(name, &options->way) :
+	return name && options->hook == ATTACH_HOOK_AUTO ?
+		       parse__attach_hook(name, &options->hook) :
 		       0;
 }
 
-int session__open(struct session *session, const struct capture_options *options)
+int test_capture__open(struct test_capture *test_capture, const struct capture_options *options)
 {
 	struct capture_options chosen = *options;
-	int err = choose_way(&chosen);
+	int err = choose_hook(&chosen);
 
-	memset(session, 0, sizeof(*session));
-	session->sink = (struct capture_sink){
-		.ctx = session,
+	memset(test_capture, 0, sizeof(*test_capture));
+	test_capture->sink = (struct capture_sink){
+		.ctx = test_capture,
 		.sample = take_sample,
 		.sideband = take_sideband,
 		.lost = take_lost,
 	};
 	if (err)
 		return err;
-	session->capture = capture__new(&chosen, &session->sink, &err);
-	if (!session->capture)
+	test_capture->capture = capture__new(&chosen, &test_capture->sink, &err);
+	if (!test_capture->capture)
 		return err ? err : -EINVAL;
-	session->at_switch_out = capture__way(session->capture) == CAPTURE_WAY_SWITCH_OUT;
-	err = init_switches__read(&session->init);
-	return err ? err : capture__start(session->capture);
+	test_capture->at_switch_out =
+		capture__attach_hook(test_capture->capture) == ATTACH_HOOK_SWITCH_OUT;
+	err = init_switches__read(&test_capture->init);
+	return err ? err : capture__start(test_capture->capture);
 }
 
-int session__open_process(struct session *session, struct capture_options *options,
+int test_capture__open_process(struct test_capture *test_capture, struct capture_options *options,
 			  const struct workload *workload)
 {
 	options->pids = &workload->pid;
 	options->nr_pids = 1;
-	return session__open(session, options);
+	return test_capture__open(test_capture, options);
 }
 
-int session__drain(struct session *session)
+int test_capture__drain(struct test_capture *test_capture)
 {
-	session->drains++;
-	session->began[2] = session->began[1];
-	session->began[1] = session->began[0];
-	session->began[0] = clock__now_ns();
-	return capture__drain(session->capture);
+	test_capture->drains++;
+	test_capture->began[2] = test_capture->began[1];
+	test_capture->began[1] = test_capture->began[0];
+	test_capture->began[0] = clock__now_ns();
+	return capture__drain(test_capture->capture);
 }
 
-int session__poll(struct session *session, int timeout_ms, int wake_fd)
+int test_capture__poll(struct test_capture *test_capture, int timeout_ms, int wake_fd)
 {
-	int n = capture__poll(session->capture, timeout_ms, wake_fd);
+	int n = capture__poll(test_capture->capture, timeout_ms, wake_fd);
 
 	if (n < 0 && n != -EINTR)
 		return n;
-	if (!capture__wants_drain(session->capture))
+	if (!capture__wants_drain(test_capture->capture))
 		return 0;
-	session->wanted_drains++;
-	return session__drain(session);
+	test_capture->wanted_drains++;
+	return test_capture__drain(test_capture);
 }
 
-int session__pass_time(struct session *session, int ms)
+int test_capture__pass_time(struct test_capture *test_capture, int ms)
 {
 	uint64_t end = clock__now_ns() + (uint64_t)ms * NSEC_PER_MSEC;
 	int err = 0;
 
 	while (!err && clock__now_ns() < end)
-		err = session__poll(session, 10, -1);
+		err = test_capture__poll(test_capture, 10, -1);
 	return err;
 }
 
-int session__run_until(struct session *session, struct workload *workload, int window_ms,
-		       const char *word)
+int test_capture__run_until(struct test_capture *test_capture, struct workload *workload,
+			    int window_ms, const char *word)
 {
 	uint64_t window = (uint64_t)window_ms * NSEC_PER_MSEC, next = clock__now_ns() + window;
 	int err = workload__go(workload);
@@ -202,55 +203,55 @@ int session__run_until(struct session *session, struct workload *workload, int w
 			return 0;
 		if (ended)
 			return word ? -EPIPE : 0;
-		err = session__poll(session, window_ms ? window_ms : 100, workload->out);
+		err = test_capture__poll(test_capture, window_ms ? window_ms : 100, workload->out);
 		if (!err && window && clock__now_ns() >= next) {
-			err = session__drain(session);
+			err = test_capture__drain(test_capture);
 			next = clock__now_ns() + window;
 		}
 	}
 	return err;
 }
 
-int session__run(struct session *session, struct workload *workload, int window_ms)
+int test_capture__run(struct test_capture *test_capture, struct workload *workload, int window_ms)
 {
-	int err = session__run_until(session, workload, window_ms, NULL);
+	int err = test_capture__run_until(test_capture, workload, window_ms, NULL);
 
 	return err ? err : workload__finish(workload);
 }
 
-int session__close(struct session *session)
+int test_capture__close(struct test_capture *test_capture)
 {
-	int err = capture__stop(session->capture, 2000);
+	int err = capture__stop(test_capture->capture, 2000);
 	struct init_switches init = { 0 };
 
 	if (!err)
 		err = init_switches__read(&init);
-	session->init_stretches = init_switches__stretches(&session->init, &init);
+	test_capture->init_stretches = init_switches__stretches(&test_capture->init, &init);
 	init_switches__free(&init);
 	if (!err)
-		err = capture__stats(session->capture, &session->stats);
-	capture__delete(session->capture);
-	session->capture = NULL;
+		err = capture__stats(test_capture->capture, &test_capture->stats);
+	capture__delete(test_capture->capture);
+	test_capture->capture = NULL;
 	return err;
 }
 
-uint64_t session__hidden(const struct session *session)
+uint64_t test_capture__hidden(const struct test_capture *test_capture)
 {
-	return session->at_switch_out ? session->init_stretches : 0;
+	return test_capture->at_switch_out ? test_capture->init_stretches : 0;
 }
 
-void session__free(struct session *session)
+void test_capture__free(struct test_capture *test_capture)
 {
-	capture__delete(session->capture);
-	for (size_t i = 0; i < session->nr; i++) {
-		free((void *)session->samples[i].kernel.ips);
-		free((void *)session->samples[i].user.ips);
-		free((void *)session->samples[i].reason);
-		free((void *)session->samples[i].copy);
+	capture__delete(test_capture->capture);
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		free((void *)test_capture->samples[i].kernel.ips);
+		free((void *)test_capture->samples[i].user.ips);
+		free((void *)test_capture->samples[i].reason);
+		free((void *)test_capture->samples[i].copy);
 	}
-	free(session->samples);
-	init_switches__free(&session->init);
-	memset(session, 0, sizeof(*session));
+	free(test_capture->samples);
+	init_switches__free(&test_capture->init);
+	memset(test_capture, 0, sizeof(*test_capture));
 }
 
 bool frames__call(const struct frames *frames, const struct symbols *symbols, const char *function)
@@ -271,7 +272,7 @@ const char *frames__leaf(const struct frames *frames, const struct symbols *symb
 	return name ? name : "?";
 }
 
-bool session__matches(const struct sample *sample, const struct session_filter *filter)
+bool test_capture__matches(const struct sample *sample, const struct session_filter *filter)
 {
 	if (filter->pid && sample->pid != (uint32_t)filter->pid)
 		return false;
@@ -282,16 +283,16 @@ bool session__matches(const struct sample *sample, const struct session_filter *
 	return !filter->function || frames__call(&sample->user, filter->user, filter->function);
 }
 
-struct capture_tally session__sum(const struct session *session,
+struct capture_tally test_capture__sum(const struct test_capture *test_capture,
 				  const struct session_filter *filter)
 {
 	struct capture_tally sum = { 0 };
 
-	for (size_t i = 0; i < session->nr; i++) {
-		if (!session__matches(&session->samples[i], filter))
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		if (!test_capture__matches(&test_capture->samples[i], filter))
 			continue;
-		sum.count += session->samples[i].count;
-		sum.ns += session->samples[i].period;
+		sum.count += test_capture->samples[i].count;
+		sum.ns += test_capture->samples[i].period;
 	}
 	return sum;
 }
@@ -320,22 +321,21 @@ void sample__print(const struct sample *sample, const struct symbols *kernel,
 }
 
 /* lost_stack is a part of accumulated, so it is not a fate of its own. */
-#define FATES_SUM(stats, field)                                                                    \
-	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +           \
-	 (stats)->not_drawn.field +                                                                \
-	 (stats)->filtered_state.field + (stats)->filtered_min.field +                             \
-	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                           \
-	 (stats)->filtered_idle.field + (stats)->in_histogram.field +                              \
-	 (stats)->lost_ring.field + (stats)->lost_internal.field)
+#define OUTCOMES_SUM(stats, field)                                                                \
+	((stats)->direct.field + (stats)->accumulated.field + (stats)->in_flight.field +          \
+	 (stats)->not_drawn.field + (stats)->filtered_state.field + (stats)->filtered_min.field + \
+	 (stats)->filtered_max.field + (stats)->filtered_blocked.field +                          \
+	 (stats)->filtered_idle.field + (stats)->in_histogram.field + (stats)->lost_ring.field +  \
+	 (stats)->lost_internal.field)
 
 int64_t stats__unaccounted_count(const struct capture_stats *stats)
 {
-	return (int64_t)(stats->seen.count - FATES_SUM(stats, count));
+	return (int64_t)(stats->seen.count - OUTCOMES_SUM(stats, count));
 }
 
 int64_t stats__unaccounted_ns(const struct capture_stats *stats)
 {
-	return (int64_t)(stats->seen.ns - FATES_SUM(stats, ns));
+	return (int64_t)(stats->seen.ns - OUTCOMES_SUM(stats, ns));
 }
 
 void stats__print(const struct capture_stats *stats)

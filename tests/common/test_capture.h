@@ -15,10 +15,10 @@
  * A capture that a test drives: every sample it delivers is kept, with its frames. The
  * capture itself is the one that the program uses.
  */
-struct session {
+struct test_capture {
 	struct capture *capture;
 	struct capture_sink sink;
-	struct capture_stats stats; /* filled in by session__close() */
+	struct capture_stats stats; /* filled in by test_capture__close() */
 	struct sample *samples;	    /* frames are copies */
 	size_t nr;
 	size_t capacity;
@@ -35,48 +35,48 @@ struct session {
 };
 
 /* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
-const char *session__refused(void);
+const char *test_capture__refused(void);
 
 /*
  * Makes and starts a capture. 0 or -errno; the capture has said why. Options that leave the
  * way open get that of the environment's DENET_TEST_WAY, a name as --capture has it.
  */
-int session__open(struct session *session, const struct capture_options *options);
+int test_capture__open(struct test_capture *test_capture, const struct capture_options *options);
 
 /* The same for one process, with no other option changed. */
-int session__open_process(struct session *session, struct capture_options *options,
+int test_capture__open_process(struct test_capture *test_capture, struct capture_options *options,
 			  const struct workload *workload);
 
 /* Reads for one round: polls (timeout_ms at most) and drains if the capture wants it. */
-int session__poll(struct session *session, int timeout_ms, int wake_fd);
+int test_capture__poll(struct test_capture *test_capture, int timeout_ms, int wake_fd);
 
 /* Ends the window now. */
-int session__drain(struct session *session);
+int test_capture__drain(struct test_capture *test_capture);
 
 /* Reads for that long, without drains. */
-int session__pass_time(struct session *session, int ms);
+int test_capture__pass_time(struct test_capture *test_capture, int ms);
 
 /*
  * Lets the workload go and reads until it has ended, with a drain every window_ms (0:
  * only when the capture asks). 0, or -errno, or its exit status.
  */
-int session__run(struct session *session, struct workload *workload, int window_ms);
+int test_capture__run(struct test_capture *test_capture, struct workload *workload, int window_ms);
 
 /* The same until the workload says word; it has not ended then. 0 or -errno. */
-int session__run_until(struct session *session, struct workload *workload, int window_ms,
-		       const char *word);
+int test_capture__run_until(struct test_capture *test_capture, struct workload *workload,
+			    int window_ms, const char *word);
 
 /* Stops, fills in the stats and deletes the capture; the samples stay. 0 or -errno. */
-int session__close(struct session *session);
+int test_capture__close(struct test_capture *test_capture);
 
 /*
  * How many returns of threads to a CPU the capture cannot have seen on this machine: none
  * where it sees them in the threads' own context, see struct init_switches.
  */
-uint64_t session__hidden(const struct session *session);
+uint64_t test_capture__hidden(const struct test_capture *test_capture);
 
 /* Frees all; also an open session. */
-void session__free(struct session *session);
+void test_capture__free(struct test_capture *test_capture);
 
 /* Which samples are meant; a field that is 0 or NULL allows any. */
 struct session_filter {
@@ -87,10 +87,10 @@ struct session_filter {
 	const struct symbols *user; /* where function is looked up */
 };
 
-bool session__matches(const struct sample *sample, const struct session_filter *filter);
+bool test_capture__matches(const struct sample *sample, const struct session_filter *filter);
 
 /* Blocks and ns of all samples that match. */
-struct capture_tally session__sum(const struct session *session,
+struct capture_tally test_capture__sum(const struct test_capture *test_capture,
 				  const struct session_filter *filter);
 
 /* True if one of the frames is in the function. */

@@ -32,16 +32,16 @@ static uint64_t touch_copy(const struct user_copy *copy)
 
 static void check_sideband(const void *event, size_t size)
 {
-	struct sideband *all = sideband__new(true, false, 1);
-	struct sideband *some = sideband__new(false, false, 1);
+	struct sideband *all = sideband_filter__new(true, false, 1);
+	struct sideband *some = sideband_filter__new(false, false, 1);
 	uint64_t time;
 
-	if (all && some && !sideband__add(some, 42, 42)) {
-		sideband__wants(all, event, size, &time);
-		sideband__wants(some, event, size, &time);
+	if (all && some && !sideband_filter__add(some, 42, 42)) {
+		sideband_filter__wants(all, event, size, &time);
+		sideband_filter__wants(some, event, size, &time);
 	}
-	sideband__delete(all);
-	sideband__delete(some);
+	sideband_filter__delete(all);
+	sideband_filter__delete(some);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_ids(text);
 	fuzz_numbers(text);
 	lockdown__parse(text);
-	rights__status_value(text, "Seccomp");
+	capabilities__status_value(text, "Seccomp");
 	cpu_watch__parse((const char *)data, size, &cpu, &online);
 	free(text);
 	return 0;

@@ -44,20 +44,20 @@ static int write_file(char *path, size_t path_size, const uint8_t *data, size_t 
 	return close(fd);
 }
 
-static void check(const struct space *space, const struct unwind_result *result)
+static void check(const struct address_space *space, const struct unwind_result *result)
 {
-	const struct layout *layout = space__at(space, 0, 0);
+	const struct maps *maps = address_space__at(space, 0, 0);
 
 	if (result->nr > MAX_FRAMES || result->status >= UNWIND_NR_STATUS)
 		abort();
 	for (uint32_t i = 0; i < result->nr; i++) {
-		if (!layout__find(layout, 0, result->ips[i]) &&
-		    !layout__find(layout, 0, result->ips[i] - 1))
+		if (!maps__find(maps, 0, result->ips[i]) &&
+		    !maps__find(maps, 0, result->ips[i] - 1))
 			abort();
 	}
 }
 
-static void unwind(struct space *space, const struct head *head, const uint8_t *stack)
+static void unwind(struct address_space *space, const struct head *head, const uint8_t *stack)
 {
 	struct unwind_sample sample = { .stack = stack, .stack_bytes = head->words * 8UL,
 					.max_frames = MAX_FRAMES };
@@ -83,9 +83,9 @@ static void unwind(struct space *space, const struct head *head, const uint8_t *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[256];
-	struct space_map map = { .start = CODE, .len = 0x10000, .path = path };
+	struct address_space_map map = { .start = CODE, .len = 0x10000, .path = path };
 	const uint8_t *stack = data + sizeof(struct head), *file;
-	struct space *space;
+	struct address_space *space;
 	struct head head;
 	ino_t ino = 0;
 
@@ -97,12 +97,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    write_file(path, sizeof(path), file, (size_t)(data + size - file), &ino))
 		return 0;
 	map.ino = ino;
-	space = space__new();
+	space = address_space__new();
 	/* As process 0, whose files are found below our own root. */
-	if (!space || space__map(space, 0, &map, 0))
+	if (!space || address_space__map(space, 0, &map, 0))
 		abort();
 	unwind(space, &head, stack);
-	space__delete(space);
+	address_space__delete(space);
 	unlink(path);
 	return 0;
 }

@@ -8,74 +8,74 @@
 #include "bpf/attach_hook.h"
 
 /* A kernel that answers each way with an error of its own; tried holds a bit for each. */
-struct kernel {
-	int errors[CAPTURE_WAY_MAX];
+struct ksyms_cache {
+	int errors[ATTACH_HOOK_MAX];
 	unsigned int tried;
 };
 
-static int try_way(void *ctx, enum capture_way way)
+static int try_hook(void *ctx, enum attach_hook hook)
 {
-	struct kernel *kernel = ctx;
+	struct ksyms_cache *kernel = ctx;
 
-	kernel->tried |= 1U << way;
-	return kernel->errors[way];
+	kernel->tried |= 1U << hook;
+	return kernel->errors[hook];
 }
 
-static const struct offer all = { .has_exit_tp = true, .has_sched_in = true };
-static const struct offer none;
+static const struct kernel_features all = { .has_exit_tp = true, .has_sched_in = true };
+static const struct kernel_features none;
 
 TEST(the_first_way_that_works_is_taken_and_no_other_tried)
 {
-	struct kernel kernel = { .errors = { [CAPTURE_WAY_EXIT_TP] = -EPERM } };
+	struct ksyms_cache kernel = { .errors = { [ATTACH_HOOK_EXIT_TP] = -EPERM } };
 
-	EXPECT_EQ(0, way__take(CAPTURE_WAY_AUTO, &all, try_way, &kernel));
-	EXPECT_EQ(1U << CAPTURE_WAY_EXIT_TP | 1U << CAPTURE_WAY_FENTRY, kernel.tried);
+	EXPECT_EQ(0, attach_hook__take(ATTACH_HOOK_AUTO, &all, try_hook, &kernel));
+	EXPECT_EQ(1U << ATTACH_HOOK_EXIT_TP | 1U << ATTACH_HOOK_FENTRY, kernel.tried);
 }
 
 TEST(what_the_kernel_does_not_have_is_not_tried)
 {
-	struct kernel kernel = { 0 };
+	struct ksyms_cache kernel = { 0 };
 
-	EXPECT_EQ(0, way__take(CAPTURE_WAY_AUTO, &none, try_way, &kernel));
-	EXPECT_EQ(1U << CAPTURE_WAY_SWITCH_OUT, kernel.tried);
+	EXPECT_EQ(0, attach_hook__take(ATTACH_HOOK_AUTO, &none, try_hook, &kernel));
+	EXPECT_EQ(1U << ATTACH_HOOK_SWITCH_OUT, kernel.tried);
 }
 
 TEST(a_way_that_was_asked_for_has_no_substitute)
 {
-	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
-		struct kernel kernel = { 0 };
+	for (enum attach_hook hook = ATTACH_HOOK_AUTO + 1; hook < ATTACH_HOOK_MAX; hook++) {
+		struct ksyms_cache kernel = { 0 };
 
-		kernel.errors[way] = -EINVAL;
-		EXPECT_EQ(-EINVAL, way__take(way, &all, try_way, &kernel));
-		EXPECT_EQ(1U << way, kernel.tried);
+		kernel.errors[hook] = -EINVAL;
+		EXPECT_EQ(-EINVAL, attach_hook__take(hook, &all, try_hook, &kernel));
+		EXPECT_EQ(1U << hook, kernel.tried);
 	}
 }
 
 TEST(switch_in_is_either_of_two_and_never_switch_out)
 {
-	struct kernel kernel = { 0 };
+	struct ksyms_cache kernel = { 0 };
 
-	EXPECT_EQ(-EOPNOTSUPP, way__take(CAPTURE_WAY_SWITCH_IN, &none, try_way, &kernel));
+	EXPECT_EQ(-EOPNOTSUPP, attach_hook__take(ATTACH_HOOK_SWITCH_IN, &none, try_hook, &kernel));
 	EXPECT_EQ(0U, kernel.tried);
-	kernel.errors[CAPTURE_WAY_EXIT_TP] = -ENOENT;
-	EXPECT_EQ(0, way__take(CAPTURE_WAY_SWITCH_IN, &all, try_way, &kernel));
-	EXPECT_EQ(1U << CAPTURE_WAY_EXIT_TP | 1U << CAPTURE_WAY_FENTRY, kernel.tried);
+	kernel.errors[ATTACH_HOOK_EXIT_TP] = -ENOENT;
+	EXPECT_EQ(0, attach_hook__take(ATTACH_HOOK_SWITCH_IN, &all, try_hook, &kernel));
+	EXPECT_EQ(1U << ATTACH_HOOK_EXIT_TP | 1U << ATTACH_HOOK_FENTRY, kernel.tried);
 }
 
 TEST(what_was_refused_first_is_told_rather_than_what_is_not_there)
 {
-	const struct offer fentry = { .has_sched_in = true };
-	struct kernel kernel = { .errors = { [CAPTURE_WAY_FENTRY] = -EPERM,
-					     [CAPTURE_WAY_SWITCH_OUT] = -EINVAL } };
+	const struct kernel_features fentry = { .has_sched_in = true };
+	struct ksyms_cache kernel = { .errors = { [ATTACH_HOOK_FENTRY] = -EPERM,
+					     [ATTACH_HOOK_SWITCH_OUT] = -EINVAL } };
 
-	EXPECT_EQ(-EPERM, way__take(CAPTURE_WAY_AUTO, &fentry, try_way, &kernel));
+	EXPECT_EQ(-EPERM, attach_hook__take(ATTACH_HOOK_AUTO, &fentry, try_hook, &kernel));
 }
 
 TEST(each_way_has_a_name_and_what_is_none_has_no_wild_one)
 {
-	for (enum capture_way way = CAPTURE_WAY_AUTO; way < CAPTURE_WAY_MAX; way++)
-		EXPECT_NE(NULL, capture_way__name(way));
-	EXPECT_STREQ("unknown", capture_way__name(CAPTURE_WAY_MAX));
+	for (enum attach_hook hook = ATTACH_HOOK_AUTO; hook < ATTACH_HOOK_MAX; hook++)
+		EXPECT_NE(NULL, attach_hook__name(hook));
+	EXPECT_STREQ("unknown", attach_hook__name(ATTACH_HOOK_MAX));
 }
 
 TEST_HARNESS_MAIN

@@ -20,9 +20,9 @@ struct given {
 	size_t nr;
 };
 
-FIXTURE(chains)
+FIXTURE(callchain)
 {
-	struct chains chains;
+	struct callchain callchain;
 	struct given given;
 };
 
@@ -37,18 +37,18 @@ static int give(void *ctx, const struct sample *sample)
 	return 0;
 }
 
-FIXTURE_SETUP(chains)
+FIXTURE_SETUP(callchain)
 {
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
+	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
 
 	self->given = (struct given){ 0 };
-	ASSERT_EQ(0, chains__init(&self->chains, CHAINS_FP, give, &self->given));
-	ASSERT_EQ(0, chains__map(&self->chains, 42, &map));
+	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_FP, give, &self->given));
+	ASSERT_EQ(0, callchain__map(&self->callchain, 42, &map));
 }
 
-FIXTURE_TEARDOWN(chains)
+FIXTURE_TEARDOWN(callchain)
 {
-	chains__free(&self->chains);
+	callchain__free(&self->callchain);
 }
 
 static struct sample make_sample(uint64_t time, const uint64_t *ips, uint32_t nr)
@@ -57,7 +57,7 @@ static struct sample make_sample(uint64_t time, const uint64_t *ips, uint32_t nr
 }
 
 /* The kernel's record of a mapping of 0x1000 bytes. */
-static int map_code(struct chains *chains, uint64_t start, uint64_t time)
+static int map_code(struct callchain *callchain, uint64_t start, uint64_t time)
 {
 	struct {
 		struct layout_mmap2 map;
@@ -70,110 +70,110 @@ static int map_code(struct chains *chains, uint64_t start, uint64_t time)
 		.trailer = { .pid = 42, .tid = 42, .time = time },
 	};
 
-	return chains__sideband(chains, &event, sizeof(event), time);
+	return callchain__sideband(callchain, &event, sizeof(event), time);
 }
 
-TEST_F(chains, a_chain_in_code_comes_at_once_and_whole)
+TEST_F(callchain, a_chain_in_code_comes_at_once_and_whole)
 {
 	static const uint64_t ips[] = { 0x1100, 0x1200, 0x2000 };
 	struct sample sample = make_sample(100, ips, 3);
 
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(1, self->given.nr);
 	/* The last one is the address behind a call at the very end. */
 	EXPECT_EQ(3, self->given.samples[0].user.nr);
 	EXPECT_FALSE(self->given.samples[0].user.truncated);
-	EXPECT_EQ(0, self->chains.stats.cut);
-	EXPECT_EQ(UINT64_MAX, chains__oldest(&self->chains));
+	EXPECT_EQ(0, self->callchain.stats.cut);
+	EXPECT_EQ(UINT64_MAX, callchain__oldest(&self->callchain));
 }
 
-TEST_F(chains, garbage_is_cut_once_the_maps_of_its_time_are_known)
+TEST_F(callchain, garbage_is_cut_once_the_maps_of_its_time_are_known)
 {
 	static const uint64_t ips[] = { 0x1100, 0x1200, 0x7, 0x1300 };
 	struct sample sample = make_sample(100, ips, 4);
 
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
-	ASSERT_EQ(0, chains__settled(&self->chains, 100));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 100));
 	EXPECT_EQ(0, self->given.nr);
-	EXPECT_EQ(100, chains__oldest(&self->chains));
-	ASSERT_EQ(0, chains__settled(&self->chains, 101));
+	EXPECT_EQ(100, callchain__oldest(&self->callchain));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 101));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
 	EXPECT_TRUE(self->given.samples[0].user.truncated);
-	EXPECT_EQ(1, self->chains.stats.cut);
+	EXPECT_EQ(1, self->callchain.stats.cut);
 	/* Sums come when all of their time is known. */
 	sample.time = 50;
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[1].user.nr);
 }
 
-TEST_F(chains, code_that_was_mapped_before_the_block_ended_is_no_garbage)
+TEST_F(callchain, code_that_was_mapped_before_the_block_ended_is_no_garbage)
 {
 	static const uint64_t ips[] = { 0x1100, 0x5100 };
 	struct sample sample = make_sample(100, ips, 2);
 
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(0, self->given.nr);
 	/* The record was on another CPU, whose ring is read later. */
-	ASSERT_EQ(0, map_code(&self->chains, 0x5000, 90));
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
+	ASSERT_EQ(0, map_code(&self->callchain, 0x5000, 90));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
-	EXPECT_EQ(0, self->chains.stats.cut);
+	EXPECT_EQ(0, self->callchain.stats.cut);
 }
 
-TEST_F(chains, code_that_was_mapped_afterwards_is_garbage)
+TEST_F(callchain, code_that_was_mapped_afterwards_is_garbage)
 {
 	static const uint64_t ips[] = { 0x1100, 0x5100 };
 	struct sample sample = make_sample(100, ips, 2);
 
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
-	ASSERT_EQ(0, map_code(&self->chains, 0x5000, 110));
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, map_code(&self->callchain, 0x5000, 110));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(1, self->given.samples[0].user.nr);
-	EXPECT_EQ(1, self->chains.stats.cut);
+	EXPECT_EQ(1, self->callchain.stats.cut);
 }
 
-TEST_F(chains, nothing_that_may_be_code_is_cut_where_maps_may_be_missing)
+TEST_F(callchain, nothing_that_may_be_code_is_cut_where_maps_may_be_missing)
 {
 	static const uint64_t ips[] = { 0x1100, 0x7000 };
 	struct sample sample = make_sample(100, ips, 2);
 
 	/* Nothing is known of this one. */
 	sample.pid = 43;
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
 	/* And here records were lost. */
 	sample.pid = 42;
-	chains__lost(&self->chains);
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	callchain__lost(&self->callchain);
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[1].user.nr);
-	EXPECT_EQ(0, self->chains.stats.cut);
+	EXPECT_EQ(0, self->callchain.stats.cut);
 }
 
-TEST_F(chains, what_can_never_be_code_is_cut_also_where_maps_may_be_missing)
+TEST_F(callchain, what_can_never_be_code_is_cut_also_where_maps_may_be_missing)
 {
 	static const uint64_t low[] = { 0x1100, 0x7000, 0xfff, 0x7000 };
 	static const uint64_t text[] = { 0x1100, 0x7f0000001000, 0x656d6f682f6e6962 };
 	struct sample sample = make_sample(100, low, 4);
 
-	chains__lost(&self->chains);
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	callchain__lost(&self->callchain);
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	sample = make_sample(100, text, 3);
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	/* They may be held until maps come that they could lie in. */
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
 	EXPECT_EQ(2, self->given.samples[1].user.nr);
-	EXPECT_EQ(2, self->chains.stats.cut);
+	EXPECT_EQ(2, self->callchain.stats.cut);
 }
 
-TEST_F(chains, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
+TEST_F(callchain, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 {
 	static const uint64_t ips[] = { 0x1100, 0x7000 };
 	struct {
@@ -183,22 +183,22 @@ TEST_F(chains, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 			     .pid = 42, .tid = 42, .ppid = 1, .ptid = 1, .time = 110 } };
 	struct sample sample = make_sample(100, ips, 2);
 
-	ASSERT_EQ(0, chains__sideband(&self->chains, &gone, sizeof(gone), 110));
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
-	chains__round(&self->chains);
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sideband(&self->callchain, &gone, sizeof(gone), 110));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	callchain__round(&self->callchain);
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(1, self->given.samples[0].user.nr);
 	/* Two rounds later nobody can ask for it: what is not known is not judged. */
-	chains__round(&self->chains);
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	callchain__round(&self->callchain);
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(2, self->given.samples[1].user.nr);
 }
 
 /* With a process that unwinds, and the maps of this one. */
 FIXTURE(unwinding)
 {
-	struct chains chains;
+	struct callchain callchain;
 	struct given given;
 	uint64_t regs[USER_COPY_REGS];
 	ssize_t stack_bytes;
@@ -209,11 +209,15 @@ static unsigned char stack[32768];
 
 static int add_own_map(void *ctx, const struct synth_map *map)
 {
-	const struct space_map own = { .start = map->start, .len = map->len, .pgoff = map->pgoff,
-				       .maj = map->maj, .min = map->min, .ino = map->ino,
-				       .path = map->path };
+	const struct address_space_map own = { .start = map->start,
+					       .len = map->len,
+					       .pgoff = map->pgoff,
+					       .maj = map->maj,
+					       .min = map->min,
+					       .ino = map->ino,
+					       .path = map->path };
 
-	return chains__map(ctx, map->pid, &own);
+	return callchain__map(ctx, map->pid, &own);
 }
 
 FIXTURE_SETUP(unwinding)
@@ -222,14 +226,14 @@ FIXTURE_SETUP(unwinding)
 	pid_t pid = getpid();
 
 	self->given = (struct given){ 0 };
-	ASSERT_EQ(0, chains__init(&self->chains, CHAINS_UNWIND, give, &self->given));
-	ASSERT_EQ(0, synth__maps(&pid, 1, 5000, add_own_map, &self->chains, &result));
-	ASSERT_EQ(0, chains__start(&self->chains, 127));
+	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_UNWIND, give, &self->given));
+	ASSERT_EQ(0, synth__maps(&pid, 1, 5000, add_own_map, &self->callchain, &result));
+	ASSERT_EQ(0, callchain__start(&self->callchain, 127));
 }
 
 FIXTURE_TEARDOWN(unwinding)
 {
-	chains__free(&self->chains);
+	callchain__free(&self->callchain);
 }
 
 /* Registers and stack of the caller, which must stay until they have been unwound. */
@@ -253,13 +257,13 @@ static __attribute__((noinline)) void copy_self(FIXTURE_DATA(unwinding) *self)
 }
 
 /* Polls until nothing is pending, some seconds at most. */
-static int finish(struct chains *chains)
+static int finish(struct callchain *callchain)
 {
 	uint64_t limit = clock__now_ns() + 10 * NSEC_PER_SEC;
 	int err = 0;
 
-	while (!err && chains__pending(chains) && clock__now_ns() < limit)
-		err = chains__poll(chains, 100);
+	while (!err && callchain__pending(callchain) && clock__now_ns() < limit)
+		err = callchain__poll(callchain, 100);
 	return err;
 }
 
@@ -272,18 +276,18 @@ TEST_F(unwinding, a_copy_becomes_frames_and_the_sample_comes_once)
 
 	copy_self(self);
 	copy.nr = (uint32_t)self->stack_bytes;
-	ASSERT_EQ(0, chains__sample(&self->chains, &sample));
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(0, self->given.nr);
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
-	ASSERT_EQ(0, finish(&self->chains));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	ASSERT_EQ(0, finish(&self->callchain));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(5, self->given.samples[0].period);
 	EXPECT_EQ(self->regs[16], self->given.leaf[0]);
 	EXPECT_LE(3, self->given.samples[0].user.nr);
 	EXPECT_EQ(NULL, self->given.samples[0].copy);
-	EXPECT_EQ(1, self->chains.stats.unwound + self->chains.stats.truncated);
-	EXPECT_EQ(0, self->chains.stats.fell_back);
-	EXPECT_EQ(UINT64_MAX, chains__oldest(&self->chains));
+	EXPECT_EQ(1, self->callchain.stats.unwound + self->callchain.stats.truncated);
+	EXPECT_EQ(0, self->callchain.stats.fell_back);
+	EXPECT_EQ(UINT64_MAX, callchain__oldest(&self->callchain));
 }
 
 TEST_F(unwinding, what_cannot_be_unwound_keeps_its_frame_pointers)
@@ -297,16 +301,16 @@ TEST_F(unwinding, what_cannot_be_unwound_keeps_its_frame_pointers)
 	copy_self(self);
 	copy.nr = (uint32_t)self->stack_bytes;
 	for (int i = 0; i < 3; i++)
-		ASSERT_EQ(0, chains__sample(&self->chains, &sample));
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
-	ASSERT_EQ(0, finish(&self->chains));
+		ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	ASSERT_EQ(0, finish(&self->callchain));
 	ASSERT_EQ(3, self->given.nr);
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(2, self->given.samples[i].user.nr);
 		EXPECT_EQ(0x1111, self->given.leaf[i]);
 	}
-	EXPECT_EQ(3, self->chains.stats.fell_back);
-	EXPECT_EQ(0, self->chains.stats.unwound);
+	EXPECT_EQ(3, self->callchain.stats.fell_back);
+	EXPECT_EQ(0, self->callchain.stats.unwound);
 }
 
 TEST_F(unwinding, who_is_not_waited_for_comes_with_frame_pointers)
@@ -319,13 +323,13 @@ TEST_F(unwinding, who_is_not_waited_for_comes_with_frame_pointers)
 	copy_self(self);
 	copy.nr = (uint32_t)self->stack_bytes;
 	for (int i = 0; i < 10; i++)
-		ASSERT_EQ(0, chains__sample(&self->chains, &sample));
-	ASSERT_EQ(0, chains__settled(&self->chains, 200));
-	ASSERT_EQ(0, chains__abandon(&self->chains));
+		ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	ASSERT_EQ(0, callchain__abandon(&self->callchain));
 	EXPECT_EQ(10, self->given.nr);
-	EXPECT_EQ(0, chains__pending(&self->chains));
-	EXPECT_EQ(10, self->chains.stats.fell_back + self->chains.stats.unwound +
-			      self->chains.stats.truncated);
+	EXPECT_EQ(0, callchain__pending(&self->callchain));
+	EXPECT_EQ(10, self->callchain.stats.fell_back + self->callchain.stats.unwound +
+			      self->callchain.stats.truncated);
 }
 
 TEST_HARNESS_MAIN

@@ -29,7 +29,7 @@ static int take(void *ctx, const void *event, size_t size)
 	return given->result;
 }
 
-static int hold(struct exits *exits, uint32_t pid, uint32_t tid, uint64_t time)
+static int hold(struct deferred_exit *deferred_exit, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct record record = {
 		.task = { .header = { PERF_RECORD_EXIT, 0, sizeof(record) }, .pid = pid, .tid = tid,
@@ -37,18 +37,18 @@ static int hold(struct exits *exits, uint32_t pid, uint32_t tid, uint64_t time)
 		.id = { .pid = pid, .tid = tid, .time = time, .cpu = 1, .id = 77 },
 	};
 
-	return exits__hold(exits, &record, sizeof(record));
+	return deferred_exit__hold(deferred_exit, &record, sizeof(record));
 }
 
 TEST(an_exit_comes_a_whole_window_later_with_the_time_of_then)
 {
-	struct exits exits = { 0 };
+	struct deferred_exit deferred_exit = { 0 };
 	struct given given = { .nr = 0 };
 
-	ASSERT_EQ(0, hold(&exits, 5, 6, 100));
-	ASSERT_EQ(0, exits__round(&exits, 200, take, &given));
+	ASSERT_EQ(0, hold(&deferred_exit, 5, 6, 100));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 200, take, &given));
 	EXPECT_EQ(0, given.nr);
-	ASSERT_EQ(0, exits__round(&exits, 300, take, &given));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 300, take, &given));
 	ASSERT_EQ(1, given.nr);
 	EXPECT_EQ(PERF_RECORD_EXIT, given.records[0].task.header.type);
 	EXPECT_EQ(5, given.records[0].task.pid);
@@ -58,53 +58,53 @@ TEST(an_exit_comes_a_whole_window_later_with_the_time_of_then)
 	EXPECT_EQ(300, given.records[0].task.time);
 	EXPECT_EQ(300, given.records[0].id.time);
 	EXPECT_EQ(77, given.records[0].id.id);
-	ASSERT_EQ(0, exits__round(&exits, 400, take, &given));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 400, take, &given));
 	EXPECT_EQ(1, given.nr);
-	exits__free(&exits);
+	deferred_exit__free(&deferred_exit);
 }
 
 TEST(an_id_that_is_used_again_has_no_late_exit)
 {
-	struct exits exits = { 0 };
+	struct deferred_exit deferred_exit = { 0 };
 	struct given given = { .nr = 0 };
 
-	ASSERT_EQ(0, hold(&exits, 5, 5, 100));
-	ASSERT_EQ(0, hold(&exits, 8, 8, 101));
-	exits__forked(&exits, 5);
-	exits__forked(&exits, 99);
-	ASSERT_EQ(0, exits__round(&exits, 200, take, &given));
-	ASSERT_EQ(0, exits__round(&exits, 300, take, &given));
+	ASSERT_EQ(0, hold(&deferred_exit, 5, 5, 100));
+	ASSERT_EQ(0, hold(&deferred_exit, 8, 8, 101));
+	deferred_exit__forked(&deferred_exit, 5);
+	deferred_exit__forked(&deferred_exit, 99);
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 200, take, &given));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 300, take, &given));
 	ASSERT_EQ(1, given.nr);
 	EXPECT_EQ(8, given.records[0].task.pid);
-	exits__free(&exits);
+	deferred_exit__free(&deferred_exit);
 }
 
 TEST(of_two_lives_of_one_id_only_the_last_exit_counts)
 {
-	struct exits exits = { 0 };
+	struct deferred_exit deferred_exit = { 0 };
 	struct given given = { .nr = 0 };
 
-	ASSERT_EQ(0, hold(&exits, 5, 5, 100));
-	exits__forked(&exits, 5);
-	ASSERT_EQ(0, hold(&exits, 5, 5, 150));
-	ASSERT_EQ(0, exits__round(&exits, 200, take, &given));
-	ASSERT_EQ(0, exits__round(&exits, 300, take, &given));
+	ASSERT_EQ(0, hold(&deferred_exit, 5, 5, 100));
+	deferred_exit__forked(&deferred_exit, 5);
+	ASSERT_EQ(0, hold(&deferred_exit, 5, 5, 150));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 200, take, &given));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 300, take, &given));
 	EXPECT_EQ(1, given.nr);
-	exits__free(&exits);
+	deferred_exit__free(&deferred_exit);
 }
 
 TEST(a_record_of_another_size_is_refused_and_an_error_of_the_sink_passed_on)
 {
-	struct exits exits = { 0 };
+	struct deferred_exit deferred_exit = { 0 };
 	struct given given = { .result = -ENOSPC };
 	struct record record = { .task.tid = 3 };
 
-	EXPECT_EQ(-EINVAL, exits__hold(&exits, &record, sizeof(record) - 1));
-	EXPECT_EQ(-EINVAL, exits__hold(&exits, &record, sizeof(record) + 8));
-	ASSERT_EQ(0, hold(&exits, 5, 5, 100));
-	ASSERT_EQ(0, exits__round(&exits, 200, take, &given));
-	EXPECT_EQ(-ENOSPC, exits__round(&exits, 300, take, &given));
-	exits__free(&exits);
+	EXPECT_EQ(-EINVAL, deferred_exit__hold(&deferred_exit, &record, sizeof(record) - 1));
+	EXPECT_EQ(-EINVAL, deferred_exit__hold(&deferred_exit, &record, sizeof(record) + 8));
+	ASSERT_EQ(0, hold(&deferred_exit, 5, 5, 100));
+	ASSERT_EQ(0, deferred_exit__round(&deferred_exit, 200, take, &given));
+	EXPECT_EQ(-ENOSPC, deferred_exit__round(&deferred_exit, 300, take, &given));
+	deferred_exit__free(&deferred_exit);
 }
 
 TEST_HARNESS_MAIN

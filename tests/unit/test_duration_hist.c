@@ -10,13 +10,14 @@
 
 FIXTURE(lengths)
 {
-	struct lengths lengths;
-	struct threshold rows[LENGTHS_THRESHOLDS];
+	struct duration_hist lengths;
+	struct threshold rows[DURATION_HIST_THRESHOLDS];
 	char text[16384];
 	FILE *out;
 };
 
-static void put(struct lengths *lengths, size_t row, char state, uint64_t each_ns, uint64_t count)
+static void put(struct duration_hist *lengths, size_t row, char state, uint64_t each_ns,
+		uint64_t count)
 {
 	struct capture_tally *tally = &lengths->ended.rows[row].buckets[hist__bucket(each_ns)];
 
@@ -36,8 +37,8 @@ FIXTURE_SETUP(lengths)
 	put(&self->lengths, 1, 'S', 3 * NSEC_PER_MSEC, 900);
 	put(&self->lengths, 1, 'S', 2 * NSEC_PER_SEC, 4);
 	put(&self->lengths, 2, 'D', 300 * NSEC_PER_USEC, 96);
-	lengths__add_blocked(&self->lengths, 10 * NSEC_PER_SEC, true);
-	lengths__add_blocked(&self->lengths, 9 * NSEC_PER_SEC, false);
+	duration_hist__add_blocked(&self->lengths, 10 * NSEC_PER_SEC, true);
+	duration_hist__add_blocked(&self->lengths, 9 * NSEC_PER_SEC, false);
 	self->out = fmemopen(self->text, sizeof(self->text), "w");
 	ASSERT_NE(NULL, self->out);
 }
@@ -59,7 +60,7 @@ TEST_F(lengths, thresholds_are_where_the_samples_become_fewer_and_the_default)
 {
 	const struct threshold *rows = self->rows;
 
-	ASSERT_EQ(7, lengths__thresholds(&self->lengths, self->rows));
+	ASSERT_EQ(7, duration_hist__thresholds(&self->lengths, self->rows));
 	expect_row(_metadata, &rows[0], 0, 60000, 0);
 	expect_row(_metadata, &rows[1], 32 * NSEC_PER_USEC, 10000, 50000);
 	expect_row(_metadata, &rows[2], 64 * NSEC_PER_USEC, 1000, 59000);
@@ -73,12 +74,12 @@ TEST_F(lengths, times_rates_and_sizes_of_a_threshold_are_exact)
 {
 	const struct threshold *row = &self->rows[2];
 
-	ASSERT_EQ(7, lengths__thresholds(&self->lengths, self->rows));
+	ASSERT_EQ(7, duration_hist__thresholds(&self->lengths, self->rows));
 	EXPECT_EQ(900 * 3 * NSEC_PER_MSEC + 8 * NSEC_PER_SEC + 96 * 300 * NSEC_PER_USEC,
 		  row->direct.ns);
 	EXPECT_EQ(50000 * 20 * NSEC_PER_USEC + 9000 * 40 * NSEC_PER_USEC, row->summed.ns);
 	EXPECT_EQ(100, row->samples_per_second);
-	EXPECT_EQ(100 * 60 * LENGTHS_SAMPLE_BYTES, row->bytes_per_minute);
+	EXPECT_EQ(100 * 60 * DURATION_HIST_SAMPLE_BYTES, row->bytes_per_minute);
 	/* Blocks that did not end are in neither, so every row has the same sum. */
 	for (size_t i = 0; i < 7; i++) {
 		EXPECT_EQ(60000, self->rows[i].direct.count + self->rows[i].summed.count);
@@ -89,14 +90,14 @@ TEST_F(lengths, times_rates_and_sizes_of_a_threshold_are_exact)
 
 TEST_F(lengths, the_smallest_threshold_below_a_rate_is_suggested)
 {
-	size_t nr = lengths__thresholds(&self->lengths, self->rows);
+	size_t nr = duration_hist__thresholds(&self->lengths, self->rows);
 
-	EXPECT_EQ(&self->rows[0], lengths__suggest(self->rows, nr, 6001));
+	EXPECT_EQ(&self->rows[0], duration_hist__suggest(self->rows, nr, 6001));
 	/* Fewer than, not as many as. */
-	EXPECT_EQ(&self->rows[2], lengths__suggest(self->rows, nr, 1000));
-	EXPECT_EQ(&self->rows[3], lengths__suggest(self->rows, nr, 100));
-	EXPECT_EQ(&self->rows[6], lengths__suggest(self->rows, nr, 0.1));
-	EXPECT_EQ(NULL, lengths__suggest(self->rows, nr, 0));
+	EXPECT_EQ(&self->rows[2], duration_hist__suggest(self->rows, nr, 1000));
+	EXPECT_EQ(&self->rows[3], duration_hist__suggest(self->rows, nr, 100));
+	EXPECT_EQ(&self->rows[6], duration_hist__suggest(self->rows, nr, 0.1));
+	EXPECT_EQ(NULL, duration_hist__suggest(self->rows, nr, 0));
 }
 
 static const char golden_states[] =
@@ -145,7 +146,7 @@ TEST_F(lengths, the_tables_and_the_advice_are_as_people_read_them)
 	char golden[4096];
 
 	snprintf(golden, sizeof(golden), "%s%s%s", golden_states, golden_thresholds, golden_advice);
-	ASSERT_EQ(0, lengths__print(&self->lengths, false, self->out));
+	ASSERT_EQ(0, duration_hist__print(&self->lengths, false, self->out));
 	EXPECT_STREQ(golden, self->text);
 }
 
@@ -154,17 +155,17 @@ TEST_F(lengths, quiet_prints_the_tables_only)
 	char golden[4096];
 
 	snprintf(golden, sizeof(golden), "%s%s", golden_states, golden_thresholds);
-	ASSERT_EQ(0, lengths__print(&self->lengths, true, self->out));
+	ASSERT_EQ(0, duration_hist__print(&self->lengths, true, self->out));
 	EXPECT_STREQ(golden, self->text);
 }
 
 TEST_F(lengths, small_gaps_are_shown_and_one_advice_is_given_once)
 {
-	struct lengths lengths = { .duration_ns = NSEC_PER_SEC };
+	struct duration_hist lengths = { .duration_ns = NSEC_PER_SEC };
 
 	put(&lengths, 0, 'R', 500, 3);
 	put(&lengths, 0, 'R', 5 * NSEC_PER_USEC, 1);
-	ASSERT_EQ(0, lengths__print(&lengths, false, self->out));
+	ASSERT_EQ(0, duration_hist__print(&lengths, false, self->out));
 	EXPECT_NE(NULL, strstr(self->text,
 			       "state R, ready to run: 4 blocks, 6.500 us\n"
 			       "          length        blocks                         time\n"
@@ -179,11 +180,11 @@ TEST_F(lengths, small_gaps_are_shown_and_one_advice_is_given_once)
 
 TEST_F(lengths, one_is_no_plural)
 {
-	struct lengths lengths = { .duration_ns = NSEC_PER_SEC };
+	struct duration_hist lengths = { .duration_ns = NSEC_PER_SEC };
 
 	put(&lengths, 2, 'D', 5, 1);
-	lengths__add_blocked(&lengths, 5, false);
-	ASSERT_EQ(0, lengths__print(&lengths, true, self->out));
+	duration_hist__add_blocked(&lengths, 5, false);
+	ASSERT_EQ(0, duration_hist__print(&lengths, true, self->out));
 	EXPECT_NE(NULL, strstr(self->text, "1 block ended within"));
 	EXPECT_NE(NULL, strstr(self->text, "uninterruptible: 1 block, 5 ns\n"));
 	EXPECT_NE(NULL, strstr(self->text, "at the end: 1 thread, 5 ns\n"));
@@ -191,19 +192,19 @@ TEST_F(lengths, one_is_no_plural)
 
 TEST_F(lengths, without_a_block_there_is_no_table)
 {
-	struct lengths lengths = { .duration_ns = NSEC_PER_SEC };
+	struct duration_hist lengths = { .duration_ns = NSEC_PER_SEC };
 
-	ASSERT_EQ(0, lengths__print(&lengths, false, self->out));
+	ASSERT_EQ(0, duration_hist__print(&lengths, false, self->out));
 	EXPECT_STREQ("0 blocks ended within 1.000 s: 0 ns off the CPU\n", self->text);
 }
 
 TEST_F(lengths, a_watch_of_no_length_divides_by_nothing)
 {
-	struct lengths lengths = { 0 };
+	struct duration_hist lengths = { 0 };
 
 	put(&lengths, 1, 'S', 5, 1);
-	ASSERT_EQ(0, lengths__print(&lengths, false, self->out));
-	ASSERT_EQ(0, lengths__print_json(&lengths, self->out));
+	ASSERT_EQ(0, duration_hist__print(&lengths, false, self->out));
+	ASSERT_EQ(0, duration_hist__print_json(&lengths, self->out));
 	EXPECT_EQ(NULL, strstr(self->text, "inf"));
 	EXPECT_EQ(NULL, strstr(self->text, "nan"));
 }
@@ -217,7 +218,7 @@ TEST_F(lengths, large_numbers_stay_in_80_columns)
 	put(&self->lengths, 1, 'S', 250 * NSEC_PER_SEC, 1000);
 	put(&self->lengths, 2, 'D', 63 * NSEC_PER_MSEC, 9999999);
 	put(&self->lengths, 8, '?', 200 * NSEC_PER_MSEC, 999999);
-	ASSERT_EQ(0, lengths__print(&self->lengths, false, self->out));
+	ASSERT_EQ(0, duration_hist__print(&self->lengths, false, self->out));
 	for (const char *line = self->text; *line; line += width + 1) {
 		width = strcspn(line, "\n");
 		widest = width > widest ? width : widest;
@@ -228,7 +229,7 @@ TEST_F(lengths, large_numbers_stay_in_80_columns)
 
 TEST_F(lengths, json_has_what_the_tables_have)
 {
-	ASSERT_EQ(0, lengths__print_json(&self->lengths, self->out));
+	ASSERT_EQ(0, duration_hist__print_json(&self->lengths, self->out));
 	EXPECT_EQ(&self->text[0],
 		  strstr(self->text, "{\"duration_ns\": 10000000000, \"lost\": 0,\n"));
 	EXPECT_NE(NULL, strstr(self->text, "{\"state\": \"D\", \"blocks\": 96, \"ns\": 28800000, "
@@ -245,7 +246,7 @@ TEST_F(lengths, json_has_what_the_tables_have)
 TEST_F(lengths, the_last_bucket_has_no_end_in_json)
 {
 	put(&self->lengths, 1, 'S', 2000 * NSEC_PER_SEC, 1);
-	ASSERT_EQ(0, lengths__print_json(&self->lengths, self->out));
+	ASSERT_EQ(0, duration_hist__print_json(&self->lengths, self->out));
 	EXPECT_NE(NULL, strstr(self->text, "{\"from_ns\": 1000000000000, \"blocks\": 1, "));
 }
 
@@ -254,9 +255,9 @@ TEST_F(lengths, a_full_disk_is_an_error)
 	FILE *full = fopen("/dev/full", "w");
 
 	ASSERT_NE(NULL, full);
-	EXPECT_EQ(-ENOSPC, lengths__print(&self->lengths, false, full));
+	EXPECT_EQ(-ENOSPC, duration_hist__print(&self->lengths, false, full));
 	clearerr(full);
-	EXPECT_EQ(-ENOSPC, lengths__print_json(&self->lengths, full));
+	EXPECT_EQ(-ENOSPC, duration_hist__print_json(&self->lengths, full));
 	fclose(full);
 }
 

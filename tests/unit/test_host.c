@@ -28,18 +28,18 @@ TEST(a_value_of_proc_status_is_found_by_its_whole_key)
 {
 	const char *status = "Name:\tx\nNoNewPrivs:\t0\nSeccomp_filters:\t3\nSeccomp:\t2\n";
 
-	EXPECT_EQ(2, rights__status_value(status, "Seccomp"));
-	EXPECT_EQ(3, rights__status_value(status, "Seccomp_filters"));
-	EXPECT_EQ(0, rights__status_value(status, "NoNewPrivs"));
-	EXPECT_EQ(-1, rights__status_value(status, "Priv"));
-	EXPECT_EQ(-1, rights__status_value("", "Seccomp"));
+	EXPECT_EQ(2, capabilities__status_value(status, "Seccomp"));
+	EXPECT_EQ(3, capabilities__status_value(status, "Seccomp_filters"));
+	EXPECT_EQ(0, capabilities__status_value(status, "NoNewPrivs"));
+	EXPECT_EQ(-1, capabilities__status_value(status, "Priv"));
+	EXPECT_EQ(-1, capabilities__status_value("", "Seccomp"));
 }
 
 TEST(every_right_has_a_name_and_says_what_it_buys)
 {
-	for (int i = 0; i < RIGHT_MAX; i++) {
-		EXPECT_EQ(0, strncmp("CAP_", right__name((enum right)i), 4));
-		EXPECT_NE('\0', *right__buys((enum right)i));
+	for (int i = 0; i < CAPABILITY_MAX; i++) {
+		EXPECT_EQ(0, strncmp("CAP_", capability__name((enum capability)i), 4));
+		EXPECT_NE('\0', *capability__buys((enum capability)i));
 	}
 }
 

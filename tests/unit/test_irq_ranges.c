@@ -8,22 +8,22 @@
 #include "common/listing.h"
 
 /* Settles from symbols with this text; NULL: from none. */
-static struct wire_waker settle(const char *text)
+static struct wire_irq_ranges settle(const char *text)
 {
-	struct wire_waker waker = { .interrupt_start = 1, .bh_end = 1 };
+	struct wire_irq_ranges waker = { .interrupt_start = 1, .bh_end = 1 };
 	int err = 0;
 	struct kallsyms *kallsyms = text ? listing__read(text, &err) : NULL;
 
 	if (err)
 		abort();
-	waker__settle(&waker, kallsyms);
+	irq_ranges__read(&waker, kallsyms);
 	kallsyms__delete(kallsyms);
 	return waker;
 }
 
 TEST(on_x86_exceptions_are_no_interrupts)
 {
-	struct wire_waker waker = settle("0000000000001000 T __irqentry_text_start\n"
+	struct wire_irq_ranges waker = settle("0000000000001000 T __irqentry_text_start\n"
 					 "0000000000001100 T asm_exc_page_fault\n"
 					 "0000000000001200 T asm_common_interrupt\n"
 					 "0000000000001300 T asm_sysvec_apic_timer_interrupt\n"
@@ -39,7 +39,7 @@ TEST(on_x86_exceptions_are_no_interrupts)
 
 TEST(elsewhere_the_whole_section_is_meant)
 {
-	struct wire_waker waker = settle("0000000000001000 T __irqentry_text_start\n"
+	struct wire_irq_ranges waker = settle("0000000000001000 T __irqentry_text_start\n"
 					 "0000000000001100 T gic_handle_irq\n"
 					 "0000000000001400 T __irqentry_text_end\n");
 
@@ -59,7 +59,7 @@ TEST(what_is_not_known_is_nowhere)
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct wire_waker waker = settle(texts[i]);
+		struct wire_irq_ranges waker = settle(texts[i]);
 
 		EXPECT_EQ(0, waker.interrupt_start);
 		EXPECT_EQ(0, waker.interrupt_end);

@@ -21,21 +21,21 @@ struct given {
 	size_t nr;
 };
 
-FIXTURE(leaders)
+FIXTURE(leader_exits)
 {
-	struct leaders leaders;
+	struct leader_exits leader_exits;
 	struct given given;
 };
 
-FIXTURE_SETUP(leaders)
+FIXTURE_SETUP(leader_exits)
 {
-	ASSERT_EQ(0, leaders__add(&self->leaders, PID, PID));
-	ASSERT_EQ(0, leaders__add(&self->leaders, PID, PID + 1));
+	ASSERT_EQ(0, leader_exits__add(&self->leader_exits, PID, PID));
+	ASSERT_EQ(0, leader_exits__add(&self->leader_exits, PID, PID + 1));
 }
 
-FIXTURE_TEARDOWN(leaders)
+FIXTURE_TEARDOWN(leader_exits)
 {
-	leaders__free(&self->leaders);
+	leader_exits__free(&self->leader_exits);
 }
 
 static int take(void *ctx, const void *event, size_t size, uint64_t time)
@@ -49,7 +49,7 @@ static int take(void *ctx, const void *event, size_t size, uint64_t time)
 	return 0;
 }
 
-static int tell(struct leaders *leaders, struct given *given, uint32_t type, uint32_t tid,
+static int tell(struct leader_exits *leader_exits, struct given *given, uint32_t type, uint32_t tid,
 		uint64_t time)
 {
 	struct record record = {
@@ -58,10 +58,10 @@ static int tell(struct leaders *leaders, struct given *given, uint32_t type, uin
 		.id = { .pid = PID, .tid = tid, .time = time, .cpu = 1, .id = 77 },
 	};
 
-	return leaders__follow(leaders, &record, sizeof(record), time, take, given);
+	return leader_exits__follow(leader_exits, &record, sizeof(record), time, take, given);
 }
 
-static int exec(struct leaders *leaders, struct given *given, uint64_t time)
+static int exec(struct leader_exits *leader_exits, struct given *given, uint64_t time)
 {
 	struct layout_comm comm = {
 		.header = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) },
@@ -69,17 +69,17 @@ static int exec(struct leaders *leaders, struct given *given, uint64_t time)
 		.tid = PID,
 	};
 
-	return leaders__follow(leaders, &comm, sizeof(comm), time, take, given);
+	return leader_exits__follow(leader_exits, &comm, sizeof(comm), time, take, given);
 }
 
-TEST_F(leaders, one_that_ends_before_another_comes_behind_the_last)
+TEST_F(leader_exits, one_that_ends_before_another_comes_behind_the_last)
 {
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 100));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 100));
 	EXPECT_EQ(0, self->given.nr);
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_FORK, PID + 2, 110));
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID + 1, 120));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_FORK, PID + 2, 110));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID + 1, 120));
 	EXPECT_EQ(2, self->given.nr);
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID + 2, 130));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID + 2, 130));
 	ASSERT_EQ(4, self->given.nr);
 	EXPECT_EQ(PID + 2, self->given.records[2].task.tid);
 	EXPECT_EQ(PID, self->given.records[3].task.tid);
@@ -89,43 +89,43 @@ TEST_F(leaders, one_that_ends_before_another_comes_behind_the_last)
 	EXPECT_EQ(77, self->given.records[3].id.id);
 }
 
-TEST_F(leaders, one_that_ends_last_is_handed_on_at_once)
+TEST_F(leader_exits, one_that_ends_last_is_handed_on_at_once)
 {
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID + 1, 100));
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 110));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID + 1, 100));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 110));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(110, self->given.records[1].task.time);
 }
 
-TEST_F(leaders, an_exec_by_another_thread_is_no_end_but_the_end_after_it_is)
+TEST_F(leader_exits, an_exec_by_another_thread_is_no_end_but_the_end_after_it_is)
 {
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 100));
-	ASSERT_EQ(0, exec(&self->leaders, &self->given, 110));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 100));
+	ASSERT_EQ(0, exec(&self->leader_exits, &self->given, 110));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(PERF_RECORD_COMM, self->given.records[0].task.header.type);
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 120));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 120));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(120, self->given.records[1].task.time);
 }
 
-TEST_F(leaders, a_new_process_of_the_same_id_owes_nothing_to_the_one_before)
+TEST_F(leader_exits, a_new_process_of_the_same_id_owes_nothing_to_the_one_before)
 {
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 100));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 100));
 	/* The end of the other thread was lost. */
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_FORK, PID, 110));
-	ASSERT_EQ(0, tell(&self->leaders, &self->given, PERF_RECORD_EXIT, PID, 120));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_FORK, PID, 110));
+	ASSERT_EQ(0, tell(&self->leader_exits, &self->given, PERF_RECORD_EXIT, PID, 120));
 	ASSERT_EQ(2, self->given.nr);
 	EXPECT_EQ(PERF_RECORD_FORK, self->given.records[0].task.header.type);
 	EXPECT_EQ(120, self->given.records[1].task.time);
 }
 
-TEST_F(leaders, one_whose_process_nobody_told_of_is_handed_on_at_once)
+TEST_F(leader_exits, one_whose_process_nobody_told_of_is_handed_on_at_once)
 {
-	struct leaders none = { 0 };
+	struct leader_exits none = { 0 };
 
 	ASSERT_EQ(0, tell(&none, &self->given, PERF_RECORD_EXIT, PID, 100));
 	EXPECT_EQ(1, self->given.nr);
-	leaders__free(&none);
+	leader_exits__free(&none);
 }
 
 TEST_HARNESS_MAIN

@@ -373,8 +373,8 @@ TEST_F(kernel, error_of_the_callback_is_passed_on)
 
 TEST_F(kernel, of_this_machine_is_told_or_hidden)
 {
-	struct kernel kernel = { 0 };
-	int err = kernel__bounds(&kernel, &self->bounds);
+	struct ksyms_cache kernel = { 0 };
+	int err = ksyms_cache__bounds(&kernel, &self->bounds);
 
 	if (err == -EPERM)
 		SKIP(return, "kernel addresses are hidden (kernel.kptr_restrict)");
@@ -386,16 +386,16 @@ TEST_F(kernel, of_this_machine_is_told_or_hidden)
 TEST(kernel_symbols_outlive_no_drop_but_the_bounds_do)
 {
 	struct kallsyms_bounds first, second;
-	struct kernel kernel = { 0 };
+	struct ksyms_cache kernel = { 0 };
 
-	if (!kernel__symbols(&kernel))
+	if (!ksyms_cache__symbols(&kernel))
 		SKIP(return, "kernel addresses are hidden (kernel.kptr_restrict)");
-	ASSERT_EQ(0, kernel__bounds(&kernel, &first));
+	ASSERT_EQ(0, ksyms_cache__bounds(&kernel, &first));
 	EXPECT_NE(0, first.text | first.stext);
-	EXPECT_EQ(kernel.kallsyms, kernel__symbols(&kernel));
-	kernel__drop(&kernel);
+	EXPECT_EQ(kernel.kallsyms, ksyms_cache__symbols(&kernel));
+	ksyms_cache__drop(&kernel);
 	EXPECT_EQ(NULL, kernel.kallsyms);
-	ASSERT_EQ(0, kernel__bounds(&kernel, &second));
+	ASSERT_EQ(0, ksyms_cache__bounds(&kernel, &second));
 	EXPECT_EQ(0, memcmp(&first, &second, sizeof(first)));
 	EXPECT_EQ(NULL, kernel.kallsyms);
 }

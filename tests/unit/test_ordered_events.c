@@ -26,69 +26,69 @@ static int take(void *ctx, const void *event, size_t size)
 
 TEST(records_come_out_in_the_order_of_their_times)
 {
-	struct queue queue = { 0 };
+	struct ordered_events ordered_events = { 0 };
 	struct given given = { .nr = 0 };
 
-	ASSERT_EQ(0, queue__add(&queue, "c", 2, 30));
-	ASSERT_EQ(0, queue__add(&queue, "a", 2, 10));
-	ASSERT_EQ(0, queue__add(&queue, "b", 2, 20));
-	ASSERT_EQ(0, queue__give(&queue, UINT64_MAX, take, &given));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "c", 2, 30));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "a", 2, 10));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "b", 2, 20));
+	ASSERT_EQ(0, ordered_events__give(&ordered_events, UINT64_MAX, take, &given));
 	EXPECT_STREQ("abc", given.text);
 	EXPECT_EQ(2, given.last_size);
-	queue__free(&queue);
+	ordered_events__free(&ordered_events);
 }
 
 TEST(records_of_one_time_keep_their_order)
 {
-	struct queue queue = { 0 };
+	struct ordered_events ordered_events = { 0 };
 	struct given given = { .nr = 0 };
 	char text[] = "abcdefghijklmnopqrstuvwxyz";
 
 	for (size_t i = 0; i < 26; i++)
-		ASSERT_EQ(0, queue__add(&queue, text + i, 1, 5));
-	ASSERT_EQ(0, queue__give(&queue, 6, take, &given));
+		ASSERT_EQ(0, ordered_events__add(&ordered_events, text + i, 1, 5));
+	ASSERT_EQ(0, ordered_events__give(&ordered_events, 6, take, &given));
 	EXPECT_STREQ(text, given.text);
-	queue__free(&queue);
+	ordered_events__free(&ordered_events);
 }
 
 TEST(what_is_too_young_stays_for_the_next_pass)
 {
-	struct queue queue = { 0 };
+	struct ordered_events ordered_events = { 0 };
 	struct given given = { .nr = 0 };
 
-	ASSERT_EQ(0, queue__add(&queue, "c", 2, 20));
-	ASSERT_EQ(0, queue__add(&queue, "a", 2, 10));
-	ASSERT_EQ(0, queue__give(&queue, 20, take, &given));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "c", 2, 20));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "a", 2, 10));
+	ASSERT_EQ(0, ordered_events__give(&ordered_events, 20, take, &given));
 	EXPECT_STREQ("a", given.text);
-	ASSERT_EQ(0, queue__add(&queue, "b", 2, 15));
-	ASSERT_EQ(0, queue__give(&queue, 21, take, &given));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "b", 2, 15));
+	ASSERT_EQ(0, ordered_events__give(&ordered_events, 21, take, &given));
 	EXPECT_STREQ("abc", given.text);
-	ASSERT_EQ(0, queue__give(&queue, UINT64_MAX, take, &given));
+	ASSERT_EQ(0, ordered_events__give(&ordered_events, UINT64_MAX, take, &given));
 	EXPECT_EQ(3, given.nr);
-	queue__free(&queue);
+	ordered_events__free(&ordered_events);
 }
 
 TEST(an_error_of_the_taker_is_passed_on_and_the_rest_kept)
 {
-	struct queue queue = { 0 };
+	struct ordered_events ordered_events = { 0 };
 	struct given given = { .result = -EPIPE };
 
-	ASSERT_EQ(0, queue__add(&queue, "a", 2, 10));
-	ASSERT_EQ(0, queue__add(&queue, "b", 2, 20));
-	EXPECT_EQ(-EPIPE, queue__give(&queue, UINT64_MAX, take, &given));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "a", 2, 10));
+	ASSERT_EQ(0, ordered_events__add(&ordered_events, "b", 2, 20));
+	EXPECT_EQ(-EPIPE, ordered_events__give(&ordered_events, UINT64_MAX, take, &given));
 	EXPECT_STREQ("a", given.text);
 	given.result = 0;
-	EXPECT_EQ(0, queue__give(&queue, UINT64_MAX, take, &given));
+	EXPECT_EQ(0, ordered_events__give(&ordered_events, UINT64_MAX, take, &given));
 	EXPECT_STREQ("ab", given.text);
-	queue__free(&queue);
+	ordered_events__free(&ordered_events);
 }
 
 TEST(nothing_in_nothing_out)
 {
-	struct queue queue = { 0 };
+	struct ordered_events ordered_events = { 0 };
 
-	EXPECT_EQ(0, queue__give(&queue, UINT64_MAX, take, NULL));
-	queue__free(&queue);
+	EXPECT_EQ(0, ordered_events__give(&ordered_events, UINT64_MAX, take, NULL));
+	ordered_events__free(&ordered_events);
 }
 
 TEST_HARNESS_MAIN

@@ -124,18 +124,18 @@ TEST(a_wrong_ring_size_is_refused)
 
 TEST(a_capture_way_is_known_by_its_name_and_no_other)
 {
-	enum capture_way way = CAPTURE_WAY_MAX;
+	enum attach_hook hook = ATTACH_HOOK_MAX;
 
-	EXPECT_EQ(0, parse__capture_way("auto", &way));
-	EXPECT_EQ(CAPTURE_WAY_AUTO, way);
-	EXPECT_EQ(0, parse__capture_way("switch-in", &way));
-	EXPECT_EQ(CAPTURE_WAY_SWITCH_IN, way);
-	EXPECT_EQ(0, parse__capture_way("switch-out", &way));
-	EXPECT_EQ(CAPTURE_WAY_SWITCH_OUT, way);
-	EXPECT_EQ(-EINVAL, parse__capture_way("", &way));
-	EXPECT_EQ(-EINVAL, parse__capture_way("switch", &way));
-	EXPECT_EQ(-EINVAL, parse__capture_way("switch-outs", &way));
-	EXPECT_EQ(CAPTURE_WAY_SWITCH_OUT, way);
+	EXPECT_EQ(0, parse__attach_hook("auto", &hook));
+	EXPECT_EQ(ATTACH_HOOK_AUTO, hook);
+	EXPECT_EQ(0, parse__attach_hook("switch-in", &hook));
+	EXPECT_EQ(ATTACH_HOOK_SWITCH_IN, hook);
+	EXPECT_EQ(0, parse__attach_hook("switch-out", &hook));
+	EXPECT_EQ(ATTACH_HOOK_SWITCH_OUT, hook);
+	EXPECT_EQ(-EINVAL, parse__attach_hook("", &hook));
+	EXPECT_EQ(-EINVAL, parse__attach_hook("switch", &hook));
+	EXPECT_EQ(-EINVAL, parse__attach_hook("switch-outs", &hook));
+	EXPECT_EQ(ATTACH_HOOK_SWITCH_OUT, hook);
 }
 
 TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)

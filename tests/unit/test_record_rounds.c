@@ -19,7 +19,7 @@ FIXTURE(rounds)
 FIXTURE_SETUP(rounds)
 {
 	static const char *const argv[] = { "denet-record" };
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
+	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
 	struct writer_options options = { .argc = 1, .argv = argv, .version = "0" };
 	int err;
 
@@ -28,10 +28,10 @@ FIXTURE_SETUP(rounds)
 	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
 	options.path = self->path;
 	memset(&self->sink, 0, sizeof(self->sink));
-	ASSERT_EQ(0, sink__init(&self->sink, &self->capture, CHAINS_FP));
+	ASSERT_EQ(0, sink__init(&self->sink, &self->capture, CALLCHAIN_FP));
 	self->sink.writer = writer__new(&options, &err);
 	ASSERT_NE(NULL, self->sink.writer);
-	ASSERT_EQ(0, chains__map(&self->sink.chains, 42, &map));
+	ASSERT_EQ(0, callchain__map(&self->sink.callchain, 42, &map));
 }
 
 FIXTURE_TEARDOWN(rounds)
@@ -88,7 +88,7 @@ TEST_F(rounds, no_round_ends_while_a_sample_is_out_that_is_older_than_the_last_o
 	ASSERT_EQ(0, writer__flush(self->sink.writer));
 	read_records(self->path, records, sizeof(records));
 	EXPECT_STREQ("SRSSRR", records);
-	EXPECT_EQ(1, self->sink.chains.stats.cut);
+	EXPECT_EQ(1, self->sink.callchain.stats.cut);
 }
 
 TEST_HARNESS_MAIN

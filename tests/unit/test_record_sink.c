@@ -29,7 +29,7 @@ FIXTURE_SETUP(sink)
 	self->sink = (struct sink){ .writer = writer__new(&options, &err) };
 	self->record = (struct buffer){ 0 };
 	ASSERT_NE(NULL, self->sink.writer);
-	ASSERT_EQ(0, sink__init(&self->sink, &self->out, CHAINS_FP));
+	ASSERT_EQ(0, sink__init(&self->sink, &self->out, CALLCHAIN_FP));
 }
 
 FIXTURE_TEARDOWN(sink)

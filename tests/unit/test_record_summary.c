@@ -123,7 +123,7 @@ TEST(last_line_tells_how_many_stacks_have_frame_pointers_after_all)
 		.stats = { .direct = { .count = 9 }, .lost_copies = 50, .without_copy = 2 },
 		.samples = 9,
 		.copies = true,
-		.chains = { .unwound = 4, .truncated = 1, .fell_back = 2 },
+		.callchain = { .unwound = 4, .truncated = 1, .fell_back = 2 },
 		.path = "-",
 	};
 	char line[512];

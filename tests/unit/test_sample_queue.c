@@ -18,11 +18,11 @@ TEST(a_sample_outlives_all_that_it_pointed_to)
 				 .user = { user, 2, false },
 				 .reason = &reason, .copy = &copy };
 	const struct sample *own;
-	struct held held = { 0 };
+	struct sample_queue held = { 0 };
 
 	memcpy(kernel, kernel_ips, sizeof(kernel));
 	memcpy(user, user_ips, sizeof(user));
-	ASSERT_EQ(0, held__add(&held, &sample));
+	ASSERT_EQ(0, sample_queue__add(&held, &sample));
 	memset(kernel, 0xff, sizeof(kernel));
 	memset(user, 0xff, sizeof(user));
 	memset(regs, 0xff, sizeof(regs));
@@ -30,7 +30,7 @@ TEST(a_sample_outlives_all_that_it_pointed_to)
 	memset(&reason, 0xff, sizeof(reason));
 	memset(&copy, 0xff, sizeof(copy));
 	memset(&sample, 0xff, sizeof(sample));
-	own = held__first(&held);
+	own = sample_queue__first(&held);
 	ASSERT_NE(NULL, own);
 	EXPECT_EQ(9, own->time);
 	EXPECT_TRUE(own->kernel.truncated);
@@ -45,34 +45,34 @@ TEST(a_sample_outlives_all_that_it_pointed_to)
 	EXPECT_EQ(88, own->copy->regs[16]);
 	ASSERT_EQ(sizeof("the stack"), own->copy->nr);
 	EXPECT_STREQ("the stack", own->copy->bytes);
-	held__free(&held);
+	sample_queue__free(&held);
 }
 
 TEST(the_first_one_in_is_the_first_one_out_and_bytes_are_counted)
 {
-	struct held held = { 0 };
+	struct sample_queue held = { 0 };
 
-	EXPECT_EQ(NULL, held__first(&held));
-	held__drop(&held);
+	EXPECT_EQ(NULL, sample_queue__first(&held));
+	sample_queue__drop(&held);
 	for (uint64_t round = 0; round < 2; round++) {
 		for (uint64_t i = 0; i < 5; i++) {
 			struct sample sample = { .time = i };
 
-			ASSERT_EQ(0, held__add(&held, &sample));
+			ASSERT_EQ(0, sample_queue__add(&held, &sample));
 		}
 		EXPECT_EQ(5, held.nr);
 		EXPECT_LE(5 * sizeof(struct sample), held.bytes);
 		for (uint64_t i = 0; i < 5; i++) {
-			ASSERT_NE(NULL, held__first(&held));
-			EXPECT_EQ(i, held__first(&held)->time);
-			EXPECT_EQ(NULL, held__first(&held)->copy);
-			EXPECT_EQ(NULL, held__first(&held)->reason);
-			held__drop(&held);
+			ASSERT_NE(NULL, sample_queue__first(&held));
+			EXPECT_EQ(i, sample_queue__first(&held)->time);
+			EXPECT_EQ(NULL, sample_queue__first(&held)->copy);
+			EXPECT_EQ(NULL, sample_queue__first(&held)->reason);
+			sample_queue__drop(&held);
 		}
 		EXPECT_EQ(0, held.nr);
 		EXPECT_EQ(0, held.bytes);
 	}
-	held__free(&held);
+	sample_queue__free(&held);
 }
 
 TEST_HARNESS_MAIN

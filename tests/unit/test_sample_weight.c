@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "capture/capture.h"
 
-_Static_assert(CAPTURE_MAX_PERIOD_NS == DRAW_MAX_PERIOD_NS, "one limit with two names");
+_Static_assert(CAPTURE_MAX_PERIOD_NS == SAMPLE_WEIGHT_MAX_PERIOD_NS, "one limit with two names");
 
 /* A stack whose blocks are all of one length. */
 struct stack {
@@ -34,7 +34,7 @@ static struct estimate sample(const struct stack *stack, __u64 *state, uint64_t 
 	struct estimate estimate = { 0 };
 
 	for (unsigned int i = 0; i < stack->blocks; i++) {
-		uint64_t weight = draw__weight(state, stack->ns, period);
+		uint64_t weight = sample_weight__of(state, stack->ns, period);
 
 		estimate.sum += (double)weight;
 		estimate.drawn += weight != 0;
@@ -62,7 +62,7 @@ struct trials {
 static struct trials try(const struct stack *stack, uint64_t period, uint64_t seed)
 {
 	double truth = (double)stack->ns * stack->blocks;
-	__u64 state = draw__seed(seed, 0);
+	__u64 state = sample_weight__seed(seed, 0);
 	struct trials trials = { 0 };
 
 	for (int i = 0; i < TRIALS; i++) {
@@ -115,22 +115,23 @@ TEST(the_error_shrinks_with_the_root_of_the_period)
 
 TEST(a_block_as_long_as_the_period_always_comes_with_its_own_length)
 {
-	__u64 state = draw__seed(0, 0);
+	__u64 state = sample_weight__seed(0, 0);
 
 	for (int i = 0; i < 1000; i++) {
-		EXPECT_EQ(1000, draw__weight(&state, 1000, 1000));
-		EXPECT_EQ(999999, draw__weight(&state, 999999, 1000));
-		EXPECT_EQ(DRAW_MAX_PERIOD_NS,
-			  draw__weight(&state, DRAW_MAX_PERIOD_NS, DRAW_MAX_PERIOD_NS));
-		EXPECT_EQ(0, draw__weight(&state, 0, 1000));
+		EXPECT_EQ(1000, sample_weight__of(&state, 1000, 1000));
+		EXPECT_EQ(999999, sample_weight__of(&state, 999999, 1000));
+		EXPECT_EQ(SAMPLE_WEIGHT_MAX_PERIOD_NS,
+			  sample_weight__of(&state, SAMPLE_WEIGHT_MAX_PERIOD_NS,
+					    SAMPLE_WEIGHT_MAX_PERIOD_NS));
+		EXPECT_EQ(0, sample_weight__of(&state, 0, 1000));
 	}
 }
 
 TEST(the_greatest_period_does_not_overflow)
 {
-	const struct stack stack = { DRAW_MAX_PERIOD_NS / 2, 10000 };
-	__u64 state = draw__seed(3, 1);
-	struct estimate estimate = sample(&stack, &state, DRAW_MAX_PERIOD_NS);
+	const struct stack stack = { SAMPLE_WEIGHT_MAX_PERIOD_NS / 2, 10000 };
+	__u64 state = sample_weight__seed(3, 1);
+	struct estimate estimate = sample(&stack, &state, SAMPLE_WEIGHT_MAX_PERIOD_NS);
 
 	EXPECT_LT(4800, estimate.drawn);
 	EXPECT_GT(5200, estimate.drawn);
@@ -138,12 +139,12 @@ TEST(the_greatest_period_does_not_overflow)
 
 TEST(cpus_do_not_draw_the_same)
 {
-	__u64 a = draw__seed(42, 0), b = draw__seed(42, 1);
+	__u64 a = sample_weight__seed(42, 0), b = sample_weight__seed(42, 1);
 	int same = 0;
 
 	EXPECT_NE(0, a);
 	for (int i = 0; i < 1000; i++)
-		same += draw__random(&a) >> 31 == draw__random(&b) >> 31;
+		same += sample_weight__random(&a) >> 31 == sample_weight__random(&b) >> 31;
 	EXPECT_LT(420, same);
 	EXPECT_GT(580, same);
 }

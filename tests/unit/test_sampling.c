@@ -140,7 +140,7 @@ TEST(a_surge_is_looked_at_at_once_and_what_the_budget_allows_is_not)
 }
 
 /* A recording that goes on. */
-struct run {
+struct test_capture {
 	uint64_t now;
 	struct sampling_counts counts;
 };
@@ -149,7 +149,8 @@ struct run {
  * The samples of a load in some milliseconds, looked at when it is due, at the earliest after each
  * one. Parts of samples are carried on.
  */
-static uint64_t run_ms(struct sampling *sampling, struct run *run, uint64_t ms, struct load load)
+static uint64_t run_ms(struct sampling *sampling, struct test_capture *run, uint64_t ms,
+		       struct load load)
 {
 	struct sampling_counts *counts = &run->counts;
 	uint64_t first = counts->below + counts->above, end = run->now + ms * NSEC_PER_MSEC;
@@ -183,10 +184,10 @@ TEST(a_storm_is_in_the_budget_from_its_first_second_on)
 	const struct load storm = { 64 * NSEC_PER_USEC, 1000000 };
 	const uint32_t budgets[] = { 100, 1000 };
 	struct sampling sampling;
-	struct run run;
+	struct test_capture run;
 
 	for (size_t i = 0; i < 2; i++) {
-		run = (struct run){ .now = 5 * NSEC_PER_SEC };
+		run = (struct test_capture){ .now = 5 * NSEC_PER_SEC };
 		sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, budgets[i], run.now);
 		sampling__expect(&sampling, 64);
 		/* The recording begins a while later. */
@@ -201,7 +202,7 @@ TEST(who_starts_a_storm_alone_or_later_exceeds_the_budget_but_for_a_moment)
 {
 	const struct load storm = { 64 * NSEC_PER_USEC, 1000000 }, calm = { NSEC_PER_MSEC, 3 };
 	struct sampling sampling;
-	struct run run = { 0 };
+	struct test_capture run = { 0 };
 
 	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 1000, run.now);
 	sampling__expect(&sampling, 1);
@@ -218,7 +219,7 @@ TEST(few_blocks_of_many_threads_are_fine_within_a_second)
 {
 	const struct load calm = { 100 * NSEC_PER_USEC, 2000 };
 	struct sampling sampling;
-	struct run run = { 0 };
+	struct test_capture run = { 0 };
 	uint64_t period;
 
 	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 1000, run.now);
@@ -235,7 +236,7 @@ TEST(blocks_above_the_threshold_alone_are_found_to_exceed_the_budget_between_its
 {
 	const struct load naps = { 3 * NSEC_PER_MSEC, 2500 };
 	struct sampling sampling;
-	struct run run = { 0 };
+	struct test_capture run = { 0 };
 
 	sampling__init(&sampling, 0, NSEC_PER_MSEC, 100, run.now);
 	sampling__expect(&sampling, 8);

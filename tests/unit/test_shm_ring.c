@@ -9,163 +9,163 @@
 
 #define SIZE 4096
 
-FIXTURE(exchange)
+FIXTURE(shm_ring)
 {
-	struct exchange *exchange;
+	struct shm_ring *shm_ring;
 };
 
-FIXTURE_SETUP(exchange)
+FIXTURE_SETUP(shm_ring)
 {
-	self->exchange = exchange__new(SIZE);
-	ASSERT_NE(NULL, self->exchange);
-	exchange__before_child(self->exchange);
+	self->shm_ring = shm_ring__new(SIZE);
+	ASSERT_NE(NULL, self->shm_ring);
+	shm_ring__before_child(self->shm_ring);
 }
 
-FIXTURE_TEARDOWN(exchange)
+FIXTURE_TEARDOWN(shm_ring)
 {
-	exchange__delete(self->exchange);
+	shm_ring__delete(self->shm_ring);
 }
 
-static bool put(struct exchange *exchange, uint64_t number, size_t bytes, size_t reserve)
+static bool put(struct shm_ring *shm_ring, uint64_t number, size_t bytes, size_t reserve)
 {
-	struct exchange_entry *entry = exchange__room(exchange, EXCHANGE_SAMPLE, bytes, reserve);
+	struct shm_ring_entry *entry = shm_ring__room(shm_ring, SHM_RING_SAMPLE, bytes, reserve);
 
 	if (!entry)
 		return false;
 	entry->data[0] = number;
-	exchange__push(exchange);
+	shm_ring__push(shm_ring);
 	return true;
 }
 
 /* The child's next entry that is no filler, done; UINT64_MAX: there is none. */
-static uint64_t serve(struct exchange *exchange)
+static uint64_t serve(struct shm_ring *shm_ring)
 {
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 	uint64_t number = UINT64_MAX;
 	bool fresh;
 
-	while (number == UINT64_MAX && (entry = exchange__next(exchange, &fresh))) {
-		if (entry->kind != EXCHANGE_SKIP)
+	while (number == UINT64_MAX && (entry = shm_ring__next(shm_ring, &fresh))) {
+		if (entry->kind != SHM_RING_SKIP)
 			number = entry->data[0];
-		exchange__done(exchange);
+		shm_ring__done(shm_ring);
 	}
 	return number;
 }
 
 /* The parent's oldest one that is done, taken out. */
-static uint64_t take(struct exchange *exchange)
+static uint64_t take(struct shm_ring *shm_ring)
 {
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 	uint64_t number = UINT64_MAX;
 	bool done;
 
-	while (number == UINT64_MAX && (entry = exchange__oldest(exchange, &done)) && done) {
-		if (entry->kind != EXCHANGE_SKIP)
+	while (number == UINT64_MAX && (entry = shm_ring__oldest(shm_ring, &done)) && done) {
+		if (entry->kind != SHM_RING_SKIP)
 			number = entry->data[0];
-		exchange__pop(exchange);
+		shm_ring__pop(shm_ring);
 	}
 	return number;
 }
 
-TEST_F(exchange, entries_of_any_size_come_around_the_end_in_order)
+TEST_F(shm_ring, entries_of_any_size_come_around_the_end_in_order)
 {
 	uint64_t in = 0, done = 0, out = 0;
 
 	for (int turn = 0; turn < 1000; turn++) {
-		while (put(self->exchange, in, 8 + in * 37 % 900, 0))
+		while (put(self->shm_ring, in, 8 + in * 37 % 900, 0))
 			in++;
 		ASSERT_LT(out, in);
 		for (int i = 0; i < 3 && done < in; i++)
-			ASSERT_EQ(done++, serve(self->exchange));
+			ASSERT_EQ(done++, serve(self->shm_ring));
 		while (out < done)
-			ASSERT_EQ(out++, take(self->exchange));
-		ASSERT_EQ(UINT64_MAX, take(self->exchange));
+			ASSERT_EQ(out++, take(self->shm_ring));
+		ASSERT_EQ(UINT64_MAX, take(self->shm_ring));
 	}
 }
 
-TEST_F(exchange, no_more_fits_than_there_is)
+TEST_F(shm_ring, no_more_fits_than_there_is)
 {
-	EXPECT_FALSE(put(self->exchange, 0, SIZE, 0));
-	EXPECT_FALSE(put(self->exchange, 0, 8, SIZE));
-	EXPECT_TRUE(put(self->exchange, 1, SIZE - sizeof(struct exchange_entry), 0));
-	EXPECT_FALSE(put(self->exchange, 2, 8, 0));
-	EXPECT_EQ(1, serve(self->exchange));
-	EXPECT_FALSE(put(self->exchange, 2, 8, 0));
-	EXPECT_EQ(1, take(self->exchange));
-	EXPECT_TRUE(put(self->exchange, 2, 8, 0));
+	EXPECT_FALSE(put(self->shm_ring, 0, SIZE, 0));
+	EXPECT_FALSE(put(self->shm_ring, 0, 8, SIZE));
+	EXPECT_TRUE(put(self->shm_ring, 1, SIZE - sizeof(struct shm_ring_entry), 0));
+	EXPECT_FALSE(put(self->shm_ring, 2, 8, 0));
+	EXPECT_EQ(1, serve(self->shm_ring));
+	EXPECT_FALSE(put(self->shm_ring, 2, 8, 0));
+	EXPECT_EQ(1, take(self->shm_ring));
+	EXPECT_TRUE(put(self->shm_ring, 2, 8, 0));
 }
 
-TEST_F(exchange, what_is_kept_in_reserve_is_for_those_who_need_none)
+TEST_F(shm_ring, what_is_kept_in_reserve_is_for_those_who_need_none)
 {
-	while (put(self->exchange, 1, 100, 1024))
+	while (put(self->shm_ring, 1, 100, 1024))
 		;
-	EXPECT_TRUE(put(self->exchange, 2, 100, 0));
-	EXPECT_FALSE(put(self->exchange, 3, 100, 1024));
+	EXPECT_TRUE(put(self->shm_ring, 2, 100, 0));
+	EXPECT_FALSE(put(self->shm_ring, 3, 100, 1024));
 }
 
-TEST_F(exchange, a_new_child_knows_what_was_put_before_it)
+TEST_F(shm_ring, a_new_child_knows_what_was_put_before_it)
 {
 	bool fresh;
 
-	ASSERT_TRUE(put(self->exchange, 1, 8, 0));
-	ASSERT_NE(NULL, exchange__next(self->exchange, &fresh));
+	ASSERT_TRUE(put(self->shm_ring, 1, 8, 0));
+	ASSERT_NE(NULL, shm_ring__next(self->shm_ring, &fresh));
 	EXPECT_TRUE(fresh);
-	exchange__before_child(self->exchange);
-	ASSERT_TRUE(put(self->exchange, 2, 8, 0));
-	ASSERT_NE(NULL, exchange__next(self->exchange, &fresh));
+	shm_ring__before_child(self->shm_ring);
+	ASSERT_TRUE(put(self->shm_ring, 2, 8, 0));
+	ASSERT_NE(NULL, shm_ring__next(self->shm_ring, &fresh));
 	EXPECT_FALSE(fresh);
-	exchange__done(self->exchange);
-	ASSERT_NE(NULL, exchange__next(self->exchange, &fresh));
+	shm_ring__done(self->shm_ring);
+	ASSERT_NE(NULL, shm_ring__next(self->shm_ring, &fresh));
 	EXPECT_TRUE(fresh);
 }
 
-TEST_F(exchange, what_was_not_done_is_left_to_the_next_child)
+TEST_F(shm_ring, what_was_not_done_is_left_to_the_next_child)
 {
 	for (uint64_t i = 0; i < 4; i++)
-		ASSERT_TRUE(put(self->exchange, i, 8, 0));
-	EXPECT_EQ(0, serve(self->exchange));
-	EXPECT_EQ(0, take(self->exchange));
+		ASSERT_TRUE(put(self->shm_ring, i, 8, 0));
+	EXPECT_EQ(0, serve(self->shm_ring));
+	EXPECT_EQ(0, take(self->shm_ring));
 	/* The one that it died of. */
-	exchange__pop(self->exchange);
-	exchange__before_child(self->exchange);
-	EXPECT_EQ(2, serve(self->exchange));
-	EXPECT_EQ(2, take(self->exchange));
-	EXPECT_EQ(3, serve(self->exchange));
+	shm_ring__pop(self->shm_ring);
+	shm_ring__before_child(self->shm_ring);
+	EXPECT_EQ(2, serve(self->shm_ring));
+	EXPECT_EQ(2, take(self->shm_ring));
+	EXPECT_EQ(3, serve(self->shm_ring));
 }
 
 /* Whatever a child that went mad leaves, the parent stays within the ring and gets to its end. */
-TEST_F(exchange, sizes_that_lie_lose_entries_and_nothing_else)
+TEST_F(shm_ring, sizes_that_lie_lose_entries_and_nothing_else)
 {
 	const uint32_t lies[] = { 0, 1, 8, 17, 4080, 8192, UINT32_MAX, UINT32_MAX - 15 };
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 	int nr;
 	bool done;
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
-		while (put(self->exchange, 1, 100, 0))
+		while (put(self->shm_ring, 1, 100, 0))
 			;
-		entry = exchange__oldest(self->exchange, &done);
+		entry = shm_ring__oldest(self->shm_ring, &done);
 		ASSERT_NE(NULL, entry);
 		entry->size = lies[i];
-		for (nr = 0; exchange__oldest(self->exchange, &done); nr++) {
+		for (nr = 0; shm_ring__oldest(self->shm_ring, &done); nr++) {
 			ASSERT_GT(SIZE, nr);
-			exchange__pop(self->exchange);
+			shm_ring__pop(self->shm_ring);
 		}
-		EXPECT_EQ(NULL, exchange__data(self->exchange, SIZE, 8));
-		EXPECT_EQ(NULL, exchange__data(self->exchange, 0, SIZE_MAX));
+		EXPECT_EQ(NULL, shm_ring__data(self->shm_ring, SIZE, 8));
+		EXPECT_EQ(NULL, shm_ring__data(self->shm_ring, 0, SIZE_MAX));
 	}
-	exchange__before_child(self->exchange);
-	ASSERT_TRUE(put(self->exchange, 7, 8, 0));
-	EXPECT_EQ(7, serve(self->exchange));
-	EXPECT_EQ(7, take(self->exchange));
+	shm_ring__before_child(self->shm_ring);
+	ASSERT_TRUE(put(self->shm_ring, 7, 8, 0));
+	EXPECT_EQ(7, serve(self->shm_ring));
+	EXPECT_EQ(7, take(self->shm_ring));
 }
 
-TEST_F(exchange, the_bell_rings_once_until_it_is_reset)
+TEST_F(shm_ring, the_bell_rings_once_until_it_is_reset)
 {
-	EXPECT_TRUE(exchange__ring_bell(self->exchange));
-	EXPECT_FALSE(exchange__ring_bell(self->exchange));
-	exchange__reset_bell(self->exchange);
-	EXPECT_TRUE(exchange__ring_bell(self->exchange));
+	EXPECT_TRUE(shm_ring__ring_bell(self->shm_ring));
+	EXPECT_FALSE(shm_ring__ring_bell(self->shm_ring));
+	shm_ring__reset_bell(self->shm_ring);
+	EXPECT_TRUE(shm_ring__ring_bell(self->shm_ring));
 }
 
 TEST_HARNESS_MAIN

@@ -19,29 +19,29 @@ struct found {
 	char name[64];
 };
 
-FIXTURE(past)
+FIXTURE(snapshot)
 {
-	struct past *past;
+	struct snapshot *snapshot;
 	char path[64];
 	struct found found[RECORDS_MAX];
 	size_t nr;
 };
 
-FIXTURE_SETUP(past)
+FIXTURE_SETUP(snapshot)
 {
 	snprintf(self->path, sizeof(self->path), "/tmp/denet-past-%d", getpid());
-	self->past = past__new();
+	self->snapshot = snapshot__new();
 	self->nr = 0;
-	ASSERT_NE(NULL, self->past);
+	ASSERT_NE(NULL, self->snapshot);
 }
 
-FIXTURE_TEARDOWN(past)
+FIXTURE_TEARDOWN(snapshot)
 {
-	past__delete(self->past);
+	snapshot__delete(self->snapshot);
 	unlink(self->path);
 }
 
-static void take(FIXTURE_DATA(past) * self, const char *data, uint32_t type)
+static void take(FIXTURE_DATA(snapshot) * self, const char *data, uint32_t type)
 {
 	struct found *found = &self->found[self->nr];
 	struct layout_mmap2 map;
@@ -72,7 +72,7 @@ static void take(FIXTURE_DATA(past) * self, const char *data, uint32_t type)
 }
 
 /* Writes a file that begins with the past and finds its records. */
-static int write_and_read(FIXTURE_DATA(past) * self)
+static int write_and_read(FIXTURE_DATA(snapshot) * self)
 {
 	const struct writer_options options = { .path = self->path, .version = "0" };
 	struct perf_event_header header;
@@ -87,7 +87,7 @@ static int write_and_read(FIXTURE_DATA(past) * self)
 	writer = writer__new(&options, &err);
 	if (!writer)
 		return err;
-	err = past__write(self->past, writer);
+	err = snapshot__write(self->snapshot, writer);
 	if (writer__close(writer) || err)
 		return -1;
 	file = fopen(self->path, "re");
@@ -103,7 +103,8 @@ static int write_and_read(FIXTURE_DATA(past) * self)
 	return 0;
 }
 
-static size_t count(const FIXTURE_DATA(past) * self, uint32_t type, uint32_t pid, const char *name)
+static size_t count(const FIXTURE_DATA(snapshot) * self, uint32_t type, uint32_t pid,
+		    const char *name)
 {
 	size_t nr = 0;
 
@@ -113,23 +114,25 @@ static size_t count(const FIXTURE_DATA(past) * self, uint32_t type, uint32_t pid
 	return nr;
 }
 
-static int map(struct past *past, uint32_t pid, uint64_t start, uint64_t len, const char *path)
+static int map(struct snapshot *snapshot, uint32_t pid, uint64_t start, uint64_t len,
+	       const char *path)
 {
 	const struct writer_mmap mmap = {
 		.pid = pid, .tid = pid, .start = start, .len = len, .path = path, .executable = true
 	};
 
-	return past__map(past, &mmap);
+	return snapshot__map(snapshot, &mmap);
 }
 
-TEST_F(past, names_parents_and_maps_come_back_the_kernel_first)
+TEST_F(snapshot, names_parents_and_maps_come_back_the_kernel_first)
 {
-	ASSERT_EQ(0, past__kernel_map(self->past, 0xffff0000, 4096, 0, "[kernel.kallsyms]_text"));
-	ASSERT_EQ(0, past__fork(self->past, 10, 10, 1, 1));
-	ASSERT_EQ(0, past__comm(self->past, 10, 10, "app"));
-	ASSERT_EQ(0, past__fork(self->past, 10, 11, 10, 10));
-	ASSERT_EQ(0, past__comm(self->past, 10, 11, "worker"));
-	ASSERT_EQ(0, map(self->past, 10, 4096, 4096, "/bin/app"));
+	ASSERT_EQ(0, snapshot__kernel_map(self->snapshot, 0xffff0000, 4096, 0,
+					  "[kernel.kallsyms]_text"));
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 10, 1, 1));
+	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 10, "app"));
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 11, 10, 10));
+	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 11, "worker"));
+	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(PERF_RECORD_MMAP, self->found[0].type);
 	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 10, "app"));
@@ -140,15 +143,15 @@ TEST_F(past, names_parents_and_maps_come_back_the_kernel_first)
 	EXPECT_EQ(PERF_RECORD_MMAP2, self->found[self->nr - 1].type);
 }
 
-TEST_F(past, a_child_has_its_parents_maps_until_it_execs)
+TEST_F(snapshot, a_child_has_its_parents_maps_until_it_execs)
 {
-	ASSERT_EQ(0, map(self->past, 10, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, past__fork(self->past, 20, 20, 10, 10));
-	ASSERT_EQ(0, past__fork(self->past, 30, 30, 10, 10));
+	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 20, 20, 10, 10));
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 30, 30, 10, 10));
 	/* What a child maps is its own alone. */
-	ASSERT_EQ(0, map(self->past, 20, 8192, 4096, "/lib/plugin"));
-	past__exec(self->past, 30);
-	ASSERT_EQ(0, map(self->past, 30, 4096, 4096, "/bin/other"));
+	ASSERT_EQ(0, map(self->snapshot, 20, 8192, 4096, "/lib/plugin"));
+	snapshot__exec(self->snapshot, 30);
+	ASSERT_EQ(0, map(self->snapshot, 30, 4096, 4096, "/bin/other"));
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, NULL));
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 20, "/bin/app"));
@@ -157,20 +160,20 @@ TEST_F(past, a_child_has_its_parents_maps_until_it_execs)
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 30, "/bin/other"));
 }
 
-TEST_F(past, a_thread_of_a_process_does_not_double_its_maps)
+TEST_F(snapshot, a_thread_of_a_process_does_not_double_its_maps)
 {
-	ASSERT_EQ(0, map(self->past, 10, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, past__fork(self->past, 10, 11, 10, 10));
+	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 11, 10, 10));
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, NULL));
 }
 
-TEST_F(past, maps_at_the_same_place_replace_each_other)
+TEST_F(snapshot, maps_at_the_same_place_replace_each_other)
 {
 	for (int i = 0; i < 1000; i++)
-		ASSERT_EQ(0, map(self->past, 10, 4096, 4096, "//anon"));
-	ASSERT_EQ(0, map(self->past, 10, 0x100000, 8192, "/a"));
-	ASSERT_EQ(0, map(self->past, 10, 0x100000, 4096, "/b"));
+		ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "//anon"));
+	ASSERT_EQ(0, map(self->snapshot, 10, 0x100000, 8192, "/a"));
+	ASSERT_EQ(0, map(self->snapshot, 10, 0x100000, 4096, "/b"));
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, "//anon"));
 	/* Half covered: both stay, in their order. */
@@ -178,38 +181,38 @@ TEST_F(past, maps_at_the_same_place_replace_each_other)
 	EXPECT_STREQ("/b", self->found[self->nr - 1].name);
 }
 
-TEST_F(past, who_has_ended_goes_with_the_second_window)
+TEST_F(snapshot, who_has_ended_goes_with_the_second_window)
 {
-	ASSERT_EQ(0, past__comm(self->past, 10, 10, "gone"));
-	ASSERT_EQ(0, past__comm(self->past, 20, 20, "again"));
-	past__exit(self->past, 10);
-	past__exit(self->past, 20);
-	past__round(self->past);
+	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 10, "gone"));
+	ASSERT_EQ(0, snapshot__comm(self->snapshot, 20, 20, "again"));
+	snapshot__exit(self->snapshot, 10);
+	snapshot__exit(self->snapshot, 20);
+	snapshot__round(self->snapshot);
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 10, "gone"));
 	/* Its TID is used again: that one stays. */
-	ASSERT_EQ(0, past__fork(self->past, 20, 20, 1, 1));
-	ASSERT_EQ(0, past__comm(self->past, 20, 20, "new"));
-	past__round(self->past);
-	past__round(self->past);
+	ASSERT_EQ(0, snapshot__fork(self->snapshot, 20, 20, 1, 1));
+	ASSERT_EQ(0, snapshot__comm(self->snapshot, 20, 20, "new"));
+	snapshot__round(self->snapshot);
+	snapshot__round(self->snapshot);
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(0, count(self, PERF_RECORD_COMM, 10, NULL));
 	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 20, "new"));
 }
 
-TEST_F(past, memory_for_maps_is_bounded)
+TEST_F(snapshot, memory_for_maps_is_bounded)
 {
 	static char path[4000];
 
 	memset(path, 'x', sizeof(path) - 1);
 	path[0] = '/';
-	for (uint64_t i = 0; i < 2 * PAST_MAX_BYTES / sizeof(path); i++)
-		ASSERT_EQ(0, map(self->past, 10, i * 4096, 4096, path));
+	for (uint64_t i = 0; i < 2 * SNAPSHOT_MAX_BYTES / sizeof(path); i++)
+		ASSERT_EQ(0, map(self->snapshot, 10, i * 4096, 4096, path));
 	/* A process that ends gives its share back. */
-	past__exit(self->past, 10);
-	past__round(self->past);
-	past__round(self->past);
-	ASSERT_EQ(0, map(self->past, 20, 4096, 4096, "/bin/app"));
+	snapshot__exit(self->snapshot, 10);
+	snapshot__round(self->snapshot);
+	snapshot__round(self->snapshot);
+	ASSERT_EQ(0, map(self->snapshot, 20, 4096, 4096, "/bin/app"));
 	ASSERT_EQ(0, write_and_read(self));
 	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 20, "/bin/app"));
 }

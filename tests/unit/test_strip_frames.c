@@ -17,29 +17,29 @@ static const char symbols[] = "0000000000001000 T bpf_trace_run2\n"
 			      "000000000000a000 T wake_up_q\n"
 			      "00000000000f0000 t bpf_prog_1234_switch_in\t[bpf]\n";
 
-FIXTURE(trim)
+FIXTURE(strip_frames)
 {
-	struct trim *trim;
+	struct strip_frames *strip_frames;
 };
 
-FIXTURE_SETUP(trim)
+FIXTURE_SETUP(strip_frames)
 {
 	int err;
 	struct kallsyms *kallsyms = listing__read(symbols, &err);
 
 	ASSERT_TRUE(kallsyms != NULL);
-	self->trim = trim__new(kallsyms);
+	self->strip_frames = strip_frames__new(kallsyms);
 	kallsyms__delete(kallsyms);
-	ASSERT_TRUE(self->trim != NULL);
+	ASSERT_TRUE(self->strip_frames != NULL);
 }
 
-FIXTURE_TEARDOWN(trim)
+FIXTURE_TEARDOWN(strip_frames)
 {
-	trim__delete(self->trim);
+	strip_frames__delete(self->strip_frames);
 }
 
 /* Cuts a chain and compares what is left; 0 ends both lists. */
-static int left(const struct trim *trim, const uint64_t *in, const uint64_t *want)
+static int left(const struct strip_frames *strip_frames, const uint64_t *in, const uint64_t *want)
 {
 	struct frames frames = { .ips = in };
 	uint32_t nr = 0;
@@ -48,7 +48,7 @@ static int left(const struct trim *trim, const uint64_t *in, const uint64_t *wan
 		frames.nr++;
 	while (want[nr])
 		nr++;
-	trim__cut(trim, &frames);
+	strip_frames__cut(strip_frames, &frames);
 	if (frames.nr != nr)
 		return -1;
 	return memcmp(frames.ips, want, nr * sizeof(*want));
@@ -56,61 +56,64 @@ static int left(const struct trim *trim, const uint64_t *in, const uint64_t *wan
 
 #define CHAIN(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
 
-TEST_F(trim, the_leaf_says_where_it_waits_under_every_hook)
+TEST_F(strip_frames, the_leaf_says_where_it_waits_under_every_hook)
 {
-	EXPECT_TRUE(trim__works(self->trim));
+	EXPECT_TRUE(strip_frames__works(self->strip_frames));
 	/* The program, its trampoline, the tracepoint: whatever lies before __schedule. */
-	EXPECT_EQ(0, left(self->trim, CHAIN(0xf0010, 0x1020, 0x2030, 0x3040, 0x5050, 0x6060),
-			  CHAIN(0x5050, 0x6060)));
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x2030, 0x3040, 0x5050), CHAIN(0x5050)));
-	EXPECT_EQ(0, left(self->trim, CHAIN(0xf0010, 0x2030, 0x4040, 0x6060), CHAIN(0x6060)));
+	EXPECT_EQ(0,
+		  left(self->strip_frames, CHAIN(0xf0010, 0x1020, 0x2030, 0x3040, 0x5050, 0x6060),
+		       CHAIN(0x5050, 0x6060)));
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x3040, 0x5050), CHAIN(0x5050)));
+	EXPECT_EQ(0,
+		  left(self->strip_frames, CHAIN(0xf0010, 0x2030, 0x4040, 0x6060), CHAIN(0x6060)));
 	/* A chain that begins in schedule(), as the iterator gives it. */
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x3040, 0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
+	EXPECT_EQ(0,
+		  left(self->strip_frames, CHAIN(0x3040, 0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
 }
 
-TEST_F(trim, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
+TEST_F(strip_frames, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
 {
 	const uint64_t *chain = CHAIN(0xf0010, 0x1020, 0x9010, 0xa010, 0x3040, 0x6060);
 	struct frames frames = { .ips = chain, .nr = 6 };
 
 	/* What is behind it stays, also the scheduler: it may be the one who wakes. */
-	trim__cut_wakeup(self->trim, &frames);
+	strip_frames__cut_wakeup(self->strip_frames, &frames);
 	ASSERT_EQ(3, frames.nr);
 	EXPECT_EQ(0xa010, frames.ips[0]);
 	EXPECT_EQ(0x3040, frames.ips[1]);
 	/* A chain that never comes to it, and a trim that is none. */
 	frames = (struct frames){ .ips = chain + 3, .nr = 3 };
-	trim__cut_wakeup(self->trim, &frames);
+	strip_frames__cut_wakeup(self->strip_frames, &frames);
 	EXPECT_EQ(3, frames.nr);
-	trim__cut_wakeup(NULL, &frames);
+	strip_frames__cut_wakeup(NULL, &frames);
 	EXPECT_EQ(3, frames.nr);
 }
 
-TEST_F(trim, only_the_leaf_side_is_cut)
+TEST_F(strip_frames, only_the_leaf_side_is_cut)
 {
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x2030, 0x5050, 0x3040, 0x6060),
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x5050, 0x3040, 0x6060),
 			  CHAIN(0x5050, 0x3040, 0x6060)));
 	/* schedule_timeout says that it is a wait with a limit: it stays. */
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x2030, 0x3040, 0x7070, 0x6060),
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x3040, 0x7070, 0x6060),
 			  CHAIN(0x7070, 0x6060)));
 }
 
-TEST_F(trim, a_chain_without_the_scheduler_is_left_as_it_is)
+TEST_F(strip_frames, a_chain_without_the_scheduler_is_left_as_it_is)
 {
 	const uint64_t *deep = CHAIN(0x6001, 0x6002, 0x6003, 0x6004, 0x6005, 0x6006, 0x6007, 0x6008,
 				     0x6009, 0x600a, 0x600b, 0x600c, 0x600d, 0x600e, 0x600f, 0x6010,
 				     0x2030, 0x5050);
 	struct frames none = { 0 };
 
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
-	EXPECT_EQ(0, left(self->trim, deep, deep));
-	trim__cut(self->trim, &none);
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
+	EXPECT_EQ(0, left(self->strip_frames, deep, deep));
+	strip_frames__cut(self->strip_frames, &none);
 	EXPECT_EQ(0, none.nr);
 }
 
-TEST_F(trim, a_chain_of_nothing_else_keeps_its_root)
+TEST_F(strip_frames, a_chain_of_nothing_else_keeps_its_root)
 {
-	EXPECT_EQ(0, left(self->trim, CHAIN(0x2030, 0x3040), CHAIN(0x3040)));
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x3040), CHAIN(0x3040)));
 }
 
 TEST(hidden_addresses_cut_nothing)
@@ -119,24 +122,24 @@ TEST(hidden_addresses_cut_nothing)
 	struct kallsyms *kallsyms = listing__read("0000000000000000 t __schedule\n"
 						  "0000000000000000 T schedule\n",
 						  &err);
-	struct trim *trim = trim__new(kallsyms);
+	struct strip_frames *strip_frames = strip_frames__new(kallsyms);
 
-	ASSERT_TRUE(kallsyms && trim);
-	EXPECT_FALSE(trim__works(trim));
-	EXPECT_EQ(0, left(trim, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
+	ASSERT_TRUE(kallsyms && strip_frames);
+	EXPECT_FALSE(strip_frames__works(strip_frames));
+	EXPECT_EQ(0, left(strip_frames, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
 	EXPECT_EQ(0, left(NULL, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
-	trim__delete(trim);
+	strip_frames__delete(strip_frames);
 	kallsyms__delete(kallsyms);
 }
 
 TEST(without_symbols_nothing_is_cut)
 {
-	struct trim *trim = trim__new(NULL);
+	struct strip_frames *strip_frames = strip_frames__new(NULL);
 
-	ASSERT_TRUE(trim != NULL);
-	EXPECT_FALSE(trim__works(trim));
-	EXPECT_EQ(0, left(trim, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
-	trim__delete(trim);
+	ASSERT_TRUE(strip_frames != NULL);
+	EXPECT_FALSE(strip_frames__works(strip_frames));
+	EXPECT_EQ(0, left(strip_frames, CHAIN(0x10, 0x5050), CHAIN(0x10, 0x5050)));
+	strip_frames__delete(strip_frames);
 }
 
 TEST_HARNESS_MAIN

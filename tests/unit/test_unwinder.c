@@ -26,7 +26,7 @@
 FIXTURE(unwinder)
 {
 	struct stopped stopped;
-	struct space *space;
+	struct address_space *space;
 	struct unwinder *unwinder;
 	struct unwind_result result;
 	uint64_t truth[1024];
@@ -38,7 +38,7 @@ FIXTURE_SETUP(unwinder)
 	int err;
 
 	memset(&self->stopped, 0, sizeof(self->stopped));
-	self->space = space__new();
+	self->space = address_space__new();
 	ASSERT_NE(NULL, self->space);
 	self->unwinder = unwinder__new(self->space, &err);
 	ASSERT_NE(NULL, self->unwinder);
@@ -47,7 +47,7 @@ FIXTURE_SETUP(unwinder)
 FIXTURE_TEARDOWN(unwinder)
 {
 	unwinder__delete(self->unwinder);
-	space__delete(self->space);
+	address_space__delete(self->space);
 	stopped__free(&self->stopped);
 }
 
@@ -255,8 +255,8 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 
 static bool is_made(const data *self, uint64_t ip)
 {
-	const struct layout *layout = space__at(self->space, self->stopped.pid, NOW);
-	const struct layout_map *map = layout__find(layout, NOW, ip);
+	const struct maps *maps = address_space__at(self->space, self->stopped.pid, NOW);
+	const struct maps_entry *map = maps__find(maps, NOW, ip);
 
 	return map && !strcmp(map->file->path, "//anon");
 }
@@ -283,20 +283,20 @@ TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 			  self->result.ips[self->result.nr - i]);
 }
 
-static const struct layout_map *find_vdso(const struct layout *layout)
+static const struct maps_entry *find_vdso(const struct maps *maps)
 {
-	const struct layout_map *map = layout ? layout__after(layout, NOW, 0) : NULL;
+	const struct maps_entry *map = maps ? maps__after(maps, NOW, 0) : NULL;
 
 	while (map && strcmp(map->file->path, "[vdso]"))
-		map = layout__after(layout, NOW, map->end);
+		map = maps__after(maps, NOW, map->end);
 	return map;
 }
 
 /* Its vDSO, once it runs its own program. */
-static const struct layout_map *await_vdso(data *self, const char *program)
+static const struct maps_entry *await_vdso(data *self, const char *program)
 {
 	uint64_t end = clock__now_ns() + 10 * NSEC_PER_SEC;
-	const struct layout_map *vdso = NULL;
+	const struct maps_entry *vdso = NULL;
 	char link[32], path[PATH_MAX];
 	ssize_t len;
 
@@ -306,7 +306,7 @@ static const struct layout_map *await_vdso(data *self, const char *program)
 		path[len < 0 ? 0 : len] = '\0';
 		if (!strstr(path, program) || stopped__tell_maps(&self->stopped, self->space, 0))
 			continue;
-		vdso = find_vdso(space__at(self->space, self->stopped.pid, NOW));
+		vdso = find_vdso(address_space__at(self->space, self->stopped.pid, NOW));
 	}
 	return vdso;
 }
@@ -315,8 +315,8 @@ static const struct layout_map *await_vdso(data *self, const char *program)
 TEST_F(unwinder, the_vdso_is_passed)
 {
 	const char *const argv[] = { "nofp", "clock", NULL };
-	const struct layout_map *vdso, *libc;
-	const struct layout *layout;
+	const struct maps_entry *vdso, *libc;
+	const struct maps *maps;
 
 	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
 	vdso = await_vdso(self, "/nofp");
@@ -327,11 +327,11 @@ TEST_F(unwinder, the_vdso_is_passed)
 	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
 	/* The vDSO, clock_gettime() of the C library, and from ask_the_time() on to the root. */
 	ASSERT_LE(6, self->result.nr);
-	layout = space__at(self->space, self->stopped.pid, NOW);
-	libc = layout__find(layout, NOW, self->result.ips[1]);
+	maps = address_space__at(self->space, self->stopped.pid, NOW);
+	libc = maps__find(maps, NOW, self->result.ips[1]);
 	ASSERT_NE(NULL, libc);
 	EXPECT_NE(NULL, strstr(libc->file->path, "libc.so"));
-	EXPECT_NE(NULL, strstr(layout__find(layout, NOW, self->result.ips[2])->file->path, "nofp"));
+	EXPECT_NE(NULL, strstr(maps__find(maps, NOW, self->result.ips[2])->file->path, "nofp"));
 }
 
 TEST_F(unwinder, a_32_bit_program_is_said_to_be_one)
@@ -389,11 +389,11 @@ TEST_F(unwinder, an_unknown_process_has_no_frames)
 TEST_F(unwinder, what_is_broken_in_the_copy_never_gives_a_frame_outside_of_code)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };
-	const struct layout *layout;
+	const struct maps *maps;
 
 	SKIP_FOR(block(self, argv, SYS_pause, false));
 	ASSERT_EQ(0, take_and_unwind(self, 4096));
-	layout = space__at(self->space, self->stopped.pid, NOW);
+	maps = address_space__at(self->space, self->stopped.pid, NOW);
 	for (size_t at = 0; at + 8 <= 4096; at += 8) {
 		uint64_t saved, bad[] = { 1, self->stopped.regs.r[UNWIND_RSP], UINT64_MAX, 0 };
 
@@ -402,7 +402,7 @@ TEST_F(unwinder, what_is_broken_in_the_copy_never_gives_a_frame_outside_of_code)
 			memcpy(self->stopped.stack + at, &bad[i], 8);
 			ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 			for (uint32_t n = 0; n < self->result.nr; n++)
-				ASSERT_NE(NULL, layout__find(layout, NOW, self->result.ips[n]));
+				ASSERT_NE(NULL, maps__find(maps, NOW, self->result.ips[n]));
 		}
 		memcpy(self->stopped.stack + at, &saved, 8);
 	}
@@ -467,7 +467,7 @@ TEST_F(unwinder, a_program_that_has_ended_is_unwound)
 
 TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 {
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .pgoff = 0, .maj = 1,
+	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .pgoff = 0, .maj = 1,
 				       .ino = 12345, .path = "/not/there" };
 	uint64_t stack[16] = { 0x7f0000000040, 0x1200, 0x1300 };
 
@@ -478,7 +478,7 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 	self->stopped.stack = malloc(sizeof(stack));
 	memcpy(self->stopped.stack, stack, sizeof(stack));
 	self->stopped.stack_bytes = sizeof(stack);
-	ASSERT_EQ(0, space__map(self->space, 0, &map, 0));
+	ASSERT_EQ(0, address_space__map(self->space, 0, &map, 0));
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_CFI),
 		     unwind__status_name(self->result.status));
@@ -488,7 +488,7 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 /* Made code at 0x1000, and a stack of which each test says what is in it. */
 static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
 {
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
+	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
 
 	self->stopped.regs.r[UNWIND_RIP] = 0x1010;
 	self->stopped.regs.r[UNWIND_RSP] = 0x7f0000000000;
@@ -498,7 +498,7 @@ static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
 		return -ENOMEM;
 	memcpy(self->stopped.stack, stack, bytes);
 	self->stopped.stack_bytes = bytes;
-	return space__map(self->space, 0, &map, 0);
+	return address_space__map(self->space, 0, &map, 0);
 }
 
 TEST_F(unwinder, frame_pointers_are_followed_to_their_end)
@@ -566,14 +566,14 @@ TEST_F(unwinder, files_are_opened_once_for_all_processes)
 /* As many processes, each with a layout of its own. */
 static int spread(data *self, int nr)
 {
-	const struct space_map own = { .start = 4096, .len = 4096, .path = "//anon" };
+	const struct address_space_map own = { .start = 4096, .len = 4096, .path = "//anon" };
 	pid_t pid = self->stopped.pid;
 	int err = 0;
 
 	for (int i = 1; i <= nr && !err; i++) {
-		err = space__fork(self->space, pid + i, pid, 1);
+		err = address_space__fork(self->space, pid + i, pid, 1);
 		if (!err)
-			err = space__map(self->space, pid + i, &own, 2);
+			err = address_space__map(self->space, pid + i, &own, 2);
 	}
 	return err;
 }

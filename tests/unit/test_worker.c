@@ -97,15 +97,15 @@ typedef FIXTURE_DATA(worker) data;
 /* The worker's own way to hear of a mapping; stopped__tell_maps() knows spaces only. */
 static int tell_maps(data *self)
 {
-	struct space *space = space__new();
-	const struct layout *layout;
+	struct address_space *space = address_space__new();
+	const struct maps *maps;
 	int err = space ? stopped__tell_maps(&self->stopped, space, 0) : -ENOMEM;
 	uint64_t addr = 0;
 
-	layout = err ? NULL : space__at(space, self->stopped.pid, 0);
-	for (size_t i = 0; layout && i < layout__count(layout) && !err; i++) {
-		const struct layout_map *map = layout__after(layout, 0, addr);
-		const struct space_map told = { .start = map->start,
+	maps = err ? NULL : address_space__at(space, self->stopped.pid, 0);
+	for (size_t i = 0; maps && i < maps__count(maps) && !err; i++) {
+		const struct maps_entry *map = maps__after(maps, 0, addr);
+		const struct address_space_map told = { .start = map->start,
 						.len = map->end - map->start,
 						.pgoff = map->pgoff,
 						.maj = map->file->maj,
@@ -116,7 +116,7 @@ static int tell_maps(data *self)
 		err = unwind_worker__map(self->worker, self->stopped.pid, &told, 0);
 		addr = map->end;
 	}
-	space__delete(space);
+	address_space__delete(space);
 	return err;
 }
 
@@ -217,7 +217,9 @@ TEST_F(worker, no_more_than_fits_is_taken_and_the_rest_is_counted)
 
 TEST_F(worker, more_events_than_fit_are_not_lost)
 {
-	const struct space_map map = { .start = 0x1000, .len = 0x1000, .path = "/x", .ino = 1 };
+	const struct address_space_map map = {
+		.start = 0x1000, .len = 0x1000, .path = "/x", .ino = 1
+	};
 
 	SKIP_FOR(self->refused);
 	/* Answered first: a process that is made later knows what came later, too. */

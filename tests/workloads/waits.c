@@ -13,7 +13,7 @@
 struct waiter;
 
 /* A way of waiting. Without wake the wait ends by itself, after ms if that can be said. */
-struct way {
+struct hook {
 	const char *name;
 	const char *function; /* innermost frame of ours; "-": libc is around the call */
 	void (*wait)(struct waiter *waiter);
@@ -21,7 +21,7 @@ struct way {
 };
 
 struct waiter {
-	const struct way *way;
+	const struct hook *hook;
 	struct waits truth;
 	char comm[16];
 	pthread_t thread;
@@ -115,7 +115,7 @@ KNOWN static void wait_fsync(struct waiter *waiter)
 	workload__syscall(SYS_fsync, waiter->file, 0, 0, 0, 0, 0);
 }
 
-static const struct way ways[] = {
+static const struct hook hooks[] = {
 	{ "nanosleep", "wait_nanosleep", wait_nanosleep, NULL },
 	{ "futex", "wait_futex", wait_futex, wake_futex },
 	{ "pipe", "wait_pipe", wait_pipe, wake_pipe },
@@ -125,8 +125,8 @@ static const struct way ways[] = {
 	{ "fsync", "wait_fsync", wait_fsync, NULL },
 };
 
-#define NR_WAYS (sizeof(ways) / sizeof(ways[0]))
-#define WAY_FSYNC (NR_WAYS - 1)
+#define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+#define WAY_FSYNC (NR_HOOKS - 1)
 
 KNOWN static void repeat_wait(struct waiter *waiter)
 {
@@ -136,7 +136,7 @@ KNOWN static void repeat_wait(struct waiter *waiter)
 		waiter->before = workload__voluntary();
 		waiter->due = workload__now() + waiter->ns;
 		__atomic_store_n(&waiter->round, i, __ATOMIC_RELEASE);
-		waiter->way->wait(waiter);
+		waiter->hook->wait(waiter);
 		waiter->truth.bracket_ns += workload__now() - start;
 	}
 	__atomic_store_n(&waiter->round, waiter->count + 1, __ATOMIC_RELEASE);
@@ -149,7 +149,7 @@ KNOWN static void *start_waiting(void *arg)
 	prctl(PR_SET_NAME, waiter->comm);
 	__atomic_store_n(&waiter->tid, workload__tid(), __ATOMIC_RELEASE);
 	gate__pass(&gate);
-	waits__begin(&waiter->truth, waiter->way->name, waiter->way->function);
+	waits__begin(&waiter->truth, waiter->hook->name, waiter->hook->function);
 	repeat_wait(waiter);
 	waits__end(&waiter->truth);
 	return NULL;
@@ -184,7 +184,7 @@ static void *start_waking(void *arg)
 		if (!waiter__falls_asleep(waiter, i))
 			continue;
 		start = workload__now();
-		if (!waiter->way->wake) {
+		if (!waiter->hook->wake) {
 			due = waiter->due;
 			/* Else it was that of the next round, perhaps. */
 			if (__atomic_load_n(&waiter->round, __ATOMIC_ACQUIRE) == i && due > start)
@@ -193,7 +193,7 @@ static void *start_waking(void *arg)
 		}
 		workload__nanosleep(waiter->ns);
 		waiter->asked += workload__now() - start;
-		waiter->way->wake(waiter);
+		waiter->hook->wake(waiter);
 	}
 	return NULL;
 }
@@ -201,19 +201,19 @@ static void *start_waking(void *arg)
 /* How long a disk takes is not known. */
 static bool waiter__is_watched(const struct waiter *waiter)
 {
-	return waiter->way != &ways[WAY_FSYNC];
+	return waiter->hook != &hooks[WAY_FSYNC];
 }
 
-static void waiter__init(struct waiter *waiter, const struct way *way, unsigned long count,
+static void waiter__init(struct waiter *waiter, const struct hook *hook, unsigned long count,
 			 uint64_t ns)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	char path[] = "/tmp/denet-waits-XXXXXX";
 
-	waiter->way = way;
+	waiter->hook = hook;
 	waiter->count = count;
 	waiter->ns = ns;
-	snprintf(waiter->comm, sizeof(waiter->comm), "w-%s", way->name);
+	snprintf(waiter->comm, sizeof(waiter->comm), "w-%s", hook->name);
 	if (pipe(waiter->fds) < 0)
 		workload__fail("pipe", errno);
 	waiter->epoll = epoll_create1(0);
@@ -253,12 +253,12 @@ static void waiter__finish(struct waiter *waiter)
 int main(int argc, char **argv)
 {
 	struct workload_option options[] = { { "count", 10 }, { "ms", 10 }, { "fsync", 0 }, { 0 } };
-	static struct waiter waiters[NR_WAYS];
+	static struct waiter waiters[NR_HOOKS];
 	bool wait = workload__parse(argc, argv, options);
-	size_t nr = options[2].value ? NR_WAYS : WAY_FSYNC;
+	size_t nr = options[2].value ? NR_HOOKS : WAY_FSYNC;
 
 	for (size_t i = 0; i < nr; i++) {
-		waiter__init(&waiters[i], &ways[i], options[0].value,
+		waiter__init(&waiters[i], &hooks[i], options[0].value,
 			     options[1].value * WORKLOAD_NSEC_PER_MSEC);
 		waiter__start(&waiters[i]);
 	}

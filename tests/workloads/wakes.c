@@ -11,7 +11,7 @@
 #include <sched.h>
 
 struct pair {
-	const char *way;
+	const char *hook;
 	const char *wait_function;
 	const char *wake_function;
 	void (*wait)(struct pair *pair);
@@ -68,7 +68,7 @@ KNOWN static void *start_waiting(void *arg)
 	prctl(PR_SET_NAME, pair->waiter_comm);
 	__atomic_store_n(&pair->tid, workload__tid(), __ATOMIC_RELEASE);
 	gate__pass(&gate);
-	waits__begin(&pair->waiting, pair->way, pair->wait_function);
+	waits__begin(&pair->waiting, pair->hook, pair->wait_function);
 	for (unsigned long i = 1; i <= pair->count; i++) {
 		uint64_t start = workload__now();
 
@@ -89,7 +89,7 @@ KNOWN static void *start_waking(void *arg)
 
 	prctl(PR_SET_NAME, pair->waker_comm);
 	gate__pass(&gate);
-	waits__begin(&pair->waking, pair->way, pair->wake_function);
+	waits__begin(&pair->waking, pair->hook, pair->wake_function);
 	for (unsigned long i = 1; i <= pair->count; i++) {
 		while (__atomic_load_n(&pair->round, __ATOMIC_ACQUIRE) != i ||
 		       !workload__sleeps(pair->tid, pair->before))
@@ -109,8 +109,8 @@ static void pair__start(struct pair *pair, unsigned long count, uint64_t ns)
 
 	pair->count = count;
 	pair->ns = ns;
-	snprintf(pair->waiter_comm, sizeof(pair->waiter_comm), "w-%s", pair->way);
-	snprintf(pair->waker_comm, sizeof(pair->waker_comm), "k-%s", pair->way);
+	snprintf(pair->waiter_comm, sizeof(pair->waiter_comm), "w-%s", pair->hook);
+	snprintf(pair->waker_comm, sizeof(pair->waker_comm), "k-%s", pair->hook);
 	if (pipe(pair->fds) < 0)
 		workload__fail("pipe", errno);
 	err = pthread_create(&pair->waiter, NULL, start_waiting, pair);
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
 {
 	struct workload_option options[] = { { "count", 10 }, { "ms", 10 }, { "cpu", 0 }, { 0 } };
 	static struct pair pairs[] = {
-		{ .way = "futex", .wait_function = "wait_for_futex",
+		{ .hook = "futex", .wait_function = "wait_for_futex",
 		  .wake_function = "wake_by_futex", .wait = wait_for_futex, .wake = wake_by_futex },
-		{ .way = "pipe", .wait_function = "wait_for_pipe",
+		{ .hook = "pipe", .wait_function = "wait_for_pipe",
 		  .wake_function = "wake_by_pipe", .wait = wait_for_pipe, .wake = wake_by_pipe },
 	};
 	bool wait = workload__parse(argc, argv, options);

@@ -25,7 +25,7 @@ struct end_message {
 	int64_t status;
 };
 
-struct run {
+struct session {
 	const struct jobs *jobs;
 	uint64_t deadline_ns;
 	size_t next; /* the first job that is not done */
@@ -35,7 +35,7 @@ struct run {
 /* In the child. An end waits in the queue for the next beginning: one write for each job. */
 static int run_rest(void *ctx, struct child_out *out)
 {
-	const struct run *run = ctx;
+	const struct session *run = ctx;
 	int err = 0;
 
 	for (uint64_t i = run->next; i < run->jobs->nr && !err; i++) {
@@ -52,14 +52,14 @@ static int run_rest(void *ctx, struct child_out *out)
 	return err;
 }
 
-static void finish_job(struct run *run, int status)
+static void finish_job(struct session *run, int status)
 {
 	run->jobs->done(run->jobs->ctx, run->next, status);
 	run->next++;
 	run->begun = false;
 }
 
-static int take_message(struct run *run, const struct child_message *message)
+static int take_message(struct session *run, const struct child_message *message)
 {
 	struct end_message end;
 	uint64_t index;
@@ -89,7 +89,7 @@ static int take_message(struct run *run, const struct child_message *message)
 }
 
 /* Each message shows life, so the time of a single job counts from the latest one. */
-static uint64_t patience(const struct run *run)
+static uint64_t patience(const struct session *run)
 {
 	uint64_t now = clock__now_ns();
 	uint64_t left = run->deadline_ns > now ? run->deadline_ns - now : 0;
@@ -102,7 +102,7 @@ static uint64_t patience(const struct run *run)
  * Takes what one child says until it is done, hangs or dies. 0: go on with another one
  * for what is left.
  */
-static int follow_child(struct run *run, struct child *child)
+static int follow_child(struct session *run, struct child *child)
 {
 	struct child_message message;
 	int ret, err;
@@ -126,7 +126,7 @@ static int follow_child(struct run *run, struct child *child)
 
 int jobs__run(const struct jobs *jobs, int deadline_ms)
 {
-	struct run run = {
+	struct session run = {
 		.jobs = jobs,
 		.deadline_ns = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC,
 	};

@@ -11,9 +11,9 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 {
 	sum->seen.count += cpu->seen.count;
 	sum->seen.ns += cpu->seen.ns;
-	for (int i = 0; i < WIRE_FATE_MAX; i++) {
-		sum->fate[i].count += cpu->fate[i].count;
-		sum->fate[i].ns += cpu->fate[i].ns;
+	for (int i = 0; i < WIRE_OUTCOME_MAX; i++) {
+		sum->outcome[i].count += cpu->outcome[i].count;
+		sum->outcome[i].ns += cpu->outcome[i].ns;
 	}
 	sum->unseen += cpu->unseen;
 	sum->lost_stacks += cpu->lost_stacks;
@@ -95,8 +95,8 @@ int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint6
 	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
 		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
 		counts[i] += cpu->accounts.seen.count;
-		*kept += cpu->accounts.fate[WIRE_FATE_DIRECT].count +
-			 cpu->accounts.fate[WIRE_FATE_ACCUMULATED].count;
+		*kept += cpu->accounts.outcome[WIRE_OUTCOME_DIRECT].count +
+			 cpu->accounts.outcome[WIRE_OUTCOME_ACCUMULATED].count;
 	}
 	free(values);
 	return err;

@@ -7,43 +7,44 @@
 #include "base/log.h"
 #include "bpf/kernel_features.h"
 
-const char *capture_way__name(enum capture_way way)
+const char *attach_hook__name(enum attach_hook hook)
 {
-	static const char *const names[CAPTURE_WAY_MAX] = {
-		[CAPTURE_WAY_AUTO] = "auto",
-		[CAPTURE_WAY_EXIT_TP] = "switch-in (sched_exit_tp)",
-		[CAPTURE_WAY_FENTRY] = "switch-in (__perf_event_task_sched_in)",
-		[CAPTURE_WAY_SWITCH_OUT] = "switch-out (sched_switch)",
+	static const char *const names[ATTACH_HOOK_MAX] = {
+		[ATTACH_HOOK_AUTO] = "auto",
+		[ATTACH_HOOK_EXIT_TP] = "switch-in (sched_exit_tp)",
+		[ATTACH_HOOK_FENTRY] = "switch-in (__perf_event_task_sched_in)",
+		[ATTACH_HOOK_SWITCH_OUT] = "switch-out (sched_switch)",
 	};
 
-	return way < CAPTURE_WAY_MAX ? names[way] : "unknown";
+	return hook < ATTACH_HOOK_MAX ? names[hook] : "unknown";
 }
 
-static bool may_have_way(const struct offer *offer, enum capture_way way)
+static bool may_have_hook(const struct kernel_features *kernel_features, enum attach_hook hook)
 {
-	if (way == CAPTURE_WAY_EXIT_TP)
-		return offer->has_exit_tp;
-	return way == CAPTURE_WAY_SWITCH_OUT || offer->has_sched_in;
+	if (hook == ATTACH_HOOK_EXIT_TP)
+		return kernel_features->has_exit_tp;
+	return hook == ATTACH_HOOK_SWITCH_OUT || kernel_features->has_sched_in;
 }
 
-static bool is_asked_for(enum capture_way want, enum capture_way way)
+static bool is_asked_for(enum attach_hook want, enum attach_hook hook)
 {
-	if (want == CAPTURE_WAY_SWITCH_IN)
-		return way != CAPTURE_WAY_SWITCH_OUT;
-	return want == CAPTURE_WAY_AUTO || want == way;
+	if (want == ATTACH_HOOK_SWITCH_IN)
+		return hook != ATTACH_HOOK_SWITCH_OUT;
+	return want == ATTACH_HOOK_AUTO || want == hook;
 }
 
-int way__take(enum capture_way want, const struct offer *offer, way_try_fn fn, void *ctx)
+int attach_hook__take(enum attach_hook want, const struct kernel_features *kernel_features,
+		      attach_hook_try_fn fn, void *ctx)
 {
 	int first = 0, err;
 
-	for (enum capture_way way = CAPTURE_WAY_AUTO + 1; way < CAPTURE_WAY_MAX; way++) {
-		if (!is_asked_for(want, way))
+	for (enum attach_hook hook = ATTACH_HOOK_AUTO + 1; hook < ATTACH_HOOK_MAX; hook++) {
+		if (!is_asked_for(want, hook))
 			continue;
 		err = -EOPNOTSUPP;
-		if (may_have_way(offer, way))
-			err = fn(ctx, way);
-		pr_verbose("capture way %s: %s", capture_way__name(way),
+		if (may_have_hook(kernel_features, hook))
+			err = fn(ctx, hook);
+		pr_verbose("capture way %s: %s", attach_hook__name(hook),
 			   !err			 ? "works, taken" :
 			   err == -EOPNOTSUPP ? "this kernel does not have it" :
 						strerror(-err));

@@ -15,7 +15,7 @@ struct bpf_program;
  * The threads that are still blocked, as the programs find them. Programs, map and variable are
  * the programs', which outlive this.
  */
-struct sleepers {
+struct blocked_iter {
 	struct bpf_program *report;    /* the iterator of their blocks */
 	struct bpf_program *read_user; /* the one that reads their memory, and may sleep */
 	struct bpf_link *user_link;    /* of the latter, once it is read; NULL: not yet */
@@ -24,22 +24,22 @@ struct sleepers {
 };
 
 /* Hands each of them to fn, as wire_block records. 0 or a negative errno. */
-int sleepers__report(const struct sleepers *sleepers, iterator_fn fn, void *ctx);
+int blocked_iter__report(const struct blocked_iter *blocked_iter, task_iter_fn fn, void *ctx);
 
 /*
  * A descriptor from which their user frames are read, as wire_user records. Reading sleeps while
  * a process holds its mmap_lock: read it in a child that can be killed. -EOPNOTSUPP where the
  * kernel has no such iterator.
  */
-int sleepers__open_user_frames(struct sleepers *sleepers);
+int blocked_iter__open_user_frames(struct blocked_iter *blocked_iter);
 
 /* The process whose memory that reading looks at right now, 0: none. */
-pid_t sleepers__walking(const struct sleepers *sleepers);
+pid_t blocked_iter__walking(const struct blocked_iter *blocked_iter);
 
 /* That process is left out from now on. 0 or a negative errno. */
-int sleepers__skip(const struct sleepers *sleepers, pid_t pid);
+int blocked_iter__skip(const struct blocked_iter *blocked_iter, pid_t pid);
 
 /* Frees what the sleepers own, not the sleepers. */
-void sleepers__free(struct sleepers *sleepers);
+void blocked_iter__free(struct blocked_iter *blocked_iter);
 
 #endif /* DENET_BPF_BLOCKED_ITER_H */

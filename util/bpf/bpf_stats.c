@@ -7,12 +7,12 @@
 
 #include "bpf/accounts.h"
 
-int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
-		 const struct upkeep_roles *roles)
+int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
+		 const struct bpf_stats_roles *roles)
 {
 	struct bpf_program *program;
 
-	*upkeep = (struct upkeep){ 0 };
+	*bpf_stats = (struct bpf_stats){ 0 };
 	bpf_object__for_each_program(program, object)
 	{
 		struct bpf_prog_info prog = { 0 };
@@ -22,23 +22,23 @@ int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
 			continue;
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &prog, &len))
 			return -errno;
-		upkeep->run_ns += prog.run_time_ns;
-		upkeep->run_count += prog.run_cnt;
+		bpf_stats->run_ns += prog.run_time_ns;
+		bpf_stats->run_count += prog.run_cnt;
 		if (program == roles->waking)
-			upkeep->missed_wakeups += prog.recursion_misses;
+			bpf_stats->missed_wakeups += prog.recursion_misses;
 		else if (program == roles->born)
-			upkeep->missed_births += prog.recursion_misses;
+			bpf_stats->missed_births += prog.recursion_misses;
 		else if (program == roles->gone)
-			upkeep->missed_deaths += prog.recursion_misses;
+			bpf_stats->missed_deaths += prog.recursion_misses;
 		else
-			upkeep->recursion_misses += prog.recursion_misses;
+			bpf_stats->recursion_misses += prog.recursion_misses;
 	}
 	return 0;
 }
 
-void upkeep__read_maps(struct upkeep *upkeep, const struct bpf_object *object)
+void bpf_stats__read_maps(struct bpf_stats *bpf_stats, const struct bpf_object *object)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object) upkeep->map_bytes += accounts__map_bytes(map);
+	bpf_object__for_each_map(map, object) bpf_stats->map_bytes += accounts__map_bytes(map);
 }

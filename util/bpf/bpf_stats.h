@@ -8,7 +8,7 @@ struct bpf_object;
 struct bpf_program;
 
 /* The programs whose events are no switches. */
-struct upkeep_roles {
+struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone;
 };
 
@@ -16,7 +16,7 @@ struct upkeep_roles {
  * What the kernel says of the programs: what they take, and what they missed. Where tracepoints
  * are preemptible (Linux 7), two forks or two exits can meet on a CPU, and the second is missed.
  */
-struct upkeep {
+struct bpf_stats {
 	uint64_t recursion_misses; /* of all but the three below */
 	uint64_t missed_wakeups;
 	uint64_t missed_births;
@@ -27,10 +27,10 @@ struct upkeep {
 };
 
 /* Reads all but map_bytes, which are dearer to ask. 0 or a negative errno. */
-int upkeep__read(struct upkeep *upkeep, const struct bpf_object *object,
-		 const struct upkeep_roles *roles);
+int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
+		 const struct bpf_stats_roles *roles);
 
 /* Reads map_bytes. */
-void upkeep__read_maps(struct upkeep *upkeep, const struct bpf_object *object);
+void bpf_stats__read_maps(struct bpf_stats *bpf_stats, const struct bpf_object *object);
 
 #endif /* DENET_BPF_BPF_STATS_H */

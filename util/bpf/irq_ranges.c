@@ -16,7 +16,7 @@ static uint64_t start_of(const struct kallsyms *kallsyms, const char *name)
 	return kallsyms__range(kallsyms, name, &start, &end) ? 0 : start;
 }
 
-static void find_ranges(struct wire_waker *waker, const struct kallsyms *kallsyms)
+static void find_ranges(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms)
 {
 	uint64_t start, end;
 
@@ -36,9 +36,9 @@ static void find_ranges(struct wire_waker *waker, const struct kallsyms *kallsym
 	}
 }
 
-void waker__settle(struct wire_waker *waker, const struct kallsyms *kallsyms)
+void irq_ranges__read(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms)
 {
-	*waker = (struct wire_waker){ 0 };
+	*waker = (struct wire_irq_ranges){ 0 };
 	if (kallsyms && !kallsyms__hidden(kallsyms))
 		find_ranges(waker, kallsyms);
 	if (!waker->interrupt_start)

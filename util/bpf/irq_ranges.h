@@ -10,6 +10,6 @@
  * an interrupt; kallsyms NULL: not known. What is not to be had stays 0, which is said:
  * interrupts are then taken for the thread that they interrupted.
  */
-void waker__settle(struct wire_waker *waker, const struct kallsyms *kallsyms);
+void irq_ranges__read(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms);
 
 #endif /* DENET_BPF_IRQ_RANGES_H */

@@ -60,24 +60,24 @@ static bool has_full_depth(void)
 	return !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
 }
 
-int offer__read(struct offer *offer)
+int kernel_features__read(struct kernel_features *kernel_features)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	int args;
 
-	*offer = (struct offer){ .has_btf = btf };
+	*kernel_features = (struct kernel_features){ .has_btf = btf };
 	if (!btf)
 		return errno ? -errno : -ENOENT;
 	args = tracepoint_args(btf, "sched_switch");
-	offer->has_scheduler = args >= 0;
-	offer->has_state = args >= 4;
-	offer->has_exit_tp = tracepoint_args(btf, "sched_exit_tp") >= 1;
-	offer->has_sched_in =
+	kernel_features->has_scheduler = args >= 0;
+	kernel_features->has_state = args >= 4;
+	kernel_features->has_exit_tp = tracepoint_args(btf, "sched_exit_tp") >= 1;
+	kernel_features->has_sched_in =
 		btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
-	offer->has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
-	offer->has_user_memory = has_helper(btf, "BPF_FUNC_copy_from_user_task");
-	offer->has_registers = has_registers(btf);
-	offer->quick_frames = offer->has_registers && has_full_depth();
+	kernel_features->has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
+	kernel_features->has_user_memory = has_helper(btf, "BPF_FUNC_copy_from_user_task");
+	kernel_features->has_registers = has_registers(btf);
+	kernel_features->quick_frames = kernel_features->has_registers && has_full_depth();
 	btf__free(btf);
 	return 0;
 }

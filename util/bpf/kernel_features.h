@@ -8,7 +8,7 @@
  * What this kernel offers to the programs, by what its BTF says it has, never by its version.
  * Whether it also takes what it has is found out by trying.
  */
-struct offer {
+struct kernel_features {
 	bool has_btf;          /* /sys/kernel/btf/vmlinux is there and can be read */
 	bool has_scheduler;    /* the tracepoint sched_switch */
 	bool has_state;        /* which tells the state of who leaves the CPU */
@@ -25,6 +25,6 @@ struct offer {
 };
 
 /* 0, or a negative errno: there is no BTF, and so nothing that is known. */
-int offer__read(struct offer *offer);
+int kernel_features__read(struct kernel_features *kernel_features);
 
 #endif /* DENET_BPF_KERNEL_FEATURES_H */

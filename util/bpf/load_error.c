@@ -5,91 +5,92 @@
 #include <stdio.h>
 #include <string.h>
 
-void refusal_facts__read(struct refusal_facts *facts)
+void load_error_facts__read(struct load_error_facts *facts)
 {
-	rights__read(&facts->rights);
+	capabilities__read(&facts->rights);
 	facts->lockdown = lockdown__read();
 }
 
-static bool has_rights(const struct refusal_facts *facts)
+static bool has_rights(const struct load_error_facts *facts)
 {
-	return facts->rights.has[RIGHT_BPF] && facts->rights.has[RIGHT_PERFMON];
+	return facts->rights.has[CAPABILITY_BPF] && facts->rights.has[CAPABILITY_PERFMON];
 }
 
 /* Of a kernel that would do: who or what forbids it. */
-static enum refusal judge_permission(const struct refusal_facts *facts)
+static enum load_error judge_permission(const struct load_error_facts *facts)
 {
 	/* Without one of the two, the verifier finds fault with the programs (EINVAL, EACCES). */
 	if (!has_rights(facts))
-		return REFUSAL_NO_RIGHTS;
+		return LOAD_ERROR_NO_RIGHTS;
 	/* Helpers that read the kernel are as good as absent then, whatever the error. */
 	if (facts->lockdown == LOCKDOWN_CONFIDENTIALITY)
-		return REFUSAL_LOCKDOWN;
+		return LOAD_ERROR_LOCKDOWN;
 	if (facts->err != -EPERM && facts->err != -EACCES)
-		return REFUSAL_OTHER;
+		return LOAD_ERROR_OTHER;
 	if (facts->rights.user_namespace)
-		return REFUSAL_USER_NAMESPACE;
-	return facts->rights.seccomp ? REFUSAL_SECCOMP : REFUSAL_POLICY;
+		return LOAD_ERROR_USER_NAMESPACE;
+	return facts->rights.seccomp ? LOAD_ERROR_SECCOMP : LOAD_ERROR_POLICY;
 }
 
-enum refusal refusal__judge(const struct refusal_facts *facts)
+enum load_error load_error__judge(const struct load_error_facts *facts)
 {
 	if (!facts->err)
-		return REFUSAL_NONE;
+		return LOAD_ERROR_NONE;
 	if (facts->err == -EMFILE || facts->err == -ENFILE)
-		return REFUSAL_NO_DESCRIPTORS;
+		return LOAD_ERROR_NO_DESCRIPTORS;
 	if (facts->err == -ENOMEM)
-		return REFUSAL_NO_MEMORY;
+		return LOAD_ERROR_NO_MEMORY;
 	/* What no right can repair comes before what one can. */
 	if (!facts->has_btf)
-		return REFUSAL_NO_BTF;
+		return LOAD_ERROR_NO_BTF;
 	if (!facts->has_scheduler || !facts->has_task_storage)
-		return REFUSAL_TOO_OLD;
+		return LOAD_ERROR_TOO_OLD;
 	if (facts->err == -ENOSYS)
-		return facts->rights.seccomp ? REFUSAL_SECCOMP : REFUSAL_NO_BPF;
+		return facts->rights.seccomp ? LOAD_ERROR_SECCOMP : LOAD_ERROR_NO_BPF;
 	if (!has_rights(facts) || facts->has_hook)
 		return judge_permission(facts);
-	return REFUSAL_NO_HOOK;
+	return LOAD_ERROR_NO_HOOK;
 }
 
 static const struct {
 	const char *cause;
 	const char *remedy;
 } words[] = {
-	[REFUSAL_NO_BTF] = { "the kernel's BTF (/sys/kernel/btf/vmlinux) cannot be read",
-			     "boot a kernel with CONFIG_DEBUG_INFO_BTF, as Debian's are since 11, "
-			     "or mount sysfs" },
-	[REFUSAL_TOO_OLD] = { "this kernel is too old: it has no task storage for tracing "
-			      "programs",
-			      "boot Linux 5.11 or later" },
-	[REFUSAL_NO_HOOK] = { "this kernel has none of the hooks at which a thread comes back to "
-			      "the CPU (sched_exit_tp, fentry of __perf_event_task_sched_in)",
-			      "leave --capture at auto: stacks are then walked at switch-out" },
-	[REFUSAL_NO_DESCRIPTORS] = { "no descriptors left for BPF programs and maps",
-				     "raise `ulimit -n`" },
-	[REFUSAL_NO_MEMORY] = { "no memory for the BPF maps",
-				"raise the memory limit of this cgroup, or `ulimit -l` before "
-				"Linux 5.11" },
-	[REFUSAL_USER_NAMESPACE] = { "no right to load BPF programs: the capabilities that this "
-				     "process has count in its user namespace only",
-				     "run it outside of the rootless container" },
-	[REFUSAL_LOCKDOWN] = { "kernel lockdown (confidentiality) forbids BPF to read "
+	[LOAD_ERROR_NO_BTF] = { "the kernel's BTF (/sys/kernel/btf/vmlinux) cannot be read",
+				"boot a kernel with CONFIG_DEBUG_INFO_BTF, as Debian's are "
+				"since 11, or mount sysfs" },
+	[LOAD_ERROR_TOO_OLD] = { "this kernel is too old: it has no task storage for "
+				 "tracing programs",
+				 "boot Linux 5.11 or later" },
+	[LOAD_ERROR_NO_HOOK] = { "this kernel has none of the hooks at which a thread comes back "
+				 "to the CPU (sched_exit_tp, fentry of __perf_event_task_sched_in)",
+				 "leave --capture at auto: stacks are then walked at switch-out" },
+	[LOAD_ERROR_NO_DESCRIPTORS] = { "no descriptors left for BPF programs and maps",
+					"raise `ulimit -n`" },
+	[LOAD_ERROR_NO_MEMORY] = { "no memory for the BPF maps",
+				   "raise the memory limit of this cgroup, or `ulimit -l` before "
+				   "Linux 5.11" },
+	[LOAD_ERROR_USER_NAMESPACE] = { "no right to load BPF programs: the capabilities that "
+					"this process has count in its user namespace only",
+					"run it outside of the rootless container" },
+	[LOAD_ERROR_LOCKDOWN] = { "kernel lockdown (confidentiality) forbids BPF to read "
 				  "the kernel",
-			       "boot with lockdown=integrity or none" },
-	[REFUSAL_SECCOMP] = { "a seccomp filter refuses bpf(2) or perf_event_open(2)",
-			      "run outside of the sandbox, or start the container with "
-			      "--cap-add BPF --cap-add PERFMON --security-opt seccomp=unconfined" },
-	[REFUSAL_NO_BPF] = { "this kernel is built without bpf(2)",
-			     "boot one with CONFIG_BPF_SYSCALL" },
-	[REFUSAL_POLICY] = { "the kernel refuses to load BPF programs though the rights are "
-				"there",
-			     "look for a security module that says no (`journalctl -k`, "
-			     "`ausearch -m avc`)" },
+				  "boot with lockdown=integrity or none" },
+	[LOAD_ERROR_SECCOMP] = { "a seccomp filter refuses bpf(2) or perf_event_open(2)",
+				 "run outside of the sandbox, or start the container with "
+				 "--cap-add BPF --cap-add PERFMON "
+				 "--security-opt seccomp=unconfined" },
+	[LOAD_ERROR_NO_BPF] = { "this kernel is built without bpf(2)",
+				"boot one with CONFIG_BPF_SYSCALL" },
+	[LOAD_ERROR_POLICY] = { "the kernel refuses to load BPF programs though the "
+				 "rights are there",
+				"look for a security module that says no (`journalctl -k`, "
+				"`ausearch -m avc`)" },
 };
 
-static char *explain_rights(const struct rights *rights, char *buf, size_t size)
+static char *explain_rights(const struct capabilities *rights, char *buf, size_t size)
 {
-	bool bpf = rights->has[RIGHT_BPF], perfmon = rights->has[RIGHT_PERFMON];
+	bool bpf = rights->has[CAPABILITY_BPF], perfmon = rights->has[CAPABILITY_PERFMON];
 
 	snprintf(buf, size,
 		 "no right to load BPF programs, %s%s%s missing; run as root, or give the program "
@@ -99,18 +100,18 @@ static char *explain_rights(const struct rights *rights, char *buf, size_t size)
 	return buf;
 }
 
-char *refusal__explain(const struct refusal_facts *facts, char *buf, size_t size)
+char *load_error__explain(const struct load_error_facts *facts, char *buf, size_t size)
 {
-	enum refusal refusal = refusal__judge(facts);
+	enum load_error load_error = load_error__judge(facts);
 
-	if (refusal == REFUSAL_NO_RIGHTS)
+	if (load_error == LOAD_ERROR_NO_RIGHTS)
 		return explain_rights(&facts->rights, buf, size);
-	if (refusal == REFUSAL_NONE)
+	if (load_error == LOAD_ERROR_NONE)
 		snprintf(buf, size, "nothing was refused");
-	else if (refusal == REFUSAL_OTHER)
+	else if (load_error == LOAD_ERROR_OTHER)
 		snprintf(buf, size, "the kernel refused the BPF programs: %s; run with -vv for its "
 			 "words", strerror(-facts->err));
 	else
-		snprintf(buf, size, "%s; %s", words[refusal].cause, words[refusal].remedy);
+		snprintf(buf, size, "%s; %s", words[load_error].cause, words[load_error].remedy);
 	return buf;
 }

@@ -12,39 +12,39 @@
  * Why the kernel did not take our programs, and what helps. The judgement is a pure
  * function over facts, so that it can be tried for kernels and machines that are not here.
  */
-enum refusal {
-	REFUSAL_NONE,
-	REFUSAL_NO_BTF,
-	REFUSAL_TOO_OLD,	/* no task storage for tracing programs */
-	REFUSAL_NO_HOOK,	/* nothing to attach to where a thread comes back */
-	REFUSAL_NO_DESCRIPTORS,
-	REFUSAL_NO_MEMORY,
-	REFUSAL_NO_RIGHTS,	/* capabilities are missing */
-	REFUSAL_USER_NAMESPACE, /* they are there, but count in a container only */
-	REFUSAL_LOCKDOWN,
-	REFUSAL_SECCOMP,
-	REFUSAL_NO_BPF,		/* the kernel has no bpf(2) */
-	REFUSAL_POLICY,		/* all rights and still EPERM: a security module */
-	REFUSAL_OTHER,
+enum load_error {
+	LOAD_ERROR_NONE,
+	LOAD_ERROR_NO_BTF,
+	LOAD_ERROR_TOO_OLD,	/* no task storage for tracing programs */
+	LOAD_ERROR_NO_HOOK,	/* nothing to attach to where a thread comes back */
+	LOAD_ERROR_NO_DESCRIPTORS,
+	LOAD_ERROR_NO_MEMORY,
+	LOAD_ERROR_NO_RIGHTS,	/* capabilities are missing */
+	LOAD_ERROR_USER_NAMESPACE, /* they are there, but count in a container only */
+	LOAD_ERROR_LOCKDOWN,
+	LOAD_ERROR_SECCOMP,
+	LOAD_ERROR_NO_BPF,		/* the kernel has no bpf(2) */
+	LOAD_ERROR_POLICY,		/* all rights and still EPERM: a security module */
+	LOAD_ERROR_OTHER,
 };
 
-struct refusal_facts {
+struct load_error_facts {
 	int err;		/* what the kernel said, a negative errno */
 	bool has_btf;		/* /sys/kernel/btf/vmlinux is there and can be read */
 	bool has_scheduler;	/* BTF knows the tracepoint sched_switch */
 	bool has_task_storage;	/* and the helper bpf_task_storage_get */
 	bool has_hook;		/* and a hook at which a thread comes back to a CPU */
-	struct rights rights;
+	struct capabilities rights;
 	enum lockdown lockdown;
 };
 
 /* Fills in what does not depend on BTF: rights and lockdown of here and now. */
-void refusal_facts__read(struct refusal_facts *facts);
+void load_error_facts__read(struct load_error_facts *facts);
 
 /* The first cause, by what a user must repair first. */
-enum refusal refusal__judge(const struct refusal_facts *facts);
+enum load_error load_error__judge(const struct load_error_facts *facts);
 
 /* One line, the cause and the remedy with a semicolon between them. Returns buf. */
-char *refusal__explain(const struct refusal_facts *facts, char *buf, size_t size);
+char *load_error__explain(const struct load_error_facts *facts, char *buf, size_t size);
 
 #endif /* DENET_BPF_LOAD_ERROR_H */

@@ -9,7 +9,7 @@
 
 #define BATCH 512
 
-static int batch__resize(struct batch *batch, const struct bpf_map *map, __u32 capacity)
+static int map_batch__resize(struct batch *batch, const struct bpf_map *map, __u32 capacity)
 {
 	free(batch->keys);
 	free(batch->values);
@@ -20,20 +20,20 @@ static int batch__resize(struct batch *batch, const struct bpf_map *map, __u32 c
 }
 
 /* A bucket that holds more than a batch is answered by ENOSPC, and the room is doubled. */
-int batch__take_all(struct bpf_map *map, batch_fn fn, void *ctx)
+int map_batch__take_all(struct bpf_map *map, map_batch_fn fn, void *ctx)
 {
 	struct batch batch = { 0 };
 	__u32 cookie = 0, next = 0, nr;
 	bool first = true;
 	int err, ret;
 
-	err = batch__resize(&batch, map, BATCH);
+	err = map_batch__resize(&batch, map, BATCH);
 	while (!err) {
 		nr = batch.capacity;
 		ret = bpf_map_lookup_and_delete_batch(bpf_map__fd(map), first ? NULL : &cookie,
 						      &next, batch.keys, batch.values, &nr, NULL);
 		if (ret && errno == ENOSPC) {
-			err = batch__resize(&batch, map, batch.capacity * 2);
+			err = map_batch__resize(&batch, map, batch.capacity * 2);
 			continue;
 		}
 		if (ret && errno != ENOENT) {

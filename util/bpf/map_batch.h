@@ -13,12 +13,12 @@ struct batch {
 	uint32_t capacity;
 };
 
-typedef int (*batch_fn)(void *ctx, const struct batch *batch, uint32_t nr);
+typedef int (*map_batch_fn)(void *ctx, const struct batch *batch, uint32_t nr);
 
 /*
  * Takes everything out of a hash map, handing it to fn (NULL: it is dropped) batch by batch.
  * 0, fn's first error, or a negative errno.
  */
-int batch__take_all(struct bpf_map *map, batch_fn fn, void *ctx);
+int map_batch__take_all(struct bpf_map *map, map_batch_fn fn, void *ctx);
 
 #endif /* DENET_BPF_MAP_BATCH_H */

@@ -20,10 +20,10 @@
 
 struct programs {
 	struct offcpu_bpf *skel;
-	struct roster roster;
-	struct generations generations;
-	struct sleepers sleepers;
-	enum capture_way way;
+	struct target_maps target_maps;
+	struct window_maps window_maps;
+	struct blocked_iter blocked_iter;
+	enum attach_hook hook;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
 };
 
@@ -42,21 +42,21 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 }
 
 /* Chooses among the programs by what the kernel has. */
-static void choose_programs(struct offcpu_bpf *skel, const struct offer *offer,
-			    enum capture_way way)
+static void choose_programs(struct offcpu_bpf *skel, const struct kernel_features *kernel_features,
+			    enum attach_hook hook)
 {
 	const volatile struct wire_settings *settings = (void *)&skel->rodata->settings;
-	bool has_state = offer->has_state;
-	bool at_out = way == CAPTURE_WAY_SWITCH_OUT;
+	bool has_state = kernel_features->has_state;
+	bool at_out = hook == ATTACH_HOOK_SWITCH_OUT;
 
 	bpf_program__set_autoload(skel->progs.switch_out, has_state && !at_out);
 	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state && !at_out);
 	bpf_program__set_autoload(skel->progs.switch_park, has_state && at_out);
 	bpf_program__set_autoload(skel->progs.switch_park_no_state, !has_state && at_out);
-	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, way == CAPTURE_WAY_EXIT_TP);
-	bpf_program__set_autoload(skel->progs.switch_in_fentry, way == CAPTURE_WAY_FENTRY);
+	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, hook == ATTACH_HOOK_EXIT_TP);
+	bpf_program__set_autoload(skel->progs.switch_in_fentry, hook == ATTACH_HOOK_FENTRY);
 	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
-	bpf_program__set_autoload(skel->progs.read_user, offer->has_user_memory);
+	bpf_program__set_autoload(skel->progs.read_user, kernel_features->has_user_memory);
 	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
 
@@ -78,9 +78,9 @@ static int attach_switch_in(struct programs *programs)
 {
 	struct offcpu_bpf *skel = programs->skel;
 
-	if (programs->way == CAPTURE_WAY_SWITCH_OUT)
+	if (programs->hook == ATTACH_HOOK_SWITCH_OUT)
 		return 0; /* the hook at switch-out sees who comes back as well */
-	if (programs->way == CAPTURE_WAY_EXIT_TP) {
+	if (programs->hook == ATTACH_HOOK_EXIT_TP) {
 		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
 		return skel->links.switch_in_exit_tp ? 0 : -errno;
 	}
@@ -133,13 +133,14 @@ static int settle_histogram(struct offcpu_bpf *skel, bool histogram)
 }
 
 /* Room for copies of stacks, for each CPU, where copies are asked for and can be had. */
-static int settle_copies(struct offcpu_bpf *skel, const struct offer *offer, enum capture_way way)
+static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *kernel_features,
+			 enum attach_hook hook)
 {
 	struct wire_settings *settings = (void *)&skel->rodata->settings;
 	int cpus = libbpf_num_possible_cpus();
 
 	/* A thread's stack is copied in its own context. */
-	if (!offer->has_registers || way == CAPTURE_WAY_SWITCH_OUT)
+	if (!kernel_features->has_registers || hook == ATTACH_HOOK_SWITCH_OUT)
 		settings->copy_bytes = 0;
 	if (!settings->copy_bytes)
 		return 0;
@@ -155,12 +156,12 @@ static int settle_copies(struct offcpu_bpf *skel, const struct offer *offer, enu
 struct load {
 	struct programs *programs;
 	const struct wire_settings *settings;
-	const struct offer *offer;
+	const struct kernel_features *kernel_features;
 	size_t nr_targets;
 };
 
 /* Opens, loads and proves one way; a way_try_fn. */
-static int load_way(void *ctx, enum capture_way way)
+static int load_hook(void *ctx, enum attach_hook hook)
 {
 	const struct load *load = ctx;
 	const struct wire_settings *settings = load->settings;
@@ -168,20 +169,20 @@ static int load_way(void *ctx, enum capture_way way)
 	struct wire_settings *set;
 	int err;
 
-	programs->way = way;
+	programs->hook = hook;
 	programs->skel = offcpu_bpf__open();
 	if (!programs->skel)
 		return -errno;
 	set = (struct wire_settings *)(void *)&programs->skel->rodata->settings;
 	*set = *settings;
-	set->walk_at_out = way == CAPTURE_WAY_SWITCH_OUT && !settings->histogram;
-	programs->skel->rodata->quick_frames = load->offer->quick_frames;
-	choose_programs(programs->skel, load->offer, way);
+	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !settings->histogram;
+	programs->skel->rodata->quick_frames = load->kernel_features->quick_frames;
+	choose_programs(programs->skel, load->kernel_features, hook);
 	err = settle_reasons(programs->skel, settings->reasons);
 	if (!err)
 		err = settle_histogram(programs->skel, settings->histogram);
 	if (!err)
-		err = settle_copies(programs->skel, load->offer, way);
+		err = settle_copies(programs->skel, load->kernel_features, hook);
 	if (!err)
 		err = bpf_map__set_max_entries(programs->skel->maps.targets,
 				       load->nr_targets ? (__u32)load->nr_targets : 1);
@@ -201,26 +202,26 @@ static int load_way(void *ctx, enum capture_way way)
 }
 
 /* Says why, and what helps. */
-static void explain(int err, const struct offer *offer)
+static void explain(int err, const struct kernel_features *kernel_features)
 {
-	struct refusal_facts facts = {
+	struct load_error_facts facts = {
 		.err = err,
-		.has_btf = offer->has_btf,
-		.has_scheduler = offer->has_scheduler,
-		.has_task_storage = offer->has_task_storage,
-		.has_hook = offer->has_btf && err != -EOPNOTSUPP,
+		.has_btf = kernel_features->has_btf,
+		.has_scheduler = kernel_features->has_scheduler,
+		.has_task_storage = kernel_features->has_task_storage,
+		.has_hook = kernel_features->has_btf && err != -EOPNOTSUPP,
 	};
 	char text[512];
 
-	refusal_facts__read(&facts);
-	pr_err("%s", refusal__explain(&facts, text, sizeof(text)));
+	load_error_facts__read(&facts);
+	pr_err("%s", load_error__explain(&facts, text, sizeof(text)));
 }
 
-static void find_roster(struct programs *programs)
+static void find_target_maps(struct programs *programs)
 {
 	const struct offcpu_bpf *skel = programs->skel;
 
-	programs->roster = (struct roster){
+	programs->target_maps = (struct target_maps){
 		.targets = skel->maps.targets,
 		.cgroups = skel->maps.cgroups,
 		.bell = skel->maps.bell,
@@ -231,11 +232,11 @@ static void find_roster(struct programs *programs)
 	};
 }
 
-static void find_sleepers(struct programs *programs)
+static void find_blocked_iter(struct programs *programs)
 {
 	const struct offcpu_bpf *skel = programs->skel;
 
-	programs->sleepers = (struct sleepers){
+	programs->blocked_iter = (struct blocked_iter){
 		.report = skel->progs.report_blocked,
 		.read_user = skel->progs.read_user,
 		.skip_pids = skel->maps.skip_pids,
@@ -243,34 +244,34 @@ static void find_sleepers(struct programs *programs)
 	};
 }
 
-static void find_generations(struct programs *programs)
+static void find_window_maps(struct programs *programs)
 {
 	const struct offcpu_bpf *skel = programs->skel;
 
-	programs->generations = (struct generations){
+	programs->window_maps = (struct window_maps){
 		.current = &skel->bss->generation,
 		.barrier = skel->maps.barrier,
 		.barrier_inner = skel->maps.barrier_inner,
 		.rooms = {
-			[GENERATIONS_SUMS] = { { skel->maps.entries0, skel->maps.entries1 },
-					       skel->bss->filled },
-			[GENERATIONS_STACKS] = { { skel->maps.stacks0, skel->maps.stacks1 },
-						 skel->bss->known },
-			[GENERATIONS_REASONS] = { { skel->maps.reasons0, skel->maps.reasons1 },
-						  skel->bss->told },
+			[WINDOW_SUMS] = { { skel->maps.entries0, skel->maps.entries1 },
+					       skel->bss->nr_sums },
+			[WINDOW_STACKS] = { { skel->maps.stacks0, skel->maps.stacks1 },
+						 skel->bss->nr_stacks },
+			[WINDOW_REASONS] = { { skel->maps.reasons0, skel->maps.reasons1 },
+						  skel->bss->nr_reasons },
 		},
 	};
 }
 
-struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
+struct programs *programs__new(const struct wire_settings *settings, enum attach_hook hook,
 			       size_t nr_targets, int *err)
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
-	struct offer offer;
+	struct kernel_features kernel_features;
 	struct load load = {
 		.programs = programs,
 		.settings = settings,
-		.offer = &offer,
+		.kernel_features = &kernel_features,
 		.nr_targets = nr_targets,
 	};
 
@@ -280,16 +281,16 @@ struct programs *programs__new(const struct wire_settings *settings, enum captur
 	}
 	programs->dummy_fd = -1;
 	libbpf_set_print(print_libbpf);
-	*err = offer__read(&offer);
+	*err = kernel_features__read(&kernel_features);
 	if (!*err)
-		*err = way__take(way, &offer, load_way, &load);
+		*err = attach_hook__take(hook, &kernel_features, load_hook, &load);
 	if (!*err) {
-		find_roster(programs);
-		find_generations(programs);
-		find_sleepers(programs);
+		find_target_maps(programs);
+		find_window_maps(programs);
+		find_blocked_iter(programs);
 		return programs;
 	}
-	explain(*err, &offer);
+	explain(*err, &kernel_features);
 	free(programs);
 	return NULL;
 }
@@ -298,14 +299,14 @@ void programs__delete(struct programs *programs)
 {
 	if (!programs)
 		return;
-	sleepers__free(&programs->sleepers);
+	blocked_iter__free(&programs->blocked_iter);
 	drop(programs);
 	free(programs);
 }
 
-enum capture_way programs__way(const struct programs *programs)
+enum attach_hook programs__attach_hook(const struct programs *programs)
 {
-	return programs->way;
+	return programs->hook;
 }
 
 bool programs__copies(const struct programs *programs)
@@ -330,9 +331,9 @@ int programs__set_ring(struct programs *programs, unsigned int cpu, int fd)
 	return err ? -errno : 0;
 }
 
-const struct roster *programs__roster(const struct programs *programs)
+const struct target_maps *programs__target_maps(const struct programs *programs)
 {
-	return &programs->roster;
+	return &programs->target_maps;
 }
 
 /* The iterators have no hook of their own: they are attached when they are read. */
@@ -376,11 +377,11 @@ int programs__attach(struct programs *programs)
  * Twice: a task that is born in the first pass to a parent that has no slot yet is found by
  * the second, at the latest.
  */
-int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx)
+int programs__enlist(struct programs *programs, task_iter_fn fn, void *ctx)
 {
-	int err = iterator__run(programs->skel->progs.list_tasks, NULL, NULL);
+	int err = task_iter__run(programs->skel->progs.list_tasks, NULL, NULL);
 
-	return err ? err : iterator__run(programs->skel->progs.list_tasks, fn, ctx);
+	return err ? err : task_iter__run(programs->skel->progs.list_tasks, fn, ctx);
 }
 
 int programs__begin(struct programs *programs, uint64_t *start_ns)
@@ -389,12 +390,12 @@ int programs__begin(struct programs *programs, uint64_t *start_ns)
 	programs->skel->bss->start_ns = *start_ns;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	programs->skel->bss->phase = WIRE_PHASE_RUNNING;
-	return iterator__run(programs->skel->progs.list_tasks, NULL, NULL);
+	return task_iter__run(programs->skel->progs.list_tasks, NULL, NULL);
 }
 
-struct generations *programs__generations(struct programs *programs)
+struct window_maps *programs__window_maps(struct programs *programs)
 {
-	return &programs->generations;
+	return &programs->window_maps;
 }
 
 int programs__close(struct programs *programs, uint64_t end_ns)
@@ -402,18 +403,18 @@ int programs__close(struct programs *programs, uint64_t end_ns)
 	programs->skel->bss->end_ns = end_ns;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	programs->skel->bss->phase = WIRE_PHASE_CLOSING;
-	return generations__wait(&programs->generations);
+	return window_maps__wait(&programs->window_maps);
 }
 
 int programs__end(struct programs *programs)
 {
 	programs->skel->bss->phase = WIRE_PHASE_IDLE;
-	return generations__wait(&programs->generations);
+	return window_maps__wait(&programs->window_maps);
 }
 
-struct sleepers *programs__sleepers(struct programs *programs)
+struct blocked_iter *programs__blocked_iter(struct programs *programs)
 {
-	return &programs->sleepers;
+	return &programs->blocked_iter;
 }
 
 int programs__accounts(const struct programs *programs, struct wire_accounts *sum,
@@ -441,37 +442,37 @@ int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr,
 }
 
 /* What the programs take, but for their maps. */
-static int read_upkeep(const struct programs *programs, struct upkeep *upkeep)
+static int read_bpf_stats(const struct programs *programs, struct bpf_stats *bpf_stats)
 {
 	const struct offcpu_bpf *skel = programs->skel;
-	const struct upkeep_roles roles = {
+	const struct bpf_stats_roles roles = {
 		.waking = skel->progs.waking,
 		.born = skel->progs.task_born,
 		.gone = skel->progs.task_gone,
 	};
 
-	return upkeep__read(upkeep, skel->obj, &roles);
+	return bpf_stats__read(bpf_stats, skel->obj, &roles);
 }
 
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns)
 {
-	struct upkeep upkeep;
-	int err = read_upkeep(programs, &upkeep);
+	struct bpf_stats bpf_stats;
+	int err = read_bpf_stats(programs, &bpf_stats);
 
-	*run_ns = upkeep.run_ns;
+	*run_ns = bpf_stats.run_ns;
 	return err;
 }
 
-int programs__upkeep(const struct programs *programs, struct upkeep *upkeep)
+int programs__bpf_stats(const struct programs *programs, struct bpf_stats *bpf_stats)
 {
-	int err = read_upkeep(programs, upkeep);
+	int err = read_bpf_stats(programs, bpf_stats);
 
 	if (!err)
-		upkeep__read_maps(upkeep, programs->skel->obj);
+		bpf_stats__read_maps(bpf_stats, programs->skel->obj);
 	return err;
 }
 
-int programs__spare(const struct programs *programs)
+int programs__overflow_ring(const struct programs *programs)
 {
-	return bpf_map__fd(programs->skel->maps.spare);
+	return bpf_map__fd(programs->skel->maps.overflow_ring);
 }

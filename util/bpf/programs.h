@@ -24,11 +24,11 @@ struct programs;
  * Loads the programs, with the switch-in hook of the given way or, for AUTO, of the first
  * that the kernel takes. NULL on error, with *err set and the cause logged.
  */
-struct programs *programs__new(const struct wire_settings *settings, enum capture_way way,
+struct programs *programs__new(const struct wire_settings *settings, enum attach_hook hook,
 			       size_t nr_targets, int *err);
 void programs__delete(struct programs *programs); /* accepts NULL */
 
-enum capture_way programs__way(const struct programs *programs);
+enum attach_hook programs__attach_hook(const struct programs *programs);
 
 /* Whether blocks carry copies of user stacks, which not every kernel and way can give. */
 bool programs__copies(const struct programs *programs);
@@ -40,28 +40,28 @@ int programs__choose(struct programs *programs, pid_t pid, bool chosen);
 int programs__set_ring(struct programs *programs, unsigned int cpu, int fd);
 
 /* The map that takes what CPUs without a ring have to say, see spare.h. Borrowed. */
-int programs__spare(const struct programs *programs);
+int programs__overflow_ring(const struct programs *programs);
 
 /* The targets: to be filled in before programs__attach(). Borrowed. */
-const struct roster *programs__roster(const struct programs *programs);
+const struct target_maps *programs__target_maps(const struct programs *programs);
 
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int programs__attach(struct programs *programs);
 
 /* Gives every target its storage; fn receives struct wire_task of every task. */
-int programs__enlist(struct programs *programs, iterator_fn fn, void *ctx);
+int programs__enlist(struct programs *programs, task_iter_fn fn, void *ctx);
 
 /* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
 int programs__begin(struct programs *programs, uint64_t *start_ns);
 
 /* The generations of sums, whose variables and maps are the programs'. Borrowed. */
-struct generations *programs__generations(struct programs *programs);
+struct window_maps *programs__window_maps(struct programs *programs);
 
 /* From now on blocks that end are clipped to end_ns, and none begins. */
 int programs__close(struct programs *programs, uint64_t end_ns);
 
 /* The threads that are still blocked. Borrowed. */
-struct sleepers *programs__sleepers(struct programs *programs);
+struct blocked_iter *programs__blocked_iter(struct programs *programs);
 
 /* Nothing is recorded any more. */
 int programs__end(struct programs *programs);
@@ -86,7 +86,7 @@ void programs__set_sampling(struct programs *programs, uint64_t period_ns, uint6
 int programs__seen(const struct programs *programs, uint64_t *counts, size_t nr, uint64_t *kept);
 
 /* What the programs and their maps take, and what was missed. 0 or a negative errno. */
-int programs__upkeep(const struct programs *programs, struct upkeep *upkeep);
+int programs__bpf_stats(const struct programs *programs, struct bpf_stats *bpf_stats);
 
 /* The run time of all programs so far, while it was measured. 0 or a negative errno. */
 int programs__run_ns(const struct programs *programs, uint64_t *run_ns);

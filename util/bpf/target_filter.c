@@ -28,48 +28,48 @@ static int choose_hierarchy(__u8 *cgroups)
 	return 0;
 }
 
-int who__settle(struct wire_settings *settings, const struct capture_options *options)
+int target_filter__settle(struct wire_settings *settings, const struct capture_options *options)
 {
-	struct wire_who *who = &settings->who;
-	int err = pidns__inode(&who->pid_ns);
+	struct wire_filter *filter = &settings->filter;
+	int err = pidns__inode(&filter->pid_ns);
 
 	if (err) {
 		pr_err("cannot tell our PID namespace: /proc/self/ns/pid: %s", strerror(-err));
 		return err;
 	}
 	if (options->cpu_bits) {
-		who->cpus = 1;
-		memcpy(who->cpu_bits, options->cpu_bits, sizeof(who->cpu_bits));
+		filter->cpus = 1;
+		memcpy(filter->cpu_bits, options->cpu_bits, sizeof(filter->cpu_bits));
 	}
 	if (options->cgroups)
 		err = choose_hierarchy(&settings->cgroups);
-	who->users = options->nr_uids != 0;
+	filter->users = options->nr_uids != 0;
 	for (size_t i = 0; i < options->nr_groups; i++) {
 		if (options->groups[i].hierarchy == CGROUP_V2)
-			who->cgroup_v2 = 1;
+			filter->cgroup_v2 = 1;
 		else
-			who->cgroup_v1 = 1;
+			filter->cgroup_v1 = 1;
 	}
 	return err;
 }
 
-size_t who__targets(const struct capture_options *options)
+size_t target_filter__targets(const struct capture_options *options)
 {
 	return options->nr_pids + options->nr_tids + options->nr_uids;
 }
 
-int who__add(const struct capture_options *options, const struct roster *roster)
+int target_filter__add(const struct capture_options *options, const struct target_maps *target_maps)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < options->nr_pids && !err; i++)
-		err = roster__add(roster, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
+		err = target_maps__add(target_maps, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
 	for (size_t i = 0; i < options->nr_tids && !err; i++)
-		err = roster__add(roster, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
+		err = target_maps__add(target_maps, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
 	for (size_t i = 0; i < options->nr_uids && !err; i++)
-		err = roster__add(roster, WIRE_TARGET_UID, options->uids[i]);
+		err = target_maps__add(target_maps, WIRE_TARGET_UID, options->uids[i]);
 	for (size_t i = 0; i < options->nr_groups && !err; i++)
-		err = roster__add_cgroup(roster, options->groups[i].hierarchy,
+		err = target_maps__add_cgroup(target_maps, options->groups[i].hierarchy,
 					 options->groups[i].id);
 	return err;
 }

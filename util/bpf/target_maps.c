@@ -15,41 +15,41 @@ static int add_key(const struct bpf_map *map, const void *key)
 	return bpf_map_update_elem(bpf_map__fd(map), key, &one, BPF_ANY) ? -errno : 0;
 }
 
-int roster__add(const struct roster *roster, enum wire_target_kind kind, uint32_t id)
+int target_maps__add(const struct target_maps *target_maps, enum wire_target_kind kind, uint32_t id)
 {
 	const struct wire_target key = { .kind = kind, .id = id };
 
-	return add_key(roster->targets, &key);
+	return add_key(target_maps->targets, &key);
 }
 
-int roster__add_cgroup(const struct roster *roster, uint32_t hierarchy, uint64_t id)
+int target_maps__add_cgroup(const struct target_maps *target_maps, uint32_t hierarchy, uint64_t id)
 {
 	const struct wire_cgroup key = { .id = id, .hierarchy = hierarchy };
 
-	return add_key(roster->cgroups, &key);
+	return add_key(target_maps->cgroups, &key);
 }
 
-int roster__bell(const struct roster *roster)
+int target_maps__bell(const struct target_maps *target_maps)
 {
-	return bpf_map__fd(roster->bell);
+	return bpf_map__fd(target_maps->bell);
 }
 
-int64_t roster__alive(const struct roster *roster)
+int64_t target_maps__alive(const struct target_maps *target_maps)
 {
-	return *roster->alive;
+	return *target_maps->alive;
 }
 
-uint64_t roster__births(const struct roster *roster)
+uint64_t target_maps__births(const struct target_maps *target_maps)
 {
-	return *roster->births;
+	return *target_maps->births;
 }
 
-int roster__find(const struct roster *roster, uint64_t *found)
+int target_maps__find(const struct target_maps *target_maps, uint64_t *found)
 {
 	int err;
 
-	*roster->found = 0;
-	err = iterator__run(roster->count, NULL, NULL);
-	*found = *roster->found;
+	*target_maps->found = 0;
+	err = task_iter__run(target_maps->count, NULL, NULL);
+	*found = *target_maps->found;
 	return err;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Reads an iterator's descriptor to its end, handing over what each read brings. */
-static int read_all(int fd, iterator_fn fn, void *ctx)
+static int read_all(int fd, task_iter_fn fn, void *ctx)
 {
 	static const size_t room = 256 * 1024;
 	char *data = malloc(room);
@@ -31,7 +31,7 @@ static int read_all(int fd, iterator_fn fn, void *ctx)
 	return err;
 }
 
-int iterator__run(struct bpf_program *program, iterator_fn fn, void *ctx)
+int task_iter__run(struct bpf_program *program, task_iter_fn fn, void *ctx)
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
 	int fd, err;

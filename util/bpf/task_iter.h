@@ -7,12 +7,12 @@
 struct bpf_program;
 
 /* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
-typedef int (*iterator_fn)(void *ctx, const void *data, size_t size);
+typedef int (*task_iter_fn)(void *ctx, const void *data, size_t size);
 
 /*
  * Runs a BPF iterator over all that it goes over, and hands what it writes to fn (NULL: it is
  * dropped). 0, fn's first error, or a negative errno.
  */
-int iterator__run(struct bpf_program *program, iterator_fn fn, void *ctx);
+int task_iter__run(struct bpf_program *program, task_iter_fn fn, void *ctx);
 
 #endif /* DENET_BPF_TASK_ITER_H */

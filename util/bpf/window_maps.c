@@ -8,50 +8,50 @@
 #include "bpf/map_batch.h"
 
 /* Any update of a map of maps returns only after an RCU grace period. */
-int generations__wait(const struct generations *generations)
+int window_maps__wait(const struct window_maps *window_maps)
 {
-	int inner = bpf_map__fd(generations->barrier_inner);
+	int inner = bpf_map__fd(window_maps->barrier_inner);
 	__u32 zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(generations->barrier), &zero, &inner, BPF_ANY)
+	return bpf_map_update_elem(bpf_map__fd(window_maps->barrier), &zero, &inner, BPF_ANY)
 		       ? -errno
 		       : 0;
 }
 
-int generations__swap(struct generations *generations)
+int window_maps__swap(struct window_maps *window_maps)
 {
-	uint32_t old = *generations->current & 1;
+	uint32_t old = *window_maps->current & 1;
 	int err;
 
-	*generations->current = old ^ 1;
-	err = generations__wait(generations);
+	*window_maps->current = old ^ 1;
+	err = window_maps__wait(window_maps);
 	return err ? err : (int)old;
 }
 
-bool generations__has_sums(const struct generations *generations)
+bool window_maps__has_sums(const struct window_maps *window_maps)
 {
-	uint32_t gen = *generations->current & 1;
+	uint32_t gen = *window_maps->current & 1;
 
-	for (int i = 0; i < GENERATIONS_ROOMS; i++) {
-		if (generations->rooms[i].used[gen])
+	for (int i = 0; i < WINDOW_ROOMS; i++) {
+		if (window_maps->rooms[i].used[gen])
 			return true;
 	}
 	return false;
 }
 
-uint32_t generations__sums(const struct generations *generations)
+uint32_t window_maps__sums(const struct window_maps *window_maps)
 {
-	return generations->rooms[GENERATIONS_SUMS].used[*generations->current & 1];
+	return window_maps->rooms[WINDOW_SUMS].used[*window_maps->current & 1];
 }
 
-unsigned int generations__filled(const struct generations *generations)
+unsigned int window_maps__filled(const struct window_maps *window_maps)
 {
-	uint32_t gen = *generations->current & 1;
+	uint32_t gen = *window_maps->current & 1;
 	uint64_t most = 0, percent;
 
-	for (int i = 0; i < GENERATIONS_ROOMS; i++) {
-		percent = 100ULL * generations->rooms[i].used[gen] /
-			  bpf_map__max_entries(generations->rooms[i].maps[gen]);
+	for (int i = 0; i < WINDOW_ROOMS; i++) {
+		percent = 100ULL * window_maps->rooms[i].used[gen] /
+			  bpf_map__max_entries(window_maps->rooms[i].maps[gen]);
 		if (percent > most)
 			most = percent;
 	}
@@ -59,7 +59,7 @@ unsigned int generations__filled(const struct generations *generations)
 }
 
 struct take_sums {
-	generations_sum_fn fn;
+	window_sum_fn fn;
 	void *ctx;
 };
 
@@ -75,17 +75,17 @@ static int take_batch(void *ctx, const struct batch *batch, uint32_t nr)
 	return err;
 }
 
-int generations__take(struct generations *generations, unsigned int gen, generations_sum_fn fn,
+int window_maps__take(struct window_maps *window_maps, unsigned int gen, window_sum_fn fn,
 		      void *ctx)
 {
 	struct take_sums take = { fn, ctx };
 	int err = 0;
 
-	for (int i = 0; i < GENERATIONS_ROOMS; i++) {
-		if (!err && generations->rooms[i].used[gen])
-			err = batch__take_all(generations->rooms[i].maps[gen],
-					      i == GENERATIONS_SUMS ? take_batch : NULL, &take);
-		generations->rooms[i].used[gen] = 0;
+	for (int i = 0; i < WINDOW_ROOMS; i++) {
+		if (!err && window_maps->rooms[i].used[gen])
+			err = map_batch__take_all(window_maps->rooms[i].maps[gen],
+					      i == WINDOW_SUMS ? take_batch : NULL, &take);
+		window_maps->rooms[i].used[gen] = 0;
 	}
 	return err;
 }

@@ -9,60 +9,60 @@
 #include "output/perfdata/layout.h"
 #include "unwind/worker.h"
 
-static const struct space *space_of(const struct chains *chains)
+static const struct address_space *space_of(const struct callchain *callchain)
 {
-	return chains->worker ? unwind_worker__space(chains->worker) : chains->space;
+	return callchain->worker ? unwind_worker__space(callchain->worker) : callchain->space;
 }
 
 /* The user frames up to the first one that lies in no code. */
-static size_t good_frames(const struct chains *chains, const struct sample *sample)
+static size_t good_frames(const struct callchain *callchain, const struct sample *sample)
 {
-	if (chains->incomplete)
-		return space__keep_possible(sample->user.ips, sample->user.nr);
-	return space__keep_frames(space_of(chains), (pid_t)sample->pid, sample->time,
+	if (callchain->incomplete)
+		return address_space__keep_possible(sample->user.ips, sample->user.nr);
+	return address_space__keep_frames(space_of(callchain), (pid_t)sample->pid, sample->time,
 				  sample->user.ips, sample->user.nr);
 }
 
 /* Has the process judged by a chain along frame pointers. */
-static int judge(struct chains *chains, const struct sample *sample, size_t kept)
+static int judge(struct callchain *callchain, const struct sample *sample, size_t kept)
 {
 	int ret;
 
-	if (!chains->choose || !sample->user.nr || sample->wakeup)
+	if (!callchain->choose || !sample->user.nr || sample->wakeup)
 		return 0;
-	ret = evidence__add(&chains->evidence, (pid_t)sample->pid, &sample->user, kept,
+	ret = fp_quality__add(&callchain->fp_quality, (pid_t)sample->pid, &sample->user, kept,
 			    sample->count);
 	if (ret <= 0)
 		return ret;
 	pr_verbose("pid %u: chains along its frame pointers end early; from now on its stacks are "
 		   "copied and unwound",
 		   sample->pid);
-	chains->choose(chains->choose_ctx, (pid_t)sample->pid, true);
+	callchain->choose(callchain->choose_ctx, (pid_t)sample->pid, true);
 	return 0;
 }
 
 /* With the frames of frame pointers, as far as they are some. */
-static int cut_and_give(struct chains *chains, const struct sample *sample)
+static int cut_and_give(struct callchain *callchain, const struct sample *sample)
 {
-	size_t nr = good_frames(chains, sample);
+	size_t nr = good_frames(callchain, sample);
 	struct sample cut;
-	int err = judge(chains, sample, nr);
+	int err = judge(callchain, sample, nr);
 
 	if (err)
 		return err;
 	if (nr == sample->user.nr)
-		return chains->give(chains->ctx, sample);
+		return callchain->give(callchain->ctx, sample);
 	cut = *sample;
 	cut.user.nr = (uint32_t)nr;
 	cut.user.truncated = true;
-	chains->stats.cut++;
-	return chains->give(chains->ctx, &cut);
+	callchain->stats.cut++;
+	return callchain->give(callchain->ctx, &cut);
 }
 
-static int fall_back(struct chains *chains, const struct sample *sample)
+static int fall_back(struct callchain *callchain, const struct sample *sample)
 {
-	chains->stats.fell_back++;
-	return cut_and_give(chains, sample);
+	callchain->stats.fell_back++;
+	return cut_and_give(callchain, sample);
 }
 
 /*
@@ -71,146 +71,147 @@ static int fall_back(struct chains *chains, const struct sample *sample)
  */
 static int take_result(void *ctx, void *cookie, const struct unwind_result *result)
 {
-	struct chains *chains = ctx;
+	struct callchain *callchain = ctx;
 	struct sample sample;
 	int err;
 
 	/* Results come in the order of the samples. */
-	if (!cookie || cookie != chains->pending.first)
+	if (!cookie || cookie != callchain->pending.first)
 		return -EPROTO;
-	sample = *held__first(&chains->pending);
+	sample = *sample_queue__first(&callchain->pending);
 	if (result->nr) {
 		sample.user = (struct frames){ result->ips, result->nr,
 					       result->status != UNWIND_COMPLETE };
-		chains->stats.unwound += result->status == UNWIND_COMPLETE;
-		chains->stats.truncated += result->status != UNWIND_COMPLETE;
-		err = chains->give(chains->ctx, &sample);
+		callchain->stats.unwound += result->status == UNWIND_COMPLETE;
+		callchain->stats.truncated += result->status != UNWIND_COMPLETE;
+		err = callchain->give(callchain->ctx, &sample);
 	} else {
-		err = fall_back(chains, &sample);
+		err = fall_back(callchain, &sample);
 	}
-	held__drop(&chains->pending);
+	sample_queue__drop(&callchain->pending);
 	return err;
 }
 
-int chains__init(struct chains *chains, enum chains_mode mode,
+int callchain__init(struct callchain *callchain, enum callchain_mode mode,
 		 int (*give)(void *ctx, const struct sample *sample), void *ctx)
 {
 	const struct unwind_worker_options options = { 0 };
 
-	*chains = (struct chains){ .raw = mode == CHAINS_RAW, .give = give, .ctx = ctx };
-	if (mode == CHAINS_UNWIND)
-		chains->worker = unwind_worker__new(&options, take_result, chains);
+	*callchain = (struct callchain){ .raw = mode == CALLCHAIN_RAW, .give = give, .ctx = ctx };
+	if (mode == CALLCHAIN_UNWIND)
+		callchain->worker = unwind_worker__new(&options, take_result, callchain);
 	else
-		chains->space = space__new();
-	return chains->space || chains->worker ? 0 : -ENOMEM;
+		callchain->space = address_space__new();
+	return callchain->space || callchain->worker ? 0 : -ENOMEM;
 }
 
-int chains__start(struct chains *chains, uint32_t max_frames)
+int callchain__start(struct callchain *callchain, uint32_t max_frames)
 {
-	int err = chains->worker ? unwind_worker__start(chains->worker) : 0;
+	int err = callchain->worker ? unwind_worker__start(callchain->worker) : 0;
 
-	chains->max_frames = max_frames;
+	callchain->max_frames = max_frames;
 	if (err)
 		pr_err("cannot start the process that unwinds: %s", strerror(-err));
 	return err;
 }
 
-void chains__free(struct chains *chains)
+void callchain__free(struct callchain *callchain)
 {
-	held__free(&chains->waiting);
-	held__free(&chains->pending);
-	evidence__free(&chains->evidence);
-	unwind_worker__delete(chains->worker);
-	space__delete(chains->space);
-	chains->worker = NULL;
-	chains->space = NULL;
+	sample_queue__free(&callchain->waiting);
+	sample_queue__free(&callchain->pending);
+	fp_quality__free(&callchain->fp_quality);
+	unwind_worker__delete(callchain->worker);
+	address_space__delete(callchain->space);
+	callchain->worker = NULL;
+	callchain->space = NULL;
 }
 
 /* Hands a sample over, to come back by take_result(), or gives it if there is no room. */
-static int put(struct chains *chains, const struct sample *sample)
+static int put(struct callchain *callchain, const struct sample *sample)
 {
 	struct unwind_sample unwind = {
 		.pid = (pid_t)sample->pid,
 		.time = sample->time,
 		.stack = sample->copy->bytes,
 		.stack_bytes = sample->copy->nr,
-		.max_frames = chains->max_frames,
+		.max_frames = callchain->max_frames,
 	};
 	struct sample rest = *sample;
-	struct held_sample *own;
+	struct queued_sample *own;
 	int err;
 
 	rest.copy = NULL;
-	own = held_sample__new(&rest);
+	own = queued_sample__new(&rest);
 	if (!own)
 		return -ENOMEM;
 	memcpy(unwind.regs.r, sample->copy->regs, sizeof(unwind.regs.r));
-	err = unwind_worker__put(chains->worker, &unwind, own);
+	err = unwind_worker__put(callchain->worker, &unwind, own);
 	if (!err) {
-		held__push(&chains->pending, own);
+		sample_queue__push(&callchain->pending, own);
 		return 0;
 	}
 	free(own);
-	return err == -ENOMEM ? err : fall_back(chains, &rest);
+	return err == -ENOMEM ? err : fall_back(callchain, &rest);
 }
 
 /* The maps of its time are known. */
-static int resolve(struct chains *chains, const struct sample *sample)
+static int resolve(struct callchain *callchain, const struct sample *sample)
 {
-	if (chains->worker && sample->copy)
-		return put(chains, sample);
-	return cut_and_give(chains, sample);
+	if (callchain->worker && sample->copy)
+		return put(callchain, sample);
+	return cut_and_give(callchain, sample);
 }
 
-int chains__sample(struct chains *chains, const struct sample *sample)
+int callchain__sample(struct callchain *callchain, const struct sample *sample)
 {
 	struct sample own = *sample;
 
-	if (!chains->worker && !chains->raw)
+	if (!callchain->worker && !callchain->raw)
 		own.copy = NULL;
-	if (own.time < chains->settled || (!own.copy && !own.user.nr))
-		return resolve(chains, &own);
+	if (own.time < callchain->settled || (!own.copy && !own.user.nr))
+		return resolve(callchain, &own);
 	/* What is known to be code is so whatever is yet to come. */
-	if (!(chains->worker && own.copy) && good_frames(chains, &own) == own.user.nr)
-		return cut_and_give(chains, &own);
-	return held__add(&chains->waiting, &own);
+	if (!(callchain->worker && own.copy) && good_frames(callchain, &own) == own.user.nr)
+		return cut_and_give(callchain, &own);
+	return sample_queue__add(&callchain->waiting, &own);
 }
 
-int chains__settled(struct chains *chains, uint64_t time)
+int callchain__settled(struct callchain *callchain, uint64_t time)
 {
 	const struct sample *sample;
 	int err = 0;
 
-	chains->settled = time;
-	while (!err && (sample = held__first(&chains->waiting)) && sample->time < time) {
-		err = resolve(chains, sample);
-		held__drop(&chains->waiting);
+	callchain->settled = time;
+	while (!err && (sample = sample_queue__first(&callchain->waiting)) && sample->time < time) {
+		err = resolve(callchain, sample);
+		sample_queue__drop(&callchain->waiting);
 	}
-	return err ? err : chains__poll(chains, 0);
+	return err ? err : callchain__poll(callchain, 0);
 }
 
-static int add_map(struct chains *chains, pid_t pid, const struct space_map *map, uint64_t time)
+static int add_map(struct callchain *callchain, pid_t pid, const struct address_space_map *map,
+		   uint64_t time)
 {
-	return chains->worker ? unwind_worker__map(chains->worker, pid, map, time) :
-				space__map(chains->space, pid, map, time);
+	return callchain->worker ? unwind_worker__map(callchain->worker, pid, map, time) :
+				address_space__map(callchain->space, pid, map, time);
 }
 
-int chains__map(struct chains *chains, pid_t pid, const struct space_map *map)
+int callchain__map(struct callchain *callchain, pid_t pid, const struct address_space_map *map)
 {
-	return add_map(chains, pid, map, 0);
+	return add_map(callchain, pid, map, 0);
 }
 
-static int follow_map(struct chains *chains, const void *event, size_t size, uint64_t time)
+static int follow_map(struct callchain *callchain, const void *event, size_t size, uint64_t time)
 {
 	struct layout_mmap2 map;
-	struct space_map new;
+	struct address_space_map new;
 
 	if (size <= sizeof(map))
 		return 0;
 	memcpy(&map, event, sizeof(map));
 	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
 		return 0;
-	new = (struct space_map){
+	new = (struct address_space_map){
 		.start = map.start,
 		.len = map.len,
 		.pgoff = map.pgoff,
@@ -220,41 +221,41 @@ static int follow_map(struct chains *chains, const void *event, size_t size, uin
 		.generation = map.ino_generation,
 		.path = (const char *)event + sizeof(map),
 	};
-	return add_map(chains, (pid_t)map.pid, &new, time);
+	return add_map(callchain, (pid_t)map.pid, &new, time);
 }
 
-static int add_fork(struct chains *chains, pid_t pid, pid_t parent, uint64_t time)
+static int add_fork(struct callchain *callchain, pid_t pid, pid_t parent, uint64_t time)
 {
-	if (chains->choose && evidence__fork(&chains->evidence, pid, parent))
-		chains->choose(chains->choose_ctx, pid, true);
-	return chains->worker ? unwind_worker__fork(chains->worker, pid, parent, time) :
-				space__fork(chains->space, pid, parent, time);
+	if (callchain->choose && fp_quality__fork(&callchain->fp_quality, pid, parent))
+		callchain->choose(callchain->choose_ctx, pid, true);
+	return callchain->worker ? unwind_worker__fork(callchain->worker, pid, parent, time) :
+				address_space__fork(callchain->space, pid, parent, time);
 }
 
 /* A process is another program now, or none. */
-static void forget_evidence(struct chains *chains, pid_t pid)
+static void forget_fp_quality(struct callchain *callchain, pid_t pid)
 {
-	if (chains->choose && evidence__forget(&chains->evidence, pid))
-		chains->choose(chains->choose_ctx, pid, false);
+	if (callchain->choose && fp_quality__forget(&callchain->fp_quality, pid))
+		callchain->choose(callchain->choose_ctx, pid, false);
 }
 
-static int add_exec(struct chains *chains, pid_t pid, uint64_t time)
+static int add_exec(struct callchain *callchain, pid_t pid, uint64_t time)
 {
-	forget_evidence(chains, pid);
-	return chains->worker ? unwind_worker__exec(chains->worker, pid, time) :
-				space__exec(chains->space, pid, time);
+	forget_fp_quality(callchain, pid);
+	return callchain->worker ? unwind_worker__exec(callchain->worker, pid, time) :
+				address_space__exec(callchain->space, pid, time);
 }
 
-static void add_exit(struct chains *chains, pid_t pid, uint64_t time)
+static void add_exit(struct callchain *callchain, pid_t pid, uint64_t time)
 {
-	forget_evidence(chains, pid);
-	if (chains->worker)
-		unwind_worker__exit(chains->worker, pid, time);
+	forget_fp_quality(callchain, pid);
+	if (callchain->worker)
+		unwind_worker__exit(callchain->worker, pid, time);
 	else
-		space__exit(chains->space, pid, time);
+		address_space__exit(callchain->space, pid, time);
 }
 
-static int follow_task(struct chains *chains, const void *event, size_t size, uint64_t time)
+static int follow_task(struct callchain *callchain, const void *event, size_t size, uint64_t time)
 {
 	struct layout_task task;
 
@@ -262,13 +263,13 @@ static int follow_task(struct chains *chains, const void *event, size_t size, ui
 		return 0;
 	memcpy(&task, event, sizeof(task));
 	if (task.header.type == PERF_RECORD_FORK && task.pid != task.ppid)
-		return add_fork(chains, (pid_t)task.pid, (pid_t)task.ppid, time);
+		return add_fork(callchain, (pid_t)task.pid, (pid_t)task.ppid, time);
 	if (task.header.type == PERF_RECORD_EXIT && task.pid == task.tid)
-		add_exit(chains, (pid_t)task.pid, time);
+		add_exit(callchain, (pid_t)task.pid, time);
 	return 0;
 }
 
-static int follow_comm(struct chains *chains, const void *event, size_t size, uint64_t time)
+static int follow_comm(struct callchain *callchain, const void *event, size_t size, uint64_t time)
 {
 	struct layout_comm comm;
 
@@ -277,70 +278,70 @@ static int follow_comm(struct chains *chains, const void *event, size_t size, ui
 	memcpy(&comm, event, sizeof(comm));
 	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	return add_exec(chains, (pid_t)comm.pid, time);
+	return add_exec(callchain, (pid_t)comm.pid, time);
 }
 
-int chains__sideband(struct chains *chains, const void *event, size_t size, uint64_t time)
+int callchain__sideband(struct callchain *callchain, const void *event, size_t size, uint64_t time)
 {
 	struct perf_event_header header;
 
 	memcpy(&header, event, sizeof(header));
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
-		return follow_map(chains, event, size, time);
+		return follow_map(callchain, event, size, time);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return follow_task(chains, event, size, time);
+		return follow_task(callchain, event, size, time);
 	case PERF_RECORD_COMM:
-		return follow_comm(chains, event, size, time);
+		return follow_comm(callchain, event, size, time);
 	}
 	return 0;
 }
 
-void chains__lost(struct chains *chains)
+void callchain__lost(struct callchain *callchain)
 {
-	chains->incomplete = true;
+	callchain->incomplete = true;
 }
 
-static uint64_t oldest_of(const struct held *held, uint64_t oldest)
+static uint64_t oldest_of(const struct sample_queue *held, uint64_t oldest)
 {
-	for (const struct held_sample *own = held->first; own; own = own->next) {
+	for (const struct queued_sample *own = held->first; own; own = own->next) {
 		if (own->sample.time < oldest)
 			oldest = own->sample.time;
 	}
 	return oldest;
 }
 
-uint64_t chains__oldest(const struct chains *chains)
+uint64_t callchain__oldest(const struct callchain *callchain)
 {
-	return oldest_of(&chains->pending, oldest_of(&chains->waiting, UINT64_MAX));
+	return oldest_of(&callchain->pending, oldest_of(&callchain->waiting, UINT64_MAX));
 }
 
-size_t chains__pending(const struct chains *chains)
+size_t callchain__pending(const struct callchain *callchain)
 {
-	return chains->pending.nr;
+	return callchain->pending.nr;
 }
 
-int chains__poll(struct chains *chains, int timeout_ms)
+int callchain__poll(struct callchain *callchain, int timeout_ms)
 {
-	return chains->pending.nr ? unwind_worker__poll(chains->worker, timeout_ms) : 0;
+	return callchain->pending.nr ? unwind_worker__poll(callchain->worker, timeout_ms) : 0;
 }
 
-int chains__abandon(struct chains *chains)
+int callchain__abandon(struct callchain *callchain)
 {
-	return chains->pending.nr ? unwind_worker__abandon(chains->worker) : 0;
+	return callchain->pending.nr ? unwind_worker__abandon(callchain->worker) : 0;
 }
 
-void chains__round(struct chains *chains)
+void callchain__round(struct callchain *callchain)
 {
-	uint64_t oldest = chains__oldest(chains);
+	uint64_t oldest = callchain__oldest(callchain);
 
 	/* Sums of the window that ends now were before the previous round at the earliest. */
-	if (oldest > chains->last_round)
-		oldest = chains->last_round;
-	if (chains->worker)
-		unwind_worker__forget(chains->worker, oldest);
+	if (oldest > callchain->last_round)
+		oldest = callchain->last_round;
+	if (callchain->worker)
+		unwind_worker__forget(callchain->worker, oldest);
 	else
-		space__forget(chains->space, oldest);
-	chains->last_round = chains->settled;
+		address_space__forget(callchain->space, oldest);
+	callchain->last_round = callchain->settled;
 }

@@ -19,11 +19,11 @@ static unsigned int broken_of(uint64_t value)
 	return value >> 16 & 0xffff;
 }
 
-int evidence__add(struct evidence *evidence, pid_t pid, const struct frames *user, size_t kept,
-		  uint64_t blocks)
+int fp_quality__add(struct fp_quality *fp_quality, pid_t pid, const struct frames *user,
+		    size_t kept, uint64_t blocks)
 {
-	uint64_t *value = idmap__get(&evidence->by_pid, (uint64_t)pid);
-	bool broken = kept < user->nr || user->nr <= EVIDENCE_SHORT;
+	uint64_t *value = idmap__get(&fp_quality->by_pid, (uint64_t)pid);
+	bool broken = kept < user->nr || user->nr <= FP_QUALITY_SHORT;
 
 	if (!value)
 		return -ENOMEM;
@@ -34,42 +34,42 @@ int evidence__add(struct evidence *evidence, pid_t pid, const struct frames *use
 	if (blocks > MOST_AT_ONCE)
 		blocks = MOST_AT_ONCE;
 	*value += blocks + (broken ? blocks * BROKEN_ONE : 0);
-	if (*value & DECIDED || seen_of(*value) < EVIDENCE_ENOUGH ||
+	if (*value & DECIDED || seen_of(*value) < FP_QUALITY_ENOUGH ||
 	    2 * broken_of(*value) < seen_of(*value))
 		return 0;
 	*value |= DECIDED;
 	return 1;
 }
 
-bool evidence__decided(const struct evidence *evidence, pid_t pid)
+bool fp_quality__decided(const struct fp_quality *fp_quality, pid_t pid)
 {
-	const uint64_t *value = idmap__find(&evidence->by_pid, (uint64_t)pid);
+	const uint64_t *value = idmap__find(&fp_quality->by_pid, (uint64_t)pid);
 
 	return value && *value & DECIDED;
 }
 
-bool evidence__fork(struct evidence *evidence, pid_t pid, pid_t parent)
+bool fp_quality__fork(struct fp_quality *fp_quality, pid_t pid, pid_t parent)
 {
 	uint64_t *value;
 
-	if (!evidence__decided(evidence, parent))
+	if (!fp_quality__decided(fp_quality, parent))
 		return false;
-	value = idmap__get(&evidence->by_pid, (uint64_t)pid);
+	value = idmap__get(&fp_quality->by_pid, (uint64_t)pid);
 	if (!value)
 		return false;
 	*value = DECIDED;
 	return true;
 }
 
-bool evidence__forget(struct evidence *evidence, pid_t pid)
+bool fp_quality__forget(struct fp_quality *fp_quality, pid_t pid)
 {
-	bool decided = evidence__decided(evidence, pid);
+	bool decided = fp_quality__decided(fp_quality, pid);
 
-	idmap__remove(&evidence->by_pid, (uint64_t)pid);
+	idmap__remove(&fp_quality->by_pid, (uint64_t)pid);
 	return decided;
 }
 
-void evidence__free(struct evidence *evidence)
+void fp_quality__free(struct fp_quality *fp_quality)
 {
-	idmap__free(&evidence->by_pid);
+	idmap__free(&fp_quality->by_pid);
 }

@@ -31,11 +31,11 @@ static void move_copy(uint64_t *to, struct user_copy *copy)
 	copy->bytes = to;
 }
 
-struct held_sample *held_sample__new(const struct sample *sample)
+struct queued_sample *queued_sample__new(const struct sample *sample)
 {
-	size_t size = sizeof(struct held_sample) + ips_bytes(sample) +
+	size_t size = sizeof(struct queued_sample) + ips_bytes(sample) +
 		      (sample->copy ? sample->copy->nr : 0);
-	struct held_sample *own = malloc(size);
+	struct queued_sample *own = malloc(size);
 	uint64_t *at;
 
 	if (!own)
@@ -57,7 +57,7 @@ struct held_sample *held_sample__new(const struct sample *sample)
 	return own;
 }
 
-void held__push(struct held *held, struct held_sample *own)
+void sample_queue__push(struct sample_queue *held, struct queued_sample *own)
 {
 	if (held->last)
 		held->last->next = own;
@@ -68,24 +68,24 @@ void held__push(struct held *held, struct held_sample *own)
 	held->bytes += own->size;
 }
 
-int held__add(struct held *held, const struct sample *sample)
+int sample_queue__add(struct sample_queue *held, const struct sample *sample)
 {
-	struct held_sample *own = held_sample__new(sample);
+	struct queued_sample *own = queued_sample__new(sample);
 
 	if (!own)
 		return -ENOMEM;
-	held__push(held, own);
+	sample_queue__push(held, own);
 	return 0;
 }
 
-struct sample *held__first(const struct held *held)
+struct sample *sample_queue__first(const struct sample_queue *held)
 {
 	return held->first ? &held->first->sample : NULL;
 }
 
-void held__drop(struct held *held)
+void sample_queue__drop(struct sample_queue *held)
 {
-	struct held_sample *own = held->first;
+	struct queued_sample *own = held->first;
 
 	if (!own)
 		return;
@@ -97,8 +97,8 @@ void held__drop(struct held *held)
 	free(own);
 }
 
-void held__free(struct held *held)
+void sample_queue__free(struct sample_queue *held)
 {
 	while (held->first)
-		held__drop(held);
+		sample_queue__drop(held);
 }

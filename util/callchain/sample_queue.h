@@ -8,16 +8,16 @@
 #include "sample.h"
 
 /* Samples that outlive their callback, first in, first out. Zero-initialised is empty. */
-struct held {
-	struct held_sample *first;
-	struct held_sample *last;
+struct sample_queue {
+	struct queued_sample *first;
+	struct queued_sample *last;
 	size_t nr;
 	size_t bytes; /* about what they take */
 };
 
 /* A sample with all that it points to, in one piece. */
-struct held_sample {
-	struct held_sample *next;
+struct queued_sample {
+	struct queued_sample *next;
 	size_t size;
 	struct sample sample;
 	struct reason reason;
@@ -26,20 +26,20 @@ struct held_sample {
 };
 
 /* A copy of the sample; NULL: no memory. free() frees it. */
-struct held_sample *held_sample__new(const struct sample *sample);
+struct queued_sample *queued_sample__new(const struct sample *sample);
 
 /* Takes one over. */
-void held__push(struct held *held, struct held_sample *own);
+void sample_queue__push(struct sample_queue *held, struct queued_sample *own);
 
 /* Keeps a copy of the sample. 0 or -ENOMEM. */
-int held__add(struct held *held, const struct sample *sample);
+int sample_queue__add(struct sample_queue *held, const struct sample *sample);
 
-/* The sample that came first; NULL: there is none. Valid until held__drop(). */
-struct sample *held__first(const struct held *held);
+/* The sample that came first; NULL: there is none. Valid until sample_queue__drop(). */
+struct sample *sample_queue__first(const struct sample_queue *held);
 
 /* Forgets the one that came first, if there is one. */
-void held__drop(struct held *held);
+void sample_queue__drop(struct sample_queue *held);
 
-void held__free(struct held *held);
+void sample_queue__free(struct sample_queue *held);
 
 #endif /* DENET_CALLCHAIN_SAMPLE_QUEUE_H */

@@ -38,30 +38,30 @@ static bool count_stands_still(struct alive *alive, int64_t count)
  * A target that lived through the whole pass was found by it. So if none was found, those
  * that lived have died, and unless one was born meanwhile there is none.
  */
-static bool none_is_left(const struct roster *roster)
+static bool none_is_left(const struct target_maps *target_maps)
 {
-	uint64_t births = roster__births(roster), found = 0;
-	int err = roster__find(roster, &found);
+	uint64_t births = target_maps__births(target_maps), found = 0;
+	int err = target_maps__find(target_maps, &found);
 
 	if (err)
 		pr_verbose("the targets that live cannot be counted: %s", strerror(-err));
-	return !err && !found && roster__births(roster) == births;
+	return !err && !found && target_maps__births(target_maps) == births;
 }
 
 bool capture__targets_alive(struct capture *capture)
 {
-	const struct roster *roster = programs__roster(capture->programs);
+	const struct target_maps *target_maps = programs__target_maps(capture->programs);
 	struct alive *alive = &capture->alive;
 	int64_t count;
 
 	if (capture->options.all)
 		return true;
-	count = roster__alive(roster);
+	count = target_maps__alive(target_maps);
 	if (count <= 0 || alive->ended)
 		return false;
 	if (!count_stands_still(alive, count))
 		return true;
-	alive->ended = none_is_left(roster);
+	alive->ended = none_is_left(target_maps);
 	if (alive->ended)
 		pr_verbose("no target is left, though %" PRId64 " deaths were not seen", count);
 	return !alive->ended;

@@ -104,8 +104,8 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 /* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
-	struct sleepers *sleepers = programs__sleepers(capture->programs);
-	int fd = sleepers__open_user_frames(sleepers), err;
+	struct blocked_iter *blocked_iter = programs__blocked_iter(capture->programs);
+	int fd = blocked_iter__open_user_frames(blocked_iter), err;
 	struct child *child;
 	struct child_message message;
 	pid_t stuck;
@@ -122,14 +122,14 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 		if (err)
 			break;
 	}
-	stuck = sleepers__walking(sleepers);
+	stuck = blocked_iter__walking(blocked_iter);
 	child__delete(child);
 	if (err != -ETIMEDOUT || !stuck)
 		return err;
 	user->skipped++;
 	if (!user->first_skipped)
 		user->first_skipped = stuck;
-	sleepers__skip(sleepers, stuck);
+	blocked_iter__skip(blocked_iter, stuck);
 	return -EAGAIN;
 }
 
@@ -266,7 +266,8 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	int err;
 
 	read_user_frames(capture, &user, deadline_ms);
-	err = sleepers__report(programs__sleepers(capture->programs), report_records, &report);
+	err = blocked_iter__report(programs__blocked_iter(capture->programs), report_records,
+				   &report);
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
 	idmap__free(&user.offsets);

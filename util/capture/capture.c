@@ -92,7 +92,8 @@ static int connect_rings(struct capture *capture)
 		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
 					 rings__fd(capture->rings, i));
 	if (!capture->options.all)
-		rings__set_bell(capture->rings, roster__bell(programs__roster(capture->programs)));
+		rings__set_bell(capture->rings,
+				target_maps__bell(programs__target_maps(capture->programs)));
 	return err;
 }
 
@@ -112,7 +113,7 @@ int capture__update_rings(struct capture *capture)
 static int add_targets(struct capture *capture)
 {
 	struct capture_options *options = &capture->options;
-	int err = who__add(options, programs__roster(capture->programs));
+	int err = target_filter__add(options, programs__target_maps(capture->programs));
 
 	options->pids = options->tids = NULL;
 	options->uids = NULL;
@@ -122,18 +123,18 @@ static int add_targets(struct capture *capture)
 }
 
 /* Without addresses chains keep the tracer's frames: said, but no reason to stop. */
-static void make_trim(struct capture *capture)
+static void make_strip_frames(struct capture *capture)
 {
 	if (!capture->options.kernel_stacks)
 		return;
-	capture->trim = trim__new(kernel__symbols(&capture->kernel));
-	if (!trim__works(capture->trim))
+	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->kernel));
+	if (!strip_frames__works(capture->strip_frames))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
 			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
 			"kernel.perf_event_paranoid=1`");
 	if (capture->options.raw_frames) {
-		trim__delete(capture->trim);
-		capture->trim = NULL;
+		strip_frames__delete(capture->strip_frames);
+		capture->strip_frames = NULL;
 	}
 }
 
@@ -144,11 +145,11 @@ static void make_trim(struct capture *capture)
  */
 static void read_symbols(struct capture *capture)
 {
-	make_trim(capture);
+	make_strip_frames(capture);
 	if (capture__reasons(&capture->options))
-		reason_symbols__init(&capture->symbols, kernel__symbols(&capture->kernel));
+		reason_symbols__init(&capture->symbols, ksyms_cache__symbols(&capture->kernel));
 	else
-		kernel__drop(&capture->kernel);
+		ksyms_cache__drop(&capture->kernel);
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
@@ -190,7 +191,7 @@ static uint32_t ring_pages(const struct capture_options *options)
 /* Frame pointers are what is left then. */
 static void explain_copies(const struct capture *capture)
 {
-	if (programs__way(capture->programs) == CAPTURE_WAY_SWITCH_OUT)
+	if (programs__attach_hook(capture->programs) == ATTACH_HOOK_SWITCH_OUT)
 		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
 			"cannot be copied (-v tells why); frame pointers are followed instead");
 	else
@@ -204,13 +205,13 @@ static int build(struct capture *capture)
 	int err = reserve_descriptors();
 
 	if (!err)
-		err = who__settle(&settings, &capture->options);
+		err = target_filter__settle(&settings, &capture->options);
 	if (err)
 		return err;
 	if (capture->options.wakers)
-		waker__settle(&settings.waker, kernel__symbols(&capture->kernel));
-	capture->programs = programs__new(&settings, capture->options.way,
-					  who__targets(&capture->options), &err);
+		irq_ranges__read(&settings.waker, ksyms_cache__symbols(&capture->kernel));
+	capture->programs = programs__new(&settings, capture->options.hook,
+					  target_filter__targets(&capture->options), &err);
 	if (!capture->programs)
 		return err;
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
@@ -220,13 +221,14 @@ static int build(struct capture *capture)
 				    capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
-	capture->spare = spare__new(programs__spare(capture->programs), &err);
-	if (!capture->spare) {
+	capture->overflow_ring =
+		overflow_ring__new(programs__overflow_ring(capture->programs), &err);
+	if (!capture->overflow_ring) {
 		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
 		return err;
 	}
 	capture->sideband =
-		sideband__new(capture->all_tasks, capture->options.no_inherit, getpid());
+		sideband_filter__new(capture->all_tasks, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
 	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
@@ -265,16 +267,16 @@ void capture__delete(struct capture *capture)
 	cost__free(&capture->cost);
 	programs__delete(capture->programs);
 	rings__delete(capture->rings);
-	spare__delete(capture->spare);
-	sideband__delete(capture->sideband);
-	trim__delete(capture->trim);
+	overflow_ring__delete(capture->overflow_ring);
+	sideband_filter__delete(capture->sideband);
+	strip_frames__delete(capture->strip_frames);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
 	for (int i = 0; i < 2; i++)
 		reason_store__free(&capture->reasons[i]);
-	copies__free(&capture->copies);
-	kernel__drop(&capture->kernel);
-	queue__free(&capture->queue);
+	user_stacks__free(&capture->copies);
+	ksyms_cache__drop(&capture->kernel);
+	ordered_events__free(&capture->ordered_events);
 	buffer__free(&capture->tasks);
 	buffer__free(&capture->aligned);
 	free(capture);
@@ -282,7 +284,7 @@ void capture__delete(struct capture *capture)
 
 int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *bounds)
 {
-	return kernel__bounds(&capture->kernel, bounds);
+	return ksyms_cache__bounds(&capture->kernel, bounds);
 }
 
 /* Keeps what the iterator says of the tasks that live. */
@@ -308,7 +310,7 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
 		if (!err && task.target && !capture->all_tasks)
-			err = sideband__add(capture->sideband, task.pid, task.tid);
+			err = sideband_filter__add(capture->sideband, task.pid, task.tid);
 	}
 	return err;
 }
@@ -373,8 +375,9 @@ static int report_last_losses(struct capture *capture)
 	err = programs__accounts(capture->programs, &sum, &wakeups);
 	if (err)
 		return err;
-	lost = sum.fate[WIRE_FATE_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
-	       sum.lost_copies + wakeups.fate[WIRE_FATE_LOST_RING].count + wakeups.lost_stacks;
+	lost = sum.outcome[WIRE_OUTCOME_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
+	       sum.lost_copies + wakeups.outcome[WIRE_OUTCOME_LOST_RING].count +
+	       wakeups.lost_stacks;
 	if (lost <= capture->stats.lost_records)
 		return 0;
 	lost -= capture->stats.lost_records;
@@ -429,7 +432,7 @@ int capture__choose(struct capture *capture, pid_t pid, bool chosen)
 	return programs__choose(capture->programs, pid, chosen);
 }
 
-enum capture_way capture__way(const struct capture *capture)
+enum attach_hook capture__attach_hook(const struct capture *capture)
 {
-	return programs__way(capture->programs);
+	return programs__attach_hook(capture->programs);
 }

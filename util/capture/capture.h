@@ -24,13 +24,13 @@ struct idle_table; /* capture/idle.h */
 #define CAPTURE_PID_OUTSIDE 0x7ffffffeU /* not in our PID namespace */
 
 /* Which capture way attached. */
-enum capture_way {
-	CAPTURE_WAY_AUTO = 0,
-	CAPTURE_WAY_EXIT_TP, /* walk at switch-in, tp_btf/sched_exit_tp */
-	CAPTURE_WAY_FENTRY,  /* walk at switch-in, fentry/__perf_event_task_sched_in */
-	CAPTURE_WAY_SWITCH_OUT, /* walk at switch-out, tp_btf/sched_switch */
-	CAPTURE_WAY_MAX,
-	CAPTURE_WAY_SWITCH_IN = CAPTURE_WAY_MAX, /* to ask for: whichever at switch-in loads */
+enum attach_hook {
+	ATTACH_HOOK_AUTO = 0,
+	ATTACH_HOOK_EXIT_TP, /* walk at switch-in, tp_btf/sched_exit_tp */
+	ATTACH_HOOK_FENTRY,  /* walk at switch-in, fentry/__perf_event_task_sched_in */
+	ATTACH_HOOK_SWITCH_OUT, /* walk at switch-out, tp_btf/sched_switch */
+	ATTACH_HOOK_MAX,
+	ATTACH_HOOK_SWITCH_IN = ATTACH_HOOK_MAX, /* to ask for: whichever at switch-in loads */
 };
 
 struct capture_options {
@@ -64,7 +64,7 @@ struct capture_options {
 	bool reasons;	     /* samples tell what they waited for */
 	/*
 	 * Samples of single blocks carry user registers and so many bytes of the user stack, a
-	 * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with CAPTURE_WAY_SWITCH_OUT.
+	 * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with ATTACH_HOOK_SWITCH_OUT.
 	 */
 	uint32_t copy_bytes;
 	bool copy_chosen; /* only those of the processes of capture__choose(), and in the end */
@@ -82,7 +82,7 @@ struct capture_options {
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
 	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
 	uint32_t wake_bytes;
-	enum capture_way way;
+	enum attach_hook hook;
 };
 
 /* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
@@ -302,8 +302,8 @@ bool capture__copies(const struct capture *capture);
 int capture__choose(struct capture *capture, pid_t pid, bool chosen);
 
 /* Which way attached, and its name ("switch-in (sched_exit_tp)"). AUTO has one, too. */
-enum capture_way capture__way(const struct capture *capture);
-const char *capture_way__name(enum capture_way way);
+enum attach_hook capture__attach_hook(const struct capture *capture);
+const char *attach_hook__name(enum attach_hook hook);
 
 /* Accepts NULL. */
 void capture__delete(struct capture *capture);

@@ -44,13 +44,13 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 
 bool capture__wants_drain(const struct capture *capture)
 {
-	return capture->started && generations__filled(programs__generations(capture->programs)) >=
+	return capture->started && window_maps__filled(programs__window_maps(capture->programs)) >=
 			DRAIN_AT_PERCENT;
 }
 
 uint64_t capture__pending_sums(const struct capture *capture)
 {
-	return capture->started ? generations__sums(programs__generations(capture->programs)) : 0;
+	return capture->started ? window_maps__sums(programs__window_maps(capture->programs)) : 0;
 }
 
 /* Hands over the sums of a generation that no program adds to any more. */
@@ -61,7 +61,7 @@ static int take_generation(struct capture *capture, unsigned int gen)
 		.stacks = capture->stacks[gen],
 		.reasons = &capture->reasons[gen],
 	};
-	int err = generations__take(programs__generations(capture->programs), gen, deliver_sum,
+	int err = window_maps__take(programs__window_maps(capture->programs), gen, deliver_sum,
 				    &drain);
 
 	stacks__clear(capture->stacks[gen]);
@@ -76,15 +76,15 @@ static int take_generation(struct capture *capture, unsigned int gen)
  */
 int capture__drain(struct capture *capture)
 {
-	struct generations *generations = programs__generations(capture->programs);
+	struct window_maps *window_maps = programs__window_maps(capture->programs);
 	bool has_sums;
 	int gen = 0, err;
 
 	if (!capture->started)
 		return 0;
-	has_sums = generations__has_sums(generations);
+	has_sums = window_maps__has_sums(window_maps);
 	if (has_sums)
-		gen = generations__swap(generations);
+		gen = window_maps__swap(window_maps);
 	if (gen < 0) {
 		pr_err("cannot end a window: %s", strerror(-gen));
 		return gen;

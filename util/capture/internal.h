@@ -38,16 +38,16 @@ struct capture {
 	struct capture_sink sink;
 	struct programs *programs;
 	struct rings *rings;
-	struct spare *spare;	       /* of the CPUs that have no ring yet */
-	struct sideband *sideband;
-	struct queue queue;	       /* of the side band */
-	struct trim *trim;	       /* NULL: frames are left as they are */
+	struct overflow_ring *overflow_ring;	       /* of the CPUs that have no ring yet */
+	struct sideband_filter *sideband;
+	struct ordered_events ordered_events;	       /* of the side band */
+	struct strip_frames *strip_frames;	       /* NULL: frames are left as they are */
 	struct stacks *stacks[2];      /* of the two generations */
 	struct reason_store reasons[2]; /* of the two generations */
-	struct kernel kernel;
+	struct ksyms_cache kernel;
 	struct reason_symbols symbols; /* where reasons are asked for */
 	struct reason reason;	       /* of the block that is delivered */
-	struct copies copies;	       /* whose blocks have not come yet */
+	struct user_stacks copies;	       /* whose blocks have not come yet */
 	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */
 	struct buffer tasks;	       /* struct capture_task */
 	struct capture_stats stats;    /* what user space counts */

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-const struct kallsyms *kernel__symbols(struct kernel *kernel)
+const struct kallsyms *ksyms_cache__symbols(struct ksyms_cache *kernel)
 {
 	if (kernel->kallsyms || kernel->err)
 		return kernel->kallsyms;
@@ -13,24 +13,24 @@ const struct kallsyms *kernel__symbols(struct kernel *kernel)
 		return NULL;
 	if (kallsyms__hidden(kernel->kallsyms)) {
 		kernel->err = -EPERM;
-		kernel__drop(kernel);
+		ksyms_cache__drop(kernel);
 		return NULL;
 	}
 	kernel->bounds = *kallsyms__bounds(kernel->kallsyms);
 	return kernel->kallsyms;
 }
 
-int kernel__bounds(struct kernel *kernel, struct kallsyms_bounds *bounds)
+int ksyms_cache__bounds(struct ksyms_cache *kernel, struct kallsyms_bounds *bounds)
 {
 	if (!kernel->read) {
-		kernel__symbols(kernel);
-		kernel__drop(kernel);
+		ksyms_cache__symbols(kernel);
+		ksyms_cache__drop(kernel);
 	}
 	*bounds = kernel->bounds;
 	return kernel->err;
 }
 
-void kernel__drop(struct kernel *kernel)
+void ksyms_cache__drop(struct ksyms_cache *kernel)
 {
 	kallsyms__delete(kernel->kallsyms);
 	kernel->kallsyms = NULL;

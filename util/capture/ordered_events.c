@@ -4,38 +4,42 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct queue_entry {
+struct ordered_event {
 	uint64_t time;
 	size_t at; /* in bytes; tells the order of records of one time */
 	size_t size;
 };
 
-static struct queue_entry *queue__entries(const struct queue *queue, size_t *nr)
+static struct ordered_event *ordered_events__entries(const struct ordered_events *ordered_events,
+						     size_t *nr)
 {
-	*nr = queue->entries.len / sizeof(struct queue_entry);
-	return (struct queue_entry *)(void *)queue->entries.data;
+	*nr = ordered_events->entries.len / sizeof(struct ordered_event);
+	return (struct ordered_event *)(void *)ordered_events->entries.data;
 }
 
-int queue__add(struct queue *queue, const void *event, size_t size, uint64_t time)
+int ordered_events__add(struct ordered_events *ordered_events, const void *event, size_t size,
+			uint64_t time)
 {
-	struct queue_entry entry = { .time = time, .at = queue->bytes.len, .size = size };
+	struct ordered_event entry = { .time = time,
+				       .at = ordered_events->bytes.len,
+				       .size = size };
 	size_t padded = (size + 7) & ~(size_t)7;
-	char *room = buffer__reserve(&queue->bytes, padded);
+	char *room = buffer__reserve(&ordered_events->bytes, padded);
 	int err;
 
 	if (!room)
 		return -ENOMEM;
-	err = buffer__append(&queue->entries, &entry, sizeof(entry));
+	err = buffer__append(&ordered_events->entries, &entry, sizeof(entry));
 	if (err)
 		return err;
 	memcpy(room, event, size);
-	queue->bytes.len += padded;
+	ordered_events->bytes.len += padded;
 	return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct queue_entry *x = a, *y = b;
+	const struct ordered_event *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -43,40 +47,41 @@ static int compare(const void *a, const void *b)
 }
 
 /* Drops the first entries and moves what the others refer to to the front. */
-static int queue__drop(struct queue *queue, size_t given)
+static int ordered_events__drop(struct ordered_events *ordered_events, size_t given)
 {
-	struct queue rest = { 0 };
+	struct ordered_events rest = { 0 };
 	size_t nr;
-	struct queue_entry *entries = queue__entries(queue, &nr);
+	struct ordered_event *entries = ordered_events__entries(ordered_events, &nr);
 	int err = 0;
 
 	for (size_t i = given; i < nr && !err; i++)
-		err = queue__add(&rest, queue->bytes.data + entries[i].at, entries[i].size,
-				 entries[i].time);
-	queue__free(queue);
-	*queue = rest;
+		err = ordered_events__add(&rest, ordered_events->bytes.data + entries[i].at,
+					  entries[i].size, entries[i].time);
+	ordered_events__free(ordered_events);
+	*ordered_events = rest;
 	return err;
 }
 
-int queue__give(struct queue *queue, uint64_t until, queue_fn fn, void *ctx)
+int ordered_events__give(struct ordered_events *ordered_events, uint64_t until, ordered_event_fn fn,
+			 void *ctx)
 {
 	size_t nr, given = 0;
-	struct queue_entry *entries = queue__entries(queue, &nr);
+	struct ordered_event *entries = ordered_events__entries(ordered_events, &nr);
 	int err = 0, dropped;
 
 	if (!nr)
 		return 0;
 	qsort(entries, nr, sizeof(*entries), compare);
 	while (given < nr && entries[given].time < until && !err) {
-		err = fn(ctx, queue->bytes.data + entries[given].at, entries[given].size);
+		err = fn(ctx, ordered_events->bytes.data + entries[given].at, entries[given].size);
 		given++;
 	}
-	dropped = given ? queue__drop(queue, given) : 0;
+	dropped = given ? ordered_events__drop(ordered_events, given) : 0;
 	return err ? err : dropped;
 }
 
-void queue__free(struct queue *queue)
+void ordered_events__free(struct ordered_events *ordered_events)
 {
-	buffer__free(&queue->bytes);
-	buffer__free(&queue->entries);
+	buffer__free(&ordered_events->bytes);
+	buffer__free(&ordered_events->entries);
 }

@@ -5,47 +5,47 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct spare {
+struct overflow_ring {
 	struct ring_buffer *ring;
-	spare_fn fn; /* of the call of spare__read() under way */
+	overflow_ring_fn fn; /* of the call of overflow_ring__read() under way */
 	void *ctx;
 };
 
 static int pass_record(void *ctx, void *data, size_t size)
 {
-	const struct spare *spare = ctx;
+	const struct overflow_ring *overflow_ring = ctx;
 
-	return spare->fn(spare->ctx, data, size);
+	return overflow_ring->fn(overflow_ring->ctx, data, size);
 }
 
-struct spare *spare__new(int map_fd, int *err)
+struct overflow_ring *overflow_ring__new(int map_fd, int *err)
 {
-	struct spare *spare = calloc(1, sizeof(*spare));
+	struct overflow_ring *overflow_ring = calloc(1, sizeof(*overflow_ring));
 
 	*err = -ENOMEM;
-	if (!spare)
+	if (!overflow_ring)
 		return NULL;
-	spare->ring = ring_buffer__new(map_fd, pass_record, spare, NULL);
-	if (!spare->ring) {
+	overflow_ring->ring = ring_buffer__new(map_fd, pass_record, overflow_ring, NULL);
+	if (!overflow_ring->ring) {
 		*err = errno ? -errno : -ENOMEM;
-		free(spare);
+		free(overflow_ring);
 		return NULL;
 	}
 	*err = 0;
-	return spare;
+	return overflow_ring;
 }
 
-void spare__delete(struct spare *spare)
+void overflow_ring__delete(struct overflow_ring *overflow_ring)
 {
-	if (!spare)
+	if (!overflow_ring)
 		return;
-	ring_buffer__free(spare->ring);
-	free(spare);
+	ring_buffer__free(overflow_ring->ring);
+	free(overflow_ring);
 }
 
-int spare__read(struct spare *spare, spare_fn fn, void *ctx)
+int overflow_ring__read(struct overflow_ring *overflow_ring, overflow_ring_fn fn, void *ctx)
 {
-	spare->fn = fn;
-	spare->ctx = ctx;
-	return ring_buffer__consume(spare->ring);
+	overflow_ring->fn = fn;
+	overflow_ring->ctx = ctx;
+	return ring_buffer__consume(overflow_ring->ring);
 }

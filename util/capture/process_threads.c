@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-int threads__add(struct threads *threads, pid_t pid, pid_t tid)
+int process_threads__add(struct process_threads *threads, pid_t pid, pid_t tid)
 {
 	uint64_t *process = idmap__find(&threads->process_of, (uint64_t)tid);
 	uint64_t *nr;
@@ -12,7 +12,7 @@ int threads__add(struct threads *threads, pid_t pid, pid_t tid)
 		return 0;
 	/* Its end was missed: the id is another thread's now. */
 	if (process)
-		threads__remove(threads, tid);
+		process_threads__remove(threads, tid);
 	nr = idmap__get(&threads->living, (uint64_t)pid);
 	process = nr ? idmap__get(&threads->process_of, (uint64_t)tid) : NULL;
 	if (!process) {
@@ -25,7 +25,7 @@ int threads__add(struct threads *threads, pid_t pid, pid_t tid)
 	return 0;
 }
 
-void threads__remove(struct threads *threads, pid_t tid)
+void process_threads__remove(struct process_threads *threads, pid_t tid)
 {
 	const uint64_t *process = idmap__find(&threads->process_of, (uint64_t)tid);
 	uint64_t pid, *nr;
@@ -40,7 +40,7 @@ void threads__remove(struct threads *threads, pid_t tid)
 }
 
 /* A thread of the process; 0: none. Looks at all of them, so it is for rare cases. */
-static pid_t any_of(const struct threads *threads, pid_t pid)
+static pid_t any_of(const struct process_threads *threads, pid_t pid)
 {
 	const struct idmap *map = &threads->process_of;
 
@@ -51,38 +51,38 @@ static pid_t any_of(const struct threads *threads, pid_t pid)
 	return 0;
 }
 
-void threads__forget(struct threads *threads, pid_t pid)
+void process_threads__forget(struct process_threads *threads, pid_t pid)
 {
 	/* As a rule only the first thread is left. */
 	const uint64_t *process = idmap__find(&threads->process_of, (uint64_t)pid);
 
 	if (process && *process == (uint64_t)pid)
-		threads__remove(threads, pid);
-	while (threads__of(threads, pid))
-		threads__remove(threads, any_of(threads, pid));
+		process_threads__remove(threads, pid);
+	while (process_threads__of(threads, pid))
+		process_threads__remove(threads, any_of(threads, pid));
 }
 
-int threads__exec(struct threads *threads, pid_t pid)
+int process_threads__exec(struct process_threads *threads, pid_t pid)
 {
-	if (!threads__of(threads, pid))
+	if (!process_threads__of(threads, pid))
 		return 0;
-	threads__forget(threads, pid);
-	return threads__add(threads, pid, pid);
+	process_threads__forget(threads, pid);
+	return process_threads__add(threads, pid, pid);
 }
 
-size_t threads__of(const struct threads *threads, pid_t pid)
+size_t process_threads__of(const struct process_threads *threads, pid_t pid)
 {
 	const uint64_t *nr = idmap__find(&threads->living, (uint64_t)pid);
 
 	return nr ? (size_t)*nr : 0;
 }
 
-size_t threads__processes(const struct threads *threads)
+size_t process_threads__processes(const struct process_threads *threads)
 {
 	return threads->living.used;
 }
 
-void threads__free(struct threads *threads)
+void process_threads__free(struct process_threads *threads)
 {
 	idmap__free(&threads->process_of);
 	idmap__free(&threads->living);

@@ -13,29 +13,29 @@
  * Threads are kept by their ids, not as a number, so that one who is told of twice, or who
  * was never told of, does no harm. Zero-initialised is empty.
  */
-struct threads {
+struct process_threads {
 	struct idmap process_of; /* tid -> pid */
 	struct idmap living;	 /* pid -> how many threads it has; never 0 */
 };
 
 /* A thread that lives. 0 or -ENOMEM. */
-int threads__add(struct threads *threads, pid_t pid, pid_t tid);
+int process_threads__add(struct process_threads *threads, pid_t pid, pid_t tid);
 
 /* A thread that has ended. One that is not known is no error. */
-void threads__remove(struct threads *threads, pid_t tid);
+void process_threads__remove(struct process_threads *threads, pid_t tid);
 
 /* A process that is gone: forgets what it still has. */
-void threads__forget(struct threads *threads, pid_t pid);
+void process_threads__forget(struct process_threads *threads, pid_t pid);
 
 /* An exec: one thread is left, with the id of the process, if that is known. 0 or -ENOMEM. */
-int threads__exec(struct threads *threads, pid_t pid);
+int process_threads__exec(struct process_threads *threads, pid_t pid);
 
 /* How many threads of the process live. */
-size_t threads__of(const struct threads *threads, pid_t pid);
+size_t process_threads__of(const struct process_threads *threads, pid_t pid);
 
 /* How many processes have any. */
-size_t threads__processes(const struct threads *threads);
+size_t process_threads__processes(const struct process_threads *threads);
 
-void threads__free(struct threads *threads);
+void process_threads__free(struct process_threads *threads);
 
 #endif /* DENET_CAPTURE_PROCESS_THREADS_H */

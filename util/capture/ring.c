@@ -64,10 +64,10 @@ static int print_libperf(enum libperf_print_level level, const char *format, va_
 
 static void explain_open(int err)
 {
-	struct rights rights;
+	struct capabilities rights;
 
-	rights__read(&rights);
-	if ((err == -EACCES || err == -EPERM) && rights.has[RIGHT_PERFMON])
+	capabilities__read(&rights);
+	if ((err == -EACCES || err == -EPERM) && rights.has[CAPABILITY_PERFMON])
 		pr_err("perf_event_open(2) is refused though the right is there: by %s; run "
 		       "outside of the sandbox, or allow the call there",
 		       rights.seccomp ? "a seccomp filter" : "a security module");

@@ -24,7 +24,7 @@ static bool is_idle(struct capture *capture, const struct sample *sample)
 					    reason_symbols__leaf(&capture->symbols, kernel));
 }
 
-/* What a drawn block adds to the variance of the total: see draw__weight(). */
+/* What a drawn block adds to the variance of the total: see sample_weight__of(). */
 static void count_drawn(struct capture_stats *stats, const struct sample *sample)
 {
 	stats->drawn.count++;
@@ -41,9 +41,9 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum captur
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
 	if (sample->wakeup)
-		trim__cut_wakeup(capture->trim, &sample->kernel);
+		strip_frames__cut_wakeup(capture->strip_frames, &sample->kernel);
 	else
-		trim__cut(capture->trim, &sample->kernel);
+		strip_frames__cut(capture->strip_frames, &sample->kernel);
 	if (sample->reason && is_idle(capture, sample)) {
 		capture->idle[came].count += sample->count;
 		capture->idle[came].ns += sample->measured;
@@ -67,7 +67,7 @@ static int read_block(struct capture *capture, const void *data, size_t size,
 	sample.reason = reason;
 	if (block->flags & WIRE_BLOCK_COPY_LOST)
 		capture->stats.without_copy++;
-	if (copies__find(&capture->copies, block, &copy))
+	if (user_stacks__find(&capture->copies, block, &copy))
 		sample.copy = &copy;
 	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
 }
@@ -101,7 +101,7 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 	case WIRE_BLOCK:
 		return read_block(capture, capture->aligned.data, size, NULL);
 	case WIRE_COPY:
-		return copies__keep(&capture->copies, cpu, &capture->aligned);
+		return user_stacks__keep(&capture->copies, cpu, &capture->aligned);
 	case WIRE_STACK:
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
@@ -131,7 +131,7 @@ static int read_sample(struct capture *capture, const struct perf_event_header *
 }
 
 /* Copies of stacks, the only records whose CPU matters, don't come this way. */
-static int read_spare(void *ctx, const void *data, size_t size)
+static int read_overflow_ring(void *ctx, const void *data, size_t size)
 {
 	return read_wire(ctx, data, size, 0);
 }
@@ -156,7 +156,7 @@ static int pass_sideband(void *ctx, const void *event, size_t size)
 {
 	struct capture *capture = ctx;
 	uint64_t time = 0;
-	int wanted = sideband__wants(capture->sideband, event, size, &time);
+	int wanted = sideband_filter__wants(capture->sideband, event, size, &time);
 
 	if (wanted <= 0 || !capture->sink.sideband)
 		return wanted < 0 ? wanted : 0;
@@ -169,16 +169,16 @@ static int read_sideband(struct capture *capture, const void *event, size_t size
 	const struct perf_event_header *header = event;
 	uint64_t time;
 
-	if (sideband__time(event, size, &time))
+	if (sideband_filter__time(event, size, &time))
 		return -EINVAL;
 	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
 		capture->aligned.len = 0;
 		if (buffer__append(&capture->aligned, event, size))
 			return -ENOMEM;
-		sideband__unmark(capture->aligned.data);
+		sideband_filter__unmark(capture->aligned.data);
 		event = capture->aligned.data;
 	}
-	return queue__add(&capture->queue, event, size, time);
+	return ordered_events__add(&capture->ordered_events, event, size, time);
 }
 
 static int read_record(void *ctx, const void *event, size_t size, unsigned int cpu)
@@ -204,7 +204,7 @@ static int read_record(void *ctx, const void *event, size_t size, unsigned int c
 
 int capture__give_sideband(struct capture *capture, uint64_t until)
 {
-	int err = queue__give(&capture->queue, until, pass_sideband, capture);
+	int err = ordered_events__give(&capture->ordered_events, until, pass_sideband, capture);
 
 	if (err || !capture->sink.settled)
 		return err;
@@ -217,7 +217,8 @@ int capture__read_rings(struct capture *capture)
 	int nr, more, err;
 
 	nr = rings__read(capture->rings, read_record, capture);
-	more = nr < 0 ? 0 : spare__read(capture->spare, read_spare, capture);
+	more = nr < 0 ? 0
+		      : overflow_ring__read(capture->overflow_ring, read_overflow_ring, capture);
 	nr = more < 0 ? more : nr + more;
 	err = capture__give_sideband(capture, began);
 	return nr < 0 || !err ? nr : err;

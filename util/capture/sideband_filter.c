@@ -24,54 +24,54 @@ struct task_event {
 	uint64_t time;
 };
 
-struct sideband {
+struct sideband_filter {
 	bool all;
 	bool no_inherit;
 	pid_t own;
-	struct threads threads; /* in the recording, or with all those left out */
+	struct process_threads threads; /* in the recording, or with all those left out */
 };
 
-struct sideband *sideband__new(bool all, bool no_inherit, pid_t own)
+struct sideband_filter *sideband_filter__new(bool all, bool no_inherit, pid_t own)
 {
-	struct sideband *sideband = calloc(1, sizeof(*sideband));
+	struct sideband_filter *sideband = calloc(1, sizeof(*sideband));
 
 	if (!sideband)
 		return NULL;
 	sideband->all = all;
 	sideband->no_inherit = no_inherit;
 	sideband->own = own;
-	if (all && sideband__add(sideband, own, own)) {
-		sideband__delete(sideband);
+	if (all && sideband_filter__add(sideband, own, own)) {
+		sideband_filter__delete(sideband);
 		return NULL;
 	}
 	return sideband;
 }
 
-void sideband__delete(struct sideband *sideband)
+void sideband_filter__delete(struct sideband_filter *sideband)
 {
 	if (!sideband)
 		return;
-	threads__free(&sideband->threads);
+	process_threads__free(&sideband->threads);
 	free(sideband);
 }
 
-int sideband__add(struct sideband *sideband, pid_t pid, pid_t tid)
+int sideband_filter__add(struct sideband_filter *sideband, pid_t pid, pid_t tid)
 {
-	return threads__add(&sideband->threads, pid, tid);
+	return process_threads__add(&sideband->threads, pid, tid);
 }
 
-size_t sideband__count(const struct sideband *sideband)
+size_t sideband_filter__count(const struct sideband_filter *sideband)
 {
-	return threads__processes(&sideband->threads);
+	return process_threads__processes(&sideband->threads);
 }
 
-static bool is_listed(const struct sideband *sideband, uint32_t pid)
+static bool is_listed(const struct sideband_filter *sideband, uint32_t pid)
 {
-	return threads__of(&sideband->threads, (pid_t)pid) != 0;
+	return process_threads__of(&sideband->threads, (pid_t)pid) != 0;
 }
 
 /* A child is listed if its parent is: in (unless children are not wanted) or left out. */
-static int learn_fork(struct sideband *sideband, const struct task_event *fork)
+static int learn_fork(struct sideband_filter *sideband, const struct task_event *fork)
 {
 	bool thread = fork->pid == fork->ppid;
 
@@ -79,25 +79,25 @@ static int learn_fork(struct sideband *sideband, const struct task_event *fork)
 		return 0;
 	if (sideband->no_inherit && !sideband->all && !thread)
 		return 0;
-	return sideband__add(sideband, (pid_t)fork->pid, (pid_t)fork->tid);
+	return sideband_filter__add(sideband, (pid_t)fork->pid, (pid_t)fork->tid);
 }
 
 /* The recorder itself stays left out, whichever of its threads end. */
-static void learn_exit(struct sideband *sideband, const struct task_event *gone)
+static void learn_exit(struct sideband_filter *sideband, const struct task_event *gone)
 {
 	if ((pid_t)gone->tid != sideband->own)
-		threads__remove(&sideband->threads, (pid_t)gone->tid);
+		process_threads__remove(&sideband->threads, (pid_t)gone->tid);
 }
 
 /* An exec ends all threads but one, which tells of no end of its own: it goes by another id. */
-static int learn_comm(struct sideband *sideband, const struct task_event *comm)
+static int learn_comm(struct sideband_filter *sideband, const struct task_event *comm)
 {
 	if (!(comm->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	return threads__exec(&sideband->threads, (pid_t)comm->pid);
+	return process_threads__exec(&sideband->threads, (pid_t)comm->pid);
 }
 
-int sideband__time(const void *event, size_t size, uint64_t *time)
+int sideband_filter__time(const void *event, size_t size, uint64_t *time)
 {
 	struct sample_id id;
 
@@ -108,20 +108,21 @@ int sideband__time(const void *event, size_t size, uint64_t *time)
 	return 0;
 }
 
-void sideband__unmark(void *event)
+void sideband_filter__unmark(void *event)
 {
 	struct perf_event_header *header = event;
 
 	header->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 }
 
-int sideband__wants(struct sideband *sideband, const void *event, size_t size, uint64_t *time)
+int sideband_filter__wants(struct sideband_filter *sideband, const void *event, size_t size,
+			   uint64_t *time)
 {
 	const struct task_event *task = event;
 	bool wanted;
 	int err = 0;
 
-	if (sideband__time(event, size, time))
+	if (sideband_filter__time(event, size, time))
 		return -EINVAL;
 	switch (task->header.type) {
 	case PERF_RECORD_FORK:

@@ -19,18 +19,18 @@ static struct capture_tally add(struct capture_tally a, struct capture_tally b)
 
 static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
 {
-	const struct wire_tally *fate = sum->fate;
+	const struct wire_tally *outcome = sum->outcome;
 
 	return (struct capture_wakeups){
 		.seen = from_wire(&sum->seen),
-		.direct = from_wire(&fate[WIRE_FATE_DIRECT]),
-		.accumulated = from_wire(&fate[WIRE_FATE_ACCUMULATED]),
-		.filtered = add(add(from_wire(&fate[WIRE_FATE_FILTERED_STATE]),
-				    from_wire(&fate[WIRE_FATE_FILTERED_MIN])),
-				from_wire(&fate[WIRE_FATE_FILTERED_MAX])),
-		.not_drawn = from_wire(&fate[WIRE_FATE_NOT_DRAWN]),
-		.lost = add(from_wire(&fate[WIRE_FATE_LOST_RING]),
-			    from_wire(&fate[WIRE_FATE_LOST_INTERNAL])),
+		.direct = from_wire(&outcome[WIRE_OUTCOME_DIRECT]),
+		.accumulated = from_wire(&outcome[WIRE_OUTCOME_ACCUMULATED]),
+		.filtered = add(add(from_wire(&outcome[WIRE_OUTCOME_FILTERED_STATE]),
+				    from_wire(&outcome[WIRE_OUTCOME_FILTERED_MIN])),
+				from_wire(&outcome[WIRE_OUTCOME_FILTERED_MAX])),
+		.not_drawn = from_wire(&outcome[WIRE_OUTCOME_NOT_DRAWN]),
+		.lost = add(from_wire(&outcome[WIRE_OUTCOME_LOST_RING]),
+			    from_wire(&outcome[WIRE_OUTCOME_LOST_INTERNAL])),
 	};
 }
 
@@ -69,7 +69,7 @@ static int add_histogram(const struct capture *capture, struct capture_tally *su
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
-	struct upkeep upkeep;
+	struct bpf_stats bpf_stats;
 	int64_t alive;
 	struct wire_accounts sum, wakeups;
 	uint64_t lost;
@@ -81,19 +81,21 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 		return err;
 	/* In flight is the user side's alone: the programs never saw those blocks end. */
 	stats->seen = add(from_wire(&sum.seen), capture->blocked);
-	stats->direct = from_wire(&sum.fate[WIRE_FATE_DIRECT]);
-	stats->accumulated = from_wire(&sum.fate[WIRE_FATE_ACCUMULATED]);
-	stats->not_drawn = from_wire(&sum.fate[WIRE_FATE_NOT_DRAWN]);
+	stats->direct = from_wire(&sum.outcome[WIRE_OUTCOME_DIRECT]);
+	stats->accumulated = from_wire(&sum.outcome[WIRE_OUTCOME_ACCUMULATED]);
+	stats->not_drawn = from_wire(&sum.outcome[WIRE_OUTCOME_NOT_DRAWN]);
 	if (capture->options.histogram)
 		err = add_histogram(capture, &stats->in_histogram);
 	if (err)
 		return err;
 	stats->filtered_state =
-		add(own->filtered_state, from_wire(&sum.fate[WIRE_FATE_FILTERED_STATE]));
-	stats->filtered_min = add(own->filtered_min, from_wire(&sum.fate[WIRE_FATE_FILTERED_MIN]));
-	stats->filtered_max = add(own->filtered_max, from_wire(&sum.fate[WIRE_FATE_FILTERED_MAX]));
-	stats->lost_ring = from_wire(&sum.fate[WIRE_FATE_LOST_RING]);
-	stats->lost_internal = from_wire(&sum.fate[WIRE_FATE_LOST_INTERNAL]);
+		add(own->filtered_state, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_STATE]));
+	stats->filtered_min =
+		add(own->filtered_min, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_MIN]));
+	stats->filtered_max =
+		add(own->filtered_max, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_MAX]));
+	stats->lost_ring = from_wire(&sum.outcome[WIRE_OUTCOME_LOST_RING]);
+	stats->lost_internal = from_wire(&sum.outcome[WIRE_OUTCOME_LOST_INTERNAL]);
 	stats->wakeups = wakeups_from_wire(&wakeups);
 	stats->full_entries = sum.full_entries + wakeups.full_entries;
 	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
@@ -110,17 +112,17 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
-	err = programs__upkeep(capture->programs, &upkeep);
+	err = programs__bpf_stats(capture->programs, &bpf_stats);
 	if (err)
 		return err;
-	stats->unseen_switches += upkeep.recursion_misses;
-	stats->unseen_births = upkeep.missed_births;
-	stats->unseen_deaths = upkeep.missed_deaths;
-	stats->wakeups.missed = upkeep.missed_wakeups;
-	stats->bpf_run_ns = upkeep.run_ns;
-	stats->bpf_run_count = upkeep.run_count;
-	stats->bpf_map_bytes = upkeep.map_bytes;
-	alive = roster__alive(programs__roster(capture->programs));
+	stats->unseen_switches += bpf_stats.recursion_misses;
+	stats->unseen_births = bpf_stats.missed_births;
+	stats->unseen_deaths = bpf_stats.missed_deaths;
+	stats->wakeups.missed = bpf_stats.missed_wakeups;
+	stats->bpf_run_ns = bpf_stats.run_ns;
+	stats->bpf_run_count = bpf_stats.run_count;
+	stats->bpf_map_bytes = bpf_stats.map_bytes;
+	alive = target_maps__alive(programs__target_maps(capture->programs));
 	if (alive > 0)
 		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;

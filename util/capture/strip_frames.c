@@ -29,37 +29,38 @@ struct range {
 	uint64_t end;
 };
 
-struct trim {
+struct strip_frames {
 	struct range ranges[FAMILY_SIZE];
 	size_t nr;
 	struct range waking; /* empty: not known */
 };
 
-struct trim *trim__new(const struct kallsyms *kallsyms)
+struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms)
 {
-	struct trim *trim = calloc(1, sizeof(*trim));
+	struct strip_frames *strip_frames = calloc(1, sizeof(*strip_frames));
 
-	if (!trim || !kallsyms || kallsyms__hidden(kallsyms))
-		return trim;
+	if (!strip_frames || !kallsyms || kallsyms__hidden(kallsyms))
+		return strip_frames;
 	for (size_t i = 0; i < FAMILY_SIZE; i++) {
-		struct range *range = &trim->ranges[trim->nr];
+		struct range *range = &strip_frames->ranges[strip_frames->nr];
 
 		if (!kallsyms__range(kallsyms, family[i], &range->start, &range->end))
-			trim->nr++;
+			strip_frames->nr++;
 	}
-	if (kallsyms__range(kallsyms, "try_to_wake_up", &trim->waking.start, &trim->waking.end))
-		trim->waking = (struct range){ 0 };
-	return trim;
+	if (kallsyms__range(kallsyms, "try_to_wake_up", &strip_frames->waking.start,
+			    &strip_frames->waking.end))
+		strip_frames->waking = (struct range){ 0 };
+	return strip_frames;
 }
 
-void trim__delete(struct trim *trim)
+void strip_frames__delete(struct strip_frames *strip_frames)
 {
-	free(trim);
+	free(strip_frames);
 }
 
-bool trim__works(const struct trim *trim)
+bool strip_frames__works(const struct strip_frames *strip_frames)
 {
-	return trim && trim->nr;
+	return strip_frames && strip_frames->nr;
 }
 
 static bool in_any(const struct range *ranges, size_t nr, uint64_t ip)
@@ -89,14 +90,14 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 	kernel->nr -= i;
 }
 
-void trim__cut(const struct trim *trim, struct frames *kernel)
+void strip_frames__cut(const struct strip_frames *strip_frames, struct frames *kernel)
 {
-	if (trim__works(trim))
-		cut(trim->ranges, trim->nr, kernel);
+	if (strip_frames__works(strip_frames))
+		cut(strip_frames->ranges, strip_frames->nr, kernel);
 }
 
-void trim__cut_wakeup(const struct trim *trim, struct frames *kernel)
+void strip_frames__cut_wakeup(const struct strip_frames *strip_frames, struct frames *kernel)
 {
-	if (trim)
-		cut(&trim->waking, 1, kernel);
+	if (strip_frames)
+		cut(&strip_frames->waking, 1, kernel);
 }

@@ -13,19 +13,19 @@
  * before __schedule is the tracer's, and __schedule itself and those of its family that
  * called it say nothing.
  */
-struct trim;
+struct strip_frames;
 
 /* From the kernel's symbols, which it does not keep; NULL: it cuts nothing. NULL: no memory. */
-struct trim *trim__new(const struct kallsyms *kallsyms);
-void trim__delete(struct trim *trim); /* accepts NULL */
+struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms);
+void strip_frames__delete(struct strip_frames *strip_frames); /* accepts NULL */
 
 /* False where the kernel's symbols are not known, so that chains keep their first frames. */
-bool trim__works(const struct trim *trim);
+bool strip_frames__works(const struct strip_frames *strip_frames);
 
 /* Cuts the frames in place (moves their beginning). Accepts a NULL trim: cuts nothing. */
-void trim__cut(const struct trim *trim, struct frames *kernel);
+void strip_frames__cut(const struct strip_frames *strip_frames, struct frames *kernel);
 
 /* The same for a waker's chain: its leaf is what called the kernel's try_to_wake_up(). */
-void trim__cut_wakeup(const struct trim *trim, struct frames *kernel);
+void strip_frames__cut_wakeup(const struct strip_frames *strip_frames, struct frames *kernel);
 
 #endif /* DENET_CAPTURE_STRIP_FRAMES_H */

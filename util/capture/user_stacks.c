@@ -7,7 +7,7 @@
 #include "capture/capture.h"
 #include "capture/decode.h"
 
-static int grow(struct copies *copies, size_t nr)
+static int grow(struct user_stacks *copies, size_t nr)
 {
 	struct buffer *of_cpu = reallocarray(copies->of_cpu, nr, sizeof(*of_cpu));
 
@@ -19,7 +19,7 @@ static int grow(struct copies *copies, size_t nr)
 	return 0;
 }
 
-int copies__keep(struct copies *copies, unsigned int cpu, struct buffer *record)
+int user_stacks__keep(struct user_stacks *copies, unsigned int cpu, struct buffer *record)
 {
 	struct decoded_copy decoded;
 	struct buffer room;
@@ -34,7 +34,7 @@ int copies__keep(struct copies *copies, unsigned int cpu, struct buffer *record)
 	return 0;
 }
 
-bool copies__find(const struct copies *copies, const struct wire_block *block,
+bool user_stacks__find(const struct user_stacks *copies, const struct wire_block *block,
 		  struct user_copy *copy)
 {
 	const struct buffer *record;
@@ -50,10 +50,10 @@ bool copies__find(const struct copies *copies, const struct wire_block *block,
 	return true;
 }
 
-void copies__free(struct copies *copies)
+void user_stacks__free(struct user_stacks *copies)
 {
 	for (size_t i = 0; i < copies->nr; i++)
 		buffer__free(&copies->of_cpu[i]);
 	free(copies->of_cpu);
-	*copies = (struct copies){ 0 };
+	*copies = (struct user_stacks){ 0 };
 }

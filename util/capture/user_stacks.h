@@ -13,7 +13,7 @@
  * Copies of user stacks that have come, and wait for their blocks: at most one for each CPU,
  * since a program sends a copy and then its block. Zero-initialised is empty.
  */
-struct copies {
+struct user_stacks {
 	struct buffer *of_cpu; /* a whole wire_copy each, or nothing */
 	size_t nr;
 };
@@ -22,15 +22,15 @@ struct copies {
  * Keeps a record, which the buffer holds from its beginning, for the CPU's next block. The
  * buffer gets another room in exchange. 0, -EINVAL if the record is none, or -ENOMEM.
  */
-int copies__keep(struct copies *copies, unsigned int cpu, struct buffer *record);
+int user_stacks__keep(struct user_stacks *copies, unsigned int cpu, struct buffer *record);
 
 /*
- * The copy that was sent for the block, valid until copies__keep(). False: none was, or it has
+ * The copy that was sent for the block, valid until user_stacks__keep(). False: none was, or it has
  * got lost.
  */
-bool copies__find(const struct copies *copies, const struct wire_block *block,
+bool user_stacks__find(const struct user_stacks *copies, const struct wire_block *block,
 		  struct user_copy *copy);
 
-void copies__free(struct copies *copies);
+void user_stacks__free(struct user_stacks *copies);
 
 #endif /* DENET_CAPTURE_USER_STACKS_H */

@@ -28,7 +28,7 @@ struct check {
 	size_t nr;
 	bool works;   /* a recording was made, for a moment */
 	bool no_room; /* a row was lost for want of memory */
-	char way[64]; /* how it captured */
+	char hook[64]; /* how it captured */
 	char program[256]; /* where this program lies, for the command that gives it its rights */
 };
 

@@ -27,19 +27,19 @@ static void suggest_setcap(const struct check *check, struct check_row *row)
 		 check->program);
 }
 
-static void check_right(struct check *check, enum right right, bool has)
+static void check_right(struct check *check, enum capability right, bool has)
 {
-	bool needed = right == RIGHT_BPF || right == RIGHT_PERFMON;
+	bool needed = right == CAPABILITY_BPF || right == CAPABILITY_PERFMON;
 	struct check_row *row = check__add(check, "rights",
 					   has	    ? CHECK_OK
 					   : needed ? CHECK_BAD
 						    : CHECK_WARNING,
-					   right__name(right));
+					   capability__name(right));
 
 	if (!row)
 		return;
 	snprintf(row->value, sizeof(row->value), "%s (%s)", has ? "there" : "missing",
-		 right__buys(right));
+		 capability__buys(right));
 	if (!has)
 		suggest_setcap(check, row);
 }
@@ -47,11 +47,11 @@ static void check_right(struct check *check, enum right right, bool has)
 void check__rights(struct check *check)
 {
 	struct check_row *row;
-	struct rights rights;
+	struct capabilities rights;
 
-	rights__read(&rights);
-	for (int i = 0; i < RIGHT_MAX; i++)
-		check_right(check, (enum right)i, rights.has[i]);
+	capabilities__read(&rights);
+	for (int i = 0; i < CAPABILITY_MAX; i++)
+		check_right(check, (enum capability)i, rights.has[i]);
 	row = check__add(check, "rights", rights.user_namespace ? CHECK_WARNING : CHECK_OK,
 			 "user namespace");
 	if (row) {
@@ -82,21 +82,21 @@ static void set_words(struct check_row *row, const char *text)
 /* Who refused it, and the way out. */
 static void suggest(const struct check *check, struct check_row *row, int err)
 {
-	struct refusal_facts facts = { .err = err, .has_btf = !access(BTF_PATH, R_OK) };
+	struct load_error_facts facts = { .err = err, .has_btf = !access(BTF_PATH, R_OK) };
 	char text[512], *remedy;
 
-	refusal_facts__read(&facts);
+	load_error_facts__read(&facts);
 	facts.has_scheduler = facts.has_task_storage = facts.has_hook = true;
 	/* libbpf says that it has not found the hook. */
 	if (facts.has_btf && (err == -ESRCH || err == -ENOENT)) {
 		snprintf(row->remedy, sizeof(row->remedy), "boot Linux 5.11 or later");
 		return;
 	}
-	if (refusal__judge(&facts) == REFUSAL_NO_RIGHTS) {
+	if (load_error__judge(&facts) == LOAD_ERROR_NO_RIGHTS) {
 		suggest_setcap(check, row);
 		return;
 	}
-	remedy = strstr(refusal__explain(&facts, text, sizeof(text)), "; ");
+	remedy = strstr(load_error__explain(&facts, text, sizeof(text)), "; ");
 	snprintf(row->remedy, sizeof(row->remedy), "%.300s", remedy ? remedy + 2 : text);
 }
 
@@ -179,8 +179,8 @@ static int record_a_moment(struct check *check, struct capture_stats *stats)
 	if (!err)
 		err = capture__stats(capture, stats);
 	if (!err)
-		snprintf(check->way, sizeof(check->way), "%s",
-			 capture_way__name(capture__way(capture)));
+		snprintf(check->hook, sizeof(check->hook), "%s",
+			 attach_hook__name(capture__attach_hook(capture)));
 	capture__delete(capture);
 	return err;
 }
@@ -205,6 +205,6 @@ void check__recording(struct check *check)
 		return;
 	}
 	snprintf(row->value, sizeof(row->value), "works: %s; %" PRIu64 " blocks seen, BPF maps %s",
-		 check->way, stats.seen.count,
+		 check->hook, stats.seen.count,
 		 units__format_size(stats.bpf_map_bytes, size, sizeof(size)));
 }

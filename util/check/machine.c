@@ -71,38 +71,38 @@ struct setting {
 	const char *good;  /* the value that repairs it; NULL: no value is wrong */
 	enum check_status status; /* if it is wrong */
 	const char *what;
-	bool (*wrong)(int64_t value, const struct rights *rights);
+	bool (*wrong)(int64_t value, const struct capabilities *rights);
 };
 
 /*
  * Who has CAP_SYSLOG sees kernel addresses unless it is 2; others only if it is 0 and
  * perf_event_paranoid is 1 or less.
  */
-static bool kptr_is_wrong(int64_t value, const struct rights *rights)
+static bool kptr_is_wrong(int64_t value, const struct capabilities *rights)
 {
-	return value >= 2 || (value == 1 && !rights->has[RIGHT_SYSLOG]);
+	return value >= 2 || (value == 1 && !rights->has[CAPABILITY_SYSLOG]);
 }
 
-static bool paranoid_is_wrong(int64_t value, const struct rights *rights)
+static bool paranoid_is_wrong(int64_t value, const struct capabilities *rights)
 {
-	return value > 1 && !rights->has[RIGHT_SYSLOG];
+	return value > 1 && !rights->has[CAPABILITY_SYSLOG];
 }
 
-static bool jit_is_wrong(int64_t value, const struct rights *rights)
+static bool jit_is_wrong(int64_t value, const struct capabilities *rights)
 {
 	(void)rights;
 	return !value;
 }
 
-static bool stack_is_wrong(int64_t value, const struct rights *rights)
+static bool stack_is_wrong(int64_t value, const struct capabilities *rights)
 {
 	(void)rights;
 	return value < 127;
 }
 
-static bool mlock_is_wrong(int64_t value, const struct rights *rights)
+static bool mlock_is_wrong(int64_t value, const struct capabilities *rights)
 {
-	return value < 516 && !rights->has[RIGHT_IPC_LOCK];
+	return value < 516 && !rights->has[CAPABILITY_IPC_LOCK];
 }
 
 static const struct setting settings[] = {
@@ -120,7 +120,7 @@ static const struct setting settings[] = {
 };
 
 static void check_setting(struct check *check, const struct setting *setting,
-			  const struct rights *rights)
+			  const struct capabilities *rights)
 {
 	struct check_row *row = check__add(check, "settings", CHECK_OK, setting->name);
 	int64_t value = 0;
@@ -181,9 +181,9 @@ static void check_memlock(struct check *check)
 
 void check__limits(struct check *check)
 {
-	struct rights rights;
+	struct capabilities rights;
 
-	rights__read(&rights);
+	capabilities__read(&rights);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		check_setting(check, &settings[i], &rights);
 	check_descriptors(check);

@@ -61,7 +61,7 @@ int check__print_table(const struct check *check, FILE *out, bool colours)
 		print_row(&check->rows[i], out, colours);
 	}
 	if (check->works)
-		fprintf(out, "\nrecording works here: %s\n", check->way);
+		fprintf(out, "\nrecording works here: %s\n", check->hook);
 	else
 		fprintf(out, "\nrecording does not work here: see what is BAD above\n");
 	return stream_error(out);
@@ -112,7 +112,7 @@ int check__print_json(const struct check *check, FILE *out)
 {
 	fprintf(out, "{\"works\": %s, \"way\": ", check->works ? "true" : "false");
 	if (check->works)
-		put_json(check->way, out);
+		put_json(check->hook, out);
 	else
 		fputs("null", out);
 	fputs(", \"checks\": [", out);

@@ -9,7 +9,7 @@ static void add(struct capture_tally *sum, const struct capture_tally *part)
 	sum->ns += part->ns;
 }
 
-void lengths__add_blocked(struct lengths *lengths, uint64_t ns, bool never_ran)
+void duration_hist__add_blocked(struct duration_hist *lengths, uint64_t ns, bool never_ran)
 {
 	const struct capture_tally one = { 1, ns };
 
@@ -19,7 +19,8 @@ void lengths__add_blocked(struct lengths *lengths, uint64_t ns, bool never_ran)
 }
 
 /* The blocks of all states that have ended, from the first bucket up to before the last one. */
-static struct capture_tally sum_ended(const struct lengths *lengths, size_t first, size_t last)
+static struct capture_tally sum_ended(const struct duration_hist *lengths, size_t first,
+				      size_t last)
 {
 	struct capture_tally sum = { 0 };
 
@@ -30,7 +31,7 @@ static struct capture_tally sum_ended(const struct lengths *lengths, size_t firs
 	return sum;
 }
 
-static struct threshold threshold_at(const struct lengths *lengths, size_t bucket)
+static struct threshold threshold_at(const struct duration_hist *lengths, size_t bucket)
 {
 	double seconds = (double)lengths->duration_ns / (double)NSEC_PER_SEC;
 	struct threshold row = {
@@ -41,11 +42,12 @@ static struct threshold threshold_at(const struct lengths *lengths, size_t bucke
 
 	if (lengths->duration_ns)
 		row.samples_per_second = (double)row.direct.count / seconds;
-	row.bytes_per_minute = row.samples_per_second * 60 * LENGTHS_SAMPLE_BYTES;
+	row.bytes_per_minute = row.samples_per_second * 60 * DURATION_HIST_SAMPLE_BYTES;
 	return row;
 }
 
-size_t lengths__thresholds(const struct lengths *lengths, struct threshold rows[LENGTHS_THRESHOLDS])
+size_t duration_hist__thresholds(const struct duration_hist *lengths,
+				 struct threshold rows[DURATION_HIST_THRESHOLDS])
 {
 	struct capture_options defaults;
 	size_t nr = 0;
@@ -60,7 +62,7 @@ size_t lengths__thresholds(const struct lengths *lengths, struct threshold rows[
 	return nr;
 }
 
-const struct threshold *lengths__suggest(const struct threshold *rows, size_t nr,
+const struct threshold *duration_hist__suggest(const struct threshold *rows, size_t nr,
 					 double samples_per_second)
 {
 	for (size_t i = 0; i < nr; i++) {

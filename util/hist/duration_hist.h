@@ -10,11 +10,11 @@
 #include "capture/hist.h"
 
 /* The size of a sample that is reckoned with, in bytes, and the frames that it has then. */
-#define LENGTHS_SAMPLE_BYTES 160
-#define LENGTHS_SAMPLE_FRAMES 10
+#define DURATION_HIST_SAMPLE_BYTES 160
+#define DURATION_HIST_SAMPLE_FRAMES 10
 
 /* How long the blocks of one watch were. */
-struct lengths {
+struct duration_hist {
 	uint64_t duration_ns;
 	struct capture_hist ended;
 	/* Cut at the end; not in ended, since a threshold changes nothing for them. */
@@ -32,29 +32,29 @@ struct threshold {
 	double bytes_per_minute;     /* of these */
 };
 
-#define LENGTHS_THRESHOLDS CAPTURE_HIST_BUCKETS
+#define DURATION_HIST_THRESHOLDS CAPTURE_HIST_BUCKETS
 
 /* Adds a thread that is still blocked at the end. */
-void lengths__add_blocked(struct lengths *lengths, uint64_t ns, bool never_ran);
+void duration_hist__add_blocked(struct duration_hist *lengths, uint64_t ns, bool never_ran);
 
 /*
  * Fills in a row for threshold 0, one for each bound at which fewer blocks are direct, and one
  * for the default, ascending. Exact, as the bounds of the buckets are. Returns their number.
  */
-size_t lengths__thresholds(const struct lengths *lengths,
-			   struct threshold rows[LENGTHS_THRESHOLDS]);
+size_t duration_hist__thresholds(const struct duration_hist *lengths,
+			   struct threshold rows[DURATION_HIST_THRESHOLDS]);
 
 /* The smallest threshold with fewer direct samples a second; NULL: none of the rows has. */
-const struct threshold *lengths__suggest(const struct threshold *rows, size_t nr,
+const struct threshold *duration_hist__suggest(const struct threshold *rows, size_t nr,
 					 double samples_per_second);
 
 /*
  * Prints the histogram of each state that was seen, the table of thresholds and, unless quiet,
  * what to make of it: at most 80 columns. 0, or a negative errno if out failed.
  */
-int lengths__print(const struct lengths *lengths, bool quiet, FILE *out);
+int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *out);
 
 /* The same for programs, without the words. 0, or a negative errno if out failed. */
-int lengths__print_json(const struct lengths *lengths, FILE *out);
+int duration_hist__print_json(const struct duration_hist *lengths, FILE *out);
 
 #endif /* DENET_HIST_DURATION_HIST_H */

@@ -181,7 +181,7 @@ static const char *state_words(char state)
 	return "other states";
 }
 
-static void print_states(const struct lengths *lengths, FILE *out)
+static void print_states(const struct duration_hist *lengths, FILE *out)
 {
 	const struct capture_hist_row *rows = lengths->ended.rows;
 	char count[32], time[32];
@@ -198,7 +198,7 @@ static void print_states(const struct lengths *lengths, FILE *out)
 	}
 }
 
-static void print_blocked(const struct lengths *lengths, FILE *out)
+static void print_blocked(const struct duration_hist *lengths, FILE *out)
 {
 	struct capture_tally sum = sum_buckets(lengths->still_blocked);
 	char count[32], time[32];
@@ -253,9 +253,9 @@ static void print_advice(const struct threshold *rows, size_t nr, FILE *out)
 		"\nA sample is taken to have %d bytes, with a callchain of %d frames. What is\n"
 		"added up costs at most one sample for each thread, state and callchain in each\n"
 		"window (1 s); how many these are, only a recording tells.\n\n",
-		LENGTHS_SAMPLE_BYTES, LENGTHS_SAMPLE_FRAMES);
+		DURATION_HIST_SAMPLE_BYTES, DURATION_HIST_SAMPLE_FRAMES);
 	for (size_t i = 0; i < sizeof(named_rates) / sizeof(named_rates[0]); i++) {
-		row = lengths__suggest(rows, nr, named_rates[i]);
+		row = duration_hist__suggest(rows, nr, named_rates[i]);
 		if (!row || row == before)
 			continue;
 		before = row;
@@ -266,10 +266,10 @@ static void print_advice(const struct threshold *rows, size_t nr, FILE *out)
 	}
 }
 
-int lengths__print(const struct lengths *lengths, bool quiet, FILE *out)
+int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *out)
 {
-	struct threshold rows[LENGTHS_THRESHOLDS];
-	size_t nr = lengths__thresholds(lengths, rows);
+	struct threshold rows[DURATION_HIST_THRESHOLDS];
+	size_t nr = duration_hist__thresholds(lengths, rows);
 	char count[32], off[32], watched[32];
 
 	fprintf(out, "%s block%s ended within %s: %s off the CPU\n",
@@ -313,12 +313,12 @@ static void print_json_buckets(const struct capture_tally *buckets, FILE *out)
 	fputs("]}", out);
 }
 
-static void print_json_thresholds(const struct lengths *lengths, FILE *out)
+static void print_json_thresholds(const struct duration_hist *lengths, FILE *out)
 {
-	struct threshold rows[LENGTHS_THRESHOLDS];
-	size_t nr = lengths__thresholds(lengths, rows);
+	struct threshold rows[DURATION_HIST_THRESHOLDS];
+	size_t nr = duration_hist__thresholds(lengths, rows);
 
-	fprintf(out, " \"sample_bytes\": %d,\n \"thresholds\": [", LENGTHS_SAMPLE_BYTES);
+	fprintf(out, " \"sample_bytes\": %d,\n \"thresholds\": [", DURATION_HIST_SAMPLE_BYTES);
 	for (size_t i = 0; i < nr; i++)
 		fprintf(out,
 			"%s\n  {\"threshold_ns\": %" PRIu64 ", \"direct_blocks\": %" PRIu64
@@ -331,7 +331,7 @@ static void print_json_thresholds(const struct lengths *lengths, FILE *out)
 	fputs("]}\n", out);
 }
 
-int lengths__print_json(const struct lengths *lengths, FILE *out)
+int duration_hist__print_json(const struct duration_hist *lengths, FILE *out)
 {
 	const struct capture_hist_row *rows = lengths->ended.rows;
 	const char *comma = "";

@@ -8,7 +8,7 @@
 #include "capture/capture.h"
 
 /* A look at how long blocks are, from which a threshold can be chosen. Writes no file. */
-struct watch_options {
+struct hist_cmd_options {
 	struct capture_options capture; /* no target and not all: COMMAND is the target */
 	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
 	char *const *command;           /* NULL-terminated; NULL: none */
@@ -21,6 +21,6 @@ struct watch_options {
  * table of thresholds on stdout. Everything in options is borrowed. 0, or a negative errno
  * (logged); *status is then what the process should exit with, as of recorder__run().
  */
-int watch__run(const struct watch_options *options, int *status);
+int hist_cmd__run(const struct hist_cmd_options *options, int *status);
 
 #endif /* DENET_HIST_HIST_CMD_H */

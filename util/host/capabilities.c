@@ -18,30 +18,30 @@ static const struct {
 	int number;
 	bool in_sys_admin; /* what CAP_SYS_ADMIN holds, for the sake of older programs */
 	const char *buys;
-} table[RIGHT_MAX] = {
-	[RIGHT_BPF] = { "CAP_BPF", CAP_BPF, true, "recording: BPF programs are loaded" },
-	[RIGHT_PERFMON] = { "CAP_PERFMON", CAP_PERFMON, true,
+} table[CAPABILITY_MAX] = {
+	[CAPABILITY_BPF] = { "CAP_BPF", CAP_BPF, true, "recording: BPF programs are loaded" },
+	[CAPABILITY_PERFMON] = { "CAP_PERFMON", CAP_PERFMON, true,
 			    "recording: they look at the scheduler, rings are opened" },
-	[RIGHT_SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE, false,
+	[CAPABILITY_SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE, false,
 			       "names and build-ids for other users' processes" },
-	[RIGHT_SYSLOG] = { "CAP_SYSLOG", CAP_SYSLOG, true, "names of kernel functions" },
-	[RIGHT_DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH, false,
+	[CAPABILITY_SYSLOG] = { "CAP_SYSLOG", CAP_SYSLOG, true, "names of kernel functions" },
+	[CAPABILITY_DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH, false,
 				    "build-ids of files that others may not read" },
-	[RIGHT_IPC_LOCK] = { "CAP_IPC_LOCK", CAP_IPC_LOCK, false,
+	[CAPABILITY_IPC_LOCK] = { "CAP_IPC_LOCK", CAP_IPC_LOCK, false,
 			     "large rings (-m) beyond kernel.perf_event_mlock_kb" },
 };
 
-const char *right__name(enum right right)
+const char *capability__name(enum capability right)
 {
 	return table[right].name;
 }
 
-const char *right__buys(enum right right)
+const char *capability__buys(enum capability right)
 {
 	return table[right].buys;
 }
 
-long rights__status_value(const char *status, const char *key)
+long capabilities__status_value(const char *status, const char *key)
 {
 	size_t len = strlen(key);
 
@@ -64,21 +64,21 @@ static bool read_seccomp(void)
 	len = fread(status, 1, sizeof(status) - 1, file);
 	fclose(file);
 	status[len] = '\0';
-	return rights__status_value(status, "Seccomp") > 0;
+	return capabilities__status_value(status, "Seccomp") > 0;
 }
 
-void rights__read(struct rights *rights)
+void capabilities__read(struct capabilities *rights)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	uint64_t effective = 0;
 	struct stat st;
 
-	*rights = (struct rights){ 0 };
+	*rights = (struct capabilities){ 0 };
 	/* The library of this call is one more dependency, for one call. */
 	if (!syscall(SYS_capget, &header, data))
 		effective = (uint64_t)data[1].effective << 32 | data[0].effective;
-	for (int i = 0; i < RIGHT_MAX; i++)
+	for (int i = 0; i < CAPABILITY_MAX; i++)
 		rights->has[i] = effective & 1ULL << table[i].number ||
 				 (table[i].in_sys_admin && effective & 1ULL << CAP_SYS_ADMIN);
 	if (!stat("/proc/self/ns/user", &st))

@@ -19,7 +19,7 @@ static bool has_files(pid_t tid)
 	return readlink(name, root, sizeof(root)) > 0;
 }
 
-pid_t living__other(pid_t pid)
+pid_t live_thread__other(pid_t pid)
 {
 	struct dirent *entry;
 	char name[32];

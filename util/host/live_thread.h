@@ -10,6 +10,6 @@
  * The id of one that lives and that we may look at; 0: there is none, or pid itself can be asked.
  * Touches nobody's memory map.
  */
-pid_t living__other(pid_t pid);
+pid_t live_thread__other(pid_t pid);
 
 #endif /* DENET_HOST_LIVE_THREAD_H */

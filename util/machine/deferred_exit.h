@@ -15,27 +15,28 @@
  * the time of then. One whose id is reused meanwhile is left out: at the FORK of the new task
  * every perf forgets the one before. Zero-initialised is empty.
  */
-struct exits {
+struct deferred_exit {
 	struct buffer fresh; /* of the window under way: records, back to back */
 	struct buffer ripe;  /* of the one before */
 	struct idmap held;   /* tid -> number of its record */
 	uint64_t last;	     /* number of the latest record */
 };
 
-typedef int (*exits_fn)(void *ctx, const void *event, size_t size);
+typedef int (*deferred_exit_fn)(void *ctx, const void *event, size_t size);
 
 /* Holds an EXIT record, checked before. 0, -EINVAL if it is too short, or -ENOMEM. */
-int exits__hold(struct exits *exits, const void *event, size_t size);
+int deferred_exit__hold(struct deferred_exit *deferred_exit, const void *event, size_t size);
 
 /* A task of this id is born: what is held of the one before is forgotten. */
-void exits__forked(struct exits *exits, uint32_t tid);
+void deferred_exit__forked(struct deferred_exit *deferred_exit, uint32_t tid);
 
 /*
  * A window has ended, and its samples are out: hands the ripe records to fn, dated time_ns.
  * 0 or fn's first error.
  */
-int exits__round(struct exits *exits, uint64_t time_ns, exits_fn fn, void *ctx);
+int deferred_exit__round(struct deferred_exit *deferred_exit, uint64_t time_ns, deferred_exit_fn fn,
+			 void *ctx);
 
-void exits__free(struct exits *exits);
+void deferred_exit__free(struct deferred_exit *deferred_exit);
 
 #endif /* DENET_MACHINE_DEFERRED_EXIT_H */

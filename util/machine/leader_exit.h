@@ -17,24 +17,24 @@
  * threads live: it comes behind that of the last of them, or, after an exec, not at all.
  * Zero-initialised is empty.
  */
-struct leaders {
-	struct threads threads;
+struct leader_exits {
+	struct process_threads threads;
 	struct idmap held; /* pid -> the EXIT record of its first thread */
 };
 
-typedef int (*leaders_fn)(void *ctx, const void *event, size_t size, uint64_t time);
+typedef int (*leader_exits_fn)(void *ctx, const void *event, size_t size, uint64_t time);
 
 /* A thread that lived before the side band told of it. 0 or -ENOMEM. */
-int leaders__add(struct leaders *leaders, pid_t pid, pid_t tid);
+int leader_exits__add(struct leader_exits *leader_exits, pid_t pid, pid_t tid);
 
 /*
  * Follows a record of the side band and hands on what is due: fn gets none, this one, or this
  * one and the EXIT that was held. Records come in the order of their times. 0, -ENOMEM, or fn's
  * first error.
  */
-int leaders__follow(struct leaders *leaders, const void *event, size_t size, uint64_t time,
-		    leaders_fn fn, void *ctx);
+int leader_exits__follow(struct leader_exits *leader_exits, const void *event, size_t size,
+			 uint64_t time, leader_exits_fn fn, void *ctx);
 
-void leaders__free(struct leaders *leaders);
+void leader_exits__free(struct leader_exits *leader_exits);
 
 #endif /* DENET_MACHINE_LEADER_EXIT_H */

@@ -53,17 +53,17 @@ static int view_of_thread(pid_t pid, uint64_t *view)
 	return 0;
 }
 
-int view__of(pid_t pid, uint64_t *view)
+int mount_ns__of(pid_t pid, uint64_t *view)
 {
 	int err = view_of_thread(pid, view);
-	pid_t other = err ? living__other(pid) : 0;
+	pid_t other = err ? live_thread__other(pid) : 0;
 
 	return other ? view_of_thread(other, view) : err;
 }
 
-int view__look(struct hits *hits, pid_t pid)
+int mount_ns__look(struct dso_table *dso_table, pid_t pid)
 {
 	uint64_t view;
 
-	return view__of(pid, &view) ? 0 : hits__set_view(hits, pid, view);
+	return mount_ns__of(pid, &view) ? 0 : dso_table__set_view(dso_table, pid, view);
 }

@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct hits;
+struct dso_table;
 
 /*
  * Which files a process sees under which names, by its mount namespace and its root: a
  * number that is the same for all who see the same, and 0 for those that we see. 0, or -ESRCH if
  * it cannot be told: the process has ended, or is not ours to ask. Asks no file system.
  */
-int view__of(pid_t pid, uint64_t *view);
+int mount_ns__of(pid_t pid, uint64_t *view);
 
 /* Tells it to hits; what cannot be told stays as it was inherited. 0 or -ENOMEM. */
-int view__look(struct hits *hits, pid_t pid);
+int mount_ns__look(struct dso_table *dso_table, pid_t pid);
 
 #endif /* DENET_MACHINE_MOUNT_NS_H */

@@ -36,7 +36,7 @@ struct task {
 	bool listed; /* in past.left; also where its TID has been used again since */
 };
 
-struct past {
+struct snapshot {
 	void *tasks; /* tsearch(3)'s, by TID */
 	struct map *kernel;
 	size_t nr_kernel;
@@ -58,19 +58,19 @@ static uint64_t map__bytes(const struct map *map)
 	return sizeof(*map) + strlen(map->path) + 1;
 }
 
-static void maps__put(struct past *past, struct maps *maps)
+static void maps__put(struct snapshot *snapshot, struct maps *maps)
 {
 	if (!maps || --maps->refs)
 		return;
 	for (size_t i = 0; i < maps->nr; i++) {
-		past->bytes -= map__bytes(&maps->list[i]);
+		snapshot->bytes -= map__bytes(&maps->list[i]);
 		free(maps->list[i].path);
 	}
 	free(maps->list);
 	free(maps);
 }
 
-static int maps__add(struct past *past, struct maps *maps, const struct writer_mmap *mmap)
+static int maps__add(struct snapshot *snapshot, struct maps *maps, const struct writer_mmap *mmap)
 {
 	struct map *list = maps->list, map = { .mmap = *mmap, .path = strdup(mmap->path) };
 	size_t capacity = maps->capacity ? 2 * maps->capacity : 8;
@@ -86,12 +86,12 @@ static int maps__add(struct past *past, struct maps *maps, const struct writer_m
 		maps->list = list;
 		maps->capacity = capacity;
 	}
-	past->bytes += map__bytes(&map);
+	snapshot->bytes += map__bytes(&map);
 	list[maps->nr++] = map;
 	return 0;
 }
 
-static struct maps *maps__copy(struct past *past, const struct maps *from)
+static struct maps *maps__copy(struct snapshot *snapshot, const struct maps *from)
 {
 	struct maps *maps = calloc(1, sizeof(*maps));
 	struct writer_mmap mmap;
@@ -102,17 +102,17 @@ static struct maps *maps__copy(struct past *past, const struct maps *from)
 	for (size_t i = 0; from && i < from->nr && !err; i++) {
 		mmap = from->list[i].mmap;
 		mmap.path = from->list[i].path;
-		err = maps__add(past, maps, &mmap);
+		err = maps__add(snapshot, maps, &mmap);
 	}
 	if (!err)
 		return maps;
-	maps__put(past, maps);
+	maps__put(snapshot, maps);
 	return NULL;
 }
 
 /* What a new mapping covers as a whole is gone: so a program that maps without end at the
  * same places takes no more memory. */
-static void maps__cover(struct past *past, struct maps *maps, uint64_t start, uint64_t end)
+static void maps__cover(struct snapshot *snapshot, struct maps *maps, uint64_t start, uint64_t end)
 {
 	size_t kept = 0;
 
@@ -120,7 +120,7 @@ static void maps__cover(struct past *past, struct maps *maps, uint64_t start, ui
 		struct map *map = &maps->list[i];
 
 		if (map->mmap.start >= start && map->mmap.start + map->mmap.len <= end) {
-			past->bytes -= map__bytes(map);
+			snapshot->bytes -= map__bytes(map);
 			free(map->path);
 		} else {
 			maps->list[kept++] = *map;
@@ -129,17 +129,17 @@ static void maps__cover(struct past *past, struct maps *maps, uint64_t start, ui
 	maps->nr = kept;
 }
 
-static struct task *past__find(struct past *past, pid_t tid)
+static struct task *snapshot__find(struct snapshot *snapshot, pid_t tid)
 {
 	struct task key = { .tid = tid };
-	struct task **node = tfind(&key, &past->tasks, task__compare);
+	struct task **node = tfind(&key, &snapshot->tasks, task__compare);
 
 	return node ? *node : NULL;
 }
 
-static struct task *past__task(struct past *past, pid_t pid, pid_t tid)
+static struct task *snapshot__task(struct snapshot *snapshot, pid_t pid, pid_t tid)
 {
-	struct task *task = past__find(past, tid);
+	struct task *task = snapshot__find(snapshot, tid);
 
 	if (task) {
 		task->pid = pid;
@@ -150,100 +150,101 @@ static struct task *past__task(struct past *past, pid_t pid, pid_t tid)
 		return NULL;
 	task->tid = tid;
 	task->pid = pid;
-	if (!tsearch(task, &past->tasks, task__compare)) {
+	if (!tsearch(task, &snapshot->tasks, task__compare)) {
 		free(task);
 		return NULL;
 	}
 	return task;
 }
 
-struct past *past__new(void)
+struct snapshot *snapshot__new(void)
 {
-	return calloc(1, sizeof(struct past));
+	return calloc(1, sizeof(struct snapshot));
 }
 
 /* Takes a task out of the tree and frees it. */
-static void past__drop(struct past *past, struct task *task)
+static void snapshot__drop(struct snapshot *snapshot, struct task *task)
 {
-	tdelete(task, &past->tasks, task__compare);
-	maps__put(past, task->maps);
+	tdelete(task, &snapshot->tasks, task__compare);
+	maps__put(snapshot, task->maps);
 	free(task);
 }
 
-void past__delete(struct past *past)
+void snapshot__delete(struct snapshot *snapshot)
 {
-	if (!past)
+	if (!snapshot)
 		return;
-	while (past->tasks)
-		past__drop(past, *(struct task **)past->tasks);
-	for (size_t i = 0; i < past->nr_kernel; i++)
-		free(past->kernel[i].path);
-	free(past->kernel);
-	free(past);
+	while (snapshot->tasks)
+		snapshot__drop(snapshot, *(struct task **)snapshot->tasks);
+	for (size_t i = 0; i < snapshot->nr_kernel; i++)
+		free(snapshot->kernel[i].path);
+	free(snapshot->kernel);
+	free(snapshot);
 }
 
-int past__kernel_map(struct past *past, uint64_t start, uint64_t len, uint64_t pgoff,
+int snapshot__kernel_map(struct snapshot *snapshot, uint64_t start, uint64_t len, uint64_t pgoff,
 		     const char *name)
 {
 	struct map *kernel, map = { .mmap = { .start = start, .len = len, .pgoff = pgoff } };
 
 	map.path = strdup(name);
-	kernel = map.path ? reallocarray(past->kernel, past->nr_kernel + 1, sizeof(map)) : NULL;
+	kernel = map.path ? reallocarray(snapshot->kernel, snapshot->nr_kernel + 1, sizeof(map))
+			  : NULL;
 	if (!kernel) {
 		free(map.path);
 		return -ENOMEM;
 	}
-	kernel[past->nr_kernel++] = map;
-	past->kernel = kernel;
+	kernel[snapshot->nr_kernel++] = map;
+	snapshot->kernel = kernel;
 	return 0;
 }
 
-static bool past__is_full(struct past *past)
+static bool snapshot__is_full(struct snapshot *snapshot)
 {
-	if (past->bytes < PAST_MAX_BYTES)
+	if (snapshot->bytes < SNAPSHOT_MAX_BYTES)
 		return false;
-	if (!past->full)
+	if (!snapshot->full)
 		pr_warn("the maps of all processes take more than %llu MB: frames of what is "
 			"mapped from now on may have no names in later files",
-			PAST_MAX_BYTES >> 20);
-	past->full = true;
+			SNAPSHOT_MAX_BYTES >> 20);
+	snapshot->full = true;
 	return true;
 }
 
-int past__map(struct past *past, const struct writer_mmap *map)
+int snapshot__map(struct snapshot *snapshot, const struct writer_mmap *map)
 {
-	struct task *task = past__task(past, (pid_t)map->pid, (pid_t)map->pid);
+	struct task *task = snapshot__task(snapshot, (pid_t)map->pid, (pid_t)map->pid);
 	struct maps *own;
 
 	if (!task)
 		return -ENOMEM;
-	if (past__is_full(past))
+	if (snapshot__is_full(snapshot))
 		return 0;
 	if (!task->maps || task->maps->refs > 1) {
-		own = maps__copy(past, task->maps);
+		own = maps__copy(snapshot, task->maps);
 		if (!own)
 			return -ENOMEM;
-		maps__put(past, task->maps);
+		maps__put(snapshot, task->maps);
 		task->maps = own;
 	}
-	maps__cover(past, task->maps, map->start, map->start + map->len);
-	return maps__add(past, task->maps, map);
+	maps__cover(snapshot, task->maps, map->start, map->start + map->len);
+	return maps__add(snapshot, task->maps, map);
 }
 
-int past__fork(struct past *past, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
+int snapshot__fork(struct snapshot *snapshot, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 {
-	struct task *task = past__task(past, pid, tid), *parent;
+	struct task *task = snapshot__task(snapshot, pid, tid), *parent;
 
 	if (!task)
 		return -ENOMEM;
 	task->left = false;
 	task->parent = ptid;
-	maps__put(past, task->maps);
+	maps__put(snapshot, task->maps);
 	task->maps = NULL;
-	parent = past__find(past, ptid);
+	parent = snapshot__find(snapshot, ptid);
 	if (parent && parent != task)
 		memcpy(task->comm, parent->comm, sizeof(task->comm));
-	parent = past__find(past, ppid);
+	parent = snapshot__find(snapshot, ppid);
 	if (pid == ppid || pid != tid || !parent || !parent->maps)
 		return 0;
 	task->maps = parent->maps;
@@ -251,9 +252,9 @@ int past__fork(struct past *past, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 	return 0;
 }
 
-int past__comm(struct past *past, pid_t pid, pid_t tid, const char *comm)
+int snapshot__comm(struct snapshot *snapshot, pid_t pid, pid_t tid, const char *comm)
 {
-	struct task *task = past__task(past, pid, tid);
+	struct task *task = snapshot__task(snapshot, pid, tid);
 
 	if (!task)
 		return -ENOMEM;
@@ -261,49 +262,49 @@ int past__comm(struct past *past, pid_t pid, pid_t tid, const char *comm)
 	return 0;
 }
 
-void past__exec(struct past *past, pid_t pid)
+void snapshot__exec(struct snapshot *snapshot, pid_t pid)
 {
-	struct task *task = past__find(past, pid);
+	struct task *task = snapshot__find(snapshot, pid);
 
 	if (!task)
 		return;
-	maps__put(past, task->maps);
+	maps__put(snapshot, task->maps);
 	task->maps = NULL;
 }
 
-void past__exit(struct past *past, pid_t tid)
+void snapshot__exit(struct snapshot *snapshot, pid_t tid)
 {
-	struct task *task = past__find(past, tid);
+	struct task *task = snapshot__find(snapshot, tid);
 
 	if (!task)
 		return;
 	task->left = true;
-	task->left_round = past->round;
+	task->left_round = snapshot->round;
 	if (task->listed)
 		return;
 	task->listed = true;
-	task->next_left = past->left;
-	past->left = task;
+	task->next_left = snapshot->left;
+	snapshot->left = task;
 }
 
-void past__round(struct past *past)
+void snapshot__round(struct snapshot *snapshot)
 {
-	struct task **at = &past->left, *task;
+	struct task **at = &snapshot->left, *task;
 
 	while ((task = *at)) {
-		if (task->left && task->left_round == past->round) {
+		if (task->left && task->left_round == snapshot->round) {
 			at = &task->next_left;
 			continue;
 		}
 		*at = task->next_left;
 		task->listed = false;
 		if (task->left)
-			past__drop(past, task);
+			snapshot__drop(snapshot, task);
 	}
-	past->round++;
+	snapshot->round++;
 }
 
-static int take_mmap2(struct past *past, const void *event)
+static int take_mmap2(struct snapshot *snapshot, const void *event)
 {
 	struct layout_mmap2 map;
 	struct writer_mmap out;
@@ -328,33 +329,33 @@ static int take_mmap2(struct past *past, const void *event)
 		out.ino = map.ino;
 		out.ino_generation = map.ino_generation;
 	}
-	return past__map(past, &out);
+	return snapshot__map(snapshot, &out);
 }
 
-static int take_comm(struct past *past, const void *event)
+static int take_comm(struct snapshot *snapshot, const void *event)
 {
 	struct layout_comm comm;
 
 	memcpy(&comm, event, sizeof(comm));
 	if (comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
-		past__exec(past, (pid_t)comm.pid);
-	return past__comm(past, (pid_t)comm.pid, (pid_t)comm.tid,
+		snapshot__exec(snapshot, (pid_t)comm.pid);
+	return snapshot__comm(snapshot, (pid_t)comm.pid, (pid_t)comm.tid,
 			  (const char *)event + sizeof(comm));
 }
 
-static int take_task(struct past *past, const void *event)
+static int take_task(struct snapshot *snapshot, const void *event)
 {
 	struct layout_task task;
 
 	memcpy(&task, event, sizeof(task));
 	if (task.header.type == PERF_RECORD_FORK)
-		return past__fork(past, (pid_t)task.pid, (pid_t)task.tid, (pid_t)task.ppid,
+		return snapshot__fork(snapshot, (pid_t)task.pid, (pid_t)task.tid, (pid_t)task.ppid,
 				  (pid_t)task.ptid);
-	past__exit(past, (pid_t)task.tid);
+	snapshot__exit(snapshot, (pid_t)task.tid);
 	return 0;
 }
 
-int past__sideband(struct past *past, const void *event, size_t size)
+int snapshot__sideband(struct snapshot *snapshot, const void *event, size_t size)
 {
 	struct perf_event_header header;
 
@@ -363,12 +364,12 @@ int past__sideband(struct past *past, const void *event, size_t size)
 	memcpy(&header, event, sizeof(header));
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
-		return take_mmap2(past, event);
+		return take_mmap2(snapshot, event);
 	case PERF_RECORD_COMM:
-		return take_comm(past, event);
+		return take_comm(snapshot, event);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return take_task(past, event);
+		return take_task(snapshot, event);
 	default:
 		return 0;
 	}
@@ -418,16 +419,16 @@ static void write_task(const void *node, VISIT visit, void *ctx)
 				     : write_names(writing->writer, task);
 }
 
-int past__write(const struct past *past, struct writer *writer)
+int snapshot__write(const struct snapshot *snapshot, struct writer *writer)
 {
 	struct writing writing = { .writer = writer };
 
-	for (size_t i = 0; i < past->nr_kernel && !writing.err; i++)
-		writing.err = writer__kernel_mmap(writer, past->kernel[i].mmap.start,
-						  past->kernel[i].mmap.len,
-						  past->kernel[i].mmap.pgoff, past->kernel[i].path);
-	twalk_r(past->tasks, write_task, &writing);
+	for (size_t i = 0; i < snapshot->nr_kernel && !writing.err; i++)
+		writing.err = writer__kernel_mmap(
+			writer, snapshot->kernel[i].mmap.start, snapshot->kernel[i].mmap.len,
+			snapshot->kernel[i].mmap.pgoff, snapshot->kernel[i].path);
+	twalk_r(snapshot->tasks, write_task, &writing);
 	writing.maps = true;
-	twalk_r(past->tasks, write_task, &writing);
+	twalk_r(snapshot->tasks, write_task, &writing);
 	return writing.err;
 }

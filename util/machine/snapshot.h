@@ -14,32 +14,32 @@
  * records of the files before told them. Kept in memory, since /proc no longer knows who
  * has ended by then, and may not answer.
  */
-struct past;
+struct snapshot;
 
 /* NULL: no memory. */
-struct past *past__new(void);
-void past__delete(struct past *past); /* accepts NULL */
+struct snapshot *snapshot__new(void);
+void snapshot__delete(struct snapshot *snapshot); /* accepts NULL */
 
 /*
  * What happens. 0 or -ENOMEM. Once it holds PAST_MAX_BYTES, which is said, new maps are
  * not kept.
  */
-#define PAST_MAX_BYTES (32ULL << 20)
-int past__kernel_map(struct past *past, uint64_t start, uint64_t len, uint64_t pgoff,
+#define SNAPSHOT_MAX_BYTES (32ULL << 20)
+int snapshot__kernel_map(struct snapshot *snapshot, uint64_t start, uint64_t len, uint64_t pgoff,
 		     const char *name);
-int past__map(struct past *past, const struct writer_mmap *map);
-int past__fork(struct past *past, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
-int past__comm(struct past *past, pid_t pid, pid_t tid, const char *comm);
-void past__exec(struct past *past, pid_t pid);
-void past__exit(struct past *past, pid_t tid);
+int snapshot__map(struct snapshot *snapshot, const struct writer_mmap *map);
+int snapshot__fork(struct snapshot *snapshot, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
+int snapshot__comm(struct snapshot *snapshot, pid_t pid, pid_t tid, const char *comm);
+void snapshot__exec(struct snapshot *snapshot, pid_t pid);
+void snapshot__exit(struct snapshot *snapshot, pid_t tid);
 
 /* A record of the kernel's side band, which the writer has taken. 0 or -ENOMEM. */
-int past__sideband(struct past *past, const void *event, size_t size);
+int snapshot__sideband(struct snapshot *snapshot, const void *event, size_t size);
 
 /* A window has been drained: who ended before it began is forgotten. */
-void past__round(struct past *past);
+void snapshot__round(struct snapshot *snapshot);
 
 /* Writes it all as records of time 0. 0 or a negative errno of the writer. */
-int past__write(const struct past *past, struct writer *writer);
+int snapshot__write(const struct snapshot *snapshot, struct writer *writer);
 
 #endif /* DENET_MACHINE_SNAPSHOT_H */

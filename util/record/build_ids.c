@@ -19,7 +19,8 @@
 struct build_ids {
 	struct writer *writer;
 	struct cache *cache; /* NULL: not wanted */
-	struct hits *hits;   /* learn the answers, which are not written yet; NULL: they are */
+	struct dso_table
+		*dso_table; /* learn the answers, which are not written yet; NULL: they are */
 	struct build_id_query *queries;
 	struct next_try {
 		uint64_t view; /* of the process in the query */
@@ -143,9 +144,9 @@ static int collect_early(void *ctx, const struct hit *hit)
 
 static int take_answer(struct build_ids *ids, const struct build_id_query *query)
 {
-	if (!ids->hits)
+	if (!ids->dso_table)
 		return keep(ids, CACHE_FILE, query->pid, query->path, query->id, query->len);
-	hits__learn(ids->hits, query->path, query->ino, query->id, query->len);
+	dso_table__learn(ids->dso_table, query->path, query->ino, query->id, query->len);
 	return 0;
 }
 
@@ -161,7 +162,7 @@ static bool try_elsewhere(const struct next_try *next, struct build_id_query *qu
 	query->pid = next->view ? next->root : 0;
 	if (!next->view)
 		return ended != 0;
-	return query->pid != ended && !view__of(query->pid, &view) && view == next->view;
+	return query->pid != ended && !mount_ns__of(query->pid, &view) && view == next->view;
 }
 
 /* Takes the answers. What is left is what may be found elsewhere. */
@@ -220,13 +221,13 @@ static void free_queries(struct build_ids *ids)
 	free(ids->next);
 }
 
-int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
+int build_ids__write(struct writer *writer, const struct dso_table *dso_table, int deadline_ms,
 		     struct cache *cache)
 {
 	struct build_ids ids = { .writer = writer, .cache = cache };
 	int err;
 
-	err = hits__each(hits, collect, &ids);
+	err = dso_table__each(dso_table, collect, &ids);
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
 	report_missing(&ids);
@@ -234,12 +235,12 @@ int build_ids__write(struct writer *writer, const struct hits *hits, int deadlin
 	return err;
 }
 
-int build_ids__read_early(struct hits *hits, int deadline_ms)
+int build_ids__read_early(struct dso_table *dso_table, int deadline_ms)
 {
-	struct build_ids ids = { .hits = hits };
+	struct build_ids ids = { .dso_table = dso_table };
 	int err;
 
-	err = hits__each_early(hits, collect_early, &ids);
+	err = dso_table__each_early(dso_table, collect_early, &ids);
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
 	/* What is missing is asked for again in the end, and only then said. */

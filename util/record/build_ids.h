@@ -3,7 +3,7 @@
 #define DENET_RECORD_BUILD_IDS_H
 
 struct cache;
-struct hits;
+struct dso_table;
 struct writer;
 
 /*
@@ -11,7 +11,7 @@ struct writer;
  * answer within deadline_ms are left out, and said. What has a build-id is wanted in the
  * cache, too (NULL: it is not). 0 or a negative errno.
  */
-int build_ids__write(struct writer *writer, const struct hits *hits, int deadline_ms,
+int build_ids__write(struct writer *writer, const struct dso_table *dso_table, int deadline_ms,
 		     struct cache *cache);
 
 /*
@@ -19,7 +19,7 @@ int build_ids__write(struct writer *writer, const struct hits *hits, int deadlin
  * process there has ended, nobody can. What does not answer within deadline_ms is left for
  * build_ids__write(). 0 or a negative errno.
  */
-int build_ids__read_early(struct hits *hits, int deadline_ms);
+int build_ids__read_early(struct dso_table *dso_table, int deadline_ms);
 
 /* Copies what is wanted into perf's cache, and says what could not be copied. */
 void build_ids__fill_cache(struct cache *cache, int deadline_ms);

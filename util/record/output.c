@@ -26,14 +26,14 @@ int output__init(struct output *output, const struct output_options *options)
 	if (err)
 		return err;
 	if (options->build_ids) {
-		output->hits = hits__new();
-		if (!output->hits)
+		output->dso_table = dso_table__new();
+		if (!output->dso_table)
 			return -ENOMEM;
 	}
 	if (!options->rotation.enabled)
 		return 0;
-	output->past = past__new();
-	return output->past
+	output->snapshot = snapshot__new();
+	return output->snapshot
 		       ? rotation__init(&output->rotation, &options->rotation, options->writer.path)
 		       : -ENOMEM;
 }
@@ -47,7 +47,7 @@ static int begin_file(struct output *output)
 
 int output__begin(struct output *output, int deadline_ms)
 {
-	int err = output->hits ? build_ids__read_early(output->hits, deadline_ms) : 0;
+	int err = output->dso_table ? build_ids__read_early(output->dso_table, deadline_ms) : 0;
 
 	return err ? err : begin_file(output);
 }
@@ -56,7 +56,8 @@ int output__end_window(struct output *output, int deadline_ms)
 {
 	int err = writer__flush(output->writer);
 
-	return err || !output->hits ? err : build_ids__read_early(output->hits, deadline_ms);
+	return err || !output->dso_table ? err
+					 : build_ids__read_early(output->dso_table, deadline_ms);
 }
 
 uint64_t output__bytes(const struct output *output)
@@ -66,12 +67,12 @@ uint64_t output__bytes(const struct output *output)
 
 uint64_t output__due(const struct output *output)
 {
-	return output->past ? rotation__due(&output->rotation) : UINT64_MAX;
+	return output->snapshot ? rotation__due(&output->rotation) : UINT64_MAX;
 }
 
 bool output__wants_switch(const struct output *output, uint64_t now, bool asked)
 {
-	if (!output->past)
+	if (!output->snapshot)
 		return false;
 	if (output->options.rotation.size || output->options.rotation.time_ns)
 		return rotation__is_full(&output->rotation, now, writer__bytes(output->writer));
@@ -87,33 +88,33 @@ int output__switch(struct output *output, int deadline_ms)
 		err = open_file(output);
 	if (err)
 		return err;
-	if (output->hits)
-		hits__begin_file(output->hits);
-	err = past__write(output->past, output->writer);
+	if (output->dso_table)
+		dso_table__begin_file(output->dso_table);
+	err = snapshot__write(output->snapshot, output->writer);
 	if (!err && output->options.writer.cgroups)
 		err = cgroups__write(output->writer);
 	return err ? err : begin_file(output);
 }
 
-void output__forget_hits(struct output *output)
+void output__forget_dsos(struct output *output)
 {
-	hits__delete(output->hits);
-	output->hits = NULL;
+	dso_table__delete(output->dso_table);
+	output->dso_table = NULL;
 }
 
 int output__close(struct output *output, int deadline_ms)
 {
 	int err = 0, closed;
 
-	if (output->hits)
-		err = build_ids__write(output->writer, output->hits, deadline_ms,
+	if (output->dso_table)
+		err = build_ids__write(output->writer, output->dso_table, deadline_ms,
 				       output->options.fill_cache ? &output->cache : NULL);
 	output->earlier_bytes += writer__bytes(output->writer);
 	closed = writer__close(output->writer);
 	output->writer = NULL;
 	if (!err)
 		err = closed;
-	return err || !output->past ? err : rotation__end(&output->rotation);
+	return err || !output->snapshot ? err : rotation__end(&output->rotation);
 }
 
 void output__fill_cache(struct output *output, int deadline_ms)
@@ -131,8 +132,8 @@ void output__discard(struct output *output)
 void output__free(struct output *output)
 {
 	writer__close(output->writer);
-	hits__delete(output->hits);
+	dso_table__delete(output->dso_table);
 	cache__free(&output->cache);
-	past__delete(output->past);
+	snapshot__delete(output->snapshot);
 	rotation__free(&output->rotation);
 }

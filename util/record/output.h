@@ -9,8 +9,8 @@
 #include "record/rotation.h"
 #include "symbol/cache.h"
 
-struct hits;
-struct past;
+struct dso_table;
+struct snapshot;
 
 struct output_options {
 	struct writer_options writer; /* of each file */
@@ -26,8 +26,8 @@ struct output_options {
 struct output {
 	struct output_options options;
 	struct writer *writer; /* of the file of now; NULL: it is closed */
-	struct hits *hits;     /* NULL: nobody wants build-ids */
-	struct past *past;     /* NULL: there is one file only */
+	struct dso_table *dso_table;     /* NULL: nobody wants build-ids */
+	struct snapshot *snapshot;     /* NULL: there is one file only */
 	struct rotation rotation;
 	struct cache cache;     /* what is to be copied there in the end */
 	uint64_t earlier_bytes; /* of files that are closed */
@@ -64,7 +64,7 @@ bool output__wants_switch(const struct output *output, uint64_t now, bool asked)
 int output__switch(struct output *output, int deadline_ms);
 
 /* The capture failed: the file is closed without build-ids. */
-void output__forget_hits(struct output *output);
+void output__forget_dsos(struct output *output);
 
 /*
  * The file becomes complete and gets its name; deadline_ms is for its build-ids. 0 or a negative

@@ -136,22 +136,22 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages)
 	return 0;
 }
 
-int parse__capture_way(const char *text, enum capture_way *way)
+int parse__attach_hook(const char *text, enum attach_hook *hook)
 {
 	static const struct {
 		const char *name;
-		enum capture_way way;
-	} ways[] = {
-		{ "auto", CAPTURE_WAY_AUTO },
-		{ "switch-in", CAPTURE_WAY_SWITCH_IN },
-		{ "switch-out", CAPTURE_WAY_SWITCH_OUT },
-		{ "sched_exit_tp", CAPTURE_WAY_EXIT_TP },
-		{ "fentry", CAPTURE_WAY_FENTRY },
+		enum attach_hook hook;
+	} hooks[] = {
+		{ "auto", ATTACH_HOOK_AUTO },
+		{ "switch-in", ATTACH_HOOK_SWITCH_IN },
+		{ "switch-out", ATTACH_HOOK_SWITCH_OUT },
+		{ "sched_exit_tp", ATTACH_HOOK_EXIT_TP },
+		{ "fentry", ATTACH_HOOK_FENTRY },
 	};
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		if (!strcmp(text, ways[i].name)) {
-			*way = ways[i].way;
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		if (!strcmp(text, hooks[i].name)) {
+			*hook = hooks[i].hook;
 			return 0;
 		}
 	}

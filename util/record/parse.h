@@ -45,7 +45,7 @@ int parse__ring_pages(const char *text, size_t page_size, uint32_t *pages);
  * Reads when stacks are walked: "auto", "switch-in", "switch-out", or one way of "switch-in":
  * "sched_exit_tp", "fentry". 0 or -EINVAL.
  */
-int parse__capture_way(const char *text, enum capture_way *way);
+int parse__attach_hook(const char *text, enum attach_hook *hook);
 
 /* How user stacks are walked. */
 enum call_graph {

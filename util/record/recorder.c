@@ -46,7 +46,7 @@ static int switch_file(struct recording *recording)
 
 	err = end_window(recording);
 	if (!err)
-		err = sink__finish_chains(&recording->sink, RECORDING_SWITCH_MS, NULL);
+		err = sink__finish_callchains(&recording->sink, RECORDING_SWITCH_MS, NULL);
 	if (!err)
 		err = output__switch(&recording->output, RECORDING_SWITCH_MS);
 	recording->sink.writer = recording->output.writer;
@@ -91,20 +91,20 @@ static bool is_full_with_sums(const struct recording *recording)
 }
 
 /* Looked for after the work of a round, which may have filled the file. */
-static enum run_end look_at_size(const struct recording *recording)
+static enum session_end look_at_size(const struct recording *recording)
 {
 	if (!is_full(recording, 0))
-		return RUN_GOES_ON;
+		return SESSION_GOES_ON;
 	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
 		recording->options->max_size / 1024);
-	return RUN_FULL;
+	return SESSION_FULL;
 }
 
 /* Blocks are recorded once the delay is over. */
 static int end_delay(struct recording *recording, uint64_t now)
 {
 	uint64_t begin = recording->run.begin;
-	int err = run__end_delay(&recording->run, now);
+	int err = session__end_delay(&recording->run, now);
 
 	if (!err && begin && !recording->run.begin)
 		err = throttle__begin(&recording->throttle);
@@ -131,24 +131,24 @@ static int do_what_is_due(struct recording *recording, uint64_t now)
 }
 
 /* Runs until something ends the recording; *end says what. */
-static int recorder__loop(struct recording *recording, enum run_end *end)
+static int recorder__loop(struct recording *recording, enum session_end *end)
 {
 	uint64_t now;
 	int err;
 
-	for (*end = RUN_GOES_ON; !*end;) {
-		err = run__poll(&recording->run, next_due(recording));
+	for (*end = SESSION_GOES_ON; !*end;) {
+		err = session__poll(&recording->run, next_due(recording));
 		if (err)
 			return err;
 		now = clock__now_ns();
 		recording->rounds++;
-		*end = run__look_for_end(&recording->run);
+		*end = session__look_for_end(&recording->run);
 		err = *end ? 0 : do_what_is_due(recording, now);
 		if (err)
 			return err;
 		if (!*end)
 			*end = look_at_size(recording);
-		if (run__wants_status(&recording->run, now))
+		if (session__wants_status(&recording->run, now))
 			show_status(recording, now);
 	}
 	return 0;
@@ -164,7 +164,7 @@ static int stop_capture(struct recording *recording)
 	if (!err)
 		err = capture__stop(recording->run.capture, RECORDING_DEADLINE_MS);
 	if (!err)
-		err = sink__finish_chains(&recording->sink, RECORDER_UNWIND_MS,
+		err = sink__finish_callchains(&recording->sink, RECORDER_UNWIND_MS,
 					  recording->run.status);
 	if (!err)
 		err = sink__finish(&recording->sink);
@@ -187,7 +187,7 @@ static void summarize_sampling(const struct recording *recording, struct summary
 static void summarize(struct recording *recording, struct summary *summary)
 {
 	*summary = (struct summary){
-		.way = capture__way(recording->run.capture),
+		.hook = capture__attach_hook(recording->run.capture),
 		.ns = recording->sink.ns,
 		.runqueue_ns = recording->sink.runqueue_ns,
 		.split = recording->sink.split,
@@ -198,8 +198,8 @@ static void summarize(struct recording *recording, struct summary *summary)
 		.idle = recording->sink.idle,
 		.bytes = output__bytes(&recording->output),
 		.copies = capture__copies(recording->run.capture),
-		.chains = recording->sink.chains.stats,
-		.rotated = recording->output.past,
+		.callchain = recording->sink.callchain.stats,
+		.rotated = recording->output.snapshot,
 		.path = recording->options->output,
 	};
 	summarize_sampling(recording, summary);
@@ -212,20 +212,20 @@ static int recorder__finish(struct recording *recording)
 	struct summary summary;
 	int err, closed;
 
-	run__finish(&recording->run);
+	session__finish(&recording->run);
 	if (recording->run.begin)
 		pr_warn("the recording ended before the delay of -D was over: nothing was "
 			"recorded");
 	err = stop_capture(recording);
 	/* Not before: threads that are stuck are recorded as they are. */
-	run__terminate(&recording->run);
+	session__terminate(&recording->run);
 	if (err) {
-		output__forget_hits(&recording->output);
-		recording->sink.hits = NULL;
+		output__forget_dsos(&recording->output);
+		recording->sink.dso_table = NULL;
 	}
 	closed = output__close(&recording->output, RECORDING_DEADLINE_MS);
 	summarize(recording, &summary);
-	run__delete_status(&recording->run);
+	session__delete_status(&recording->run);
 	err = err ? err : closed;
 	if (!err) {
 		pr_verbose("woke up %" PRIu64 " times", recording->rounds);
@@ -240,7 +240,7 @@ static int recorder__finish(struct recording *recording)
 int recorder__run(const struct recorder_options *options, int *status)
 {
 	struct recording recording;
-	enum run_end end;
+	enum session_end end;
 	int err;
 
 	err = recording__start(&recording, options);
@@ -249,14 +249,14 @@ int recorder__run(const struct recorder_options *options, int *status)
 	err = recorder__loop(&recording, &end);
 	if (err)
 		goto out;
-	err = run__exec_error(&recording.run, end);
+	err = session__exec_error(&recording.run, end);
 	if (err) {
 		output__discard(&recording.output);
 		goto out;
 	}
 	err = recorder__finish(&recording);
 	if (!err)
-		*status = run__final_status(&recording.run, end);
+		*status = session__final_status(&recording.run, end);
 out:
 	recording__free(&recording);
 	return err;

@@ -27,11 +27,11 @@ static uint64_t make_seed(void)
 	return seed;
 }
 
-static enum chains_mode chains_mode(const struct recorder_options *options)
+static enum callchain_mode callchain_mode(const struct recorder_options *options)
 {
 	if (!options->capture.copy_bytes)
-		return CHAINS_FP;
-	return options->raw_stacks ? CHAINS_RAW : CHAINS_UNWIND;
+		return CALLCHAIN_FP;
+	return options->raw_stacks ? CALLCHAIN_RAW : CALLCHAIN_UNWIND;
 }
 
 /* Who cannot be chosen, since there are too many, keeps its frame pointers. */
@@ -86,17 +86,17 @@ static int start_capture(struct recording *recording)
 	recording->sink.reasons = options.reasons;
 	recording->sink.idle_apart = options.all && !options.no_still_blocked;
 	recording->sink.split = options.split_runqueue;
-	err = sink__init(&recording->sink, &sink, chains_mode(recording->options));
+	err = sink__init(&recording->sink, &sink, callchain_mode(recording->options));
 	if (err)
 		return err;
-	err = run__capture(&recording->run, &options, &sink);
+	err = session__capture(&recording->run, &options, &sink);
 	if (options.copy_chosen) {
-		recording->sink.chains.choose = choose;
-		recording->sink.chains.choose_ctx = recording->run.capture;
+		recording->sink.callchain.choose = choose;
+		recording->sink.callchain.choose_ctx = recording->run.capture;
 	}
 	/* After that a process of ours is no target. */
 	if (!err && capture__copies(recording->run.capture))
-		err = chains__start(&recording->sink.chains, options.max_frames);
+		err = callchain__start(&recording->sink.callchain, options.max_frames);
 	return err;
 }
 
@@ -146,8 +146,8 @@ static int open_output(struct recording *recording)
 	int err = output__init(&recording->output, &output_options);
 
 	recording->sink.writer = recording->output.writer;
-	recording->sink.hits = recording->output.hits;
-	recording->sink.past = recording->output.past;
+	recording->sink.dso_table = recording->output.dso_table;
+	recording->sink.snapshot = recording->output.snapshot;
 	return err;
 }
 
@@ -155,14 +155,14 @@ static int open_output(struct recording *recording)
 static int start_output(struct recording *recording)
 {
 	const struct recorder_options *options = recording->options;
-	struct existing_options existing = {
+	struct synthesize_options synthesize = {
 		.all = options->capture.all || options->capture.wakers,
 		.wakers = options->capture.wakers,
 		.data_maps = raw_stack_bytes(recording),
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDING_DEADLINE_MS,
-		.chains = &recording->sink.chains,
-		.leaders = &recording->sink.leaders,
+		.callchain = &recording->sink.callchain,
+		.leader_exits = &recording->sink.leader_exits,
 	};
 	int err;
 
@@ -173,12 +173,12 @@ static int start_output(struct recording *recording)
 	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
 	 * eyes: with two C libraries it would unwind by the wrong one.
 	 */
-	if (existing.data_maps && recording->run.workload)
-		existing.unmapped = workload__pid(recording->run.workload);
-	existing.writer = recording->output.writer;
-	existing.hits = recording->output.hits;
-	existing.past = recording->output.past;
-	err = existing__write(&existing, recording->run.capture);
+	if (synthesize.data_maps && recording->run.workload)
+		synthesize.unmapped = workload__pid(recording->run.workload);
+	synthesize.writer = recording->output.writer;
+	synthesize.dso_table = recording->output.dso_table;
+	synthesize.snapshot = recording->output.snapshot;
+	err = synthesize__write(&synthesize, recording->run.capture);
 	return err ? err : output__begin(&recording->output, RECORDING_SWITCH_MS);
 }
 
@@ -195,13 +195,13 @@ int recording__start(struct recording *recording, const struct recorder_options 
 	int err;
 
 	*recording = (struct recording){ .options = options };
-	err = run__init(&recording->run, &run_options);
+	err = session__init(&recording->run, &run_options);
 	if (!err)
 		err = start_capture(recording);
 	if (!err)
 		err = start_output(recording);
 	if (!err)
-		err = run__release(&recording->run);
+		err = session__release(&recording->run);
 	if (err)
 		return err;
 	throttle__start(&recording->throttle, recording->run.capture);
@@ -214,5 +214,5 @@ void recording__free(struct recording *recording)
 	sink__free(&recording->sink);
 	output__free(&recording->output);
 	/* Last: until here a signal is not to end us, with the file half closed. */
-	run__free(&recording->run);
+	session__free(&recording->run);
 }

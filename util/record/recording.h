@@ -18,7 +18,7 @@
 /* The parts of one recording; each of them has its own file. */
 struct recording {
 	const struct recorder_options *options; /* borrowed */
-	struct run run;
+	struct session run;
 	struct output output;
 	struct throttle throttle;
 	struct sink sink;

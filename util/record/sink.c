@@ -87,19 +87,19 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	int err;
 
 	count(sink, sample);
-	err = chains__sample(&sink->chains, sample);
+	err = callchain__sample(&sink->callchain, sample);
 	if (err)
 		return err;
 	if (sample->time > sink->latest)
 		sink->latest = sample->time;
-	if (!sink->hits)
+	if (!sink->dso_table)
 		return 0;
-	if (sample->user.nr && !hits__is_hit(sink->hits, (pid_t)sample->pid))
-		err = view__look(sink->hits, (pid_t)sample->pid);
-	return err ? err : hits__sample(sink->hits, sample);
+	if (sample->user.nr && !dso_table__is_hit(sink->dso_table, (pid_t)sample->pid))
+		err = mount_ns__look(sink->dso_table, (pid_t)sample->pid);
+	return err ? err : dso_table__sample(sink->dso_table, sample);
 }
 
-static int follow_mmap2(struct hits *hits, const void *event, size_t size)
+static int follow_mmap2(struct dso_table *dso_table, const void *event, size_t size)
 {
 	struct layout_mmap2 map;
 
@@ -108,10 +108,11 @@ static int follow_mmap2(struct hits *hits, const void *event, size_t size)
 	memcpy(&map, event, sizeof(map));
 	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
 		return 0;
-	return hits__map(hits, (pid_t)map.pid, (const char *)event + sizeof(map), map.ino);
+	return dso_table__map(dso_table, (pid_t)map.pid, (const char *)event + sizeof(map),
+			      map.ino);
 }
 
-static int follow_task(struct hits *hits, const void *event, size_t size)
+static int follow_task(struct dso_table *dso_table, const void *event, size_t size)
 {
 	struct layout_task task;
 
@@ -119,13 +120,13 @@ static int follow_task(struct hits *hits, const void *event, size_t size)
 		return 0;
 	memcpy(&task, event, sizeof(task));
 	if (task.header.type == PERF_RECORD_FORK)
-		return hits__fork(hits, (pid_t)task.pid, (pid_t)task.ppid);
+		return dso_table__fork(dso_table, (pid_t)task.pid, (pid_t)task.ppid);
 	if (task.pid == task.tid)
-		hits__exit(hits, (pid_t)task.pid);
+		dso_table__exit(dso_table, (pid_t)task.pid);
 	return 0;
 }
 
-static int follow_comm(struct hits *hits, const void *event, size_t size)
+static int follow_comm(struct dso_table *dso_table, const void *event, size_t size)
 {
 	struct layout_comm comm;
 
@@ -134,23 +135,23 @@ static int follow_comm(struct hits *hits, const void *event, size_t size)
 	memcpy(&comm, event, sizeof(comm));
 	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	hits__exec(hits, (pid_t)comm.pid);
-	return view__look(hits, (pid_t)comm.pid);
+	dso_table__exec(dso_table, (pid_t)comm.pid);
+	return mount_ns__look(dso_table, (pid_t)comm.pid);
 }
 
-static int follow(struct hits *hits, const void *event, size_t size)
+static int follow(struct dso_table *dso_table, const void *event, size_t size)
 {
 	struct perf_event_header header;
 
 	memcpy(&header, event, sizeof(header));
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
-		return follow_mmap2(hits, event, size);
+		return follow_mmap2(dso_table, event, size);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return follow_task(hits, event, size);
+		return follow_task(dso_table, event, size);
 	case PERF_RECORD_COMM:
-		return follow_comm(hits, event, size);
+		return follow_comm(dso_table, event, size);
 	}
 	return 0;
 }
@@ -163,8 +164,8 @@ static int pass_on(void *ctx, const void *event, size_t size)
 
 	/* The writer checks the record, so what follows may trust its strings. */
 	err = writer__sideband(sink->writer, event, size);
-	if (!err && sink->past)
-		err = past__sideband(sink->past, event, size);
+	if (!err && sink->snapshot)
+		err = snapshot__sideband(sink->snapshot, event, size);
 	return err;
 }
 
@@ -175,10 +176,10 @@ static int order(struct sink *sink, const void *event, size_t size)
 
 	memcpy(&task.header, event, sizeof(task.header));
 	if (task.header.type == PERF_RECORD_EXIT)
-		return exits__hold(&sink->exits, event, size);
+		return deferred_exit__hold(&sink->deferred_exit, event, size);
 	if (task.header.type == PERF_RECORD_FORK && size >= sizeof(task)) {
 		memcpy(&task, event, sizeof(task));
-		exits__forked(&sink->exits, task.tid);
+		deferred_exit__forked(&sink->deferred_exit, task.tid);
 	}
 	return pass_on(sink, event, size);
 }
@@ -206,24 +207,24 @@ static int deliver(void *ctx, const void *event, size_t size, uint64_t time)
 	if (err == -EINVAL)
 		return leave_out(sink, event, size);
 	if (!err)
-		err = chains__sideband(&sink->chains, event, size, time);
-	if (err || !sink->hits)
+		err = callchain__sideband(&sink->callchain, event, size, time);
+	if (err || !sink->dso_table)
 		return err;
-	return follow(sink->hits, event, size);
+	return follow(sink->dso_table, event, size);
 }
 
 static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
 {
 	struct sink *sink = ctx;
 
-	return leaders__follow(&sink->leaders, event, size, time, deliver, sink);
+	return leader_exits__follow(&sink->leader_exits, event, size, time, deliver, sink);
 }
 
 static int sink__settled(void *ctx, uint64_t time)
 {
 	struct sink *sink = ctx;
 
-	return chains__settled(&sink->chains, time);
+	return callchain__settled(&sink->callchain, time);
 }
 
 static int sink__cgroup(void *ctx, uint64_t id, const char *path)
@@ -237,7 +238,7 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 {
 	struct sink *sink = ctx;
 
-	chains__lost(&sink->chains);
+	callchain__lost(&sink->callchain);
 	return writer__lost(sink->writer, records, 0, cpu);
 }
 
@@ -247,7 +248,7 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
  */
 static int finish_round(struct sink *sink)
 {
-	if (chains__oldest(&sink->chains) < sink->latest_round)
+	if (callchain__oldest(&sink->callchain) < sink->latest_round)
 		return 0;
 	sink->latest_round = sink->latest;
 	return writer__finished_round(sink->writer);
@@ -256,50 +257,50 @@ static int finish_round(struct sink *sink)
 static int sink__round(void *ctx)
 {
 	struct sink *sink = ctx;
-	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
+	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
 
 	if (err)
 		return err;
-	if (sink->hits)
-		hits__round(sink->hits);
-	if (sink->past)
-		past__round(sink->past);
-	chains__round(&sink->chains);
+	if (sink->dso_table)
+		dso_table__round(sink->dso_table);
+	if (sink->snapshot)
+		snapshot__round(sink->snapshot);
+	callchain__round(&sink->callchain);
 	return finish_round(sink);
 }
 
-int sink__finish_chains(struct sink *sink, int deadline_ms, struct status *status)
+int sink__finish_callchains(struct sink *sink, int deadline_ms, struct status *status)
 {
 	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC, now;
 	size_t left;
 	int err = 0;
 
-	while (!err && (left = chains__pending(&sink->chains))) {
+	while (!err && (left = callchain__pending(&sink->callchain))) {
 		now = clock__now_ns();
 		if (now >= deadline)
-			return chains__abandon(&sink->chains);
+			return callchain__abandon(&sink->callchain);
 		status__show_unwinding(status, left);
-		err = chains__poll(&sink->chains, PROGRESS_MS);
+		err = callchain__poll(&sink->callchain, PROGRESS_MS);
 	}
 	return err;
 }
 
 int sink__finish(struct sink *sink)
 {
-	int err = exits__round(&sink->exits, sink->latest, pass_on, sink);
+	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
 
 	/* Those of the last window, too: no sample comes after them. */
-	return err ? err : exits__round(&sink->exits, sink->latest, pass_on, sink);
+	return err ? err : deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
 }
 
 void sink__free(struct sink *sink)
 {
-	leaders__free(&sink->leaders);
-	exits__free(&sink->exits);
-	chains__free(&sink->chains);
+	leader_exits__free(&sink->leader_exits);
+	deferred_exit__free(&sink->deferred_exit);
+	callchain__free(&sink->callchain);
 }
 
-int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum chains_mode mode)
+int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callchain_mode mode)
 {
 	*capture_sink = (struct capture_sink){
 		.ctx = sink,
@@ -310,5 +311,5 @@ int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum chains
 		.lost = sink__lost,
 		.round = sink__round,
 	};
-	return chains__init(&sink->chains, mode, write_sample, sink);
+	return callchain__init(&sink->callchain, mode, write_sample, sink);
 }

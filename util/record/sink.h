@@ -11,16 +11,16 @@
 #include "machine/leader_exit.h"
 #include "session/sampling.h"
 
-struct hits;
-struct past;
+struct dso_table;
+struct snapshot;
 struct status;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
 struct sink {
 	struct writer *writer; /* set before the first poll; borrowed */
-	struct hits *hits;     /* NULL: nobody wants build-ids; borrowed */
-	struct past *past;     /* NULL: there is one file only; borrowed */
+	struct dso_table *dso_table;     /* NULL: nobody wants build-ids; borrowed */
+	struct snapshot *snapshot;     /* NULL: there is one file only; borrowed */
 	bool idle_apart;       /* threads that never ran go to an event of their own */
 	bool split;	       /* time that waited for a CPU goes to runqueue-time */
 	bool reasons;	       /* samples say what they waited for */
@@ -32,22 +32,22 @@ struct sink {
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
 	struct capture_tally idle; /* samples of offcpu-idle */
 	struct capture_tally wakeups; /* samples of wakeup-time */
-	struct leaders leaders;	   /* whose processes may outlive them */
-	struct exits exits;	   /* EXIT records that are held back */
+	struct leader_exits leader_exits;	   /* whose processes may outlive them */
+	struct deferred_exit deferred_exit;	   /* EXIT records that are held back */
 	uint64_t left_out;	   /* records that made no sense */
 	uint64_t latest;	   /* the latest time of all that was delivered */
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
-	struct chains chains;
+	struct callchain callchain;
 };
 
 /* Makes capture_sink deliver into sink. 0 or -ENOMEM. */
-int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum chains_mode mode);
+int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callchain_mode mode);
 
 /*
  * Samples that are still being unwound come to their end, or have the frames of frame pointers
  * after deadline_ms; status, which may be NULL, tells how it goes. 0 or a negative errno.
  */
-int sink__finish_chains(struct sink *sink, int deadline_ms, struct status *status);
+int sink__finish_callchains(struct sink *sink, int deadline_ms, struct status *status);
 
 /* Nothing more comes: writes what is held back. 0 or a negative errno. */
 int sink__finish(struct sink *sink);

@@ -55,7 +55,7 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
 	char path[4096], skipped[48] = "", unwound[64] = "";
-	uint64_t by_pointers = summary->chains.fell_back + summary->stats.without_copy;
+	uint64_t by_pointers = summary->callchain.fell_back + summary->stats.without_copy;
 
 	log__escape(path, sizeof(path), summary->path);
 	if (summary->split)
@@ -178,7 +178,8 @@ static void print_copies(const struct summary *summary)
 		   stats->compat_copies, stats->unread_copies);
 	pr_verbose("unwound: %" PRIu64 " whole, %" PRIu64 " [truncated], %" PRIu64
 		   " not, these have frame pointers",
-		   summary->chains.unwound, summary->chains.truncated, summary->chains.fell_back);
+		   summary->callchain.unwound, summary->callchain.truncated,
+		   summary->callchain.fell_back);
 }
 
 static void print_unseen(const struct capture_stats *stats)
@@ -204,12 +205,12 @@ static void print_verbose(const struct summary *summary)
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
 	pr_verbose("chains by frame pointers that ended in garbage, cut: %" PRIu64,
-		   summary->chains.cut);
+		   summary->callchain.cut);
 	if (summary->copies)
 		print_copies(summary);
 	pr_verbose("capture: %s; windows: %" PRIu64 "; BPF maps: %s, and about %s for the "
 		   "slots of tasks",
-		   capture_way__name(summary->way), stats->windows,
+		   attach_hook__name(summary->hook), stats->windows,
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
 		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
 	print_runs(stats);

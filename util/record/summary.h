@@ -12,7 +12,7 @@
 /* What a finished recording comes to. */
 struct summary {
 	struct capture_stats stats;
-	enum capture_way way;
+	enum attach_hook hook;
 	uint64_t ns; /* off the CPU, in all samples of offcpu-time and runqueue-time */
 	uint64_t runqueue_ns; /* of it, in runqueue-time */
 	bool split;	      /* there is a runqueue-time */
@@ -27,7 +27,7 @@ struct summary {
 	uint64_t sampling_changes; /* how often the two above changed */
 	bool too_dear; /* it is --max-overhead that asked for that period */
 	bool copies;		/* user stacks were asked to be copied */
-	struct chains_stats chains;
+	struct callchain_stats callchain;
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 };

@@ -22,18 +22,18 @@
 static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
 			    const char *name)
 {
-	const struct existing_options *options = ctx;
+	const struct synthesize_options *options = ctx;
 	int err;
 
 	err = writer__kernel_mmap(options->writer, start, len, pgoff, name);
-	if (!err && options->past)
-		err = past__kernel_map(options->past, start, len, pgoff, name);
-	if (err || !options->hits)
+	if (!err && options->snapshot)
+		err = snapshot__kernel_map(options->snapshot, start, len, pgoff, name);
+	if (err || !options->dso_table)
 		return err;
-	return hits__kernel_map(options->hits, start, len, name);
+	return dso_table__kernel_map(options->dso_table, start, len, name);
 }
 
-static int write_kernel(const struct existing_options *options, struct capture *capture)
+static int write_kernel(const struct synthesize_options *options, struct capture *capture)
 {
 	struct kallsyms_bounds bounds;
 	int err = capture__kernel_bounds(capture, &bounds);
@@ -46,7 +46,7 @@ static int write_kernel(const struct existing_options *options, struct capture *
 	return 0;
 }
 
-static int write_task(const struct existing_options *options, const struct capture_task *task)
+static int write_task(const struct synthesize_options *options, const struct capture_task *task)
 {
 	pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
 	int err;
@@ -57,25 +57,25 @@ static int write_task(const struct existing_options *options, const struct captu
 		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
 				   task->comm);
 	if (!err)
-		err = leaders__add(options->leaders, task->pid, task->tid);
-	if (!err && options->past)
-		err = past__fork(options->past, task->pid, task->tid, task->pid, parent);
-	if (!err && options->past)
-		err = past__comm(options->past, task->pid, task->tid, task->comm);
+		err = leader_exits__add(options->leader_exits, task->pid, task->tid);
+	if (!err && options->snapshot)
+		err = snapshot__fork(options->snapshot, task->pid, task->tid, task->pid, parent);
+	if (!err && options->snapshot)
+		err = snapshot__comm(options->snapshot, task->pid, task->tid, task->comm);
 	return err;
 }
 
-static int write_comm(const struct existing_options *options, uint32_t pid, const char *comm)
+static int write_comm(const struct synthesize_options *options, uint32_t pid, const char *comm)
 {
 	int err = writer__comm(options->writer, pid, pid, comm);
 
-	if (!err && options->past)
-		err = past__comm(options->past, (pid_t)pid, (pid_t)pid, comm);
+	if (!err && options->snapshot)
+		err = snapshot__comm(options->snapshot, (pid_t)pid, (pid_t)pid, comm);
 	return err;
 }
 
 /* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
-static int write_strange_wakers(const struct existing_options *options)
+static int write_strange_wakers(const struct synthesize_options *options)
 {
 	int err = write_comm(options, CAPTURE_PID_INTERRUPT, "[interrupt]");
 
@@ -84,9 +84,9 @@ static int write_strange_wakers(const struct existing_options *options)
 	return err ? err : write_comm(options, (uint32_t)getpid(), "denet-record");
 }
 
-static int follow_map(struct chains *chains, const struct synth_map *map)
+static int follow_map(struct callchain *callchain, const struct synth_map *map)
 {
-	struct space_map own = {
+	struct address_space_map own = {
 		.start = map->start,
 		.len = map->len,
 		.pgoff = map->pgoff,
@@ -96,12 +96,12 @@ static int follow_map(struct chains *chains, const struct synth_map *map)
 		.path = map->path,
 	};
 
-	return chains__map(chains, map->pid, &own);
+	return callchain__map(callchain, map->pid, &own);
 }
 
 static int write_map(void *ctx, const struct synth_map *map)
 {
-	const struct existing_options *options = ctx;
+	const struct synthesize_options *options = ctx;
 	struct writer_mmap out = {
 		.pid = (uint32_t)map->pid,
 		.tid = (uint32_t)map->pid,
@@ -121,13 +121,13 @@ static int write_map(void *ctx, const struct synth_map *map)
 	err = writer__mmap2(options->writer, &out);
 	if (!out.executable)
 		return err;
-	if (!err && options->chains)
-		err = follow_map(options->chains, map);
-	if (!err && options->past)
-		err = past__map(options->past, &out);
-	if (err || !options->hits)
+	if (!err && options->callchain)
+		err = follow_map(options->callchain, map);
+	if (!err && options->snapshot)
+		err = snapshot__map(options->snapshot, &out);
+	if (err || !options->dso_table)
 		return err;
-	return hits__map(options->hits, map->pid, map->path, map->ino);
+	return dso_table__map(options->dso_table, map->pid, map->path, map->ino);
 }
 
 static void report_maps(const struct synth_result *result)
@@ -144,7 +144,7 @@ static void report_maps(const struct synth_result *result)
 		   result->processes, result->gone);
 }
 
-static int write_maps(const struct existing_options *options, const struct id_list *pids)
+static int write_maps(const struct synthesize_options *options, const struct id_list *pids)
 {
 	struct synth_result result = { 0 };
 	int err;
@@ -157,7 +157,7 @@ static int write_maps(const struct existing_options *options, const struct id_li
 	return err;
 }
 
-int existing__write(const struct existing_options *options, struct capture *capture)
+int synthesize__write(const struct synthesize_options *options, struct capture *capture)
 {
 	struct id_list pids = { 0 };
 	const struct capture_task *tasks;
@@ -177,8 +177,8 @@ int existing__write(const struct existing_options *options, struct capture *capt
 		if (!err && !tasks[i].kthread && tasks[i].pid != options->unmapped)
 			err = id_list__add(&pids, tasks[i].pid);
 		/* Of the whole machine, those are asked that have samples. */
-		if (!err && options->hits && !options->all && tasks[i].pid == tasks[i].tid)
-			err = view__look(options->hits, tasks[i].pid);
+		if (!err && options->dso_table && !options->all && tasks[i].pid == tasks[i].tid)
+			err = mount_ns__look(options->dso_table, tasks[i].pid);
 	}
 	if (!err)
 		err = write_maps(options, &pids);

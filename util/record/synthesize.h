@@ -6,18 +6,18 @@
 #include <sys/types.h>
 
 struct capture;
-struct chains;
-struct hits;
-struct leaders;
-struct past;
+struct callchain;
+struct dso_table;
+struct leader_exits;
+struct snapshot;
 struct writer;
 
-struct existing_options {
+struct synthesize_options {
 	struct writer *writer;
-	struct hits *hits; /* NULL: nobody wants build-ids */
-	struct past *past; /* NULL: there is one file only */
-	struct leaders *leaders; /* learns of the threads */
-	struct chains *chains; /* learns of the maps; NULL: nobody does */
+	struct dso_table *dso_table; /* NULL: nobody wants build-ids */
+	struct snapshot *snapshot; /* NULL: there is one file only */
+	struct leader_exits *leader_exits; /* learns of the threads */
+	struct callchain *callchain; /* learns of the maps; NULL: nobody does */
 	bool all;          /* every task, not only targets */
 	bool wakers;       /* names for those that are no tasks of /proc */
 	bool data_maps;    /* also of files that are mapped to be read */
@@ -31,6 +31,6 @@ struct existing_options {
  * the parent and the executable maps of tasks. What cannot be had is said and left out.
  * 0, or a negative errno of the writer.
  */
-int existing__write(const struct existing_options *options, struct capture *capture);
+int synthesize__write(const struct synthesize_options *options, struct capture *capture);
 
 #endif /* DENET_RECORD_SYNTHESIZE_H */

@@ -16,18 +16,18 @@
 /* What ends a run wakes it up, and the capture looks for targets itself. */
 #define RUN_ROUND_NS (60 * NSEC_PER_SEC)
 
-static bool has_targets(const struct run *run)
+static bool has_targets(const struct session *run)
 {
 	return run->options.capture->nr_pids || run->options.capture->nr_tids;
 }
 
 /* COMMAND is the target unless something else was asked for; else it is but a clock. */
-static bool targets_workload(const struct run *run)
+static bool targets_workload(const struct session *run)
 {
 	return run->options.command && !run->options.capture->all && !has_targets(run);
 }
 
-int run__init(struct run *run, const struct run_options *options)
+int session__init(struct session *run, const struct run_options *options)
 {
 	struct workload_options workload_options = {
 		.argv = options->command,
@@ -35,13 +35,13 @@ int run__init(struct run *run, const struct run_options *options)
 	};
 	int err;
 
-	*run = (struct run){ .options = *options };
+	*run = (struct session){ .options = *options };
 	workload_options.signals = run->signals = signals__new(&err);
 	return run->signals ? workload__prepare(&workload_options, &run->workload) : err;
 }
 
 /* The kernel may not show a target that /proc has. */
-static int look_for_targets(const struct run *run)
+static int look_for_targets(const struct session *run)
 {
 	const struct capture_task *tasks;
 	size_t nr;
@@ -52,7 +52,7 @@ static int look_for_targets(const struct run *run)
 	return targets__look(run->options.capture, tasks, nr);
 }
 
-int run__capture(struct run *run, const struct capture_options *options,
+int session__capture(struct session *run, const struct capture_options *options,
 		 const struct capture_sink *sink)
 {
 	struct capture_options targeted = *options;
@@ -71,7 +71,7 @@ int run__capture(struct run *run, const struct capture_options *options,
 	return err ? err : look_for_targets(run);
 }
 
-int run__release(struct run *run)
+int session__release(struct session *run)
 {
 	int err = run->workload ? workload__release(run->workload) : 0;
 
@@ -86,7 +86,7 @@ int run__release(struct run *run)
 }
 
 /* Milliseconds until something is due, rounded up so that it is due by then. */
-static int next_timeout(const struct run *run, uint64_t due)
+static int next_timeout(const struct session *run, uint64_t due)
 {
 	uint64_t now = clock__now_ns();
 
@@ -98,29 +98,29 @@ static int next_timeout(const struct run *run, uint64_t due)
 	return due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
 }
 
-int run__poll(struct run *run, uint64_t due)
+int session__poll(struct session *run, uint64_t due)
 {
 	int err = capture__poll(run->capture, next_timeout(run, due), signals__fd(run->signals));
 
 	return err < 0 && err != -EINTR ? err : 0;
 }
 
-enum run_end run__look_for_end(struct run *run)
+enum session_end session__look_for_end(struct session *run)
 {
 	int signal = signals__read(run->signals);
 
 	if (signal) {
 		pr_verbose("%s: the %s ends", strsignal(signal), run->options.name);
-		return RUN_SIGNAL;
+		return SESSION_SIGNAL;
 	}
 	if (run->workload && workload__ended(run->workload))
-		return RUN_COMMAND_ENDED;
+		return SESSION_COMMAND_ENDED;
 	if (has_targets(run) && !capture__targets_alive(run->capture))
-		return RUN_TARGETS_ENDED;
-	return RUN_GOES_ON;
+		return SESSION_TARGETS_ENDED;
+	return SESSION_GOES_ON;
 }
 
-int run__end_delay(struct run *run, uint64_t now)
+int session__end_delay(struct session *run, uint64_t now)
 {
 	if (!run->begin || now < run->begin)
 		return 0;
@@ -128,7 +128,7 @@ int run__end_delay(struct run *run, uint64_t now)
 	return capture__begin(run->capture);
 }
 
-bool run__wants_status(struct run *run, uint64_t now)
+bool session__wants_status(struct session *run, uint64_t now)
 {
 	if (!run->status || now < run->next_status)
 		return false;
@@ -136,13 +136,13 @@ bool run__wants_status(struct run *run, uint64_t now)
 	return true;
 }
 
-void run__delete_status(struct run *run)
+void session__delete_status(struct session *run)
 {
 	status__delete(run->status);
 	run->status = NULL;
 }
 
-void run__finish(struct run *run)
+void session__finish(struct session *run)
 {
 	pid_t workload = 0;
 
@@ -151,31 +151,31 @@ void run__finish(struct run *run)
 	signals__finish(run->signals, workload);
 }
 
-void run__terminate(struct run *run)
+void session__terminate(struct session *run)
 {
 	if (run->workload)
 		workload__terminate(run->workload);
 }
 
-int run__exec_error(const struct run *run, enum run_end end)
+int session__exec_error(const struct session *run, enum session_end end)
 {
-	return end == RUN_COMMAND_ENDED ? workload__exec_error(run->workload) : 0;
+	return end == SESSION_COMMAND_ENDED ? workload__exec_error(run->workload) : 0;
 }
 
 /* The status of a COMMAND that was but a clock counts only where it came to its end. */
-int run__final_status(struct run *run, enum run_end end)
+int session__final_status(struct session *run, enum session_end end)
 {
-	bool counts = end == RUN_COMMAND_ENDED || targets_workload(run);
+	bool counts = end == SESSION_COMMAND_ENDED || targets_workload(run);
 	char *const *command = run->options.command;
 
 	return workload__final_status(run->workload, command ? command[0] : "", counts);
 }
 
-void run__free(struct run *run)
+void session__free(struct session *run)
 {
-	run__delete_status(run);
+	session__delete_status(run);
 	capture__delete(run->capture);
-	run__terminate(run);
+	session__terminate(run);
 	workload__delete(run->workload);
 	signals__delete(run->signals);
 }

@@ -71,7 +71,7 @@ void status__show(struct status *status, const struct status_figures *figures)
 	draw();
 }
 
-void status__show_watch(struct status *status, const struct status_figures *figures)
+void status__show_hist(struct status *status, const struct status_figures *figures)
 {
 	char blocks[32], lost[32];
 

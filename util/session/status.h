@@ -26,7 +26,7 @@ struct status *status__new(bool quiet);
 void status__show(struct status *status, const struct status_figures *figures);
 
 /* The same of a watch, which counts blocks and has no samples and no file. */
-void status__show_watch(struct status *status, const struct status_figures *figures);
+void status__show_hist(struct status *status, const struct status_figures *figures);
 
 /* Instead of them: that so many samples are still being unwound. */
 void status__show_unwinding(struct status *status, uint64_t left);

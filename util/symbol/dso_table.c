@@ -20,7 +20,7 @@ struct file {
 	pid_t root;         /* the same */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len;
-	bool asked;  /* hits__each_early() had its turn, or will */
+	bool asked;  /* dso_table__each_early() had its turn, or will */
 	bool queued; /* it is in hits.early */
 	struct file *next_early;
 	struct file *next;
@@ -56,7 +56,7 @@ struct kernel_map {
 };
 
 /* The trees are tsearch(3)'s. */
-struct hits {
+struct dso_table {
 	void *processes;
 	void *files_tree;
 	struct file *files;
@@ -105,17 +105,17 @@ static void process__delete(void *ptr)
 	free(process);
 }
 
-static struct process *hits__find(struct hits *hits, pid_t pid)
+static struct process *dso_table__find(struct dso_table *dso_table, pid_t pid)
 {
 	struct process key = { .pid = pid };
-	struct process **node = tfind(&key, &hits->processes, process__compare);
+	struct process **node = tfind(&key, &dso_table->processes, process__compare);
 
 	return node ? *node : NULL;
 }
 
-static struct process *hits__process(struct hits *hits, pid_t pid)
+static struct process *dso_table__process(struct dso_table *dso_table, pid_t pid)
 {
-	struct process *process = hits__find(hits, pid);
+	struct process *process = dso_table__find(dso_table, pid);
 
 	if (process)
 		return process;
@@ -123,17 +123,17 @@ static struct process *hits__process(struct hits *hits, pid_t pid)
 	if (!process)
 		return NULL;
 	process->pid = pid;
-	if (!tsearch(process, &hits->processes, process__compare)) {
+	if (!tsearch(process, &dso_table->processes, process__compare)) {
 		free(process);
 		return NULL;
 	}
 	return process;
 }
 
-static struct file *hits__file(struct hits *hits, const char *path, uint64_t ino)
+static struct file *dso_table__file(struct dso_table *dso_table, const char *path, uint64_t ino)
 {
 	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
-	struct file **node = tfind(&key, &hits->files_tree, file__compare);
+	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
 	struct file *file;
 
 	if (node)
@@ -143,20 +143,20 @@ static struct file *hits__file(struct hits *hits, const char *path, uint64_t ino
 		return NULL;
 	file->path = strdup(path);
 	file->ino = ino;
-	if (!file->path || !tsearch(file, &hits->files_tree, file__compare)) {
+	if (!file->path || !tsearch(file, &dso_table->files_tree, file__compare)) {
 		free(file->path);
 		free(file);
 		return NULL;
 	}
-	file->next = hits->files;
-	hits->files = file;
-	hits->nr_files++;
+	file->next = dso_table->files;
+	dso_table->files = file;
+	dso_table->nr_files++;
 	return file;
 }
 
-struct hits *hits__new(void)
+struct dso_table *dso_table__new(void)
 {
-	return calloc(1, sizeof(struct hits));
+	return calloc(1, sizeof(struct dso_table));
 }
 
 static void keep(void *node)
@@ -164,23 +164,23 @@ static void keep(void *node)
 	(void)node; /* the list of files owns it */
 }
 
-void hits__delete(struct hits *hits)
+void dso_table__delete(struct dso_table *dso_table)
 {
 	struct file *file;
 
-	if (!hits)
+	if (!dso_table)
 		return;
-	tdestroy(hits->processes, process__delete);
-	tdestroy(hits->files_tree, keep);
-	while ((file = hits->files)) {
-		hits->files = file->next;
+	tdestroy(dso_table->processes, process__delete);
+	tdestroy(dso_table->files_tree, keep);
+	while ((file = dso_table->files)) {
+		dso_table->files = file->next;
 		free(file->path);
 		free(file);
 	}
-	for (size_t i = 0; i < hits->nr_kernel; i++)
-		free(hits->kernel[i].name);
-	free(hits->kernel);
-	free(hits);
+	for (size_t i = 0; i < dso_table->nr_kernel; i++)
+		free(dso_table->kernel[i].name);
+	free(dso_table->kernel);
+	free(dso_table);
 }
 
 static void file__hit(struct file *file, const struct process *process)
@@ -194,7 +194,8 @@ static void file__hit(struct file *file, const struct process *process)
 }
 
 /* A file that may be out of reach when the recording ends is told once before that. */
-static void hits__queue(struct hits *hits, struct file *file, const struct process *process)
+static void dso_table__queue(struct dso_table *dso_table, struct file *file,
+			     const struct process *process)
 {
 	if (!process->view || file->asked || (file->hit && !file->view))
 		return;
@@ -204,8 +205,8 @@ static void hits__queue(struct hits *hits, struct file *file, const struct proce
 		file->view = process->view;
 	}
 	file->asked = file->queued = true;
-	file->next_early = hits->early;
-	hits->early = file;
+	file->next_early = dso_table->early;
+	dso_table->early = file;
 }
 
 static void process__hit(struct process *process)
@@ -226,7 +227,7 @@ static bool process__has(const struct process *process, const struct file *file)
 	return false;
 }
 
-int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
+int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uint64_t ino)
 {
 	struct process *process;
 	struct link *link;
@@ -235,8 +236,8 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	/* "//anon", "[heap]", "anon_inode:…" have no build-id. */
 	if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]"))
 		return 0;
-	process = hits__process(hits, pid);
-	file = hits__file(hits, path, ino);
+	process = dso_table__process(dso_table, pid);
+	file = dso_table__file(dso_table, path, ino);
 	if (!process || !file)
 		return -ENOMEM;
 	if (process__has(process, file))
@@ -249,20 +250,20 @@ int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino)
 	file->links++;
 	if (process->hit)
 		file__hit(file, process);
-	hits__queue(hits, file, process);
+	dso_table__queue(dso_table, file, process);
 	return 0;
 }
 
-int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
+int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent)
 {
 	struct process *from, *process;
 
 	if (pid == parent)
 		return 0;
-	from = hits__find(hits, parent);
+	from = dso_table__find(dso_table, parent);
 	if (!from)
 		return 0;
-	process = hits__process(hits, pid);
+	process = dso_table__process(dso_table, pid);
 	if (!process)
 		return -ENOMEM;
 	link__put(process->files);
@@ -277,9 +278,9 @@ int hits__fork(struct hits *hits, pid_t pid, pid_t parent)
 	return 0;
 }
 
-void hits__exec(struct hits *hits, pid_t pid)
+void dso_table__exec(struct dso_table *dso_table, pid_t pid)
 {
-	struct process *process = hits__find(hits, pid);
+	struct process *process = dso_table__find(dso_table, pid);
 
 	if (!process)
 		return;
@@ -287,28 +288,28 @@ void hits__exec(struct hits *hits, pid_t pid)
 	process->files = NULL;
 }
 
-void hits__exit(struct hits *hits, pid_t pid)
+void dso_table__exit(struct dso_table *dso_table, pid_t pid)
 {
-	struct process *process = hits__find(hits, pid);
+	struct process *process = dso_table__find(dso_table, pid);
 
 	if (!process)
 		return;
 	process->left = true;
-	process->left_round = hits->round;
+	process->left_round = dso_table->round;
 	if (process->listed)
 		return;
 	process->listed = true;
-	process->next_left = hits->left;
-	hits->left = process;
+	process->next_left = dso_table->left;
+	dso_table->left = process;
 }
 
 /*
  * Forgets files that no process has mapped any more and no sample has hit, so that a long
  * recording of a machine that makes programs all day (a compiler farm) stays small.
  */
-static void hits__sweep(struct hits *hits)
+static void dso_table__sweep(struct dso_table *dso_table)
 {
-	struct file **at = &hits->files, *file;
+	struct file **at = &dso_table->files, *file;
 
 	while ((file = *at)) {
 		if (file->links || file->hit || file->queued) {
@@ -316,40 +317,40 @@ static void hits__sweep(struct hits *hits)
 			continue;
 		}
 		*at = file->next;
-		tdelete(file, &hits->files_tree, file__compare);
+		tdelete(file, &dso_table->files_tree, file__compare);
 		free(file->path);
 		free(file);
-		hits->nr_files--;
+		dso_table->nr_files--;
 	}
-	hits->sweep_at = 2 * hits->nr_files;
-	if (hits->sweep_at < SWEEP_MIN)
-		hits->sweep_at = SWEEP_MIN;
+	dso_table->sweep_at = 2 * dso_table->nr_files;
+	if (dso_table->sweep_at < SWEEP_MIN)
+		dso_table->sweep_at = SWEEP_MIN;
 }
 
-void hits__round(struct hits *hits)
+void dso_table__round(struct dso_table *dso_table)
 {
-	struct process **at = &hits->left, *process;
+	struct process **at = &dso_table->left, *process;
 
 	while ((process = *at)) {
-		if (process->left && process->left_round == hits->round) {
+		if (process->left && process->left_round == dso_table->round) {
 			at = &process->next_left;
 			continue;
 		}
 		*at = process->next_left;
 		process->listed = false;
 		if (process->left) {
-			tdelete(process, &hits->processes, process__compare);
+			tdelete(process, &dso_table->processes, process__compare);
 			process__delete(process);
 		}
 	}
-	hits->round++;
-	if (hits->nr_files >= hits->sweep_at)
-		hits__sweep(hits);
+	dso_table->round++;
+	if (dso_table->nr_files >= dso_table->sweep_at)
+		dso_table__sweep(dso_table);
 }
 
-size_t hits__count(const struct hits *hits)
+size_t dso_table__count(const struct dso_table *dso_table)
 {
-	return hits->nr_files;
+	return dso_table->nr_files;
 }
 
 static void forget_hit(const void *node, VISIT visit, void *ctx)
@@ -359,34 +360,36 @@ static void forget_hit(const void *node, VISIT visit, void *ctx)
 		(*(struct process *const *)node)->hit = false;
 }
 
-void hits__begin_file(struct hits *hits)
+void dso_table__begin_file(struct dso_table *dso_table)
 {
-	twalk_r(hits->processes, forget_hit, NULL);
-	for (struct file *file = hits->files; file; file = file->next)
+	twalk_r(dso_table->processes, forget_hit, NULL);
+	for (struct file *file = dso_table->files; file; file = file->next)
 		file->hit = false;
-	for (size_t i = 0; i < hits->nr_kernel; i++)
-		hits->kernel[i].hit = false;
+	for (size_t i = 0; i < dso_table->nr_kernel; i++)
+		dso_table->kernel[i].hit = false;
 }
 
-int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name)
+int dso_table__kernel_map(struct dso_table *dso_table, uint64_t start, uint64_t len,
+			  const char *name)
 {
 	struct kernel_map *maps;
 	char *copy = strdup(name);
 
-	maps = copy ? reallocarray(hits->kernel, hits->nr_kernel + 1, sizeof(*maps)) : NULL;
+	maps = copy ? reallocarray(dso_table->kernel, dso_table->nr_kernel + 1, sizeof(*maps))
+		    : NULL;
 	if (!maps) {
 		free(copy);
 		return -ENOMEM;
 	}
-	hits->kernel = maps;
-	maps[hits->nr_kernel++] =
+	dso_table->kernel = maps;
+	maps[dso_table->nr_kernel++] =
 		(struct kernel_map){ .start = start, .end = start + len, .name = copy };
 	return 0;
 }
 
-int hits__set_view(struct hits *hits, pid_t pid, uint64_t view)
+int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view)
 {
-	struct process *process = hits__process(hits, pid);
+	struct process *process = dso_table__process(dso_table, pid);
 
 	if (!process)
 		return -ENOMEM;
@@ -394,24 +397,24 @@ int hits__set_view(struct hits *hits, pid_t pid, uint64_t view)
 		process->root = pid;
 	process->view = view;
 	for (struct link *link = process->files; view && link; link = link->next)
-		hits__queue(hits, link->file, process);
+		dso_table__queue(dso_table, link->file, process);
 	return 0;
 }
 
-bool hits__is_hit(struct hits *hits, pid_t pid)
+bool dso_table__is_hit(struct dso_table *dso_table, pid_t pid)
 {
-	const struct process *process = hits__find(hits, pid);
+	const struct process *process = dso_table__find(dso_table, pid);
 
 	return process && process->hit;
 }
 
 /* Modules are some dozens and are mostly hit by nobody, so a plain search will do. */
-static void hits__kernel_frame(struct hits *hits, uint64_t ip)
+static void dso_table__kernel_frame(struct dso_table *dso_table, uint64_t ip)
 {
 	struct kernel_map *map;
 
-	for (size_t i = 0; i < hits->nr_kernel; i++) {
-		map = &hits->kernel[i];
+	for (size_t i = 0; i < dso_table->nr_kernel; i++) {
+		map = &dso_table->kernel[i];
 		if (ip >= map->start && ip < map->end) {
 			map->hit = true;
 			return;
@@ -419,15 +422,15 @@ static void hits__kernel_frame(struct hits *hits, uint64_t ip)
 	}
 }
 
-int hits__sample(struct hits *hits, const struct sample *sample)
+int dso_table__sample(struct dso_table *dso_table, const struct sample *sample)
 {
 	struct process *process;
 
 	for (uint32_t i = 0; i < sample->kernel.nr; i++)
-		hits__kernel_frame(hits, sample->kernel.ips[i]);
+		dso_table__kernel_frame(dso_table, sample->kernel.ips[i]);
 	if (!sample->user.nr)
 		return 0;
-	process = hits__process(hits, (pid_t)sample->pid);
+	process = dso_table__process(dso_table, (pid_t)sample->pid);
 	if (!process)
 		return -ENOMEM;
 	if (process->hit)
@@ -451,17 +454,18 @@ static struct hit file__describe(const struct file *file)
 	return hit;
 }
 
-int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+		    void *ctx)
 {
 	struct hit hit = { .kernel = true };
 	int err = 0;
 
-	for (size_t i = 0; i < hits->nr_kernel && !err; i++) {
-		hit.path = hits->kernel[i].name;
-		if (hits->kernel[i].hit)
+	for (size_t i = 0; i < dso_table->nr_kernel && !err; i++) {
+		hit.path = dso_table->kernel[i].name;
+		if (dso_table->kernel[i].hit)
 			err = fn(ctx, &hit);
 	}
-	for (const struct file *file = hits->files; file && !err; file = file->next) {
+	for (const struct file *file = dso_table->files; file && !err; file = file->next) {
 		if (!file->hit)
 			continue;
 		hit = file__describe(file);
@@ -470,14 +474,15 @@ int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *h
 	return err;
 }
 
-int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx)
+int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+			  void *ctx)
 {
 	struct file *file;
 	struct hit hit;
 	int err = 0;
 
-	while (!err && (file = hits->early)) {
-		hits->early = file->next_early;
+	while (!err && (file = dso_table->early)) {
+		dso_table->early = file->next_early;
 		file->queued = false;
 		hit = file__describe(file);
 		err = fn(ctx, &hit);
@@ -485,11 +490,11 @@ int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *h
 	return err;
 }
 
-void hits__learn(struct hits *hits, const char *path, uint64_t ino, const unsigned char *id,
-		 int len)
+void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,
+		      const unsigned char *id, int len)
 {
 	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
-	struct file **node = tfind(&key, &hits->files_tree, file__compare);
+	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
 
 	if (!node || len <= 0 || len > BUILD_ID_MAX)
 		return;

@@ -15,45 +15,46 @@
  * process with samples has mapped, and the kernel's modules that a frame lies in. Build-ids
  * are read for these alone. Samples may come before the records of their process.
  */
-struct hits;
+struct dso_table;
 
 /* NULL: no memory. */
-struct hits *hits__new(void);
-void hits__delete(struct hits *hits); /* accepts NULL */
+struct dso_table *dso_table__new(void);
+void dso_table__delete(struct dso_table *dso_table); /* accepts NULL */
 
 /*
  * What happens to the address spaces. 0 or -ENOMEM. Of what is no file of a file system, only
  * "[vdso]" is kept.
  */
-int hits__map(struct hits *hits, pid_t pid, const char *path, uint64_t ino);
-int hits__fork(struct hits *hits, pid_t pid, pid_t parent);
-void hits__exec(struct hits *hits, pid_t pid);
-void hits__exit(struct hits *hits, pid_t pid);
+int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uint64_t ino);
+int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent);
+void dso_table__exec(struct dso_table *dso_table, pid_t pid);
+void dso_table__exit(struct dso_table *dso_table, pid_t pid);
 
 /*
- * Which files a process sees, as view__of() tells; not 0: others than we do under the same
+ * Which files a process sees, as mount_ns__of() tells; not 0: others than we do under the same
  * names (it has a mount namespace or a root of its own). Children inherit that. 0 or -ENOMEM.
  */
-int hits__set_view(struct hits *hits, pid_t pid, uint64_t view);
+int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view);
 
 /* Whether the process has had samples already. */
-bool hits__is_hit(struct hits *hits, pid_t pid);
+bool dso_table__is_hit(struct dso_table *dso_table, pid_t pid);
 
 /* A window has been drained. What ended before the window began is forgotten: sums come
  * when their window ends, so a process's samples may come after its exit. */
-void hits__round(struct hits *hits);
+void dso_table__round(struct dso_table *dso_table);
 
 /* Another file begins: nothing in it is hit yet, what is mapped stays known. */
-void hits__begin_file(struct hits *hits);
+void dso_table__begin_file(struct dso_table *dso_table);
 
 /* The kernel or a module, as synth__kernel() names it. 0 or -ENOMEM. */
-int hits__kernel_map(struct hits *hits, uint64_t start, uint64_t len, const char *name);
+int dso_table__kernel_map(struct dso_table *dso_table, uint64_t start, uint64_t len,
+			  const char *name);
 
 /* A sample was taken: its process's files and its kernel frames are hit. 0 or -ENOMEM. */
-int hits__sample(struct hits *hits, const struct sample *sample);
+int dso_table__sample(struct dso_table *dso_table, const struct sample *sample);
 
 /* How many files it knows. */
-size_t hits__count(const struct hits *hits);
+size_t dso_table__count(const struct dso_table *dso_table);
 
 struct hit {
 	const char *path;
@@ -67,16 +68,18 @@ struct hit {
 };
 
 /* Calls fn for each; stops at its first result other than 0, which is returned. */
-int hits__each(const struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+		    void *ctx);
 
 /*
  * The same for files of processes that see others than we do, hit or not, each once: nobody can
  * read them any more when the last of these processes has ended.
  */
-int hits__each_early(struct hits *hits, int (*fn)(void *ctx, const struct hit *hit), void *ctx);
+int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+			  void *ctx);
 
-/* The build-id of a file that hits__each_early() told. */
-void hits__learn(struct hits *hits, const char *path, uint64_t ino, const unsigned char *id,
-		 int len);
+/* The build-id of a file that dso_table__each_early() told. */
+void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,
+		      const unsigned char *id, int len);
 
 #endif /* DENET_SYMBOL_DSO_TABLE_H */

@@ -122,7 +122,7 @@ int root_open__file(pid_t pid, const char *path)
 		stripped = strip_root(root_name, path);
 	}
 	root_fd = open(root_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd < 0 && errno == ENOENT && pid && (other = living__other(pid)))
+	if (root_fd < 0 && errno == ENOENT && pid && (other = live_thread__other(pid)))
 		return root_open__file(other, path);
 	if (root_fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;

@@ -202,7 +202,7 @@ static int read_maps(void *ctx, size_t index, struct child_out *out)
 
 	if (nr || (err && err != -ESRCH))
 		return err;
-	other = living__other(pid);
+	other = live_thread__other(pid);
 	return other ? read_maps_of(run, pid, other, out, &nr) : err;
 }
 

@@ -19,7 +19,7 @@
 /* What one program of a process, from its fork or exec to the next, has mapped. */
 struct era {
 	uint64_t since;
-	struct layout *layout; /* NULL: nothing yet */
+	struct maps *maps; /* NULL: nothing yet */
 	struct era *before;
 };
 
@@ -31,34 +31,34 @@ struct process {
 	struct process *next;
 };
 
-struct space {
+struct address_space {
 	struct idmap by_pid; /* to struct process */
 	struct process *processes;
 	void *files_tree; /* tsearch(3)'s */
-	struct space_file *files;
+	struct mapped_file *files;
 	size_t nr_files;
 	size_t sweep_at;
 	uint64_t last_file;
-	uint64_t last_layout;
+	uint64_t last_maps;
 	uint64_t bytes;
 	uint64_t refused;
-	uint64_t full_layouts; /* the same, for what one process has mapped */
+	uint64_t full_maps; /* the same, for what one process has mapped */
 };
 
-void space_file__get(struct space_file *file)
+void mapped_file__get(struct mapped_file *file)
 {
 	file->refs++;
 }
 
 /* One that nobody has mapped is freed by a sweep. */
-void space_file__put(struct space_file *file)
+void mapped_file__put(struct mapped_file *file)
 {
 	file->refs--;
 }
 
 static int file__compare(const void *a, const void *b)
 {
-	const struct space_file *x = a, *y = b;
+	const struct mapped_file *x = a, *y = b;
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
@@ -71,27 +71,28 @@ static int file__compare(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static uint64_t file__bytes(const struct space_file *file)
+static uint64_t file__bytes(const struct mapped_file *file)
 {
 	return sizeof(*file) + strlen(file->path) + 1;
 }
 
 static void file__delete(void *ptr)
 {
-	struct space_file *file = ptr;
+	struct mapped_file *file = ptr;
 
 	free(file->path);
 	free(file);
 }
 
-static struct space_file *space__file(struct space *space, const struct space_map *map)
+static struct mapped_file *address_space__file(struct address_space *space,
+					       const struct address_space_map *map)
 {
-	struct space_file key = { .path = (char *)(uintptr_t)map->path,
+	struct mapped_file key = { .path = (char *)(uintptr_t)map->path,
 				  .maj = map->maj,
 				  .min = map->min,
 				  .ino = map->ino,
 				  .generation = map->generation };
-	struct space_file **node = tfind(&key, &space->files_tree, file__compare), *file;
+	struct mapped_file **node = tfind(&key, &space->files_tree, file__compare), *file;
 
 	if (node)
 		return *node;
@@ -112,9 +113,9 @@ static struct space_file *space__file(struct space *space, const struct space_ma
 	return file;
 }
 
-struct space *space__new(void)
+struct address_space *address_space__new(void)
 {
-	struct space *space = calloc(1, sizeof(*space));
+	struct address_space *space = calloc(1, sizeof(*space));
 
 	if (space)
 		space->sweep_at = SWEEP_MIN;
@@ -122,33 +123,33 @@ struct space *space__new(void)
 }
 
 /* All changes of a layout pass here or through add_map(), so that the bytes are right. */
-static void put_layout(struct space *space, struct layout *layout)
+static void put_maps(struct address_space *space, struct maps *maps)
 {
-	if (layout && !layout__is_shared(layout))
-		space->bytes -= layout__count(layout) * sizeof(struct layout_map);
-	layout__put(layout);
+	if (maps && !maps__is_shared(maps))
+		space->bytes -= maps__count(maps) * sizeof(struct maps_entry);
+	maps__put(maps);
 }
 
-static void delete_eras(struct space *space, struct era *era)
+static void delete_eras(struct address_space *space, struct era *era)
 {
 	struct era *before;
 
 	for (; era; era = before) {
 		before = era->before;
-		put_layout(space, era->layout);
+		put_maps(space, era->maps);
 		free(era);
 		space->bytes -= sizeof(*era);
 	}
 }
 
-static void delete_process(struct space *space, struct process *process)
+static void delete_process(struct address_space *space, struct process *process)
 {
 	delete_eras(space, process->eras);
 	free(process);
 	space->bytes -= sizeof(*process);
 }
 
-void space__delete(struct space *space)
+void address_space__delete(struct address_space *space)
 {
 	struct process *process;
 
@@ -163,14 +164,14 @@ void space__delete(struct space *space)
 	free(space);
 }
 
-static struct process *find_process(const struct space *space, pid_t pid)
+static struct process *find_process(const struct address_space *space, pid_t pid)
 {
 	const uint64_t *value = idmap__find(&space->by_pid, (uint64_t)pid);
 
 	return value ? (struct process *)(uintptr_t)*value : NULL;
 }
 
-static struct process *get_process(struct space *space, pid_t pid)
+static struct process *get_process(struct address_space *space, pid_t pid)
 {
 	struct process *process = find_process(space, pid);
 	uint64_t *value;
@@ -193,16 +194,16 @@ static struct process *get_process(struct space *space, pid_t pid)
 }
 
 /* Takes over a reference to layout, also when it fails. */
-static struct era *begin_era(struct space *space, struct process *process, uint64_t since,
-			     struct layout *layout)
+static struct era *begin_era(struct address_space *space, struct process *process, uint64_t since,
+			     struct maps *maps)
 {
 	struct era *era = malloc(sizeof(*era));
 
 	if (!era) {
-		put_layout(space, layout);
+		put_maps(space, maps);
 		return NULL;
 	}
-	*era = (struct era){ .since = since, .layout = layout, .before = process->eras };
+	*era = (struct era){ .since = since, .maps = maps, .before = process->eras };
 	process->eras = era;
 	space->bytes += sizeof(*era);
 	return era;
@@ -218,50 +219,51 @@ static struct era *era_at(const struct process *process, uint64_t time)
 	return era;
 }
 
-static bool is_full(struct space *space)
+static bool is_full(struct address_space *space)
 {
-	if (space->bytes < SPACE_MAX_BYTES)
+	if (space->bytes < ADDRESS_SPACE_MAX_BYTES)
 		return false;
 	if (!space->refused)
 		pr_warn("the maps of all processes take more than %llu MB: stacks through code "
 			"that is mapped from now on are cut",
-			SPACE_MAX_BYTES >> 20);
+			ADDRESS_SPACE_MAX_BYTES >> 20);
 	space->refused++;
 	return true;
 }
 
 /* A layout that the era has for itself. */
-static struct layout *own_layout(struct space *space, struct era *era)
+static struct maps *own_maps(struct address_space *space, struct era *era)
 {
-	struct layout *own;
+	struct maps *own;
 
-	if (era->layout && !layout__is_shared(era->layout))
-		return era->layout;
-	own = era->layout ? layout__copy(era->layout, ++space->last_layout)
-			  : layout__new(++space->last_layout);
+	if (era->maps && !maps__is_shared(era->maps))
+		return era->maps;
+	own = era->maps ? maps__copy(era->maps, ++space->last_maps)
+			  : maps__new(++space->last_maps);
 	if (!own)
 		return NULL;
-	space->bytes += layout__count(own) * sizeof(struct layout_map);
-	put_layout(space, era->layout);
-	era->layout = own;
+	space->bytes += maps__count(own) * sizeof(struct maps_entry);
+	put_maps(space, era->maps);
+	era->maps = own;
 	return own;
 }
 
-static int add_map(struct space *space, pid_t pid, struct era *era, const struct layout_map *map)
+static int add_map(struct address_space *space, pid_t pid, struct era *era,
+		   const struct maps_entry *map)
 {
-	struct layout *layout = own_layout(space, era);
+	struct maps *maps = own_maps(space, era);
 	size_t nr;
 	int err;
 
-	if (!layout)
+	if (!maps)
 		return -ENOMEM;
-	nr = layout__count(layout);
-	space_file__get(map->file);
-	err = layout__add(layout, map);
-	space->bytes += (layout__count(layout) - nr) * sizeof(*map);
+	nr = maps__count(maps);
+	mapped_file__get(map->file);
+	err = maps__add(maps, map);
+	space->bytes += (maps__count(maps) - nr) * sizeof(*map);
 	if (err != -ENOSPC)
 		return err;
-	if (!space->full_layouts++)
+	if (!space->full_maps++)
 		pr_warn("pid %d has more than %d executable mappings at a time: stacks through "
 			"code that it maps from now on are cut, if they are unwound",
 			(int)pid, LAYOUT_MAX_MAPS);
@@ -270,18 +272,19 @@ static int add_map(struct space *space, pid_t pid, struct era *era, const struct
 }
 
 /* What a process maps finds no room: its layout, also if others share it, lacks something. */
-static void refuse(struct space *space, pid_t pid, uint64_t time)
+static void refuse(struct address_space *space, pid_t pid, uint64_t time)
 {
 	const struct process *process = find_process(space, pid);
 	const struct era *era = process ? era_at(process, time) : NULL;
 
-	if (era && era->layout)
-		layout__set_incomplete(era->layout);
+	if (era && era->maps)
+		maps__set_incomplete(era->maps);
 }
 
-int space__map(struct space *space, pid_t pid, const struct space_map *map, uint64_t time)
+int address_space__map(struct address_space *space, pid_t pid, const struct address_space_map *map,
+		       uint64_t time)
 {
-	struct layout_map new = {
+	struct maps_entry new = {
 		.start = map->start,
 		.end = map->start + map->len,
 		.pgoff = map->pgoff,
@@ -297,7 +300,7 @@ int space__map(struct space *space, pid_t pid, const struct space_map *map, uint
 		return 0;
 	}
 	process = get_process(space, pid);
-	new.file = process ? space__file(space, map) : NULL;
+	new.file = process ? address_space__file(space, map) : NULL;
 	if (!new.file)
 		return -ENOMEM;
 	/* Without a fork or an exec that was seen, it was there before all. */
@@ -305,10 +308,10 @@ int space__map(struct space *space, pid_t pid, const struct space_map *map, uint
 	return era ? add_map(space, pid, era, &new) : -ENOMEM;
 }
 
-int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time)
+int address_space__fork(struct address_space *space, pid_t pid, pid_t parent, uint64_t time)
 {
 	struct process *process, *from;
-	struct layout *layout = NULL;
+	struct maps *maps = NULL;
 	struct era *era;
 
 	if (pid == parent)
@@ -320,12 +323,12 @@ int space__fork(struct space *space, pid_t pid, pid_t parent, uint64_t time)
 	process->parent = parent;
 	from = find_process(space, parent);
 	era = from ? era_at(from, time) : NULL;
-	if (era && era->layout)
-		layout = layout__get(era->layout);
-	return begin_era(space, process, time, layout) ? 0 : -ENOMEM;
+	if (era && era->maps)
+		maps = maps__get(era->maps);
+	return begin_era(space, process, time, maps) ? 0 : -ENOMEM;
 }
 
-int space__exec(struct space *space, pid_t pid, uint64_t time)
+int address_space__exec(struct address_space *space, pid_t pid, uint64_t time)
 {
 	struct process *process = get_process(space, pid);
 
@@ -337,7 +340,7 @@ int space__exec(struct space *space, pid_t pid, uint64_t time)
 	return begin_era(space, process, time, NULL) ? 0 : -ENOMEM;
 }
 
-void space__exit(struct space *space, pid_t pid, uint64_t time)
+void address_space__exit(struct address_space *space, pid_t pid, uint64_t time)
 {
 	struct process *process = find_process(space, pid);
 
@@ -345,7 +348,7 @@ void space__exit(struct space *space, pid_t pid, uint64_t time)
 		process->left = time;
 }
 
-pid_t space__parent(const struct space *space, pid_t pid)
+pid_t address_space__parent(const struct address_space *space, pid_t pid)
 {
 	const struct process *process = find_process(space, pid);
 
@@ -353,16 +356,16 @@ pid_t space__parent(const struct space *space, pid_t pid)
 }
 
 /* An era ends when the next one begins; one that had ended by then goes, with all before. */
-static void forget_eras(struct space *space, struct process *process, uint64_t before)
+static void forget_eras(struct address_space *space, struct process *process, uint64_t before)
 {
 	size_t nr;
 
 	for (struct era *era = process->eras; era; era = era->before) {
-		if (era->layout && !layout__is_shared(era->layout)) {
-			nr = layout__count(era->layout);
-			layout__forget(era->layout, before);
+		if (era->maps && !maps__is_shared(era->maps)) {
+			nr = maps__count(era->maps);
+			maps__forget(era->maps, before);
 			space->bytes -=
-				(nr - layout__count(era->layout)) * sizeof(struct layout_map);
+				(nr - maps__count(era->maps)) * sizeof(struct maps_entry);
 		}
 		if (era->since <= before) {
 			delete_eras(space, era->before);
@@ -372,9 +375,9 @@ static void forget_eras(struct space *space, struct process *process, uint64_t b
 }
 
 /* Forgets the files that nobody has mapped. */
-static void sweep(struct space *space)
+static void sweep(struct address_space *space)
 {
-	struct space_file **at = &space->files, *file;
+	struct mapped_file **at = &space->files, *file;
 
 	while ((file = *at)) {
 		if (file->refs) {
@@ -392,7 +395,7 @@ static void sweep(struct space *space)
 		space->sweep_at = SWEEP_MIN;
 }
 
-void space__forget(struct space *space, uint64_t before)
+void address_space__forget(struct address_space *space, uint64_t before)
 {
 	struct process **at = &space->processes, *process;
 
@@ -410,15 +413,15 @@ void space__forget(struct space *space, uint64_t before)
 		sweep(space);
 }
 
-const struct layout *space__at(const struct space *space, pid_t pid, uint64_t time)
+const struct maps *address_space__at(const struct address_space *space, pid_t pid, uint64_t time)
 {
 	const struct process *process = find_process(space, pid);
 	const struct era *era = process ? era_at(process, time) : NULL;
 
-	return era && era->layout && layout__count(era->layout) ? era->layout : NULL;
+	return era && era->maps && maps__count(era->maps) ? era->maps : NULL;
 }
 
-size_t space__keep_possible(const uint64_t *ips, size_t nr)
+size_t address_space__keep_possible(const uint64_t *ips, size_t nr)
 {
 	size_t kept = 0;
 
@@ -427,16 +430,16 @@ size_t space__keep_possible(const uint64_t *ips, size_t nr)
 	return kept;
 }
 
-size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, const uint64_t *ips,
-			  size_t nr)
+size_t address_space__keep_frames(const struct address_space *space, pid_t pid, uint64_t time,
+				  const uint64_t *ips, size_t nr)
 {
-	const struct layout *layout = space__at(space, pid, time);
-	const struct layout_map *map;
+	const struct maps *maps = address_space__at(space, pid, time);
+	const struct maps_entry *map;
 	uint64_t start = 0, size = 0;
 	size_t kept = 0;
 
-	if (!layout || layout__is_incomplete(layout))
-		return space__keep_possible(ips, nr);
+	if (!maps || maps__is_incomplete(maps))
+		return address_space__keep_possible(ips, nr);
 	for (; kept < nr && ips[kept]; kept++) {
 		/* A return address may be the one behind the mapping's last call. */
 		uint64_t ip = ips[kept] - (kept > 0);
@@ -444,7 +447,7 @@ size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, c
 		/* Neighbours are in one file as a rule. */
 		if (ip - start < size)
 			continue;
-		map = layout__find(layout, time, ip);
+		map = maps__find(maps, time, ip);
 		if (!map)
 			break;
 		start = map->start;
@@ -453,12 +456,12 @@ size_t space__keep_frames(const struct space *space, pid_t pid, uint64_t time, c
 	return kept;
 }
 
-uint64_t space__refused(const struct space *space)
+uint64_t address_space__refused(const struct address_space *space)
 {
 	return space->refused;
 }
 
-uint64_t space__bytes(const struct space *space)
+uint64_t address_space__bytes(const struct address_space *space)
 {
 	return space->bytes;
 }

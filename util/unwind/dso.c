@@ -25,13 +25,13 @@
 #define MAX_MINIDEBUG (64u << 20)
 #define PAGE_MASK 4095ULL
 
-static bool has_file(const struct space_file *file)
+static bool has_file(const struct mapped_file *file)
 {
 	return file->ino && file->path[0] == '/' && file->path[1] != '/';
 }
 
 /* By the mapping itself, which needs CAP_CHECKPOINT_RESTORE, and the mapping to be still there. */
-static int open_mapping(pid_t pid, const struct layout_map *map)
+static int open_mapping(pid_t pid, const struct maps_entry *map)
 {
 	struct stat st;
 	char name[80];
@@ -43,7 +43,7 @@ static int open_mapping(pid_t pid, const struct layout_map *map)
 	/* What is mapped is no FIFO; a device that is opened here was opened by the process. */
 	if (stat(name, &st)) {
 		err = -errno;
-		other = err == -ENOENT ? living__other(pid) : 0;
+		other = err == -ENOENT ? live_thread__other(pid) : 0;
 		return other ? open_mapping(other, map) : err;
 	}
 	if (!S_ISREG(st.st_mode))
@@ -59,7 +59,7 @@ static int open_mapping(pid_t pid, const struct layout_map *map)
 }
 
 /* An inode number that was given to another file since has another generation. */
-static int check_generation(int fd, const struct space_file *file)
+static int check_generation(int fd, const struct mapped_file *file)
 {
 	long version = 0;
 
@@ -71,9 +71,9 @@ static int check_generation(int fd, const struct space_file *file)
 	return -ESTALE;
 }
 
-static int open_file(pid_t pid, const struct layout_map *map)
+static int open_file(pid_t pid, const struct maps_entry *map)
 {
-	const struct space_file *file = map->file;
+	const struct mapped_file *file = map->file;
 	size_t len = strlen(file->path);
 	int fd = -ENOENT;
 
@@ -86,126 +86,126 @@ static int open_file(pid_t pid, const struct layout_map *map)
 	return fd < 0 ? fd : check_generation(fd, file);
 }
 
-static void set_segments(struct image *image, size_t nr)
+static void set_segments(struct dso *dso, size_t nr)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr segment;
 
-		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+		if (!gelf_getphdr(dso->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
 			continue;
 		if (first)
-			image->low = segment.p_align ? segment.p_vaddr & -segment.p_align
+			dso->low = segment.p_align ? segment.p_vaddr & -segment.p_align
 						     : segment.p_vaddr;
 		first = false;
-		if (segment.p_vaddr + segment.p_memsz > image->high)
-			image->high = segment.p_vaddr + segment.p_memsz;
+		if (segment.p_vaddr + segment.p_memsz > dso->high)
+			dso->high = segment.p_vaddr + segment.p_memsz;
 	}
-	image->high = (image->high + PAGE_MASK) & ~PAGE_MASK;
-	if (image->high <= image->low)
-		image->err = -ENOEXEC;
+	dso->high = (dso->high + PAGE_MASK) & ~PAGE_MASK;
+	if (dso->high <= dso->low)
+		dso->err = -ENOEXEC;
 }
 
 /* Takes over elf. */
-static void set_elf(struct image *image, Elf *elf)
+static void set_elf(struct dso *dso, Elf *elf)
 {
 	GElf_Ehdr header;
 	size_t nr;
 
-	image->elf = elf;
+	dso->elf = elf;
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
 	    elf_getphdrnum(elf, &nr) || nr > MAX_SEGMENTS ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
-		image->err = -ENOEXEC;
+		dso->err = -ENOEXEC;
 		return;
 	}
-	image->is_32bit = gelf_getclass(elf) == ELFCLASS32 &&
+	dso->is_32bit = gelf_getclass(elf) == ELFCLASS32 &&
 			  (header.e_machine == EM_386 || header.e_machine == EM_X86_64);
 	if (gelf_getclass(elf) != ELFCLASS64 || header.e_machine != EM_X86_64)
-		image->err = -ENOEXEC;
+		dso->err = -ENOEXEC;
 	else
-		set_segments(image, nr);
+		set_segments(dso, nr);
 }
 
-static struct image *finish(struct image *image)
+static struct dso *finish(struct dso *dso)
 {
-	if (image && image->err && image->elf) {
-		elf_end(image->elf);
-		image->elf = NULL;
+	if (dso && dso->err && dso->elf) {
+		elf_end(dso->elf);
+		dso->elf = NULL;
 	}
-	return image;
+	return dso;
 }
 
-struct image *image__of_memory(const void *data, size_t size)
+struct dso *dso__of_memory(const void *data, size_t size)
 {
-	struct image *image = calloc(1, sizeof(*image));
+	struct dso *dso = calloc(1, sizeof(*dso));
 
-	if (!image)
+	if (!dso)
 		return NULL;
 	if (elf_version(EV_CURRENT) == EV_NONE)
-		image->err = -ENOTSUP;
+		dso->err = -ENOTSUP;
 	else
-		set_elf(image, elf_memory((char *)(uintptr_t)data, size));
-	return finish(image);
+		set_elf(dso, elf_memory((char *)(uintptr_t)data, size));
+	return finish(dso);
 }
 
 /* The kernel maps the whole of it, the section headers last; all processes have the same. */
-static struct image *open_vdso(void)
+static struct dso *open_vdso(void)
 {
 	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
 	const ElfW(Ehdr) *header = (const void *)base;
 
 	if (!base)
-		return image__of_memory("", 0);
-	return image__of_memory(base,
+		return dso__of_memory("", 0);
+	return dso__of_memory(base,
 				header->e_shoff + (size_t)header->e_shnum * header->e_shentsize);
 }
 
-struct image *image__open(pid_t pid, const struct layout_map *map)
+struct dso *dso__open(pid_t pid, const struct maps_entry *map)
 {
-	struct image *image;
+	struct dso *dso;
 	int fd;
 
 	if (!strcmp(map->file->path, "[vdso]"))
 		return open_vdso();
-	image = calloc(1, sizeof(*image));
-	if (!image)
+	dso = calloc(1, sizeof(*dso));
+	if (!dso)
 		return NULL;
 	fd = has_file(map->file) ? open_file(pid, map) : -ENOENT;
 	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
-		image->err = fd < 0 ? fd : -ENOTSUP;
-		return image;
+		dso->err = fd < 0 ? fd : -ENOTSUP;
+		return dso;
 	}
-	set_elf(image, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+	set_elf(dso, elf_begin(fd, ELF_C_READ_MMAP, NULL));
 	/* Many files are kept at a time, and descriptors are few. */
-	if (!image->err && elf_cntl(image->elf, ELF_C_FDREAD))
-		image->err = -ENOMEM;
-	image = finish(image);
+	if (!dso->err && elf_cntl(dso->elf, ELF_C_FDREAD))
+		dso->err = -ENOMEM;
+	dso = finish(dso);
 	close(fd);
-	return image;
+	return dso;
 }
 
-void image__delete(struct image *image)
+void dso__delete(struct dso *dso)
 {
-	if (!image)
+	if (!dso)
 		return;
-	if (image->elf)
-		elf_end(image->elf);
-	free(image);
+	if (dso->elf)
+		elf_end(dso->elf);
+	free(dso);
 }
 
-int image__bias(const struct image *image, const struct layout_map *map, uint64_t *bias)
+int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bias)
 {
 	uint64_t from = map->pgoff, to = map->pgoff + (map->end - map->start);
 	size_t nr = 0;
 
-	if (!image->elf || elf_getphdrnum(image->elf, &nr))
+	if (!dso->elf || elf_getphdrnum(dso->elf, &nr))
 		return -ENOENT;
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr segment;
 
-		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		if (!gelf_getphdr(dso->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
 		    !(segment.p_flags & PF_X))
 			continue;
 		if (from < segment.p_offset + segment.p_filesz &&
@@ -236,9 +236,9 @@ static Elf_Data *find_section(Elf *elf, const char *wanted)
 	return NULL;
 }
 
-int image__minidebug(const struct image *image)
+int dso__minidebug(const struct dso *dso)
 {
-	const Elf_Data *data = image->elf ? find_section(image->elf, ".gnu_debugdata") : NULL;
+	const Elf_Data *data = dso->elf ? find_section(dso->elf, ".gnu_debugdata") : NULL;
 	int fd;
 
 	if (!data || !data->d_size || data->d_size > MAX_MINIDEBUG)

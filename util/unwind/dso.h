@@ -13,7 +13,7 @@
  * An ELF file whose code is mapped somewhere, and where its segments go. It knows no address
  * space: every process that has the file mapped shares it.
  */
-struct image {
+struct dso {
 	Elf *elf;
 	uint64_t low;  /* the address that its first segment asks for, aligned down */
 	uint64_t high; /* behind the last byte of its segments */
@@ -29,23 +29,23 @@ struct image {
  * system, and a file that shrinks may kill the caller (SIGBUS) when it is read: to be called in
  * a child (base/child.h). NULL: no memory; else see err.
  */
-struct image *image__open(pid_t pid, const struct layout_map *map);
+struct dso *dso__open(pid_t pid, const struct maps_entry *map);
 
 /* The same for the size bytes at data, which must outlive it. */
-struct image *image__of_memory(const void *data, size_t size);
+struct dso *dso__of_memory(const void *data, size_t size);
 
-void image__delete(struct image *image); /* accepts NULL */
+void dso__delete(struct dso *dso); /* accepts NULL */
 
 /*
  * What has to be added to the addresses in the file to have those in memory. 0, or -ENOENT if
  * no segment of the file is there.
  */
-int image__bias(const struct image *image, const struct layout_map *map, uint64_t *bias);
+int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bias);
 
 /*
  * A copy of its section .gnu_debugdata, a compressed ELF file that may hold what the file
  * itself was stripped of: a descriptor (memfd), -ENOENT or a negative errno.
  */
-int image__minidebug(const struct image *image);
+int dso__minidebug(const struct dso *dso);
 
 #endif /* DENET_UNWIND_DSO_H */

@@ -11,92 +11,92 @@
 /* Generations back, to somebody who is still there. */
 #define MAX_ANCESTORS 8
 
-struct image_entry {
-	struct image *image; /* NULL: to be avoided */
+struct dso_entry {
+	struct dso *dso; /* NULL: to be avoided */
 	pid_t tried;	     /* the process through which it was opened last */
 	unsigned int tries;
 	bool avoid;
 };
 
-static struct image_entry *entry_of(struct images *images, uint64_t id)
+static struct dso_entry *entry_of(struct dsos *dsos, uint64_t id)
 {
-	uint64_t *value = idmap__get(&images->by_file, id);
-	struct image_entry *entry;
+	uint64_t *value = idmap__get(&dsos->by_file, id);
+	struct dso_entry *entry;
 
 	if (!value)
 		return NULL;
 	if (*value)
-		return (struct image_entry *)(uintptr_t)*value;
+		return (struct dso_entry *)(uintptr_t)*value;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry) {
-		idmap__remove(&images->by_file, id);
+		idmap__remove(&dsos->by_file, id);
 		return NULL;
 	}
 	*value = (uint64_t)(uintptr_t)entry;
 	return entry;
 }
 
-static bool is_worth_a_try(const struct image_entry *entry, pid_t pid)
+static bool is_worth_a_try(const struct dso_entry *entry, pid_t pid)
 {
-	const struct image *image = entry->image;
+	const struct dso *dso = entry->dso;
 
 	if (entry->avoid)
-		return !image;
-	if (!image)
+		return !dso;
+	if (!dso)
 		return true;
-	return image->err && image->err != -ENOEXEC && entry->tried != pid &&
+	return dso->err && dso->err != -ENOEXEC && entry->tried != pid &&
 	       entry->tries < MAX_TRIES;
 }
 
-static struct image *avoided(void)
+static struct dso *avoided(void)
 {
-	struct image *image = calloc(1, sizeof(*image));
+	struct dso *dso = calloc(1, sizeof(*dso));
 
-	if (image)
-		image->err = -EIO;
-	return image;
+	if (dso)
+		dso->err = -EIO;
+	return dso;
 }
 
-static struct image *open_image(struct images *images, pid_t pid, const struct layout_map *map)
+static struct dso *open_dso(struct dsos *dsos, pid_t pid, const struct maps_entry *map)
 {
-	struct image *image;
+	struct dso *dso;
 
-	if (images->opening)
-		*images->opening = map->file->id;
-	image = image__open(pid, map);
-	if (images->opening)
-		*images->opening = 0;
-	return image;
+	if (dsos->opening)
+		*dsos->opening = map->file->id;
+	dso = dso__open(pid, map);
+	if (dsos->opening)
+		*dsos->opening = 0;
+	return dso;
 }
 
-static const struct image *get_image(struct images *images, pid_t pid,
-				     const struct layout_map *map)
+static const struct dso *get_dso(struct dsos *dsos, pid_t pid,
+				     const struct maps_entry *map)
 {
-	struct image_entry *entry = entry_of(images, map->file->id);
-	struct image *image;
+	struct dso_entry *entry = entry_of(dsos, map->file->id);
+	struct dso *dso;
 
 	if (!entry)
 		return NULL;
 	if (!is_worth_a_try(entry, pid))
-		return entry->image;
-	image = entry->avoid ? avoided() : open_image(images, pid, map);
-	if (!image)
+		return entry->dso;
+	dso = entry->avoid ? avoided() : open_dso(dsos, pid, map);
+	if (!dso)
 		return NULL;
-	if (!entry->image) {
-		images->nr++;
-		entry->image = image;
+	if (!entry->dso) {
+		dsos->nr++;
+		entry->dso = dso;
 	} else {
 		/* It has no elf, but somebody may have kept its address. */
-		*entry->image = *image;
-		free(image);
+		*entry->dso = *dso;
+		free(dso);
 	}
-	if (!entry->image->err)
-		images->opened++;
+	if (!entry->dso->err)
+		dsos->opened++;
 	else if (!entry->tries)
-		images->refused++;
+		dsos->refused++;
 	entry->tried = pid;
 	entry->tries++;
-	return entry->image;
+	return entry->dso;
 }
 
 static bool has_ended(pid_t pid)
@@ -105,10 +105,10 @@ static bool has_ended(pid_t pid)
 }
 
 /* The nearest one of those that a process descends from that is still there; 0: none is known. */
-static pid_t living_ancestor(const struct space *space, pid_t pid)
+static pid_t living_ancestor(const struct address_space *space, pid_t pid)
 {
 	for (int i = 0; i < MAX_ANCESTORS && pid; i++) {
-		pid = space__parent(space, pid);
+		pid = address_space__parent(space, pid);
 		if (pid && !has_ended(pid))
 			return pid;
 	}
@@ -119,20 +119,20 @@ static pid_t living_ancestor(const struct space *space, pid_t pid)
  * Who has ended took its view of the file systems along; in a container there is as a rule
  * somebody left who started it and has the same.
  */
-const struct image *images__get(struct images *images, const struct space *space, pid_t pid,
-				const struct layout_map *map)
+const struct dso *dsos__get(struct dsos *dsos, const struct address_space *space, pid_t pid,
+				const struct maps_entry *map)
 {
-	const struct image *image = get_image(images, pid, map);
+	const struct dso *dso = get_dso(dsos, pid, map);
 
-	if (!image || !image->err || image->err == -ENOEXEC || !has_ended(pid))
-		return image;
+	if (!dso || !dso->err || dso->err == -ENOEXEC || !has_ended(pid))
+		return dso;
 	pid = living_ancestor(space, pid);
-	return pid ? get_image(images, pid, map) : image;
+	return pid ? get_dso(dsos, pid, map) : dso;
 }
 
-int images__avoid(struct images *images, uint64_t file_id)
+int dsos__avoid(struct dsos *dsos, uint64_t file_id)
 {
-	struct image_entry *entry = entry_of(images, file_id);
+	struct dso_entry *entry = entry_of(dsos, file_id);
 
 	if (!entry)
 		return -ENOMEM;
@@ -140,21 +140,21 @@ int images__avoid(struct images *images, uint64_t file_id)
 	return 0;
 }
 
-static void clear(struct images *images, bool all)
+static void clear(struct dsos *dsos, bool all)
 {
-	struct idmap old = images->by_file;
+	struct idmap old = dsos->by_file;
 
-	images->by_file = (struct idmap){ 0 };
-	images->nr = 0;
+	dsos->by_file = (struct idmap){ 0 };
+	dsos->nr = 0;
 	for (size_t i = 0; i < old.capacity; i++) {
-		struct image_entry *entry = (struct image_entry *)(uintptr_t)old.slots[i].value;
+		struct dso_entry *entry = (struct dso_entry *)(uintptr_t)old.slots[i].value;
 		uint64_t *value;
 
 		if (old.slots[i].id == IDMAP_NONE)
 			continue;
-		image__delete(entry->image);
-		entry->image = NULL;
-		value = entry->avoid && !all ? idmap__get(&images->by_file, old.slots[i].id) : NULL;
+		dso__delete(entry->dso);
+		entry->dso = NULL;
+		value = entry->avoid && !all ? idmap__get(&dsos->by_file, old.slots[i].id) : NULL;
 		if (value)
 			*value = (uint64_t)(uintptr_t)entry;
 		else
@@ -163,12 +163,12 @@ static void clear(struct images *images, bool all)
 	idmap__free(&old);
 }
 
-void images__clear(struct images *images)
+void dsos__clear(struct dsos *dsos)
 {
-	clear(images, false);
+	clear(dsos, false);
 }
 
-void images__free(struct images *images)
+void dsos__free(struct dsos *dsos)
 {
-	clear(images, true);
+	clear(dsos, true);
 }

@@ -10,7 +10,7 @@
 #include "unwind/dso.h"
 
 /* The images that have been opened, by the ids of their files. Zero-initialised is empty. */
-struct images {
+struct dsos {
 	struct idmap by_file;	    /* id -> struct image_entry */
 	volatile uint64_t *opening; /* receives the id of the file that is being opened; NULL */
 	size_t nr;
@@ -20,20 +20,20 @@ struct images {
 
 /*
  * The image of the file of a mapping of process pid, opened if it is not there, see
- * image__open(); if the process has ended, also by way of one of those that space says it
+ * dso__open(); if the process has ended, also by way of one of those that space says it
  * descends from. NULL: no memory; image->err tells why it has no elf. Valid until
- * images__clear().
+ * dsos__clear().
  */
-const struct image *images__get(struct images *images, const struct space *space, pid_t pid,
-				const struct layout_map *map);
+const struct dso *dsos__get(struct dsos *dsos, const struct address_space *space, pid_t pid,
+				const struct maps_entry *map);
 
 /* A file that is never to be opened. 0 or -ENOMEM. */
-int images__avoid(struct images *images, uint64_t file_id);
+int dsos__avoid(struct dsos *dsos, uint64_t file_id);
 
 /* Frees all, but for what is to be avoided. */
-void images__clear(struct images *images);
+void dsos__clear(struct dsos *dsos);
 
 /* Frees all. */
-void images__free(struct images *images);
+void dsos__free(struct dsos *dsos);
 
 #endif /* DENET_UNWIND_DSOS_H */

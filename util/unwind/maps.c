@@ -8,129 +8,129 @@
 #include "unwind/address_space.h"
 
 /* In the order of their coming, which is nearly that of their births. */
-struct layout {
+struct maps {
 	unsigned int refs;
 	uint64_t id;
 	size_t nr;
 	size_t nr_dead;
 	size_t capacity;
 	bool incomplete;
-	struct layout_map *maps;
+	struct maps_entry *entries;
 };
 
-struct layout *layout__new(uint64_t id)
+struct maps *maps__new(uint64_t id)
 {
-	struct layout *layout = calloc(1, sizeof(*layout));
+	struct maps *maps = calloc(1, sizeof(*maps));
 
-	if (!layout)
+	if (!maps)
 		return NULL;
-	layout->refs = 1;
-	layout->id = id;
-	return layout;
+	maps->refs = 1;
+	maps->id = id;
+	return maps;
 }
 
-struct layout *layout__get(struct layout *layout)
+struct maps *maps__get(struct maps *maps)
 {
-	layout->refs++;
-	return layout;
+	maps->refs++;
+	return maps;
 }
 
-void layout__put(struct layout *layout)
+void maps__put(struct maps *maps)
 {
-	if (!layout || --layout->refs)
+	if (!maps || --maps->refs)
 		return;
-	for (size_t i = 0; i < layout->nr; i++)
-		space_file__put(layout->maps[i].file);
-	free(layout->maps);
-	free(layout);
+	for (size_t i = 0; i < maps->nr; i++)
+		mapped_file__put(maps->entries[i].file);
+	free(maps->entries);
+	free(maps);
 }
 
-bool layout__is_shared(const struct layout *layout)
+bool maps__is_shared(const struct maps *maps)
 {
-	return layout->refs > 1;
+	return maps->refs > 1;
 }
 
-uint64_t layout__id(const struct layout *layout)
+uint64_t maps__id(const struct maps *maps)
 {
-	return layout->id;
+	return maps->id;
 }
 
-size_t layout__count(const struct layout *layout)
+size_t maps__count(const struct maps *maps)
 {
-	return layout->nr;
+	return maps->nr;
 }
 
-bool layout__is_incomplete(const struct layout *layout)
+bool maps__is_incomplete(const struct maps *maps)
 {
-	return layout->incomplete;
+	return maps->incomplete;
 }
 
-void layout__set_incomplete(struct layout *layout)
+void maps__set_incomplete(struct maps *maps)
 {
-	layout->incomplete = true;
+	maps->incomplete = true;
 }
 
 /* Takes over the reference to the file, also when it fails. */
-static int append(struct layout *layout, const struct layout_map *map)
+static int append(struct maps *maps, const struct maps_entry *map)
 {
-	size_t capacity = layout->capacity ? 2 * layout->capacity : 16;
-	struct layout_map *maps;
+	size_t capacity = maps->capacity ? 2 * maps->capacity : 16;
+	struct maps_entry *entries;
 
-	if (layout->nr == layout->capacity) {
-		maps = reallocarray(layout->maps, capacity, sizeof(*maps));
-		if (!maps) {
-			space_file__put(map->file);
+	if (maps->nr == maps->capacity) {
+		entries = reallocarray(maps->entries, capacity, sizeof(*entries));
+		if (!entries) {
+			mapped_file__put(map->file);
 			return -ENOMEM;
 		}
-		layout->maps = maps;
-		layout->capacity = capacity;
+		maps->entries = entries;
+		maps->capacity = capacity;
 	}
-	layout->maps[layout->nr++] = *map;
+	maps->entries[maps->nr++] = *map;
 	if (map->died != UINT64_MAX)
-		layout->nr_dead++;
+		maps->nr_dead++;
 	return 0;
 }
 
-struct layout *layout__copy(const struct layout *from, uint64_t id)
+struct maps *maps__copy(const struct maps *from, uint64_t id)
 {
-	struct layout *layout = layout__new(id);
+	struct maps *maps = maps__new(id);
 	int err = 0;
 
-	for (size_t i = 0; layout && i < from->nr && !err; i++) {
-		space_file__get(from->maps[i].file);
-		err = append(layout, &from->maps[i]);
+	for (size_t i = 0; maps && i < from->nr && !err; i++) {
+		mapped_file__get(from->entries[i].file);
+		err = append(maps, &from->entries[i]);
 	}
 	if (err) {
-		layout__put(layout);
+		maps__put(maps);
 		return NULL;
 	}
-	if (layout)
-		layout->incomplete = from->incomplete;
-	return layout;
+	if (maps)
+		maps->incomplete = from->incomplete;
+	return maps;
 }
 
 /*
  * What is left of a mapping on the sides of a new one goes on to live. The address of the
  * array may change.
  */
-static int keep_rests(struct layout *layout, const struct layout_map *old,
-		      const struct layout_map *map)
+static int keep_rests(struct maps *maps, const struct maps_entry *old,
+		      const struct maps_entry *map)
 {
-	struct layout_map rest = *old;
+	struct maps_entry rest = *old;
 	int err = 0;
 
 	rest.born = map->born;
 	if (old->start < map->start) {
 		rest.end = map->start;
-		space_file__get(rest.file);
-		err = append(layout, &rest);
+		mapped_file__get(rest.file);
+		err = append(maps, &rest);
 	}
 	if (old->end > map->end && !err) {
 		rest.end = old->end;
 		rest.start = map->end;
 		rest.pgoff = old->pgoff + (map->end - old->start);
-		space_file__get(rest.file);
-		err = append(layout, &rest);
+		mapped_file__get(rest.file);
+		err = append(maps, &rest);
 	}
 	return err;
 }
@@ -139,13 +139,13 @@ static int keep_rests(struct layout *layout, const struct layout_map *old,
  * Of two mappings at one place, the younger one has ended the older one: records of /proc may
  * come after the kernel's about what happened later.
  */
-static int cover(struct layout *layout, struct layout_map *map)
+static int cover(struct maps *maps, struct maps_entry *map)
 {
-	size_t nr = layout->nr;
+	size_t nr = maps->nr;
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		struct layout_map *old = &layout->maps[i], was = *old;
+		struct maps_entry *old = &maps->entries[i], was = *old;
 
 		if (old->died != UINT64_MAX || old->start >= map->end || old->end <= map->start)
 			continue;
@@ -155,17 +155,17 @@ static int cover(struct layout *layout, struct layout_map *map)
 			continue;
 		}
 		old->died = map->born;
-		layout->nr_dead++;
-		err = keep_rests(layout, &was, map);
+		maps->nr_dead++;
+		err = keep_rests(maps, &was, map);
 	}
 	return err;
 }
 
 /* The kernel tells a mapping again when its protection changes, as JITs do all the time. */
-static struct layout_map *find_same(struct layout *layout, const struct layout_map *map)
+static struct maps_entry *find_same(struct maps *maps, const struct maps_entry *map)
 {
-	for (size_t i = layout->nr; i-- > 0;) {
-		struct layout_map *old = &layout->maps[i];
+	for (size_t i = maps->nr; i-- > 0;) {
+		struct maps_entry *old = &maps->entries[i];
 
 		if (old->died == UINT64_MAX && old->start == map->start && old->end == map->end &&
 		    old->pgoff == map->pgoff && old->file == map->file)
@@ -174,51 +174,51 @@ static struct layout_map *find_same(struct layout *layout, const struct layout_m
 	return NULL;
 }
 
-int layout__add(struct layout *layout, const struct layout_map *new)
+int maps__add(struct maps *maps, const struct maps_entry *new)
 {
-	struct layout_map map = *new, *same = find_same(layout, new);
+	struct maps_entry map = *new, *same = find_same(maps, new);
 	int err;
 
 	map.died = UINT64_MAX;
 	if (same) {
 		if (map.born < same->born)
 			same->born = map.born;
-		space_file__put(map.file);
+		mapped_file__put(map.file);
 		return 0;
 	}
 	/* Three more at most: it, and the rests of one that it divides. */
-	if (layout->nr + 3 > LAYOUT_MAX_MAPS)
-		layout__forget(layout, UINT64_MAX);
-	if (layout->nr + 3 > LAYOUT_MAX_MAPS) {
-		layout->incomplete = true;
-		space_file__put(map.file);
+	if (maps->nr + 3 > LAYOUT_MAX_MAPS)
+		maps__forget(maps, UINT64_MAX);
+	if (maps->nr + 3 > LAYOUT_MAX_MAPS) {
+		maps->incomplete = true;
+		mapped_file__put(map.file);
 		return -ENOSPC;
 	}
-	err = cover(layout, &map);
+	err = cover(maps, &map);
 	if (err) {
-		space_file__put(map.file);
+		mapped_file__put(map.file);
 		return err;
 	}
-	return append(layout, &map);
+	return append(maps, &map);
 }
 
-const struct layout_map *layout__find(const struct layout *layout, uint64_t time, uint64_t addr)
+const struct maps_entry *maps__find(const struct maps *maps, uint64_t time, uint64_t addr)
 {
-	for (size_t i = layout->nr; i-- > 0;) {
-		const struct layout_map *map = &layout->maps[i];
+	for (size_t i = maps->nr; i-- > 0;) {
+		const struct maps_entry *map = &maps->entries[i];
 
-		if (layout_map__holds(map, time, addr))
+		if (maps_entry__holds(map, time, addr))
 			return map;
 	}
 	return NULL;
 }
 
-const struct layout_map *layout__after(const struct layout *layout, uint64_t time, uint64_t addr)
+const struct maps_entry *maps__after(const struct maps *maps, uint64_t time, uint64_t addr)
 {
-	const struct layout_map *first = NULL;
+	const struct maps_entry *first = NULL;
 
-	for (size_t i = 0; i < layout->nr; i++) {
-		const struct layout_map *map = &layout->maps[i];
+	for (size_t i = 0; i < maps->nr; i++) {
+		const struct maps_entry *map = &maps->entries[i];
 
 		if (map->start >= addr && time >= map->born && time < map->died &&
 		    (!first || map->start < first->start))
@@ -227,21 +227,21 @@ const struct layout_map *layout__after(const struct layout *layout, uint64_t tim
 	return first;
 }
 
-void layout__forget(struct layout *layout, uint64_t before)
+void maps__forget(struct maps *maps, uint64_t before)
 {
 	size_t kept = 0;
 
-	if (!layout->nr_dead)
+	if (!maps->nr_dead)
 		return;
-	for (size_t i = 0; i < layout->nr; i++) {
-		struct layout_map *map = &layout->maps[i];
+	for (size_t i = 0; i < maps->nr; i++) {
+		struct maps_entry *map = &maps->entries[i];
 
 		if (map->died != UINT64_MAX && map->died <= before) {
-			space_file__put(map->file);
-			layout->nr_dead--;
+			mapped_file__put(map->file);
+			maps->nr_dead--;
 		} else {
-			layout->maps[kept++] = *map;
+			maps->entries[kept++] = *map;
 		}
 	}
-	layout->nr = kept;
+	maps->nr = kept;
 }

@@ -19,7 +19,7 @@ struct protocol_event {
 	pid_t pid;
 	pid_t parent;
 	uint64_t time;
-	struct space_map map; /* whose path means nothing */
+	struct address_space_map map; /* whose path means nothing */
 };
 
 /* EXCHANGE_SAMPLE: stack_bytes of stack follow, rounded up to 8, then room for the answer. */
@@ -48,7 +48,7 @@ static inline size_t protocol__answer_at(size_t stack_bytes)
  * wakes the other by a byte, is closed. avoid: nr_avoid files that are not to be opened. 0 or
  * a negative errno.
  */
-int protocol__serve(struct exchange *exchange, struct space *space, int bell,
+int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int bell,
 		    const uint64_t *avoid, size_t nr_avoid);
 
 #endif /* DENET_UNWIND_PROTOCOL_H */

@@ -18,29 +18,29 @@
 #define MAX_HEAP (256ULL << 20)
 
 struct server {
-	struct exchange *exchange;
-	struct space *space;
+	struct shm_ring *shm_ring;
+	struct address_space *space;
 	struct unwinder *unwinder;
 	int bell;
 };
 
 static int apply_event(struct server *server, uint32_t kind, const struct protocol_event *event)
 {
-	struct space_map map = event->map;
+	struct address_space_map map = event->map;
 
 	switch (kind) {
-	case EXCHANGE_MAP:
+	case SHM_RING_MAP:
 		map.path = (const char *)(event + 1);
-		return space__map(server->space, event->pid, &map, event->time);
-	case EXCHANGE_FORK:
-		return space__fork(server->space, event->pid, event->parent, event->time);
-	case EXCHANGE_EXEC:
-		return space__exec(server->space, event->pid, event->time);
-	case EXCHANGE_EXIT:
-		space__exit(server->space, event->pid, event->time);
+		return address_space__map(server->space, event->pid, &map, event->time);
+	case SHM_RING_FORK:
+		return address_space__fork(server->space, event->pid, event->parent, event->time);
+	case SHM_RING_EXEC:
+		return address_space__exec(server->space, event->pid, event->time);
+	case SHM_RING_EXIT:
+		address_space__exit(server->space, event->pid, event->time);
 		return 0;
 	default:
-		space__forget(server->space, event->time);
+		address_space__forget(server->space, event->time);
 		return 0;
 	}
 }
@@ -68,18 +68,18 @@ static int answer_sample(struct server *server, struct protocol_sample *in)
 	return 0;
 }
 
-static int serve_entry(struct server *server, struct exchange_entry *entry, bool fresh)
+static int serve_entry(struct server *server, struct shm_ring_entry *entry, bool fresh)
 {
 	int err = 0;
 
-	if (entry->kind == EXCHANGE_SAMPLE)
+	if (entry->kind == SHM_RING_SAMPLE)
 		err = answer_sample(server, (void *)entry->data);
-	else if (entry->kind != EXCHANGE_SKIP && fresh)
+	else if (entry->kind != SHM_RING_SKIP && fresh)
 		err = apply_event(server, entry->kind, (void *)entry->data);
 	if (err)
 		return err;
-	exchange__done(server->exchange);
-	if (entry->kind == EXCHANGE_SAMPLE && exchange__ring_bell(server->exchange))
+	shm_ring__done(server->shm_ring);
+	if (entry->kind == SHM_RING_SAMPLE && shm_ring__ring_bell(server->shm_ring))
 		send(server->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	return 0;
 }
@@ -91,27 +91,27 @@ static int sleep_until_more(struct server *server)
 	bool fresh;
 	ssize_t len;
 
-	exchange__set_child_sleeps(server->exchange, true);
+	shm_ring__set_child_sleeps(server->shm_ring, true);
 	/* It may have come in between, from a parent that still saw us awake. */
-	if (exchange__next(server->exchange, &fresh)) {
-		exchange__set_child_sleeps(server->exchange, false);
+	if (shm_ring__next(server->shm_ring, &fresh)) {
+		shm_ring__set_child_sleeps(server->shm_ring, false);
 		return 1;
 	}
 	do {
 		len = recv(server->bell, bytes, sizeof(bytes), 0);
 	} while (len < 0 && errno == EINTR);
-	exchange__set_child_sleeps(server->exchange, false);
+	shm_ring__set_child_sleeps(server->shm_ring, false);
 	return len < 0 ? -errno : len > 0;
 }
 
 static int serve_all(struct server *server)
 {
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 	bool fresh;
 	int ret;
 
 	for (;;) {
-		entry = exchange__next(server->exchange, &fresh);
+		entry = shm_ring__next(server->shm_ring, &fresh);
 		ret = entry ? serve_entry(server, entry, fresh) : sleep_until_more(server);
 		if (ret < 0 || (!entry && !ret))
 			return ret;
@@ -126,10 +126,10 @@ static void say_nothing(void *ctx, enum log_level level, const char *text)
 	(void)text;
 }
 
-int protocol__serve(struct exchange *exchange, struct space *space, int bell,
+int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int bell,
 		    const uint64_t *avoid, size_t nr_avoid)
 {
-	struct server server = { .exchange = exchange, .space = space, .bell = bell };
+	struct server server = { .shm_ring = shm_ring, .space = space, .bell = bell };
 	int err;
 
 	err = heap__limit(MAX_HEAP);
@@ -140,7 +140,7 @@ int protocol__serve(struct exchange *exchange, struct space *space, int bell,
 	for (size_t i = 0; i < nr_avoid && !err; i++)
 		err = unwinder__avoid(server.unwinder, avoid[i]);
 	if (!err) {
-		unwinder__tell_file(server.unwinder, exchange__place(exchange));
+		unwinder__tell_file(server.unwinder, shm_ring__place(shm_ring));
 		err = serve_all(&server);
 	}
 	unwinder__delete(server.unwinder);

@@ -21,7 +21,7 @@ struct shared {
 	char data[] __attribute__((aligned(ALIGN)));
 };
 
-struct exchange {
+struct shm_ring {
 	struct shared *shared;
 	size_t size;
 	uint64_t head; /* the parent's end; what is beyond pushed is being written */
@@ -30,190 +30,190 @@ struct exchange {
 	uint64_t known; /* what is below was put before the child was made */
 };
 
-struct exchange *exchange__new(size_t bytes)
+struct shm_ring *shm_ring__new(size_t bytes)
 {
-	struct exchange *exchange = calloc(1, sizeof(*exchange));
+	struct shm_ring *shm_ring = calloc(1, sizeof(*shm_ring));
 	void *room;
 
-	if (!exchange)
+	if (!shm_ring)
 		return NULL;
-	exchange->size = bytes;
+	shm_ring->size = bytes;
 	room = mmap(NULL, sizeof(struct shared) + bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (room == MAP_FAILED) {
-		free(exchange);
+		free(shm_ring);
 		return NULL;
 	}
-	exchange->shared = room;
-	return exchange;
+	shm_ring->shared = room;
+	return shm_ring;
 }
 
-void exchange__delete(struct exchange *exchange)
+void shm_ring__delete(struct shm_ring *shm_ring)
 {
-	if (!exchange)
+	if (!shm_ring)
 		return;
-	munmap(exchange->shared, sizeof(struct shared) + exchange->size);
-	free(exchange);
+	munmap(shm_ring->shared, sizeof(struct shared) + shm_ring->size);
+	free(shm_ring);
 }
 
-static struct exchange_entry *entry_at(const struct exchange *exchange, uint64_t position)
+static struct shm_ring_entry *entry_at(const struct shm_ring *shm_ring, uint64_t position)
 {
-	return (struct exchange_entry *)(void *)&exchange->shared->data[position % exchange->size];
+	return (struct shm_ring_entry *)(void *)&shm_ring->shared->data[position % shm_ring->size];
 }
 
-static size_t left_at_end(const struct exchange *exchange, uint64_t position)
+static size_t left_at_end(const struct shm_ring *shm_ring, uint64_t position)
 {
-	return exchange->size - position % exchange->size;
+	return shm_ring->size - position % shm_ring->size;
 }
 
-struct exchange_entry *exchange__room(struct exchange *exchange, uint32_t kind, size_t bytes,
+struct shm_ring_entry *shm_ring__room(struct shm_ring *shm_ring, uint32_t kind, size_t bytes,
 				      size_t reserve)
 {
-	size_t size = (sizeof(struct exchange_entry) + bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	size_t end = left_at_end(exchange, exchange->head), skip = end < size ? end : 0;
-	struct exchange_entry *entry;
+	size_t size = (sizeof(struct shm_ring_entry) + bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	size_t end = left_at_end(shm_ring, shm_ring->head), skip = end < size ? end : 0;
+	struct shm_ring_entry *entry;
 
-	if (exchange->head + skip + size + reserve > exchange->tail + exchange->size)
+	if (shm_ring->head + skip + size + reserve > shm_ring->tail + shm_ring->size)
 		return NULL;
 	if (skip) {
-		entry = entry_at(exchange, exchange->head);
-		*entry = (struct exchange_entry){ .size = (uint32_t)skip, .kind = EXCHANGE_SKIP };
-		exchange->head += skip;
+		entry = entry_at(shm_ring, shm_ring->head);
+		*entry = (struct shm_ring_entry){ .size = (uint32_t)skip, .kind = SHM_RING_SKIP };
+		shm_ring->head += skip;
 	}
-	exchange->newest = exchange->head;
-	entry = entry_at(exchange, exchange->head);
+	shm_ring->newest = shm_ring->head;
+	entry = entry_at(shm_ring, shm_ring->head);
 	memset(entry, 0, size);
 	entry->size = (uint32_t)size;
 	entry->kind = kind;
-	exchange->head += size;
+	shm_ring->head += size;
 	return entry;
 }
 
-void exchange__push(struct exchange *exchange)
+void shm_ring__push(struct shm_ring *shm_ring)
 {
-	__atomic_store_n(&exchange->shared->pushed, exchange->head, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shm_ring->shared->pushed, shm_ring->head, __ATOMIC_SEQ_CST);
 }
 
 /* What a child that went mad has written is no position of ours; it is done with nothing then. */
-static uint64_t position_done(const struct exchange *exchange)
+static uint64_t position_done(const struct shm_ring *shm_ring)
 {
-	uint64_t done = __atomic_load_n(&exchange->shared->done, __ATOMIC_ACQUIRE);
+	uint64_t done = __atomic_load_n(&shm_ring->shared->done, __ATOMIC_ACQUIRE);
 
-	return done >= exchange->tail && done <= exchange->head ? done : exchange->tail;
+	return done >= shm_ring->tail && done <= shm_ring->head ? done : shm_ring->tail;
 }
 
 /* The same for a size: the rest of the ring is skipped, which loses what is in it. */
-static uint32_t size_of(const struct exchange *exchange, const struct exchange_entry *entry)
+static uint32_t size_of(const struct shm_ring *shm_ring, const struct shm_ring_entry *entry)
 {
-	uint64_t left = exchange->head - exchange->tail;
+	uint64_t left = shm_ring->head - shm_ring->tail;
 	uint32_t size = entry->size;
 
 	if (size < sizeof(*entry) || size % ALIGN || size > left ||
-	    size > left_at_end(exchange, exchange->tail))
+	    size > left_at_end(shm_ring, shm_ring->tail))
 		return 0;
 	return size;
 }
 
-struct exchange_entry *exchange__oldest(struct exchange *exchange, bool *done)
+struct shm_ring_entry *shm_ring__oldest(struct shm_ring *shm_ring, bool *done)
 {
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 
 	*done = false;
-	if (exchange->tail == exchange->head)
+	if (shm_ring->tail == shm_ring->head)
 		return NULL;
-	entry = entry_at(exchange, exchange->tail);
-	*done = position_done(exchange) > exchange->tail;
+	entry = entry_at(shm_ring, shm_ring->tail);
+	*done = position_done(shm_ring) > shm_ring->tail;
 	return entry;
 }
 
-uint64_t exchange__oldest_position(const struct exchange *exchange)
+uint64_t shm_ring__oldest_position(const struct shm_ring *shm_ring)
 {
-	return exchange->tail;
+	return shm_ring->tail;
 }
 
-uint64_t exchange__newest_position(const struct exchange *exchange)
+uint64_t shm_ring__newest_position(const struct shm_ring *shm_ring)
 {
-	return exchange->newest;
+	return shm_ring->newest;
 }
 
-const void *exchange__data(const struct exchange *exchange, size_t offset, size_t bytes)
+const void *shm_ring__data(const struct shm_ring *shm_ring, size_t offset, size_t bytes)
 {
-	const struct exchange_entry *entry = entry_at(exchange, exchange->tail);
-	size_t left = left_at_end(exchange, exchange->tail) - sizeof(*entry);
+	const struct shm_ring_entry *entry = entry_at(shm_ring, shm_ring->tail);
+	size_t left = left_at_end(shm_ring, shm_ring->tail) - sizeof(*entry);
 
 	if (offset > left || bytes > left - offset)
 		return NULL;
 	return (const char *)entry->data + offset;
 }
 
-void exchange__pop(struct exchange *exchange)
+void shm_ring__pop(struct shm_ring *shm_ring)
 {
-	uint32_t size = size_of(exchange, entry_at(exchange, exchange->tail));
+	uint32_t size = size_of(shm_ring, entry_at(shm_ring, shm_ring->tail));
 
-	exchange->tail = size ? exchange->tail + size : exchange->head;
-	if (__atomic_load_n(&exchange->shared->done, __ATOMIC_ACQUIRE) < exchange->tail)
-		__atomic_store_n(&exchange->shared->done, exchange->tail, __ATOMIC_RELEASE);
+	shm_ring->tail = size ? shm_ring->tail + size : shm_ring->head;
+	if (__atomic_load_n(&shm_ring->shared->done, __ATOMIC_ACQUIRE) < shm_ring->tail)
+		__atomic_store_n(&shm_ring->shared->done, shm_ring->tail, __ATOMIC_RELEASE);
 }
 
-void exchange__empty(struct exchange *exchange)
+void shm_ring__empty(struct shm_ring *shm_ring)
 {
-	exchange->tail = exchange->head;
-	__atomic_store_n(&exchange->shared->done, exchange->tail, __ATOMIC_RELEASE);
+	shm_ring->tail = shm_ring->head;
+	__atomic_store_n(&shm_ring->shared->done, shm_ring->tail, __ATOMIC_RELEASE);
 }
 
-uint64_t exchange__nr_done(const struct exchange *exchange)
+uint64_t shm_ring__nr_done(const struct shm_ring *shm_ring)
 {
-	return __atomic_load_n(&exchange->shared->nr_done, __ATOMIC_RELAXED);
+	return __atomic_load_n(&shm_ring->shared->nr_done, __ATOMIC_RELAXED);
 }
 
-struct exchange_entry *exchange__next(struct exchange *exchange, bool *fresh)
+struct shm_ring_entry *shm_ring__next(struct shm_ring *shm_ring, bool *fresh)
 {
-	uint64_t pushed = __atomic_load_n(&exchange->shared->pushed, __ATOMIC_SEQ_CST);
-	uint64_t at = exchange->shared->done;
+	uint64_t pushed = __atomic_load_n(&shm_ring->shared->pushed, __ATOMIC_SEQ_CST);
+	uint64_t at = shm_ring->shared->done;
 
-	*fresh = at >= exchange->known;
-	return at < pushed ? entry_at(exchange, at) : NULL;
+	*fresh = at >= shm_ring->known;
+	return at < pushed ? entry_at(shm_ring, at) : NULL;
 }
 
-void exchange__done(struct exchange *exchange)
+void shm_ring__done(struct shm_ring *shm_ring)
 {
-	uint64_t at = exchange->shared->done;
+	uint64_t at = shm_ring->shared->done;
 
-	__atomic_fetch_add(&exchange->shared->nr_done, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&exchange->shared->done, at + entry_at(exchange, at)->size,
+	__atomic_fetch_add(&shm_ring->shared->nr_done, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&shm_ring->shared->done, at + entry_at(shm_ring, at)->size,
 			 __ATOMIC_RELEASE);
 }
 
-void exchange__before_child(struct exchange *exchange)
+void shm_ring__before_child(struct shm_ring *shm_ring)
 {
-	exchange->known = exchange->head;
+	shm_ring->known = shm_ring->head;
 	/* The one before may have written anything there. */
-	__atomic_store_n(&exchange->shared->done, position_done(exchange), __ATOMIC_RELEASE);
-	exchange->shared->sleeping = 0;
-	exchange->shared->place = 0;
+	__atomic_store_n(&shm_ring->shared->done, position_done(shm_ring), __ATOMIC_RELEASE);
+	shm_ring->shared->sleeping = 0;
+	shm_ring->shared->place = 0;
 }
 
-bool exchange__child_sleeps(struct exchange *exchange)
+bool shm_ring__child_sleeps(struct shm_ring *shm_ring)
 {
-	return __atomic_load_n(&exchange->shared->sleeping, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&shm_ring->shared->sleeping, __ATOMIC_SEQ_CST);
 }
 
-void exchange__set_child_sleeps(struct exchange *exchange, bool sleeps)
+void shm_ring__set_child_sleeps(struct shm_ring *shm_ring, bool sleeps)
 {
-	__atomic_store_n(&exchange->shared->sleeping, sleeps, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shm_ring->shared->sleeping, sleeps, __ATOMIC_SEQ_CST);
 }
 
-bool exchange__ring_bell(struct exchange *exchange)
+bool shm_ring__ring_bell(struct shm_ring *shm_ring)
 {
-	return !__atomic_exchange_n(&exchange->shared->rung, 1, __ATOMIC_SEQ_CST);
+	return !__atomic_exchange_n(&shm_ring->shared->rung, 1, __ATOMIC_SEQ_CST);
 }
 
-void exchange__reset_bell(struct exchange *exchange)
+void shm_ring__reset_bell(struct shm_ring *shm_ring)
 {
-	__atomic_store_n(&exchange->shared->rung, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shm_ring->shared->rung, 0, __ATOMIC_SEQ_CST);
 }
 
-volatile uint64_t *exchange__place(struct exchange *exchange)
+volatile uint64_t *shm_ring__place(struct shm_ring *shm_ring)
 {
-	return &exchange->shared->place;
+	return &shm_ring->shared->place;
 }

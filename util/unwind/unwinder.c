@@ -15,7 +15,7 @@
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
 #define MAX_SESSIONS 256
-#define MAX_IMAGES 2048
+#define MAX_DSOS 2048
 /* Bytes of memory that they may take, and samples after which that is looked at. */
 #define MAX_HELD (128ULL << 20)
 #define LOOK_AT_HELD 64
@@ -34,7 +34,7 @@ struct session {
 struct walk {
 	struct unwinder *unwinder;
 	const struct unwind_sample *sample;
-	const struct layout *layout;
+	const struct maps *maps;
 	struct session *session;
 	enum unwind_status status;
 	uint32_t max_frames;
@@ -52,8 +52,8 @@ struct walk {
 };
 
 struct unwinder {
-	const struct space *space;
-	struct images images;
+	const struct address_space *space;
+	struct dsos dsos;
 	Elf *own; /* tells libdwfl the architecture */
 	int own_fd;
 	struct session sessions[MAX_SESSIONS];
@@ -85,15 +85,15 @@ const char *unwind__status_name(enum unwind_status status)
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
 {
-	const struct image *image = *userdata;
+	const struct dso *dso = *userdata;
 
 	(void)module;
 	(void)name;
 	(void)base;
 	(void)file_name;
-	*elf = elf_begin(-1, ELF_C_READ_MMAP, image->elf);
+	*elf = elf_begin(-1, ELF_C_READ_MMAP, dso->elf);
 	if (!*elf)
-		*elf = elf_begin(-1, ELF_C_READ, image->elf);
+		*elf = elf_begin(-1, ELF_C_READ, dso->elf);
 	return -1;
 }
 
@@ -101,7 +101,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **debug_name)
 {
-	int fd = image__minidebug(*userdata);
+	int fd = dso__minidebug(*userdata);
 
 	(void)module;
 	(void)name;
@@ -188,7 +188,7 @@ static int session__begin(struct unwinder *unwinder, struct session *session, ui
 	return 0;
 }
 
-static struct session *find_layout(struct unwinder *unwinder, uint64_t layout_id)
+static struct session *find_maps(struct unwinder *unwinder, uint64_t layout_id)
 {
 	for (size_t i = 0; i < MAX_SESSIONS; i++) {
 		if (unwinder->sessions[i].layout_id == layout_id)
@@ -226,12 +226,12 @@ static void keep_held_small(struct unwinder *unwinder)
 /* The one of the layout, else a free one or the one that was used least recently, made anew. */
 static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
 {
-	struct session *session = find_layout(unwinder, layout_id);
+	struct session *session = find_maps(unwinder, layout_id);
 
 	if (session)
 		return session;
 	keep_held_small(unwinder);
-	session = find_layout(unwinder, 0);
+	session = find_maps(unwinder, 0);
 	if (!session) {
 		session = oldest_session(unwinder);
 		session__end(session);
@@ -243,11 +243,11 @@ static void forget_all(struct unwinder *unwinder)
 {
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		session__end(&unwinder->sessions[i]);
-	images__clear(&unwinder->images);
+	dsos__clear(&unwinder->dsos);
 }
 
 /* Whether libdwfl has the file at the address; a conflict ends the walk. */
-static bool has_module(struct walk *walk, const struct image *image, uint64_t addr)
+static bool has_module(struct walk *walk, const struct dso *dso, uint64_t addr)
 {
 	Dwfl_Module *module = dwfl_addrmodule(walk->session->dwfl, addr);
 	void **userdata = NULL;
@@ -255,7 +255,7 @@ static bool has_module(struct walk *walk, const struct image *image, uint64_t ad
 	if (!module)
 		return false;
 	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-	walk->conflict = userdata && *userdata != image;
+	walk->conflict = userdata && *userdata != dso;
 	return true;
 }
 
@@ -263,38 +263,38 @@ static bool has_module(struct walk *walk, const struct image *image, uint64_t ad
  * Whether there may be frame information that we cannot get at: then the frame pointer is
  * nothing to go by. Made code has none, and runtimes keep it in a memfd.
  */
-static bool is_unreadable(const struct image *image, const struct space_file *file)
+static bool is_unreadable(const struct dso *dso, const struct mapped_file *file)
 {
-	return image->err && image->err != -ENOEXEC && file->ino &&
+	return dso->err && dso->err != -ENOEXEC && file->ino &&
 	       strncmp(file->path, "/memfd:", strlen("/memfd:"));
 }
 
 /* Tells libdwfl of the file that is mapped at the address. 0 or -ENOMEM. */
-static int report_module(struct walk *walk, const struct layout_map *map, uint64_t addr)
+static int report_module(struct walk *walk, const struct maps_entry *map, uint64_t addr)
 {
 	struct unwinder *unwinder = walk->unwinder;
-	const struct image *image;
+	const struct dso *dso;
 	Dwfl_Module *module;
 	void **userdata;
 	uint64_t bias;
 
-	image = images__get(&unwinder->images, unwinder->space, walk->sample->pid, map);
-	if (!image)
+	dso = dsos__get(&unwinder->dsos, unwinder->space, walk->sample->pid, map);
+	if (!dso)
 		return -ENOMEM;
-	if (image->is_32bit)
+	if (dso->is_32bit)
 		walk->status = UNWIND_32BIT;
-	walk->unreadable = is_unreadable(image, map->file);
+	walk->unreadable = is_unreadable(dso, map->file);
 	if (unwinder->place)
 		*unwinder->place = map->file->id;
-	if (image__bias(image, map, &bias) || has_module(walk, image, addr))
+	if (dso__bias(dso, map, &bias) || has_module(walk, dso, addr))
 		return 0;
 	dwfl_report_begin_add(walk->session->dwfl);
-	module = dwfl_report_module(walk->session->dwfl, map->file->path, bias + image->low,
-				    bias + image->high);
+	module = dwfl_report_module(walk->session->dwfl, map->file->path, bias + dso->low,
+				    bias + dso->high);
 	if (dwfl_report_end(walk->session->dwfl, NULL, NULL) || !module)
 		return -ENOMEM;
 	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-	*userdata = (void *)(uintptr_t)image;
+	*userdata = (void *)(uintptr_t)dso;
 	return 0;
 }
 
@@ -302,13 +302,13 @@ static int report_module(struct walk *walk, const struct layout_map *map, uint64
  * The mapping that a frame is in. A return address may lie behind the last byte of its
  * function; where a signal interrupted, it is the address itself.
  */
-static const struct layout_map *find_map(const struct walk *walk, uint64_t pc)
+static const struct maps_entry *find_map(const struct walk *walk, uint64_t pc)
 {
-	const struct layout_map *map = NULL;
+	const struct maps_entry *map = NULL;
 
 	if (walk->nr)
-		map = layout__find(walk->layout, walk->sample->time, pc - 1);
-	return map ? map : layout__find(walk->layout, walk->sample->time, pc);
+		map = maps__find(walk->maps, walk->sample->time, pc - 1);
+	return map ? map : maps__find(walk->maps, walk->sample->time, pc);
 }
 
 /*
@@ -341,7 +341,7 @@ static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool acti
 {
 	Dwarf_Word sp;
 
-	if (!activation && !layout__find(walk->layout, walk->sample->time, pc - 1))
+	if (!activation && !maps__find(walk->maps, walk->sample->time, pc - 1))
 		return false;
 	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp) || !has_risen(walk, sp, activation))
 		return false;
@@ -380,7 +380,7 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct walk *walk = arg;
-	const struct layout_map *map;
+	const struct maps_entry *map;
 	Dwarf_Addr pc;
 
 	if (walk->nr == walk->max_frames)
@@ -449,7 +449,7 @@ static int walk_once(struct walk *walk)
 	struct unwinder *unwinder = walk->unwinder;
 	int ret;
 
-	walk->session = find_session(unwinder, layout__id(walk->layout));
+	walk->session = find_session(unwinder, maps__id(walk->maps));
 	if (!walk->session)
 		return -ENOMEM;
 	walk->session->used = ++unwinder->samples;
@@ -488,13 +488,13 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 	int err = 0;
 
 	*result = (struct unwind_result){ .status = UNWIND_NO_MAPS, .ips = unwinder->ips };
-	walk.layout = space__at(unwinder->space, sample->pid, sample->time);
-	if (!walk.layout)
+	walk.maps = address_space__at(unwinder->space, sample->pid, sample->time);
+	if (!walk.maps)
 		return 0;
 	walk.max_frames = sample->max_frames;
 	if (!walk.max_frames || walk.max_frames > UNWIND_MAX_FRAMES)
 		walk.max_frames = UNWIND_MAX_FRAMES;
-	if (unwinder->images.nr > MAX_IMAGES)
+	if (unwinder->dsos.nr > MAX_DSOS)
 		forget_all(unwinder);
 	if (unwinder->samples % LOOK_AT_HELD == 0)
 		keep_held_small(unwinder);
@@ -510,7 +510,7 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 	return err;
 }
 
-struct unwinder *unwinder__new(const struct space *space, int *err)
+struct unwinder *unwinder__new(const struct address_space *space, int *err)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	GElf_Ehdr header;
@@ -538,7 +538,7 @@ void unwinder__delete(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	forget_all(unwinder);
-	images__free(&unwinder->images);
+	dsos__free(&unwinder->dsos);
 	if (unwinder->own)
 		elf_end(unwinder->own);
 	if (unwinder->own_fd >= 0)
@@ -549,17 +549,17 @@ void unwinder__delete(struct unwinder *unwinder)
 void unwinder__tell_file(struct unwinder *unwinder, volatile uint64_t *place)
 {
 	unwinder->place = place;
-	unwinder->images.opening = place;
+	unwinder->dsos.opening = place;
 }
 
 int unwinder__avoid(struct unwinder *unwinder, uint64_t file_id)
 {
-	return images__avoid(&unwinder->images, file_id);
+	return dsos__avoid(&unwinder->dsos, file_id);
 }
 
 void unwinder__stats(const struct unwinder *unwinder, struct unwinder_stats *stats)
 {
-	stats->opened = unwinder->images.opened;
-	stats->refused = unwinder->images.refused;
+	stats->opened = unwinder->dsos.opened;
+	stats->refused = unwinder->dsos.refused;
 	stats->spaces = unwinder->nr_sessions;
 }

@@ -66,7 +66,7 @@ struct unwind_result {
  * Space is borrowed, and may change between calls. NULL with a negative errno in *err;
  * -ENOTSUP on machines other than x86-64.
  */
-struct unwinder *unwinder__new(const struct space *space, int *err);
+struct unwinder *unwinder__new(const struct address_space *space, int *err);
 void unwinder__delete(struct unwinder *unwinder); /* accepts NULL */
 
 /* 0 and the result, whatever its status, or -ENOMEM. */

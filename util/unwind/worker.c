@@ -35,8 +35,8 @@ struct unwind_worker {
 	struct unwind_worker_options options;
 	unwind_done_fn fn;
 	void *ctx;
-	struct space *space;
-	struct exchange *exchange;
+	struct address_space *space;
+	struct shm_ring *shm_ring;
 	struct child *child; /* NULL: none */
 	int bell;
 	struct waiting waiting;
@@ -68,9 +68,9 @@ struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *opt
 	worker->ctx = ctx;
 	/* Held by something from the start, so that its number stays. */
 	worker->bell = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	worker->space = space__new();
-	worker->exchange = exchange__new(worker->options.max_bytes);
-	if (worker->bell >= 0 && worker->space && worker->exchange)
+	worker->space = address_space__new();
+	worker->shm_ring = shm_ring__new(worker->options.max_bytes);
+	if (worker->bell >= 0 && worker->space && worker->shm_ring)
 		return worker;
 	unwind_worker__delete(worker);
 	return NULL;
@@ -83,8 +83,8 @@ void unwind_worker__delete(struct unwind_worker *worker)
 	child__delete(worker->child);
 	if (worker->bell >= 0)
 		close(worker->bell);
-	exchange__delete(worker->exchange);
-	space__delete(worker->space);
+	shm_ring__delete(worker->shm_ring);
+	address_space__delete(worker->space);
 	waiting__free(&worker->waiting);
 	idmap__free(&worker->strikes);
 	free(worker);
@@ -95,7 +95,7 @@ pid_t unwind_worker__pid(const struct unwind_worker *worker)
 	return worker->child ? child__pid(worker->child) : 0;
 }
 
-const struct space *unwind_worker__space(const struct unwind_worker *worker)
+const struct address_space *unwind_worker__space(const struct unwind_worker *worker)
 {
 	return worker->space;
 }
@@ -122,7 +122,7 @@ static int serve(void *ctx, struct child_out *out)
 	struct unwind_worker *worker = serving->worker;
 
 	(void)out;
-	return protocol__serve(worker->exchange, worker->space, serving->bell, worker->avoid,
+	return protocol__serve(worker->shm_ring, worker->space, serving->bell, worker->avoid,
 			       worker->nr_avoid);
 }
 
@@ -134,7 +134,7 @@ static uint64_t cpu_of_child(const struct unwind_worker *worker)
 
 static void note_progress(struct unwind_worker *worker)
 {
-	worker->nr_done = exchange__nr_done(worker->exchange);
+	worker->nr_done = shm_ring__nr_done(worker->shm_ring);
 	worker->progress_ns = clock__now_ns();
 	worker->progress_cpu = cpu_of_child(worker);
 }
@@ -148,8 +148,8 @@ int unwind_worker__start(struct unwind_worker *worker)
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return -errno;
-	exchange__before_child(worker->exchange);
-	exchange__reset_bell(worker->exchange);
+	shm_ring__before_child(worker->shm_ring);
+	shm_ring__reset_bell(worker->shm_ring);
 	worker->behind = false;
 	note_progress(worker);
 	serving.bell = fds[1];
@@ -167,58 +167,58 @@ int unwind_worker__start(struct unwind_worker *worker)
 
 static void wake_child(struct unwind_worker *worker)
 {
-	if (worker->child && exchange__child_sleeps(worker->exchange))
+	if (worker->child && shm_ring__child_sleeps(worker->shm_ring))
 		send(worker->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* The parent's space has it already; what finds no room makes the child a new copy of it. */
 static void tell(struct unwind_worker *worker, uint32_t kind, const struct protocol_event *event)
 {
-	const char *path = kind == EXCHANGE_MAP ? event->map.path : "";
+	const char *path = kind == SHM_RING_MAP ? event->map.path : "";
 	size_t path_size = strlen(path) + 1;
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 
 	if (!worker->child || worker->behind)
 		return;
-	entry = exchange__room(worker->exchange, kind, sizeof(*event) + path_size, 0);
+	entry = shm_ring__room(worker->shm_ring, kind, sizeof(*event) + path_size, 0);
 	if (!entry) {
 		worker->behind = true;
 		return;
 	}
 	memcpy(entry->data, event, sizeof(*event));
 	memcpy((char *)entry->data + sizeof(*event), path, path_size);
-	exchange__push(worker->exchange);
+	shm_ring__push(worker->shm_ring);
 	wake_child(worker);
 }
 
-int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct space_map *map,
+int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct address_space_map *map,
 		       uint64_t time)
 {
 	const struct protocol_event event = { .pid = pid, .time = time, .map = *map };
-	int err = space__map(worker->space, pid, map, time);
+	int err = address_space__map(worker->space, pid, map, time);
 
 	if (!err)
-		tell(worker, EXCHANGE_MAP, &event);
+		tell(worker, SHM_RING_MAP, &event);
 	return err;
 }
 
 int unwind_worker__fork(struct unwind_worker *worker, pid_t pid, pid_t parent, uint64_t time)
 {
 	const struct protocol_event event = { .pid = pid, .parent = parent, .time = time };
-	int err = space__fork(worker->space, pid, parent, time);
+	int err = address_space__fork(worker->space, pid, parent, time);
 
 	if (!err)
-		tell(worker, EXCHANGE_FORK, &event);
+		tell(worker, SHM_RING_FORK, &event);
 	return err;
 }
 
 int unwind_worker__exec(struct unwind_worker *worker, pid_t pid, uint64_t time)
 {
 	const struct protocol_event event = { .pid = pid, .time = time };
-	int err = space__exec(worker->space, pid, time);
+	int err = address_space__exec(worker->space, pid, time);
 
 	if (!err)
-		tell(worker, EXCHANGE_EXEC, &event);
+		tell(worker, SHM_RING_EXEC, &event);
 	return err;
 }
 
@@ -226,16 +226,16 @@ void unwind_worker__exit(struct unwind_worker *worker, pid_t pid, uint64_t time)
 {
 	const struct protocol_event event = { .pid = pid, .time = time };
 
-	space__exit(worker->space, pid, time);
-	tell(worker, EXCHANGE_EXIT, &event);
+	address_space__exit(worker->space, pid, time);
+	tell(worker, SHM_RING_EXIT, &event);
 }
 
 void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
 {
 	const struct protocol_event event = { .time = before };
 
-	space__forget(worker->space, before);
-	tell(worker, EXCHANGE_FORGET, &event);
+	address_space__forget(worker->space, before);
+	tell(worker, SHM_RING_FORGET, &event);
 }
 
 /* A new child knows of all events that are in the ring: those before the samples go. */
@@ -244,9 +244,9 @@ static void drop_events(struct unwind_worker *worker)
 	const struct waiter *oldest = waiting__oldest(&worker->waiting);
 	bool done;
 
-	while (exchange__oldest(worker->exchange, &done) &&
-	       (!oldest || exchange__oldest_position(worker->exchange) < oldest->position))
-		exchange__pop(worker->exchange);
+	while (shm_ring__oldest(worker->shm_ring, &done) &&
+	       (!oldest || shm_ring__oldest_position(worker->shm_ring) < oldest->position))
+		shm_ring__pop(worker->shm_ring);
 }
 
 /* A child that is not there yet, or that lacks something, is made now. */
@@ -271,13 +271,13 @@ static int put_entry(struct unwind_worker *worker, const struct unwind_sample *s
 	size_t answer_at = protocol__answer_at(sample->stack_bytes);
 	size_t bytes = answer_at + sizeof(struct protocol_answer) + max_frames * sizeof(uint64_t);
 	struct protocol_sample *out;
-	struct exchange_entry *entry;
+	struct shm_ring_entry *entry;
 	struct waiter waiter = { .cookie = cookie, .answer_at = answer_at,
 				 .max_frames = max_frames };
 
 	if (waiting__reserve(&worker->waiting))
 		return -ENOMEM;
-	entry = exchange__room(worker->exchange, EXCHANGE_SAMPLE, bytes,
+	entry = shm_ring__room(worker->shm_ring, SHM_RING_SAMPLE, bytes,
 			       worker->options.max_bytes / EVENT_SHARE);
 	if (!entry)
 		return -ENOSPC;
@@ -288,7 +288,7 @@ static int put_entry(struct unwind_worker *worker, const struct unwind_sample *s
 					 .stack_bytes = sample->stack_bytes,
 					 .regs = sample->regs };
 	memcpy(out + 1, sample->stack, sample->stack_bytes);
-	waiter.position = exchange__newest_position(worker->exchange);
+	waiter.position = shm_ring__newest_position(worker->shm_ring);
 	return waiting__add(&worker->waiting, &waiter);
 }
 
@@ -308,7 +308,7 @@ int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample 
 		worker->stats.full++;
 		return err;
 	}
-	exchange__push(worker->exchange);
+	shm_ring__push(worker->shm_ring);
 	wake_child(worker);
 	return 0;
 }
@@ -328,22 +328,22 @@ static int give(struct unwind_worker *worker, const struct protocol_answer *answ
 /* The oldest entry goes, with its sample if it is one. */
 static int take_oldest(struct unwind_worker *worker, bool done)
 {
-	const uint64_t position = exchange__oldest_position(worker->exchange);
+	const uint64_t position = shm_ring__oldest_position(worker->shm_ring);
 	const struct waiter *oldest = waiting__oldest(&worker->waiting);
 	const struct protocol_answer *answer = NULL;
 	int err = 0;
 
 	if (oldest && oldest->position == position) {
 		if (done)
-			answer = exchange__data(worker->exchange, oldest->answer_at,
+			answer = shm_ring__data(worker->shm_ring, oldest->answer_at,
 						sizeof(*answer) +
 							oldest->max_frames * sizeof(uint64_t));
 		err = give(worker, answer);
 	}
-	exchange__pop(worker->exchange);
+	shm_ring__pop(worker->shm_ring);
 	/* Only a child that went mad makes the ring lose some. */
 	while (!err && (oldest = waiting__oldest(&worker->waiting)) &&
-	       oldest->position < exchange__oldest_position(worker->exchange))
+	       oldest->position < shm_ring__oldest_position(worker->shm_ring))
 		err = give(worker, NULL);
 	return err;
 }
@@ -358,9 +358,9 @@ static int take_results(struct unwind_worker *worker, size_t *nr)
 	if (worker->child) {
 		while (recv(worker->bell, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 			;
-		exchange__reset_bell(worker->exchange);
+		shm_ring__reset_bell(worker->shm_ring);
 	}
-	while (!err && exchange__oldest(worker->exchange, &done) && done)
+	while (!err && shm_ring__oldest(worker->shm_ring, &done) && done)
 		err = take_oldest(worker, true);
 	*nr = before - unwind_worker__pending(worker);
 	return err;
@@ -388,7 +388,7 @@ static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck, 
  */
 static int replace_child(struct unwind_worker *worker, bool stuck)
 {
-	uint64_t file = *exchange__place(worker->exchange);
+	uint64_t file = *shm_ring__place(worker->shm_ring);
 	int err, signal = stuck ? 0 : child__signal(worker->child);
 	size_t nr;
 	bool done;
@@ -400,10 +400,10 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 		   stuck ? "got stuck" : "died");
 	blame_file(worker, file, stuck, signal);
 	err = take_results(worker, &nr);
-	while (!err && exchange__oldest(worker->exchange, &done) &&
+	while (!err && shm_ring__oldest(worker->shm_ring, &done) &&
 	       unwind_worker__pending(worker)) {
 		bool was_sample = waiting__oldest(&worker->waiting)->position ==
-				  exchange__oldest_position(worker->exchange);
+				  shm_ring__oldest_position(worker->shm_ring);
 
 		err = take_oldest(worker, false);
 		if (was_sample)
@@ -424,7 +424,7 @@ static bool is_stuck(struct unwind_worker *worker)
 	uint64_t waited, cpu;
 
 	if (!unwind_worker__pending(worker) ||
-	    exchange__nr_done(worker->exchange) != worker->nr_done) {
+	    shm_ring__nr_done(worker->shm_ring) != worker->nr_done) {
 		note_progress(worker);
 		return false;
 	}
@@ -479,7 +479,7 @@ int unwind_worker__abandon(struct unwind_worker *worker)
 		ret = give(worker, NULL);
 		err = err ? err : ret;
 	}
-	exchange__empty(worker->exchange);
+	shm_ring__empty(worker->shm_ring);
 	return err;
 }
 

@@ -50,10 +50,10 @@ int unwind_worker__start(struct unwind_worker *worker);
 pid_t unwind_worker__pid(const struct unwind_worker *worker);
 
 /* The address spaces: to look at; they are told of by the following. */
-const struct space *unwind_worker__space(const struct unwind_worker *worker);
+const struct address_space *unwind_worker__space(const struct unwind_worker *worker);
 
 /* What happens to the address spaces: as the functions of unwind/space.h. 0 or -ENOMEM. */
-int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct space_map *map,
+int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct address_space_map *map,
 		       uint64_t time);
 int unwind_worker__fork(struct unwind_worker *worker, pid_t pid, pid_t parent, uint64_t time);
 int unwind_worker__exec(struct unwind_worker *worker, pid_t pid, uint64_t time);
