@@ -259,7 +259,7 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 }
 
 /* The stamp of the block that ends now, taken away so that it ends only once. */
-static __always_inline __u64 take_stamp(struct read_task_state *ts)
+static __always_inline __u64 take_stamp(struct task_state *ts)
 {
 	__u64 since = ts->since;
 
@@ -272,7 +272,7 @@ static __always_inline __u64 take_stamp(struct read_task_state *ts)
 }
 
 /* Of the flags, those that the walk of a parked stack has set are kept. */
-static __always_inline void describe_block(struct wire_block *block, struct read_task_state *ts,
+static __always_inline void describe_block(struct wire_block *block, struct task_state *ts,
 					   struct task_struct *task, __u64 end, __u64 ns)
 {
 	block->time = end;
@@ -302,7 +302,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 {
 	struct file *file = NULL;
 	struct full_block *full;
-	struct read_task_state *ts;
+	struct task_state *ts;
 	struct cpu *cpu;
 	__u64 since, end, ns, woken, weight;
 
@@ -360,7 +360,7 @@ static __always_inline int handle_switch_in(void *ctx)
 /* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
 static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 {
-	struct read_task_state none = {};
+	struct task_state none = {};
 
 	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
 	       is_visible(task) && pid_of(task) != settings.own_pid &&
@@ -369,11 +369,11 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 }
 
 /* Prev leaves the CPU to next: stamps it. Returns its slot, if it has one. */
-static __always_inline struct read_task_state *sched_out(struct cpu *cpu, bool preempt,
+static __always_inline struct task_state *sched_out(struct cpu *cpu, bool preempt,
 							 struct task_struct *prev,
 							 struct task_struct *next, __u32 state)
 {
-	struct read_task_state *ts;
+	struct task_state *ts;
 	__u64 now;
 
 	now = bpf_ktime_get_ns();
@@ -409,7 +409,7 @@ static __always_inline int handle_switch_out(bool preempt, struct task_struct *p
 }
 
 /* Walks the stacks of current, which goes; nobody knows yet whether its block will matter. */
-static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct read_task_state *ts)
+static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_state *ts)
 {
 	struct full_block *full;
 
@@ -434,7 +434,7 @@ static __always_inline int handle_switch(void *ctx, bool preempt, struct task_st
 					 struct task_struct *next, __u32 state)
 {
 	struct cpu *cpu = this_cpu();
-	struct read_task_state *ts;
+	struct task_state *ts;
 
 	if (!cpu || phase < WIRE_PHASE_RUNNING)
 		return 0;

@@ -117,7 +117,7 @@ __noinline __u32 is_below(__u64 address, __u32 hierarchy)
  * The answer is kept with the task: a group never gets another parent, and its id is never
  * given to another one, so only a move of the task makes the question new.
  */
-static __always_inline bool is_below_in(struct task_struct *task, struct read_task_state *ts,
+static __always_inline bool is_below_in(struct task_struct *task, struct task_state *ts,
 					__u32 hierarchy)
 {
 	struct cgroup *cgroup = cgroup_of(task, hierarchy);
@@ -130,7 +130,7 @@ static __always_inline bool is_below_in(struct task_struct *task, struct read_ta
 	return ts->cgroup_wanted[hierarchy];
 }
 
-static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct read_task_state *ts)
+static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct task_state *ts)
 {
 	if (!settings.filter.cgroup_v2 && !settings.filter.cgroup_v1)
 		return true;

@@ -39,7 +39,7 @@ static __always_inline bool of_wanted_user(struct task_struct *task)
 	return bpf_map_lookup_elem(&targets, &key);
 }
 
-static __always_inline bool is_wanted(struct task_struct *task, struct read_task_state *ts,
+static __always_inline bool is_wanted(struct task_struct *task, struct task_state *ts,
 				      __u32 cpu)
 {
 	return on_wanted_cpu(cpu) && of_wanted_user(task) && in_wanted_cgroup(task, ts);

@@ -59,7 +59,7 @@ static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_
  * kernel frames are taken now; its user frames are out of reach without sleeping. A task
  * that left the CPU again meanwhile has its room already, and keeps it.
  */
-static __always_inline void park_sleeper(struct task_struct *task, struct read_task_state *ts)
+static __always_inline void park_sleeper(struct task_struct *task, struct task_state *ts)
 {
 	__u32 zero = 0;
 	struct iter_room *room = bpf_map_lookup_elem(&iter_rooms, &zero);
@@ -80,7 +80,7 @@ static __always_inline void park_sleeper(struct task_struct *task, struct read_t
  */
 static __always_inline void stamp_sleeper(struct task_struct *task)
 {
-	struct read_task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 
 	if (!ts || ts->since || ts->ran || task->on_cpu)
 		return;
@@ -97,7 +97,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	struct iter_room *room;
 	struct wire_block *block;
 	struct file *file;
-	struct read_task_state *ts;
+	struct task_state *ts;
 	__u32 zero = 0, nr;
 	__u64 since, size;
 	long err;
@@ -226,7 +226,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct iter_room *room;
 	struct iter_copy *copy;
-	struct read_task_state *ts;
+	struct task_state *ts;
 	__u32 zero = 0, nr, pid;
 	__u64 since, size;
 

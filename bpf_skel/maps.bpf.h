@@ -34,7 +34,7 @@ volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 
 /* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
-struct read_task_state {
+struct task_state {
 	__u64 since;       /* when it left the CPU; 0: it has not */
 	__u64 woken;       /* when it was woken last, since it was on a CPU; 0: it was not seen */
 	__u64 incarnation; /* unique in a recording */
@@ -56,7 +56,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct read_task_state);
+	__type(value, struct task_state);
 } task_states SEC(".maps");
 
 struct {

@@ -13,7 +13,7 @@
  * switch-out: another CPU may wake a thread between the moment when it says that it sleeps
  * and the moment when it has left its CPU, and that is the wake-up of the block to come.
  */
-static __always_inline __u64 take_wakeup(struct read_task_state *ts)
+static __always_inline __u64 take_wakeup(struct task_state *ts)
 {
 	__u64 woken;
 
@@ -25,7 +25,7 @@ static __always_inline __u64 take_wakeup(struct read_task_state *ts)
 }
 
 /* The same for a thread that is off the CPU still. Nobody has woken one that sleeps. */
-static __always_inline __u64 wakeup_in_flight(struct task_struct *task, struct read_task_state *ts)
+static __always_inline __u64 wakeup_in_flight(struct task_struct *task, struct task_state *ts)
 {
 	if (!settings.split_runqueue ||
 	    classify_state(false, read_task_state(task)) != WIRE_STATE_R)

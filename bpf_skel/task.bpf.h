@@ -80,7 +80,7 @@ static __always_inline int inherit_target(struct task_struct *task, __u64 clone_
 	struct task_struct *parent = bpf_get_current_task_btf();
 	bool by_others = parent->flags & PF_KTHREAD || !is_visible(parent);
 	int flags = task->flags & PF_KTHREAD ? TASK_STATE_KTHREAD : 0;
-	struct read_task_state *ts;
+	struct task_state *ts;
 
 	if (!is_visible(task) || (flags && !settings.kernel_threads))
 		return -1;
@@ -103,9 +103,9 @@ static __always_inline void count_no_storage(void)
 }
 
 /* Gives a task its slot. Never called from a switch hook. */
-static __always_inline struct read_task_state *make_task_state(struct task_struct *task, int flags)
+static __always_inline struct task_state *make_task_state(struct task_struct *task, int flags)
 {
-	struct read_task_state *ts;
+	struct task_state *ts;
 
 	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	if (ts)

@@ -112,7 +112,7 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
  * at once: what the woken thread then waits for a CPU is not the waker's doing.
  */
 static __always_inline void report_waker(void *ctx, struct task_struct *task,
-					 struct read_task_state *ts, __u64 now)
+					 struct task_state *ts, __u64 now)
 {
 	__u64 since = ts->since, ns, weight;
 	struct cpu *room;
@@ -140,7 +140,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 /* Somebody wakes a task, which may not have left its CPU yet. */
 static __always_inline int handle_waking(void *ctx, struct task_struct *task)
 {
-	struct read_task_state *ts;
+	struct task_state *ts;
 	__u64 now;
 
 	if (phase < WIRE_PHASE_RUNNING)
