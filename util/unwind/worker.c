@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,8 +67,8 @@ struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *opt
 	worker->options.max_bytes = (bytes + 4095) & ~(size_t)4095;
 	worker->fn = fn;
 	worker->ctx = ctx;
-	/* Held by something from the start, so that its number stays. */
-	worker->bell = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* Held by something from the start, so that its number stays; a bare root has no /dev. */
+	worker->bell = eventfd(0, EFD_CLOEXEC);
 	worker->space = address_space__new();
 	worker->shm_ring = shm_ring__new(worker->options.max_bytes);
 	if (worker->bell >= 0 && worker->space && worker->shm_ring)
