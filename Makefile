@@ -5,19 +5,31 @@ V ?= 0
 DEV ?= 0
 O ?= build
 SANITIZE ?=
+STATIC ?= 0
 DESTDIR ?=
 prefix ?= /usr/local
 bindir = $(prefix)/bin
 mandir = $(prefix)/share/man/man1
+datadir = $(prefix)/share/denet
+completiondir = $(prefix)/share/bash-completion/completions
 
-CC ?= gcc
+CROSS_COMPILE ?=
+ifeq ($(origin CC),default)
+  CC := $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+  AR := $(CROSS_COMPILE)ar
+endif
+STRIP ?= $(CROSS_COMPILE)strip
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 
 VERSION := 0.1
-ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-DEPS := .deps
+# What the compiler builds for, which need not be this machine.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
+DEPS ?= .deps
 
 ifeq ($(V),1)
   Q :=
@@ -38,6 +50,10 @@ else
   LIBPERF_FILE := $(DEPS)/lib/libperf.a
 endif
 
+ifeq ($(STATIC),1)
+  override PKG_CONFIG += --static
+  LINK_STATIC := -static-pie -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
+endif
 PACKAGES := libbpf libelf libdw libtraceevent zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
@@ -48,6 +64,10 @@ ifeq ($(DEV),1)
   WARNINGS += -Werror
 endif
 OPT := -O2 -g
+ifeq ($(STATIC),1)
+  # What is given away tells nothing of the folder that it was built in.
+  OPT += -ffile-prefix-map=$(CURDIR)=.
+endif
 ifneq ($(SANITIZE),)
   OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZE)
   ifneq ($(findstring undefined,$(SANITIZE)),)
@@ -56,14 +76,14 @@ ifneq ($(SANITIZE),)
 endif
 
 CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/banned.h \
-		-iquote . -Iutil -Ibpf_skel -I$(O)
+		-iquote . -Iutil -Ibpf_skel -I$(O) $(if $(filter 1,$(STATIC)),-DDENET_STATIC)
 CFLAGS_ALL = -std=gnu11 $(OPT) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
 LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread -lm
 # Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
 WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		  -fno-inline $(WARNINGS) -D_GNU_SOURCE -pthread -MMD -MP
-BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
 	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
 
 UTIL_SRCS := $(sort $(wildcard util/*/*.c util/*/*/*.c))
@@ -97,7 +117,7 @@ BIN := $(O)/denet
 NAMES := denet-check denet-record perf-denet
 
 .PHONY: all bench bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
-	check-vm check-headers install uninstall clean help compile_commands.json format
+	check-vm check-headers install uninstall dist clean help compile_commands.json format
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -112,16 +132,18 @@ help:
 	@echo 'make bench          what scripts/bench.sh needs'
 	@echo 'make man            the man pages (asciidoctor)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
+	@echo 'make dist           static binary, tarball and checksums, in $(O)/dist'
 	@echo 'make clean'
 	@echo 'make compile_commands.json'
 	@echo 'Variables: V=1 (show commands) O=DIR DEV=1 (warnings are errors)'
-	@echo '           SANITIZE=address,undefined'
+	@echo '           SANITIZE=address,undefined STATIC=1 (one static binary)'
+	@echo '           CROSS_COMPILE=aarch64-linux-gnu- (see scripts/arm64)'
 
 $(LIBPERF_FILE):
 	$(say) LIBPERF $(DEPS)
-	$(Q)scripts/build-libperf.sh $(DEPS)
+	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) ARCH=$(ARCH) scripts/build-libperf.sh $(DEPS)
 
-$(O)/%.bpf.o: bpf_skel/%.bpf.c $(wildcard bpf_skel/*.h)
+$(O)/%.bpf.o: bpf_skel/%.bpf.c $(wildcard bpf_skel/*.h) $(O)/.flags
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
@@ -145,11 +167,11 @@ $(O)/syscall_names.h:
 	$(Q)mv $@.tmp $@
 
 # A change of flags rebuilds: they are kept in a file that all objects depend on.
+FLAGS_KEPT = $(CC) $(OPT) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS)
 $(O)/.flags: FORCE
 	@mkdir -p $(O)
-	@echo '$(CC) $(OPT) $(WARNINGS) $(CFLAGS) $(CPPFLAGS)' | cmp -s - $@ || \
-		echo '$(CC) $(OPT) $(WARNINGS) $(CFLAGS) $(CPPFLAGS)' > $@
-FORCE:
+	@echo '$(FLAGS_KEPT)' | cmp -s - $@ || echo '$(FLAGS_KEPT)' > $@
+.PHONY: FORCE
 
 $(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
 	$(say) CC $<
@@ -168,7 +190,7 @@ $(LIB): $(UTIL_OBJS)
 
 $(BIN): $(BUILTIN_OBJS) $(LIB)
 	$(say) LINK $@
-	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
+	$(Q)$(CC) $(OPT) $(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
 
 $(NAMES:%=$(O)/%): $(BIN)
 	$(Q)ln -sf $(notdir $(BIN)) $@
@@ -340,7 +362,8 @@ $(O)/headers/%.ok: % $(HEADERS) | $(SKELS) $(LIBPERF_FILE)
 		-isystem $(DEPS)/include -Itests -Werror -fsyntax-only -x c $<
 	$(Q)touch $@
 
-MAN := $(patsubst Documentation/%.txt,$(O)/man/%.1,$(wildcard Documentation/denet-*.txt))
+PAGES := denet $(filter denet-%,$(NAMES))
+MAN := $(PAGES:%=$(O)/man/%.1)
 
 $(O)/man/%.1: Documentation/%.txt
 	$(say) MAN $@
@@ -350,20 +373,33 @@ $(O)/man/%.1: Documentation/%.txt
 
 man: $(MAN)
 
+INSTALLED := $(bindir)/denet $(NAMES:%=$(bindir)/%) $(PAGES:%=$(mandir)/%.1) \
+	     $(mandir)/perf-denet.1 $(NAMES:%=$(completiondir)/%) $(completiondir)/denet
+
 install: all
-	install -d $(DESTDIR)$(bindir)
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir) $(DESTDIR)$(completiondir)
 	install -m 755 $(BIN) $(DESTDIR)$(bindir)/denet
 	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(bindir)/$$name; done
+	install -m 755 scripts/setcap.sh scripts/fold.sh scripts/archive.sh $(DESTDIR)$(datadir)
+	install -m 644 scripts/completion.bash $(DESTDIR)$(completiondir)/denet
+	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(completiondir)/$$name; done
 	@if command -v asciidoctor >/dev/null; then $(MAKE) --no-print-directory man; \
 	else echo 'asciidoctor is not installed: no man pages'; fi
 	@if ls $(O)/man/*.1 >/dev/null 2>&1; then install -d $(DESTDIR)$(mandir) && \
 		install -m 644 $(O)/man/*.1 $(DESTDIR)$(mandir) && \
-		ln -sf denet-record.1 $(DESTDIR)$(mandir)/perf-denet.1; fi
+		ln -sf denet.1 $(DESTDIR)$(mandir)/perf-denet.1; fi
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/denet $(NAMES:%=$(DESTDIR)$(bindir)/%)
-	rm -f $(patsubst Documentation/%.txt,$(DESTDIR)$(mandir)/%.1,$(wildcard Documentation/denet-*.txt))
-	rm -f $(DESTDIR)$(mandir)/perf-denet.1
+	rm -f $(INSTALLED:%=$(DESTDIR)%)
+	rm -rf $(DESTDIR)$(datadir)
+
+# What a machine without compilers gets: one static binary, and a tarball that adds the man
+# pages and the completion, to be unpacked in a prefix such as /usr/local.
+DIST := denet-$(VERSION)-$(MACHINE)
+
+dist:
+	$(Q)$(MAKE) --no-print-directory -s O=$(O)/static STATIC=1 all
+	$(Q)O=$(O)/static MAKE='$(MAKE)' STRIP=$(STRIP) scripts/dist.sh $(DIST) $(O)/dist
 
 clean:
 	rm -rf $(O)

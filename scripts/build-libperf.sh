@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # build-libperf.sh DIR: builds libperf and libapi from the distribution's kernel source
 # (package linux-source) into DIR/lib and DIR/include, with the kernel's test harness
-# header beside them. Does nothing where that has been done.
+# header beside them. Does nothing where that has been done. CROSS_COMPILE and ARCH (arm64) are
+# as the kernel's build has them.
 set -euo pipefail
 
 dir=${1:?usage: build-libperf.sh DIR}
@@ -34,6 +35,8 @@ tar -C "$work" -xf "$tarball" --wildcards --strip-components=1 \
 mkdir -p "$work/out"
 log=$dir/libperf-build.log
 if ! make -C "$work/tools/lib/perf" O="$work/out/" prefix="$dir" libdir="$dir/lib" \
+	ARCH="${ARCH:-}" CROSS_COMPILE="${CROSS_COMPILE:-}" \
+	EXTRA_CFLAGS="-g -Wall -ffile-prefix-map=$work=linux" \
 	install_lib install_headers >"$log" 2>&1; then
 	echo "build-libperf.sh: libperf did not build; the end of $log:" >&2
 	tail -5 "$log" >&2

@@ -10,6 +10,7 @@
 #   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
 #   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
 #   boot   tests/boot/*.bats        no root: they boot a guest of their own
+#   dist   tests/dist/*.bats        root, and network: `make dist` and the package, elsewhere
 # A program that fails is run once more, with nothing beside it. If it passes then, it is counted as
 # passed and listed as "flaky: NAME" above the last line; more than two of these fail the run.
 # A fuzzer is not run again: an input that it found is an error, however seldom it is met.
@@ -311,7 +312,7 @@ run_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || require=1
 		run_programs bpf $require
 		;;
-	user | cli | guest | boot) run_bats "$1" ;;
+	user | cli | guest | boot | dist) run_bats "$1" ;;
 	fuzz) run_fuzzers ;;
 	vm) run_guests ;;
 	*)

@@ -15,6 +15,16 @@ setup() {
 	[[ "$output" == *"recording does not work here"* ]]
 }
 
+@test "the table tells version, architecture, and whether the program is static" {
+	version=$(denet --version)
+	linked=static
+	! readelf -l "$(realpath "$(command -v denet)")" | grep -q 'program interpreter' ||
+		linked=dynamic
+	denet-check >table || [ $? = 1 ]
+	grep -E "^ +denet +${version#denet } $(uname -m) \($linked" table
+	denet-check --json | grep -F "\"value\": \"${version#denet } $(uname -m) ($linked"
+}
+
 @test "usage errors: words on stderr, or JSON on stdout" {
 	run -2 denet-check x
 	[[ "$output" == *"denet-check --help"* ]]

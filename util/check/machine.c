@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel, and what its administrator has set. */
+/* This program, the kernel, and what its administrator has set. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -14,6 +14,30 @@
 
 /* What descriptors__reserve() asks for at the start of a recording, and a little more. */
 #define DESCRIPTORS_WANTED 128
+
+#if defined(__x86_64__)
+#define BUILT_FOR "x86_64"
+#elif defined(__aarch64__)
+#define BUILT_FOR "aarch64"
+#else
+#define BUILT_FOR "another architecture"
+#endif
+
+#ifdef DENET_STATIC
+#define LINKED "static: users by number or /etc/passwd"
+#else
+#define LINKED "dynamic"
+#endif
+
+/* Which file it is, of those that may lie around on a machine. */
+static void check_program(struct check *check)
+{
+	struct check_row *row = check__add(check, "machine", CHECK_INFO, "denet");
+
+	if (row)
+		snprintf(row->value, sizeof(row->value), "%s %s (%s)", DENET_VERSION, BUILT_FOR,
+			 LINKED);
+}
 
 static void check_kernel(struct check *check)
 {
@@ -60,6 +84,7 @@ static void check_lockdown(struct check *check)
 
 void check__machine(struct check *check)
 {
+	check_program(check);
 	check_kernel(check);
 	check_btf(check);
 	check_lockdown(check);

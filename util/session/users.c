@@ -3,11 +3,38 @@
 
 #include <errno.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/units.h"
+
+#ifdef DENET_STATIC
+#define DATABASE "/etc/passwd, the only user database that this static program reads,"
+
+/* getpwnam(3) would load libraries of the machine's own. */
+static const struct passwd *find_entry(const char *name)
+{
+	struct passwd *entry = NULL;
+	FILE *file = fopen("/etc/passwd", "re");
+
+	if (!file)
+		return NULL;
+	do
+		entry = fgetpwent(file);
+	while (entry && strcmp(entry->pw_name, name));
+	fclose(file);
+	return entry;
+}
+#else
+#define DATABASE "`getent passwd`"
+
+static const struct passwd *find_entry(const char *name)
+{
+	return getpwnam(name);
+}
+#endif
 
 /* A name comes first, as in perf and chown(1): there are users whose name is a number. */
 static int find_user(const char *name, uint64_t *uid)
@@ -18,7 +45,7 @@ static int find_user(const char *name, uint64_t *uid)
 		pr_err("-u: the name of a user is empty");
 		return -EINVAL;
 	}
-	entry = getpwnam(name);
+	entry = find_entry(name);
 	if (entry) {
 		*uid = entry->pw_uid;
 		return 0;
@@ -26,8 +53,7 @@ static int find_user(const char *name, uint64_t *uid)
 	/* The largest number means "no user" to the kernel. */
 	if (!units__parse_number(name, UINT32_MAX - 1, uid))
 		return 0;
-	pr_err("-u %s: there is no such user; give a name that `getent passwd` knows, or a "
-	       "number",
+	pr_err("-u %s: there is no such user; give a name that " DATABASE " knows, or a number",
 	       name);
 	return -ENOENT;
 }
