@@ -40,14 +40,22 @@ struct user_copy {
 	uint32_t nr;	      /* of the bytes */
 };
 
+/* What the time of a sample was spent on, and so whose thread and callchain are in it. */
+enum sample_kind {
+	SAMPLE_OFFCPU, /* by a thread off the CPU: one block, or the sum of several */
+	SAMPLE_WAKEUP, /* by the threads that this one woke, until it did */
+	SAMPLE_KINDS,
+};
+
 /*
- * Off-CPU time of one thread in one callchain: either one block or the sum of several
- * that ended in one window. The only thing that outputs see; what the kernel sent is
- * gone by then. Frames belong to the producer and are valid during the callback.
+ * Time of one thread in one callchain: either one block or the sum of several that ended in
+ * one window. The only thing that outputs see; what the kernel sent is gone by then. Frames
+ * belong to the producer and are valid during the callback.
  */
 struct sample {
+	enum sample_kind kind;
 	uint64_t time;	 /* ns, CLOCK_MONOTONIC: when the (latest) block ended */
-	uint64_t period; /* ns off the CPU for which it stands; wakeup: ns of sleep that it ended */
+	uint64_t period; /* ns for which it stands */
 	uint64_t measured; /* ns of its own blocks: less than period where they were drawn */
 	uint64_t runqueue; /* of period: ns at the end in which it waited for a CPU */
 	uint64_t count;	 /* blocks in it; 1 for a direct sample */
@@ -58,8 +66,7 @@ struct sample {
 	char state;	/* 'R', 'S', 'D', 'T', 't', 'I', 'P' or '?' */
 	bool preempted; /* state 'R' and not a yield */
 	bool kthread;
-	bool still_blocked; /* had not ended when the recording did */
-	bool wakeup;	/* not time of this thread: of those that it woke */
+	bool still_blocked; /* SAMPLE_OFFCPU: had not ended when the recording did */
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;

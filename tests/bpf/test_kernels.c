@@ -56,7 +56,8 @@ static const struct sample *wakeup_of(const struct test_capture *test_capture,
 	for (size_t i = 0; i < test_capture->nr; i++) {
 		const struct sample *sample = &test_capture->samples[i];
 
-		if (sample->wakeup && sample->period == block->period - block->runqueue &&
+		if (sample->kind == SAMPLE_WAKEUP &&
+		    sample->period == block->period - block->runqueue &&
 		    sample->time - sample->period == block->time - block->period)
 			return sample;
 	}
@@ -76,7 +77,7 @@ static uint64_t right_blocks(const FIXTURE_DATA(kernels) * self, const char *hoo
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i], *wakeup;
 
-		if (sample->wakeup || !test_capture__matches(sample, &filter))
+		if (sample->kind == SAMPLE_WAKEUP || !test_capture__matches(sample, &filter))
 			continue;
 		wakeup = wakeup_of(&self->test_capture, sample);
 		if (!wakeup || wakeup->tid != (uint32_t)waker->tid ||

@@ -86,7 +86,7 @@ TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 		for (size_t j = 0; j < self->test_capture.nr; j++) {
 			const struct sample *sample = &self->test_capture.samples[j];
 
-			if (!sample->wakeup ||
+			if (sample->kind != SAMPLE_WAKEUP ||
 			    !frames__call(&sample->user, self->user, truth->function))
 				continue;
 			EXPECT_EQ((uint32_t)truth->pid, sample->pid);
@@ -113,7 +113,7 @@ TEST_F(wakeups, the_leaf_of_a_waker_says_by_what_it_woke)
 		const struct sample *sample = &self->test_capture.samples[i];
 		const char *leaf = frames__leaf(&sample->kernel, self->kernel);
 
-		if (!sample->wakeup)
+		if (sample->kind != SAMPLE_WAKEUP)
 			continue;
 		if (frames__call(&sample->user, self->user, "wake_by_futex")) {
 			EXPECT_STREQ("wake_up_q", leaf);
@@ -132,7 +132,8 @@ static bool by_timer(const struct sample *sample, const struct symbols *kernel)
 
 static bool is_nap(const struct sample *sample, const struct symbols *kernel)
 {
-	return !sample->wakeup && !strcmp(frames__leaf(&sample->kernel, kernel), "do_nanosleep");
+	return sample->kind != SAMPLE_WAKEUP &&
+	       !strcmp(frames__leaf(&sample->kernel, kernel), "do_nanosleep");
 }
 
 /*
@@ -155,7 +156,7 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 			asleep_ns += ns;
 			naps.count += ns > LEAVING_NS ? sample->count : 0;
 			naps.ns += ns > LEAVING_NS ? ns : 0;
-		} else if (sample->wakeup && by_timer(sample, self->kernel)) {
+		} else if (sample->kind == SAMPLE_WAKEUP && by_timer(sample, self->kernel)) {
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->pid);
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->tid);
 			EXPECT_EQ(0, sample->user.nr);
@@ -164,7 +165,7 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 			EXPECT_FALSE(frames__call(&sample->kernel, self->kernel, "do_syscall_64"));
 			timers.count += sample->count;
 			timers.ns += sample->period;
-		} else if (sample->wakeup && sample->user.nr) {
+		} else if (sample->kind == SAMPLE_WAKEUP && sample->user.nr) {
 			EXPECT_NE(CAPTURE_PID_INTERRUPT, sample->pid);
 		}
 	}
@@ -179,7 +180,8 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 
 static bool ends(const struct sample *wakeup, const struct sample *block)
 {
-	return wakeup->wakeup && wakeup->period == block->period - block->runqueue &&
+	return wakeup->kind == SAMPLE_WAKEUP &&
+	       wakeup->period == block->period - block->runqueue &&
 	       wakeup->time - wakeup->period == block->time - block->period;
 }
 
@@ -204,7 +206,8 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 		const struct sample *sample = &self->test_capture.samples[i];
 		size_t nr;
 
-		if (sample->wakeup || sample->state == 'R' || sample->period == sample->runqueue)
+		if (sample->kind == SAMPLE_WAKEUP || sample->state == 'R' ||
+		    sample->period == sample->runqueue)
 			continue;
 		nr = wakeups_of(&self->test_capture, sample);
 		EXPECT_GE(1, nr);
@@ -229,7 +232,7 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 		const struct sample *sample = &self->test_capture.samples[i];
 
 		ASSERT_LE(sample->runqueue, sample->period);
-		if (sample->wakeup) {
+		if (sample->kind == SAMPLE_WAKEUP) {
 			woken += sample->period;
 			continue;
 		}
@@ -257,7 +260,7 @@ TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
-		if (!self->test_capture.samples[i].wakeup)
+		if (self->test_capture.samples[i].kind != SAMPLE_WAKEUP)
 			continue;
 		sum.count += self->test_capture.samples[i].count;
 		sum.ns += self->test_capture.samples[i].period;
@@ -300,7 +303,7 @@ TEST(without_the_options_there_are_no_wakers_and_blocks_are_whole)
 	EXPECT_EQ(0, record(&test_capture, &workload, &options));
 	EXPECT_LT(0, test_capture.nr);
 	for (size_t i = 0; i < test_capture.nr; i++) {
-		EXPECT_FALSE(test_capture.samples[i].wakeup);
+		EXPECT_NE(SAMPLE_WAKEUP, test_capture.samples[i].kind);
 		EXPECT_EQ(0, test_capture.samples[i].runqueue);
 	}
 	EXPECT_EQ(0, test_capture.stats.wakeups.seen.count);

@@ -77,7 +77,8 @@ TEST(flags_of_a_block_become_what_they_mean)
 	size_t size = make_block(&room, 1, 1);
 
 	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
-	EXPECT_FALSE(sample.wakeup || sample.preempted || sample.kthread || sample.still_blocked ||
+	EXPECT_EQ(SAMPLE_OFFCPU, sample.kind);
+	EXPECT_FALSE(sample.preempted || sample.kthread || sample.still_blocked ||
 		     sample.never_ran || sample.kernel.truncated || sample.user.truncated);
 	room.block.flags = WIRE_BLOCK_PREEMPTED | WIRE_BLOCK_TRUNC_USER;
 	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
@@ -252,10 +253,11 @@ TEST(a_sum_becomes_a_sample_without_frames)
 	EXPECT_EQ(5, sample.cpu);
 	EXPECT_EQ('R', sample.state);
 	EXPECT_TRUE(sample.preempted && sample.kernel.truncated);
-	EXPECT_FALSE(sample.user.truncated || sample.kthread || sample.wakeup);
+	EXPECT_EQ(SAMPLE_OFFCPU, sample.kind);
+	EXPECT_FALSE(sample.user.truncated || sample.kthread);
 	key.flags = WIRE_BLOCK_WAKEUP;
 	decode__entry(&key, &entry, &sample);
-	EXPECT_TRUE(sample.wakeup);
+	EXPECT_EQ(SAMPLE_WAKEUP, sample.kind);
 	EXPECT_EQ(0, sample.kernel.nr + sample.user.nr);
 }
 

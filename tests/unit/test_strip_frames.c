@@ -48,7 +48,7 @@ static int left(const struct strip_frames *strip_frames, const uint64_t *in, con
 		frames.nr++;
 	while (want[nr])
 		nr++;
-	strip_frames__cut(strip_frames, &frames);
+	strip_frames__cut(strip_frames, SAMPLE_OFFCPU, &frames);
 	if (frames.nr != nr)
 		return -1;
 	return memcmp(frames.ips, want, nr * sizeof(*want));
@@ -77,15 +77,15 @@ TEST_F(strip_frames, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
 	struct frames frames = { .ips = chain, .nr = 6 };
 
 	/* What is behind it stays, also the scheduler: it may be the one who wakes. */
-	strip_frames__cut_wakeup(self->strip_frames, &frames);
+	strip_frames__cut(self->strip_frames, SAMPLE_WAKEUP, &frames);
 	ASSERT_EQ(3, frames.nr);
 	EXPECT_EQ(0xa010, frames.ips[0]);
 	EXPECT_EQ(0x3040, frames.ips[1]);
 	/* A chain that never comes to it, and a trim that is none. */
 	frames = (struct frames){ .ips = chain + 3, .nr = 3 };
-	strip_frames__cut_wakeup(self->strip_frames, &frames);
+	strip_frames__cut(self->strip_frames, SAMPLE_WAKEUP, &frames);
 	EXPECT_EQ(3, frames.nr);
-	strip_frames__cut_wakeup(NULL, &frames);
+	strip_frames__cut(NULL, SAMPLE_WAKEUP, &frames);
 	EXPECT_EQ(3, frames.nr);
 }
 
@@ -107,7 +107,7 @@ TEST_F(strip_frames, a_chain_without_the_scheduler_is_left_as_it_is)
 
 	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x5050, 0x6060), CHAIN(0x5050, 0x6060)));
 	EXPECT_EQ(0, left(self->strip_frames, deep, deep));
-	strip_frames__cut(self->strip_frames, &none);
+	strip_frames__cut(self->strip_frames, SAMPLE_OFFCPU, &none);
 	EXPECT_EQ(0, none.nr);
 }
 

@@ -28,7 +28,7 @@ static int judge(struct callchain *callchain, const struct sample *sample, size_
 {
 	int ret;
 
-	if (!callchain->choose || !sample->user.nr || sample->wakeup)
+	if (!callchain->choose || !sample->user.nr || sample->kind != SAMPLE_OFFCPU)
 		return 0;
 	ret = fp_quality__add(&callchain->fp_quality, (pid_t)sample->pid, &sample->user, kept,
 			    sample->count);

@@ -38,6 +38,11 @@ uint32_t decode__kind(const void *data, size_t size)
 	return size < sizeof(*head) ? 0 : head->kind;
 }
 
+static enum sample_kind kind_of(uint32_t flags)
+{
+	return flags & WIRE_BLOCK_WAKEUP ? SAMPLE_WAKEUP : SAMPLE_OFFCPU;
+}
+
 /* A part of a block, as large in proportion to what the block stands for. */
 static uint64_t weigh(uint64_t part, const struct wire_block *block)
 {
@@ -57,6 +62,7 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 			(size_t)block->nr_kernel + block->nr_user))
 		return -EINVAL;
 	*sample = (struct sample){
+		.kind = kind_of(block->flags),
 		.time = block->time,
 		.period = block->weight,
 		.measured = block->ns,
@@ -71,7 +77,6 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 		.kthread = block->flags & WIRE_BLOCK_KTHREAD,
 		.still_blocked = block->flags & WIRE_BLOCK_IN_FLIGHT,
 		.never_ran = block->flags & WIRE_BLOCK_NEVER_RAN,
-		.wakeup = block->flags & WIRE_BLOCK_WAKEUP,
 		.kernel = { ips, block->nr_kernel, block->flags & WIRE_BLOCK_TRUNC_KERNEL },
 		.user = { ips + block->nr_kernel, block->nr_user,
 			  block->flags & WIRE_BLOCK_TRUNC_USER },
@@ -144,6 +149,7 @@ void decode__entry(const struct wire_entry_key *key, const struct wire_entry *en
 		   struct sample *sample)
 {
 	*sample = (struct sample){
+		.kind = kind_of(key->flags),
 		.time = entry->time,
 		.period = entry->ns,
 		.measured = entry->ns,
@@ -156,7 +162,6 @@ void decode__entry(const struct wire_entry_key *key, const struct wire_entry *en
 		.state = decode__state(key->state),
 		.preempted = key->flags & WIRE_BLOCK_PREEMPTED,
 		.kthread = key->flags & WIRE_BLOCK_KTHREAD,
-		.wakeup = key->flags & WIRE_BLOCK_WAKEUP,
 		.kernel.truncated = key->flags & WIRE_BLOCK_TRUNC_KERNEL,
 		.user.truncated = key->flags & WIRE_BLOCK_TRUNC_USER,
 	};

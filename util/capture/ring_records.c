@@ -40,16 +40,13 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum captur
 		capture->stats.truncated_kernel += sample->count;
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
-	if (sample->wakeup)
-		strip_frames__cut_wakeup(capture->strip_frames, &sample->kernel);
-	else
-		strip_frames__cut(capture->strip_frames, &sample->kernel);
+	strip_frames__cut(capture->strip_frames, sample->kind, &sample->kernel);
 	if (sample->reason && is_idle(capture, sample)) {
 		capture->idle[came].count += sample->count;
 		capture->idle[came].ns += sample->measured;
 		return 0;
 	}
-	if (sample->period != sample->measured && !sample->wakeup)
+	if (sample->kind == SAMPLE_OFFCPU && sample->period != sample->measured)
 		count_drawn(&capture->stats, sample);
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
 }

@@ -90,14 +90,19 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 	kernel->nr -= i;
 }
 
-void strip_frames__cut(const struct strip_frames *strip_frames, struct frames *kernel)
+void strip_frames__cut(const struct strip_frames *strip_frames, enum sample_kind kind,
+		       struct frames *kernel)
 {
-	if (strip_frames__works(strip_frames))
+	if (!strip_frames)
+		return;
+	switch (kind) {
+	case SAMPLE_OFFCPU:
 		cut(strip_frames->ranges, strip_frames->nr, kernel);
-}
-
-void strip_frames__cut_wakeup(const struct strip_frames *strip_frames, struct frames *kernel)
-{
-	if (strip_frames)
+		break;
+	case SAMPLE_WAKEUP:
 		cut(&strip_frames->waking, 1, kernel);
+		break;
+	case SAMPLE_KINDS:
+		break;
+	}
 }

@@ -22,10 +22,11 @@ void strip_frames__delete(struct strip_frames *strip_frames); /* accepts NULL */
 /* False where the kernel's symbols are not known, so that chains keep their first frames. */
 bool strip_frames__works(const struct strip_frames *strip_frames);
 
-/* Cuts the frames in place (moves their beginning). Accepts a NULL trim: cuts nothing. */
-void strip_frames__cut(const struct strip_frames *strip_frames, struct frames *kernel);
-
-/* The same for a waker's chain: its leaf is what called the kernel's try_to_wake_up(). */
-void strip_frames__cut_wakeup(const struct strip_frames *strip_frames, struct frames *kernel);
+/*
+ * Cuts the frames of a sample in place (moves their beginning). The leaf of a wake-up is the
+ * caller of the kernel's try_to_wake_up(). Accepts NULL: cuts nothing.
+ */
+void strip_frames__cut(const struct strip_frames *strip_frames, enum sample_kind kind,
+		       struct frames *kernel);
 
 #endif /* DENET_CAPTURE_STRIP_FRAMES_H */

@@ -63,9 +63,13 @@ static int write_wakeup(struct sink *sink, const struct sample *sample)
 /* A sample has the frames that it will have. */
 static int write_sample(void *ctx, const struct sample *sample)
 {
-	struct sink *sink = ctx;
+	static int (*const write_kind[SAMPLE_KINDS])(struct sink *sink,
+						     const struct sample *sample) = {
+		[SAMPLE_OFFCPU] = write_block,
+		[SAMPLE_WAKEUP] = write_wakeup,
+	};
 
-	return sample->wakeup ? write_wakeup(sink, sample) : write_block(sink, sample);
+	return write_kind[sample->kind](ctx, sample);
 }
 
 /* For the budget. A sample that was drawn stands for so many blocks of its length. */
