@@ -172,8 +172,6 @@ static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnat
 	copy->head.size = sizeof(*copy) + bytes;
 	copy->incarnation = incarnation;
 	copy->time = time;
-	copy->bytes = bytes;
-	copy->reserved = 0;
 }
 
 /* Sends the copy of a block that is about to be sent itself, of current. */
@@ -230,14 +228,14 @@ static __always_inline struct iter_copy *read_copy(struct task_struct *task)
 	if (!room || copy_registers(task, room->copy.regs) != COPY_TAKEN)
 		return NULL;
 	bytes = copy_stack_of(task, room->stack, room->copy.regs[7]);
-	room->copy.bytes = bytes;
+	room->copy.head.size = sizeof(room->copy) + bytes;
 	return room;
 }
 
 static __always_inline void write_copy(struct seq_file *seq, struct iter_copy *room,
 				       __u64 incarnation, __u64 since)
 {
-	__u32 bytes = COPY_SIZE(room->copy.bytes, ITER_COPY_ROOM);
+	__u32 bytes = COPY_SIZE(room->copy.head.size - sizeof(room->copy), ITER_COPY_ROOM);
 
 	describe_copy(&room->copy, incarnation, since, bytes);
 	bpf_seq_write(seq, room, sizeof(room->copy) + bytes);

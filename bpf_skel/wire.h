@@ -209,8 +209,8 @@ struct wire_user { /* the frames follow */
 #define WIRE_REGS 17 /* DWARF's numbering of x86-64: rax, rdx, rcx, rbx, …; 7 is rsp, 16 rip */
 #define WIRE_PAGE 4096
 /*
- * A sample of perf is at most 65528 bytes long, of which its header takes 8, the size of the
- * raw data 4, and the struct its own.
+ * A sample of perf is at most 65528 bytes long, of which its header and the id of its event take
+ * 8 each, the size of the raw data 4, and the struct its own.
  */
 #define WIRE_MAX_COPY 65344
 /* What a bpf_iter hands over at a time is 32 kB, with the frames of the same task. */
@@ -219,17 +219,15 @@ struct wire_user { /* the frames follow */
 #define WIRE_MAX_COPY_PIDS 4096
 
 /*
- * What it takes to unwind a block's user stack: registers and the stack from sp on, of which
- * bytes follow the struct. In the ring it stands before its block; records of interrupts may
- * come between the two, so they are joined by thread and time. From the sleepable iterator it
+ * What it takes to unwind a block's user stack: registers and the stack from sp on, which follows
+ * the struct up to the record's end. In the ring it stands before its block; records of interrupts
+ * may come between the two, so they are joined by thread and time. From the sleepable iterator it
  * follows the wire_user of the same thread, and time is that one's since.
  */
 struct wire_copy {
 	struct wire_head head;
 	__u64 incarnation;
 	__u64 time; /* wire_block.time, or wire_user.since */
-	__u32 bytes;
-	__u32 reserved;
 	__u64 regs[WIRE_REGS];
 };
 
@@ -361,7 +359,7 @@ WIRE_ASSERT(wire_block, 96);
 WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);
-WIRE_ASSERT(wire_copy, 168);
+WIRE_ASSERT(wire_copy, 160);
 WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);

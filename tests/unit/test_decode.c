@@ -185,7 +185,7 @@ static size_t make_copy(struct wire_copy *wire, uint32_t bytes)
 {
 	*wire = (struct wire_copy){
 		.head = { WIRE_COPY, (uint32_t)sizeof(*wire) + bytes },
-		.incarnation = 6, .time = 8, .bytes = bytes,
+		.incarnation = 6, .time = 8,
 	};
 	for (uint64_t i = 0; i < WIRE_REGS; i++)
 		wire->regs[i] = i + 100;
@@ -212,9 +212,9 @@ TEST(a_copy_comes_out_whole_up_to_the_greatest_and_not_one_byte_more)
 		for (uint64_t r = 0; r < USER_COPY_REGS; r++)
 			EXPECT_EQ(r + 100, copy.copy.regs[r]);
 	}
-	wire->bytes++;
+	wire->head.size++;
 	EXPECT_EQ(-EINVAL, decode__copy(wire, size, &copy));
-	wire->bytes = UINT32_MAX;
+	wire->head.size = UINT32_MAX;
 	EXPECT_EQ(-EINVAL, decode__copy(wire, size, &copy));
 	size = make_copy(wire, 64);
 	for (size_t cut = 0; cut < size; cut++)
@@ -226,8 +226,8 @@ TEST(a_copy_comes_out_whole_up_to_the_greatest_and_not_one_byte_more)
 
 TEST(a_copy_of_the_greatest_size_fits_into_a_record_of_perf)
 {
-	/* header, size of the raw data, and the record is a multiple of 8 */
-	size_t size = 8 + 4 + sizeof(struct wire_copy) + WIRE_MAX_COPY;
+	/* header, id of the event, size of the raw data, and the record is a multiple of 8 */
+	size_t size = 8 + 8 + 4 + sizeof(struct wire_copy) + WIRE_MAX_COPY;
 
 	EXPECT_LE((size + 7) & ~7UL, 65528);
 	EXPECT_LT(65528, ((size + 8 + 7) & ~7UL));

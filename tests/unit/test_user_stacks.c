@@ -15,7 +15,7 @@ static int keep(struct user_stacks *copies, unsigned int cpu, uint64_t incarnati
 		uint64_t stack[2];
 	} wire = {
 		.copy = { .head = { WIRE_COPY, sizeof(wire) }, .incarnation = incarnation,
-			  .time = time, .bytes = sizeof(wire.stack) },
+			  .time = time },
 		.stack = { incarnation, time },
 	};
 	struct buffer record = { 0 };

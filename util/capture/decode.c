@@ -122,13 +122,13 @@ int decode__copy(const void *data, size_t size, struct decoded_copy *copy)
 {
 	const struct wire_copy *wire = data;
 
-	if (!check_head(data, size, WIRE_COPY, sizeof(*wire)) ||
-	    wire->bytes > wire->head.size - sizeof(*wire))
+	if (!check_head(data, size, WIRE_COPY, sizeof(*wire)))
 		return -EINVAL;
 	*copy = (struct decoded_copy){
 		.incarnation = wire->incarnation,
 		.time = wire->time,
-		.copy = { (const uint64_t *)wire->regs, wire + 1, wire->bytes },
+		.copy = { (const uint64_t *)wire->regs, wire + 1,
+			  wire->head.size - (uint32_t)sizeof(*wire) },
 	};
 	return (int)wire->head.size;
 }

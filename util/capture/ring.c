@@ -32,10 +32,10 @@
 struct ring {
 	struct perf_evlist *evlist;
 	struct perf_cpu_map *cpus; /* of that one CPU */
-	struct perf_evsel *sideband;
-	struct perf_evsel *output;
+	struct perf_evsel *events[RING_EVENTS];
+	uint64_t ids[RING_EVENTS];
+	int fds[RING_EVENTS]; /* owned by the events; -1: not open */
 	unsigned int cpu;
-	int fd;	   /* of the event that BPF writes to; owned by its evsel */
 	bool gone; /* its CPU went offline: the kernel has taken the events off it for good */
 	bool read; /* and all that was in it has been read */
 };
@@ -113,13 +113,14 @@ static struct perf_evsel *new_sideband(const struct rings *rings)
 	return perf_evsel__new(&attr);
 }
 
-static struct perf_evsel *new_output(void)
+static struct perf_evsel *new_output(const struct rings *rings)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = PERF_ATTR_SIZE_VER5,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
-		.sample_type = PERF_SAMPLE_RAW,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_RAW,
+		.sample_id_all = 1,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.watermark = 1,
 		.wakeup_watermark = 1U << 30,
@@ -127,8 +128,15 @@ static struct perf_evsel *new_output(void)
 		.clockid = CLOCK_MONOTONIC,
 	};
 
+	(void)rings;
 	return perf_evsel__new(&attr);
 }
+
+/* The first event of a ring is the one whose buffer all of them write to. */
+static struct perf_evsel *(*const new_event[RING_EVENTS])(const struct rings *rings) = {
+	[RING_SIDEBAND] = new_sideband,
+	[RING_BPF_OUTPUT] = new_output,
+};
 
 /*
  * libperf keeps its descriptors to itself, but BPF needs them in a map. A new descriptor
@@ -147,31 +155,33 @@ static int next_fd(void)
 	return fd;
 }
 
+static int open_event(struct ring *ring, enum ring_event event, const struct rings *rings)
+{
+	int fd = next_fd(), err;
+
+	if (fd < 0)
+		return fd;
+	err = perf_evsel__open(ring->events[event], ring->cpus, rings->threads);
+	if (!err && ioctl(fd, PERF_EVENT_IOC_ID, &ring->ids[event]))
+		err = -EBADF;
+	if (!err)
+		ring->fds[event] = fd;
+	return err;
+}
+
 static int open_ring(struct ring *ring, const struct rings *rings)
 {
-	uint64_t id;
-	int err;
+	int err = 0;
 
-	ring->sideband = new_sideband(rings);
-	if (!ring->sideband)
-		return -ENOMEM;
-	perf_evlist__add(ring->evlist, ring->sideband);
-	ring->output = new_output();
-	if (!ring->output)
-		return -ENOMEM;
-	perf_evlist__add(ring->evlist, ring->output);
+	for (int i = 0; i < RING_EVENTS; i++) {
+		ring->events[i] = new_event[i](rings);
+		if (!ring->events[i])
+			return -ENOMEM;
+		perf_evlist__add(ring->evlist, ring->events[i]);
+	}
 	perf_evlist__set_maps(ring->evlist, ring->cpus, rings->threads);
-	err = perf_evsel__open(ring->sideband, ring->cpus, rings->threads);
-	if (err)
-		return err;
-	ring->fd = next_fd();
-	if (ring->fd < 0)
-		return ring->fd;
-	err = perf_evsel__open(ring->output, ring->cpus, rings->threads);
-	if (!err && ioctl(ring->fd, PERF_EVENT_IOC_ID, &id))
-		err = -EBADF;
-	if (err)
-		ring->fd = -1;
+	for (int i = 0; i < RING_EVENTS && !err; i++)
+		err = open_event(ring, i, rings);
 	return err;
 }
 
@@ -238,7 +248,9 @@ static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 		return NULL;
 	rings->ring = ring;
 	ring += rings->nr++;
-	*ring = (struct ring){ .cpu = cpu, .fd = -1 };
+	*ring = (struct ring){ .cpu = cpu };
+	for (int i = 0; i < RING_EVENTS; i++)
+		ring->fds[i] = -1;
 	return ring;
 }
 
@@ -258,7 +270,7 @@ static int open_all(struct rings *rings, bool *mapping)
 	for (int i = 0; !err && i < perf_cpu_map__nr(online); i++) {
 		ring = add_ring(rings, (unsigned int)perf_cpu_map__cpu(online, i).cpu);
 		err = ring ? new_ring(ring, rings) : -ENOMEM;
-		*mapping = ring && ring->fd >= 0;
+		*mapping = ring && ring->fds[RING_EVENTS - 1] >= 0;
 		if (err == -ENODEV) {
 			drop_ring(rings, rings->nr - 1);
 			err = 0;
@@ -347,13 +359,13 @@ unsigned int rings__cpu(const struct rings *rings, size_t index)
 
 int rings__fd(const struct rings *rings, size_t index)
 {
-	return rings->ring[index].fd;
+	return rings->ring[index].fds[RING_BPF_OUTPUT];
 }
 
 int rings__enable(struct rings *rings)
 {
 	for (size_t i = 0; i < rings->nr; i++) {
-		if (perf_evsel__enable(rings->ring[i].sideband))
+		if (perf_evsel__enable(rings->ring[i].events[RING_SIDEBAND]))
 			return -errno;
 	}
 	rings->enabled = true;
@@ -368,10 +380,10 @@ static bool is_alive(const struct ring *ring)
 {
 	struct perf_counts_values first = { 0 }, next = { 0 };
 
-	if (perf_evsel__read(ring->output, 0, 0, &first))
+	if (perf_evsel__read(ring->events[RING_BPF_OUTPUT], 0, 0, &first))
 		return false;
 	for (int i = 0; i < CLOCK_LOOKS; i++) {
-		if (perf_evsel__read(ring->output, 0, 0, &next))
+		if (perf_evsel__read(ring->events[RING_BPF_OUTPUT], 0, 0, &next))
 			return false;
 		if (next.ena != first.ena)
 			return true;
@@ -428,10 +440,10 @@ static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, 
 	struct ring *ring = add_ring(rings, cpu);
 	int err = ring ? new_ring(ring, rings) : -ENOMEM;
 
-	if (!err && rings->enabled && perf_evsel__enable(ring->sideband))
+	if (!err && rings->enabled && perf_evsel__enable(ring->events[RING_SIDEBAND]))
 		err = -errno;
 	if (!err)
-		err = came(ctx, cpu, ring->fd);
+		err = came(ctx, cpu, ring->fds[RING_BPF_OUTPUT]);
 	if (!err) {
 		pr_verbose("CPU %u came online and has a ring", cpu);
 		return 0;
@@ -485,6 +497,52 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 	return err;
 }
 
+int ring_record__event(const void *record, size_t size, const uint64_t ids[RING_EVENTS])
+{
+	const struct perf_event_header *header = record;
+	uint64_t id;
+
+	if (size < sizeof(*header) + sizeof(id))
+		return -EINVAL;
+	/* PERF_SAMPLE_IDENTIFIER: the first field of a sample, the last of any other record. */
+	if (header->type == PERF_RECORD_SAMPLE)
+		memcpy(&id, header + 1, sizeof(id));
+	else
+		memcpy(&id, (const char *)record + size - sizeof(id), sizeof(id));
+	for (int i = 0; i < RING_EVENTS; i++) {
+		if (id == ids[i])
+			return i;
+	}
+	return RING_EVENTS;
+}
+
+const void *ring_record__raw(const struct ring_record *record, size_t *size)
+{
+	static const size_t before = sizeof(struct perf_event_header) + sizeof(uint64_t);
+	const char *at = (const char *)record->header + before;
+	uint32_t raw_size;
+
+	if (record->header->type != PERF_RECORD_SAMPLE || record->size < before + sizeof(raw_size))
+		return NULL;
+	memcpy(&raw_size, at, sizeof(raw_size));
+	if (raw_size > record->size - before - sizeof(raw_size))
+		return NULL;
+	*size = raw_size;
+	return at + sizeof(raw_size);
+}
+
+/* Hands a record over as one of its event. */
+static int pass_record(const struct ring *ring, const struct perf_event_header *header, rings_fn fn,
+		       void *ctx)
+{
+	int event = ring_record__event(header, header->size, ring->ids);
+	const struct ring_record record = { header, header->size, event, ring->cpu };
+
+	if (event < 0)
+		return event;
+	return event < RING_EVENTS ? fn(ctx, &record) : 0;
+}
+
 static int read_ring(struct ring *ring, rings_fn fn, void *ctx)
 {
 	struct perf_mmap *map = perf_evlist__next_mmap(ring->evlist, NULL, false);
@@ -495,7 +553,7 @@ static int read_ring(struct ring *ring, rings_fn fn, void *ctx)
 	if (!map || perf_mmap__read_init(map) < 0)
 		return 0;
 	while (!err && (event = perf_mmap__read_event(map)) != NULL) {
-		err = fn(ctx, event, event->header.size, ring->cpu);
+		err = pass_record(ring, &event->header, fn, ctx);
 		perf_mmap__consume(map);
 		nr++;
 	}
@@ -525,8 +583,10 @@ int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 	size_t nr = rings->nr;
 
 	for (size_t i = 0; i < nr; i++)
-		polls[i] = (struct pollfd){ .fd = rings->ring[i].gone ? -1 : rings->ring[i].fd,
-					    .events = POLLIN };
+		polls[i] = (struct pollfd){
+			.fd = rings->ring[i].gone ? -1 : rings->ring[i].fds[RING_BPF_OUTPUT],
+			.events = POLLIN,
+		};
 	polls[nr] = (struct pollfd){ .fd = extra_fd, .events = POLLIN };
 	polls[nr + 1] = (struct pollfd){ .fd = rings->watch_fd, .events = POLLIN };
 	polls[nr + 2] = (struct pollfd){ .fd = rings->bell_fd, .events = POLLIN };

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct perf_event_header;
+
 /*
  * The perf rings, one for each online CPU, mapped and read with libperf. Each carries
  * what the BPF programs send and the kernel's side band (MMAP2, COMM, FORK, EXIT), in the
@@ -13,8 +15,32 @@
  */
 struct rings;
 
-/* Receives each record; it is valid during the call. 0 or a negative errno. */
-typedef int (*rings_fn)(void *ctx, const void *event, size_t size, unsigned int cpu);
+/* The perf events of each ring. The id of its event is in each record, and tells them apart. */
+enum ring_event {
+	RING_SIDEBAND,	 /* MMAP, MMAP2, COMM, FORK, EXIT */
+	RING_BPF_OUTPUT, /* SAMPLE: what a BPF program sent, as raw data */
+	RING_EVENTS,
+};
+
+/* A record, valid while it is handed over. */
+struct ring_record {
+	const struct perf_event_header *header;
+	size_t size; /* of the record, header included */
+	enum ring_event event;
+	unsigned int cpu;
+};
+
+/* Receives each record. 0 or a negative errno. */
+typedef int (*rings_fn)(void *ctx, const struct ring_record *record);
+
+/*
+ * Which of the events with these ids a record is of; RING_EVENTS: of none of them. -EINVAL if
+ * it is too short to tell.
+ */
+int ring_record__event(const void *record, size_t size, const uint64_t ids[RING_EVENTS]);
+
+/* The raw data of a record of RING_BPF_OUTPUT. NULL if it has none, or is cut. */
+const void *ring_record__raw(const struct ring_record *record, size_t *size);
 
 /*
  * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is

@@ -114,17 +114,12 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 	}
 }
 
-static int read_sample(struct capture *capture, const struct perf_event_header *header, size_t size,
-		       unsigned int cpu)
+static int read_output(struct capture *capture, const struct ring_record *record)
 {
-	uint32_t raw_size;
+	size_t size;
+	const char *raw = ring_record__raw(record, &size);
 
-	if (size < sizeof(*header) + sizeof(raw_size))
-		return -EINVAL;
-	memcpy(&raw_size, header + 1, sizeof(raw_size));
-	if (raw_size > size - sizeof(*header) - sizeof(raw_size))
-		return -EINVAL;
-	return read_wire(capture, (const char *)(header + 1) + sizeof(raw_size), raw_size, cpu);
+	return raw ? read_wire(capture, raw, size, record->cpu) : -EINVAL;
 }
 
 /* Copies of stacks, the only records whose CPU matters, don't come this way. */
@@ -133,7 +128,7 @@ static int read_overflow_ring(void *ctx, const void *data, size_t size)
 	return read_wire(ctx, data, size, 0);
 }
 
-static int read_lost(struct capture *capture, const void *event, size_t size, unsigned int cpu)
+static int read_lost(struct capture *capture, const struct ring_record *record)
 {
 	struct {
 		struct perf_event_header header;
@@ -141,11 +136,13 @@ static int read_lost(struct capture *capture, const void *event, size_t size, un
 		uint64_t lost;
 	} lost;
 
-	if (size < sizeof(lost))
+	if (record->size < sizeof(lost))
 		return -EINVAL;
-	memcpy(&lost, event, sizeof(lost));
+	memcpy(&lost, record->header, sizeof(lost));
 	capture->stats.lost_records += lost.lost;
-	return capture->sink.lost ? capture->sink.lost(capture->sink.ctx, lost.lost, cpu) : 0;
+	if (!capture->sink.lost)
+		return 0;
+	return capture->sink.lost(capture->sink.ctx, lost.lost, record->cpu);
 }
 
 /* A record of the side band, in its turn. */
@@ -161,9 +158,10 @@ static int pass_sideband(void *ctx, const void *event, size_t size)
 }
 
 /* Not passed on at once: what another CPU has to say of the same process may be older. */
-static int read_sideband(struct capture *capture, const void *event, size_t size)
+static int queue_task_record(struct capture *capture, const struct perf_event_header *header,
+			     size_t size)
 {
-	const struct perf_event_header *header = event;
+	const void *event = header;
 	uint64_t time;
 
 	if (sideband_filter__time(event, size, &time))
@@ -178,25 +176,33 @@ static int read_sideband(struct capture *capture, const void *event, size_t size
 	return ordered_events__add(&capture->ordered_events, event, size, time);
 }
 
-static int read_record(void *ctx, const void *event, size_t size, unsigned int cpu)
+static int read_sideband(struct capture *capture, const struct ring_record *record)
 {
-	const struct perf_event_header *header = event;
-	struct capture *capture = ctx;
-
-	switch (header->type) {
-	case PERF_RECORD_SAMPLE:
-		return read_sample(capture, header, size, cpu);
-	case PERF_RECORD_LOST:
-		return read_lost(capture, event, size, cpu);
+	switch (record->header->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return read_sideband(capture, event, size);
+		return queue_task_record(capture, record->header, record->size);
 	default:
 		return 0; /* THROTTLE and the like say nothing that we want */
 	}
+}
+
+/* Each event of a ring has its reader. Losses are the ring's, whichever event tells of them. */
+static int read_record(void *ctx, const struct ring_record *record)
+{
+	static int (*const read_event[RING_EVENTS])(struct capture *capture,
+						    const struct ring_record *record) = {
+		[RING_SIDEBAND] = read_sideband,
+		[RING_BPF_OUTPUT] = read_output,
+	};
+	struct capture *capture = ctx;
+
+	if (record->header->type == PERF_RECORD_LOST)
+		return read_lost(capture, record);
+	return read_event[record->event](capture, record);
 }
 
 int capture__give_sideband(struct capture *capture, uint64_t until)
