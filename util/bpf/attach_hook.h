@@ -2,17 +2,28 @@
 #ifndef DENET_BPF_ATTACH_HOOK_H
 #define DENET_BPF_ATTACH_HOOK_H
 
-#include "capture/capture.h"
-
 struct kernel_features;
 
-/* Tries one way. 0 or a negative errno, with nothing left behind. */
+/* The hook at which the programs see a thread come back to a CPU, and walk its stacks. */
+enum attach_hook {
+	ATTACH_HOOK_AUTO = 0,   /* to ask for: the first that loads */
+	ATTACH_HOOK_EXIT_TP,    /* walk at switch-in, tp_btf/sched_exit_tp */
+	ATTACH_HOOK_FENTRY,     /* walk at switch-in, fentry/__perf_event_task_sched_in */
+	ATTACH_HOOK_SWITCH_OUT, /* walk at switch-out, tp_btf/sched_switch */
+	ATTACH_HOOK_MAX,
+	ATTACH_HOOK_SWITCH_IN = ATTACH_HOOK_MAX, /* to ask for: whichever at switch-in loads */
+};
+
+/* Its name, such as "switch-in (sched_exit_tp)". AUTO has one, too. */
+const char *attach_hook__name(enum attach_hook hook);
+
+/* Tries one hook. 0 or a negative errno, with nothing left behind. */
 typedef int (*attach_hook_try_fn)(void *ctx, enum attach_hook hook);
 
 /*
- * Tries the ways that are asked for and that the kernel has, the best first, until one works;
- * each is told with -v. 0, or the negative errno that tells most: -EOPNOTSUPP if the kernel has
- * none of them.
+ * Tries the hooks that are asked for and that the kernel has, the best first, until one works;
+ * each is logged with -v. 0, or the negative errno that tells most: -EOPNOTSUPP if the kernel
+ * has none of them.
  */
 int attach_hook__take(enum attach_hook want, const struct kernel_features *kernel_features,
 		      attach_hook_try_fn fn, void *ctx);

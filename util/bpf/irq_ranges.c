@@ -2,11 +2,6 @@
 #include "bpf/irq_ranges.h"
 
 #include "base/log.h"
-#include "capture/capture.h"
-
-_Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
-		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
-	       "two pids with two names each");
 
 /* Where a function begins; 0: there is none. */
 static uint64_t start_of(const struct kallsyms *kallsyms, const char *name)

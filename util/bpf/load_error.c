@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bpf/load_error.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/log.h"
+#include "bpf/kernel_features.h"
 
 void load_error_facts__read(struct load_error_facts *facts)
 {
@@ -114,4 +119,38 @@ char *load_error__explain(const struct load_error_facts *facts, char *buf, size_
 	else
 		snprintf(buf, size, "%s; %s", words[load_error].cause, words[load_error].remedy);
 	return buf;
+}
+
+void load_error__log(int err, const struct kernel_features *features)
+{
+	struct load_error_facts facts = {
+		.err = err,
+		.has_btf = features->has_btf,
+		.has_scheduler = features->has_scheduler,
+		.has_task_storage = features->has_task_storage,
+		.has_hook = features->has_btf && err != -EOPNOTSUPP,
+	};
+	char text[512];
+
+	load_error_facts__read(&facts);
+	pr_err("%s", load_error__explain(&facts, text, sizeof(text)));
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char *text, *line, *rest;
+
+	(void)level;
+	/* What a user can act on is said by us; libbpf's and the verifier's words are for -vv. */
+	if (log__level() < LOG_DEBUG || vasprintf(&text, format, args) < 0)
+		return 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		pr_debug("%s", line);
+	free(text);
+	return 0;
+}
+
+void load_error__log_details(void)
+{
+	libbpf_set_print(print_libbpf);
 }

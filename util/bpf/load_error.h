@@ -8,6 +8,8 @@
 #include "host/capabilities.h"
 #include "host/sysctl.h"
 
+struct kernel_features;
+
 /*
  * Why the kernel did not take our programs, and what helps. The judgement is a pure
  * function over facts, so that it can be tried for kernels and machines that are not here.
@@ -46,5 +48,11 @@ enum load_error load_error__judge(const struct load_error_facts *facts);
 
 /* One line, the cause and the remedy with a semicolon between them. Returns buf. */
 char *load_error__explain(const struct load_error_facts *facts, char *buf, size_t size);
+
+/* Logs why err came of loading or attaching programs on a kernel of these features. */
+void load_error__log(int err, const struct kernel_features *features);
+
+/* From now on messages of libbpf and of the verifier are logged with -vv. */
+void load_error__log_details(void);
 
 #endif /* DENET_BPF_LOAD_ERROR_H */

@@ -3,10 +3,9 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "bpf/load_error.h"
 #include "probe.skel.h"
 
 static const struct {
@@ -41,13 +40,6 @@ static const struct {
 };
 
 #define NR_PROBES (sizeof(table) / sizeof(table[0]))
-
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	log__vprint(LOG_DEBUG, format, args);
-	return 0;
-}
 
 static int attach(struct bpf_program *program)
 {
@@ -87,7 +79,7 @@ int probe__run(probe_fn fn, void *ctx)
 {
 	struct probe_bpf *skel;
 
-	libbpf_set_print(print_libbpf);
+	load_error__log_details();
 	skel = probe_bpf__open();
 	if (!skel)
 		return errno ? -errno : -ENOMEM;

@@ -104,7 +104,7 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 /* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
-	struct blocked_iter *blocked_iter = programs__blocked_iter(capture->programs);
+	struct blocked_iter *blocked_iter = offcpu__blocked_iter(capture->offcpu);
 	int fd = blocked_iter__open_user_frames(blocked_iter), err;
 	struct child *child;
 	struct child_message message;
@@ -266,8 +266,7 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	int err;
 
 	read_user_frames(capture, &user, deadline_ms);
-	err = blocked_iter__report(programs__blocked_iter(capture->programs), report_records,
-				   &report);
+	err = blocked_iter__report(offcpu__blocked_iter(capture->offcpu), report_records, &report);
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
 	idmap__free(&user.offsets);

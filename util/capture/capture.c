@@ -8,9 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "capture/decode.h"
-#include "bpf/irq_ranges.h"
-#include "bpf/target_filter.h"
+#include "capture/settings.h"
 #include "host/sysctl.h"
 
 /* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
@@ -26,74 +24,20 @@
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
 #define DESCRIPTORS 64
 
-_Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
-_Static_assert(CAPTURE_MAX_COPY == WIRE_MAX_COPY, "one limit with two names");
-
-uint32_t capture__state_bit(char letter)
-{
-	for (uint32_t state = 0; state < WIRE_STATE_X; state++) {
-		if (decode__state(state) == letter)
-			return 1U << state;
-	}
-	return 0;
-}
-
-uint32_t capture__all_states(void)
-{
-	return ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
-}
-
-void capture_options__init(struct capture_options *options)
-{
-	*options = (struct capture_options){
-		.threshold_ns = 500 * NSEC_PER_MSEC,
-		.max_ns = UINT64_MAX,
-		.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,
-		.max_frames = WIRE_MAX_FRAMES,
-		.kernel_stacks = true,
-		.user_stacks = true,
-	};
-}
-
-bool capture__reasons(const struct capture_options *options)
-{
-	return options->reasons || options->idle;
-}
-
-static struct wire_settings make_settings(const struct capture_options *options)
-{
-	return (struct wire_settings){
-		.min_ns = options->min_ns,
-		.max_ns = options->max_ns,
-		.states = options->states,
-		.own_pid = (uint32_t)getpid(),
-		.seed = options->seed,
-		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
-								    : WIRE_MAX_FRAMES,
-		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
-		.copy_chosen = options->copy_chosen,
-		.all = options->all,
-		.kernel_threads = options->kernel_threads,
-		.no_inherit = options->no_inherit,
-		.kernel_stacks = options->kernel_stacks,
-		.user_stacks = options->user_stacks,
-		.split_runqueue = options->split_runqueue,
-		.wakers = options->wakers,
-		.reasons = capture__reasons(options),
-		.histogram = options->histogram,
-	};
-}
+_Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
+		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
+	       "two pids with two names each");
 
 static int connect_rings(struct capture *capture)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
-		err = programs__set_ring(capture->programs, rings__cpu(capture->rings, i),
-					 rings__fd(capture->rings, i));
+		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
+				       rings__fd(capture->rings, i));
 	if (!capture->options.all)
 		rings__set_bell(capture->rings,
-				target_maps__bell(programs__target_maps(capture->programs)));
+				target_maps__bell(offcpu__target_maps(capture->offcpu)));
 	return err;
 }
 
@@ -101,7 +45,7 @@ static int set_late_ring(void *ctx, unsigned int cpu, int fd)
 {
 	const struct capture *capture = ctx;
 
-	return programs__set_ring(capture->programs, cpu, fd);
+	return offcpu__set_ring(capture->offcpu, cpu, fd);
 }
 
 int capture__update_rings(struct capture *capture)
@@ -113,7 +57,7 @@ int capture__update_rings(struct capture *capture)
 static int add_targets(struct capture *capture)
 {
 	struct capture_options *options = &capture->options;
-	int err = target_filter__add(options, programs__target_maps(capture->programs));
+	int err = settings__add_targets(options, offcpu__target_maps(capture->offcpu));
 
 	options->pids = options->tids = NULL;
 	options->uids = NULL;
@@ -146,7 +90,7 @@ static void make_strip_frames(struct capture *capture)
 static void read_symbols(struct capture *capture)
 {
 	make_strip_frames(capture);
-	if (capture__reasons(&capture->options))
+	if (settings__want_reasons(&capture->options))
 		reason_symbols__init(&capture->symbols, ksyms_cache__symbols(&capture->kernel));
 	else
 		ksyms_cache__drop(&capture->kernel);
@@ -191,7 +135,7 @@ static uint32_t ring_pages(const struct capture_options *options)
 /* Frame pointers are what is left then. */
 static void explain_copies(const struct capture *capture)
 {
-	if (programs__attach_hook(capture->programs) == ATTACH_HOOK_SWITCH_OUT)
+	if (offcpu__attach_hook(capture->offcpu) == ATTACH_HOOK_SWITCH_OUT)
 		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
 			"cannot be copied (-v tells why); frame pointers are followed instead");
 	else
@@ -201,28 +145,24 @@ static void explain_copies(const struct capture *capture)
 
 static int build(struct capture *capture)
 {
-	struct wire_settings settings = make_settings(&capture->options);
+	struct offcpu_config config;
 	int err = reserve_descriptors();
 
 	if (!err)
-		err = target_filter__settle(&settings, &capture->options);
+		err = settings__make(&config, &capture->options, &capture->kernel);
 	if (err)
 		return err;
-	if (capture->options.wakers)
-		irq_ranges__read(&settings.waker, ksyms_cache__symbols(&capture->kernel));
-	capture->programs = programs__new(&settings, capture->options.hook,
-					  target_filter__targets(&capture->options), &err);
-	if (!capture->programs)
+	capture->offcpu = offcpu__new(&config, &err);
+	if (!capture->offcpu)
 		return err;
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
-	if (settings.copy_bytes && !programs__copies(capture->programs))
+	if (config.settings.copy_bytes && !offcpu__copies(capture->offcpu))
 		explain_copies(capture);
 	capture->rings = rings__new(ring_pages(&capture->options), capture->options.wake_bytes,
 				    capture->options.data_maps, &err);
 	if (!capture->rings)
 		return err;
-	capture->overflow_ring =
-		overflow_ring__new(programs__overflow_ring(capture->programs), &err);
+	capture->overflow_ring = overflow_ring__new(offcpu__overflow_ring(capture->offcpu), &err);
 	if (!capture->overflow_ring) {
 		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
 		return err;
@@ -265,7 +205,7 @@ void capture__delete(struct capture *capture)
 	if (!capture)
 		return;
 	cost__free(&capture->cost);
-	programs__delete(capture->programs);
+	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	overflow_ring__delete(capture->overflow_ring);
 	sideband_filter__delete(capture->sideband);
@@ -325,10 +265,10 @@ int capture__start(struct capture *capture)
 		pr_err("cannot switch the side band on: %s", strerror(-err));
 		return err;
 	}
-	err = programs__attach(capture->programs);
+	err = offcpu__attach(capture->offcpu);
 	if (err)
 		return err;
-	err = programs__enlist(capture->programs, keep_tasks, capture);
+	err = offcpu__enlist(capture->offcpu, keep_tasks, capture);
 	if (err) {
 		pr_err("cannot go over the tasks that live: %s", strerror(-err));
 		return err;
@@ -343,7 +283,7 @@ int capture__start(struct capture *capture)
 
 int capture__begin(struct capture *capture)
 {
-	int err = programs__begin(capture->programs, &capture->stats.start_ns);
+	int err = offcpu__begin(capture->offcpu, &capture->stats.start_ns);
 
 	if (err)
 		pr_err("cannot stamp the tasks that sleep: %s", strerror(-err));
@@ -353,7 +293,7 @@ int capture__begin(struct capture *capture)
 
 void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t threshold_ns)
 {
-	programs__set_sampling(capture->programs, period_ns, threshold_ns);
+	offcpu__set_sampling(capture->offcpu, period_ns, threshold_ns);
 }
 
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr)
@@ -372,7 +312,7 @@ static int report_last_losses(struct capture *capture)
 	uint64_t lost;
 	int err;
 
-	err = programs__accounts(capture->programs, &sum, &wakeups);
+	err = offcpu__accounts(capture->offcpu, &sum, &wakeups);
 	if (err)
 		return err;
 	lost = sum.outcome[WIRE_OUTCOME_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
@@ -390,9 +330,9 @@ static int close_up(struct capture *capture, int deadline_ms)
 {
 	int results[6], i = 0;
 
-	results[i++] = programs__close(capture->programs, capture->stats.end_ns);
+	results[i++] = offcpu__close(capture->offcpu, capture->stats.end_ns);
 	results[i++] = capture__report_blocked(capture, deadline_ms);
-	results[i++] = programs__end(capture->programs);
+	results[i++] = offcpu__end(capture->offcpu);
 	/* Both generations may hold sums: the swap of the second drain takes the other. */
 	results[i++] = capture__drain(capture);
 	results[i++] = capture__drain(capture);
@@ -424,15 +364,15 @@ int capture__stop(struct capture *capture, int deadline_ms)
 
 bool capture__copies(const struct capture *capture)
 {
-	return programs__copies(capture->programs);
+	return offcpu__copies(capture->offcpu);
 }
 
 int capture__choose(struct capture *capture, pid_t pid, bool chosen)
 {
-	return programs__choose(capture->programs, pid, chosen);
+	return offcpu__choose(capture->offcpu, pid, chosen);
 }
 
 enum attach_hook capture__attach_hook(const struct capture *capture)
 {
-	return programs__attach_hook(capture->programs);
+	return offcpu__attach_hook(capture->offcpu);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the programs cost the machine, from one look to the next. */
-#include "capture/cost.h"
+#include "capture/internal.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "capture/internal.h"
 
 void cost__init(struct cost *cost)
 {
@@ -61,9 +59,9 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 		return err;
 	now = cost->seen + cost->nr_cpus;
 	memset(now, 0, cost->nr_cpus * sizeof(*now));
-	err = programs__seen(capture->programs, now, cost->nr_cpus, &kept);
+	err = offcpu__seen(capture->offcpu, now, cost->nr_cpus, &kept);
 	if (!err)
-		err = programs__run_ns(capture->programs, &run_ns);
+		err = offcpu__run_ns(capture->offcpu, &run_ns);
 	if (err)
 		return err;
 	for (size_t i = 0; i < cost->nr_cpus && cost->known; i++) {

@@ -5,9 +5,8 @@
 #include "base/buffer.h"
 #include "capture/capture.h"
 #include "capture/user_stacks.h"
-#include "capture/cost.h"
 #include "capture/ksyms_cache.h"
-#include "bpf/programs.h"
+#include "bpf/offcpu.h"
 #include "capture/ordered_events.h"
 #include "capture/reason.h"
 #include "capture/ring.h"
@@ -32,11 +31,21 @@ struct alive {
 	bool ended; /* none is left, whatever the count */
 };
 
+/* What capture__cost() compares with. */
+struct cost {
+	int stats_fd; /* keeps the kernel's statistics on; -1: off */
+	bool known;   /* the rest was filled in */
+	uint64_t run_ns;
+	uint64_t kept;
+	uint64_t *seen; /* for each possible CPU, then as many for the next reading */
+	size_t nr_cpus;
+};
+
 /* What the files of this room share; nobody else includes it. */
 struct capture {
 	struct capture_options options;
 	struct capture_sink sink;
-	struct programs *programs;
+	struct offcpu *offcpu;
 	struct rings *rings;
 	struct overflow_ring *overflow_ring;	       /* of the CPUs that have no ring yet */
 	struct sideband_filter *sideband;
@@ -61,11 +70,11 @@ struct capture {
 	bool stopped;
 };
 
+void cost__init(struct cost *cost);
+void cost__free(struct cost *cost);
+
 /* Hands a sample to the sink, its kernel chain cut, unless it is idle. */
 int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came);
-
-/* Whether the programs tell reasons. */
-bool capture__reasons(const struct capture_options *options);
 
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);

@@ -76,7 +76,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	int err;
 
 	*stats = *own;
-	err = programs__accounts(capture->programs, &sum, &wakeups);
+	err = offcpu__accounts(capture->offcpu, &sum, &wakeups);
 	if (err)
 		return err;
 	/* In flight is the user side's alone: the programs never saw those blocks end. */
@@ -112,7 +112,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
-	err = programs__bpf_stats(capture->programs, &bpf_stats);
+	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 	if (err)
 		return err;
 	stats->unseen_switches += bpf_stats.recursion_misses;
@@ -122,7 +122,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->bpf_run_ns = bpf_stats.run_ns;
 	stats->bpf_run_count = bpf_stats.run_count;
 	stats->bpf_map_bytes = bpf_stats.map_bytes;
-	alive = target_maps__alive(programs__target_maps(capture->programs));
+	alive = target_maps__alive(offcpu__target_maps(capture->offcpu));
 	if (alive > 0)
 		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "capture/capture.h"
+#include "capture/options.h"
 
 /* The texts of options, made into values. Nothing here prints: the caller knows the
  * option's name. */

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/offcpu.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "bpf/accounts.h"
+#include "bpf/kernel_features.h"
+#include "bpf/load_error.h"
+#include "offcpu.skel.h"
+
+struct offcpu {
+	struct offcpu_bpf *skel;
+	struct target_maps target_maps;
+	struct window_maps window_maps;
+	struct blocked_iter blocked_iter;
+	enum attach_hook hook;
+	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
+};
+
+/* Chooses among the programs by what the kernel has. */
+static void choose_programs(struct offcpu_bpf *skel, const struct kernel_features *kernel_features,
+			    enum attach_hook hook)
+{
+	const volatile struct wire_settings *settings = (void *)&skel->rodata->settings;
+	bool has_state = kernel_features->has_state;
+	bool at_out = hook == ATTACH_HOOK_SWITCH_OUT;
+
+	bpf_program__set_autoload(skel->progs.switch_out, has_state && !at_out);
+	bpf_program__set_autoload(skel->progs.switch_out_no_state, !has_state && !at_out);
+	bpf_program__set_autoload(skel->progs.switch_park, has_state && at_out);
+	bpf_program__set_autoload(skel->progs.switch_park_no_state, !has_state && at_out);
+	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, hook == ATTACH_HOOK_EXIT_TP);
+	bpf_program__set_autoload(skel->progs.switch_in_fentry, hook == ATTACH_HOOK_FENTRY);
+	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
+	bpf_program__set_autoload(skel->progs.read_user, kernel_features->has_user_memory);
+	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
+}
+
+/* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
+static int open_dummy(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Attaches the switch-in hook, which some kernels take only to refuse it here. */
+static int attach_switch_in(struct offcpu *offcpu)
+{
+	struct offcpu_bpf *skel = offcpu->skel;
+
+	if (offcpu->hook == ATTACH_HOOK_SWITCH_OUT)
+		return 0; /* the hook at switch-out sees who comes back as well */
+	if (offcpu->hook == ATTACH_HOOK_EXIT_TP) {
+		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
+		return skel->links.switch_in_exit_tp ? 0 : -errno;
+	}
+	offcpu->dummy_fd = open_dummy();
+	if (offcpu->dummy_fd < 0)
+		return offcpu->dummy_fd;
+	skel->links.switch_in_fentry = bpf_program__attach(skel->progs.switch_in_fentry);
+	return skel->links.switch_in_fentry ? 0 : -errno;
+}
+
+static void drop(struct offcpu *offcpu)
+{
+	offcpu_bpf__destroy(offcpu->skel);
+	offcpu->skel = NULL;
+	if (offcpu->dummy_fd >= 0)
+		close(offcpu->dummy_fd);
+	offcpu->dummy_fd = -1;
+}
+
+/* What reasons need of memory and tables, where they are asked for. */
+static int settle_reasons(struct offcpu_bpf *skel, const struct offcpu_config *config)
+{
+	int err;
+
+	if (config->settings.reasons) {
+		memcpy((void *)skel->rodata->calls, config->calls, sizeof(config->calls));
+		return 0;
+	}
+	err = bpf_map__set_max_entries(skel->maps.reasons0, 1);
+	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
+}
+
+/*
+ * A histogram has neither sums nor stacks, and without one its rows are not needed: no memory
+ * for what is not.
+ */
+static int settle_histogram(struct offcpu_bpf *skel, const struct offcpu_config *config)
+{
+	struct bpf_map *const unused[] = { skel->maps.entries0, skel->maps.entries1,
+					   skel->maps.stacks0, skel->maps.stacks1 };
+	int err = 0;
+
+	if (!config->settings.histogram)
+		return bpf_map__set_max_entries(skel->maps.hist, 1);
+	memcpy((void *)skel->rodata->hist_bounds, config->hist_bounds, sizeof(config->hist_bounds));
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]) && !err; i++)
+		err = bpf_map__set_max_entries(unused[i], 1);
+	return err;
+}
+
+/* Room for copies of stacks, for each CPU, where copies are asked for and can be had. */
+static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *kernel_features,
+			 enum attach_hook hook)
+{
+	struct wire_settings *settings = (void *)&skel->rodata->settings;
+	int cpus = libbpf_num_possible_cpus();
+
+	/* A thread's stack is copied in its own context. */
+	if (!kernel_features->has_registers || hook == ATTACH_HOOK_SWITCH_OUT)
+		settings->copy_bytes = 0;
+	if (!settings->copy_bytes)
+		return 0;
+	if (cpus < 0)
+		return cpus;
+	if (settings->copy_chosen &&
+	    bpf_map__set_max_entries(skel->maps.copy_pids, WIRE_MAX_COPY_PIDS))
+		return -errno;
+	return bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
+}
+
+/* What is loaded, whichever the hook. */
+struct load {
+	struct offcpu *offcpu;
+	const struct offcpu_config *config;
+	const struct kernel_features *features;
+};
+
+/* Opens, loads and proves one hook; an attach_hook_try_fn. */
+static int load_hook(void *ctx, enum attach_hook hook)
+{
+	const struct load *load = ctx;
+	const struct offcpu_config *config = load->config;
+	struct offcpu *offcpu = load->offcpu;
+	struct wire_settings *set;
+	int err;
+
+	offcpu->hook = hook;
+	offcpu->skel = offcpu_bpf__open();
+	if (!offcpu->skel)
+		return -errno;
+	set = (struct wire_settings *)(void *)&offcpu->skel->rodata->settings;
+	*set = config->settings;
+	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !set->histogram;
+	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
+	choose_programs(offcpu->skel, load->features, hook);
+	err = settle_reasons(offcpu->skel, config);
+	if (!err)
+		err = settle_histogram(offcpu->skel, config);
+	if (!err)
+		err = settle_copies(offcpu->skel, load->features, hook);
+	if (!err)
+		err = bpf_map__set_max_entries(offcpu->skel->maps.targets,
+					       config->nr_targets ? (__u32)config->nr_targets : 1);
+	if (!err)
+		err = bpf_map__set_max_entries(offcpu->skel->maps.bell,
+					       (__u32)sysconf(_SC_PAGESIZE));
+	/* The other hooks park nothing: no memory for it. */
+	if (!err && !set->walk_at_out)
+		err = bpf_map__set_max_entries(offcpu->skel->maps.parked, 1);
+	if (!err)
+		err = offcpu_bpf__load(offcpu->skel);
+	if (!err)
+		err = attach_switch_in(offcpu);
+	if (err)
+		drop(offcpu);
+	return err;
+}
+
+static void find_target_maps(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->target_maps = (struct target_maps){
+		.targets = skel->maps.targets,
+		.cgroups = skel->maps.cgroups,
+		.bell = skel->maps.bell,
+		.count = skel->progs.count_targets,
+		.found = &skel->bss->targets_found,
+		.alive = &skel->bss->targets_alive,
+		.births = &skel->bss->last_incarnation,
+	};
+}
+
+static void find_blocked_iter(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->blocked_iter = (struct blocked_iter){
+		.report = skel->progs.report_blocked,
+		.read_user = skel->progs.read_user,
+		.skip_pids = skel->maps.skip_pids,
+		.walking_pid = &skel->bss->walking_pid,
+	};
+}
+
+static void find_window_maps(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->window_maps = (struct window_maps){
+		.current = &skel->bss->generation,
+		.barrier = skel->maps.barrier,
+		.barrier_inner = skel->maps.barrier_inner,
+		.rooms = {
+			[WINDOW_SUMS] = { { skel->maps.entries0, skel->maps.entries1 },
+					       skel->bss->nr_sums },
+			[WINDOW_STACKS] = { { skel->maps.stacks0, skel->maps.stacks1 },
+						 skel->bss->nr_stacks },
+			[WINDOW_REASONS] = { { skel->maps.reasons0, skel->maps.reasons1 },
+						  skel->bss->nr_reasons },
+		},
+	};
+}
+
+struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
+{
+	struct offcpu *offcpu = calloc(1, sizeof(*offcpu));
+	struct kernel_features features;
+	struct load load = { offcpu, config, &features };
+
+	if (!offcpu) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	offcpu->dummy_fd = -1;
+	load_error__log_details();
+	*err = kernel_features__read(&features);
+	if (!*err)
+		*err = attach_hook__take(config->hook, &features, load_hook, &load);
+	if (!*err) {
+		find_target_maps(offcpu);
+		find_window_maps(offcpu);
+		find_blocked_iter(offcpu);
+		return offcpu;
+	}
+	load_error__log(*err, &features);
+	free(offcpu);
+	return NULL;
+}
+
+void offcpu__delete(struct offcpu *offcpu)
+{
+	if (!offcpu)
+		return;
+	blocked_iter__free(&offcpu->blocked_iter);
+	drop(offcpu);
+	free(offcpu);
+}
+
+enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu)
+{
+	return offcpu->hook;
+}
+
+bool offcpu__copies(const struct offcpu *offcpu)
+{
+	return offcpu->skel->rodata->settings.copy_bytes != 0;
+}
+
+int offcpu__choose(struct offcpu *offcpu, pid_t pid, bool chosen)
+{
+	int fd = bpf_map__fd(offcpu->skel->maps.copy_pids);
+	__u32 key = (__u32)pid, one = 1;
+	int err = chosen ? bpf_map_update_elem(fd, &key, &one, BPF_ANY)
+			 : bpf_map_delete_elem(fd, &key);
+
+	return err ? -errno : 0;
+}
+
+int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd)
+{
+	int err = bpf_map_update_elem(bpf_map__fd(offcpu->skel->maps.rings), &cpu, &fd, BPF_ANY);
+
+	return err ? -errno : 0;
+}
+
+const struct target_maps *offcpu__target_maps(const struct offcpu *offcpu)
+{
+	return &offcpu->target_maps;
+}
+
+/* The iterators have no hook of their own: they are attached when they are read. */
+static int attach_one(struct bpf_program *program, struct bpf_link **link)
+{
+	if (!bpf_program__autoload(program))
+		return 0;
+	*link = bpf_program__attach(program);
+	if (*link)
+		return 0;
+	pr_err("cannot attach %s: %s", bpf_program__name(program), strerror(errno));
+	return -errno;
+}
+
+int offcpu__attach(struct offcpu *offcpu)
+{
+	struct offcpu_bpf *skel = offcpu->skel;
+	int err;
+
+	skel->bss->phase = WIRE_PHASE_ENLISTING;
+	err = attach_one(skel->progs.task_born, &skel->links.task_born);
+	if (!err)
+		err = attach_one(skel->progs.task_gone, &skel->links.task_gone);
+	if (!err)
+		err = attach_one(skel->progs.waking, &skel->links.waking);
+	if (!err)
+		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
+	if (!err)
+		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
+	if (!err)
+		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
+	if (!err)
+		err = attach_one(skel->progs.switch_park, &skel->links.switch_park);
+	if (!err)
+		err = attach_one(skel->progs.switch_park_no_state,
+				 &skel->links.switch_park_no_state);
+	return err;
+}
+
+/*
+ * Twice: a task that is born in the first pass to a parent that has no slot yet is found by
+ * the second, at the latest.
+ */
+int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx)
+{
+	int err = task_iter__run(offcpu->skel->progs.list_tasks, NULL, NULL);
+
+	return err ? err : task_iter__run(offcpu->skel->progs.list_tasks, fn, ctx);
+}
+
+int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
+{
+	*start_ns = clock__now_ns();
+	offcpu->skel->bss->start_ns = *start_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	offcpu->skel->bss->phase = WIRE_PHASE_RUNNING;
+	return task_iter__run(offcpu->skel->progs.list_tasks, NULL, NULL);
+}
+
+struct window_maps *offcpu__window_maps(struct offcpu *offcpu)
+{
+	return &offcpu->window_maps;
+}
+
+int offcpu__close(struct offcpu *offcpu, uint64_t end_ns)
+{
+	offcpu->skel->bss->end_ns = end_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	offcpu->skel->bss->phase = WIRE_PHASE_CLOSING;
+	return window_maps__wait(&offcpu->window_maps);
+}
+
+int offcpu__end(struct offcpu *offcpu)
+{
+	offcpu->skel->bss->phase = WIRE_PHASE_IDLE;
+	return window_maps__wait(&offcpu->window_maps);
+}
+
+struct blocked_iter *offcpu__blocked_iter(struct offcpu *offcpu)
+{
+	return &offcpu->blocked_iter;
+}
+
+int offcpu__accounts(const struct offcpu *offcpu, struct wire_accounts *sum,
+		     struct wire_accounts *wakeups)
+{
+	int err = accounts__sum(offcpu->skel->maps.cpus, sum);
+
+	return err ? err : accounts__sum(offcpu->skel->maps.waker_cpus, wakeups);
+}
+
+int offcpu__hist(const struct offcpu *offcpu, struct wire_hist *rows)
+{
+	return accounts__hist(offcpu->skel->maps.hist, rows);
+}
+
+void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns)
+{
+	offcpu->skel->bss->threshold_ns = threshold_ns;
+	offcpu->skel->bss->period_ns = period_ns;
+}
+
+int offcpu__seen(const struct offcpu *offcpu, uint64_t *counts, size_t nr, uint64_t *kept)
+{
+	return accounts__seen(offcpu->skel->maps.cpus, counts, nr, kept);
+}
+
+/* What the programs take, but for their maps. */
+static int read_bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+	const struct bpf_stats_roles roles = {
+		.waking = skel->progs.waking,
+		.born = skel->progs.task_born,
+		.gone = skel->progs.task_gone,
+	};
+
+	return bpf_stats__read(bpf_stats, skel->obj, &roles);
+}
+
+int offcpu__run_ns(const struct offcpu *offcpu, uint64_t *run_ns)
+{
+	struct bpf_stats bpf_stats;
+	int err = read_bpf_stats(offcpu, &bpf_stats);
+
+	*run_ns = bpf_stats.run_ns;
+	return err;
+}
+
+int offcpu__bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats)
+{
+	int err = read_bpf_stats(offcpu, bpf_stats);
+
+	if (!err)
+		bpf_stats__read_maps(bpf_stats, offcpu->skel->obj);
+	return err;
+}
+
+int offcpu__overflow_ring(const struct offcpu *offcpu)
+{
+	return bpf_map__fd(offcpu->skel->maps.overflow_ring);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_BPF_OFFCPU_H
+#define DENET_BPF_OFFCPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/attach_hook.h"
+#include "bpf/blocked_iter.h"
+#include "bpf/bpf_stats.h"
+#include "bpf/target_maps.h"
+#include "bpf/task_iter.h"
+#include "bpf/window_maps.h"
+#include "wire.h"
+
+/*
+ * The programs of bpf_skel/offcpu.bpf.c and their maps. Each BPF object has such a wrapper,
+ * util/bpf/NAME.c for bpf_skel/NAME.bpf.c, and nothing else knows its skeleton. All of it dies
+ * with its descriptors; nothing is pinned.
+ */
+struct offcpu;
+
+/* What is fixed when the programs are loaded. */
+struct offcpu_config {
+	struct wire_settings settings;
+	enum attach_hook hook;
+	size_t nr_targets;                    /* entries that target_maps__add() is going to make */
+	__u8 calls[WIRE_MAX_CALLS];           /* enum wire_call by number; for settings.reasons */
+	__u64 hist_bounds[WIRE_HIST_BUCKETS]; /* shortest block of each; for settings.histogram */
+};
+
+/*
+ * Loads the programs with the hook of the config or, for AUTO, the first that the kernel takes.
+ * NULL on error, with *err set and the cause logged.
+ */
+struct offcpu *offcpu__new(const struct offcpu_config *config, int *err);
+void offcpu__delete(struct offcpu *offcpu); /* accepts NULL */
+
+enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu);
+
+/* Whether blocks carry copies of user stacks, which not every kernel and hook can give. */
+bool offcpu__copies(const struct offcpu *offcpu);
+
+/* Whether blocks of the process carry them, if that is chosen. 0 or a negative errno. */
+int offcpu__choose(struct offcpu *offcpu, pid_t pid, bool chosen);
+
+/* Gives a CPU's ring to the programs. 0 or a negative errno. */
+int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd);
+
+/* The map for records of CPUs that have no ring, see capture/overflow_ring.h. Borrowed. */
+int offcpu__overflow_ring(const struct offcpu *offcpu);
+
+/* The targets: to be filled in before offcpu__attach(). Borrowed. */
+const struct target_maps *offcpu__target_maps(const struct offcpu *offcpu);
+
+/* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
+int offcpu__attach(struct offcpu *offcpu);
+
+/* Gives every target its storage; fn receives struct wire_task of every task. */
+int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
+
+/* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
+int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns);
+
+/* The generations of sums, whose variables and maps are the programs'. Borrowed. */
+struct window_maps *offcpu__window_maps(struct offcpu *offcpu);
+
+/* From now on blocks that end are clipped to end_ns, and none begins. */
+int offcpu__close(struct offcpu *offcpu, uint64_t end_ns);
+
+/* The threads that are still blocked. Borrowed. */
+struct blocked_iter *offcpu__blocked_iter(struct offcpu *offcpu);
+
+/* Nothing is recorded any more. */
+int offcpu__end(struct offcpu *offcpu);
+
+/* The sums of the accounts of all CPUs: of blocks, and of wake-ups. */
+int offcpu__accounts(const struct offcpu *offcpu, struct wire_accounts *sum,
+		     struct wire_accounts *wakeups);
+
+/*
+ * The histogram of a capture that has one: a row for each of WIRE_STATE_MAX states, all CPUs
+ * added up. 0 or a negative errno.
+ */
+int offcpu__hist(const struct offcpu *offcpu, struct wire_hist *rows);
+
+/* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
+void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns);
+
+/*
+ * Adds the blocks that each CPU has seen so far to counts, for nr CPUs, and those of them
+ * that were kept, on all CPUs, to *kept. 0 or a negative errno.
+ */
+int offcpu__seen(const struct offcpu *offcpu, uint64_t *counts, size_t nr, uint64_t *kept);
+
+/* What the programs and their maps take, and what was missed. 0 or a negative errno. */
+int offcpu__bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats);
+
+/* The run time of all programs so far, while it was measured. 0 or a negative errno. */
+int offcpu__run_ns(const struct offcpu *offcpu, uint64_t *run_ns);
+
+#endif /* DENET_BPF_OFFCPU_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/settings.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "bpf/irq_ranges.h"
+#include "capture/hist.h"
+#include "capture/reason.h"
+#include "host/cgroup.h"
+#include "host/pidns.h"
+
+_Static_assert((int)CGROUP_V2 == WIRE_CGROUP_V2 && (int)CGROUP_PERF_EVENT == WIRE_CGROUP_V1,
+	       "one order of two hierarchies");
+
+bool settings__want_reasons(const struct capture_options *options)
+{
+	return options->reasons || options->idle;
+}
+
+static struct wire_settings make_settings(const struct capture_options *options)
+{
+	return (struct wire_settings){
+		.min_ns = options->min_ns,
+		.max_ns = options->max_ns,
+		.states = options->states,
+		.own_pid = (uint32_t)getpid(),
+		.seed = options->seed,
+		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
+								    : WIRE_MAX_FRAMES,
+		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
+		.copy_chosen = options->copy_chosen,
+		.all = options->all,
+		.kernel_threads = options->kernel_threads,
+		.no_inherit = options->no_inherit,
+		.kernel_stacks = options->kernel_stacks,
+		.user_stacks = options->user_stacks,
+		.split_runqueue = options->split_runqueue,
+		.wakers = options->wakers,
+		.reasons = settings__want_reasons(options),
+		.histogram = options->histogram,
+	};
+}
+
+/* Which hierarchy's ids samples carry, as wire_settings.cgroups has it. */
+static int choose_hierarchy(__u8 *cgroups)
+{
+	struct cgroup_mounts mounts;
+	int err = cgroup_mounts__read(&mounts, NULL);
+
+	if (err) {
+		pr_err("--all-cgroups: cannot read /proc/self/mounts: %s", strerror(-err));
+		return err;
+	}
+	*cgroups = (__u8)(1 + cgroup_mounts__of_samples(&mounts));
+	cgroup_mounts__free(&mounts);
+	return 0;
+}
+
+/* Whose blocks count, and by which ids they are known. */
+static int make_filter(struct wire_settings *settings, const struct capture_options *options)
+{
+	struct wire_filter *filter = &settings->filter;
+	int err = pidns__inode(&filter->pid_ns);
+
+	if (err) {
+		pr_err("cannot tell our PID namespace: /proc/self/ns/pid: %s", strerror(-err));
+		return err;
+	}
+	if (options->cpu_bits) {
+		filter->cpus = 1;
+		memcpy(filter->cpu_bits, options->cpu_bits, sizeof(filter->cpu_bits));
+	}
+	if (options->cgroups)
+		err = choose_hierarchy(&settings->cgroups);
+	filter->users = options->nr_uids != 0;
+	for (size_t i = 0; i < options->nr_groups; i++) {
+		if (options->groups[i].hierarchy == CGROUP_V2)
+			filter->cgroup_v2 = 1;
+		else
+			filter->cgroup_v1 = 1;
+	}
+	return err;
+}
+
+int settings__make(struct offcpu_config *config, const struct capture_options *options,
+		   struct ksyms_cache *symbols)
+{
+	*config = (struct offcpu_config){
+		.settings = make_settings(options),
+		.hook = options->hook,
+		.nr_targets = options->nr_pids + options->nr_tids + options->nr_uids,
+	};
+	if (options->wakers)
+		irq_ranges__read(&config->settings.waker, ksyms_cache__symbols(symbols));
+	if (config->settings.reasons)
+		reason__classify(config->calls);
+	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
+		config->hist_bounds[i] = hist__bound(i);
+	return make_filter(&config->settings, options);
+}
+
+int settings__add_targets(const struct capture_options *options,
+			  const struct target_maps *target_maps)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < options->nr_pids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
+	for (size_t i = 0; i < options->nr_tids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
+	for (size_t i = 0; i < options->nr_uids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_UID, options->uids[i]);
+	for (size_t i = 0; i < options->nr_groups && !err; i++)
+		err = target_maps__add_cgroup(target_maps, options->groups[i].hierarchy,
+					      options->groups[i].id);
+	return err;
+}
