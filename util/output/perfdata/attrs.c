@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "output/perfdata/writer.h"
+#include "output/perfdata/records.h"
 
 /*
  * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "output/perfdata/layout.h"
-#include "output/perfdata/writer.h"
+#include "output/perfdata/records.h"
 #include "sample.h"
 
 /*

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output/perfdata/records.h"
 #include "sample.h"
 
 /*
@@ -15,16 +16,6 @@
  * whose writer was killed opens in perf.
  */
 struct writer;
-
-/* Ids of the events in the file; fixed, since a reader may have learnt them. */
-enum writer_event {
-	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
-	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
-	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
-	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
-	WRITER_SAMPLING = 33,   /* "denet:sampling": see writer__trace() */
-	WRITER_OFFCPU_WAIT = 34, /* "denet:offcpu_wait": what a sample of offcpu-time waited for */
-};
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
@@ -60,45 +51,7 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
  * A sample of one of our tracepoints (attrs__late_kinds()): fields are size bytes, those of
  * the event's table entry without the common ones. -EINVAL if that is not their size.
  */
-struct writer_trace {
-	uint64_t time;
-	uint64_t period; /* by which readers weigh it; 0: not at all */
-	uint32_t pid, tid, cpu;
-	const void *fields;
-	size_t size;
-};
 int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
-
-/* The fields of WRITER_SAMPLING: how coarse the samples are from now on, and why. */
-struct writer_sampling {
-	uint64_t old_period_ns; /* 0: all blocks counted */
-	uint64_t new_period_ns; /* of blocks below both, one is drawn for so much time */
-	uint64_t old_threshold_ns;
-	uint64_t new_threshold_ns;
-	uint32_t max_rate; /* samples a second that may be; 0: that was not the reason */
-	uint32_t bpf_ppm;  /* millionths of the busiest CPU */
-	uint32_t own_ppm;  /* millionths of a CPU, over all of them */
-	uint32_t limit_ppm; /* of both together; 0: cost was not the reason */
-	char text[80];	   /* the reason in words, ends in a NUL */
-};
-
-/* The fields of WRITER_OFFCPU_WAIT; strings end in a NUL. */
-struct writer_wait {
-	uint64_t ns;
-	uint64_t blocks;
-	int32_t nr; /* of the system call; -1: in none */
-	char state[4];
-	uint64_t args[6];
-	uint64_t futex; /* its address; 0: none */
-	uint64_t inode;
-	char name[32]; /* of the system call */
-	char kind[16]; /* "syscall", "page-fault" or "none" */
-	char device[16];
-	char path[256];
-	char local[56];
-	char remote[56];
-	char text[384]; /* all of it in words */
-};
 
 /*
  * A record of the kernel's side band, which ends in a sample_id of {u32 pid, tid; u64
@@ -111,19 +64,6 @@ int writer__sideband(struct writer *writer, const void *event, size_t size);
 int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm);
 int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
 
-struct writer_mmap {
-	uint32_t pid;
-	uint32_t tid;
-	uint64_t start;
-	uint64_t len;
-	uint64_t pgoff;
-	uint32_t maj, min;
-	uint64_t ino;
-	uint64_t ino_generation;
-	uint32_t prot, flags; /* as mmap(2) */
-	const char *path;     /* any bytes; cut at PATH_MAX - 1 */
-	bool executable;
-};
 int writer__mmap2(struct writer *writer, const struct writer_mmap *map);
 
 /* PERF_RECORD_MMAP of pid -1 in kernel mode: the kernel itself and its modules. */
