@@ -4,6 +4,7 @@
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	O=${O:-build}
 }
 
 # Our C sources and headers; generated and trimmed kernel headers are not ours to style.
@@ -85,6 +86,33 @@ unwind/maps unwind/address_space'
 		expect_none 'upwards, or of a room that has no layer yet:'
 }
 
+# "SYMBOL FILE" for each function that a C file of ours gives to others.
+extern_functions() {
+	find "$O/util" "$O/builtin" -name '*.o' | sort | while read -r object; do
+		source=${object#"$O"/}
+		[ -e "${source%.o}.c" ] || continue
+		nm --defined-only -g "$object" | awk -v file="${source%.o}.c" '$2 == "T" { print $3, file }'
+	done
+}
+
+@test "a function that no other file calls is static, but for what tests call" {
+	[ -e "$O/libdenet.a" ] || skip "nothing is built in $O"
+	extern_functions >"$BATS_TEST_TMPDIR/functions"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 100 ]
+	{
+		find util builtin tests -name '*.[ch]' -exec grep -oHE '[a-z_0-9]+' {} +
+		# What a macro calls is called wherever that is used.
+		find util builtin -name '*.h' -exec grep -hE '^#define' {} + | grep -oE '[a-z_0-9]+' |
+			sed 's/^/macro.c:/'
+	} | sort -u |
+		awk -F: 'FNR == NR { split($0, f, " "); home[f[1]] = f[2]; next }
+			 $2 in home && $1 ~ /\.c$/ && $1 != home[$2] { used[$2] = 1 }
+			 END { for (name in home)
+				if (!used[name] && name != "main")
+					print home[name] ": " name }' "$BATS_TEST_TMPDIR/functions" - |
+		sort | expect_none 'extern, but called at home only:'
+}
+
 @test "only util/bpf/ and util/capture/ know the wire, and nothing outside of them but their tests" {
 	grep -rnE '#[[:space:]]*include.*"(bpf_skel/)?wire\.h"' util builtin |
 		grep -vE '^util/(bpf|capture)/' | expect_none 'wire structs end at the decoder:'
@@ -118,7 +146,7 @@ unwind/maps unwind/address_space'
 }
 
 @test "every header compiles alone, without the headers that the build puts in front" {
-	run make --no-print-directory -s O="${O:-build}" check-headers
+	run make --no-print-directory -s O="$O" check-headers
 	echo "$output"
 	[ "$status" = 0 ]
 }

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *cpu)
@@ -100,22 +99,4 @@ int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint6
 	}
 	free(values);
 	return err;
-}
-
-uint64_t accounts__map_bytes(const struct bpf_map *map)
-{
-	char path[64], line[128];
-	unsigned long long bytes = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			break;
-	}
-	fclose(file);
-	return bytes;
 }

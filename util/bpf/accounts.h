@@ -26,7 +26,4 @@ int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint6
 /* A row of a histogram for each of WIRE_STATE_MAX states. */
 int accounts__hist(const struct bpf_map *map, struct wire_hist *rows);
 
-/* Bytes of any map, as the kernel accounts them (memlock in its fdinfo); 0: not told. */
-uint64_t accounts__map_bytes(const struct bpf_map *map);
-
 #endif /* DENET_BPF_ACCOUNTS_H */

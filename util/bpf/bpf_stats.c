@@ -4,8 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-
-#include "bpf/accounts.h"
+#include <stdio.h>
 
 int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
 		 const struct bpf_stats_roles *roles)
@@ -36,9 +35,28 @@ int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object
 	return 0;
 }
 
+/* Bytes of a map, as the kernel accounts them (memlock in its fdinfo); 0: it does not tell. */
+static uint64_t map_bytes(const struct bpf_map *map)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	}
+	fclose(file);
+	return bytes;
+}
+
 void bpf_stats__read_maps(struct bpf_stats *bpf_stats, const struct bpf_object *object)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object) bpf_stats->map_bytes += accounts__map_bytes(map);
+	bpf_object__for_each_map(map, object) bpf_stats->map_bytes += map_bytes(map);
 }

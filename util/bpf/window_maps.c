@@ -4,8 +4,64 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 
-#include "bpf/map_batch.h"
+/* Entries that one system call takes out of a map, to begin with. */
+#define BATCH 512
+
+/* Keys and values of a hash map, side by side, as many as one system call brought. */
+struct batch {
+	void *keys;
+	void *values;
+	uint32_t capacity;
+};
+
+typedef int (*batch_fn)(void *ctx, const struct batch *batch, uint32_t nr);
+
+static int resize_batch(struct batch *batch, const struct bpf_map *map, __u32 capacity)
+{
+	free(batch->keys);
+	free(batch->values);
+	batch->keys = calloc(capacity, bpf_map__key_size(map));
+	batch->values = calloc(capacity, bpf_map__value_size(map));
+	batch->capacity = capacity;
+	return batch->keys && batch->values ? 0 : -ENOMEM;
+}
+
+/*
+ * Takes everything out of a hash map and hands it to fn (NULL: drops it). A bucket that holds more
+ * than a batch is answered by ENOSPC, and the room is doubled.
+ */
+static int take_all(struct bpf_map *map, batch_fn fn, void *ctx)
+{
+	struct batch batch = { 0 };
+	__u32 cookie = 0, next = 0, nr;
+	bool first = true;
+	int err, ret;
+
+	err = resize_batch(&batch, map, BATCH);
+	while (!err) {
+		nr = batch.capacity;
+		ret = bpf_map_lookup_and_delete_batch(bpf_map__fd(map), first ? NULL : &cookie,
+						      &next, batch.keys, batch.values, &nr, NULL);
+		if (ret && errno == ENOSPC) {
+			err = resize_batch(&batch, map, batch.capacity * 2);
+			continue;
+		}
+		if (ret && errno != ENOENT) {
+			err = -errno;
+			break;
+		}
+		err = fn ? fn(ctx, &batch, nr) : 0;
+		if (ret)
+			break;
+		cookie = next;
+		first = false;
+	}
+	free(batch.keys);
+	free(batch.values);
+	return err;
+}
 
 /* Any update of a map of maps returns only after an RCU grace period. */
 int window_maps__wait(const struct window_maps *window_maps)
@@ -83,7 +139,7 @@ int window_maps__take(struct window_maps *window_maps, unsigned int gen, window_
 
 	for (int i = 0; i < WINDOW_ROOMS; i++) {
 		if (!err && window_maps->rooms[i].used[gen])
-			err = map_batch__take_all(window_maps->rooms[i].maps[gen],
+			err = take_all(window_maps->rooms[i].maps[gen],
 					      i == WINDOW_SUMS ? take_batch : NULL, &take);
 		window_maps->rooms[i].used[gen] = 0;
 	}

@@ -24,7 +24,8 @@ static uint64_t sums(const struct summary *summary)
 	return summary->samples > others ? summary->samples - others : 0;
 }
 
-double summary__error(const struct summary *summary)
+/* The standard error of ns that comes from sampling, as an estimated share of it. */
+static double standard_error(const struct summary *summary)
 {
 	return summary->ns ? sqrt(summary->stats.variance) / (double)summary->ns : 0;
 }
@@ -43,10 +44,10 @@ static char *format_sampling(const struct summary *summary, char *buf, size_t si
 			 summary->too_dear ? "--max-overhead sampled" : "sampled",
 			 units__format_time(summary->period_ns, period, sizeof(period)),
 			 units__format_time(summary->threshold_ns, threshold, sizeof(threshold)),
-			 100 * summary__error(summary));
+			 100 * standard_error(summary));
 	else if (summary->stats.drawn.count)
 		snprintf(buf, size, "; sampled for a while, standard error %.2f %%",
-			 100 * summary__error(summary));
+			 100 * standard_error(summary));
 	return buf;
 }
 
@@ -163,7 +164,7 @@ static void print_sampling(const struct summary *summary)
 	pr_verbose("drawn: %" PRIu64 " blocks, which stand for %" PRIu64 " ns; standard error of "
 		   "the total: %.0f ns (%.3f %%); changes of period or threshold: %" PRIu64,
 		   stats->drawn.count, stats->drawn.ns, sqrt(stats->variance),
-		   100 * summary__error(summary), summary->sampling_changes);
+		   100 * standard_error(summary), summary->sampling_changes);
 }
 
 static void print_copies(const struct summary *summary)

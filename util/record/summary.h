@@ -35,9 +35,6 @@ struct summary {
 /* Blocks that were seen and are in no sample, for whatever reason but a filter. */
 uint64_t summary__lost(const struct capture_stats *stats);
 
-/* The standard error of ns that comes from sampling, as an estimated share of it. */
-double summary__error(const struct summary *summary);
-
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);
 

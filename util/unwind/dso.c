@@ -137,7 +137,8 @@ static struct dso *finish(struct dso *dso)
 	return dso;
 }
 
-struct dso *dso__of_memory(const void *data, size_t size)
+/* A file of the size bytes at data, which must outlive it. */
+static struct dso *dso__of_memory(const void *data, size_t size)
 {
 	struct dso *dso = calloc(1, sizeof(*dso));
 

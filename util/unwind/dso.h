@@ -31,9 +31,6 @@ struct dso {
  */
 struct dso *dso__open(pid_t pid, const struct maps_entry *map);
 
-/* The same for the size bytes at data, which must outlive it. */
-struct dso *dso__of_memory(const void *data, size_t size);
-
 void dso__delete(struct dso *dso); /* accepts NULL */
 
 /*

@@ -101,11 +101,6 @@ const struct address_space *unwind_worker__space(const struct unwind_worker *wor
 	return worker->space;
 }
 
-int unwind_worker__fd(const struct unwind_worker *worker)
-{
-	return worker->child ? worker->bell : -1;
-}
-
 size_t unwind_worker__pending(const struct unwind_worker *worker)
 {
 	return waiting__count(&worker->waiting);

@@ -68,9 +68,6 @@ void unwind_worker__forget(struct unwind_worker *worker, uint64_t before);
 int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample *sample,
 		       void *cookie);
 
-/* Becomes readable when there are results; -1: not started. It stays the same. */
-int unwind_worker__fd(const struct unwind_worker *worker);
-
 /*
  * Waits, timeout_ms at most, for results unless there are some or nothing is to be done; hands
  * out all that are there; replaces a process that got stuck or died. 0 or a negative errno.
