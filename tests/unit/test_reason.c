@@ -12,7 +12,7 @@
 #include "base/syscalls.h"
 #include "common/harness.h"
 #include "output/perfdata/tracing.h"
-#include "record/wait_event.h"
+#include "output/perfdata/wait_event.h"
 
 static struct wire_reason new_record(void)
 {

@@ -29,7 +29,7 @@ FIXTURE_SETUP(rounds)
 	options.path = self->path;
 	memset(&self->sink, 0, sizeof(self->sink));
 	ASSERT_EQ(0, sink__init(&self->sink, &self->capture, CALLCHAIN_FP));
-	self->sink.writer = writer__new(&options, &err);
+	sink__set_writer(&self->sink, writer__new(&options, &err));
 	ASSERT_NE(NULL, self->sink.writer);
 	ASSERT_EQ(0, callchain__map(&self->sink.callchain, 42, &map));
 }

@@ -26,7 +26,8 @@ FIXTURE_SETUP(sink)
 	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-sink-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
-	self->sink = (struct sink){ .writer = writer__new(&options, &err) };
+	self->sink = (struct sink){ 0 };
+	sink__set_writer(&self->sink, writer__new(&options, &err));
 	self->record = (struct buffer){ 0 };
 	ASSERT_NE(NULL, self->sink.writer);
 	ASSERT_EQ(0, sink__init(&self->sink, &self->out, CALLCHAIN_FP));

@@ -49,7 +49,7 @@ static int switch_file(struct recording *recording)
 		err = sink__finish_callchains(&recording->sink, RECORDING_SWITCH_MS, NULL);
 	if (!err)
 		err = output__switch(&recording->output, RECORDING_SWITCH_MS);
-	recording->sink.writer = recording->output.writer;
+	sink__set_writer(&recording->sink, recording->output.writer);
 	return err;
 }
 
@@ -65,7 +65,7 @@ static void show_status(struct recording *recording, uint64_t now)
 	struct capture_stats stats = { 0 };
 	struct status_figures figures = {
 		.elapsed_ns = now - recording->run.started,
-		.samples = recording->sink.samples,
+		.samples = recording->sink.events.samples,
 		.bytes = output__bytes(&recording->output),
 	};
 
@@ -188,14 +188,14 @@ static void summarize(struct recording *recording, struct summary *summary)
 {
 	*summary = (struct summary){
 		.hook = capture__attach_hook(recording->run.capture),
-		.ns = recording->sink.ns,
-		.runqueue_ns = recording->sink.runqueue_ns,
-		.split = recording->sink.split,
+		.ns = recording->sink.events.ns,
+		.runqueue_ns = recording->sink.events.runqueue_ns,
+		.split = recording->sink.events.split,
 		.wakers = recording->options->capture.wakers,
-		.wakeups = recording->sink.wakeups,
-		.samples = recording->sink.samples,
-		.still_blocked = recording->sink.still_blocked,
-		.idle = recording->sink.idle,
+		.wakeups = recording->sink.events.wakeups,
+		.samples = recording->sink.events.samples,
+		.still_blocked = recording->sink.events.still_blocked,
+		.idle = recording->sink.events.idle,
 		.bytes = output__bytes(&recording->output),
 		.copies = capture__copies(recording->run.capture),
 		.callchain = recording->sink.callchain.stats,

@@ -83,9 +83,9 @@ static int start_capture(struct recording *recording)
 	options.wake_bytes = wake_bytes(recording);
 	options.seed = make_seed();
 	options.period_ns = sampling__level(&recording->throttle.sampling).period_ns;
-	recording->sink.reasons = options.reasons;
-	recording->sink.idle_apart = options.all && !options.no_still_blocked;
-	recording->sink.split = options.split_runqueue;
+	recording->sink.events.reasons = options.reasons;
+	recording->sink.events.idle_apart = options.all && !options.no_still_blocked;
+	recording->sink.events.split = options.split_runqueue;
 	err = sink__init(&recording->sink, &sink, callchain_mode(recording->options));
 	if (err)
 		return err;
@@ -105,13 +105,13 @@ static uint64_t other_events(const struct recording *recording)
 {
 	uint64_t events = 0;
 
-	if (recording->sink.idle_apart)
+	if (recording->sink.events.idle_apart)
 		events |= 1ULL << WRITER_OFFCPU_IDLE;
 	if (recording->options->capture.split_runqueue)
 		events |= 1ULL << WRITER_RUNQUEUE_TIME;
 	if (recording->options->capture.wakers)
 		events |= 1ULL << WRITER_WAKEUP_TIME;
-	if (recording->sink.reasons)
+	if (recording->sink.events.reasons)
 		events |= 1ULL << WRITER_OFFCPU_WAIT;
 	return events;
 }
@@ -145,7 +145,7 @@ static int open_output(struct recording *recording)
 	};
 	int err = output__init(&recording->output, &output_options);
 
-	recording->sink.writer = recording->output.writer;
+	sink__set_writer(&recording->sink, recording->output.writer);
 	recording->sink.dso_table = recording->output.dso_table;
 	recording->sink.snapshot = recording->output.snapshot;
 	return err;

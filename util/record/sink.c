@@ -13,64 +13,9 @@
 #include "machine/snapshot.h"
 #include "session/status.h"
 #include "machine/mount_ns.h"
-#include "record/wait_event.h"
 
 /* How often the line on the terminal tells how far unwinding has got. */
 #define PROGRESS_MS 200
-
-/*
- * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
- * named the targets, a thread that never ran may be the very deadlock that is looked for.
- */
-static int write_block(struct sink *sink, const struct sample *sample)
-{
-	bool idle = sink->idle_apart && sample->never_ran;
-	uint64_t waited = sink->split ? sample->runqueue : 0;
-	struct sample part = *sample;
-	int err = 0;
-
-	part.period = sample->period - waited;
-	if (part.period || !waited)
-		err = writer__sample(sink->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME,
-				     &part);
-	part.period = waited;
-	if (waited && !err)
-		err = writer__sample(sink->writer, WRITER_RUNQUEUE_TIME, &part);
-	if (!err && sink->reasons && sample->reason && !idle)
-		err = wait_event__write(sink->writer, sample);
-	if (err)
-		return err;
-	sink->runqueue_ns += waited;
-	if (idle) {
-		sink->idle.count++;
-		sink->idle.ns += sample->period - waited;
-		sink->ns += waited;
-	} else {
-		sink->ns += sample->period;
-		sink->samples++;
-		sink->still_blocked += sample->still_blocked;
-	}
-	return 0;
-}
-
-static int write_wakeup(struct sink *sink, const struct sample *sample)
-{
-	sink->wakeups.count++;
-	sink->wakeups.ns += sample->period;
-	return writer__sample(sink->writer, WRITER_WAKEUP_TIME, sample);
-}
-
-/* A sample has the frames that it will have. */
-static int write_sample(void *ctx, const struct sample *sample)
-{
-	static int (*const write_kind[SAMPLE_KINDS])(struct sink *sink,
-						     const struct sample *sample) = {
-		[SAMPLE_OFFCPU] = write_block,
-		[SAMPLE_WAKEUP] = write_wakeup,
-	};
-
-	return write_kind[sample->kind](ctx, sample);
-}
 
 /* For the budget. A sample that was drawn stands for so many blocks of its length. */
 static void count(struct sink *sink, const struct sample *sample)
@@ -297,6 +242,11 @@ int sink__finish(struct sink *sink)
 	return err ? err : deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
 }
 
+void sink__set_writer(struct sink *sink, struct writer *writer)
+{
+	sink->writer = sink->events.writer = writer;
+}
+
 void sink__free(struct sink *sink)
 {
 	leader_exits__free(&sink->leader_exits);
@@ -315,5 +265,5 @@ int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callch
 		.lost = sink__lost,
 		.round = sink__round,
 	};
-	return callchain__init(&sink->callchain, mode, write_sample, sink);
+	return callchain__init(&sink->callchain, mode, sample_events__write, &sink->events);
 }

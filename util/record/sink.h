@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "callchain/callchain.h"
+#include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
 #include "machine/leader_exit.h"
 #include "session/sampling.h"
@@ -18,20 +19,12 @@ struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
 struct sink {
-	struct writer *writer; /* set before the first poll; borrowed */
+	struct writer *writer; /* see sink__set_writer() */
+	struct sample_events events; /* what samples become in the file */
 	struct dso_table *dso_table;     /* NULL: nobody wants build-ids; borrowed */
 	struct snapshot *snapshot;     /* NULL: there is one file only; borrowed */
-	bool idle_apart;       /* threads that never ran go to an event of their own */
-	bool split;	       /* time that waited for a CPU goes to runqueue-time */
-	bool reasons;	       /* samples say what they waited for */
-	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
-	uint64_t runqueue_ns;  /* of that, in runqueue-time */
-	uint64_t samples;      /* blocks and sums; split ones count once */
-	uint64_t still_blocked; /* of these samples */
 	struct sampling_level level; /* in force, for the counts */
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
-	struct capture_tally idle; /* samples of offcpu-idle */
-	struct capture_tally wakeups; /* samples of wakeup-time */
 	struct leader_exits leader_exits;	   /* whose processes may outlive them */
 	struct deferred_exit deferred_exit;	   /* EXIT records that are held back */
 	uint64_t left_out;	   /* records that made no sense */
@@ -42,6 +35,9 @@ struct sink {
 
 /* Makes capture_sink deliver into sink. 0 or -ENOMEM. */
 int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callchain_mode mode);
+
+/* The file from now on, before the first poll or between two. Borrowed. */
+void sink__set_writer(struct sink *sink, struct writer *writer);
 
 /*
  * Samples that are still being unwound come to their end, or have the frames of frame pointers

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "output/perfdata/sample_events.h"
 #include "callchain/callchain.h"
 
 /* What a finished recording comes to. */
@@ -17,10 +18,10 @@ struct summary {
 	uint64_t runqueue_ns; /* of it, in runqueue-time */
 	bool split;	      /* there is a runqueue-time */
 	bool wakers;		      /* there is a wakeup-time */
-	struct capture_tally wakeups; /* samples of it */
+	struct sample_events_tally wakeups; /* samples of it */
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
-	struct capture_tally idle; /* samples of offcpu-idle: threads that never ran */
+	struct sample_events_tally idle; /* samples of offcpu-idle: threads that never ran */
 	uint64_t bytes;
 	uint64_t period_ns; /* of the draw, as it was in the end; 0: all blocks counted */
 	uint64_t threshold_ns;

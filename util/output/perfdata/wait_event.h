@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_RECORD_WAIT_EVENT_H
-#define DENET_RECORD_WAIT_EVENT_H
+#ifndef DENET_OUTPUT_PERFDATA_WAIT_EVENT_H
+#define DENET_OUTPUT_PERFDATA_WAIT_EVENT_H
 
 #include "output/perfdata/writer.h"
 #include "sample.h"
@@ -11,4 +11,4 @@ void wait_event__fill(struct writer_wait *wait, const struct sample *sample);
 /* Writes the event of a sample that has a reason. 0 or a negative errno. */
 int wait_event__write(struct writer *writer, const struct sample *sample);
 
-#endif /* DENET_RECORD_WAIT_EVENT_H */
+#endif /* DENET_OUTPUT_PERFDATA_WAIT_EVENT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "record/wait_event.h"
+#include "output/perfdata/wait_event.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

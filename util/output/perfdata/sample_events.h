@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_OUTPUT_PERFDATA_SAMPLE_EVENTS_H
+#define DENET_OUTPUT_PERFDATA_SAMPLE_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sample.h"
+
+struct writer;
+
+struct sample_events_tally {
+	uint64_t count; /* samples */
+	uint64_t ns;
+};
+
+/*
+ * The events of a perf.data file that a sample becomes: which of them by its kind, and how much
+ * of its time goes to each. Zero-initialised writes all blocks to offcpu-time.
+ */
+struct sample_events {
+	struct writer *writer; /* borrowed */
+	bool idle_apart;       /* threads that never ran go to offcpu-idle */
+	bool split;	       /* time that waited for a CPU goes to runqueue-time */
+	bool reasons;	       /* a sample with a reason has a denet:offcpu_wait beside it */
+	/* What was written: */
+	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
+	uint64_t runqueue_ns;  /* of that, in runqueue-time */
+	uint64_t samples;      /* blocks and sums; split ones count once */
+	uint64_t still_blocked; /* of these samples */
+	struct sample_events_tally idle;    /* of offcpu-idle */
+	struct sample_events_tally wakeups; /* of wakeup-time */
+};
+
+/* Writes a sample that has all its frames; ctx is the sample_events. 0 or a negative errno. */
+int sample_events__write(void *ctx, const struct sample *sample);
+
+#endif /* DENET_OUTPUT_PERFDATA_SAMPLE_EVENTS_H */
