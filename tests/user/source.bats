@@ -196,6 +196,17 @@ extern_functions() {
 	done | expect_none 'too wide:'
 }
 
+# A hop is a line of four blanks, a file, and the functions that are passed there, up to a colon.
+@test "the ways in design.txt lead through functions that are there" {
+	hops=$(sed -nE 's@^ {4}((util|builtin|bpf_skel)/[a-z_/.]+\.[ch]) +([^:]*).*@\1 \3@p' Documentation/design.txt)
+	[ "$(wc -l <<<"$hops")" -gt 10 ]
+	while read -r file functions; do
+		for function in ${functions//,/ }; do
+			grep -qE "(^|[^a-z_])$function\\(" "$file" || echo "$file: $function"
+		done
+	done <<<"$hops" | expect_none 'gone or moved:'
+}
+
 @test "the scripts are executable and parse" {
 	for file in scripts/*.sh scripts/vm/*.sh .ci/run; do
 		[[ $file != *lib.sh ]] || continue
