@@ -357,7 +357,7 @@ static __always_inline int handle_switch_in(void *ctx)
 	return sched_in(ctx, bpf_get_current_task_btf(), false);
 }
 
-/* A task that should have a slot: not a dying one, nor the recorder or a child of it. */
+/* A task that should have a state: not a dying one, nor the recorder or a child of it. */
 static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 {
 	struct task_state none = {};
@@ -368,7 +368,7 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 	       is_wanted(task, &none, bpf_get_smp_processor_id());
 }
 
-/* Prev leaves the CPU to next: stamps it. Returns its slot, if it has one. */
+/* Prev leaves the CPU to next: stamps it. Returns its state, if it has one. */
 static __always_inline struct task_state *sched_out(struct cpu *cpu, bool preempt,
 							 struct task_struct *prev,
 							 struct task_struct *next, __u32 state)

@@ -8,7 +8,7 @@
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 
-/* Before the recording: lists a task for user space; a target gets its slot. */
+/* Before the recording: lists a task for user space; a target gets its state. */
 static __always_inline void enlist(struct seq_file *seq, struct task_struct *task)
 {
 	struct wire_task out = { .start = task->start_boottime };
@@ -55,9 +55,9 @@ static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_
 }
 
 /*
- * Who left the CPU before the programs saw it has no stacks that were walked then. Its
- * kernel frames are taken now; its user frames are out of reach without sleeping. A task
- * that left the CPU again meanwhile has its room already, and keeps it.
+ * Tasks that were blocked before the programs attached have no parked stacks. Their kernel
+ * frames are walked here; their user frames are out of reach without sleeping. A task that
+ * left the CPU again meanwhile has its room already, and keeps it.
  */
 static __always_inline void park_sleeper(struct task_struct *task, struct task_state *ts)
 {

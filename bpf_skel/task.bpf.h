@@ -71,7 +71,7 @@ static __always_inline int match_target(struct task_struct *task)
 }
 
 /*
- * Whether a task that current just made is a target. Who has no slot is none, and neither
+ * Whether a task that current just made is a target. A task without a state is none, and neither
  * are its children: so the recorder's helpers stay out of an -a recording. But what comes
  * into the recorder's PID namespace from outside (`docker exec`) has no parent there.
  */
@@ -102,7 +102,7 @@ static __always_inline void count_no_storage(void)
 		__sync_fetch_and_add(&cpu->own.accounts.unseen, 1);
 }
 
-/* Gives a task its slot. Never called from a switch hook. */
+/* Gives a task its state. Never called from a switch hook. */
 static __always_inline struct task_state *make_task_state(struct task_struct *task, int flags)
 {
 	struct task_state *ts;

@@ -333,7 +333,7 @@ int offcpu__attach(struct offcpu *offcpu)
 }
 
 /*
- * Twice: a task that is born in the first pass to a parent that has no slot yet is found by
+ * Twice: a task that is born in the first pass to a parent that has no state yet is found by
  * the second, at the latest.
  */
 int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx)

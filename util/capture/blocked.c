@@ -213,7 +213,7 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 		sample->copy = &copy;
 		capture->stats.copies++;
 	}
-	return capture__deliver(capture, sample, CAPTURE_CAME_IN_FLIGHT);
+	return capture__deliver(capture, sample, DELIVERY_IN_FLIGHT);
 }
 
 static int report_block(struct report *report, const struct wire_block *block,

@@ -71,7 +71,7 @@ static void make_strip_frames(struct capture *capture)
 {
 	if (!capture->options.kernel_stacks)
 		return;
-	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->kernel));
+	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->ksyms));
 	if (!strip_frames__works(capture->strip_frames))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
 			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
@@ -91,9 +91,9 @@ static void read_symbols(struct capture *capture)
 {
 	make_strip_frames(capture);
 	if (settings__want_reasons(&capture->options))
-		reason_symbols__init(&capture->symbols, ksyms_cache__symbols(&capture->kernel));
+		reason_symbols__init(&capture->symbols, ksyms_cache__symbols(&capture->ksyms));
 	else
-		ksyms_cache__drop(&capture->kernel);
+		ksyms_cache__drop(&capture->ksyms);
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
@@ -149,7 +149,7 @@ static int build(struct capture *capture)
 	int err = reserve_descriptors();
 
 	if (!err)
-		err = settings__make(&config, &capture->options, &capture->kernel);
+		err = settings__make(&config, &capture->options, &capture->ksyms);
 	if (err)
 		return err;
 	capture->offcpu = offcpu__new(&config, &err);
@@ -167,11 +167,11 @@ static int build(struct capture *capture)
 		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
 		return err;
 	}
-	capture->sideband =
+	capture->sideband_filter =
 		sideband_filter__new(capture->all_tasks, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
-	if (!capture->sideband || !capture->stacks[0] || !capture->stacks[1])
+	if (!capture->sideband_filter || !capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
 	if (!capture->options.all)
 		read_symbols(capture);
@@ -208,14 +208,14 @@ void capture__delete(struct capture *capture)
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	overflow_ring__delete(capture->overflow_ring);
-	sideband_filter__delete(capture->sideband);
+	sideband_filter__delete(capture->sideband_filter);
 	strip_frames__delete(capture->strip_frames);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
 	for (int i = 0; i < 2; i++)
 		reason_store__free(&capture->reasons[i]);
-	user_stacks__free(&capture->copies);
-	ksyms_cache__drop(&capture->kernel);
+	user_stacks__free(&capture->user_stacks);
+	ksyms_cache__drop(&capture->ksyms);
 	ordered_events__free(&capture->ordered_events);
 	buffer__free(&capture->tasks);
 	buffer__free(&capture->aligned);
@@ -224,7 +224,7 @@ void capture__delete(struct capture *capture)
 
 int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *bounds)
 {
-	return ksyms_cache__bounds(&capture->kernel, bounds);
+	return ksyms_cache__bounds(&capture->ksyms, bounds);
 }
 
 /* Keeps what the iterator says of the tasks that live. */
@@ -250,7 +250,7 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
 		if (!err && task.target && !capture->all_tasks)
-			err = sideband_filter__add(capture->sideband, task.pid, task.tid);
+			err = sideband_filter__add(capture->sideband_filter, task.pid, task.tid);
 	}
 	return err;
 }

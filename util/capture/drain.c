@@ -39,7 +39,7 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 	if (key->reason_id &&
 	    reason_store__find(drain->reasons, key->reason_id, &capture->reason))
 		sample.reason = &capture->reason;
-	return capture__deliver(capture, &sample, CAPTURE_CAME_SUM);
+	return capture__deliver(capture, &sample, DELIVERY_SUM);
 }
 
 bool capture__wants_drain(const struct capture *capture)

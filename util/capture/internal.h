@@ -15,12 +15,12 @@
 #include "capture/stacks.h"
 #include "capture/strip_frames.h"
 
-/* How a block came to be delivered; what is idle is taken off the account of its way. */
-enum capture_came {
-	CAPTURE_CAME_DIRECT,
-	CAPTURE_CAME_SUM,
-	CAPTURE_CAME_IN_FLIGHT,
-	CAPTURE_IDLE_MAX,
+/* How a block was delivered: idle blocks are subtracted from the counter of their delivery. */
+enum delivery {
+	DELIVERY_DIRECT,
+	DELIVERY_SUM,
+	DELIVERY_IN_FLIGHT,
+	DELIVERY_MAX,
 };
 
 /* The count of the targets, and when they are to be looked for if it stands still. */
@@ -47,22 +47,22 @@ struct capture {
 	struct capture_sink sink;
 	struct offcpu *offcpu;
 	struct rings *rings;
-	struct overflow_ring *overflow_ring;	       /* of the CPUs that have no ring yet */
-	struct sideband_filter *sideband;
-	struct ordered_events ordered_events;	       /* of the side band */
-	struct strip_frames *strip_frames;	       /* NULL: frames are left as they are */
-	struct stacks *stacks[2];      /* of the two generations */
+	struct overflow_ring *overflow_ring; /* of the CPUs that have no ring yet */
+	struct sideband_filter *sideband_filter;
+	struct ordered_events ordered_events; /* of the side band */
+	struct strip_frames *strip_frames; /* NULL: frames are left as they are */
+	struct stacks *stacks[2];	/* of the two generations */
 	struct reason_store reasons[2]; /* of the two generations */
-	struct ksyms_cache kernel;
-	struct reason_symbols symbols; /* where reasons are asked for */
-	struct reason reason;	       /* of the block that is delivered */
-	struct user_stacks copies;	       /* whose blocks have not come yet */
-	struct capture_tally idle[CAPTURE_IDLE_MAX]; /* left out, by how they came */
-	struct buffer tasks;	       /* struct capture_task */
-	struct capture_stats stats;    /* what user space counts */
-	struct capture_tally blocked;  /* threads in flight at the end, before filters */
-	struct buffer aligned;	       /* a record, moved to where u64 may be read */
-	bool all_tasks; /* the side band is of all: a waker may be anybody */
+	struct ksyms_cache ksyms;
+	struct reason_symbols symbols;	/* where reasons are asked for */
+	struct reason reason;		/* of the block that is delivered */
+	struct user_stacks user_stacks; /* whose blocks have not come yet */
+	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */
+	struct buffer tasks;		/* struct capture_task */
+	struct capture_stats stats;	/* what user space counts */
+	struct capture_tally blocked;	/* threads in flight at the end, before filters */
+	struct buffer aligned;		/* a record, moved to where u64 may be read */
+	bool all_tasks; /* the side band is of all: a waker may be any task */
 	struct cost cost;
 	struct alive alive;
 	bool started;
@@ -74,7 +74,7 @@ void cost__init(struct cost *cost);
 void cost__free(struct cost *cost);
 
 /* Hands a sample to the sink, its kernel chain cut, unless it is idle. */
-int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came);
+int capture__deliver(struct capture *capture, struct sample *sample, enum delivery delivery);
 
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);

@@ -32,7 +32,7 @@ static void count_drawn(struct capture_stats *stats, const struct sample *sample
 	stats->variance += (double)sample->period * (double)(sample->period - sample->measured);
 }
 
-int capture__deliver(struct capture *capture, struct sample *sample, enum capture_came came)
+int capture__deliver(struct capture *capture, struct sample *sample, enum delivery delivery)
 {
 	if (sample->time > capture->stats.end_ns)
 		capture->stats.end_ns = sample->time;
@@ -42,8 +42,8 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum captur
 		capture->stats.truncated_user += sample->count;
 	strip_frames__cut(capture->strip_frames, sample->kind, &sample->kernel);
 	if (sample->reason && is_idle(capture, sample)) {
-		capture->idle[came].count += sample->count;
-		capture->idle[came].ns += sample->measured;
+		capture->idle[delivery].count += sample->count;
+		capture->idle[delivery].ns += sample->measured;
 		return 0;
 	}
 	if (sample->kind == SAMPLE_OFFCPU && sample->period != sample->measured)
@@ -64,9 +64,9 @@ static int read_block(struct capture *capture, const void *data, size_t size,
 	sample.reason = reason;
 	if (block->flags & WIRE_BLOCK_COPY_LOST)
 		capture->stats.without_copy++;
-	if (user_stacks__find(&capture->copies, block, &copy))
+	if (user_stacks__find(&capture->user_stacks, block, &copy))
 		sample.copy = &copy;
-	return capture__deliver(capture, &sample, CAPTURE_CAME_DIRECT);
+	return capture__deliver(capture, &sample, DELIVERY_DIRECT);
 }
 
 /* A reason: of the block behind it, or of sums. */
@@ -98,7 +98,7 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 	case WIRE_BLOCK:
 		return read_block(capture, capture->aligned.data, size, NULL);
 	case WIRE_COPY:
-		return user_stacks__keep(&capture->copies, cpu, &capture->aligned);
+		return user_stacks__keep(&capture->user_stacks, cpu, &capture->aligned);
 	case WIRE_STACK:
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
@@ -150,7 +150,7 @@ static int pass_sideband(void *ctx, const void *event, size_t size)
 {
 	struct capture *capture = ctx;
 	uint64_t time = 0;
-	int wanted = sideband_filter__wants(capture->sideband, event, size, &time);
+	int wanted = sideband_filter__wants(capture->sideband_filter, event, size, &time);
 
 	if (wanted <= 0 || !capture->sink.sideband)
 		return wanted < 0 ? wanted : 0;

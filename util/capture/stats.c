@@ -3,7 +3,7 @@
 #include "capture/internal.h"
 #include "capture/hist.h"
 
-/* What the kernel takes for a task's slot, found by comparing slabinfo: 128 for the slot
+/* What the kernel takes for a task's state, found by comparing slabinfo: 128 for the state
  * itself and 192 for the list that it hangs on, which other users of task storage share. */
 #define TASK_BYTES 320ULL
 
@@ -48,9 +48,9 @@ static void move(struct capture_tally *from, struct capture_tally *to,
  */
 static void move_idle(const struct capture *capture, struct capture_stats *stats)
 {
-	move(&stats->direct, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_DIRECT]);
-	move(&stats->accumulated, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_SUM]);
-	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[CAPTURE_CAME_IN_FLIGHT]);
+	move(&stats->direct, &stats->filtered_idle, &capture->idle[DELIVERY_DIRECT]);
+	move(&stats->accumulated, &stats->filtered_idle, &capture->idle[DELIVERY_SUM]);
+	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[DELIVERY_IN_FLIGHT]);
 }
 
 /* The buckets have no account beside them: what they do not hold is missing in the sum. */
