@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unwind/heap.h"
+#include "base/heap.h"
 #include "unwind/dsos.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
