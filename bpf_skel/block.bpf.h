@@ -287,6 +287,8 @@ static __always_inline void describe_block(struct wire_block *block, struct task
 		block->flags |= WIRE_BLOCK_KTHREAD;
 	if (ts->preempted)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
+	if (ts->throttled)
+		block->flags |= WIRE_BLOCK_THROTTLED;
 	block->stack_bytes = 0;
 	block->reserved = 0;
 	block->incarnation = ts->incarnation;
@@ -304,7 +306,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	struct full_block *full;
 	struct task_state *ts;
 	struct cpu *cpu;
-	__u64 since, end, ns, woken, weight;
+	__u64 since, end, ns, woken, delay, runnable, weight;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
@@ -319,12 +321,17 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	ts->ran = 1;
 	since = take_stamp(ts);
 	woken = take_wakeup(ts);
-	if (!since || !is_wanted(task, ts, bpf_get_smp_processor_id()))
+	delay = take_run_delay(task, ts, is_parked);
+	if (!is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
 		end = bpf_ktime_get_ns();
 	if (phase == WIRE_PHASE_CLOSING && end > end_ns)
 		end = end_ns;
+	runnable = since ? runnable_part(ts->state, since, end, woken, delay) : 0;
+	count_runnable(cpu, ts, since, end, runnable, delay);
+	if (!since)
+		return 0;
 	ns = end > since ? end - since : 0;
 	tally(&cpu->own.accounts.seen, ns);
 	if (is_filtered(cpu, ts->state, ns) || in_histogram(cpu, ts->state, ns))
@@ -336,7 +343,8 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 		full->block.flags = 0;
 	describe_block(&full->block, ts, task, end, ns);
 	full->block.weight = weight;
-	full->block.runqueue_ns = runqueue_part(ts->state, since, woken, end);
+	if (settings.split_runqueue)
+		full->block.runqueue_ns = runnable;
 	if (!is_parked)
 		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
@@ -369,9 +377,9 @@ static __always_inline bool is_stray(struct task_struct *task, __u8 state)
 }
 
 /* Prev leaves the CPU to next: stamps it. Returns its state, if it has one. */
-static __always_inline struct task_state *sched_out(struct cpu *cpu, bool preempt,
-							 struct task_struct *prev,
-							 struct task_struct *next, __u32 state)
+static __always_inline struct task_state *
+sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
+	  struct task_struct *next, __u32 state)
 {
 	struct task_state *ts;
 	__u64 now;
@@ -394,17 +402,22 @@ static __always_inline struct task_state *sched_out(struct cpu *cpu, bool preemp
 	ts->ran = 1;
 	ts->preempted = preempt;
 	ts->state = classify_state(preempt, state);
-	ts->since = ts->state == WIRE_STATE_X ? 0 : now;
+	ts->throttled = ts->state == WIRE_STATE_R && is_throttled(prev);
+	ts->since = now;
+	if (ts->state == WIRE_STATE_X) {
+		ts->since = 0;
+		tell_thread(ctx, prev, ts);
+	}
 	return ts;
 }
 
-static __always_inline int handle_switch_out(bool preempt, struct task_struct *prev,
+static __always_inline int handle_switch_out(void *ctx, bool preempt, struct task_struct *prev,
 					     struct task_struct *next, __u32 state)
 {
 	struct cpu *cpu = this_cpu();
 
 	if (cpu && phase >= WIRE_PHASE_RUNNING)
-		sched_out(cpu, preempt, prev, next, state);
+		sched_out(ctx, cpu, preempt, prev, next, state);
 	return 0;
 }
 
@@ -438,7 +451,7 @@ static __always_inline int handle_switch(void *ctx, bool preempt, struct task_st
 
 	if (!cpu || phase < WIRE_PHASE_RUNNING)
 		return 0;
-	ts = sched_out(cpu, preempt, prev, next, state);
+	ts = sched_out(ctx, cpu, preempt, prev, next, state);
 	if (ts)
 		park_stacks(ctx, cpu, ts);
 	return sched_in(ctx, next, true);

@@ -12,6 +12,7 @@
 static __always_inline void enlist(struct seq_file *seq, struct task_struct *task)
 {
 	struct wire_task out = { .start = task->start_boottime };
+	struct task_state *ts;
 	int match;
 
 	learn_pid_level();
@@ -20,8 +21,11 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 	if (task->exit_state || !out.pid)
 		return;
 	match = match_target(task);
-	if (match >= 0 && make_task_state(task, match))
+	ts = match >= 0 ? make_task_state(task, match) : NULL;
+	if (ts) {
+		ts->run_delay = run_delay_of(task);
 		out.flags |= WIRE_TASK_TARGET;
+	}
 	if (task->flags & PF_KTHREAD)
 		out.flags |= WIRE_TASK_KTHREAD;
 	if (out.pid == settings.own_pid)
@@ -82,7 +86,11 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 {
 	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 
-	if (!ts || ts->since || ts->ran || task->on_cpu)
+	if (!ts || ts->since || ts->ran)
+		return;
+	/* It does not change while the task runs, and what came before is not of the recording. */
+	ts->run_delay = run_delay_of(task);
+	if (task->on_cpu)
 		return;
 	ts->state = classify_state(false, read_task_state(task));
 	if (ts->state == WIRE_STATE_X)
@@ -128,6 +136,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->flags |= WIRE_BLOCK_IN_FLIGHT;
 	if (ts->preempted)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
+	if (ts->throttled)
+		block->flags |= WIRE_BLOCK_THROTTLED;
 	if (!ts->ran)
 		block->flags |= WIRE_BLOCK_NEVER_RAN;
 	block->stack_bytes = 0;
@@ -136,8 +146,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->reserved = 0;
 	block->incarnation = ts->incarnation;
 	block->since = since;
-	block->runqueue_ns = runqueue_part(ts->state, since,
-					   wakeup_in_flight(task, ts), end_ns);
+	block->runqueue_ns = runnable_in_flight(task, ts, since, end_ns);
 	/*
 	 * Claimed before it is written, so that a task which wakes now is not reported by the
 	 * switch hook as well. No room in this read: the task is shown again in the next.
@@ -154,6 +163,25 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	}
 	if (err)
 		ts->since = since;
+	else if (ts->throttled)
+		ts->throttled_ns += block->runqueue_ns;
+	else
+		ts->runnable_ns += block->runqueue_ns;
+	return 0;
+}
+
+/* After the blocks, whose runnable parts are in it. */
+static __always_inline int report_thread(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct wire_thread thread;
+	struct task_state *ts;
+
+	ts = task ? bpf_task_storage_get(&task_states, task, NULL, 0) : NULL;
+	if (!ts || !(ts->runnable_ns + ts->throttled_ns))
+		return 0;
+	describe_thread(&thread, task, ts);
+	bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread));
 	return 0;
 }
 

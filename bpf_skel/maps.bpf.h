@@ -38,11 +38,14 @@ struct task_state {
 	__u64 since;       /* when it left the CPU; 0: it has not */
 	__u64 woken;       /* when it was woken last, since it was on a CPU; 0: it was not seen */
 	__u64 incarnation; /* unique in a recording */
+	__u64 run_delay;   /* sched_info.run_delay when it got a CPU last, or was enlisted */
+	__u64 runnable_ns; /* it waited so long for a CPU, */
+	__u64 throttled_ns; /* and so long for the CPU quota of its cgroup */
 	__u32 flags;       /* TASK_STATE_* */
 	__u8 state;        /* enum wire_state, of the block that began at since */
 	__u8 preempted;
 	__u8 ran; /* was on a CPU during the recording */
-	__u8 reserved;
+	__u8 throttled; /* the block waits for a quota */
 	/* The group that it was in at the last look, and whether that one is recorded. */
 	__u64 cgroup[WIRE_CGROUP_MAX];
 	__u8 cgroup_wanted[WIRE_CGROUP_MAX];

@@ -20,14 +20,14 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_out, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	return handle_switch_out(preempt, prev, next, prev_state);
+	return handle_switch_out(ctx, preempt, prev, next, prev_state);
 }
 
 /* Switch-out before that: the state is still in the task. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_out_no_state, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return handle_switch_out(preempt, prev, next, read_task_state(prev));
+	return handle_switch_out(ctx, preempt, prev, next, read_task_state(prev));
 }
 
 /* Both in one, where no hook at switch-in is to be had. */
@@ -126,6 +126,12 @@ SEC("iter/task")
 int report_blocked(struct bpf_iter__task *ctx)
 {
 	return report_blocked_task(ctx);
+}
+
+SEC("iter/task")
+int report_threads(struct bpf_iter__task *ctx)
+{
+	return report_thread(ctx);
 }
 
 /* Sleeps while a task holds its mmap_lock: read only in a child that can be killed. */

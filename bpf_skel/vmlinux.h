@@ -210,12 +210,34 @@ struct thread_info {
 
 struct mm_struct;
 
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct rq {
+	__u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	int throttle_count;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
 	int exit_state;
+	bool throttled; /* since 6.18 */
+	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;

@@ -72,6 +72,9 @@ struct wire_accounts {
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
+	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
+	__u64 preempted_ns; /* of these, outside of sleeps */
+	__u64 throttled_ns; /* waits for the CPU quota of a cgroup */
 };
 
 /* How long the blocks of one state were: a bucket for each span of lengths. */
@@ -97,6 +100,7 @@ enum wire_kind {
 	WIRE_CGROUP_BORN = 4,
 	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
 	WIRE_COPY = 6,	/* user registers and stack of the block that comes next on this CPU */
+	WIRE_THREAD = 7, /* how long a thread waited for a CPU, when it ends */
 };
 
 struct wire_head {
@@ -184,6 +188,7 @@ struct wire_reason {
 #define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
 #define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
+#define WIRE_BLOCK_THROTTLED 256U /* the state is R, for want of its cgroup's CPU quota */
 #define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 
 /* The frames follow the struct, leaf first. */
@@ -230,6 +235,19 @@ struct wire_copy {
 	__u64 time; /* wire_block.time, or wire_user.since */
 	__u64 regs[WIRE_REGS];
 };
+
+/* What a thread waited for a CPU in the recording, where that is worth a record. */
+struct wire_thread {
+	struct wire_head head;
+	__u32 pid;
+	__u32 tid;
+	__u64 runnable_ns;
+	__u64 throttled_ns;
+	char comm[WIRE_COMM_LEN];
+};
+
+/* Threads that end with less are in the accounts of CPUs only. */
+#define WIRE_THREAD_LEAST_NS 1000000U
 
 /* A cgroup was made: its path and a NUL follow the struct. */
 struct wire_cgroup_born {
@@ -343,11 +361,12 @@ struct wire_settings {
 	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
 	__u8 walk_at_out; /* stacks are parked at switch-out; not where none are wanted */
 	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
+	__u8 wakeup_stamps; /* by stamps of wake-ups, not by sched_info */
 	__u8 wakers;
 	__u8 reasons;
 	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
 	__u8 histogram; /* lengths are counted, and that is all */
-	__u8 reserved[4];
+	__u8 reserved[3];
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };
@@ -360,6 +379,7 @@ WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);
 WIRE_ASSERT(wire_copy, 160);
+WIRE_ASSERT(wire_thread, 48);
 WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
@@ -370,6 +390,6 @@ WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 80);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 104);
 
 #endif /* DENET_WIRE_H */

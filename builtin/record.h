@@ -26,6 +26,7 @@ struct record {
 	const char *idle_file;
 	enum call_graph call_graph;
 	uint32_t dump_bytes; /* of CALL_GRAPH_DWARF */
+	bool has_states; /* --state was given */
 	bool skip_idle;
 	bool has_cpus;
 	bool only_kernel;

@@ -68,6 +68,7 @@ static error_t parse_block(int key, char *text, struct argp_state *state)
 		if (parse__states(text, &capture->states))
 			usage_error(state, "--state %s: not a list of R, S, D, T, t, I, P, or all",
 				    text);
+		record->has_states = true;
 		return 0;
 	case KEY_THRESHOLD:
 		record_value__time(state, "--off-cpu-thresh", text, &capture->threshold_ns);
@@ -300,8 +301,20 @@ static const struct argp record_argp = {
 	       "`man denet-record` tells more.",
 };
 
+/* The whole of runqueue-time is asked for: threads that were preempted are most of it. */
+static void count_preempted(struct record *record)
+{
+	if (record->options.capture.split_runqueue && !record->has_states)
+		record->options.capture.states |= capture__state_bit('R');
+}
+
 int record__parse(struct record *record, int argc, char **argv)
 {
+	error_t err;
+
 	argp_err_exit_status = EXIT_STATUS_USAGE;
-	return argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, record);
+	err = argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, record);
+	if (!err)
+		count_preempted(record);
+	return err;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Frames of one side of a callchain, leaf first. */
 struct frames {
@@ -72,6 +73,15 @@ struct sample {
 	struct frames user;
 	const struct reason *reason; /* NULL: not asked for, or lost */
 	const struct user_copy *copy; /* valid as frames are; NULL: not asked for, or lost */
+};
+
+/* How long a thread waited in the recording, runnable but not running. */
+struct thread_waits {
+	pid_t pid;
+	pid_t tid;
+	char comm[16];
+	uint64_t runnable_ns;  /* for a CPU */
+	uint64_t throttled_ns; /* for the CPU quota of its cgroup */
 };
 
 #endif /* DENET_SAMPLE_H */

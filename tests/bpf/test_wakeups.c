@@ -400,6 +400,8 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &first));
 	EXPECT_EQ(0, workload__go(&workload));
 	EXPECT_EQ(0, workload__await(&workload, "HOGGING"));
+	/* The clock of its run queue, by which it is known how long it has been queued, ticks. */
+	EXPECT_EQ(0, test_capture__pass_time(&test_capture, 50));
 	EXPECT_EQ(0, test_capture__close(&test_capture));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &normal));
 	EXPECT_EQ(0, workload__go(&workload));

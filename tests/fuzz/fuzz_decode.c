@@ -51,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decoded_stack stack;
 	struct decoded_user user;
 	struct decoded_copy stack_copy;
+	struct thread_waits thread;
 	struct sample sample;
 	struct reason reason;
 	void *copy = malloc(size ? size : 1);
@@ -68,6 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += touch(&user.frames);
 	if (decode__copy(copy, size, &stack_copy) > 0)
 		sum += touch_copy(&stack_copy.copy);
+	if (decode__thread(copy, size, &thread) > 0)
+		sum += strlen(thread.comm);
 	if (reason__decode(copy, size, &reason) > 0)
 		sum += strlen(reason.path) + strlen(reason.local) + strlen(reason.remote);
 	check_sideband(copy, size);

@@ -234,6 +234,27 @@ TEST(a_copy_of_the_greatest_size_fits_into_a_record_of_perf)
 	EXPECT_EQ(0, WIRE_MAX_COPY % 8);
 }
 
+TEST(what_a_thread_waited_comes_out_with_a_name_that_ends)
+{
+	struct wire_thread wire = {
+		.head = { WIRE_THREAD, sizeof(wire) }, .pid = 3, .tid = 4, .runnable_ns = 5,
+		.throttled_ns = 6,
+	};
+	struct thread_waits thread;
+
+	memset(wire.comm, 'x', sizeof(wire.comm));
+	ASSERT_EQ((int)sizeof(wire), decode__thread(&wire, sizeof(wire), &thread));
+	EXPECT_EQ(3, thread.pid);
+	EXPECT_EQ(4, thread.tid);
+	EXPECT_EQ(5, thread.runnable_ns);
+	EXPECT_EQ(6, thread.throttled_ns);
+	EXPECT_STREQ("xxxxxxxxxxxxxxx", thread.comm);
+	for (size_t cut = 0; cut < sizeof(wire); cut++)
+		EXPECT_EQ(-EINVAL, decode__thread(&wire, cut, &thread));
+	wire.head.kind = WIRE_BLOCK;
+	EXPECT_EQ(-EINVAL, decode__thread(&wire, sizeof(wire), &thread));
+}
+
 TEST(a_sum_becomes_a_sample_without_frames)
 {
 	struct wire_entry_key key = { .pid = 1, .tid = 2, .state = WIRE_STATE_R, .cgroup = 3,

@@ -70,6 +70,35 @@ TEST(split_time_and_wakers_are_told_where_they_were_asked_for)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(waits_for_a_cpu_are_told_as_far_as_no_sample_tells_them)
+{
+	struct summary summary = {
+		.stats = { .runnable_ns = 1700000000ULL, .preempted_ns = 1200000000ULL,
+			   .throttled_ns = 2460000000ULL },
+		.ns = 3000000000ULL,
+		.path = "-",
+	};
+	char line[320];
+
+	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (0.500 s of it runnable) in 0 samples (0 "
+		     "direct, 0 accumulated), +1.200 s runnable, not recorded: --split-runqueue, "
+		     "+2.460 s throttled by a CPU quota, 0 lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+	/* Where these blocks are samples, they are not in addition to anything. */
+	summary.records_preempted = true;
+	summary.split = true;
+	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (3.000 s blocked, 0.000 s waiting for a CPU) "
+		     "in 0 samples (0 direct, 0 accumulated), 2.460 s throttled by a CPU quota, 0 "
+		     "lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+	/* A millisecond beside seconds is nothing. */
+	summary = (struct summary){ .stats.runnable_ns = 1000000, .stats.preempted_ns = 500000,
+				    .ns = 3000000000ULL, .path = "-" };
+	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
 TEST(sampling_and_several_files_are_told)
 {
 	struct summary summary = {

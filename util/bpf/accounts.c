@@ -26,6 +26,9 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->unread_copies += cpu->unread_copies;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
+	sum->runnable_ns += cpu->runnable_ns;
+	sum->preempted_ns += cpu->preempted_ns;
+	sum->throttled_ns += cpu->throttled_ns;
 }
 
 int accounts__sum(const struct bpf_map *map, struct wire_accounts *sum)

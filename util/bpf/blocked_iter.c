@@ -10,6 +10,12 @@ int blocked_iter__report(const struct blocked_iter *blocked_iter, task_iter_fn f
 	return task_iter__run(blocked_iter->report, fn, ctx);
 }
 
+int blocked_iter__report_threads(const struct blocked_iter *blocked_iter, task_iter_fn fn,
+				 void *ctx)
+{
+	return task_iter__run(blocked_iter->report_threads, fn, ctx);
+}
+
 int blocked_iter__open_user_frames(struct blocked_iter *blocked_iter)
 {
 	struct bpf_program *program = blocked_iter->read_user;

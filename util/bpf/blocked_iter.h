@@ -17,6 +17,7 @@ struct bpf_program;
  */
 struct blocked_iter {
 	struct bpf_program *report;    /* the iterator of their blocks */
+	struct bpf_program *report_threads; /* and of how long all threads waited for a CPU */
 	struct bpf_program *read_user; /* the one that reads their memory, and may sleep */
 	struct bpf_link *user_link;    /* of the latter, once it is read; NULL: not yet */
 	const struct bpf_map *skip_pids;
@@ -25,6 +26,13 @@ struct blocked_iter {
 
 /* Hands each of them to fn, as wire_block records. 0 or a negative errno. */
 int blocked_iter__report(const struct blocked_iter *blocked_iter, task_iter_fn fn, void *ctx);
+
+/*
+ * Hands fn what each thread waited for a CPU, as wire_thread records: after the blocks, whose parts
+ * it contains. 0 or a negative errno.
+ */
+int blocked_iter__report_threads(const struct blocked_iter *blocked_iter, task_iter_fn fn,
+				 void *ctx);
 
 /*
  * A descriptor from which their user frames are read, as wire_user records. Reading sleeps while

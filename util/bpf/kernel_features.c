@@ -42,6 +42,22 @@ static bool has_helper(const struct btf *btf, const char *name)
 	return false;
 }
 
+/* Whether a struct of the kernel has a member of this name. */
+static bool has_member(const struct btf *btf, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *type;
+
+	if (id < 0)
+		return false;
+	type = btf__type_by_id(btf, (__u32)id);
+	for (int i = 0; i < btf_vlen(type); i++) {
+		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member))
+			return true;
+	}
+	return false;
+}
+
 /* Registers are known on x86-64 only. */
 static bool has_registers(const struct btf *btf)
 {
@@ -76,6 +92,9 @@ int kernel_features__read(struct kernel_features *kernel_features)
 		btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
 	kernel_features->has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
 	kernel_features->has_user_memory = has_helper(btf, "BPF_FUNC_copy_from_user_task");
+	kernel_features->has_run_delay = has_member(btf, "sched_info", "run_delay");
+	kernel_features->has_throttled = has_member(btf, "task_struct", "throttled") ||
+					 has_member(btf, "cfs_rq", "throttle_count");
 	kernel_features->has_registers = has_registers(btf);
 	kernel_features->quick_frames = kernel_features->has_registers && has_full_depth();
 	btf__free(btf);

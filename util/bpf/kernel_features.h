@@ -16,6 +16,8 @@ struct kernel_features {
 	bool has_sched_in;     /* __perf_event_task_sched_in, for fentry */
 	bool has_task_storage; /* the helper bpf_task_storage_get */
 	bool has_user_memory;  /* and bpf_copy_from_user_task */
+	bool has_run_delay;    /* the scheduler counts how long tasks wait for a CPU */
+	bool has_throttled;    /* and shows which wait for the CPU quota of their cgroup */
 	bool has_registers;    /* and bpf_task_pt_regs, of a machine whose registers we know */
 	/*
 	 * The programs may walk user frames themselves. A limit below ours is the administrator's,

@@ -21,6 +21,7 @@ struct offcpu {
 	struct window_maps window_maps;
 	struct blocked_iter blocked_iter;
 	enum attach_hook hook;
+	bool has_throttled;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
 };
 
@@ -38,7 +39,7 @@ static void choose_programs(struct offcpu_bpf *skel, const struct kernel_feature
 	bpf_program__set_autoload(skel->progs.switch_park_no_state, !has_state && at_out);
 	bpf_program__set_autoload(skel->progs.switch_in_exit_tp, hook == ATTACH_HOOK_EXIT_TP);
 	bpf_program__set_autoload(skel->progs.switch_in_fentry, hook == ATTACH_HOOK_FENTRY);
-	bpf_program__set_autoload(skel->progs.waking, settings->split_runqueue || settings->wakers);
+	bpf_program__set_autoload(skel->progs.waking, settings->wakeup_stamps);
 	bpf_program__set_autoload(skel->progs.read_user, kernel_features->has_user_memory);
 	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
 }
@@ -156,6 +157,7 @@ static int load_hook(void *ctx, enum attach_hook hook)
 		return -errno;
 	set = (struct wire_settings *)(void *)&offcpu->skel->rodata->settings;
 	*set = config->settings;
+	set->wakeup_stamps = set->wakers || !load->features->has_run_delay;
 	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !set->histogram;
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	choose_programs(offcpu->skel, load->features, hook);
@@ -203,6 +205,7 @@ static void find_blocked_iter(struct offcpu *offcpu)
 
 	offcpu->blocked_iter = (struct blocked_iter){
 		.report = skel->progs.report_blocked,
+		.report_threads = skel->progs.report_threads,
 		.read_user = skel->progs.read_user,
 		.skip_pids = skel->maps.skip_pids,
 		.walking_pid = &skel->bss->walking_pid,
@@ -244,6 +247,7 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 	if (!*err)
 		*err = attach_hook__take(config->hook, &features, load_hook, &load);
 	if (!*err) {
+		offcpu->has_throttled = features.has_throttled;
 		find_target_maps(offcpu);
 		find_window_maps(offcpu);
 		find_blocked_iter(offcpu);
@@ -266,6 +270,11 @@ void offcpu__delete(struct offcpu *offcpu)
 enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu)
 {
 	return offcpu->hook;
+}
+
+bool offcpu__knows_throttling(const struct offcpu *offcpu)
+{
+	return offcpu->has_throttled;
 }
 
 bool offcpu__copies(const struct offcpu *offcpu)

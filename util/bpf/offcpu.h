@@ -39,6 +39,9 @@ void offcpu__delete(struct offcpu *offcpu); /* accepts NULL */
 
 enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu);
 
+/* Whether waits for a CPU quota are told from those for a CPU. */
+bool offcpu__knows_throttling(const struct offcpu *offcpu);
+
 /* Whether blocks carry copies of user stacks, which not every kernel and hook can give. */
 bool offcpu__copies(const struct offcpu *offcpu);
 

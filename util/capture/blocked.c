@@ -224,6 +224,18 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 	return capture__deliver(capture, sample, DELIVERY_IN_FLIGHT);
 }
 
+/* What the programs cannot count, since it has not ended. */
+static void count_runnable(struct capture_stats *stats, const struct wire_block *block)
+{
+	if (block->flags & WIRE_BLOCK_THROTTLED) {
+		stats->throttled_ns += block->runqueue_ns;
+		return;
+	}
+	stats->runnable_ns += block->runqueue_ns;
+	if (block->state == WIRE_STATE_R)
+		stats->preempted_ns += block->runqueue_ns;
+}
+
 static int report_block(struct report *report, const struct wire_block *block,
 			struct sample *sample)
 {
@@ -233,6 +245,9 @@ static int report_block(struct report *report, const struct wire_block *block,
 
 	capture->blocked.count++;
 	capture->blocked.ns += block->ns;
+	count_runnable(&capture->stats, block);
+	if (!capture->options.split_runqueue)
+		sample->runqueue = 0;
 	if (!tally) {
 		tally = &capture->stats.in_flight;
 		err = deliver_block(report, block, sample);
@@ -267,6 +282,27 @@ static int report_records(void *ctx, const void *data, size_t size)
 	return err;
 }
 
+static int take_threads(void *ctx, const void *data, size_t size)
+{
+	struct capture *capture = ctx;
+	struct thread_waits thread;
+	int len;
+
+	for (size_t at = 0; at < size; at += (size_t)len) {
+		len = decode__thread((const char *)data + at, size - at, &thread);
+		if (len < 0)
+			return len;
+		waiting_threads__add(&capture->waiting, &thread);
+	}
+	return 0;
+}
+
+const struct thread_waits *capture__waiting_threads(const struct capture *capture, size_t *nr)
+{
+	*nr = capture->waiting.nr;
+	return capture->waiting.top;
+}
+
 int capture__report_blocked(struct capture *capture, int deadline_ms)
 {
 	struct user_frames user = { 0 };
@@ -277,6 +313,9 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	err = blocked_iter__report(offcpu__blocked_iter(capture->offcpu), report_records, &report);
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
+	if (!err)
+		err = blocked_iter__report_threads(offcpu__blocked_iter(capture->offcpu),
+						   take_threads, capture);
 	idmap__free(&user.offsets);
 	idmap__free(&user.copies);
 	buffer__free(&user.records);

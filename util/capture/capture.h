@@ -100,6 +100,14 @@ struct capture_stats {
 	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
+	/*
+	 * Waits for a CPU of all targets, in samples or not, as the scheduler counts them; those
+	 * for a cgroup's CPU quota are apart.
+	 */
+	uint64_t runnable_ns;
+	uint64_t preempted_ns; /* of it, what is in no block of a sleeping thread */
+	uint64_t throttled_ns;
+	bool throttling_unknown; /* the kernel does not show it: it is in runnable_ns */
 	uint64_t unseen_switches;	 /* no storage, recursion, not shown: length unknown */
 	uint64_t unseen_births;		 /* of any task: if of a target, it is not recorded */
 	uint64_t unseen_deaths;		 /* of any task: nothing is lost by it */
@@ -184,6 +192,12 @@ bool capture__targets_alive(struct capture *capture);
  * deadline_ms bounds what touches other processes' memory. Idempotent.
  */
 int capture__stop(struct capture *capture, int deadline_ms);
+
+/*
+ * The threads that waited longest for a CPU, the longest first, at most a few dozens; one that
+ * ended is among them from 1 ms on. Complete after capture__stop(); valid until capture__delete().
+ */
+const struct thread_waits *capture__waiting_threads(const struct capture *capture, size_t *nr);
 
 /* Fills in the accounts up to now; final after capture__stop(). */
 int capture__stats(struct capture *capture, struct capture_stats *stats);

@@ -133,6 +133,22 @@ int decode__copy(const void *data, size_t size, struct decoded_copy *copy)
 	return (int)wire->head.size;
 }
 
+int decode__thread(const void *data, size_t size, struct thread_waits *thread)
+{
+	const struct wire_thread *wire = data;
+
+	if (!check_head(data, size, WIRE_THREAD, sizeof(*wire)))
+		return -EINVAL;
+	*thread = (struct thread_waits){
+		.pid = (pid_t)wire->pid,
+		.tid = (pid_t)wire->tid,
+		.runnable_ns = wire->runnable_ns,
+		.throttled_ns = wire->throttled_ns,
+	};
+	memcpy(thread->comm, wire->comm, strnlen(wire->comm, sizeof(thread->comm) - 1));
+	return (int)wire->head.size;
+}
+
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup)
 {
 	const struct wire_cgroup_born *wire = data;

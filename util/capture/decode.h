@@ -56,6 +56,7 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 int decode__stack(const void *data, size_t size, struct decoded_stack *stack);
 int decode__user(const void *data, size_t size, struct decoded_user *user);
 int decode__copy(const void *data, size_t size, struct decoded_copy *copy);
+int decode__thread(const void *data, size_t size, struct thread_waits *thread);
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup);
 
 /* A windowed sum as a sample, without its frames. */

@@ -14,6 +14,7 @@
 #include "capture/overflow_ring.h"
 #include "capture/stacks.h"
 #include "capture/strip_frames.h"
+#include "capture/waiting_threads.h"
 
 /* How a block was delivered: idle blocks are subtracted from the counter of their delivery. */
 enum delivery {
@@ -60,6 +61,7 @@ struct capture {
 	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */
 	struct buffer tasks;		/* struct capture_task */
 	struct capture_stats stats;	/* what user space counts */
+	struct waiting_threads waiting;
 	struct capture_tally blocked;	/* threads in flight at the end, before filters */
 	struct buffer aligned;		/* a record, moved to where u64 may be read */
 	bool all_tasks; /* the side band is of all: a waker may be any task */

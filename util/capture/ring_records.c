@@ -87,6 +87,7 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 {
 	struct decoded_cgroup cgroup;
 	struct decoded_stack stack;
+	struct thread_waits thread;
 
 	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
 	capture->aligned.len = 0;
@@ -103,6 +104,11 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 		if (decode__stack(capture->aligned.data, size, &stack) < 0)
 			return -EINVAL;
 		return stacks__add(capture->stacks[stack.generation & 1], stack.id, &stack.frames);
+	case WIRE_THREAD:
+		if (decode__thread(capture->aligned.data, size, &thread) < 0)
+			return -EINVAL;
+		waiting_threads__add(&capture->waiting, &thread);
+		return 0;
 	case WIRE_CGROUP_BORN:
 		if (decode__cgroup(capture->aligned.data, size, &cgroup) < 0)
 			return -EINVAL;

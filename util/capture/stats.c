@@ -107,6 +107,10 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->compat_copies = own->compat_copies + sum.compat_copies;
 	stats->unread_copies = sum.unread_copies;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
+	stats->runnable_ns = own->runnable_ns + sum.runnable_ns;
+	stats->preempted_ns = own->preempted_ns + sum.preempted_ns;
+	stats->throttled_ns = own->throttled_ns + sum.throttled_ns;
+	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
 	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +

@@ -202,6 +202,10 @@ static void summarize(struct recording *recording, struct summary *summary)
 		.rotated = recording->output.snapshot,
 		.path = recording->options->output,
 	};
+	summary->waiting =
+		capture__waiting_threads(recording->run.capture, &summary->nr_waiting);
+	summary->records_preempted =
+		recording->options->capture.states & capture__state_bit('R');
 	summarize_sampling(recording, summary);
 	if (capture__stats(recording->run.capture, &summary->stats))
 		pr_warn("the accounts of the recording cannot be read");

@@ -52,14 +52,47 @@ static char *format_sampling(const struct summary *summary, char *buf, size_t si
 	return buf;
 }
 
+/* Less than this is not worth a word, unless there is little else. */
+static bool is_worth_telling(const struct summary *summary, uint64_t ns)
+{
+	return ns >= 10 * NSEC_PER_MSEC || (ns && ns >= summary->ns / 100);
+}
+
+/*
+ * What threads waited for a CPU: within their blocks, where these are not split, and outside, of
+ * which there are no samples unless blocks of state R are recorded.
+ */
+static void format_runnable(const struct summary *summary, char *within, size_t within_size,
+			    char *outside, size_t outside_size)
+{
+	const struct capture_stats *stats = &summary->stats;
+	uint64_t blocked_ns = stats->runnable_ns - stats->preempted_ns;
+	size_t len = 0;
+
+	*within = *outside = '\0';
+	if (!summary->split && is_worth_telling(summary, blocked_ns))
+		snprintf(within, within_size, " (%.3f s of it runnable)",
+			 (double)blocked_ns / (double)NSEC_PER_SEC);
+	if (!summary->records_preempted && is_worth_telling(summary, stats->preempted_ns))
+		len = (size_t)snprintf(outside, outside_size,
+				       ", +%.3f s runnable, not recorded: --split-runqueue",
+				       (double)stats->preempted_ns / (double)NSEC_PER_SEC);
+	if (is_worth_telling(summary, stats->throttled_ns))
+		snprintf(outside + len, outside_size - len, ", %s%.3f s throttled by a CPU quota",
+			 summary->records_preempted ? "" : "+",
+			 (double)stats->throttled_ns / (double)NSEC_PER_SEC);
+}
+
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
 	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
 	char path[4096], skipped[48] = "", unwound[64] = "";
+	char within[48], outside[128];
 	uint64_t by_pointers = summary->callchain.fell_back + summary->stats.without_copy;
 
 	log__escape(path, sizeof(path), summary->path);
+	format_runnable(summary, within, sizeof(within), outside, sizeof(outside));
 	if (summary->split)
 		snprintf(split, sizeof(split), " (%.3f s blocked, %.3f s waiting for a CPU)",
 			 (double)(summary->ns - summary->runqueue_ns) / (double)NSEC_PER_SEC,
@@ -82,13 +115,13 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(unwound, sizeof(unwound), ", %s not unwound",
 			 units__format_count(by_pointers, count, sizeof(count)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
-		 "%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
-		 (double)summary->ns / (double)NSEC_PER_SEC, split,
+		 "[ denet-record: %.3f s off-CPU%s%s in %s samples (%s direct, %s accumulated%s)"
+		 "%s%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
+		 (double)summary->ns / (double)NSEC_PER_SEC, split, within,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 wakers, idle, skipped, unwound,
+		 outside, wakers, idle, skipped, unwound,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 format_sampling(summary, sampled, sizeof(sampled)),
 		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
@@ -190,6 +223,31 @@ static void print_unseen(const struct capture_stats *stats)
 		   stats->unseen_switches, stats->unseen_births, stats->unseen_deaths);
 }
 
+/* How many threads are shown with -v. */
+#define SHOWN_THREADS 10
+
+static void print_waiting(const struct summary *summary)
+{
+	const struct capture_stats *stats = &summary->stats;
+	char runnable[32], outside[32], throttled[32];
+
+	pr_verbose("waits for a CPU: %s, of which %s outside of sleeps; for a CPU quota: %s%s",
+		   units__format_time(stats->runnable_ns, runnable, sizeof(runnable)),
+		   units__format_time(stats->preempted_ns, outside, sizeof(outside)),
+		   units__format_time(stats->throttled_ns, throttled, sizeof(throttled)),
+		   stats->throttling_unknown ? " (not shown by this kernel)" : "");
+	for (size_t i = 0; i < summary->nr_waiting && i < SHOWN_THREADS; i++) {
+		const struct thread_waits *thread = &summary->waiting[i];
+		char comm[4 * sizeof(thread->comm) + 1];
+
+		log__escape(comm, sizeof(comm), thread->comm);
+		pr_verbose("  %s (pid %d, tid %d): %s runnable, %s throttled", comm,
+			   (int)thread->pid, (int)thread->tid,
+			   units__format_time(thread->runnable_ns, runnable, sizeof(runnable)),
+			   units__format_time(thread->throttled_ns, throttled, sizeof(throttled)));
+	}
+}
+
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
@@ -200,6 +258,7 @@ static void print_verbose(const struct summary *summary)
 		print_wakeups(&stats->wakeups);
 	if (summary->period_ns || stats->drawn.count)
 		print_sampling(summary);
+	print_waiting(summary);
 	print_unseen(stats);
 	pr_verbose("side-band records lost: %" PRIu64, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",

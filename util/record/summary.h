@@ -19,6 +19,9 @@ struct summary {
 	bool split;	      /* there is a runqueue-time */
 	bool wakers;		      /* there is a wakeup-time */
 	struct sample_events_tally wakeups; /* samples of it */
+	bool records_preempted; /* blocks of state R are in it */
+	const struct thread_waits *waiting; /* those that waited longest for a CPU; borrowed */
+	size_t nr_waiting;
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct sample_events_tally idle; /* samples of offcpu-idle: threads that never ran */
