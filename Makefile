@@ -13,14 +13,20 @@ mandir = $(prefix)/share/man/man1
 datadir = $(prefix)/share/denet
 completiondir = $(prefix)/share/bash-completion/completions
 
+# As in the kernel's build; and where headers and libraries of the other machine are.
 CROSS_COMPILE ?=
+SYSROOT ?=
 ifeq ($(origin CC),default)
-  CC := $(CROSS_COMPILE)gcc
+  CC := $(CROSS_COMPILE)gcc $(SYSROOT:%=--sysroot=%)
+endif
+ifeq ($(origin CXX),default)
+  CXX := $(CROSS_COMPILE)g++ $(SYSROOT:%=--sysroot=%)
 endif
 ifeq ($(origin AR),default)
   AR := $(CROSS_COMPILE)ar
 endif
 STRIP ?= $(CROSS_COMPILE)strip
+OBJCOPY ?= $(CROSS_COMPILE)objcopy
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
@@ -54,7 +60,7 @@ ifeq ($(STATIC),1)
   override PKG_CONFIG += --static
   LINK_STATIC := -static-pie -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
 endif
-PACKAGES := libbpf libelf libdw libtraceevent libseccomp zlib
+PACKAGES := libbpf libelf libdw libtraceevent zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
@@ -100,14 +106,14 @@ WORKLOADS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/workloads/*.c)))
 FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Programs without frame pointers, for the unwinder; those of other languages where there is
 # a compiler: the tests that need them are skipped elsewhere.
-CXX ?= g++
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_roomy nofp_bomb \
 	   small.so large.so \
-	   $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped teller) \
-	   $(if $(call have,$(CXX)),nofp_cpp) $(if $(call have,$(RUSTC)),nofp_rs))
+	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped) \
+	   $(if $(call have,$(firstword $(CXX))),nofp_cpp) \
+	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 # The benchmark's own: what scripts/bench.sh runs.
@@ -137,7 +143,7 @@ help:
 	@echo 'make compile_commands.json'
 	@echo 'Variables: V=1 (show commands) O=DIR DEV=1 (warnings are errors)'
 	@echo '           SANITIZE=address,undefined STATIC=1 (one static binary)'
-	@echo '           CROSS_COMPILE=aarch64-linux-gnu- (see scripts/arm64)'
+	@echo '           CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=DIR (scripts/arm64/make.sh)'
 
 $(LIBPERF_FILE):
 	$(say) LIBPERF $(DEPS)
@@ -277,21 +283,21 @@ $(O)/tests/unwind/nofp_debug: tests/unwind/nofp.c
 $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)xz -c $< >$@.xz
-	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
 # What is packed takes 12 MB, and 400 MB that say nothing.
 $(O)/tests/unwind/nofp_roomy: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)head -c 12000000 /dev/zero >$@.pad
-	$(Q)objcopy --add-section .pad=$@.pad $< $@.full
+	$(Q)$(OBJCOPY) --add-section .pad=$@.pad $< $@.full
 	$(Q)xz -0 -c $@.full >$@.xz
-	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 	$(Q)rm -f $@.pad $@.full $@.xz
 
 $(O)/tests/unwind/nofp_bomb: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)head -c 400000000 /dev/zero | xz -0 -c >$@.xz
-	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 	$(Q)rm -f $@.xz
 
 $(O)/tests/unwind/pause32: tests/unwind/pause32.S
@@ -326,26 +332,13 @@ $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(Q)mkdir -p $(@D)
 	$(Q)env -u MAKEFLAGS -u MFLAGS $(RUSTC) -O -o $@ $<
 
-# Fuzzers are built with clang, and the product's sources once for all of them, instrumented.
-FUZZ_CFLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Wall \
-	      $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) -MMD -MP
-FUZZ_OBJS := $(UTIL_SRCS:%.c=$(O)/fuzz/%.o)
-FUZZ_LIB := $(O)/fuzz/libdenet.a
-
-$(O)/fuzz/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
-	$(say) CC $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
-
-$(FUZZ_LIB): $(FUZZ_OBJS)
-	$(say) AR $@
-	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
-
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
+# A fuzzer is built with clang and takes the sources it needs, instrumented.
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIB) $(LIBS)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -Wall $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) \
+		$(PKG_CFLAGS) -o $@ $< $(UTIL_SRCS) $(LIBS)
 
 bench: all $(WORKLOADS) $(BENCH)
 workloads: $(WORKLOADS) $(UNWOUND)
@@ -427,5 +420,4 @@ format:
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
 -include $(wildcard $(O)/tests/bench/*.d)
--include $(FUZZ_OBJS:.o=.d) $(FUZZERS:%=%.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

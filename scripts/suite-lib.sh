@@ -21,10 +21,12 @@ suite_mirror() {
 	}
 }
 
-# suite_open NAME SUITE…: makes apt commands in this shell see these suites and nothing else.
-# The lists are fetched again when they are a day old.
+# suite_open NAME SUITE…: makes apt commands in this shell see these suites and nothing else, of
+# the architecture that SUITE_ARCH names, else of this machine's. The lists are fetched again when
+# they are a day old.
 suite_open() {
 	local home keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror suite
+	local arch=${SUITE_ARCH:-$(dpkg --print-architecture)}
 
 	home=$(suite_cache)/apt-$1
 	shift
@@ -47,6 +49,8 @@ suite_open() {
 		Dir::Cache "$home";
 		APT::Get::List-Cleanup "false";
 		APT::Sandbox::User "root";
+		APT::Architecture "$arch";
+		APT::Architectures { "$arch"; };
 	END
 	# Old lists serve as well where there is no network.
 	if apt-get -qq update; then
@@ -54,6 +58,12 @@ suite_open() {
 	else
 		[ -e "$home/fresh" ]
 	fi
+}
+
+# suite_closure PACKAGE…: prints these packages and all that they need, one a line.
+suite_closure() {
+	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+		--no-replaces --no-enhances "$@" | grep -E '^[a-z0-9]' | grep -v ':' | sort -u
 }
 
 # suite_unpack DIR PACKAGE…: downloads and unpacks below DIR.

@@ -6,7 +6,8 @@
 # Files are read-only for the guest, under a layer that is thrown away; /tmp is empty; DIR is
 # writable, at /w. With -r, the guest may suspend: what the command then sees in place of the
 # files is a copy of each FILE, the libraries of programs among them, and busybox; what it leaves
-# in /w comes to DIR when it has ended.
+# in /w comes to DIR when it has ended. GUEST_ARCH=arm64: a machine of that architecture, on the files
+# of scripts/arm64/root.sh; those of this machine are below /host.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -29,7 +30,9 @@ shift $((OPTIND - 1))
 [ $# = 2 ] || usage
 
 release=$("$here/fetch-kernel.sh" "$1")
-initrd=$("$here/mkinitrd.sh" "$release")
+root=/
+[ "${GUEST_ARCH:-amd64}" = amd64 ] || root=$("$here/../$GUEST_ARCH/root.sh")
+initrd=$("$here/mkinitrd.sh" "$release" ${GUEST_ARCH:+"$root/bin/busybox"})
 kernel=
 for file in "${initrd%/*}"/{boot/vmlinuz-"$release",usr/lib/modules/"$release"/vmlinuz}*; do
 	[ ! -e "$file" ] || kernel=$file
@@ -52,10 +55,15 @@ if [ ${#files[@]} != 0 ]; then
 	done >"$share/memory"
 fi
 # shellcheck disable=SC2054
-shared=(-fsdev "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
+shared=(-fsdev "local,id=host,path=$root,security_model=none,readonly=on,multidevs=remap"
 	-device virtio-9p-pci,fsdev=host,mount_tag=host
 	-fsdev "local,id=share,path=$share,security_model=none"
 	-device virtio-9p-pci,fsdev=share,mount_tag=share)
+if [ $root != / ]; then
+	# shellcheck disable=SC2054
+	shared+=(-fsdev "local,id=machine,path=/,security_model=none,readonly=on,multidevs=remap"
+		-device virtio-9p-pci,fsdev=machine,mount_tag=machine)
+fi
 if [ -n "$dir" ]; then
 	# shellcheck disable=SC2054
 	shared+=(-fsdev "local,id=work,path=$dir,security_model=none"
@@ -67,12 +75,19 @@ fi
 # no more than switching a trace event on and off, as soon as threads switch on the other CPU.
 threads=multi
 [ "$cpus" = 1 ] || threads=single
-# The clock of a guest without KVM is slow to calibrate: told, not measured.
-timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -accel tcg,thread=$threads -cpu max \
+append='quiet panic=-1 rdinit=/init nokaslr mitigations=off random.trust_cpu=on'
+if [ "${GUEST_ARCH:-amd64}" = arm64 ]; then
+	# Return addresses are signed here; by a quick function in place of the architecture's slow one.
+	machine=(qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on)
+	append+=' console=ttyAMA0'
+else
+	machine=(qemu-system-x86_64 -M q35 -cpu max)
+	# The clock of a guest without KVM is slow to calibrate: told, not measured.
+	append+=' console=ttyS0 tsc=reliable no_timer_check lpj=4000000'
+fi
+timeout -k 5 "$seconds" "${machine[@]}" -accel tcg,thread=$threads \
 	-smp "$cpus" -m "$megabytes" -nodefaults -no-user-config -display none -no-reboot \
-	-serial "file:$share/console" -kernel "$kernel" -initrd "$initrd" \
-	-append 'console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off
-		tsc=reliable no_timer_check lpj=4000000 random.trust_cpu=on' \
+	-serial "file:$share/console" -kernel "$kernel" -initrd "$initrd" -append "$append" \
 	"${shared[@]}" >&2 || true
 
 [ ! -e "$share/stdout" ] || cat "$share/stdout"

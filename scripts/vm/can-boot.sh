@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# can-boot.sh KERNEL: whether boot.sh can boot it here. Prints its release, which it fetches if
+# can-boot.sh KERNEL: whether boot.sh can boot it here, as GUEST_ARCH says. Prints its release, which it fetches if
 # need be; or fails and prints why.
 set -uo pipefail
 
-for tool in qemu-system-x86_64 busybox cpio depmod; do
+qemu=qemu-system-x86_64 set=vm
+[ "${GUEST_ARCH:-amd64}" = amd64 ] || qemu=qemu-system-aarch64 set="vm arm64"
+for tool in $qemu busybox cpio depmod; do
 	if ! PATH=$PATH:/usr/sbin:/sbin command -v $tool >/dev/null; then
-		echo "$tool is not installed: sudo scripts/deps.sh vm"
+		echo "$tool is not installed: sudo scripts/deps.sh $set"
 		exit 1
 	fi
 done

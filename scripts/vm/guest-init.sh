@@ -82,7 +82,7 @@ else
 	$b mount --move /share /new/share
 	# What the empty folders hide, as of a tree that lies in /tmp, is to be found here.
 	$b mkdir -p /new/host
-	$b mount --bind /host /new/host
+	mount_shared machine /new/host 2>/dev/null || $b mount --bind /host /new/host
 	mount_shared work /new/w 2>/dev/null
 fi
 $b mount -t cgroup2 none /new/sys/fs/cgroup 2>/dev/null

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# mkinitrd.sh RELEASE: makes the first file system of the guest for a fetched kernel, once, and
-# prints its path: busybox, guest-init.sh, and the modules that mount the host's files.
+# mkinitrd.sh RELEASE [BUSYBOX]: makes the first file system of the guest for a fetched kernel, once,
+# and prints its path: busybox, by default this machine's, guest-init.sh, and the modules that mount
+# the host's files.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -20,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 root=$work/root
 
 mkdir -p "$root"/{bin,modules,proc,sys,dev,host,share,out,layer,new}
-cp "$(command -v busybox)" "$root/bin/busybox"
+cp "${2:-$(command -v busybox)}" "$root/bin/busybox"
 cp "$here/guest-init.sh" "$root/init"
 chmod 755 "$root/init"
 
