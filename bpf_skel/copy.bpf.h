@@ -7,11 +7,11 @@
 #define DENET_COPY_BPF_H
 
 #include "maps.bpf.h"
+#include "regs.bpf.h"
 
 #define COPY_CHUNKS ((WIRE_MAX_COPY + WIRE_PAGE - 1) / WIRE_PAGE)
 #define COPY_ROOM (COPY_CHUNKS * WIRE_PAGE)
 #define ITER_COPY_ROOM (8 * WIRE_PAGE)
-#define USER32_CS 0x23 /* x86: a 32-bit task's code segment */
 
 /* The bytes end where user space says; that is rounded up to what a mask can bound. */
 struct copy_room {
@@ -118,40 +118,16 @@ enum copy_result {
 	COPY_COMPAT, /* a 32-bit task */
 };
 
-/* Whether these are the registers of a 32-bit task. */
-static __always_inline bool is_compat(struct pt_regs *regs)
-{
-	return bpf_core_field_exists(regs->orig_ax) && (regs->cs & 0xffff) == USER32_CS;
-}
-
 static __always_inline enum copy_result copy_registers(struct task_struct *task, __u64 *to)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (!bpf_core_field_exists(regs->orig_ax))
-		return COPY_NONE;
 	/* One that waits in its exit may have given up its memory. */
-	if (!task->mm || !regs->ip || !regs->sp)
+	if (!task->mm || !user_pc(regs) || !regs->sp)
 		return COPY_NONE;
 	if (is_compat(regs))
 		return COPY_COMPAT;
-	to[0] = regs->ax;
-	to[1] = regs->dx;
-	to[2] = regs->cx;
-	to[3] = regs->bx;
-	to[4] = regs->si;
-	to[5] = regs->di;
-	to[6] = regs->bp;
-	to[7] = regs->sp;
-	to[8] = regs->r8;
-	to[9] = regs->r9;
-	to[10] = regs->r10;
-	to[11] = regs->r11;
-	to[12] = regs->r12;
-	to[13] = regs->r13;
-	to[14] = regs->r14;
-	to[15] = regs->r15;
-	to[16] = regs->ip;
+	copy_user_regs(to, regs);
 	return COPY_TAKEN;
 }
 
@@ -194,7 +170,7 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 		cpu->own.accounts.compat_copies++;
 	if (result != COPY_TAKEN)
 		return;
-	bytes = copy_stack(room, room->copy.regs[7]);
+	bytes = copy_stack(room, room->copy.regs[USER_REG_SP]);
 	bytes = COPY_SIZE(bytes, COPY_ROOM);
 	if (!bytes) {
 		cpu->own.accounts.unread_copies++;
@@ -227,7 +203,7 @@ static __always_inline struct iter_copy *read_copy(struct task_struct *task)
 	room = bpf_map_lookup_elem(&iter_copies, &zero);
 	if (!room || copy_registers(task, room->copy.regs) != COPY_TAKEN)
 		return NULL;
-	bytes = copy_stack_of(task, room->stack, room->copy.regs[7]);
+	bytes = copy_stack_of(task, room->stack, room->copy.regs[USER_REG_SP]);
 	room->copy.head.size = sizeof(room->copy) + bytes;
 	return room;
 }

@@ -21,7 +21,7 @@
 #define PIECE_WORDS 126U
 #define FRAME_BYTES 16U /* the caller's frame pointer, the return address */
 
-/* Set by user space where the registers are those of x86-64 and can be had. */
+/* Set by user space on x86-64, where the registers can be had. */
 const volatile __u8 quick_frames = 0;
 
 struct frame_room {
@@ -77,6 +77,13 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 	return nr;
 }
 
+#ifdef __TARGET_ARCH_arm64
+/* The kernel's walk knows which bits of a return address are its signature. */
+static __always_inline __u32 walk_user_frames(__u64 *ips, struct frame_room *piece, __u32 max)
+{
+	return 0;
+}
+#else
 /*
  * Walks the user stack of current into ips, at most max frames; piece is room of this CPU
  * that nobody else uses meanwhile. Returns the number of frames; 0: not in this way.
@@ -96,5 +103,7 @@ static __always_inline __u32 walk_user_frames(__u64 *ips, struct frame_room *pie
 	ips[0] = regs->ip;
 	return follow_frames((struct frame_room *)ips, piece, regs->bp, max);
 }
+
+#endif
 
 #endif /* DENET_FRAMES_BPF_H */

@@ -5,6 +5,7 @@
 
 #include "block.bpf.h"
 #include "copy.bpf.h"
+#include "regs.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 
@@ -197,6 +198,9 @@ struct compat_frame {
 	__u32 ret;
 };
 
+/* On arm64, a return address may be signed, in bits that are 0 in user addresses. */
+const volatile __u64 address_mask = ~0ULL;
+
 static __always_inline long read_user_frame(struct task_struct *task, __u64 fp, bool compat,
 					    struct user_frame *frame)
 {
@@ -226,8 +230,8 @@ static __always_inline void walk_user(struct task_struct *task, struct iter_room
 	struct user_frame frame;
 	__u64 fp;
 
-	fp = BPF_CORE_READ(regs, bp);
-	ips[0] = BPF_CORE_READ(regs, ip);
+	fp = user_fp(regs);
+	ips[0] = user_pc(regs);
 	room->user.user.nr = 1;
 	room->user.user.truncated = 0;
 	room->user.user.compat = compat;
@@ -237,7 +241,7 @@ static __always_inline void walk_user(struct task_struct *task, struct iter_room
 		if (!fp || read_user_frame(task, fp, compat, &frame))
 			goto out;
 		if (frame.ret) {
-			ips[i] = frame.ret;
+			ips[i] = frame.ret & address_mask;
 			room->user.user.nr = (__u16)(i + 1);
 		}
 		if (!frame.ret || frame.next <= fp)

@@ -8,34 +8,24 @@
 #define DENET_REASON_BPF_H
 
 #include "maps.bpf.h"
+#include "regs.bpf.h"
 
 #define MODE_TYPE 0170000U
 #define MODE_SOCKET 0140000U
 #define FAMILY_INET 2
 #define FAMILY_INET6 10
-#define THREAD_COMPAT 2U /* x86: TS_COMPAT */
 
 static __always_inline void read_call(struct task_struct *task, struct wire_reason *reason)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	bool compat = false;
 
-	reason->nr = -1;
-	if (!bpf_core_field_exists(regs->orig_ax))
-		return;
-	/* Exceptions and interrupts from user space leave -1 there. */
-	reason->nr = (__s32)BPF_CORE_READ(regs, orig_ax);
+	reason->nr = user_call(task, reason->args, &compat);
 	if (reason->nr < 0) {
 		reason->nr = -1;
+		__builtin_memset(reason->args, 0, sizeof(reason->args));
 		return;
 	}
-	reason->args[0] = BPF_CORE_READ(regs, di);
-	reason->args[1] = BPF_CORE_READ(regs, si);
-	reason->args[2] = BPF_CORE_READ(regs, dx);
-	reason->args[3] = BPF_CORE_READ(regs, r10);
-	reason->args[4] = BPF_CORE_READ(regs, r8);
-	reason->args[5] = BPF_CORE_READ(regs, r9);
-	if (bpf_core_field_exists(task->thread_info.status) &&
-	    BPF_CORE_READ(task, thread_info.status) & THREAD_COMPAT)
+	if (compat)
 		reason->flags |= WIRE_REASON_COMPAT;
 }
 

@@ -53,6 +53,16 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+#ifdef __TARGET_ARCH_arm64
+struct pt_regs {
+	unsigned long regs[31];
+	unsigned long sp;
+	unsigned long pc;
+	unsigned long pstate;
+	unsigned long orig_x0;
+	int syscallno;
+};
+#else
 struct pt_regs {
 	unsigned long r15;
 	unsigned long r14;
@@ -74,6 +84,7 @@ struct pt_regs {
 	unsigned long di;
 	unsigned long orig_ax;
 };
+#endif
 
 struct super_block {
 	unsigned int s_dev;

@@ -14,6 +14,8 @@
 #include <linux/types.h>
 #endif
 
+#include "user_regs.h"
+
 #define WIRE_MAX_FRAMES 127 /* per side; default of kernel.perf_event_max_stack */
 #define WIRE_COMM_LEN 16
 
@@ -211,13 +213,13 @@ struct wire_user { /* the frames follow */
 	__u8 compat; /* a 32-bit task */
 };
 
-#define WIRE_REGS 17 /* DWARF's numbering of x86-64: rax, rdx, rcx, rbx, …; 7 is rsp, 16 rip */
+#define WIRE_REGS USER_NR_REGS
 #define WIRE_PAGE 4096
 /*
  * A sample of perf is at most 65528 bytes long, of which its header and the id of its event take
  * 8 each, the size of the raw data 4, and the struct its own.
  */
-#define WIRE_MAX_COPY 65344
+#define WIRE_MAX_COPY (65480 - 8 * WIRE_REGS)
 /* What a bpf_iter hands over at a time is 32 kB, with the frames of the same task. */
 #define WIRE_MAX_ITER_COPY 28672
 
@@ -378,7 +380,7 @@ WIRE_ASSERT(wire_block, 96);
 WIRE_ASSERT(wire_stack, 24);
 WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
 WIRE_ASSERT(wire_user, 32);
-WIRE_ASSERT(wire_copy, 160);
+WIRE_ASSERT(wire_copy, 24 + 8 * WIRE_REGS);
 WIRE_ASSERT(wire_thread, 48);
 WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);

@@ -7,11 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/err_out.h"
 #include "builtin.h"
-
-/* How long a terminal or a pipe that takes nothing may delay the end. */
-#define LAST_WORDS_MS 2000
 
 static const struct command {
 	const char *name; /* after "denet-" */
@@ -50,13 +46,10 @@ static void print_help(FILE *out)
 static int command__run(const struct command *command, int argc, char **argv)
 {
 	char name[64];
-	int status;
 
 	snprintf(name, sizeof(name), "denet-%s", command->name);
 	argv[0] = name;
-	status = command->run(argc, argv);
-	err_out__finish(LAST_WORDS_MS);
-	return status;
+	return command->run(argc, argv);
 }
 
 static int run_first_argument(const char *program, int argc, char **argv)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "user_regs.h"
+
 /* Frames of one side of a callchain, leaf first. */
 struct frames {
 	const uint64_t *ips;
@@ -29,11 +31,11 @@ struct reason {
 	char remote[56];
 };
 
-#define USER_COPY_REGS 17
+#define USER_COPY_REGS USER_NR_REGS
 
 /*
- * The user side of a thread when its block ended: what it takes to unwind its stack. x86-64,
- * registers in DWARF's numbering: 7 is the stack pointer, 16 the instruction pointer.
+ * The user side of a thread when its block ended: what it takes to unwind its stack. Registers
+ * are in DWARF's numbering, USER_REG_SP and USER_REG_PC among them.
  */
 struct user_copy {
 	const uint64_t *regs; /* USER_COPY_REGS of them */

@@ -13,6 +13,7 @@
 
 #define MAX_FRAMES 127
 
+#if defined(__x86_64__)
 FIXTURE(frames)
 {
 	struct workload workload;
@@ -75,7 +76,6 @@ static uint64_t switches(const struct workload *workload)
 		       bss->result.kernels, bss->result.nr_kernels);                               \
 	} while (0)
 
-#if defined(__x86_64__)
 TEST_F(frames, of_chains_that_lead_astray_are_those_that_the_kernel_finds)
 {
 	const char *const argv[] = { "oddframes", "--wait", "--rounds", "20", NULL };

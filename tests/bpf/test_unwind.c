@@ -82,8 +82,8 @@ static int put(data *self, pid_t pid)
 	uint64_t stack[8] = { 0 };
 	struct unwind_sample sample = { .pid = pid, .stack = stack, .stack_bytes = sizeof(stack) };
 
-	sample.regs.r[UNWIND_RIP] = CODE + 1;
-	sample.regs.r[UNWIND_RSP] = 0x7f0000000000;
+	sample.regs.r[UNWIND_PC] = CODE + 1;
+	sample.regs.r[UNWIND_SP] = 0x7f0000000000;
 	return unwind_worker__put(self->worker, &sample, NULL);
 }
 

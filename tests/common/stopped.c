@@ -2,6 +2,7 @@
 #include "common/stopped.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -175,6 +176,19 @@ static int get_regs(pid_t tid, struct unwind_regs *regs)
 	} };
 	return 0;
 }
+#elif defined(__aarch64__)
+static int get_regs(pid_t tid, struct unwind_regs *regs)
+{
+	struct user_regs_struct user;
+	struct iovec iov = { &user, sizeof(user) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &iov))
+		return -errno;
+	memcpy(regs->r, user.regs, sizeof(user.regs));
+	regs->r[UNWIND_SP] = user.sp;
+	regs->r[UNWIND_PC] = user.pc;
+	return 0;
+}
 #else
 static int get_regs(pid_t tid, struct unwind_regs *regs)
 {
@@ -187,7 +201,7 @@ static int get_regs(pid_t tid, struct unwind_regs *regs)
 /* Page by page from the end of each, so that one that is missing costs what is behind it. */
 static int read_stack(struct stopped *stopped, size_t bytes)
 {
-	uint64_t at = stopped->regs.r[UNWIND_RSP];
+	uint64_t at = stopped->regs.r[UNWIND_SP];
 
 	stopped->stack_bytes = 0;
 	free(stopped->stack);
@@ -246,7 +260,7 @@ static int run_to_call(struct stopped *stopped, uint64_t start, uint64_t end)
 		err = get_regs(stopped->tid, &stopped->regs);
 		if (err)
 			return err;
-		if (stopped->regs.r[UNWIND_RIP] >= start && stopped->regs.r[UNWIND_RIP] < end)
+		if (stopped->regs.r[UNWIND_PC] >= start && stopped->regs.r[UNWIND_PC] < end)
 			return 0;
 	}
 	return -ETIMEDOUT;

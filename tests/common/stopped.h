@@ -5,10 +5,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
 #include "unwind/address_space.h"
 #include "unwind/unwinder.h"
+
+/* The system calls of pause(3) and epoll_wait(3): arm64 has none of these names. */
+#ifdef SYS_pause
+#define STOPPED_IN_PAUSE SYS_pause
+#define STOPPED_IN_EPOLL SYS_epoll_wait
+#else
+#define STOPPED_IN_PAUSE SYS_ppoll
+#define STOPPED_IN_EPOLL SYS_epoll_pwait
+#endif
 
 /* A program that blocks, and what is to be known of its stack. Zeroed, it is none. */
 struct stopped {

@@ -70,8 +70,8 @@ static void unwind(struct address_space *space, const struct head *head, const u
 		abort();
 	for (size_t i = 0; i < UNWIND_NR_REGS; i++)
 		sample.regs.r[i] = STACK + head->regs[i] * 8UL;
-	sample.regs.r[UNWIND_RSP] = STACK;
-	sample.regs.r[UNWIND_RIP] = CODE + HEADERS + head->rip;
+	sample.regs.r[UNWIND_SP] = STACK;
+	sample.regs.r[UNWIND_PC] = CODE + HEADERS + head->rip;
 	for (int times = 0; times < 2; times++) {
 		if (unwinder__unwind(unwinder, &sample, &result))
 			abort();

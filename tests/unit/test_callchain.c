@@ -236,21 +236,35 @@ FIXTURE_TEARDOWN(unwinding)
 	callchain__free(&self->callchain);
 }
 
-/* Registers and stack of the caller, which must stay until they have been unwound. */
-static __attribute__((noinline)) void copy_self(FIXTURE_DATA(unwinding) *self)
+/* Registers as getcontext(3) has them, in DWARF's order. */
+static void take_regs(uint64_t *regs, const ucontext_t *context)
 {
+#ifdef __aarch64__
+	memcpy(regs, context->uc_mcontext.regs, 31 * sizeof(*regs));
+	regs[USER_REG_SP] = context->uc_mcontext.sp;
+	/* It is the place behind the call that it keeps, as a return address. */
+	regs[USER_REG_PC] = context->uc_mcontext.pc;
+#else
 	static const int order[USER_COPY_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
 						   REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
 						   REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
 						   REG_R15, REG_RIP };
+
+	for (int i = 0; i < USER_COPY_REGS; i++)
+		regs[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+#endif
+}
+
+/* Registers and stack of the caller, which must stay until they have been unwound. */
+static __attribute__((noinline)) void copy_self(FIXTURE_DATA(unwinding) *self)
+{
 	struct iovec local = { stack, sizeof(stack) }, remote = { NULL, sizeof(stack) };
 	ucontext_t context;
 
 	getcontext(&context);
-	for (int i = 0; i < USER_COPY_REGS; i++)
-		self->regs[i] = (uint64_t)context.uc_mcontext.gregs[order[i]];
+	take_regs(self->regs, &context);
 	/* By the kernel, since a sanitizer minds what lies between variables. */
-	remote.iov_base = (void *)self->regs[7];
+	remote.iov_base = (void *)self->regs[USER_REG_SP];
 	self->stack_bytes = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 	if (self->stack_bytes <= 0)
 		abort();
@@ -282,7 +296,7 @@ TEST_F(unwinding, a_copy_becomes_frames_and_the_sample_comes_once)
 	ASSERT_EQ(0, finish(&self->callchain));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(5, self->given.samples[0].period);
-	EXPECT_EQ(self->regs[16], self->given.leaf[0]);
+	EXPECT_EQ(self->regs[USER_REG_PC], self->given.leaf[0]);
 	EXPECT_LE(3, self->given.samples[0].user.nr);
 	EXPECT_EQ(NULL, self->given.samples[0].copy);
 	EXPECT_EQ(1, self->callchain.stats.unwound + self->callchain.stats.truncated);

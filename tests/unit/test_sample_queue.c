@@ -9,7 +9,8 @@ static const uint64_t user_ips[] = { 4, 5 };
 
 TEST(a_sample_outlives_all_that_it_pointed_to)
 {
-	uint64_t kernel[3], user[2], regs[USER_COPY_REGS] = { [7] = 77, [16] = 88 };
+	uint64_t regs[USER_COPY_REGS] = { [USER_REG_SP] = 77, [USER_REG_PC] = 88 };
+	uint64_t kernel[3], user[2];
 	char stack[] = "the stack";
 	struct reason reason = { .nr = 7, .call = "poll", .path = "/x" };
 	struct user_copy copy = { regs, stack, sizeof(stack) };
@@ -41,8 +42,8 @@ TEST(a_sample_outlives_all_that_it_pointed_to)
 	EXPECT_EQ(7, own->reason->nr);
 	EXPECT_STREQ("poll", own->reason->call);
 	EXPECT_STREQ("/x", own->reason->path);
-	EXPECT_EQ(77, own->copy->regs[7]);
-	EXPECT_EQ(88, own->copy->regs[16]);
+	EXPECT_EQ(77, own->copy->regs[USER_REG_SP]);
+	EXPECT_EQ(88, own->copy->regs[USER_REG_PC]);
 	ASSERT_EQ(sizeof("the stack"), own->copy->nr);
 	EXPECT_STREQ("the stack", own->copy->bytes);
 	sample_queue__free(&held);

@@ -18,7 +18,7 @@
 #include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
-#include "base/heap.h"
+#include "unwind/heap.h"
 
 #define COPY (64u << 10)
 #define NOW 1000
@@ -160,7 +160,7 @@ TEST_F(unwinder, a_server_in_epoll_wait_is_as_gdb_sees_it)
 
 	SKIP_FOR(access("/usr/bin/redis-check-rdb", X_OK) ? "redis-tools is not installed" : NULL);
 	snprintf(name, sizeof(name), "/tmp/denet-redis-%d", getpid());
-	EXPECT_THE_TRUTH(argv, SYS_epoll_wait, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_EPOLL, false);
 	EXPECT_LT(4, self->nr_truth);
 	unlink(name);
 }
@@ -169,7 +169,7 @@ TEST_F(unwinder, c_without_frame_pointers_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_LT(21, self->nr_truth);
 }
 
@@ -177,7 +177,7 @@ TEST_F(unwinder, a_program_with_only_debug_frame_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp_debug", "nested", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_LT(21, self->nr_truth);
 }
 
@@ -185,7 +185,7 @@ TEST_F(unwinder, a_program_with_only_packed_debug_frame_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp_mini", "nested", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_LT(21, self->nr_truth);
 }
 
@@ -193,7 +193,7 @@ TEST_F(unwinder, cplusplus_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp_cpp", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_LT(8, self->nr_truth);
 }
 
@@ -217,14 +217,14 @@ TEST_F(unwinder, a_static_position_independent_program_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp_static", "nested", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 }
 
 TEST_F(unwinder, a_block_in_a_signal_handler_is_as_gdb_sees_it)
 {
 	const char *const argv[] = { "nofp", "handler", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_LT(5, self->nr_truth);
 }
 
@@ -232,7 +232,7 @@ TEST_F(unwinder, a_return_address_in_a_register_is_found)
 {
 	const char *const argv[] = { "popped", NULL };
 
-	EXPECT_THE_TRUTH(argv, SYS_pause, false);
+	EXPECT_THE_TRUTH(argv, STOPPED_IN_PAUSE, false);
 	EXPECT_EQ(3, self->nr_truth);
 }
 
@@ -241,9 +241,9 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 {
 	const char *const argv[] = { "nofp", "altstack", NULL };
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	SKIP_FOR(ask_gdb(self));
-	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, stopped__await(&self->stopped, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_STACK),
 		     unwind__status_name(self->result.status));
@@ -267,9 +267,9 @@ TEST_F(unwinder, code_without_a_file_is_passed_by_its_frame_pointer)
 	const char *const argv[] = { "nofp", "made", NULL };
 	uint32_t made = 0;
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	SKIP_FOR(ask_gdb(self));
-	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, stopped__await(&self->stopped, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
 	while (made < self->result.nr && !is_made(self, self->result.ips[made]))
@@ -349,9 +349,9 @@ TEST_F(unwinder, a_short_copy_cuts_and_says_so)
 	const char *const argv[] = { "nofp", "nested", NULL };
 	uint32_t before = 0;
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	SKIP_FOR(ask_gdb(self));
-	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_pause, false));
+	ASSERT_EQ(0, stopped__await(&self->stopped, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	for (size_t bytes = 0; bytes < 2048; bytes += 8) {
 		ASSERT_EQ(0, unwind_at(self, bytes, NOW, 0));
@@ -367,7 +367,7 @@ TEST_F(unwinder, no_more_frames_are_given_than_asked_for)
 {
 	const char *const argv[] = { "nofp", "deep", NULL };
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, 256u << 10));
 	EXPECT_EQ(UNWIND_CUT_LIMIT, self->result.status);
 	EXPECT_EQ(UNWIND_MAX_FRAMES, self->result.nr);
@@ -391,11 +391,11 @@ TEST_F(unwinder, what_is_broken_in_the_copy_never_gives_a_frame_outside_of_code)
 	const char *const argv[] = { "nofp", "nested", NULL };
 	const struct maps *maps;
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, 4096));
 	maps = address_space__at(self->space, self->stopped.pid, NOW);
 	for (size_t at = 0; at + 8 <= 4096; at += 8) {
-		uint64_t saved, bad[] = { 1, self->stopped.regs.r[UNWIND_RSP], UINT64_MAX, 0 };
+		uint64_t saved, bad[] = { 1, self->stopped.regs.r[UNWIND_SP], UINT64_MAX, 0 };
 
 		memcpy(&saved, self->stopped.stack + at, 8);
 		for (size_t i = 0; i < 4; i++) {
@@ -454,7 +454,7 @@ TEST_F(unwinder, a_program_that_has_ended_is_unwound)
 	const char *const argv[] = { "nofp", "nested", NULL };
 	int status;
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
 	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 0));
 	ASSERT_EQ(0, kill(self->stopped.pid, SIGKILL));
@@ -472,9 +472,9 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 	uint64_t stack[16] = { 0x7f0000000040, 0x1200, 0x1300 };
 
 	/* The frame pointer would lead on, but code with frame information has none. */
-	self->stopped.regs.r[UNWIND_RBP] = 0x7f0000000000;
-	self->stopped.regs.r[UNWIND_RIP] = 0x1010;
-	self->stopped.regs.r[UNWIND_RSP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_FP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_PC] = 0x1010;
+	self->stopped.regs.r[UNWIND_SP] = 0x7f0000000000;
 	self->stopped.stack = malloc(sizeof(stack));
 	memcpy(self->stopped.stack, stack, sizeof(stack));
 	self->stopped.stack_bytes = sizeof(stack);
@@ -490,9 +490,9 @@ static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
 {
 	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
 
-	self->stopped.regs.r[UNWIND_RIP] = 0x1010;
-	self->stopped.regs.r[UNWIND_RSP] = 0x7f0000000000;
-	self->stopped.regs.r[UNWIND_RBP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_PC] = 0x1010;
+	self->stopped.regs.r[UNWIND_SP] = 0x7f0000000000;
+	self->stopped.regs.r[UNWIND_FP] = 0x7f0000000000;
 	self->stopped.stack = malloc(bytes);
 	if (!self->stopped.stack)
 		return -ENOMEM;
@@ -526,7 +526,7 @@ TEST_F(unwinder, frame_information_that_leads_nowhere_ends_the_chain)
 {
 	const char *const argv[] = { "badcfi", NULL };
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
 	EXPECT_EQ(2, self->result.nr);
@@ -536,7 +536,7 @@ TEST_F(unwinder, frame_information_that_leads_to_the_same_place_ends_the_chain)
 {
 	const char *const argv[] = { "samecfi", NULL };
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	EXPECT_EQ(UNWIND_CUT_GARBAGE, self->result.status);
 	EXPECT_EQ(2, self->result.nr);
@@ -548,12 +548,12 @@ TEST_F(unwinder, files_are_opened_once_for_all_processes)
 	struct unwinder_stats before, after;
 	struct stopped first;
 
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	unwinder__stats(self->unwinder, &before);
 	EXPECT_EQ(2, before.opened);
 	first = self->stopped;
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	stopped__free(&first);
 	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);
@@ -587,7 +587,7 @@ TEST_F(unwinder, what_files_unpack_is_not_kept_for_all_processes)
 #ifdef __SANITIZE_ADDRESS__
 	SKIP_FOR("the address sanitizer does not tell what malloc has given out");
 #endif
-	SKIP_FOR(block(self, argv, SYS_pause, false));
+	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, COPY));
 	ASSERT_EQ(UNWIND_COMPLETE, self->result.status);
 	EXPECT_LT(12000000, heap__used() - before);
@@ -630,7 +630,7 @@ TEST_F(unwinder, a_library_that_was_left_is_still_known_for_its_time)
 	do {
 		ASSERT_EQ(0, stopped__await(&self->stopped, SYS_read, false));
 		ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
-	} while (self->stopped.regs.r[UNWIND_RSP] == first.regs.r[UNWIND_RSP]);
+	} while (self->stopped.regs.r[UNWIND_SP] == first.regs.r[UNWIND_SP]);
 	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 2 * NOW));
 	SKIP_FOR(ask_gdb(self));
 	ASSERT_EQ(0, unwind_at(self, COPY, 2 * NOW, 0));

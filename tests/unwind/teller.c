@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <string.h>
 #include <ucontext.h>
 
 #define NR_WAITERS 4
@@ -131,11 +132,22 @@ static void *run_waiter(void *arg)
 	return NULL;
 }
 
+/* Where it is, what its system call returned, and the instruction that was the call. */
+#ifdef __aarch64__
+#define PC_OF(regs) ((regs)->pc)
+#define RESULT_OF(regs) ((regs)->regs[0])
+static const unsigned char call[] = { 0x01, 0x00, 0x00, 0xd4 };
+#else
+#define PC_OF(regs) ((regs)->gregs[REG_RIP])
+#define RESULT_OF(regs) ((regs)->gregs[REG_RAX])
+static const unsigned char call[] = { 0x0f, 0x05 };
+#endif
+
 /* The wait is a system call that was interrupted, or this is not yet the place. */
 static void handle(int signal, siginfo_t *info, void *context)
 {
-	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
-	const unsigned char *code = (const unsigned char *)regs[REG_RIP];
+	const mcontext_t *regs = &((const ucontext_t *)context)->uc_mcontext;
+	const unsigned char *code = (const unsigned char *)PC_OF(regs);
 	void *frames[MAX_FRAMES];
 	int nr = backtrace(frames, MAX_FRAMES);
 	int first = 0;
@@ -146,7 +158,8 @@ static void handle(int signal, siginfo_t *info, void *context)
 		first++;
 	self->nr_frames = nr - first;
 	memcpy(self->frames, frames + first, sizeof(*frames) * (size_t)self->nr_frames);
-	self->told = regs[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05;
+	self->told = (long)RESULT_OF(regs) == -EINTR &&
+		     !memcmp(code - sizeof(call), call, sizeof(call));
 	__atomic_add_fetch(&self->handled, 1, __ATOMIC_RELEASE);
 }
 

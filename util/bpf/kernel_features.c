@@ -58,10 +58,10 @@ static bool has_member(const struct btf *btf, const char *name, const char *memb
 	return false;
 }
 
-/* Registers are known on x86-64 only. */
+/* Registers are known on x86-64 and arm64. */
 static bool has_registers(const struct btf *btf)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 	return has_helper(btf, "BPF_FUNC_task_pt_regs");
 #else
 	(void)btf;
@@ -69,11 +69,18 @@ static bool has_registers(const struct btf *btf)
 #endif
 }
 
-static bool has_full_depth(void)
+/* Whether our own walk of frame pointers may stand for the kernel's: there is none for arm64. */
+static bool has_quick_frames(bool has_registers)
 {
+#ifdef __x86_64__
 	int64_t most = 0;
 
-	return !sysctl__read("kernel.perf_event_max_stack", &most) && most >= WIRE_MAX_FRAMES;
+	return has_registers && !sysctl__read("kernel.perf_event_max_stack", &most) &&
+	       most >= WIRE_MAX_FRAMES;
+#else
+	(void)has_registers;
+	return false;
+#endif
 }
 
 int kernel_features__read(struct kernel_features *kernel_features)
@@ -96,7 +103,7 @@ int kernel_features__read(struct kernel_features *kernel_features)
 	kernel_features->has_throttled = has_member(btf, "task_struct", "throttled") ||
 					 has_member(btf, "cfs_rq", "throttle_count");
 	kernel_features->has_registers = has_registers(btf);
-	kernel_features->quick_frames = kernel_features->has_registers && has_full_depth();
+	kernel_features->quick_frames = has_quick_frames(kernel_features->has_registers);
 	btf__free(btf);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "bpf/accounts.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
+#include "host/user_address.h"
 #include "offcpu.skel.h"
 
 struct offcpu {
@@ -160,6 +161,7 @@ static int load_hook(void *ctx, enum attach_hook hook)
 	set->wakeup_stamps = set->wakers || !load->features->has_run_delay;
 	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !set->histogram;
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
+	offcpu->skel->rodata->address_mask = user_address__mask();
 	choose_programs(offcpu->skel, load->features, hook);
 	err = settle_reasons(offcpu->skel, config);
 	if (!err)

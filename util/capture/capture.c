@@ -140,7 +140,8 @@ static void explain_copies(const struct capture *capture)
 			"cannot be copied (-v tells why); frame pointers are followed instead");
 	else
 		pr_warn("no copies of user stacks: the kernel does not hand out user registers "
-			"(that takes Linux 5.15, on x86-64); frame pointers are followed instead");
+			"(that takes Linux 5.15, on x86-64 or arm64); frame pointers are followed "
+			"instead");
 }
 
 static int build(struct capture *capture)

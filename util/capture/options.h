@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "bpf/attach_hook.h"
+#include "user_regs.h"
 
 struct cgroup_ref; /* host/cgroup.h */
 struct idle_table; /* capture/idle.h */
@@ -69,7 +70,7 @@ struct capture_options {
 #define CAPTURE_MAX_FRAMES 127
 
 /* What of a user stack fits into a record of perf. */
-#define CAPTURE_MAX_COPY 65344
+#define CAPTURE_MAX_COPY (65480 - 8 * USER_NR_REGS)
 #define CAPTURE_MAX_GROUPS 256
 #define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192

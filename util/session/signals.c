@@ -9,7 +9,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/err_out.h"
 #include "base/log.h"
 
 /*
@@ -130,7 +129,8 @@ static void end_at_once(int number)
 	(void)number;
 	if (second_signal_workload > 0)
 		kill(second_signal_workload, SIGTERM);
-	err_out__in_handler(text, sizeof(text) - 1);
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(1);
 	_exit(1);
 }
 

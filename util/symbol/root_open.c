@@ -30,9 +30,7 @@ int root_open__resolve(int root_fd, const char *path)
 		if (fd >= 0 || errno != EAGAIN)
 			break;
 	}
-	if (fd < 0)
-		return errno == EAGAIN ? -EBUSY : -errno;
-	return (int)fd;
+	return fd < 0 ? -errno : (int)fd;
 }
 
 static int open_part(int dir_fd, const char *part)

@@ -19,6 +19,11 @@
 #include "host/live_thread.h"
 #include "symbol/root_open.h"
 
+#ifdef __aarch64__
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_X86_64
+#endif
 #define DELETED " (deleted)"
 /* Far more than a linker makes; a file that claims more is not looked at. */
 #define MAX_SEGMENTS 512
@@ -121,8 +126,9 @@ static void set_elf(struct dso *dso, Elf *elf)
 		return;
 	}
 	dso->is_32bit = gelf_getclass(elf) == ELFCLASS32 &&
-			  (header.e_machine == EM_386 || header.e_machine == EM_X86_64);
-	if (gelf_getclass(elf) != ELFCLASS64 || header.e_machine != EM_X86_64)
+			(header.e_machine == EM_386 || header.e_machine == MACHINE ||
+			 header.e_machine == EM_ARM);
+	if (gelf_getclass(elf) != ELFCLASS64 || header.e_machine != MACHINE)
 		dso->err = -ENOEXEC;
 	else
 		set_segments(dso, nr);

@@ -4,17 +4,18 @@
 
 #include <stdint.h>
 
-/* Where some of the registers are, by the numbers that DWARF gives them on x86-64. */
+#include "user_regs.h"
+
+/* Where some of the registers are, by the numbers that DWARF gives them. */
 enum unwind_reg {
-	UNWIND_RBP = 6,
-	UNWIND_RSP = 7,
-	UNWIND_RIP = 16,
-	UNWIND_NR_REGS = 17,
+	UNWIND_FP = USER_REG_FP,
+	UNWIND_SP = USER_REG_SP,
+	UNWIND_PC = USER_REG_PC,
+	UNWIND_NR_REGS = USER_NR_REGS,
 };
 
 /*
- * User registers of a thread that is in the kernel, in DWARF's order for x86-64: rax, rdx,
- * rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
+ * User registers of a thread that is in the kernel, in DWARF's order: see user_regs.h.
  */
 struct unwind_regs {
 	uint64_t r[UNWIND_NR_REGS];

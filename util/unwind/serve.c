@@ -6,9 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/bus_guard.h"
-#include "base/confine.h"
 #include "base/log.h"
+#include "unwind/heap.h"
 #include "unwind/protocol.h"
 #include "unwind/unwinder.h"
 
@@ -133,11 +132,9 @@ int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int 
 	struct server server = { .shm_ring = shm_ring, .space = space, .bell = bell };
 	int err;
 
-	err = bus_guard__install();
-	if (!err)
-		err = confine__process(CONFINE_READ, MAX_HEAP);
+	err = heap__limit(MAX_HEAP);
 	if (err)
-		pr_verbose("the process that unwinds is not confined: %s", strerror(-err));
+		pr_verbose("the memory for unwinding has no limit: %s", strerror(-err));
 	log__set_sink(say_nothing, NULL);
 	server.unwinder = unwinder__new(space, &err);
 	for (size_t i = 0; i < nr_avoid && !err; i++)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bus_guard.h"
-#include "base/heap.h"
+#include "host/user_address.h"
+#include "unwind/heap.h"
 #include "unwind/dsos.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */
@@ -41,6 +41,8 @@ struct walk {
 	uint32_t max_frames;
 	uint32_t nr;
 	uint64_t sp;	    /* of the latest frame */
+	uint64_t last;	    /* the latest frame itself */
+	Dwarf_Word link;    /* arm64: its link register; 0: unknown */
 	uint64_t look_up;   /* where the CFI of the latest frame is looked up */
 	/* What was read while it was unwound, the latest ones: a return address is among it. */
 	uint64_t reads[MAX_READS];
@@ -60,6 +62,7 @@ struct unwinder {
 	struct session sessions[MAX_SESSIONS];
 	uint64_t samples;
 	uint64_t nr_sessions; /* ever made */
+	uint64_t address_mask; /* user_address__mask() */
 	uint64_t heap_before; /* bytes that others had when it was made */
 	struct walk *walk;    /* for libdwfl's callbacks */
 	volatile uint64_t *place;
@@ -135,12 +138,32 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 	return tid == 1;
 }
 
+/*
+ * On arm64 a function may sign its return address before it keeps it, in bits that are 0 in user
+ * addresses. What is a known place without these bits is that place.
+ */
+static uint64_t without_signature(const struct walk *walk, uint64_t value)
+{
+	uint64_t address = value & walk->unwinder->address_mask;
+
+	if (address == value || !maps__find(walk->maps, walk->sample->time, address - 1))
+		return value;
+	return address;
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct unwinder *unwinder = arg;
+	struct unwind_regs regs = unwinder->walk->sample->regs;
 
-	return dwfl_thread_state_registers(thread, 0, UNWIND_NR_REGS,
-					   unwinder->walk->sample->regs.r);
+#ifdef __aarch64__
+	/* The program counter is no register of libdw's. */
+	regs.r[USER_REG_LR] = without_signature(unwinder->walk, regs.r[USER_REG_LR]);
+	dwfl_thread_state_register_pc(thread, regs.r[UNWIND_PC]);
+	return dwfl_thread_state_registers(thread, 0, UNWIND_PC, regs.r);
+#else
+	return dwfl_thread_state_registers(thread, 0, UNWIND_NR_REGS, regs.r);
+#endif
 }
 
 /* Only the copy of the stack: what else there is in memory now is not what was there then. */
@@ -148,15 +171,16 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *ar
 {
 	struct walk *walk = ((struct unwinder *)arg)->walk;
 	const struct unwind_sample *sample = walk->sample;
-	uint64_t offset = addr - sample->regs.r[UNWIND_RSP];
+	uint64_t offset = addr - sample->regs.r[UNWIND_SP];
 
 	(void)dwfl;
-	if (addr < sample->regs.r[UNWIND_RSP] || sample->stack_bytes < sizeof(*value) ||
+	if (addr < sample->regs.r[UNWIND_SP] || sample->stack_bytes < sizeof(*value) ||
 	    offset > sample->stack_bytes - sizeof(*value)) {
 		walk->missed = true;
 		return false;
 	}
 	memcpy(value, (const char *)sample->stack + offset, sizeof(*value));
+	*value = without_signature(walk, *value);
 	walk->reads[walk->nr_reads++ % MAX_READS] = *value;
 	return true;
 }
@@ -325,7 +349,8 @@ static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
 
 /*
  * A return address lies on the stack, but for that of a leaf: wrong frame information may say
- * that it is in a register, and then a function has called itself until the copy ends.
+ * that it is in a register, and then a function has called itself until the copy ends. On arm64,
+ * where libdw follows frame pointers, it has been read with the frame before.
  */
 static bool is_return_address(const struct walk *walk, uint64_t pc)
 {
@@ -335,7 +360,7 @@ static bool is_return_address(const struct walk *walk, uint64_t pc)
 		if (walk->reads[i] == pc)
 			return true;
 	}
-	return !walk->nr || walk->was_activation;
+	return !walk->nr || walk->was_activation || (pc == walk->link && pc != walk->last);
 }
 
 static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool activation)
@@ -344,7 +369,7 @@ static bool is_sane(struct walk *walk, Dwfl_Frame *frame, uint64_t pc, bool acti
 
 	if (!activation && !maps__find(walk->maps, walk->sample->time, pc - 1))
 		return false;
-	if (dwfl_frame_reg(frame, UNWIND_RSP, &sp) || !has_risen(walk, sp, activation))
+	if (dwfl_frame_reg(frame, UNWIND_SP, &sp) || !has_risen(walk, sp, activation))
 		return false;
 	walk->sp = sp;
 	return true;
@@ -366,7 +391,12 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 		return false;
 	walk->missed = false;
 	walk->nr_reads = 0;
-	walk->no_base = !dwfl_frame_reg(frame, UNWIND_RBP, &base) && !base;
+	walk->no_base = !dwfl_frame_reg(frame, UNWIND_FP, &base) && !base;
+	walk->last = pc;
+#ifdef __aarch64__
+	if (dwfl_frame_reg(frame, USER_REG_LR, &walk->link))
+		walk->link = 0;
+#endif
 	/* This unwinds the frame already, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
 	if (!is_sane(walk, frame, pc, activation))
@@ -410,7 +440,7 @@ static bool is_marked_root(const struct walk *walk, Dwarf_CFI *cfi, Dwarf_Addr b
 
 	if (!cfi || dwarf_cfi_addrframe(cfi, walk->look_up - bias, &frame))
 		return false;
-	root = !dwarf_frame_register(frame, UNWIND_RIP, room, &ops, &nr_ops) && !nr_ops &&
+	root = !dwarf_frame_register(frame, USER_REG_RETURN, room, &ops, &nr_ops) && !nr_ops &&
 	       ops == room;
 	free(frame);
 	return root;
@@ -482,19 +512,10 @@ static int walk_again(struct walk *walk)
 	return err;
 }
 
-/* A file became shorter while it was read: what was read of it is worth nothing. */
-static void spoil(struct unwinder *unwinder)
-{
-	for (size_t i = 0; i < MAX_SESSIONS; i++)
-		session__end(&unwinder->sessions[i]);
-	dsos__spoil(&unwinder->dsos, bus_guard__address());
-}
-
 int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *sample,
 		     struct unwind_result *result)
 {
 	struct walk walk = { .unwinder = unwinder, .sample = sample };
-	uint64_t faults = bus_guard__faults();
 	int err = 0;
 
 	*result = (struct unwind_result){ .status = UNWIND_NO_MAPS, .ips = unwinder->ips };
@@ -513,11 +534,6 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 		forget_all(unwinder);
 		err = walk_again(&walk);
 	}
-	if (bus_guard__faults() != faults) {
-		spoil(unwinder);
-		walk.status = UNWIND_FAILED;
-		walk.nr = 0;
-	}
 	if (unwinder->place)
 		*unwinder->place = 0;
 	result->status = walk.status;
@@ -534,12 +550,13 @@ struct unwinder *unwinder__new(const struct address_space *space, int *err)
 	if (!unwinder)
 		return NULL;
 	unwinder->space = space;
+	unwinder->address_mask = user_address__mask();
 	unwinder->heap_before = heap__used();
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (unwinder->own_fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		unwinder->own = elf_begin(unwinder->own_fd, ELF_C_READ, NULL);
 	if (!unwinder->own || !gelf_getehdr(unwinder->own, &header) ||
-	    header.e_machine != EM_X86_64) {
+	    (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)) {
 		*err = unwinder->own_fd < 0 ? -errno : -ENOTSUP;
 		unwinder__delete(unwinder);
 		return NULL;

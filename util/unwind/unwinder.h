@@ -45,7 +45,7 @@ struct unwind_sample {
 	pid_t pid;
 	uint64_t time; /* ns, when the registers were taken */
 	struct unwind_regs regs;
-	const void *stack; /* as it was from rsp on */
+	const void *stack; /* as it was from the stack pointer on */
 	size_t stack_bytes;
 	uint32_t max_frames; /* at most UNWIND_MAX_FRAMES; 0: that */
 };
@@ -64,7 +64,7 @@ struct unwind_result {
 
 /*
  * Space is borrowed, and may change between calls. NULL with a negative errno in *err;
- * -ENOTSUP on machines other than x86-64.
+ * -ENOTSUP on machines other than x86-64 and arm64.
  */
 struct unwinder *unwinder__new(const struct address_space *space, int *err);
 void unwinder__delete(struct unwinder *unwinder); /* accepts NULL */

@@ -100,7 +100,7 @@ static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sa
 		.id = id,
 		.ip = chain.kernel ? sample->kernel.ips[0]
 		      : chain.user ? sample->user.ips[0]
-		      : sample->copy ? sample->copy->regs[16]
+		      : sample->copy ? sample->copy->regs[USER_REG_PC]
 				   : 0,
 		.pid = sample->pid,
 		.tid = sample->tid,
@@ -145,18 +145,27 @@ static char *put_u64(char *at, uint64_t value)
 	return at + sizeof(value);
 }
 
-/* REGS_USER and STACK_USER; a stack of no bytes has no second size. */
-static char *put_copy(char *at, const struct user_copy *copy, uint32_t bytes)
+/* The DWARF number of the register that stands at i in perf's order: on arm64 they are the same. */
+static int reg_in_perfs_order(int i)
 {
-	/* DWARF's numbers of x86-64 in perf's order. */
+#ifdef __aarch64__
+	return i;
+#else
 	static const uint8_t order[LAYOUT_NR_REGS] = { 0, 3, 2,	 1,  4,	 5,  6,	 7, 16,
 						       8, 9, 10, 11, 12, 13, 14, 15 };
 
+	return order[i];
+#endif
+}
+
+/* REGS_USER and STACK_USER; a stack of no bytes has no second size. */
+static char *put_copy(char *at, const struct user_copy *copy, uint32_t bytes)
+{
 	if (!copy)
 		return put_u64(put_u64(at, PERF_SAMPLE_REGS_ABI_NONE), 0);
 	at = put_u64(at, PERF_SAMPLE_REGS_ABI_64);
 	for (int i = 0; i < LAYOUT_NR_REGS; i++)
-		at = put_u64(at, copy->regs[order[i]]);
+		at = put_u64(at, copy->regs[reg_in_perfs_order(i)]);
 	at = put_u64(at, bytes);
 	if (!bytes)
 		return at;

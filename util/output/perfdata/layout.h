@@ -20,9 +20,16 @@
 /* Version 5 of perf_event_attr: the largest that every reader since 5.10 takes. */
 #define LAYOUT_ATTR_SIZE 112
 #define LAYOUT_FEATURE_BITS 256
-/* sample_regs_user: ax, bx, cx, dx, si, di, bp, sp, ip and r8 to r15, in perf's order of x86. */
+/*
+ * sample_regs_user, in perf's order: of x86, ax, bx, cx, dx, si, di, bp, sp, ip and r8 to r15; of
+ * arm64, x0 to x29, lr, sp and pc.
+ */
+#ifdef __aarch64__
+#define LAYOUT_REGS_MASK 0x1ffffffffULL
+#else
 #define LAYOUT_REGS_MASK 0xff01ffULL
-#define LAYOUT_NR_REGS 17
+#endif
+#define LAYOUT_NR_REGS USER_NR_REGS
 
 /* Records of user space; the kernel's own end below 64. */
 enum layout_record {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "base/heap.h"
+#include "unwind/heap.h"
 
 #include <errno.h>
 #include <inttypes.h>
