@@ -31,7 +31,7 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->throttled_ns += cpu->throttled_ns;
 }
 
-int accounts__sum(const struct bpf_map *map, struct wire_accounts *sum)
+static int read_accounts(const struct bpf_map *map, struct wire_accounts *sum)
 {
 	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
 	int nr = libbpf_num_possible_cpus();
@@ -53,6 +53,14 @@ int accounts__sum(const struct bpf_map *map, struct wire_accounts *sum)
 	return err;
 }
 
+int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
+		   struct wire_accounts *wakeups)
+{
+	int err = read_accounts(accounts->cpus, sum);
+
+	return err ? err : read_accounts(accounts->waker_cpus, wakeups);
+}
+
 static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
 {
 	for (int i = 0; i < WIRE_HIST_BUCKETS; i++) {
@@ -61,7 +69,7 @@ static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)
 	}
 }
 
-int accounts__hist(const struct bpf_map *map, struct wire_hist *rows)
+int accounts__hist(const struct accounts *accounts, struct wire_hist *rows)
 {
 	int nr = libbpf_num_possible_cpus(), err = 0;
 	struct wire_hist *cpus;
@@ -71,7 +79,7 @@ int accounts__hist(const struct bpf_map *map, struct wire_hist *rows)
 		return -ENOMEM;
 	for (__u32 state = 0; state < WIRE_STATE_MAX && !err; state++) {
 		rows[state] = (struct wire_hist){ 0 };
-		if (bpf_map_lookup_elem(bpf_map__fd(map), &state, cpus))
+		if (bpf_map_lookup_elem(bpf_map__fd(accounts->hist), &state, cpus))
 			err = -errno;
 		for (int i = 0; i < nr && !err; i++)
 			add_hist(&rows[state], &cpus[i]);
@@ -80,9 +88,9 @@ int accounts__hist(const struct bpf_map *map, struct wire_hist *rows)
 	return err;
 }
 
-int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint64_t *kept)
+int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr, uint64_t *kept)
 {
-	size_t stride = (bpf_map__value_size(map) + 7) & ~7UL;
+	size_t stride = (bpf_map__value_size(accounts->cpus) + 7) & ~7UL;
 	int possible = libbpf_num_possible_cpus();
 	const struct wire_cpu *cpu;
 	__u32 zero = 0;
@@ -92,7 +100,7 @@ int accounts__seen(const struct bpf_map *map, uint64_t *counts, size_t nr, uint6
 	values = possible > 0 ? calloc((size_t)possible, stride) : NULL;
 	if (!values)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, values))
+	if (bpf_map_lookup_elem(bpf_map__fd(accounts->cpus), &zero, values))
 		err = -errno;
 	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
 		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "bpf/accounts.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
 #include "host/user_address.h"
@@ -18,9 +17,7 @@
 
 struct offcpu {
 	struct offcpu_bpf *skel;
-	struct target_maps target_maps;
-	struct window_maps window_maps;
-	struct blocked_iter blocked_iter;
+	struct offcpu_maps maps;
 	enum attach_hook hook;
 	bool has_throttled;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
@@ -190,7 +187,7 @@ static void find_target_maps(struct offcpu *offcpu)
 {
 	const struct offcpu_bpf *skel = offcpu->skel;
 
-	offcpu->target_maps = (struct target_maps){
+	offcpu->maps.targets = (struct target_maps){
 		.targets = skel->maps.targets,
 		.cgroups = skel->maps.cgroups,
 		.bell = skel->maps.bell,
@@ -205,7 +202,7 @@ static void find_blocked_iter(struct offcpu *offcpu)
 {
 	const struct offcpu_bpf *skel = offcpu->skel;
 
-	offcpu->blocked_iter = (struct blocked_iter){
+	offcpu->maps.blocked = (struct blocked_iter){
 		.report = skel->progs.report_blocked,
 		.report_threads = skel->progs.report_threads,
 		.read_user = skel->progs.read_user,
@@ -218,7 +215,7 @@ static void find_window_maps(struct offcpu *offcpu)
 {
 	const struct offcpu_bpf *skel = offcpu->skel;
 
-	offcpu->window_maps = (struct window_maps){
+	offcpu->maps.windows = (struct window_maps){
 		.current = &skel->bss->generation,
 		.barrier = skel->maps.barrier,
 		.barrier_inner = skel->maps.barrier_inner,
@@ -230,6 +227,17 @@ static void find_window_maps(struct offcpu *offcpu)
 			[WINDOW_REASONS] = { { skel->maps.reasons0, skel->maps.reasons1 },
 						  skel->bss->nr_reasons },
 		},
+	};
+}
+
+static void find_accounts(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->maps.accounts = (struct accounts){
+		.cpus = skel->maps.cpus,
+		.waker_cpus = skel->maps.waker_cpus,
+		.hist = skel->maps.hist,
 	};
 }
 
@@ -253,6 +261,7 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 		find_target_maps(offcpu);
 		find_window_maps(offcpu);
 		find_blocked_iter(offcpu);
+		find_accounts(offcpu);
 		return offcpu;
 	}
 	load_error__log(*err, &features);
@@ -264,9 +273,14 @@ void offcpu__delete(struct offcpu *offcpu)
 {
 	if (!offcpu)
 		return;
-	blocked_iter__free(&offcpu->blocked_iter);
+	blocked_iter__free(&offcpu->maps.blocked);
 	drop(offcpu);
 	free(offcpu);
+}
+
+struct offcpu_maps *offcpu__maps(struct offcpu *offcpu)
+{
+	return &offcpu->maps;
 }
 
 enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu)
@@ -299,11 +313,6 @@ int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd)
 	int err = bpf_map_update_elem(bpf_map__fd(offcpu->skel->maps.rings), &cpu, &fd, BPF_ANY);
 
 	return err ? -errno : 0;
-}
-
-const struct target_maps *offcpu__target_maps(const struct offcpu *offcpu)
-{
-	return &offcpu->target_maps;
 }
 
 /* The iterators have no hook of their own: they are attached when they are read. */
@@ -363,52 +372,24 @@ int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
 	return task_iter__run(offcpu->skel->progs.list_tasks, NULL, NULL);
 }
 
-struct window_maps *offcpu__window_maps(struct offcpu *offcpu)
-{
-	return &offcpu->window_maps;
-}
-
 int offcpu__close(struct offcpu *offcpu, uint64_t end_ns)
 {
 	offcpu->skel->bss->end_ns = end_ns;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	offcpu->skel->bss->phase = WIRE_PHASE_CLOSING;
-	return window_maps__wait(&offcpu->window_maps);
+	return window_maps__wait(&offcpu->maps.windows);
 }
 
 int offcpu__end(struct offcpu *offcpu)
 {
 	offcpu->skel->bss->phase = WIRE_PHASE_IDLE;
-	return window_maps__wait(&offcpu->window_maps);
-}
-
-struct blocked_iter *offcpu__blocked_iter(struct offcpu *offcpu)
-{
-	return &offcpu->blocked_iter;
-}
-
-int offcpu__accounts(const struct offcpu *offcpu, struct wire_accounts *sum,
-		     struct wire_accounts *wakeups)
-{
-	int err = accounts__sum(offcpu->skel->maps.cpus, sum);
-
-	return err ? err : accounts__sum(offcpu->skel->maps.waker_cpus, wakeups);
-}
-
-int offcpu__hist(const struct offcpu *offcpu, struct wire_hist *rows)
-{
-	return accounts__hist(offcpu->skel->maps.hist, rows);
+	return window_maps__wait(&offcpu->maps.windows);
 }
 
 void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns)
 {
 	offcpu->skel->bss->threshold_ns = threshold_ns;
 	offcpu->skel->bss->period_ns = period_ns;
-}
-
-int offcpu__seen(const struct offcpu *offcpu, uint64_t *counts, size_t nr, uint64_t *kept)
-{
-	return accounts__seen(offcpu->skel->maps.cpus, counts, nr, kept);
 }
 
 /* What the programs take, but for their maps. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/accounts.h"
 #include "bpf/attach_hook.h"
 #include "bpf/blocked_iter.h"
 #include "bpf/bpf_stats.h"
@@ -30,12 +31,23 @@ struct offcpu_config {
 	__u64 hist_bounds[WIRE_HIST_BUCKETS]; /* shortest block of each; for settings.histogram */
 };
 
+/* Those of its maps, variables and iterators that have functions of their own. */
+struct offcpu_maps {
+	struct target_maps targets; /* to be filled in before offcpu__attach() */
+	struct window_maps windows;
+	struct blocked_iter blocked;
+	struct accounts accounts;
+};
+
 /*
  * Loads the programs with the hook of the config or, for AUTO, the first that the kernel takes.
  * NULL on error, with *err set and the cause logged.
  */
 struct offcpu *offcpu__new(const struct offcpu_config *config, int *err);
 void offcpu__delete(struct offcpu *offcpu); /* accepts NULL */
+
+/* Valid as long as the programs. */
+struct offcpu_maps *offcpu__maps(struct offcpu *offcpu);
 
 enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu);
 
@@ -54,48 +66,23 @@ int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd);
 /* The map for records of CPUs that have no ring, see capture/overflow_ring.h. Borrowed. */
 int offcpu__overflow_ring(const struct offcpu *offcpu);
 
-/* The targets: to be filled in before offcpu__attach(). Borrowed. */
-const struct target_maps *offcpu__target_maps(const struct offcpu *offcpu);
-
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int offcpu__attach(struct offcpu *offcpu);
 
 /* Gives every target its storage; fn receives struct wire_task of every task. */
 int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
 
-/* The recording begins: *start_ns (CLOCK_MONOTONIC). Who sleeps is stamped with it. */
+/* The recording begins: *start_ns (CLOCK_MONOTONIC), the stamp of tasks that are blocked. */
 int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns);
-
-/* The generations of sums, whose variables and maps are the programs'. Borrowed. */
-struct window_maps *offcpu__window_maps(struct offcpu *offcpu);
 
 /* From now on blocks that end are clipped to end_ns, and none begins. */
 int offcpu__close(struct offcpu *offcpu, uint64_t end_ns);
 
-/* The threads that are still blocked. Borrowed. */
-struct blocked_iter *offcpu__blocked_iter(struct offcpu *offcpu);
-
 /* Nothing is recorded any more. */
 int offcpu__end(struct offcpu *offcpu);
 
-/* The sums of the accounts of all CPUs: of blocks, and of wake-ups. */
-int offcpu__accounts(const struct offcpu *offcpu, struct wire_accounts *sum,
-		     struct wire_accounts *wakeups);
-
-/*
- * The histogram of a capture that has one: a row for each of WIRE_STATE_MAX states, all CPUs
- * added up. 0 or a negative errno.
- */
-int offcpu__hist(const struct offcpu *offcpu, struct wire_hist *rows);
-
 /* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
 void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns);
-
-/*
- * Adds the blocks that each CPU has seen so far to counts, for nr CPUs, and those of them
- * that were kept, on all CPUs, to *kept. 0 or a negative errno.
- */
-int offcpu__seen(const struct offcpu *offcpu, uint64_t *counts, size_t nr, uint64_t *kept);
 
 /* What the programs and their maps take, and what was missed. 0 or a negative errno. */
 int offcpu__bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats);

@@ -50,7 +50,7 @@ static bool none_is_left(const struct target_maps *target_maps)
 
 bool capture__targets_alive(struct capture *capture)
 {
-	const struct target_maps *target_maps = offcpu__target_maps(capture->offcpu);
+	const struct target_maps *target_maps = &capture->maps->targets;
 	struct alive *alive = &capture->alive;
 	int64_t count;
 

@@ -104,7 +104,7 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 /* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
-	struct blocked_iter *blocked_iter = offcpu__blocked_iter(capture->offcpu);
+	struct blocked_iter *blocked_iter = &capture->maps->blocked;
 	int fd = blocked_iter__open_user_frames(blocked_iter), err;
 	struct child *child;
 	struct child_message message;
@@ -302,11 +302,11 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	int err;
 
 	read_user_frames(capture, &user, deadline_ms);
-	err = blocked_iter__report(offcpu__blocked_iter(capture->offcpu), report_records, &report);
+	err = blocked_iter__report(&capture->maps->blocked, report_records, &report);
 	if (err)
 		pr_err("cannot report the threads that are still blocked: %s", strerror(-err));
 	if (!err)
-		err = blocked_iter__report_threads(offcpu__blocked_iter(capture->offcpu),
+		err = blocked_iter__report_threads(&capture->maps->blocked,
 						   take_threads, capture);
 	idmap__free(&user.offsets);
 	idmap__free(&user.copies);

@@ -36,8 +36,7 @@ static int connect_rings(struct capture *capture)
 		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
 				       rings__fd(capture->rings, i));
 	if (!capture->options.all)
-		rings__set_bell(capture->rings,
-				target_maps__bell(offcpu__target_maps(capture->offcpu)));
+		rings__set_bell(capture->rings, target_maps__bell(&capture->maps->targets));
 	return err;
 }
 
@@ -57,7 +56,7 @@ int capture__update_rings(struct capture *capture)
 static int add_targets(struct capture *capture)
 {
 	struct capture_options *options = &capture->options;
-	int err = settings__add_targets(options, offcpu__target_maps(capture->offcpu));
+	int err = settings__add_targets(options, &capture->maps->targets);
 
 	options->pids = options->tids = NULL;
 	options->uids = NULL;
@@ -156,6 +155,7 @@ static int build(struct capture *capture)
 	capture->offcpu = offcpu__new(&config, &err);
 	if (!capture->offcpu)
 		return err;
+	capture->maps = offcpu__maps(capture->offcpu);
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	if (config.settings.copy_bytes && !offcpu__copies(capture->offcpu))
 		explain_copies(capture);
@@ -313,7 +313,7 @@ static int report_last_losses(struct capture *capture)
 	uint64_t lost;
 	int err;
 
-	err = offcpu__accounts(capture->offcpu, &sum, &wakeups);
+	err = accounts__read(&capture->maps->accounts, &sum, &wakeups);
 	if (err)
 		return err;
 	lost = sum.outcome[WIRE_OUTCOME_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +

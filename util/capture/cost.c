@@ -59,7 +59,7 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 		return err;
 	now = cost->seen + cost->nr_cpus;
 	memset(now, 0, cost->nr_cpus * sizeof(*now));
-	err = offcpu__seen(capture->offcpu, now, cost->nr_cpus, &kept);
+	err = accounts__seen(&capture->maps->accounts, now, cost->nr_cpus, &kept);
 	if (!err)
 		err = offcpu__run_ns(capture->offcpu, &run_ns);
 	if (err)

@@ -44,13 +44,12 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 
 bool capture__wants_drain(const struct capture *capture)
 {
-	return capture->started &&
-	       window_maps__filled(offcpu__window_maps(capture->offcpu)) >= DRAIN_AT_PERCENT;
+	return capture->started && window_maps__filled(&capture->maps->windows) >= DRAIN_AT_PERCENT;
 }
 
 uint64_t capture__pending_sums(const struct capture *capture)
 {
-	return capture->started ? window_maps__sums(offcpu__window_maps(capture->offcpu)) : 0;
+	return capture->started ? window_maps__sums(&capture->maps->windows) : 0;
 }
 
 /* Hands over the sums of a generation that no program adds to any more. */
@@ -61,7 +60,7 @@ static int take_generation(struct capture *capture, unsigned int gen)
 		.stacks = capture->stacks[gen],
 		.reasons = &capture->reasons[gen],
 	};
-	int err = window_maps__take(offcpu__window_maps(capture->offcpu), gen, deliver_sum, &drain);
+	int err = window_maps__take(&capture->maps->windows, gen, deliver_sum, &drain);
 
 	stacks__clear(capture->stacks[gen]);
 	reason_store__clear(&capture->reasons[gen]);
@@ -75,7 +74,7 @@ static int take_generation(struct capture *capture, unsigned int gen)
  */
 int capture__drain(struct capture *capture)
 {
-	struct window_maps *window_maps = offcpu__window_maps(capture->offcpu);
+	struct window_maps *window_maps = &capture->maps->windows;
 	bool has_sums;
 	int gen = 0, err;
 

@@ -36,7 +36,7 @@ size_t hist__bucket(uint64_t ns)
 int capture__hist(const struct capture *capture, struct capture_hist *hist)
 {
 	struct wire_hist rows[WIRE_STATE_MAX];
-	int err = offcpu__hist(capture->offcpu, rows);
+	int err = accounts__hist(&capture->maps->accounts, rows);
 
 	*hist = (struct capture_hist){ 0 };
 	for (uint32_t state = 0; state < WIRE_STATE_MAX && !err; state++) {

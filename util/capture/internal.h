@@ -47,6 +47,7 @@ struct capture {
 	struct capture_options options;
 	struct capture_sink sink;
 	struct offcpu *offcpu;
+	struct offcpu_maps *maps; /* of offcpu */
 	struct rings *rings;
 	struct overflow_ring *overflow_ring; /* of the CPUs that have no ring yet */
 	struct sideband_filter *sideband_filter;

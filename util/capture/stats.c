@@ -76,7 +76,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	int err;
 
 	*stats = *own;
-	err = offcpu__accounts(capture->offcpu, &sum, &wakeups);
+	err = accounts__read(&capture->maps->accounts, &sum, &wakeups);
 	if (err)
 		return err;
 	/* In flight is the user side's alone: the programs never saw those blocks end. */
@@ -126,7 +126,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->bpf_run_ns = bpf_stats.run_ns;
 	stats->bpf_run_count = bpf_stats.run_count;
 	stats->bpf_map_bytes = bpf_stats.map_bytes;
-	alive = target_maps__alive(offcpu__target_maps(capture->offcpu));
+	alive = target_maps__alive(&capture->maps->targets);
 	if (alive > 0)
 		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;
