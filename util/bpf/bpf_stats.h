@@ -7,14 +7,14 @@
 struct bpf_object;
 struct bpf_program;
 
-/* The programs whose events are no switches. */
+/* The programs whose misses are counted apart from those at switches. */
 struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone;
 };
 
 /*
- * What the kernel says of the programs: what they take, and what they missed. Where tracepoints
- * are preemptible (Linux 7), two forks or two exits can meet on a CPU, and the second is missed.
+ * The kernel's statistics of the programs: run time, memory, and missed runs. Where tracepoints
+ * are preemptible (Linux 7), a second fork or exit on a CPU during the first is missed.
  */
 struct bpf_stats {
 	uint64_t recursion_misses; /* of all but the three below */
@@ -26,7 +26,7 @@ struct bpf_stats {
 	uint64_t map_bytes;
 };
 
-/* Reads all but map_bytes, which are dearer to ask. 0 or a negative errno. */
+/* Reads all but map_bytes, which take longer. 0 or a negative errno. */
 int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
 		 const struct bpf_stats_roles *roles);
 

@@ -11,7 +11,7 @@ static uint64_t start_of(const struct kallsyms *kallsyms, const char *name)
 	return kallsyms__range(kallsyms, name, &start, &end) ? 0 : start;
 }
 
-static void find_ranges(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms)
+static void find_ranges(struct wire_irq_ranges *ranges, const struct kallsyms *kallsyms)
 {
 	uint64_t start, end;
 
@@ -22,21 +22,21 @@ static void find_ranges(struct wire_irq_ranges *waker, const struct kallsyms *ka
 		start = start_of(kallsyms, "__irqentry_text_start");
 	end = start_of(kallsyms, "__irqentry_text_end");
 	if (start && start < end) {
-		waker->interrupt_start = start;
-		waker->interrupt_end = end;
+		ranges->interrupt_start = start;
+		ranges->interrupt_end = end;
 	}
 	if (!kallsyms__range(kallsyms, "__local_bh_enable_ip", &start, &end)) {
-		waker->bh_start = start;
-		waker->bh_end = end;
+		ranges->bh_start = start;
+		ranges->bh_end = end;
 	}
 }
 
-void irq_ranges__read(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms)
+void irq_ranges__read(struct wire_irq_ranges *ranges, const struct kallsyms *kallsyms)
 {
-	*waker = (struct wire_irq_ranges){ 0 };
+	*ranges = (struct wire_irq_ranges){ 0 };
 	if (kallsyms && !kallsyms__hidden(kallsyms))
-		find_ranges(waker, kallsyms);
-	if (!waker->interrupt_start)
+		find_ranges(ranges, kallsyms);
+	if (!ranges->interrupt_start)
 		pr_warn("the kernel does not tell where its interrupts enter: what they wake "
 			"seems to be woken by the thread that they interrupt");
 }

@@ -6,10 +6,10 @@
 #include "wire.h"
 
 /*
- * Fills in where the kernel's code lies by which a waker's callchain is known to be that of
- * an interrupt; kallsyms NULL: not known. What is not to be had stays 0, which is said:
- * interrupts are then taken for the thread that they interrupted.
+ * Finds the kernel's code for interrupt entry, by which a waker's callchain is recognized as that
+ * of an interrupt. Ranges that are not found, or all if kallsyms is NULL, stay 0, with a warning:
+ * wake-ups by interrupts are then attributed to the interrupted thread.
  */
-void irq_ranges__read(struct wire_irq_ranges *waker, const struct kallsyms *kallsyms);
+void irq_ranges__read(struct wire_irq_ranges *ranges, const struct kallsyms *kallsyms);
 
 #endif /* DENET_BPF_IRQ_RANGES_H */

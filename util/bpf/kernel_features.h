@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 /*
- * What this kernel offers to the programs, by what its BTF says it has, never by its version.
- * Whether it also takes what it has is found out by trying.
+ * Features of this kernel that the programs depend on, read from its BTF, never from its version.
+ * Whether the kernel then accepts a program is found by loading it.
  */
 struct kernel_features {
 	bool has_btf;          /* /sys/kernel/btf/vmlinux is there and can be read */
 	bool has_scheduler;    /* the tracepoint sched_switch */
-	bool has_state;        /* which tells the state of who leaves the CPU */
+	bool has_state;        /* and its argument prev_state */
 	bool has_exit_tp;      /* the tracepoint sched_exit_tp */
 	bool has_sched_in;     /* __perf_event_task_sched_in, for fentry */
 	bool has_task_storage; /* the helper bpf_task_storage_get */

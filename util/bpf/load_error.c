@@ -21,7 +21,7 @@ static bool has_rights(const struct load_error_facts *facts)
 	return facts->rights.has[CAPABILITY_BPF] && facts->rights.has[CAPABILITY_PERFMON];
 }
 
-/* Of a kernel that would do: who or what forbids it. */
+/* The kernel could load the programs: find what forbids it. */
 static enum load_error judge_permission(const struct load_error_facts *facts)
 {
 	/* Without one of the two, the verifier finds fault with the programs (EINVAL, EACCES). */
@@ -45,7 +45,7 @@ enum load_error load_error__judge(const struct load_error_facts *facts)
 		return LOAD_ERROR_NO_DESCRIPTORS;
 	if (facts->err == -ENOMEM)
 		return LOAD_ERROR_NO_MEMORY;
-	/* What no right can repair comes before what one can. */
+	/* Causes that no capability can repair come first. */
 	if (!facts->has_btf)
 		return LOAD_ERROR_NO_BTF;
 	if (!facts->has_scheduler || !facts->has_task_storage)
@@ -141,7 +141,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 	char *text, *line, *rest;
 
 	(void)level;
-	/* What a user can act on is said by us; libbpf's and the verifier's words are for -vv. */
+	/* Our own messages have cause and remedy; those of libbpf and the verifier need -vv. */
 	if (log__level() < LOG_DEBUG || vasprintf(&text, format, args) < 0)
 		return 0;
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

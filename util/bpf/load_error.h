@@ -31,7 +31,7 @@ enum load_error {
 };
 
 struct load_error_facts {
-	int err;		/* what the kernel said, a negative errno */
+	int err;		/* of loading or attaching, a negative errno */
 	bool has_btf;		/* /sys/kernel/btf/vmlinux is there and can be read */
 	bool has_scheduler;	/* BTF knows the tracepoint sched_switch */
 	bool has_task_storage;	/* and the helper bpf_task_storage_get */

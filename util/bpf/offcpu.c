@@ -61,7 +61,7 @@ static int attach_switch_in(struct offcpu *offcpu)
 	struct offcpu_bpf *skel = offcpu->skel;
 
 	if (offcpu->hook == ATTACH_HOOK_SWITCH_OUT)
-		return 0; /* the hook at switch-out sees who comes back as well */
+		return 0; /* the hook at switch-out also sees the next task */
 	if (offcpu->hook == ATTACH_HOOK_EXIT_TP) {
 		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
 		return skel->links.switch_in_exit_tp ? 0 : -errno;

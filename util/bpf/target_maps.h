@@ -11,8 +11,8 @@ struct bpf_map;
 struct bpf_program;
 
 /*
- * The targets, as the programs know them: whom to record, and how many of them live. Program,
- * maps and variables are the programs', which outlive this.
+ * The targets: the keys that tasks are compared with, and the number of targets that live. The
+ * program, maps and variables belong to the wrapper, which outlives this.
  */
 struct target_maps {
 	const struct bpf_map *targets;

@@ -65,7 +65,7 @@ static int add_targets(struct capture *capture)
 	return err;
 }
 
-/* Without addresses chains keep the tracer's frames: said, but no reason to stop. */
+/* Without addresses chains keep the tracer's frames: a warning, no error. */
 static void make_strip_frames(struct capture *capture)
 {
 	if (!capture->options.kernel_stacks)
@@ -82,9 +82,9 @@ static void make_strip_frames(struct capture *capture)
 }
 
 /*
- * What chains are cut and judged by. It takes the kernel long to list its symbols: a recording
- * of all begins before that, since all processes are looked at then, too. But a target that was
- * named may fill a ring meanwhile, and nobody waits for the others.
+ * Reads the symbols by which chains are cut and judged. Listing them takes the kernel long, so a
+ * recording of the whole machine begins before; with named targets they are read first, since
+ * blocks during the listing might fill a ring.
  */
 static void read_symbols(struct capture *capture)
 {
@@ -339,7 +339,7 @@ static int close_up(struct capture *capture, int deadline_ms)
 	results[i++] = capture__drain(capture);
 	/* The rings are empty, so nothing older can come. */
 	results[i++] = capture__give_sideband(capture, UINT64_MAX);
-	/* Each is tried, whatever became of the one before; the first failure is told. */
+	/* All steps are tried; the first error is returned. */
 	for (i = 0; i < 6; i++) {
 		if (results[i] < 0)
 			return results[i];

@@ -180,9 +180,9 @@ uint64_t capture__pending_sums(const struct capture *capture);
 int capture__drain(struct capture *capture);
 
 /*
- * True as long as a task of pids/tids (or a descendant, if inherited) lives. Where the kernel
- * did not tell of a death, it takes longer to notice: CAPTURE_RECOUNT_MS after the last birth or
- * death that it told of, half a minute where that was long ago.
+ * True as long as a task of pids/tids (or a descendant, if inherited) lives. A death that the
+ * programs missed is noticed CAPTURE_RECOUNT_MS after the last birth or death that they saw, or
+ * half a minute later if that was long ago.
  */
 #define CAPTURE_RECOUNT_MS 1000
 bool capture__targets_alive(struct capture *capture);
@@ -216,7 +216,7 @@ void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t
  */
 int capture__measure(struct capture *capture, bool on);
 
-/* What the programs did since the previous call; all 0 in the first. */
+/* Work of the programs since the previous call; all 0 in the first. */
 struct capture_cost {
 	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
 	uint64_t seen;		/* blocks */

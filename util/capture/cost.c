@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs cost the machine, from one look to the next. */
+/* The cost of the programs between two readings. */
 #include "capture/internal.h"
 
 #include <bpf/bpf.h>

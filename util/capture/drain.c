@@ -90,7 +90,7 @@ int capture__drain(struct capture *capture)
 	err = capture__read_rings(capture);
 	if (err < 0)
 		return err;
-	/* The comings of CPUs are announced, but not to everybody. */
+	/* Hotplug events are not available to all users. */
 	err = rings__wants_update(capture->rings) ? capture__update_rings(capture) : 0;
 	if (err)
 		return err;

@@ -10,12 +10,11 @@
 #include "base/log.h"
 #include "base/syscalls.h"
 
-/* More than this is no table that somebody wrote. */
+/* A larger file is no table of idle waits. */
 #define FILE_MAX (1024 * 1024)
 
 /*
- * A sleep (nanosleep) is not here: it may be the pause of a loop that asks again and again,
- * which somebody pays for.
+ * A sleep (nanosleep) is not here: it may be the pause of a polling loop, which delays a result.
  */
 static const char *const built_in[] = {
 	"epoll_wait",	  "epoll_pwait",     "epoll_pwait2",	"poll",
@@ -24,7 +23,7 @@ static const char *const built_in[] = {
 	"rt_sigtimedwait", "rt_sigsuspend",  "pause",		IDLE_CONDVAR,
 };
 
-/* Who is here fights for a lock, whatever the call. */
+/* A wait in one of these is for a lock of the kernel, whatever the call. */
 static const char *const locks[] = { "mutex_", "__mutex_", "rwsem_",
 				     "down_",  "__down_",  "rt_mutex_" };
 

@@ -42,7 +42,7 @@ struct cost {
 	size_t nr_cpus;
 };
 
-/* What the files of this room share; nobody else includes it. */
+/* Shared by the files of this room, and by no others. */
 struct capture {
 	struct capture_options options;
 	struct capture_sink sink;

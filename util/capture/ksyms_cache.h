@@ -7,14 +7,13 @@
 #include "host/kallsyms.h"
 
 /*
- * The kernel's symbols, for all who ask in one recording: it takes the kernel longer to list
- * them than anything else of a start, so they are read once, when the first one asks.
- * Zero-initialised has not read them.
+ * The kernel's symbols, read once for a recording, at the first use: listing them is the longest
+ * part of a start. Zero-initialised has not read them.
  */
 struct ksyms_cache {
 	struct kallsyms *kallsyms; /* NULL: not read, dropped, or not to be had */
 	struct kallsyms_bounds bounds;
-	int err; /* why there are no bounds; 0: there are, or nobody has asked */
+	int err; /* why there are no bounds; 0: there are, or they were not asked for */
 	bool read;
 };
 
@@ -27,7 +26,7 @@ const struct kallsyms *ksyms_cache__symbols(struct ksyms_cache *kernel);
  */
 int ksyms_cache__bounds(struct ksyms_cache *kernel, struct kallsyms_bounds *bounds);
 
-/* Frees the symbols; who asks for them after that reads them again. */
+/* Frees the symbols; the next use reads them again. */
 void ksyms_cache__drop(struct ksyms_cache *kernel);
 
 #endif /* DENET_CAPTURE_KSYMS_CACHE_H */

@@ -41,7 +41,7 @@ struct capture_options {
 	uint32_t max_frames; /* per side */
 	bool kernel_stacks;
 	bool user_stacks;
-	bool cgroups; /* samples tell the cgroup, and new cgroups are told */
+	bool cgroups; /* samples have their cgroup, and new cgroups are reported */
 	bool reasons; /* samples tell what they waited for */
 	/*
 	 * Samples of single blocks carry user registers and so many bytes of the user stack, a
@@ -53,7 +53,7 @@ struct capture_options {
 	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
 	bool raw_frames;               /* keep the tracer's own frames */
 	bool split_runqueue;           /* samples tell how long they waited for a CPU */
-	bool wakers;                   /* samples of those who woke the targets come as well */
+	bool wakers;                   /* wake-ups of targets are samples, too (SAMPLE_WAKEUP) */
 	bool no_still_blocked;         /* leave out threads that have not come back at the end */
 	/*
 	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side

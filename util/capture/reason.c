@@ -78,7 +78,7 @@ static void put_socket(struct reason *reason, const struct wire_reason *wire)
 		return;
 	put_address(reason->local, sizeof(reason->local), wire->family, wire->local,
 		    wire->local_port);
-	/* One that listens has no other end. */
+	/* A listening socket has no remote end. */
 	if (wire->remote_port)
 		put_address(reason->remote, sizeof(reason->remote), wire->family, wire->remote,
 			    ntohs(wire->remote_port));

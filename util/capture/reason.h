@@ -35,7 +35,7 @@ bool reason_store__find(const struct reason_store *store, uint64_t id, struct re
 void reason_store__clear(struct reason_store *store);
 void reason_store__free(struct reason_store *store);
 
-/* Where kernel functions are that reasons are told by. Zero-initialised knows none. */
+/* Ranges of the kernel functions by which reasons are recognized. Zero-initialised: none. */
 struct reason_symbols {
 	const struct kallsyms *kallsyms;
 	struct reason_range {

@@ -50,9 +50,9 @@ struct rings {
 	int bell_fd;  /* negative: there is none, or it has rung */
 	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
-	int resume_fd; /* negative: nobody tells of the end of a suspend */
+	int resume_fd; /* negative: the end of a suspend is not announced */
 	bool enabled;
-	bool refused; /* said already: a CPU has no ring */
+	bool refused; /* a CPU without a ring has been reported */
 };
 
 static int print_libperf(enum libperf_print_level level, const char *format, va_list args)
@@ -80,7 +80,7 @@ static void explain_open(int err)
 		pr_err("cannot open the perf events: %s", strerror(-err));
 }
 
-/* The bytes in a ring that wake who waits for it. */
+/* The bytes in a ring that end rings__wait(). */
 static uint32_t watermark(const struct rings *rings)
 {
 	uint32_t half = rings->pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2;
@@ -233,7 +233,7 @@ static void delete_ring(struct ring *ring)
 	perf_cpu_map__put(ring->cpus);
 }
 
-/* Makes room for one more. The rings may move, so nobody keeps a pointer to one. */
+/* Makes room for one more. The rings may move: pointers to them are invalid afterwards. */
 static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 {
 	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 1 + OTHER_POLLS,
@@ -280,7 +280,7 @@ static int open_all(struct rings *rings, bool *mapping)
 	return err;
 }
 
-/* Who may not lock as much gets smaller rings: better than none. */
+/* Halves the rings until they may be locked. */
 static int open_smaller(struct rings *rings)
 {
 	uint32_t wanted = rings->pages;
@@ -392,8 +392,8 @@ static bool is_alive(const struct ring *ring)
 }
 
 /*
- * One that was gone but for a moment needs new events as well. A coming may be the only news
- * of that, or be of a time before there was the ring.
+ * A CPU that was offline for a moment needs new events as well. Its coming online may be the only
+ * event that arrives, and may also be older than the ring.
  */
 static void mark_gone(void *ctx, unsigned int cpu, bool online)
 {
@@ -407,7 +407,7 @@ static void mark_gone(void *ctx, unsigned int cpu, bool online)
 	}
 }
 
-/* After a suspend, which tells nobody what CPUs it took away for a while. */
+/* After a suspend, which takes CPUs offline without an event for each. */
 static void mark_suspended(struct rings *rings)
 {
 	for (size_t i = 0; i < rings->nr; i++) {

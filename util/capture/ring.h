@@ -43,10 +43,10 @@ int ring_record__event(const void *record, size_t size, const uint64_t ids[RING_
 const void *ring_record__raw(const struct ring_record *record, size_t *size);
 
 /*
- * Opens and maps rings of pages pages (a power of two) for each CPU; smaller ones, which is
- * said, where that much may not be locked. data_maps: the side band tells of mappings that are
- * not executable as well. rings__wait() ends when one has wake_bytes, 0: when it is half full,
- * which it does in any case. NULL on error, with *err set and the cause logged.
+ * Opens and maps rings of pages pages (a power of two) for each CPU, or smaller ones, with a
+ * warning, where that much may not be locked. data_maps: the side band includes mappings that are
+ * not executable. rings__wait() ends when a ring has wake_bytes (0: none) or is half full. NULL
+ * on error, with *err set and the cause logged.
  */
 struct rings *rings__new(uint32_t pages, uint32_t wake_bytes, bool data_maps, int *err);
 void rings__delete(struct rings *rings); /* accepts NULL */
@@ -63,17 +63,17 @@ int rings__enable(struct rings *rings);
 int rings__read(struct rings *rings, rings_fn fn, void *ctx);
 
 /*
- * Looks for CPUs that have come or gone since the last call: came is called for each new
- * ring, the descriptor being what BPF writes to; the ring of a CPU that has gone stays until
- * it has been read. A CPU that cannot have a ring is said once, and no error. 0 or a
- * negative errno.
+ * Adds rings for CPUs that came online since the last call and drops those of CPUs that went
+ * offline, once they have been read. came is called for each new ring with the descriptor that BPF
+ * writes to. A CPU that cannot have a ring is reported once, and is no error. 0 or a negative
+ * errno.
  */
 typedef int (*rings_came_fn)(void *ctx, unsigned int cpu, int fd);
 int rings__update(struct rings *rings, rings_came_fn came, void *ctx);
 
 /*
- * Whether rings__update() should be called though nothing was announced: there is nobody to
- * announce it, or a ring waits for its end.
+ * Whether rings__update() should be called without an announcement: hotplug events are not
+ * available, or a ring waits for its end.
  */
 bool rings__wants_update(const struct rings *rings);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the rings bring: records of the programs and of the kernel, on their way to the sink. */
+/* Records of the rings, of the programs and of the kernel, on their way to the sink. */
 #include "capture/internal.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static int read_reason(struct capture *capture, const char *data, size_t size)
 	return read_block(capture, data + len, size - (size_t)len, &capture->reason);
 }
 
-/* What a program sent: the raw data of a sample, of which a u32 tells the size. */
+/* A record of the wire: the raw data of a sample. */
 static int read_wire(struct capture *capture, const char *raw, size_t size, unsigned int cpu)
 {
 	struct decoded_cgroup cgroup;

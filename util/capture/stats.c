@@ -43,8 +43,8 @@ static void move(struct capture_tally *from, struct capture_tally *to,
 }
 
 /*
- * The programs took idle blocks for kept ones, as did whoever delivered them; only the chain
- * told what they are.
+ * Idle blocks are recognized by their chain, after the programs have counted them as kept: they are
+ * subtracted from the counter of their delivery.
  */
 static void move_idle(const struct capture *capture, struct capture_stats *stats)
 {
