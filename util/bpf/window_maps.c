@@ -100,7 +100,7 @@ uint32_t window_maps__sums(const struct window_maps *window_maps)
 	return window_maps->rooms[WINDOW_SUMS].used[*window_maps->current & 1];
 }
 
-unsigned int window_maps__filled(const struct window_maps *window_maps)
+unsigned int window_maps__percent_used(const struct window_maps *window_maps)
 {
 	uint32_t gen = *window_maps->current & 1;
 	uint64_t most = 0, percent;

@@ -47,7 +47,7 @@ bool window_maps__has_sums(const struct window_maps *window_maps);
 uint32_t window_maps__sums(const struct window_maps *window_maps);
 
 /* How full the current generation is, in percent of the room that has least left. */
-unsigned int window_maps__filled(const struct window_maps *window_maps);
+unsigned int window_maps__percent_used(const struct window_maps *window_maps);
 
 typedef int (*window_sum_fn)(void *ctx, const struct wire_entry_key *key,
 				  const struct wire_entry *entry);

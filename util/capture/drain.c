@@ -44,7 +44,8 @@ static int deliver_sum(void *ctx, const struct wire_entry_key *key, const struct
 
 bool capture__wants_drain(const struct capture *capture)
 {
-	return capture->started && window_maps__filled(&capture->maps->windows) >= DRAIN_AT_PERCENT;
+	return capture->started &&
+	       window_maps__percent_used(&capture->maps->windows) >= DRAIN_AT_PERCENT;
 }
 
 uint64_t capture__pending_sums(const struct capture *capture)
