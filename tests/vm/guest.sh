@@ -25,7 +25,7 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	exit
 fi
 # A pattern of the programs' whole names, at all levels.
-names='test_waits|test_ways|test_frames|test_user_stacks|test_kernels|blocked|chains|clocks'
+names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|chains|clocks'
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
 export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
