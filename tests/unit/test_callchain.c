@@ -123,6 +123,33 @@ TEST_F(callchain, code_that_was_mapped_before_the_block_ended_is_no_garbage)
 	EXPECT_EQ(0, self->callchain.stats.cut);
 }
 
+TEST_F(callchain, garbage_of_a_process_whose_maps_come_later_is_cut)
+{
+	static const uint64_t ips[] = { 0x5100, 0x989680 };
+	struct {
+		struct layout_mmap2 map;
+		char path[8];
+		struct layout_sample_id trailer;
+	} born = {
+		.map = { .header = { .type = PERF_RECORD_MMAP2, .size = sizeof(born) },
+			 .pid = 43, .tid = 43, .start = 0x5000, .len = 0x1000, .prot = 5 },
+		.path = "/bin/c",
+		.trailer = { .pid = 43, .tid = 43, .time = 90 },
+	};
+	struct sample sample = make_sample(100, ips, 2);
+
+	sample.pid = sample.tid = 43;
+	/* Nothing is known of the process yet: its records are in another ring. */
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	EXPECT_EQ(0, self->given.nr);
+	ASSERT_EQ(0, callchain__sideband(&self->callchain, &born, sizeof(born), 90));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	ASSERT_EQ(1, self->given.nr);
+	EXPECT_EQ(1, self->given.samples[0].user.nr);
+	EXPECT_TRUE(self->given.samples[0].user.truncated);
+	EXPECT_EQ(1, self->callchain.stats.cut);
+}
+
 TEST_F(callchain, code_that_was_mapped_afterwards_is_garbage)
 {
 	static const uint64_t ips[] = { 0x1100, 0x5100 };
@@ -144,6 +171,7 @@ TEST_F(callchain, nothing_that_may_be_code_is_cut_where_maps_may_be_missing)
 	/* Nothing is known of this one. */
 	sample.pid = 43;
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 101));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
 	/* And here records were lost. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "output/perfdata/layout.h"
+#include "unwind/maps.h"
 #include "unwind/worker.h"
 
 static const struct address_space *space_of(const struct callchain *callchain)
@@ -21,6 +22,18 @@ static size_t good_frames(const struct callchain *callchain, const struct sample
 		return address_space__keep_possible(sample->user.ips, sample->user.nr);
 	return address_space__keep_frames(space_of(callchain), (pid_t)sample->pid, sample->time,
 				  sample->user.ips, sample->user.nr);
+}
+
+/*
+ * Whether good_frames() can tell code from garbage already. The maps of a process that was born a
+ * moment ago may be in a ring that is read later.
+ */
+static bool has_maps(const struct callchain *callchain, const struct sample *sample)
+{
+	const struct maps *maps =
+		address_space__at(space_of(callchain), (pid_t)sample->pid, sample->time);
+
+	return callchain->incomplete || (maps && !maps__is_incomplete(maps));
 }
 
 /* Has the process judged by a chain along frame pointers. */
@@ -171,7 +184,8 @@ int callchain__sample(struct callchain *callchain, const struct sample *sample)
 	if (own.time < callchain->settled || (!own.copy && !own.user.nr))
 		return resolve(callchain, &own);
 	/* What is known to be code is so whatever is yet to come. */
-	if (!(callchain->worker && own.copy) && good_frames(callchain, &own) == own.user.nr)
+	if (!(callchain->worker && own.copy) && has_maps(callchain, &own) &&
+	    good_frames(callchain, &own) == own.user.nr)
 		return cut_and_give(callchain, &own);
 	return sample_queue__add(&callchain->waiting, &own);
 }
