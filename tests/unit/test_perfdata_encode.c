@@ -446,6 +446,33 @@ TEST_F(encode, build_id_golden)
 				 "4300000002803000 ffffffff01020304 "
 				 "05060708090a0b0c 0d0e0f1011121314 "
 				 "140000002f62696e 2f61000000000000"));
+	self->out.len = 0;
+	ASSERT_EQ(0, encode__build_id(&self->out, false, "/bin/abc", id, 20));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "4300000002803800 ffffffff01020304 "
+				 "05060708090a0b0c 0d0e0f1011121314 "
+				 "140000002f62696e 2f61626300000000 "
+				 "0000000000000000"));
+}
+
+/* The reader of pprof's converter takes a record for cut off that has less room for its path. */
+TEST_F(encode, build_id_has_room_for_its_path_in_whole_words)
+{
+	char path[4097];
+
+	for (size_t len = 1; len < sizeof(path); len++) {
+		size_t path_len, room;
+
+		memset(path, 'x', len);
+		path[len] = '\0';
+		self->out.len = 0;
+		ASSERT_EQ(0, encode__build_id(&self->out, false, path, id, 20));
+		path_len = strlen((const char *)self->out.data + 36);
+		room = (path_len + 1 + 7) / 8 * 8;
+		ASSERT_LE(36 + room, record_size(&self->out));
+		ASSERT_EQ(0, record_size(&self->out) % 8);
+		ASSERT_LE(record_size(&self->out) - 36, 4096);
+	}
 }
 
 TEST_F(encode, build_id_of_a_wrong_length_is_refused)

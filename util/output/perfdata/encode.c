@@ -8,8 +8,8 @@
 #define COMM_LIMIT 15
 #define PATH_LIMIT (PATH_MAX - 1)
 #define EVENT_NAME_LIMIT 255
-/* A build-id record has 36 bytes before its path, so 4092 is the longest aligned room. */
-#define BUILD_ID_PATH_LIMIT (PATH_MAX - 5)
+/* A build-id record has 36 bytes before its path, whose room is 4088 bytes at most, and 4 behind. */
+#define BUILD_ID_PATH_LIMIT (PATH_MAX - 9)
 
 /* A record being written: front, name or chain, trailer. */
 struct record {
@@ -32,7 +32,8 @@ static int append(struct buffer *out, struct record *record)
 	size_t before = sizeof(record->header) + record->front_size;
 	size_t trailer = record->trailer ? sizeof(*record->trailer) : 0;
 	size_t name_len = record->name ? strnlen(record->name, record->name_limit) : 0;
-	size_t body = aligned(before + (record->name ? name_len + 1 : 0));
+	/* The room of a name is a multiple of 8 wherever it begins: pprof's converter insists. */
+	size_t body = aligned(before + (record->name ? aligned(name_len + 1) : 0));
 	size_t size = body + trailer;
 	char *at = buffer__reserve(out, size);
 
