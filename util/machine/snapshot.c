@@ -27,7 +27,6 @@ struct maps {
 struct task {
 	pid_t tid;
 	pid_t pid;
-	pid_t parent; /* the thread that made it, 0: not known */
 	char comm[16];
 	struct maps *maps; /* of a process, kept with its first thread; NULL: none */
 	struct task *next_left;
@@ -238,7 +237,6 @@ int snapshot__fork(struct snapshot *snapshot, pid_t pid, pid_t tid, pid_t ppid, 
 	if (!task)
 		return -ENOMEM;
 	task->left = false;
-	task->parent = ptid;
 	maps__put(snapshot, task->maps);
 	task->maps = NULL;
 	parent = snapshot__find(snapshot, ptid);
@@ -384,11 +382,11 @@ struct writing {
 static int write_names(struct writer *writer, const struct task *task)
 {
 	uint32_t tid = (uint32_t)task->tid, pid = (uint32_t)task->pid;
-	uint32_t parent = tid == pid ? (uint32_t)task->parent : pid;
 	int err = 0;
 
-	if (parent)
-		err = writer__fork(writer, pid, parent, tid, parent);
+	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */
+	if (tid != pid)
+		err = writer__fork(writer, pid, pid, tid, pid);
 	if (!err && task->comm[0])
 		err = writer__comm(writer, pid, tid, task->comm);
 	return err;

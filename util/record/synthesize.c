@@ -49,10 +49,12 @@ static int write_kernel(const struct synthesize_options *options, struct capture
 static int write_task(const struct synthesize_options *options, const struct capture_task *task)
 {
 	pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
-	int err;
+	int err = 0;
 
-	err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
-			   (uint32_t)task->tid, (uint32_t)parent);
+	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */
+	if (task->pid != task->tid)
+		err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
+				   (uint32_t)task->tid, (uint32_t)parent);
 	if (!err)
 		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
 				   task->comm);
