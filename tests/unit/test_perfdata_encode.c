@@ -436,6 +436,14 @@ TEST_F(encode, header_feature_that_just_fits_is_taken_and_one_beyond_refused)
 	EXPECT_EQ(0, self->out.len);
 }
 
+TEST_F(encode, tracing_data_golden)
+{
+	ASSERT_EQ(0, encode__tracing_data(&self->out, "abcdefghi", 9));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "4200000000000c00 10000000 "
+				 "6162636465666768 6900000000000000"));
+}
+
 static const unsigned char id[21] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
 				      12, 13, 14, 15, 16, 17, 18, 19, 20, 21 };
 

@@ -106,6 +106,22 @@ static int count_records(const char *data, size_t size, uint32_t type)
 	return size ? -1 : nr;
 }
 
+/* Where the first or the last record of a type begins; size: there is none. */
+static size_t find_record(const char *data, size_t size, uint32_t type, bool last)
+{
+	struct perf_event_header header;
+	size_t found = size;
+
+	for (size_t at = 0; at + sizeof(header) <= size; at += header.size) {
+		memcpy(&header, data + at, sizeof(header));
+		if (header.size < 8)
+			break;
+		if (header.type == type && (last || found == size))
+			found = at;
+	}
+	return found;
+}
+
 /* The same in the data section that a file's header announces; -2: not all is there. */
 static int count_in_file(const char *file, size_t size, uint32_t type)
 {
@@ -511,8 +527,14 @@ TEST_F(writer, fifo_gets_the_pipe_variant_whole)
 	EXPECT_EQ(1, count_records(self->data + 16, drain.size - 16, LAYOUT_EVENT_UPDATE));
 	EXPECT_EQ(1, count_records(self->data + 16, drain.size - 16, LAYOUT_HEADER_BUILD_ID));
 	EXPECT_LE(10, count_records(self->data + 16, drain.size - 16, LAYOUT_HEADER_FEATURE));
-	/* A reader knows no record before it knows its attr. */
+	/* A reader knows no record before it knows its attr; then as perf sends them. */
 	EXPECT_EQ(LAYOUT_HEADER_ATTR, bytes__u64(self->data, 16) & 0xffffffff);
+	EXPECT_LT(find_record(self->data + 16, drain.size - 16, LAYOUT_HEADER_ATTR, true),
+		  find_record(self->data + 16, drain.size - 16, LAYOUT_HEADER_FEATURE, false));
+	EXPECT_LT(find_record(self->data + 16, drain.size - 16, LAYOUT_HEADER_FEATURE, false),
+		  find_record(self->data + 16, drain.size - 16, LAYOUT_EVENT_UPDATE, false));
+	EXPECT_LT(find_record(self->data + 16, drain.size - 16, LAYOUT_EVENT_UPDATE, false),
+		  find_record(self->data + 16, drain.size - 16, PERF_RECORD_SAMPLE, false));
 }
 
 TEST_F(writer, reader_that_goes_away_is_an_error)

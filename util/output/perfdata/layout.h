@@ -183,7 +183,6 @@ struct layout_header_attr {
 struct layout_tracing_data {
 	struct perf_event_header header;
 	uint32_t size; /* of the data, padding included */
-	uint32_t reserved;
 };
 
 struct layout_header_feature {
@@ -217,7 +216,7 @@ LAYOUT_ASSERT(layout_cgroup, 16);
 LAYOUT_ASSERT(layout_lost, 56);
 LAYOUT_ASSERT(layout_event_update, 24);
 LAYOUT_ASSERT(layout_header_attr, 128);
-LAYOUT_ASSERT(layout_tracing_data, 16);
+LAYOUT_ASSERT(layout_tracing_data, 12);
 LAYOUT_ASSERT(layout_header_feature, 16);
 LAYOUT_ASSERT(layout_build_id, 36);
 _Static_assert(offsetof(struct layout_header, data.size) == 48, "data.size has moved");

@@ -203,10 +203,11 @@ static int start_pipe(struct writer *writer)
 	err = file__append(&writer->file, &header, sizeof(header), &written);
 	if (!err)
 		err = put_pipe_attrs(writer);
-	if (!err)
-		err = put_names(writer, &writer->pending);
+	/* In the order in which perf sends them: readers rely on it. */
 	if (!err)
 		err = put_pipe_features(writer, FEATURE_AT_START);
+	if (!err)
+		err = put_names(writer, &writer->pending);
 	return err;
 }
 
