@@ -152,17 +152,19 @@ TEST_F(features, what_is_not_known_is_not_written)
 	}
 }
 
-TEST_F(features, sections_stand_in_the_order_of_bits_without_gaps)
+TEST_F(features, sections_stand_in_the_order_of_bits_behind_the_room_without_gaps)
 {
 	uint64_t bits[LAYOUT_FEATURE_BITS / 64];
 	uint64_t expected;
 	size_t nr;
 	const struct feature_kind *kinds = features__kinds(&nr);
 	const uint64_t offset = 1000;
+	struct layout_section room = { .size = 24 };
 
 	self->all.late = true;
-	ASSERT_EQ(0, features__encode(&self->out, &self->all, offset, bits));
-	expected = offset + nr * 16;
+	ASSERT_EQ(0, features__encode(&self->out, &self->all, offset, &room, bits));
+	EXPECT_EQ(offset + nr * 16, room.offset);
+	expected = room.offset + room.size;
 	for (size_t i = 0; i < nr; i++) {
 		EXPECT_TRUE(bits[0] >> kinds[i].bit & 1);
 		if (i)
@@ -174,7 +176,7 @@ TEST_F(features, sections_stand_in_the_order_of_bits_without_gaps)
 	EXPECT_EQ(nr, (size_t)__builtin_popcountll(bits[0]));
 	EXPECT_EQ(0, bits[1] | bits[2] | bits[3]);
 	/* TRACING_DATA comes first: 23 8 68 "t". */
-	EXPECT_EQ(0x74440817, bytes__u64(self->out.data, nr * 16) & 0xffffffff);
+	EXPECT_EQ(0x74440817, bytes__u64(self->out.data, nr * 16 + 24) & 0xffffffff);
 }
 
 TEST_F(features, host_tells_what_uname_and_proc_say)

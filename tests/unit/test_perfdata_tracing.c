@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "output/perfdata/layout.h"
 #include "output/perfdata/writer.h"
 
 static const struct writer_sampling change = {
@@ -226,6 +227,70 @@ TEST_F(file, perf_prints_the_event_in_words_and_counts_none_of_it_as_time)
 		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c denet:) = 1 ]"));
 		EXPECT_TRUE(succeeds(self, "! " SCRIPT "| grep -iE 'warn|error|fail'"));
 	}
+}
+
+/* Reads what the header of the file says; the file is small. */
+static size_t load(const char *path, char *bytes, size_t size, struct layout_header *header)
+{
+	FILE *stream = fopen(path, "re");
+	size_t nr = stream ? fread(bytes, 1, size, stream) : 0;
+
+	if (stream)
+		fclose(stream);
+	memcpy(header, bytes, sizeof(*header));
+	return nr;
+}
+
+/* Perfetto's reader, for one, takes what is behind the last feature for damage. */
+TEST_F(file, the_table_of_all_attrs_stands_between_the_index_and_the_features)
+{
+	struct layout_section tracing, last;
+	struct layout_header header;
+	static char bytes[65536];
+	size_t size, index, nr;
+
+	ASSERT_EQ(0, write_file(self->path, true, false));
+	size = load(self->path, bytes, sizeof(bytes), &header);
+	nr = (size_t)__builtin_popcountll(header.features[0]);
+	index = header.data.offset + header.data.size;
+	memcpy(&tracing, bytes + index, sizeof(tracing));
+	memcpy(&last, bytes + index + (nr - 1) * sizeof(last), sizeof(last));
+	EXPECT_EQ(2 * sizeof(struct layout_attr), header.attrs.size);
+	EXPECT_EQ(index + nr * sizeof(last) + 2 * sizeof(uint64_t), header.attrs.offset);
+	EXPECT_EQ(header.attrs.offset + header.attrs.size, tracing.offset);
+	EXPECT_EQ(size, last.offset + last.size);
+}
+
+TEST_F(file, sample_time_covers_samples_of_all_events)
+{
+	const struct writer_options options = { .path = self->path, .version = "0" };
+	struct writer_trace trace = { .time = 500, .fields = &change, .size = sizeof(change) };
+	struct sample sample = { .time = 1000, .period = 10, .count = 1, .pid = 7, .tid = 7 };
+	uint64_t times[2] = { 0 };
+	struct layout_header header;
+	static char bytes[65536];
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	ASSERT_NE(NULL, writer);
+	ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &sample));
+	ASSERT_EQ(0, writer__trace(writer, WRITER_SAMPLING, &trace));
+	trace.time = 1500;
+	ASSERT_EQ(0, writer__trace(writer, WRITER_SAMPLING, &trace));
+	ASSERT_EQ(0, writer__close(writer));
+	load(self->path, bytes, sizeof(bytes), &header);
+	for (size_t bit = 0, at = header.data.offset + header.data.size; bit < 64; bit++) {
+		struct layout_section section;
+
+		if (!(header.features[0] >> bit & 1))
+			continue;
+		memcpy(&section, bytes + at, sizeof(section));
+		if (bit == LAYOUT_FEATURE_SAMPLE_TIME)
+			memcpy(times, bytes + section.offset, sizeof(times));
+		at += sizeof(section);
+	}
+	EXPECT_EQ(500, times[0]);
+	EXPECT_EQ(1500, times[1]);
 }
 
 TEST_F(file, the_first_event_of_perf_report_stays_offcpu_time)

@@ -208,9 +208,11 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 	size_t total = sizeof(struct layout_sample) + sizeof(padded) + padded + tail;
 	struct layout_sample fixed = {
 		.header = { .type = PERF_RECORD_SAMPLE,
-			    .misc = PERF_RECORD_MISC_USER,
+			    .misc = sample->kernel.nr ? PERF_RECORD_MISC_KERNEL
+						      : PERF_RECORD_MISC_USER,
 			    .size = (uint16_t)total },
 		.id = id,
+		.ip = sample->kernel.nr ? sample->kernel.ips[0] : 0,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.time = sample->time,

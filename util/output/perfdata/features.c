@@ -232,8 +232,19 @@ int feature_kind__encode(const struct feature_kind *kind, struct buffer *out,
 	return out->len > before;
 }
 
+static int put_zeros(struct buffer *out, size_t size)
+{
+	char *at = buffer__reserve(out, size);
+
+	if (!at)
+		return -ENOMEM;
+	memset(at, 0, size);
+	out->len += size;
+	return 0;
+}
+
 int features__encode(struct buffer *out, const struct features *features, uint64_t offset,
-		     uint64_t bits[LAYOUT_FEATURE_BITS / 64])
+		     struct layout_section *room, uint64_t bits[LAYOUT_FEATURE_BITS / 64])
 {
 	struct layout_section sections[NR_KINDS];
 	struct buffer body = { 0 };
@@ -253,10 +264,13 @@ int features__encode(struct buffer *out, const struct features *features, uint64
 		sections[nr++] =
 			(struct layout_section){ .offset = before, .size = body.len - before };
 	}
-	/* The bodies follow the table, whose length is known only now. */
+	/* The bodies follow the table, whose length is known only now, and the caller's room. */
+	room->offset = offset + nr * sizeof(sections[0]);
 	for (size_t i = 0; i < nr; i++)
-		sections[i].offset += offset + nr * sizeof(sections[0]);
+		sections[i].offset += room->offset + room->size;
 	ret = buffer__append(out, sections, nr * sizeof(sections[0]));
+	if (!ret)
+		ret = put_zeros(out, room->size);
 	if (!ret)
 		ret = buffer__append(out, body.data, body.len);
 out:

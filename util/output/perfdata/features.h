@@ -63,10 +63,11 @@ int feature_kind__encode(const struct feature_kind *kind, struct buffer *out,
 			 const struct features *features);
 
 /*
- * Appends what follows the data of a file: the table of sections, then the sections, as if
- * at the given file offset, and sets the bits of those that are there. 0 or -ENOMEM.
+ * Appends what follows the data of a file: the table of sections, room->size bytes of zeros for
+ * the caller, then the sections, as if at the given file offset. Sets room->offset, in the file,
+ * and the bits of the sections that are there. 0 or -ENOMEM.
  */
 int features__encode(struct buffer *out, const struct features *features, uint64_t offset,
-		     uint64_t bits[LAYOUT_FEATURE_BITS / 64]);
+		     struct layout_section *room, uint64_t bits[LAYOUT_FEATURE_BITS / 64]);
 
 #endif /* DENET_OUTPUT_PERFDATA_FEATURES_H */

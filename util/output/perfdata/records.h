@@ -22,6 +22,7 @@ enum writer_event {
 struct writer_trace {
 	uint64_t time;
 	uint64_t period; /* by which readers weigh it; 0: not at all */
+	uint64_t ip;     /* a kernel function, whose name perf report shows; 0: none */
 	uint32_t pid, tid, cpu;
 	const void *fields;
 	size_t size;

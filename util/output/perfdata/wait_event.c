@@ -102,6 +102,7 @@ int wait_event__write(struct writer *writer, const struct sample *sample)
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
+		.ip = sample->kernel.nr ? sample->kernel.ips[0] : 0,
 		.fields = &wait,
 		.size = sizeof(wait),
 	};

@@ -64,6 +64,16 @@ static struct layout_header make_header(const struct writer *writer)
 	};
 }
 
+/* An entry of the header's table of attrs; ids: where in the file those of the event are. */
+static struct layout_attr make_attr(const struct writer *writer, const struct event_kind *kind,
+				    uint64_t ids)
+{
+	struct layout_attr attr = { .ids = { .offset = ids, .size = sizeof(kind->id) } };
+
+	attrs__fill(kind, writer->features.cgroups, writer->features.stack_bytes, attr.attr);
+	return attr;
+}
+
 /* Header, ids and attrs: all that stands before the data of a file. */
 static int put_front(struct writer *writer, struct buffer *out)
 {
@@ -82,13 +92,9 @@ static int put_front(struct writer *writer, struct buffer *out)
 	for (size_t i = 0; !err && i < nr; i++)
 		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
 	for (size_t i = 0; !err && i < nr; i++) {
-		struct layout_attr attr = {
-			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
-		};
 		struct event_kind kind = attrs__stand_in(kinds[i]);
+		struct layout_attr attr = make_attr(writer, &kind, ids + i * sizeof(kind.id));
 
-		attrs__fill(&kind, writer->features.cgroups, writer->features.stack_bytes,
-			    attr.attr);
 		err = buffer__append(out, &attr, sizeof(attr));
 	}
 	return err;
@@ -265,6 +271,17 @@ static int finish_record(struct writer *writer, int err)
 	return writer->pending.len < PENDING_MAX ? 0 : writer__flush(writer);
 }
 
+/* SAMPLE_TIME covers the samples of all events. */
+static void note_time(struct writer *writer, uint64_t time)
+{
+	struct features *features = &writer->features;
+
+	if (!features->last_ns || time < features->first_ns)
+		features->first_ns = time;
+	if (time > features->last_ns)
+		features->last_ns = time;
+}
+
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample)
 {
 	struct features *features = &writer->features;
@@ -279,10 +296,7 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 		      encode__stack_sample(&writer->pending, event, features->cgroups, sample) :
 		      encode__sample(&writer->pending, event, features->cgroups, sample);
 	if (!err) {
-		if (!writer->samples || sample->time < features->first_ns)
-			features->first_ns = sample->time;
-		if (sample->time > features->last_ns)
-			features->last_ns = sample->time;
+		note_time(writer, sample->time);
 		writer->samples++;
 	}
 	return finish_record(writer, err);
@@ -331,6 +345,7 @@ static int put_trace(struct writer *writer, const struct event_kind *kind,
 		.pid = trace->pid,
 		.tid = trace->tid,
 		.cpu = trace->cpu,
+		.kernel = { .ips = &trace->ip, .nr = trace->ip != 0 },
 	};
 	struct tracing_common common = { .type = (uint16_t)kind->config,
 					 .pid = (int32_t)trace->tid };
@@ -343,6 +358,8 @@ static int put_trace(struct writer *writer, const struct event_kind *kind,
 	if (!err)
 		err = encode__raw_sample(&writer->pending, kind->id, writer->features.cgroups,
 					 &sample, raw.data, raw.len);
+	if (!err)
+		note_time(writer, trace->time);
 	buffer__free(&raw);
 	return err;
 }
@@ -454,31 +471,37 @@ uint64_t writer__samples(const struct writer *writer)
 
 /*
  * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs
- * that a file begins with are those of the other events, and a table of all of them, with
- * ids of their own, comes behind the features.
+ * that a file begins with are those of the other events, and ids and attrs of all of them
+ * stand between the index of the features and these: readers expect nothing behind the last
+ * feature. at: that place, room: the same in the file. Returns the table of the attrs.
  */
-static int put_all_attrs(struct writer *writer, struct buffer *out, uint64_t offset,
-			 struct layout_section *section)
+static struct layout_section put_all_attrs(const struct writer *writer, char *at,
+					   const struct layout_section *room)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
 	size_t nr = attrs__select(writer->features.events | writer->features.late, kinds);
-	uint64_t ids = offset + out->len;
-	int err = 0;
+	struct layout_section table = { .offset = room->offset + nr * sizeof(kinds[0]->id),
+					.size = nr * sizeof(struct layout_attr) };
 
-	for (size_t i = 0; !err && i < nr; i++)
-		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
-	*section = (struct layout_section){ .offset = offset + out->len,
-					    .size = nr * sizeof(struct layout_attr) };
-	for (size_t i = 0; !err && i < nr; i++) {
-		struct layout_attr attr = {
-			.ids = { .offset = ids + i * sizeof(uint64_t), .size = sizeof(uint64_t) },
-		};
+	for (size_t i = 0; i < nr; i++) {
+		size_t id = i * sizeof(kinds[i]->id);
+		struct layout_attr attr = make_attr(writer, kinds[i], room->offset + id);
 
-		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes,
-			    attr.attr);
-		err = buffer__append(out, &attr, sizeof(attr));
+		memcpy(at + id, &kinds[i]->id, sizeof(kinds[i]->id));
+		memcpy(at + (table.offset - room->offset) + i * sizeof(attr), &attr, sizeof(attr));
 	}
-	return err;
+	return table;
+}
+
+/* The size of ids and attrs of all events, if a second table of them is needed. */
+static size_t size_of_all_attrs(const struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+
+	if (!writer->features.late)
+		return 0;
+	return attrs__select(writer->features.events | writer->features.late, kinds) *
+	       (sizeof(kinds[0]->id) + sizeof(struct layout_attr));
 }
 
 /*
@@ -489,13 +512,14 @@ static int write_features(struct writer *writer)
 {
 	struct layout_header header = make_header(writer);
 	uint64_t offset = writer->data_offset + writer->data_size;
+	struct layout_section room = { .size = size_of_all_attrs(writer) };
 	struct buffer out = { 0 };
 	size_t written;
 	int err;
 
-	err = features__encode(&out, &writer->features, offset, header.features);
-	if (!err && writer->features.late)
-		err = put_all_attrs(writer, &out, offset, &header.attrs);
+	err = features__encode(&out, &writer->features, offset, &room, header.features);
+	if (!err && room.size)
+		header.attrs = put_all_attrs(writer, out.data + (room.offset - offset), &room);
 	if (!err)
 		err = file__append(&writer->file, out.data, out.len, &written);
 	if (!err)
