@@ -8,7 +8,7 @@
 #define COMM_LIMIT 15
 #define PATH_LIMIT (PATH_MAX - 1)
 #define EVENT_NAME_LIMIT 255
-/* A build-id record has 36 bytes before its path, whose room is 4088 bytes at most, and 4 behind. */
+/* A build-id record has 36 bytes before its path, 4088 of room for it at most, and 4 behind. */
 #define BUILD_ID_PATH_LIMIT (PATH_MAX - 9)
 
 /* A record being written: front, name or chain, trailer. */
