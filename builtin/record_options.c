@@ -38,7 +38,7 @@ const struct argp_option record_options[] = {
 	  "Leave out threads that have not come back when the recording ends", 2 },
 	{ "split-runqueue", KEY_SPLIT_RUNQUEUE, NULL, 0,
 	  "Split blocks at their wake-up: what comes behind it, the wait for a CPU, goes to an "
-	  "event runqueue-time",
+	  "event queued-time",
 	  2 },
 	{ "wakers", KEY_WAKERS, NULL, 0,
 	  "Record who woke the threads, and how much time that ended, as an event wakeup-time", 2 },
@@ -75,7 +75,7 @@ const struct argp_option record_options[] = {
 	  "Record the cgroup of each sample, for perf report --no-children --sort cgroup", 4 },
 	{ "reason", KEY_REASON, NULL, 0,
 	  "Record what each sample waited for, system call, file or socket, as the event "
-	  "denet:offcpu_wait",
+	  "denet:waits",
 	  4 },
 	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
 	{ "buildid-cache", KEY_BUILDID_CACHE, NULL, 0,

@@ -301,7 +301,7 @@ static const struct argp record_argp = {
 	       "`man denet-record` tells more.",
 };
 
-/* The whole of runqueue-time is asked for: threads that were preempted are most of it. */
+/* The whole of queued-time is asked for: threads that were preempted are most of it. */
 static void count_preempted(struct record *record)
 {
 	if (record->options.capture.split_runqueue && !record->has_states)

@@ -137,14 +137,14 @@ complete() {
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
 	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 100.000 us' err
 	grep -q '; --max-overhead sampled one for each .* below .*, standard error ' err
-	perf script -F event,trace 2>/dev/null | grep denet:sampling >script
-	grep -q 'denet:sampling: period 0 -> 100000 ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
+	perf script -F event,trace 2>/dev/null | grep denet:rates >script
+	grep -q 'denet:rates: period 0 -> 100000 ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
 	# Nobody asked for a rate.
 	refute grep 'samples a second' script
 	[ "$(perf evlist | head -1)" = offcpu-time ]
 	# What is not drawn is counted, not lost; and the event is no time.
 	[ "$(awk '/not drawn/ { print $(NF - 1) }' err)" -gt 0 ]
-	[ "$(perf script -F event,period | grep -c 'denet:sampling')" -ge 1 ]
+	[ "$(perf script -F event,period | grep -c 'denet:rates')" -ge 1 ]
 	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
 }
 

@@ -97,7 +97,7 @@ same_as_own() {
 	grep -q '^child .* offcpu-time:' samples
 	grep -q '^brief .* offcpu-time:' samples
 	grep -q '^napper-1 .* offcpu-time:' samples
-	for event in offcpu-idle runqueue-time wakeup-time denet:offcpu_wait; do
+	for event in offcpu-idle queued-time wakeup-time denet:waits; do
 		grep -q " $event:" samples
 	done
 	grep -q 'take_nap .*naps' samples
@@ -146,7 +146,7 @@ same_as_own() {
 	for version in own 5.10 6.1 6.12 7; do
 		reader "$version" version >/dev/null 2>&1 || continue
 		sum=$(reader "$version" script -i "$RICH" -F period,event |
-			awk '/offcpu-time|runqueue-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
+			awk '/offcpu-time|queued-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
 		equal_within "$sum" "$told" 0.0011
 	done
 }

@@ -14,7 +14,7 @@ setup() {
 # waits: the sentences in the file.
 waits() {
 	perf script -i "${1:-perf.data}" -F comm,period,event,trace 2>/dev/null |
-		grep -a 'denet:offcpu_wait: '
+		grep -a 'denet:waits: '
 }
 
 # Paths are told from the root of the mounts: in a chroot, more stands in front of them.
@@ -31,7 +31,7 @@ waits() {
 @test "--reason: every sample has its wait, of the same length" {
 	denet-record --reason --off-cpu-thresh 10ms -- "$pool" --ms 100
 	perf script -F comm,period,event 2>/dev/null >all
-	awk '/offcpu-time:/ { n++; ns += $2 } /denet:offcpu_wait:/ { m++; waited += $2 }
+	awk '/offcpu-time:/ { n++; ns += $2 } /denet:waits:/ { m++; waited += $2 }
 		END { print n, m, ns, waited; exit !(n && n == m && ns == waited) }' all
 	perf evlist | head -1 | grep -qx offcpu-time
 }
@@ -39,23 +39,23 @@ waits() {
 @test "--reason: perf report sorts by the path" {
 	denet-record --reason -- "$pool" --ms 150 >said
 	path=$(cut -d' ' -f2 said)
-	run perf report --stdio -g none --no-children -s comm,denet:offcpu_wait.path
+	run perf report --stdio -g none --no-children -s comm,denet:waits.path
 	# Debian 13's perf 6.12 ends by SIGSEGV; what it does before that is not ours to mend.
 	[ "$status" -lt 128 ] || skip "this machine's $(perf --version) crashes when it sorts by fields"
 	grep -E "[0-9.]+% +locked +[^ ]*$path" <<<"$output"
-	perf report --stdio -g none --no-children -s denet:offcpu_wait.name 2>/dev/null |
+	perf report --stdio -g none --no-children -s denet:waits.name 2>/dev/null |
 		grep -E '[0-9.]+% +flock'
 }
 
 @test "without --reason there is no such event" {
 	denet-record -- "$pool" --ms 20
-	perf evlist | refute grep offcpu_wait
+	perf evlist | refute grep denet:waits
 	[ -z "$(waits)" ]
 }
 
 @test "--reason in a pipe" {
 	denet-record --reason -o - -- "$pool" --ms 50 2>/dev/null |
-		perf script -i - -F comm,event,trace 2>/dev/null | grep -aq 'offcpu_wait: waited .* in flock('
+		perf script -i - -F comm,event,trace 2>/dev/null | grep -aq 'waits: waited .* in flock('
 }
 
 @test "--reason: a file whose recorder was killed opens, and offcpu-time is there" {
@@ -82,7 +82,7 @@ waits() {
 		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] > 1e8 && ns["accept"] > 1e8 && ns["condvar"] > 1e8 && ns["locked"] > 1e8) }'
 	perf script -i work.data -F comm,period,event |
 		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] < 1e8 && ns["accept"] < 1e8 && ns["condvar"] < 1e8 && ns["locked"] > 1e8) }'
-	perf evlist -i work.data | refute grep offcpu_wait
+	perf evlist -i work.data | refute grep denet:waits
 }
 
 @test "--skip-idle=FILE adds to the table and takes out of it" {

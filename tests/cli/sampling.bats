@@ -57,7 +57,7 @@ end_storm() {
 	perf script -F time,event 2>/dev/null | grep offcpu-time |
 		awk '{ t = $1 + 0; if (!first) first = t; if (t > first + 1) n++; last = t }
 		     END { print n, last - first - 1; exit !(last - first > 2 && n / (last - first - 1) < 400) }'
-	perf script 2>/dev/null | grep -q 'denet:sampling: period .* (at most 200 samples a second)$'
+	perf script 2>/dev/null | grep -q 'denet:rates: period .* (at most 200 samples a second)$'
 	grep -q 'changes of period or threshold: [1-9]' err
 }
 
@@ -113,8 +113,8 @@ first_second() {
 	awk '/offcpu-time/ { t[++nr] = $1 + 0 }
 	     END { while (n < nr && t[nr - n] > t[nr] - 1.5) n++
 		   print n, t[nr] - t[1]; exit !(t[nr] - t[1] > 3.5 && n < 300) }' script
-	grep 'denet:sampling' script
-	grep 'denet:sampling' script | awk '
+	grep 'denet:rates' script
+	grep 'denet:rates' script | awk '
 		{ for (i = 1; i < NF; i++) if ($i == "threshold" && $(i + 3) > $(i + 1)) raised++ }
 		END { exit !raised }'
 	grep -q 'changes of period or threshold: [1-9]' err

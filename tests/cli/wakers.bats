@@ -27,13 +27,13 @@ told() {
 @test "--split-runqueue: two events, whose sum is what the last line tells" {
 	denet-record --split-runqueue --state all -- "$build/tests/workloads/preempt" --ms 200 \
 		2>err >/dev/null
-	[ "$(sum_of runqueue-time)" -gt 100000000 ]
+	[ "$(sum_of queued-time)" -gt 100000000 ]
 	equal_within "$(sum_of offcpu-time)" "$(awk -v s="$(told blocked <err)" \
 		'BEGIN { printf "%d", s * 1e9 }')" 500000
-	equal_within "$(sum_of runqueue-time)" "$(awk -v s="$(told 'waiting for a CPU' <err)" \
+	equal_within "$(sum_of queued-time)" "$(awk -v s="$(told 'waiting for a CPU' <err)" \
 		'BEGIN { printf "%d", s * 1e9 }')" 500000
 	equal_within "$(told_seconds <err | head -1)" "$(awk -v a="$(sum_of offcpu-time)" \
-		-v b="$(sum_of runqueue-time)" 'BEGIN { print (a + b) / 1e9 }')" 0.001
+		-v b="$(sum_of queued-time)" 'BEGIN { print (a + b) / 1e9 }')" 0.001
 }
 
 # sum_in EVENT COMM FUNCTION: of the periods of its samples of that thread in that function.
@@ -103,7 +103,7 @@ sum_in() {
 @test "pipe mode carries all three events" {
 	denet-record --split-runqueue --wakers -o - -- "$wakes" 2>err | perf script -i - -F event >events
 	grep -q offcpu-time events
-	grep -q runqueue-time events
+	grep -q queued-time events
 	grep -q wakeup-time events
 }
 
@@ -152,7 +152,7 @@ waits_of() {
 		# does it between the two now and then.
 		awk -v tid="$tid" -v comm="$comm" '
 			function same(a, b) { return a - b < 100000 && b - a < 100000 }
-			NR == FNR { if ($1 == tid && /runqueue-time/) {
+			NR == FNR { if ($1 == tid && /queued-time/) {
 				sub(":", "", $2); split($2, t, "."); end[++n] = t[1] * 1e9 + t[2]
 				wait[n] = $3 } next }
 			{ while (i < n && end[i + 1] < $1 - 100000) i++

@@ -343,7 +343,7 @@ TEST_F(read, no_word_of_the_recorder_passes_for_time_off_the_cpu_in_an_unfinishe
 				 "perf script -G -i @ -F event"));
 		for (char *p = self->output; (p = strstr(p, "offcpu-time:")); p++)
 			nr++;
-		for (char *p = self->output; (p = strstr(p, "denet:sampling:")); p++)
+		for (char *p = self->output; (p = strstr(p, "denet:rates:")); p++)
 			words++;
 		EXPECT_EQ(NR_SAMPLES, nr);
 		/* Its name and its fields come with the end of the file. */

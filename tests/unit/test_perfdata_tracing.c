@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "output/perfdata/attrs.h"
 #include "output/perfdata/layout.h"
 #include "output/perfdata/writer.h"
 
@@ -65,6 +66,36 @@ TEST(every_format_is_what_libtraceevent_takes_and_adds_up_to_its_size)
 		tep_free(tep);
 	}
 	EXPECT_EQ(NULL, tracing__event(1));
+}
+
+/*
+ * perf script pads the names of events to the longest one, and readers that count one blank behind
+ * the period then take no period: they count samples instead of time.
+ */
+TEST(the_names_of_all_events_have_one_length)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select(UINT64_MAX, kinds);
+
+	ASSERT_LT(4, nr);
+	EXPECT_STREQ("offcpu-time", kinds[0]->name);
+	for (size_t i = 0; i < nr; i++)
+		EXPECT_EQ(strlen(kinds[0]->name), strlen(kinds[i]->name));
+}
+
+TEST(every_tracepoint_has_the_name_of_its_format)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_late(UINT64_MAX, kinds);
+	char name[64];
+
+	ASSERT_LT(0, nr);
+	for (size_t i = 0; i < nr; i++) {
+		ASSERT_NE(NULL, tracing__event(kinds[i]->config));
+		snprintf(name, sizeof(name), TRACING_SYSTEM ":%s",
+			 tracing__event(kinds[i]->config)->name);
+		EXPECT_STREQ(name, kinds[i]->name);
+	}
 }
 
 TEST(a_sampling_sample_reads_in_words)
@@ -222,7 +253,7 @@ TEST_F(file, perf_prints_the_event_in_words_and_counts_none_of_it_as_time)
 	for (int cgroups = 0; cgroups < 2; cgroups++) {
 		ASSERT_EQ(0, write_file(self->path, true, cgroups));
 		EXPECT_TRUE(succeeds(self, SCRIPT
-				     "| grep -q 'denet:sampling: period 10000 -> 20000 ns'"));
+				     "| grep -q 'denet:rates: period 10000 -> 20000 ns'"));
 		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c '1000 *offcpu-time:') = 3 ]"));
 		EXPECT_TRUE(succeeds(self, "[ $(" SCRIPT "| grep -c denet:) = 1 ]"));
 		EXPECT_TRUE(succeeds(self, "! " SCRIPT "| grep -iE 'warn|error|fail'"));
@@ -320,7 +351,7 @@ TEST_F(file, a_pipe_carries_the_event_as_well)
 		_exit(write_file(self->path, true, false) ? 1 : 0);
 	EXPECT_TRUE(succeeds(self, "cat $F >$F.copy"));
 	EXPECT_TRUE(succeeds(self, "perf script -i - -F comm,period,event,trace <$F.copy 2>&1 |"
-				   "grep -q 'denet:sampling: period 10000 -> 20000 ns'"));
+				   "grep -q 'denet:rates: period 10000 -> 20000 ns'"));
 	EXPECT_TRUE(succeeds(self, "[ $(perf script -i - -F period,event <$F.copy 2>/dev/null |"
 				   "grep -c '1000 *offcpu-time:') = 3 ]"));
 }

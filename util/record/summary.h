@@ -14,9 +14,9 @@
 struct summary {
 	struct capture_stats stats;
 	enum attach_hook hook;
-	uint64_t ns; /* off the CPU, in all samples of offcpu-time and runqueue-time */
-	uint64_t runqueue_ns; /* of it, in runqueue-time */
-	bool split;	      /* there is a runqueue-time */
+	uint64_t ns; /* off the CPU, in all samples of offcpu-time and queued-time */
+	uint64_t runqueue_ns; /* of it, in queued-time */
+	bool split;	      /* there is a queued-time */
 	bool wakers;		      /* there is a wakeup-time */
 	struct sample_events_tally wakeups; /* samples of it */
 	bool records_preempted; /* blocks of state R are in it */

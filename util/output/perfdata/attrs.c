@@ -8,7 +8,9 @@
 
 /*
  * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:
- * readers take what stands before one for the subsystem of a tracepoint. The config is not
+ * readers take what stands before one for the subsystem of a tracepoint. All names, those of
+ * tracepoints included, have 11 characters: perf script pads shorter ones, and inferno then
+ * counts samples instead of time. The config is not
  * that of BPF_OUTPUT: perf 5.10 takes each sample of it for a raw one, and refuses the file.
  */
 #define SW_CONFIG PERF_COUNT_SW_CONTEXT_SWITCHES
@@ -16,14 +18,14 @@
 static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
-	{ WRITER_RUNQUEUE_TIME, "runqueue-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_RUNQUEUE_TIME, "queued-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 };
 
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
 static const struct event_kind late_kinds[] = {
-	{ WRITER_SAMPLING, "denet:sampling", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
-	{ WRITER_OFFCPU_WAIT, "denet:offcpu_wait", PERF_TYPE_TRACEPOINT, 60002, PERF_SAMPLE_RAW },
+	{ WRITER_SAMPLING, "denet:rates", PERF_TYPE_TRACEPOINT, 60001, PERF_SAMPLE_RAW },
+	{ WRITER_OFFCPU_WAIT, "denet:waits", PERF_TYPE_TRACEPOINT, 60002, PERF_SAMPLE_RAW },
 };
 
 #define NR_LATE_KINDS (sizeof(late_kinds) / sizeof(late_kinds[0]))

@@ -12,10 +12,10 @@
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
-	WRITER_RUNQUEUE_TIME = 3, /* "runqueue-time": woken or preempted, waiting for a CPU */
+	WRITER_RUNQUEUE_TIME = 3, /* "queued-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
-	WRITER_SAMPLING = 33,   /* "denet:sampling": see writer__trace() */
-	WRITER_OFFCPU_WAIT = 34, /* "denet:offcpu_wait": what a sample of offcpu-time waited for */
+	WRITER_SAMPLING = 33,   /* "denet:rates": see writer__trace() */
+	WRITER_OFFCPU_WAIT = 34, /* "denet:waits": what a sample of offcpu-time waited for */
 };
 
 /* The fields of a sample of one of our tracepoints. */

@@ -21,11 +21,11 @@ struct sample_events_tally {
 struct sample_events {
 	struct writer *writer; /* borrowed */
 	bool idle_apart;       /* threads that never ran go to offcpu-idle */
-	bool split;	       /* time that waited for a CPU goes to runqueue-time */
-	bool reasons;	       /* a sample with a reason has a denet:offcpu_wait beside it */
+	bool split;	       /* time that waited for a CPU goes to queued-time */
+	bool reasons;	       /* a sample with a reason has a denet:waits beside it */
 	/* What was written: */
-	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, runqueue-time */
-	uint64_t runqueue_ns;  /* of that, in runqueue-time */
+	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, queued-time */
+	uint64_t runqueue_ns;  /* of that, in queued-time */
 	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
 	struct sample_events_tally idle;    /* of offcpu-idle */

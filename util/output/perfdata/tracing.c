@@ -46,10 +46,10 @@ static const struct tracing_field wait_fields[] = {
 
 /* Configs are never renumbered: files carry them. Kernels count from 1 and stay far below. */
 static const struct tracing_event events[] = {
-	{ 60001, "sampling", sampling_fields,
+	{ 60001, "rates", sampling_fields,
 	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (%s)\", REC->old_period_ns, "
 	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->text" },
-	{ 60002, "offcpu_wait", wait_fields,
+	{ 60002, "waits", wait_fields,
 	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
 	  "REC->text" },
 };

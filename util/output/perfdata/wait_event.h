@@ -5,7 +5,7 @@
 #include "output/perfdata/writer.h"
 #include "sample.h"
 
-/* Fills in the fields of denet:offcpu_wait for a sample that has a reason. */
+/* Fills in the fields of denet:waits for a sample that has a reason. */
 void wait_event__fill(struct writer_wait *wait, const struct sample *sample);
 
 /* Writes the event of a sample that has a reason. 0 or a negative errno. */
