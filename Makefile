@@ -70,6 +70,16 @@ ifeq ($(DEV),1)
   WARNINGS += -Werror
 endif
 OPT := -O2 -g
+# A write beyond an object ends the program, and no table of addresses can be written.
+HARDEN := -fstack-protector-strong -fPIE
+HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+ifneq ($(STATIC),1)
+  HARDEN_LINK += -pie
+endif
+# Needs an optimizing compiler, and gets in the way of the sanitizers.
+ifeq ($(SANITIZE)$(findstring -O0,$(CFLAGS)),)
+  HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
 ifeq ($(STATIC),1)
   # What is given away tells nothing of the folder that it was built in.
   OPT += -ffile-prefix-map=$(CURDIR)=.
@@ -83,7 +93,7 @@ endif
 
 CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/banned.h \
 		-iquote . -Iutil -Ibpf_skel -I$(O) $(if $(filter 1,$(STATIC)),-DDENET_STATIC)
-CFLAGS_ALL = -std=gnu11 $(OPT) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
+CFLAGS_ALL = -std=gnu11 $(OPT) $(HARDEN) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
 LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread -lm
 # Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
@@ -173,7 +183,7 @@ $(O)/syscall_names.h:
 	$(Q)mv $@.tmp $@
 
 # A change of flags rebuilds: they are kept in a file that all objects depend on.
-FLAGS_KEPT = $(CC) $(OPT) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS)
+FLAGS_KEPT = $(CC) $(OPT) $(HARDEN) $(HARDEN_LINK) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS)
 $(O)/.flags: FORCE
 	@mkdir -p $(O)
 	@echo '$(FLAGS_KEPT)' | cmp -s - $@ || echo '$(FLAGS_KEPT)' > $@
@@ -196,13 +206,14 @@ $(LIB): $(UTIL_OBJS)
 
 $(BIN): $(BUILTIN_OBJS) $(LIB)
 	$(say) LINK $@
-	$(Q)$(CC) $(OPT) $(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
+	$(Q)$(CC) $(OPT) $(HARDEN_LINK) $(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
 
 $(NAMES:%=$(O)/%): $(BIN)
 	$(Q)ln -sf $(notdir $(BIN)) $@
 
-# Tests. Older harnesses define the functions of a fixture without static.
-TEST_CFLAGS = -Wno-missing-prototypes -isystem $(DEPS)/include -Itests
+# Tests. Older harnesses define the functions of a fixture without static, and with parameters
+# that a test does not use.
+TEST_CFLAGS = -Wno-missing-prototypes -Wno-unused-parameter -isystem $(DEPS)/include -Itests
 
 $(O)/tests/common/%.o: tests/common/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
 	$(say) CC $<
@@ -258,6 +269,9 @@ $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
 
+$(filter $(O)/tests/unwind/nofp%,$(UNWOUND)) $(O)/tests/unwind/small.so $(O)/tests/unwind/large.so: \
+	tests/workloads/known.h
+
 $(O)/tests/unwind/nofp: tests/unwind/nofp.c
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
@@ -303,17 +317,17 @@ $(O)/tests/unwind/nofp_bomb: $(O)/tests/unwind/nofp_debug
 $(O)/tests/unwind/pause32: tests/unwind/pause32.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -m32 -nostdlib -static -no-pie -o $@ $<
+	$(Q)$(CC) -m32 -nostdlib -static -o $@ $<
 
 $(O)/tests/unwind/badcfi $(O)/tests/unwind/popped: $(O)/tests/unwind/%: tests/unwind/%.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -nostdlib -static -no-pie -o $@ $<
+	$(Q)$(CC) -nostdlib -static -o $@ $<
 
 $(O)/tests/unwind/samecfi: tests/unwind/badcfi.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -DSAME -nostdlib -static -no-pie -o $@ $<
+	$(Q)$(CC) -DSAME -nostdlib -static -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024

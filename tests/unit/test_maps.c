@@ -326,6 +326,8 @@ TEST_F(kernel, without_an_end_reaches_to_the_first_module)
 
 TEST_F(kernel, modules_are_sorted_clipped_and_named_by_their_files)
 {
+	char expected[512];
+
 	write_file(self->modules, "snd_hda 8192 1 - Live 0x9000\n"
 				  "ext4 8192 2 mbcache,jbd2, Live 0x8000\n"
 				  "foreign 4096 0 - Live 0xb000 (OE)\n"
@@ -337,16 +339,12 @@ TEST_F(kernel, modules_are_sorted_clipped_and_named_by_their_files)
 			      "kernel/other.ko: \nodd line\n");
 	self->files.modules_dir = self->dir;
 	ASSERT_EQ(0, synth__kernel_of(&self->files, &self->bounds, see_kernel, self->seen));
-	{
-		char expected[512];
-
-		snprintf(expected, sizeof(expected),
-			 "1000+2000@1000 [kernel.kallsyms]_text\n"
-			 "8000+1000@0 %s/kernel/fs/ext4/ext4.ko.xz\n"
-			 "9000+2000@0 %s/kernel/sound/snd-hda.ko\n"
-			 "b000+1000@0 /opt/foreign.ko\n", self->dir, self->dir);
-		EXPECT_STREQ(expected, self->seen);
-	}
+	snprintf(expected, sizeof(expected),
+		 "1000+2000@1000 [kernel.kallsyms]_text\n"
+		 "8000+1000@0 %s/kernel/fs/ext4/ext4.ko.xz\n"
+		 "9000+2000@0 %s/kernel/sound/snd-hda.ko\n"
+		 "b000+1000@0 /opt/foreign.ko\n", self->dir, self->dir);
+	EXPECT_STREQ(expected, self->seen);
 }
 
 TEST_F(kernel, without_a_beginning_is_refused)

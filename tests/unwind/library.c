@@ -5,7 +5,7 @@
  */
 #include <unistd.h>
 
-#define KNOWN __attribute__((noipa))
+#include "../workloads/known.h"
 
 void wait_inside(void);
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KNOWN __attribute__((noipa))
+#include "../workloads/known.h"
 
 /* What comes behind a call keeps it from becoming a jump. */
 static volatile int sink;

@@ -4,7 +4,7 @@
  * measures its own waits and prints, at its end, one truth line for each thread and way
  * of waiting. tests/common/truth.c parses these lines; WORKLOAD_TRUTH_FORMAT is the format.
  *
- * Everything is in this header, since a workload is built from one file.
+ * Everything is in headers, since a workload is built from one file.
  */
 #ifndef DENET_WORKLOAD_H
 #define DENET_WORKLOAD_H
@@ -23,12 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Kept as a frame of its own, under its own name, whatever the compiler would like. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define KNOWN __attribute__((noipa))
-#else
-#define KNOWN __attribute__((noinline))
-#endif
+#include "known.h"
 
 #define WORKLOAD_NSEC_PER_SEC 1000000000ULL
 #define WORKLOAD_NSEC_PER_MSEC 1000000ULL

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+/* A C library that checks for overflows may have these as macros. */
+#undef sprintf
+#undef vsprintf
+
 #define strcpy(...) banned_use_snprintf_or_memcpy
 #define strcat(...) banned_use_snprintf
 #define strncpy(...) banned_use_snprintf

@@ -136,6 +136,7 @@ void load_error__log(int err, const struct kernel_features *features)
 	pr_err("%s", load_error__explain(&facts, text, sizeof(text)));
 }
 
+__attribute__((format(printf, 2, 0)))
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *text, *line, *rest;

@@ -55,6 +55,7 @@ struct rings {
 	bool refused; /* a CPU without a ring has been reported */
 };
 
+__attribute__((format(printf, 2, 0)))
 static int print_libperf(enum libperf_print_level level, const char *format, va_list args)
 {
 	(void)level;
