@@ -346,13 +346,26 @@ $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(Q)mkdir -p $(@D)
 	$(Q)env -u MAKEFLAGS -u MFLAGS $(RUSTC) -O -o $@ $<
 
-# A fuzzer is built with clang and takes the sources it needs, instrumented.
-$(O)/tests/fuzz/%: tests/fuzz/%.c $(UTIL_SRCS) | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
+# Fuzzers are built with clang, and the product's sources once for all of them, instrumented.
+FUZZ_CFLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Wall \
+	      $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) -MMD -MP
+FUZZ_OBJS := $(UTIL_SRCS:%.c=$(O)/fuzz/%.o)
+FUZZ_LIB := $(O)/fuzz/libdenet.a
+
+$(O)/fuzz/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+
+$(FUZZ_LIB): $(FUZZ_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_LIB)
 	$(say) FUZZER $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined -Wall $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) \
-		$(PKG_CFLAGS) -o $@ $< $(UTIL_SRCS) $(LIBS)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIB) $(LIBS)
 
 bench: all $(WORKLOADS) $(BENCH)
 workloads: $(WORKLOADS) $(UNWOUND)
@@ -434,4 +447,5 @@ format:
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
 -include $(wildcard $(O)/tests/bench/*.d)
+-include $(FUZZ_OBJS:.o=.d) $(FUZZERS:%=%.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

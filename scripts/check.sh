@@ -93,11 +93,8 @@ done
 
 say 'running the tests that load BPF programs, as root'
 run_as env bpf cli
-say 'running the fuzzers for some seconds each'
-run_as as_builder fuzz
-
-say 'running some of the tests under other kernels, in qemu'
-run_as as_builder vm boot
+say 'running some of the tests under other kernels, in qemu, and the fuzzers beside them'
+run_as as_builder vm boot fuzz
 
 list_strays | sort >"$work/after"
 if ! diff "$work/before" "$work/after" >"$work/strays"; then

@@ -2,27 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # run-tests.sh LEVEL…: runs the tests of these levels and ends with one line,
 # "N passed, N failed, N skipped". Non-zero if one failed or none passed.
-#   unit   $O/tests/unit/test_*     no root
-#   user   tests/user/*.bats        no root
-#   bpf    $O/tests/bpf/test_*      root: they load BPF programs
-#   cli    tests/cli/*.bats         root
-#   guest  tests/guest/*.bats       root of a guest: they set its clock, freeze its tasks
-#   fuzz   $O/tests/fuzz/fuzz_*     FUZZ_SECONDS each (10)
-#   vm     tests/vm/guest.sh        in a guest of each of KERNELS (5.10 6.1 6.12 7)
-#   boot   tests/boot/*.bats        no root: they boot a guest of their own
-#   dist   tests/dist/*.bats        root, and network: `make dist` and the package, elsewhere
-# A program that fails is run once more, with nothing beside it. If it passes then, it is counted as
-# passed and listed as "flaky: NAME" above the last line; more than two of these fail the run.
-# A fuzzer is not run again: an input that it found is an error, however seldom it is met.
+#   unit      $O/tests/unit/test_*   no root
+#   user      tests/user/*.bats      no root
+#   bpf       $O/tests/bpf/test_*    root: they load BPF programs
+#   cli       tests/cli/*.bats       root
+#   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
+#   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
+#   vm        tests/vm/guest.sh      in a guest of each of KERNELS (5.10 6.1 6.12 7)
+#   boot      tests/boot/*.bats      no root: they boot a guest of their own
+#   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
+#
+# Programs run JOBS at a time (one for each CPU, 4 at most), those of levels bpf, cli and guest one
+# by one after the others: they measure. One of them that bears other programs beside it says so in
+# a comment, "tests: parallel". A program that fails is run once more, with nothing beside it. If it
+# passes then, it is counted as passed and listed as "flaky: NAME" above the last line; more than
+# two of these fail the run. A fuzzer is not run again: an input that it found is an error, however
+# seldom it is met.
+#
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300), VM_LIMIT for each guest (600); GUEST_FILTER=REGEX picks programs in guests,
 # GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
 # with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
-# receives "level passed failed skipped", a line for each level, and "flaky NAME";
+# receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
-# is run again.
+# is run again; V=1: all lines of a program that failed.
 set -uo pipefail
 
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
@@ -35,12 +40,17 @@ ways=${WAYS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
-passed=0 failed=0 skipped=0
-# Programs that failed and passed when run again, and how many of them a run may have.
-flaky=()
+jobs=${JOBS:-$(nproc)}
+[ -n "${JOBS:-}" ] || [ "$jobs" -le 4 ] || jobs=4
+
+# How many programs of a run may pass only when run again.
 most_flaky=2
+# One job for each program, by number: its level and name, the function that runs and judges it,
+# whether it runs alone, and the command, quoted.
+job_level=() job_name=() job_kind=() job_alone=() job_command=()
 work=$(mktemp -d) || exit 1
 session=
+workers=()
 
 # Ends whatever is left of the program that was started last: all that is in its session,
 # in whichever process group.
@@ -60,25 +70,37 @@ end_session() {
 	session=
 }
 
-trap 'end_session; rm -rf "$work"' EXIT
+finish() {
+	# A second signal must not end this half-way.
+	trap '' INT TERM
+	end_session
+	if [ ${#workers[@]} != 0 ]; then
+		kill "${workers[@]}" 2>/dev/null
+		wait "${workers[@]}" 2>/dev/null
+	fi
+	rm -rf "$work"
+}
+
+trap finish EXIT
 trap 'exit 130' INT TERM
 
-# run_limited SECONDS COMMAND…: output to $work/log; the status, 124 after the time limit.
+# run_limited SECONDS COMMAND…: output to $dir/log; the status, 124 after the time limit.
 # Temporary files go to a folder of the program's own.
 run_limited() {
 	local seconds=$1 status
 
 	shift
-	rm -rf "$work/tmp"
-	mkdir "$work/tmp"
+	rm -rf "$dir/tmp"
+	mkdir "$dir/tmp"
 	# What a script starts in the background ignores SIGINT; tests send it, so undo that.
-	TMPDIR=$work/tmp setsid env --default-signal=INT,QUIT timeout -k 5 "$seconds" "$@" \
-		>"$work/log" 2>&1 </dev/null &
+	TMPDIR=$dir/tmp setsid env --default-signal=INT,QUIT timeout -k 5 "$seconds" "$@" \
+		>"$dir/log" 2>&1 </dev/null &
 	session=$!
-	# Without the shell's own words on a program that died: judge() says it.
+	# Without the shell's own words on a program that died: judge_tap() says it.
 	{ wait "$session"; } 2>/dev/null
 	status=$?
 	end_session
+	rm -rf "$dir/tmp"
 	return $status
 }
 
@@ -109,7 +131,7 @@ count_tap() {
 # Prints the lines of a TAP log that tell what went wrong: all but the tests that passed,
 # runs of the same line once, and not more than one cares to read. V=1: all of them.
 show_failures() {
-	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' "$work/log" |
+	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' "$dir/log" |
 		awk -v all="${V:-0}" '
 			function flush() {
 				if (times > 1)
@@ -123,13 +145,13 @@ show_failures() {
 			END { flush(); if (left) print "    | " left " more lines: V=1 shows them" }'
 }
 
-# judge STATUS REQUIRE: reads $work/log and sets good, bad, skip and wrong: how many tests passed,
-# failed and were skipped, and what is wrong with the program as a whole.
-judge() {
+# judge_tap STATUS REQUIRE: reads $dir/log and sets good, bad, skip and wrong: how many tests
+# passed, failed and were skipped, and what is wrong with the program as a whole.
+judge_tap() {
 	local status=$1 planned results
 
 	wrong=
-	read -r planned results good bad skip < <(count_tap "$2" <"$work/log")
+	read -r planned results good bad skip < <(count_tap "$2" <"$dir/log")
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
 		wrong="killed after $limit s"
 	elif [ "$status" -gt 128 ]; then
@@ -141,50 +163,180 @@ judge() {
 	elif [ "$status" != 0 ] && [ "$bad" = 0 ] && ! { [ "$status" = 4 ] && [ "$skip" != 0 ]; }; then
 		# For example a leak that a sanitizer reports at the end. 4 is kselftest's skip.
 		wrong="status $status, though no test failed"
-	elif [ "$status" = 0 ] && grep -q '^not ok' "$work/log"; then
+	elif [ "$status" = 0 ] && grep -q '^not ok' "$dir/log"; then
 		wrong='status 0, though a test failed'
 	fi
 	[ -z "$wrong" ] || bad=$((bad + 1))
-	if [ -z "$wrong" ] && [ "$bad" != "$(grep -c '^not ok' "$work/log")" ]; then
+	if [ -z "$wrong" ] && [ "$bad" != "$(grep -c '^not ok' "$dir/log")" ]; then
 		wrong='a skip counts as a failure: this machine can load BPF programs'
 	fi
 }
 
-# show WORD NAME: a line on what judge() found, with the failures and the skips.
-show() {
-	local note=
+# Jobs: each of these functions runs COMMAND…, sets good, bad, skip and wrong as judge_tap() does,
+# details to the lines to print below the result, and again to 1 if a failure is worth another try.
 
+# A program that reports its tests as TAP.
+run_tap() {
+	run_limited "$limit" "$@"
+	judge_tap $? "$require"
+	again=1
 	if [ "$bad" != 0 ]; then
-		printf '  %-5s %s: %d passed, %d failed%s\n' "$1" "$2" "$good" "$bad" \
-			"${wrong:+ ($wrong)}"
-		show_failures
-		return
+		details=$(show_failures)
+	elif [ "$skip" != 0 ]; then
+		# A skip is said aloud, so that nobody takes it for a pass.
+		details=$(grep -i '^ok .*# *skip' "$dir/log" | sed 's/^/        /')
 	fi
-	[ "$skip" = 0 ] || note=", $skip skipped"
-	printf '  %-5s %s: %d passed%s\n' "$1" "$2" "$good" "$note"
-	# A skip is said aloud, so that nobody takes it for a pass.
-	[ "$skip" = 0 ] || grep -i '^ok .*# *skip' "$work/log" | sed 's/^/        /'
 }
 
-# run_program NAME REQUIRE COMMAND…: runs it, once more if it fails, counts and prints.
-run_program() {
-	local name=$1 require=$2 good bad skip wrong word=ok
+# The same, where a test may not be skipped for want of root or BPF.
+run_strict() {
+	local require=1
 
-	shift 2
-	run_limited "$limit" "$@"
-	judge $? "$require"
-	if [ "$bad" != 0 ] && [ "${RETRY:-1}" = 1 ]; then
-		show again "$name"
-		run_limited "$limit" "$@"
-		judge $? "$require"
-		if [ "$bad" = 0 ]; then
-			flaky+=("$name")
-			word=flaky
-		fi
+	run_tap "$@"
+}
+
+# A fuzzer adds what it finds to the corpus it is given: a copy.
+run_fuzzer() {
+	local name=${1##*/} seeds status runs
+
+	mkdir -p "$dir/corpus" "$O/fuzz-artifacts"
+	for seeds in "tests/fuzz/corpus/$name" "tests/fuzz/corpus/${name#fuzz_}"; do
+		[ ! -d "$seeds" ] || cp "$seeds"/* "$dir/corpus/"
+	done
+	run_limited $((fuzz_seconds + 60)) "$1" -max_total_time="$fuzz_seconds" -timeout=10 \
+		-print_final_stats=1 -artifact_prefix="$O/fuzz-artifacts/$name-" "$dir/corpus"
+	status=$?
+	rm -rf "$dir/corpus"
+	runs=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$dir/log")
+	if [ $status = 0 ] && [ "${runs:-0}" -gt 0 ]; then
+		good=1
+		note=", $runs inputs"
+		return
 	fi
-	[ "$bad" = 0 ] || word=FAIL
-	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
-	show $word "$name"
+	bad=1
+	wrong="status $status"
+	details=$(tail -40 "$dir/log" | sed 's/^/    | /')
+}
+
+# run_guest KERNEL: the guest's own run of this script counts; a guest that does not get there has
+# failed. What fails there has been tried again already.
+run_guest() {
+	local kernel=$1 cpus=${GUEST_CPUS:-1} release status level values
+
+	if ! release=$(scripts/vm/can-boot.sh "$kernel"); then
+		skip=1
+		note=", $release"
+		return
+	fi
+	rm -rf "$dir/guest"
+	mkdir "$dir/guest"
+	# One guest is enough to see CPUs come and go.
+	[ "$kernel" != 6.12 ] || cpus=2
+	run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$vm_limit" -s "$cpus" \
+		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
+			cd '$PWD' && O='$O' COUNTS=/w/counts \
+			GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
+	status=$?
+	while read -r level values; do
+		if [ "$level" = flaky ]; then
+			echo "flaky vm/$kernel $values" >>"$dir/flaky"
+		else
+			read -r -a values <<<"$values"
+			good=$((good + values[0])) bad=$((bad + values[1])) skip=$((skip + values[2]))
+		fi
+	done < <(cat "$dir/guest/counts" 2>/dev/null)
+	note=", Linux $release"
+	details=$(sed 's/^/    /' "$dir/log")
+	if [ ! -s "$dir/guest/counts" ] || { [ $status != 0 ] && [ "$bad" = 0 ]; }; then
+		bad=$((bad + 1))
+		wrong="the guest ended with status $status"
+		again=1
+	fi
+}
+
+# run_job NUMBER TRY: runs a job, prints its result and adds the counts to $work/counts. A failure
+# at the first try is not counted but leaves a file "again".
+run_job() {
+	local name=${job_name[$1]} dir=$work/job.$1 start=$EPOCHREALTIME word=ok require=0
+	local good=0 bad=0 skip=0 wrong='' note='' details='' again=0 seconds command
+
+	mkdir -p "$dir"
+	rm -f "$dir"/{again,flaky}
+	eval "command=(${job_command[$1]})"
+	"run_${job_kind[$1]}" "${command[@]}"
+	seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+	if [ "$bad" != 0 ]; then
+		word=FAIL
+		if [ "$2$again${RETRY:-1}" = 111 ]; then
+			word=again
+			touch "$dir/again"
+		fi
+		note=", $bad failed${wrong:+ ($wrong)}$note"
+	elif [ "$2" = 2 ]; then
+		word=flaky
+		echo "flaky $name" >>"$dir/flaky"
+	elif [ "$good" = 0 ]; then
+		word=SKIP
+	fi
+	[ "$skip" = 0 ] || note=", $skip skipped$note"
+	{
+		printf '  %-5s %s: %d passed%s, %s s\n' $word "$name" "$good" "$note" "$seconds"
+		[ -z "$details" ] || printf '%s\n' "$details"
+	} >"$dir/report"
+	rm -rf "$dir/guest"
+	# One at a time: jobs that run beside each other print here.
+	(
+		flock 9
+		cat "$dir/report"
+		echo "$seconds $name" >>"$work/times"
+		if [ $word != again ]; then
+			echo "${job_level[$1]} $good $bad $skip" >>"$work/counts"
+			[ ! -e "$dir/flaky" ] || cat "$dir/flaky" >>"$work/counts"
+		fi
+	) 9>>"$work/lock"
+}
+
+# Takes jobs that run beside others until none is left.
+work_through() {
+	local job
+
+	trap 'trap "" INT TERM; end_session' EXIT
+	trap 'exit 130' INT TERM
+	for job in "${!job_name[@]}"; do
+		if [ "${job_alone[job]}" = 0 ] && mkdir "$work/taken.$job" 2>/dev/null; then
+			run_job "$job" 1
+		fi
+	done
+}
+
+run_jobs() {
+	local job alone
+
+	for ((job = 0; job < jobs; job++)); do
+		work_through &
+		workers+=($!)
+	done
+	wait "${workers[@]}"
+	workers=()
+	for alone in 0 1; do
+		for job in "${!job_name[@]}"; do
+			[ "${job_alone[job]}" = "$alone" ] || continue
+			[ "$alone" = 0 ] || run_job "$job" 1
+			[ ! -e "$work/job.$job/again" ] || run_job "$job" 2
+		done
+	done
+}
+
+# add_job LEVEL NAME KIND SOURCE COMMAND…: SOURCE is the file that may say "tests: parallel".
+add_job() {
+	local alone=0
+
+	case $1 in
+	bpf | cli | guest) grep -q 'tests: parallel' "$4" || alone=1 ;;
+	esac
+	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
+	shift 4
+	job_command+=("$(printf '%q ' "$@")")
 }
 
 is_picked() {
@@ -192,7 +344,7 @@ is_picked() {
 }
 
 # The programs that are run again for each of $WAYS, ways of capture beside the default one.
-run_ways() {
+add_ways() {
 	local way
 
 	case $1 in
@@ -200,121 +352,63 @@ run_ways() {
 	*) return ;;
 	esac
 	for way in $ways; do
-		run_program "bpf/$1@$way" "$2" env DENET_TEST_WAY="$way" "$O/tests/bpf/$1"
+		add_job bpf "bpf/$1@$way" "$2" "tests/bpf/$1.c" \
+			env DENET_TEST_WAY="$way" "$O/tests/bpf/$1"
 	done
 }
 
-# The harness programs of a folder.
-run_programs() {
-	local program
+# add_programs LEVEL KIND: the harness programs of a folder.
+add_programs() {
+	local source name
 
-	for program in tests/"$1"/test_*.c; do
-		program=${program#tests/"$1"/}
-		program=${program%.c}
-		[ "$program" != 'test_*' ] || continue
-		is_picked "$program" || continue
-		if [ ! -x "$O/tests/$1/$program" ]; then
-			printf '  FAIL  %s: not built\n' "$1/$program"
-			failed=$((failed + 1))
-			continue
-		fi
-		run_program "$1/$program" "$2" "$O/tests/$1/$program"
-		[ "$1" != bpf ] || run_ways "$program" "$2"
+	for source in tests/"$1"/test_*.c; do
+		name=$(basename "$source" .c)
+		[ -e "$source" ] || continue
+		is_picked "$name" || continue
+		add_job "$1" "$1/$name" "$2" "$source" "$O/tests/$1/$name"
+		[ "$1" != bpf ] || add_ways "$name" "$2"
 	done
 }
 
-run_bats() {
+add_bats() {
 	local file name
 
 	for file in tests/"$1"/*.bats; do
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		run_program "$1/$name" 0 bats --formatter tap --print-output-on-failure "$file"
+		add_job "$1" "$1/$name" tap "$file" \
+			bats --formatter tap --print-output-on-failure "$file"
 	done
 }
 
-run_fuzzers() {
-	local source name dir status runs
+add_fuzzers() {
+	local source name
 
 	for source in tests/fuzz/fuzz_*.c; do
 		name=$(basename "$source" .c)
 		[ -e "$source" ] || continue
 		is_picked "$name" || continue
-		# The fuzzer adds what it finds to the corpus it is given: a copy.
-		rm -rf "$work/corpus"
-		mkdir -p "$work/corpus" "$O/fuzz-artifacts"
-		for dir in "tests/fuzz/corpus/$name" "tests/fuzz/corpus/${name#fuzz_}"; do
-			[ ! -d "$dir" ] || cp "$dir"/* "$work/corpus/"
-		done
-		run_limited $((fuzz_seconds + 60)) "$O/tests/fuzz/$name" -max_total_time="$fuzz_seconds" \
-			-timeout=10 -print_final_stats=1 -artifact_prefix="$O/fuzz-artifacts/$name-" \
-			"$work/corpus"
-		status=$?
-		runs=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$work/log")
-		if [ $status = 0 ] && [ "${runs:-0}" -gt 0 ]; then
-			printf '  ok    fuzz/%s: %d inputs in %s s\n' "$name" "$runs" "$fuzz_seconds"
-			passed=$((passed + 1))
-		else
-			printf '  FAIL  fuzz/%s: status %d; the end of its output:\n' "$name" "$status"
-			tail -40 "$work/log" | sed 's/^/    | /'
-			failed=$((failed + 1))
-		fi
+		add_job fuzz "fuzz/$name" fuzzer "$source" "$O/tests/fuzz/$name"
 	done
 }
 
-# The guest's own run of this script counts; a guest that does not get there has failed.
-run_guests() {
-	local kernel release status seconds counts wrong level good bad skip cpus
-
-	for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
-		if ! release=$(scripts/vm/can-boot.sh "$kernel"); then
-			printf '  SKIP  vm/%s: %s\n' "$kernel" "$release"
-			skipped=$((skipped + 1))
-			continue
-		fi
-		counts=$work/guest/counts
-		rm -rf "$work/guest"
-		mkdir "$work/guest"
-		seconds=$SECONDS
-		# One guest is enough to see CPUs come and go.
-		cpus=${GUEST_CPUS:-1}
-		[ "$kernel" != 6.12 ] || cpus=2
-		run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$work/guest" -t "$vm_limit" -s $cpus \
-			"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
-				cd '$PWD' && O='$O' COUNTS=/w/counts \
-				GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
-		status=$?
-		printf '  guest %s (%s), %d s\n' "$kernel" "$release" $((SECONDS - seconds))
-		sed 's/^/  /' "$work/log"
-		wrong=0
-		while read -r level good bad skip; do
-			if [ "$level" = flaky ]; then
-				flaky+=("vm/$kernel $good")
-				continue
-			fi
-			passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
-			wrong=$((wrong + bad))
-		done < <(cat "$counts" 2>/dev/null)
-		if [ ! -s "$counts" ] || { [ $status != 0 ] && [ $wrong = 0 ]; }; then
-			printf '  FAIL  vm/%s: the guest ended with status %d\n' "$kernel" $status
-			failed=$((failed + 1))
-		fi
-	done
-}
-
-run_level() {
-	local require=0
+add_level() {
+	local kernel kind=tap
 
 	case $1 in
-	unit) run_programs unit 0 ;;
+	unit) add_programs unit tap ;;
 	bpf)
-		[ "${REQUIRE_BPF:-0}" != 1 ] || require=1
-		run_programs bpf $require
+		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
+		add_programs bpf $kind
 		;;
-	user | cli | guest | boot | dist) run_bats "$1" ;;
-	fuzz) run_fuzzers ;;
-	vm) run_guests ;;
+	user | cli | guest | boot | dist) add_bats "$1" ;;
+	fuzz) add_fuzzers ;;
+	vm)
+		for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
+			add_job vm "vm/$kernel" guest tests/vm/guest.sh "$kernel"
+		done
+		;;
 	*)
 		echo "run-tests.sh: no level $1: unit, user, bpf, cli, guest, fuzz, vm or boot" >&2
 		exit 2
@@ -322,25 +416,34 @@ run_level() {
 	esac
 }
 
+# Prints the last lines: what was slow, what was flaky, and the counts.
+sum_up() {
+	echo "slowest: $(sort -rn "$work/times" |
+		awk 'NR <= 8 { printf "%s%s %s s", (NR == 1 ? "" : ", "), $2, $1 }')"
+	sed -n 's/^flaky /flaky: /p' "$work/counts"
+	awk -v most=$most_flaky '
+		$1 == "flaky" { flaky++; next }
+		{ passed += $2; failed += $3; skipped += $4 }
+		END {
+			if (flaky > most) {
+				failed++
+				print "FAIL: " flaky " programs passed only when run again; more than " \
+					most " fail the run"
+			}
+			printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+			exit failed || !passed
+		}' "$work/counts"
+}
+
 [ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot…' >&2; exit 2; }
+: >"$work/counts"
+: >"$work/times"
 for level; do
-	before=("$passed" "$failed" "$skipped" "${#flaky[@]}")
-	echo "$level tests"
-	run_level "$level"
-	[ -n "${COUNTS:-}" ] || continue
-	{
-		echo "$level $((passed - before[0])) $((failed - before[1])) $((skipped - before[2]))"
-		for name in "${flaky[@]:before[3]}"; do
-			echo "flaky $name"
-		done
-	} >>"$COUNTS"
+	add_level "$level"
+	echo "$level 0 0 0" >>"$work/counts"
 done
-for name in "${flaky[@]}"; do
-	echo "flaky: $name"
-done
-if [ ${#flaky[@]} -gt $most_flaky ]; then
-	echo "FAIL: ${#flaky[@]} programs passed only when run again; more than $most_flaky fail the run"
-	failed=$((failed + 1))
-fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+echo "$*: ${#job_name[@]} programs"
+run_jobs
+[ -z "${COUNTS:-}" ] || cat "$work/counts" >>"$COUNTS"
+[ -z "${TIMES:-}" ] || cat "$work/times" >>"$TIMES"
+sum_up

@@ -9,7 +9,7 @@ setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/user" "$tree/build/tests/unit"
 	cp "$BATS_TEST_DIRNAME/../../scripts/run-tests.sh" "$tree/scripts/"
-	unset O FILTER COUNTS REQUIRE_BPF RETRY V
+	unset O FILTER COUNTS TIMES JOBS REQUIRE_BPF RETRY V
 }
 
 # fake NAME COMMAND…: a program of level unit that runs this, then reports one test that passed.
@@ -38,7 +38,8 @@ run_unit() {
 	[[ "$output" == *"flaky unit/test_once: 1 passed"* ]]
 	[ "${lines[-2]}" = 'flaky: unit/test_once' ]
 	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
-	[ "$(cat "$tree/counts")" = $'unit 2 0 0\nflaky unit/test_once' ]
+	[ "$(awk '$1 == "unit" { n += $2; bad += $3 + $4 } END { print n, bad }' "$tree/counts")" = '2 0' ]
+	[ "$(grep flaky "$tree/counts")" = 'flaky unit/test_once' ]
 }
 
 @test "a program that fails twice is a failure" {
@@ -81,6 +82,55 @@ run_unit() {
 	[ "${lines[-2]}" = 'flaky: user/fake' ]
 }
 
+@test "programs run beside each other, and again alone" {
+	# Each waits for the other one; the first time, it fails then.
+	for name in a b; do
+		fake $name '[ -e $0.ran ] || { touch $0.ran; until [ -e ${0%_*}_a.ran ] && \
+			[ -e ${0%_*}_b.ran ]; do sleep 0.05; done; echo not ok 1; exit 1; }
+			[ ! -e ${0%_*}_busy ] || { echo not ok 1; exit 1; }
+			touch ${0%_*}_busy; sleep 0.2; rm ${0%_*}_busy'
+	done
+	run_unit -0 env JOBS=2 TEST_LIMIT=20
+	[[ "$output" != *'killed after'* ]]
+	[ "$(grep -c '^flaky: ' <<<"$output")" = 2 ]
+	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
+}
+
+@test "programs of level bpf run alone, but for those that say otherwise" {
+	mkdir -p "$tree/tests/bpf" "$tree/build/tests/bpf"
+	for name in a b c d; do
+		fake $name 'echo "begin $0"; d=$(dirname "$0"); echo "+${0##*_}" >>$d/order; sleep 0.3
+			echo "-${0##*_}" >>$d/order'
+		mv "$tree/build/tests/unit/test_$name" "$tree/build/tests/bpf/"
+		mv "$tree/tests/unit/test_$name.c" "$tree/tests/bpf/"
+	done
+	for name in b d; do
+		echo '/* tests: parallel */' >"$tree/tests/bpf/test_$name.c"
+	done
+	run -0 env JOBS=2 "$tree/scripts/run-tests.sh" bpf
+	order=$(paste -sd' ' "$tree/build/tests/bpf/order")
+	echo "$order"
+	[[ "$order" == *' +a -a +c -c' ]]
+}
+
+@test "a run that is ended leaves nothing running" {
+	for name in a b; do
+		fake $name 'echo $$ >$0.pid; sleep 1000 & echo $! >$0.child; wait'
+	done
+	JOBS=2 "$tree/scripts/run-tests.sh" unit >/dev/null 2>&1 3>&- &
+	runner=$!
+	until [ -s "$tree/build/tests/unit/test_a.child" ] && [ -s "$tree/build/tests/unit/test_b.child" ]
+	do sleep 0.05; done
+	# Once to each process, as a terminal or timeout(1) does, and so to the workers twice.
+	mapfile -t workers < <(pgrep -P $runner)
+	kill $runner "${workers[@]}"
+	wait $runner || true
+	for pid in $(cat "$tree"/build/tests/unit/test_*.{pid,child}); do
+		echo "$pid"
+		while grep -qs '^State:[[:space:]][^ZX]' "/proc/$pid/status"; do sleep 0.05; done
+	done
+}
+
 @test "RETRY=0: a program that fails once is a failure" {
 	fake once "$once"
 	run_unit -1 env RETRY=0
@@ -90,6 +140,6 @@ run_unit() {
 @test "a run in which nothing passes fails" {
 	fake skips 'echo "ok 1 # SKIP not here"; exit 4'
 	run_unit -1
-	[[ "$output" == *"ok    unit/test_skips: 0 passed, 1 skipped"*"# SKIP not here"* ]]
+	[[ "$output" == *"SKIP  unit/test_skips: 0 passed, 1 skipped"*"# SKIP not here"* ]]
 	[ "${lines[-1]}" = '0 passed, 0 failed, 1 skipped' ]
 }
