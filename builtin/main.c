@@ -7,7 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err_out.h"
 #include "builtin.h"
+
+/* How long a terminal or a pipe that takes nothing may delay the end. */
+#define LAST_WORDS_MS 2000
 
 static const struct command {
 	const char *name; /* after "denet-" */
@@ -46,10 +50,13 @@ static void print_help(FILE *out)
 static int command__run(const struct command *command, int argc, char **argv)
 {
 	char name[64];
+	int status;
 
 	snprintf(name, sizeof(name), "denet-%s", command->name);
 	argv[0] = name;
-	return command->run(argc, argv);
+	status = command->run(argc, argv);
+	err_out__finish(LAST_WORDS_MS);
+	return status;
 }
 
 static int run_first_argument(const char *program, int argc, char **argv)

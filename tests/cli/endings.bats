@@ -212,3 +212,69 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	denet-record -o a.data -- sleep 1.5 2>err
 	[ "$(wc -l <err)" = 1 ]
 }
+
+# with_a_deaf_stderr stopped|full|pipe: runs denet-record with a standard error that takes nothing more, waits until
+# the file shows that it goes on recording, ends it by SIGTERM and prints its exit status.
+with_a_deaf_stderr() {
+	python3 - "$1" "$target" <<'END'
+import fcntl, os, pty, signal, subprocess, sys, termios, time
+
+def fill(fd):
+    "Until nothing more is taken; the flags are those of this open file only."
+    own = os.open("/proc/self/fd/%d" % fd, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        while True:
+            os.write(own, b"x" * 256)
+    except BlockingIOError:
+        os.close(own)
+
+def become_leader():
+    os.setsid()
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+
+kind, target = sys.argv[1:]
+if kind == "pipe":
+    master, fd = os.pipe()
+    fill(fd)
+else:
+    master, fd = pty.openpty()
+    if kind == "stopped":
+        termios.tcflow(fd, termios.TCOOFF)
+    else:
+        fill(fd)
+recorder = subprocess.Popen(["denet-record", "-vv", "-o", "live.data", "-p", target,
+                             "--off-cpu-thresh", "0", "--window", "50ms"], stderr=fd,
+                            preexec_fn=become_leader if kind != "pipe" else None)
+end = time.time() + 100
+grown, size = 0, 0
+# Each window writes; status lines come once a second.
+began = time.time()
+while (grown < 30 or time.time() < began + 2.5) and time.time() < end:
+    now = os.path.getsize("live.data") if os.path.exists("live.data") else 0
+    grown += now > size
+    size = now
+    time.sleep(0.05)
+    if recorder.poll() is not None:
+        sys.exit("it ended by itself")
+if grown < 30:
+    recorder.kill()
+    sys.exit("it does not go on: %d times" % grown)
+recorder.send_signal(signal.SIGTERM)
+try:
+    print(recorder.wait(60))
+except subprocess.TimeoutExpired:
+    recorder.kill()
+    sys.exit("it does not end")
+END
+}
+
+@test "a stopped terminal, one that is full, and a pipe that nobody reads hold nothing up" {
+	start_target "$naps" 2 100000 10
+	for kind in stopped full pipe; do
+		echo "$kind"
+		rm -f live.data
+		[ "$(with_a_deaf_stderr $kind)" = 0 ]
+		complete live.data
+		[ "$(samples live.data)" -gt 50 ]
+	done
+}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <kselftest_harness.h>
@@ -107,16 +110,58 @@ TEST(many_hanging_jobs_leave_time_for_the_last)
 	EXPECT_EQ(0, test.status[20]);
 }
 
-TEST(jobs_not_begun_at_the_deadline_are_timed_out)
+TEST(jobs_not_begun_at_the_deadline_are_told_apart_from_those_that_hang)
 {
 	static const enum kind kinds[] = { GOOD, GOOD };
 	struct job_test test = { .kinds = kinds };
 
 	ASSERT_EQ(0, run_jobs(&test, 2, 0));
 	EXPECT_EQ(2, test.dones);
-	EXPECT_EQ(-ETIMEDOUT, test.status[0]);
-	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	EXPECT_EQ(-ECANCELED, test.status[0]);
+	EXPECT_EQ(-ECANCELED, test.status[1]);
 	ASSERT_EQ(0, run_jobs(&test, 0, 1000));
+}
+
+/* Its processes may have so many descriptors: a pipe cannot be had. */
+static void limit_descriptors(rlim_t nr)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = nr;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST(jobs_without_a_process_say_so_and_are_no_error)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	limit_descriptors(0);
+	ASSERT_EQ(0, run_jobs(&test, 2, 100));
+	EXPECT_EQ(2, test.dones);
+	EXPECT_EQ(-EAGAIN, test.status[0]);
+	EXPECT_EQ(-EAGAIN, test.status[1]);
+}
+
+static void raise_limit(int signal)
+{
+	(void)signal;
+	limit_descriptors(256);
+}
+
+TEST(a_process_that_cannot_be_had_for_a_moment_is_asked_for_again)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 20000 };
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	signal(SIGALRM, raise_limit);
+	limit_descriptors(0);
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &soon, NULL));
+	ASSERT_EQ(0, run_jobs(&test, 2, 60000));
+	EXPECT_EQ(0, test.status[0]);
+	EXPECT_EQ(0, test.status[1]);
 }
 
 TEST(error_of_an_answer_ends_the_jobs)

@@ -18,7 +18,7 @@
 #include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
-#include "unwind/heap.h"
+#include "base/heap.h"
 
 #define COPY (64u << 10)
 #define NOW 1000

@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/err_out.h"
 #include "base/minmax.h"
 #include "base/units.h"
 
@@ -24,6 +25,9 @@
 #define REAP_MS 200
 /* How long a child whose pipe is closed may take to be gone. */
 #define SIGNAL_MS 100
+
+/* How often a process that could not be made is asked for again. */
+#define RETRY_MS 10
 
 /* The type of the last message, whose payload is fn's result. */
 #define TYPE_RESULT UINT32_MAX
@@ -135,6 +139,7 @@ static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, int *k
 	if (getppid() != parent)
 		_exit(1);
 	settle_signals();
+	err_out__after_fork();
 	out.fd = settle_descriptors(fd, keep);
 	result = fn(ctx, &out);
 	if (child_out__put(&out, TYPE_RESULT, &result, sizeof(result)) || child_out__flush(&out))
@@ -174,6 +179,23 @@ struct child *child__new_keeping(child_fn fn, void *ctx, int *keep, int *err)
 struct child *child__new(child_fn fn, void *ctx, int *err)
 {
 	return child__new_keeping(fn, ctx, NULL, err);
+}
+
+static bool may_pass(int err)
+{
+	return err == -EAGAIN || err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
+struct child *child__new_patiently(child_fn fn, void *ctx, int *keep, uint64_t deadline_ns,
+				   int *err)
+{
+	const struct timespec pause = { .tv_nsec = RETRY_MS * NSEC_PER_MSEC };
+	struct child *child;
+
+	while (!(child = child__new_keeping(fn, ctx, keep, err)) && may_pass(*err) &&
+	       clock__now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	return child;
 }
 
 /* 1 and the next message that is in the buffer, or what child__receive() says, or -EAGAIN. */

@@ -33,6 +33,13 @@ struct child *child__new(child_fn fn, void *ctx, int *err);
 struct child *child__new_keeping(child_fn fn, void *ctx, int *keep, int *err);
 
 /*
+ * The same; a process, a pipe or memory that cannot be had (a limit of tasks that is reached for a
+ * moment) is asked for again until deadline_ns (clock__now_ns()). keep may be NULL.
+ */
+struct child *child__new_patiently(child_fn fn, void *ctx, int *keep, uint64_t deadline_ns,
+				   int *err);
+
+/*
  * In the child: queues a message of the caller's type (below CHILD_TYPE_OURS) and size
  * bytes (copied); full queues are sent. 0, -EMSGSIZE beyond CHILD_MESSAGE_MAX, -ENOMEM
  * or the errno of the write. What is queued is sent at the latest when fn returns.

@@ -13,6 +13,10 @@
 
 #define SINGLE_MIN_NS (5 * NSEC_PER_MSEC)
 #define SINGLE_SHARE 16
+/* The part of the time in which a process that cannot be made is asked for again. */
+#define FORK_SHARE 4
+/* Children that may end before their first job, as one that a kernel without memory killed. */
+#define MOST_WASTED 8
 
 enum {
 	/* Sent before the job can hang, so that the parent knows which one does. */
@@ -25,18 +29,19 @@ struct end_message {
 	int64_t status;
 };
 
-struct session {
+struct jobs_run {
 	const struct jobs *jobs;
 	uint64_t deadline_ns;
 	size_t next; /* the first job that is not done */
 	bool begun;  /* next has begun in the child of now */
+	unsigned int wasted; /* children that ended before their first job */
 };
 
 /* In the child. An end waits in the queue for the next beginning: one write for each job. */
 static int run_rest(void *ctx, struct child_out *out)
 {
-	const struct session *run = ctx;
-	int err = 0;
+	const struct jobs_run *run = ctx;
+	int err = run->jobs->enter ? run->jobs->enter(run->jobs->ctx) : 0;
 
 	for (uint64_t i = run->next; i < run->jobs->nr && !err; i++) {
 		struct end_message end = { .index = i };
@@ -52,14 +57,14 @@ static int run_rest(void *ctx, struct child_out *out)
 	return err;
 }
 
-static void finish_job(struct session *run, int status)
+static void finish_job(struct jobs_run *run, int status)
 {
 	run->jobs->done(run->jobs->ctx, run->next, status);
 	run->next++;
 	run->begun = false;
 }
 
-static int take_message(struct session *run, const struct child_message *message)
+static int take_message(struct jobs_run *run, const struct child_message *message)
 {
 	struct end_message end;
 	uint64_t index;
@@ -89,7 +94,7 @@ static int take_message(struct session *run, const struct child_message *message
 }
 
 /* Each message shows life, so the time of a single job counts from the latest one. */
-static uint64_t patience(const struct session *run)
+static uint64_t patience(const struct jobs_run *run)
 {
 	uint64_t now = clock__now_ns();
 	uint64_t left = run->deadline_ns > now ? run->deadline_ns - now : 0;
@@ -99,10 +104,28 @@ static uint64_t patience(const struct session *run)
 }
 
 /*
- * Takes what one child says until it is done, hangs or dies. 0: go on with another one
- * for what is left.
+ * What the end of a child means: 0: go on with another one for what is left. A child that was
+ * killed or went mad costs the job that it was at, and before its first one nothing, a few times.
  */
-static int follow_child(struct session *run, struct child *child)
+static int judge_end(struct jobs_run *run, int ret)
+{
+	bool lost;
+
+	if (!ret && run->next == run->jobs->nr)
+		return 0;
+	ret = ret ? ret : -EPROTO;
+	lost = ret == -ECHILD || ret == -EPROTO;
+	if (run->begun && (ret == -ETIMEDOUT || lost)) {
+		finish_job(run, ret);
+		return 0;
+	}
+	if (lost && run->wasted++ < MOST_WASTED)
+		return 0;
+	return ret == -ETIMEDOUT ? 0 : ret;
+}
+
+/* Takes what one child says until it is done, hangs or dies. 0 or a negative errno. */
+static int follow_child(struct jobs_run *run, struct child *child)
 {
 	struct child_message message;
 	int ret, err;
@@ -110,39 +133,47 @@ static int follow_child(struct session *run, struct child *child)
 	while ((ret = child__receive_unless_stuck(child, patience(run), run->deadline_ns,
 						  &message)) == 1) {
 		err = take_message(run, &message);
+		if (err == -EPROTO)
+			return judge_end(run, err);
 		if (err)
 			return err;
 		if (clock__now_ns() >= run->deadline_ns)
 			return 0;
 	}
-	if (ret == 0)
-		return run->next == run->jobs->nr ? 0 : -EPROTO;
-	if (run->begun && (ret == -ETIMEDOUT || ret == -ECHILD)) {
-		finish_job(run, ret);
-		return 0;
-	}
-	return ret == -ETIMEDOUT ? 0 : ret;
+	return judge_end(run, ret);
+}
+
+/* Makes a child for what is left; a process may be out of reach for a moment. */
+static struct child *make_child(struct jobs_run *run, uint64_t patience_ns, int *err)
+{
+	uint64_t latest = min_u64(clock__now_ns() + patience_ns, run->deadline_ns);
+
+	run->begun = false;
+	return child__new_patiently(run_rest, run, NULL, latest, err);
 }
 
 int jobs__run(const struct jobs *jobs, int deadline_ms)
 {
-	struct session run = {
+	const uint64_t ns = (uint64_t)deadline_ms * NSEC_PER_MSEC;
+	struct jobs_run run = {
 		.jobs = jobs,
-		.deadline_ns = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC,
+		.deadline_ns = clock__now_ns() + ns,
 	};
 	struct child *child;
-	int err = 0;
+	int err = 0, rest = -ECANCELED, refused;
 
 	while (!err && run.next < jobs->nr && clock__now_ns() < run.deadline_ns) {
-		run.begun = false;
-		child = child__new(run_rest, &run, &err);
-		if (!child)
+		child = make_child(&run, ns / FORK_SHARE, &refused);
+		if (!child) {
+			pr_verbose("no process can be made: %s", strerror(-refused));
+			rest = -EAGAIN;
 			break;
+		}
 		err = follow_child(&run, child);
 		if (child__delete(child) == -EBUSY)
 			pr_verbose("a helper process is stuck in the kernel and was left behind");
 	}
 	while (!err && run.next < jobs->nr)
-		finish_job(&run, -ETIMEDOUT);
+		finish_job(&run, run.begun ? -ETIMEDOUT : rest);
 	return err;
 }

@@ -14,21 +14,28 @@
 struct jobs {
 	size_t nr;
 	void *ctx;
-	/* In the child: does job index and puts its answers; returns 0 or a negative errno. */
+	/* In each child, before its first job; NULL: nothing is to be done. 0 or a negative errno. */
+	int (*enter)(void *ctx);
+	/*
+	 * In the child: does job index and puts its answers; returns 0 or a negative errno other
+	 * than -EAGAIN and -ECANCELED.
+	 */
 	int (*run)(void *ctx, size_t index, struct child_out *out);
 	/* In the parent, for each answer. Returns 0 or a negative errno, which ends all. */
 	int (*answer)(void *ctx, size_t index, const struct child_message *message);
 	/*
-	 * In the parent, once for each job: what run returned, -ETIMEDOUT if it was not
-	 * done in time, -ECHILD if it took its child down.
+	 * In the parent, once for each job: what run returned, -ETIMEDOUT if it did not answer in
+	 * time, -ECHILD if it took its child down; and if it was not begun, -ECANCELED where the
+	 * deadline was reached, -EAGAIN where no process could be made.
 	 */
 	void (*done)(void *ctx, size_t index, int status);
 };
 
 /*
  * Runs the jobs within deadline_ms in all. A single job gets a sixteenth of the time
- * that is left, at least 5 ms: many that hang still leave time for the rest. 0 or a negative
- * errno: the answer callback's, or our own; then done was not called for every job.
+ * that is left, at least 5 ms: many that hang still leave time for the rest. A process that
+ * cannot be made is asked for again for a quarter of that time. 0 or a negative errno: the answer
+ * callback's, or our own; then done was not called for every job.
  */
 int jobs__run(const struct jobs *jobs, int deadline_ms);
 

@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/err_out.h"
+
+/* Escaped, and without the name in front. */
+#define LINE_MAX_BYTES 16384
 
 /* The only state here: who speaks, and how much. */
 static struct {
@@ -14,6 +18,7 @@ static struct {
 	void (*after)(void);
 	log_fn sink;
 	void *sink_ctx;
+	unsigned long nr_errors;
 } log_state = { .program = "denet", .level = LOG_INFO };
 
 void log__init(const char *program, enum log_level level)
@@ -37,6 +42,11 @@ void log__set_sink(log_fn fn, void *ctx)
 {
 	log_state.sink = fn;
 	log_state.sink_ctx = ctx;
+}
+
+unsigned long log__nr_errors(void)
+{
+	return log_state.nr_errors;
 }
 
 /*
@@ -79,12 +89,24 @@ void log__escape(char *out, size_t size, const char *text)
 	out[n] = '\0';
 }
 
+/* In one piece, so that lines of several processes don't mix. */
+static void write_line(enum log_level level, const char *text)
+{
+	const char *word = level == LOG_ERROR ? "error: " : level == LOG_WARNING ? "warning: " : "";
+	char line[LINE_MAX_BYTES + 128];
+	int len = snprintf(line, sizeof(line), "%.64s: %s%s\n", log_state.program, word, text);
+
+	err_out__write(line, (size_t)len);
+}
+
 void log__vprint(enum log_level level, const char *format, va_list args)
 {
-	char text[8192], safe[sizeof(text) * 2];
+	char text[LINE_MAX_BYTES / 2], safe[LINE_MAX_BYTES];
 	int saved = errno;
 	size_t len;
 
+	if (level == LOG_ERROR)
+		log_state.nr_errors++;
 	if (level > log_state.level)
 		return;
 	vsnprintf(text, sizeof(text), format, args);
@@ -99,9 +121,7 @@ void log__vprint(enum log_level level, const char *format, va_list args)
 	}
 	if (log_state.before)
 		log_state.before();
-	/* One call, so that lines of several processes don't mix. */
-	dprintf(STDERR_FILENO, "%s: %s%s\n", log_state.program,
-		level == LOG_ERROR ? "error: " : level == LOG_WARNING ? "warning: " : "", safe);
+	write_line(level, safe);
 	if (log_state.after)
 		log_state.after();
 	errno = saved;

@@ -8,7 +8,7 @@
 /*
  * Messages for the user, on stderr, one line each, with the program's name in front.
  * Control bytes are shown as \xNN, so that a hostile comm or path cannot reach the
- * terminal. An error is logged once, where its cause is known, with what helps.
+ * terminal. Writing never blocks (base/err_out.h). An error is logged once, where its cause is known, with what helps.
  */
 enum log_level {
 	LOG_ERROR = 0,
@@ -21,6 +21,9 @@ enum log_level {
 /* Sets the name in front of the lines (borrowed) and the highest level shown. */
 void log__init(const char *program, enum log_level level);
 enum log_level log__level(void);
+
+/* How many errors have been logged so far: whether a failure has been told already. */
+unsigned long log__nr_errors(void);
 
 /* Called before and after a line is written, for a status line that must make room. */
 void log__set_hooks(void (*before)(void), void (*after)(void));

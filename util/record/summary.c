@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err_out.h"
 #include "base/log.h"
 #include "base/units.h"
 
@@ -339,10 +340,15 @@ void summary__print_stats(const struct capture_stats *stats)
 void summary__print(const struct summary *summary)
 {
 	char line[8192];
+	size_t len;
 
 	warn_of_losses(&summary->stats);
 	if (log__level() >= LOG_VERBOSE)
 		print_verbose(summary);
-	if (log__level() >= LOG_INFO)
-		dprintf(STDERR_FILENO, "%s\n", summary__format(summary, line, sizeof(line)));
+	if (log__level() < LOG_INFO)
+		return;
+	summary__format(summary, line, sizeof(line) - 1);
+	len = strlen(line);
+	line[len] = '\n';
+	err_out__write(line, len + 1);
 }

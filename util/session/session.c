@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/err_out.h"
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
@@ -102,6 +103,7 @@ int session__poll(struct session *run, uint64_t due)
 {
 	int err = capture__poll(run->capture, next_timeout(run, due), signals__fd(run->signals));
 
+	err_out__flush();
 	return err < 0 && err != -EINTR ? err : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/err_out.h"
 #include "base/log.h"
 
 /*
@@ -129,8 +130,7 @@ static void end_at_once(int number)
 	(void)number;
 	if (second_signal_workload > 0)
 		kill(second_signal_workload, SIGTERM);
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(1);
+	err_out__in_handler(text, sizeof(text) - 1);
 	_exit(1);
 }
 

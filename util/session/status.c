@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/err_out.h"
 #include "base/log.h"
 #include "base/units.h"
 
@@ -17,23 +18,28 @@ struct status {
 /* The hooks of the log take no argument, so they find the line here. */
 static struct status *shown;
 
+/* What the terminal has no room for now is left out: the next line says more. */
 static void erase(void)
 {
+	static const char text[] = "\r\033[K";
+
 	if (shown->text[0])
-		dprintf(STDERR_FILENO, "\r\033[K");
+		err_out__transient(text, sizeof(text) - 1);
 }
 
 static void draw(void)
 {
+	char line[sizeof(shown->text) + 8];
 	struct winsize size;
-	int width = 80;
+	int width = 80, len;
 
 	if (!shown->text[0])
 		return;
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		width = size.ws_col;
 	/* A line that wraps could not be erased. */
-	dprintf(STDERR_FILENO, "\r%.*s\033[K", width - 1, shown->text);
+	len = snprintf(line, sizeof(line), "\r%.*s\033[K", width - 1, shown->text);
+	err_out__transient(line, (size_t)len);
 }
 
 struct status *status__new(bool quiet)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "unwind/heap.h"
+#include "base/heap.h"
 #include "unwind/protocol.h"
 #include "unwind/unwinder.h"
 

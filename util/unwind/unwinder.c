@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "host/user_address.h"
-#include "unwind/heap.h"
 #include "unwind/dsos.h"
 
 /* Address spaces and files that are kept ready; they cost memory, and little time to make. */

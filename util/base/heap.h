@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_HEAP_H
-#define DENET_UNWIND_HEAP_H
+#ifndef DENET_HEAP_H
+#define DENET_HEAP_H
 
 #include <stdint.h>
 
@@ -15,4 +15,4 @@ uint64_t heap__used(void);
  */
 int heap__limit(uint64_t bytes);
 
-#endif /* DENET_UNWIND_HEAP_H */
+#endif /* DENET_HEAP_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/heap.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <inttypes.h>
