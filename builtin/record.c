@@ -2,6 +2,8 @@
 /* denet-record: options in, a recording out. What it does is in util/record/. */
 #include "record.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
@@ -122,9 +124,13 @@ static int record__run(const struct record *record, int *status)
 		.json = record->json,
 		.quiet = record->options.quiet,
 	};
+	int err = record->hist ? hist_cmd__run(&watch, status)
+			       : recorder__run(&record->options, status);
 
-	return record->hist ? hist_cmd__run(&watch, status)
-			    : recorder__run(&record->options, status);
+	/* Each cause is logged where it is known; if one was not, this is better than nothing. */
+	if (err && !log__nr_errors())
+		pr_err("the recording failed: %s", strerror(-err));
+	return err;
 }
 
 /* A service that is restarted gets a cgroup of its old name, which is another one to us. */

@@ -316,7 +316,7 @@ resident() {
 	mount -t tmpfs -o size=128k tmpfs small
 	start_target "$naps" 2 100000 2
 	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms \
-		--switch-output=24K -- sleep 30
+		--switch-output=24K -- sleep 3
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
 	first=$(ls small/live.data.* | head -1)

@@ -171,7 +171,9 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	mkdir small
 	mount -t tmpfs -o size=64k tmpfs small
 	start_target "$naps" 4 10000 2
-	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms -- sleep 30
+	# The command is but a clock, and goes on: it is not its fault.
+	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms -- \
+		sh -c 'sleep 3; touch small.over'
 	count=$(samples small/live.data)
 	again=0
 	denet-record -o small/live.data -- true 2>again.err || again=$?
@@ -180,6 +182,8 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	umount small
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
+	[[ "$output" == *"sh goes on without a recording, and is waited for"* ]]
+	[ -e small.over ]
 	[ "$count" -gt 50 ]
 	# One that cannot even begin leaves the one before as it was.
 	[ "$again" = 1 ]

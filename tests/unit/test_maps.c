@@ -107,7 +107,7 @@ TEST(malformed_lines_are_refused)
 	EXPECT_EQ(-EINVAL, synth__parse_maps_line("1-2 r-xp 0 0:0 0 /a\0b", 21, &map, path));
 }
 
-TEST(longest_path_passes_and_one_byte_more_is_refused)
+TEST(longest_path_passes_and_one_byte_more_is_told_as_the_kernel_does)
 {
 	char line[PATH_MAX + 64];
 	int head = snprintf(line, sizeof(line), "1-2 r-xp 0 0:0 0 ");
@@ -115,7 +115,8 @@ TEST(longest_path_passes_and_one_byte_more_is_refused)
 	memset(line + head, '/', PATH_MAX);
 	ASSERT_EQ(1, synth__parse_maps_line(line, (size_t)head + PATH_MAX - 1, &map, path));
 	EXPECT_EQ(PATH_MAX - 1, strlen(map.path));
-	EXPECT_EQ(-EINVAL, synth__parse_maps_line(line, (size_t)head + PATH_MAX, &map, path));
+	ASSERT_EQ(1, synth__parse_maps_line(line, (size_t)head + PATH_MAX, &map, path));
+	EXPECT_STREQ("//toolong", map.path);
 }
 
 /* What the callback saw. */
@@ -226,15 +227,79 @@ TEST(process_of_another_user_is_counted_as_denied)
 	EXPECT_EQ(0, seen.nr);
 }
 
-TEST(deadline_that_is_over_misses_all_and_tells_the_first)
+TEST(who_was_not_asked_before_the_deadline_is_not_called_stuck)
 {
 	struct synth_result result;
 	struct seen seen = { 0 };
 	pid_t pids[2] = { getpid(), 1 };
 
 	ASSERT_EQ(0, synth__maps(pids, 2, 0, see, &seen, &result));
-	EXPECT_EQ(2, result.missed);
-	EXPECT_EQ(getpid(), result.first_missed);
+	EXPECT_EQ(2, result.not_asked);
+	EXPECT_EQ(0, result.missed);
+	EXPECT_EQ(0, result.first_missed);
+}
+
+/* Below directories whose names are as long as can be, step by step. */
+static int open_deep(int dir, int depth, char *name)
+{
+	int next, fd = -1;
+
+	if (!depth)
+		return openat(dir, "file", O_RDWR | O_CREAT, 0700);
+	if (mkdirat(dir, name, 0700) && errno != EEXIST)
+		return -1;
+	next = openat(dir, name, O_RDONLY | O_DIRECTORY);
+	if (next >= 0)
+		fd = open_deep(next, depth - 1, name);
+	close(next);
+	return fd;
+}
+
+static void remove_deep(int dir, int depth, const char *name)
+{
+	int next;
+
+	if (!depth) {
+		unlinkat(dir, "file", 0);
+		return;
+	}
+	next = openat(dir, name, O_RDONLY | O_DIRECTORY);
+	remove_deep(next, depth - 1, name);
+	close(next);
+	unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+#define DEPTH 20
+
+TEST(a_path_that_is_too_long_costs_its_own_name_and_no_other_mapping)
+{
+	char name[] = "/tmp/denet-maps-XXXXXX", part[251];
+	struct seen seen = { .pid = getpid() };
+	struct synth_result result;
+	pid_t pid = getpid();
+	char *code;
+	int dir, fd;
+
+	memset(part, 'd', sizeof(part) - 1);
+	part[sizeof(part) - 1] = '\0';
+	ASSERT_NE(NULL, mkdtemp(name));
+	dir = open(name, O_RDONLY | O_DIRECTORY);
+	fd = open_deep(dir, DEPTH, part);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ftruncate(fd, 4096));
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	remove_deep(dir, DEPTH, part);
+	rmdir(name);
+	ASSERT_NE(MAP_FAILED, code);
+	seen.address = (uint64_t)(uintptr_t)code;
+	ASSERT_EQ(0, synth__maps(&pid, 1, 20000, see, &seen, &result));
+	EXPECT_EQ(1, result.processes);
+	EXPECT_EQ(0, result.failed + result.missed + result.bad_lines);
+	EXPECT_STREQ("//toolong", seen.path);
+	EXPECT_LT(3, seen.nr);
+	munmap(code, 4096);
+	close(fd);
+	close(dir);
 }
 
 TEST(error_of_the_callback_is_passed_on)

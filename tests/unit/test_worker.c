@@ -3,10 +3,12 @@
 #include "unwind/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "base/units.h"
 #include "common/harness.h"
 #include "common/stopped.h"
+#include "unwind/blame.h"
 
 #define COPY 8192
 #define PATIENCE_NS (20 * NSEC_PER_SEC)
@@ -168,6 +171,15 @@ static bool are_all_complete(const data *self, size_t from)
 	return self->nr > from && !self->disordered;
 }
 
+static ssize_t copy_file(const char *from, int to)
+{
+	int fd = open(from, O_RDONLY);
+	ssize_t len = sendfile(to, fd, NULL, 64 << 20);
+
+	close(fd);
+	return len;
+}
+
 TEST_F(worker, samples_come_back_in_order_with_all_their_frames)
 {
 	SKIP_FOR(self->refused);
@@ -283,7 +295,7 @@ TEST_F(worker, a_process_that_gets_stuck_is_replaced)
 	EXPECT_TRUE(are_all_complete(self, 1));
 }
 
-TEST_F(worker, it_gives_up_when_every_process_dies)
+TEST_F(worker, it_pauses_when_every_process_dies)
 {
 	size_t nr = 0;
 
@@ -294,8 +306,78 @@ TEST_F(worker, it_gives_up_when_every_process_dies)
 		ASSERT_EQ(0, await_results(self, nr));
 	}
 	EXPECT_EQ(-ESHUTDOWN, put(self, nr));
-	EXPECT_EQ(UNWIND_WORKER_RESTARTS, self->stats.restarts);
+	EXPECT_LE(BLAME_BURST, self->stats.restarts);
 	EXPECT_EQ(nr, self->nr);
+}
+
+static void limit_descriptors(rlim_t nr)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = nr;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST_F(worker, a_process_that_cannot_be_made_for_a_moment_is_made_later)
+{
+	size_t nr = 0;
+	uint64_t end;
+
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	limit_descriptors(0);
+	EXPECT_GT(0, unwind_worker__start(self->worker));
+	EXPECT_EQ(-EAGAIN, put(self, 0));
+	EXPECT_EQ(-EAGAIN, put(self, 0));
+	limit_descriptors(256);
+	end = clock__now_ns() + PATIENCE_NS;
+	while (put(self, 0) && clock__now_ns() < end)
+		usleep(1000);
+	ASSERT_EQ(0, await_results(self, 1));
+	EXPECT_EQ(UNWIND_COMPLETE, self->given[0].status);
+	/* One that dies while no other can be made: what waits comes back. */
+	ASSERT_EQ(0, kill(unwind_worker__pid(self->worker), SIGSTOP));
+	for (nr = 1; nr < 5; nr++)
+		ASSERT_EQ(0, put(self, nr));
+	ASSERT_EQ(0, kill(unwind_worker__pid(self->worker), SIGKILL));
+	limit_descriptors(0);
+	EXPECT_EQ(0, await_results(self, 5));
+	limit_descriptors(256);
+	EXPECT_FALSE(self->disordered);
+	EXPECT_LT(0U, self->stats.refused);
+}
+
+/* Cuts the library that the stopped program waits in, as who has written it may. */
+TEST_F(worker, a_file_that_is_cut_while_it_is_read_costs_one_sample_and_no_process)
+{
+	char name[] = "/tmp/denet-cut-XXXXXX", from[4096];
+	const char *const argv[] = { "nofp", "libraries", name, NULL };
+	int fd = mkstemp(name);
+
+	SKIP_FOR(self->refused);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, stopped__path("large.so", from, sizeof(from)));
+	ASSERT_LT(0, copy_file(from, fd));
+	stopped__free(&self->stopped);
+	memset(&self->stopped, 0, sizeof(self->stopped));
+	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
+	ASSERT_EQ(0, stopped__await(&self->stopped, SYS_read, false));
+	ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
+	ASSERT_EQ(0, tell_maps(self));
+	ASSERT_EQ(0, put(self, 0));
+	ASSERT_EQ(0, await_results(self, 1));
+	EXPECT_EQ(UNWIND_COMPLETE, self->given[0].status);
+	ASSERT_EQ(0, ftruncate(fd, 64));
+	for (size_t i = 1; i < 20; i++)
+		ASSERT_EQ(0, put(self, i));
+	ASSERT_EQ(0, await_results(self, 20));
+	EXPECT_EQ(0, self->stats.restarts);
+	EXPECT_EQ(UNWIND_FAILED, self->given[1].status);
+	EXPECT_EQ(1, self->stats.status[UNWIND_FAILED]);
+	EXPECT_FALSE(self->disordered);
+	unlink(name);
+	close(fd);
 }
 
 TEST_F(worker, what_is_abandoned_comes_back_without_frames)

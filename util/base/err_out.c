@@ -125,7 +125,8 @@ static void tell_dropped(void)
 {
 	char line[128];
 	int len = snprintf(line, sizeof(line),
-			   "denet: %" PRIu64 " messages are left out: stderr took none for a while\n",
+			   "denet: %" PRIu64
+			   " messages are left out: stderr took none for a while\n",
 			   err_out.dropped);
 
 	err_out.dropped = 0;

@@ -14,7 +14,7 @@
 struct jobs {
 	size_t nr;
 	void *ctx;
-	/* In each child, before its first job; NULL: nothing is to be done. 0 or a negative errno. */
+	/* In each child, before its first job; NULL: nothing to do. 0 or a negative errno. */
 	int (*enter)(void *ctx);
 	/*
 	 * In the child: does job index and puts its answers; returns 0 or a negative errno other

@@ -8,7 +8,8 @@
 /*
  * Messages for the user, on stderr, one line each, with the program's name in front.
  * Control bytes are shown as \xNN, so that a hostile comm or path cannot reach the
- * terminal. Writing never blocks (base/err_out.h). An error is logged once, where its cause is known, with what helps.
+ * terminal. Writing never blocks (base/err_out.h). An error is logged once, where its cause is
+ * known, with what helps.
  */
 enum log_level {
 	LOG_ERROR = 0,

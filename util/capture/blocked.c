@@ -25,6 +25,7 @@ struct user_frames {
 	struct buffer records;
 	size_t copy_bytes;
 	uint64_t left_out; /* copies */
+	int refused; /* why no process could be made to read them; 0: one could */
 	unsigned int skipped; /* processes that did not answer */
 	pid_t first_skipped;
 };
@@ -101,7 +102,7 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 	return 0;
 }
 
-/* One child's run. 0: all was read; -EAGAIN: it hung on a process, which is skipped now. */
+/* One child's run. 0: all was read; -EBUSY: it hung on a process, which is skipped now. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
 	struct blocked_iter *blocked_iter = &capture->maps->blocked;
@@ -112,10 +113,12 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 
 	if (fd < 0)
 		return fd;
-	child = child__new_keeping(read_frames, &fd, &fd, &err);
+	child = child__new_patiently(read_frames, &fd, &fd, (clock__now_ns() + deadline) / 2, &err);
 	close(fd);
-	if (!child)
+	if (!child) {
+		user->refused = err;
 		return err;
+	}
 	while ((err = child__receive_unless_stuck(child, STUCK_MS * NSEC_PER_MSEC, deadline,
 						  &message)) == 1) {
 		err = keep_frames(user, message.data, message.size);
@@ -130,7 +133,7 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 	if (!user->first_skipped)
 		user->first_skipped = stuck;
 	blocked_iter__skip(blocked_iter, stuck);
-	return -EAGAIN;
+	return -EBUSY;
 }
 
 /* Reads all user frames that are to be had by the deadline. Their lack is no error. */
@@ -143,7 +146,12 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 		return;
 	do {
 		err = read_once(capture, user, deadline);
-	} while (err == -EAGAIN && clock__now_ns() < deadline);
+	} while (err == -EBUSY && clock__now_ns() < deadline);
+	if (user->refused)
+		pr_warn("no process can be made to read the user frames of threads that are still "
+			"blocked (%s): they have kernel frames only; raise `ulimit -u` or the "
+			"tasks limit of the cgroup",
+			strerror(-user->refused));
 	if (user->skipped)
 		pr_warn("%u processes did not let their memory be read (first: pid %d): their "
 			"threads that are still blocked have kernel frames only",

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
 #include "machine/mount_ns.h"
@@ -30,6 +31,9 @@ struct build_ids {
 	size_t capacity;
 	size_t timed_out;
 	size_t denied;
+	size_t not_asked;  /* the time was over */
+	size_t no_process; /* nobody could be made who asks */
+	bool first;	   /* of the two passes that collect, the one for what is asked first */
 };
 
 /* The kernel's name for a module: "[ext4]" and "/lib/…/ext4.ko.xz" are both "ext4". */
@@ -127,6 +131,8 @@ static int collect(void *ctx, const struct hit *hit)
 {
 	struct build_ids *ids = ctx;
 
+	if (hit->first != ids->first)
+		return 0;
 	if (hit->kernel)
 		return write_kernel_hit(ids, hit->path);
 	if (*hit->path == '[')
@@ -134,6 +140,17 @@ static int collect(void *ctx, const struct hit *hit)
 	if (hit->id_len)
 		return keep(ids, CACHE_FILE, hit->pid, hit->path, hit->id, hit->id_len);
 	return add_query(ids, hit);
+}
+
+/* Programs and the C library are asked before the time may be over. */
+static int collect_all(struct build_ids *ids, const struct dso_table *dso_table)
+{
+	int err;
+
+	ids->first = true;
+	err = dso_table__each(dso_table, collect, ids);
+	ids->first = false;
+	return err ? err : dso_table__each(dso_table, collect, ids);
 }
 
 static int collect_early(void *ctx, const struct hit *hit)
@@ -165,6 +182,17 @@ static bool try_elsewhere(const struct next_try *next, struct build_id_query *qu
 	return query->pid != ended && !mount_ns__of(query->pid, &view) && view == next->view;
 }
 
+/* Nobody asked: of files that are read early, the next window tries again. */
+static void leave_for_later(struct build_ids *ids, const struct build_id_query *query)
+{
+	if (query->len == -EAGAIN)
+		ids->no_process++;
+	else
+		ids->not_asked++;
+	if (ids->dso_table)
+		dso_table__ask_again(ids->dso_table, query->path, query->ino);
+}
+
 /* Takes the answers. What is left is what may be found elsewhere. */
 static int take_answers(struct build_ids *ids)
 {
@@ -181,6 +209,8 @@ static int take_answers(struct build_ids *ids)
 			ids->timed_out++;
 		else if (query->len == -EACCES || query->len == -EPERM)
 			ids->denied++;
+		else if (query->len == -ECANCELED || query->len == -EAGAIN)
+			leave_for_later(ids, query);
 		if (query->len <= 0 && !ended)
 			pr_debug("no build-id of %s: %s", query->path, strerror(-query->len));
 		if (ended && try_elsewhere(&ids->next[i], query)) {
@@ -192,10 +222,17 @@ static int take_answers(struct build_ids *ids)
 	return err;
 }
 
+/* Many files may take longer, each a two hundredth, but not for ever. */
+static int deadline_for(size_t nr, int deadline_ms)
+{
+	return deadline_ms + (int)min_u64(nr * (uint64_t)deadline_ms / 200, 9ULL * deadline_ms);
+}
+
 static int ask_twice(struct build_ids *ids, int deadline_ms)
 {
 	int err;
 
+	deadline_ms = deadline_for(ids->nr, deadline_ms);
 	err = build_id__query(ids->queries, ids->nr, deadline_ms);
 	if (!err)
 		err = take_answers(ids);
@@ -209,6 +246,14 @@ static void report_missing(const struct build_ids *ids)
 	if (ids->timed_out)
 		pr_warn("%zu files did not answer in time: they have no build-id in the file",
 			ids->timed_out);
+	if (ids->not_asked)
+		pr_warn("%zu files were not asked for their build-ids, since others took too long: "
+			"they have none in the file",
+			ids->not_asked);
+	if (ids->no_process)
+		pr_warn("%zu files have no build-id in the file, since no process could be made to "
+			"read them; raise `ulimit -u` or the tasks limit of the cgroup",
+			ids->no_process);
 	if (ids->denied)
 		pr_warn("%zu files of other users may not be read: they have no build-id in the "
 			"file; CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH help",
@@ -227,7 +272,7 @@ int build_ids__write(struct writer *writer, const struct dso_table *dso_table, i
 	struct build_ids ids = { .writer = writer, .cache = cache };
 	int err;
 
-	err = dso_table__each(dso_table, collect, &ids);
+	err = collect_all(&ids, dso_table);
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
 	report_missing(&ids);

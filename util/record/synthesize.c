@@ -138,6 +138,23 @@ static void report_maps(const struct synth_result *result)
 		pr_warn("the memory maps of %" PRIu64 " processes did not come in time (the first "
 			"is %d, it may be stuck): their frames will have no names",
 			result->missed, result->first_missed);
+	if (result->not_asked)
+		pr_warn("the memory maps of %" PRIu64 " processes were not read, since others took "
+			"too long: their frames will have no names",
+			result->not_asked);
+	if (result->no_process)
+		pr_warn("the memory maps of %" PRIu64 " processes were not read, since no process "
+			"could be made for that: their frames will have no names; raise "
+			"`ulimit -u` or the tasks limit of the cgroup",
+			result->no_process);
+	if (result->failed)
+		pr_warn("the memory maps of %" PRIu64 " processes could not be read: their frames "
+			"will have no names",
+			result->failed);
+	if (result->bad_lines)
+		pr_warn("%" PRIu64 " memory mappings are described in a way that is not known: "
+			"their frames will have no names",
+			result->bad_lines);
 	if (result->denied)
 		pr_warn("the memory maps of %" PRIu64 " processes may not be read: their frames "
 			"will have no names; CAP_SYS_PTRACE helps",

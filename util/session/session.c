@@ -15,6 +15,8 @@
 #include "session/workload.h"
 
 /* What ends a run wakes it up, and the capture looks for targets itself. */
+/* How long a terminal that takes nothing may delay what comes next. */
+#define LAST_WORDS_MS 2000
 #define RUN_ROUND_NS (60 * NSEC_PER_SEC)
 
 static bool has_targets(const struct session *run)
@@ -155,6 +157,7 @@ void session__finish(struct session *run)
 
 void session__terminate(struct session *run)
 {
+	run->terminated = true;
 	if (run->workload)
 		workload__terminate(run->workload);
 }
@@ -173,11 +176,25 @@ int session__final_status(struct session *run, enum session_end end)
 	return workload__final_status(run->workload, command ? command[0] : "", counts);
 }
 
+/* What failed is our work, not that of COMMAND: it goes on to its end, unless the user ends it. */
+static void outlive_workload(struct session *run)
+{
+	if (!run->workload || !workload__is_released(run->workload) ||
+	    workload__ended(run->workload))
+		return;
+	pr_warn("%s goes on without a %s, and is waited for", run->options.command[0],
+		run->options.name);
+	session__finish(run);
+	err_out__finish(LAST_WORDS_MS);
+	workload__wait(run->workload);
+}
+
 void session__free(struct session *run)
 {
 	session__delete_status(run);
 	capture__delete(run->capture);
-	session__terminate(run);
+	if (!run->terminated)
+		outlive_workload(run);
 	workload__delete(run->workload);
 	signals__delete(run->signals);
 }

@@ -42,6 +42,7 @@ struct session {
 	uint64_t started;          /* CLOCK_MONOTONIC, as the other times */
 	uint64_t begin;            /* when the delay is over; 0: it is, or there is none */
 	uint64_t next_status;
+	bool terminated; /* COMMAND has been told to end */
 };
 
 /*
@@ -90,7 +91,10 @@ int session__exec_error(const struct session *run, enum session_end end);
 /* What the process should exit with: the status of COMMAND where that counts, else 0. */
 int session__final_status(struct session *run, enum session_end end);
 
-/* Frees what the run owns, not the run. */
+/*
+ * Frees what the session owns, not the session. A COMMAND that nobody told to end is waited for: a
+ * recording that fails does not take it along.
+ */
 void session__free(struct session *run);
 
 #endif /* DENET_SESSION_SESSION_H */

@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "session/signals.h"
 
 struct workload {
@@ -120,6 +122,19 @@ static void __attribute__((noreturn)) run_child(const struct workload_options *o
 	_exit(1);
 }
 
+/* A limit of tasks may be reached for a moment only. The PID, 0 in the child, or -errno. */
+static pid_t fork_patiently(void)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NSEC_PER_MSEC };
+	uint64_t deadline = clock__now_ns() + NSEC_PER_SEC;
+	pid_t pid;
+
+	while ((pid = fork()) < 0 && (errno == EAGAIN || errno == ENOMEM) &&
+	       clock__now_ns() < deadline)
+		nanosleep(&pause, NULL);
+	return pid < 0 ? -errno : pid;
+}
+
 /* Forks; both pipes are there, read end first. */
 static int workload__fork(struct workload *workload, const struct workload_options *options,
 			  int go[2], int exec[2])
@@ -127,9 +142,9 @@ static int workload__fork(struct workload *workload, const struct workload_optio
 	pid_t parent = getpid();
 	int status;
 
-	workload->pid = fork();
+	workload->pid = fork_patiently();
 	if (workload->pid < 0)
-		return -errno;
+		return workload->pid;
 	if (!workload->pid) {
 		/* The parent's ends must go, or its death would not be seen. */
 		close(go[1]);
@@ -183,6 +198,11 @@ struct workload *workload__new(const struct workload_options *options, int *err)
 	close(go[0]);
 	close(exec[1]);
 	return workload;
+}
+
+bool workload__is_released(const struct workload *workload)
+{
+	return workload->released;
 }
 
 pid_t workload__pid(const struct workload *workload)

@@ -34,6 +34,9 @@ struct workload *workload__new(const struct workload_options *options, int *err)
  */
 int workload__prepare(const struct workload_options *options, struct workload **workload);
 
+/* Whether it has been let go. */
+bool workload__is_released(const struct workload *workload);
+
 pid_t workload__pid(const struct workload *workload);
 
 /* Lets it exec, and does not wait for that. 0 or a negative errno (logged). */

@@ -12,11 +12,15 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/jobs.h"
+#include "base/log.h"
 #include "symbol/root_open.h"
 
 /* Far more than the notes of any kernel or module; what is behind is not looked at. */
 #define NOTES_MAX (64u << 10)
+/* What reading a file may take of memory, whatever size its headers say. */
+#define QUERY_MAX_BYTES (64u << 20)
 
 static int copy_id(const void *data, size_t size, unsigned char *id)
 {
@@ -152,6 +156,17 @@ int build_id__of_module(const char *name, unsigned char *id)
 	return read_notes(path, id);
 }
 
+/* What the kernel or a library lacks of it is no reason not to ask. */
+static int confine(void *ctx)
+{
+	int err = confine__process(CONFINE_READ, QUERY_MAX_BYTES);
+
+	(void)ctx;
+	if (err)
+		pr_verbose("the process that reads build-ids is not confined: %s", strerror(-err));
+	return 0;
+}
+
 static int run_query(void *ctx, size_t index, struct child_out *out)
 {
 	const struct build_id_query *query = (struct build_id_query *)ctx + index;
@@ -185,6 +200,7 @@ int build_id__query(struct build_id_query *queries, size_t nr, int deadline_ms)
 	const struct jobs jobs = {
 		.nr = nr,
 		.ctx = queries,
+		.enter = confine,
 		.run = run_query,
 		.answer = take_id,
 		.done = finish_query,
@@ -192,6 +208,6 @@ int build_id__query(struct build_id_query *queries, size_t nr, int deadline_ms)
 
 	/* Where an error ends it all, those that were not asked say so, too. */
 	for (size_t i = 0; i < nr; i++)
-		queries[i].len = -ETIMEDOUT;
+		queries[i].len = -ECANCELED;
 	return jobs__run(&jobs, deadline_ms);
 }

@@ -49,7 +49,10 @@ struct build_id_query {
 	const char *path;
 	uint64_t ino; /* as in the mapping; 0: not known */
 	unsigned char id[BUILD_ID_MAX];
-	/* Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed. */
+	/*
+	 * Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed;
+	 * -ECANCELED: not asked, since the time was over, -EAGAIN: since no process could be made.
+	 */
 	int len;
 };
 

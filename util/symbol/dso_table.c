@@ -20,6 +20,7 @@ struct file {
 	pid_t root;         /* the same */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len;
+	bool program; /* the first file that some process mapped */
 	bool asked;  /* dso_table__each_early() had its turn, or will */
 	bool queued; /* it is in hits.early */
 	struct file *next_early;
@@ -240,6 +241,8 @@ int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uin
 	file = dso_table__file(dso_table, path, ino);
 	if (!process || !file)
 		return -ENOMEM;
+	if (!process->files)
+		file->program = true;
 	if (process__has(process, file))
 		return 0;
 	link = calloc(1, sizeof(*link));
@@ -439,6 +442,19 @@ int dso_table__sample(struct dso_table *dso_table, const struct sample *sample)
 	return 0;
 }
 
+/* By its name: libc.so.6, libc-2.31.so, ld-linux-x86-64.so.2, ld-musl-x86_64.so.1. */
+static bool is_c_library(const char *path)
+{
+	static const char *const names[] = { "libc.so", "libc-", "ld-linux", "ld-musl", "ld-2." };
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(names) / sizeof(*names); i++) {
+		if (!strncmp(slash + 1, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
 static struct hit file__describe(const struct file *file)
 {
 	struct hit hit = {
@@ -448,6 +464,7 @@ static struct hit file__describe(const struct file *file)
 		.view = file->view,
 		.root = file->root,
 		.id_len = file->id_len,
+		.first = file->program || is_c_library(file->path),
 	};
 
 	memcpy(hit.id, file->id, sizeof(hit.id));
@@ -488,6 +505,18 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 		err = fn(ctx, &hit);
 	}
 	return err;
+}
+
+void dso_table__ask_again(struct dso_table *dso_table, const char *path, uint64_t ino)
+{
+	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
+	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
+
+	if (!node || (*node)->queued || (*node)->id_len)
+		return;
+	(*node)->queued = true;
+	(*node)->next_early = dso_table->early;
+	dso_table->early = *node;
 }
 
 void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,

@@ -65,6 +65,8 @@ struct hit {
 	pid_t root;   /* its eldest ancestor that sees the same, which may live longer */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len; /* 0: nobody has learnt it yet */
+	/* A program, or of the C library, without which hardly a chain has names. */
+	bool first;
 };
 
 /* Calls fn for each; stops at its first result other than 0, which is returned. */
@@ -77,6 +79,9 @@ int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, cons
  */
 int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
 			  void *ctx);
+
+/* A file that dso_table__each_early() told could not be asked: it is told again. */
+void dso_table__ask_again(struct dso_table *dso_table, const char *path, uint64_t ino);
 
 /* The build-id of a file that dso_table__each_early() told. */
 void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,

@@ -30,7 +30,9 @@ int root_open__resolve(int root_fd, const char *path)
 		if (fd >= 0 || errno != EAGAIN)
 			break;
 	}
-	return fd < 0 ? -errno : (int)fd;
+	if (fd < 0)
+		return errno == EAGAIN ? -EBUSY : -errno;
+	return (int)fd;
 }
 
 static int open_part(int dir_fd, const char *part)

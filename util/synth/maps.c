@@ -62,16 +62,20 @@ static bool take_protection(struct cursor *cursor, struct synth_map *map)
 
 /*
  * The kernel escapes the newline in paths, and nothing else, not even the backslash: any
- * other "\ooo" is part of the name.
+ * other "\ooo" is part of the name. A path may be longer than PATH_MAX, relative ones do that.
  */
 static bool copy_path(const struct cursor *cursor, char *path)
 {
-	static const char newline[] = "\\012";
+	static const char newline[] = "\\012", too_long[] = "//toolong";
 	size_t n = 0;
 
 	for (const char *p = cursor->p; p < cursor->end; p++) {
-		if (n == PATH_MAX - 1 || !*p)
+		if (!*p)
 			return false;
+		if (n == PATH_MAX - 1) {
+			memcpy(path, too_long, sizeof(too_long));
+			return true;
+		}
 		if (cursor->end - p >= 4 && !memcmp(p, newline, 4)) {
 			path[n++] = '\n';
 			p += 3;
@@ -148,11 +152,15 @@ static bool is_data(const struct synth_map *map)
 	return map->prot & PROT_READ && map->ino;
 }
 
-/* *nr: how many lines there were. */
+/* The type of a child's message that tells how many lines it left out. */
+#define BAD_LINES 1
+
+/* *nr: how many lines there were. One that makes no sense costs its own mapping. */
 static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, size_t *nr)
 {
 	struct maps_answer answer = { .map.pid = pid };
 	size_t capacity = 0, size;
+	uint64_t bad_lines = 0;
 	char *line = NULL;
 	int ret = 0;
 	ssize_t len;
@@ -163,6 +171,11 @@ static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, si
 		if (line[len - 1] == '\n')
 			len--;
 		ret = synth__parse_maps_line(line, (size_t)len, &answer.map, answer.path);
+		if (ret == -EINVAL) {
+			bad_lines++;
+			ret = 0;
+			continue;
+		}
 		if (ret > 0 || (!ret && data && is_data(&answer.map))) {
 			size = offsetof(struct maps_answer, path) + strlen(answer.path) + 1;
 			ret = child_out__put(out, 0, &answer, size);
@@ -173,6 +186,8 @@ static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, si
 	if (!ret && ferror(file))
 		ret = -errno;
 	free(line);
+	if (!ret && bad_lines)
+		ret = child_out__put(out, BAD_LINES, &bad_lines, sizeof(bad_lines));
 	return ret;
 }
 
@@ -212,8 +227,14 @@ static int take_map(void *ctx, size_t index, const struct child_message *message
 	const struct maps_run *run = ctx;
 	const char *path = (const char *)message->data + head;
 	struct synth_map map;
+	uint64_t bad_lines;
 
-	if (message->size <= head || path[message->size - head - 1])
+	if (message->type == BAD_LINES && message->size == sizeof(bad_lines)) {
+		memcpy(&bad_lines, message->data, sizeof(bad_lines));
+		run->result->bad_lines += bad_lines;
+		return 0;
+	}
+	if (message->type || message->size <= head || path[message->size - head - 1])
 		return -EPROTO;
 	memcpy(&map, message->data, sizeof(map));
 	map.pid = run->pids[index];
@@ -238,10 +259,19 @@ static void count_process(void *ctx, size_t index, int status)
 	case -EPERM:
 		result->denied++;
 		break;
-	default:
+	case -ETIMEDOUT:
 		result->missed++;
 		if (!result->first_missed)
 			result->first_missed = run->pids[index];
+		break;
+	case -ECANCELED:
+		result->not_asked++;
+		break;
+	case -EAGAIN:
+		result->no_process++;
+		break;
+	default:
+		result->failed++;
 	}
 }
 

@@ -34,14 +34,18 @@ struct synth_result {
 	uint64_t processes; /* whose maps were read */
 	uint64_t gone;	    /* had ended before they were read */
 	uint64_t denied;    /* not ours to read */
-	uint64_t missed;    /* did not answer before the deadline */
+	uint64_t missed;    /* were asked and did not answer before the deadline */
 	pid_t first_missed; /* 0: none */
+	uint64_t not_asked; /* the deadline was reached before their turn */
+	uint64_t no_process; /* no process could be made to read them */
+	uint64_t failed;    /* for another reason */
+	uint64_t bad_lines; /* mappings left out, since nobody understands their line */
 };
 
 /*
  * Calls fn for each executable mapping of each process in pids. Processes that do not
- * answer within deadline_ms in all are skipped and counted in missed; the others are
- * still read. 0 or a negative errno (fn's, or our own).
+ * answer within deadline_ms in all are skipped and counted; the others are still read. 0 or a
+ * negative errno (fn's, or our own).
  */
 int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
 		struct synth_result *result);
@@ -54,7 +58,8 @@ int synth__data_maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn
  * Parses one line of /proc/PID/maps (no newline, len bytes, NUL not needed). Returns 1
  * and fills map (but for pid) if it is an executable mapping, 0 and the same for another one,
  * -EINVAL if the line is malformed. path_buf (PATH_MAX) receives the path, the kernel's
- * one escape (\012, a newline) decoded, and is what map->path points to.
+ * one escape (\012, a newline) decoded, and is what map->path points to. A path that is too long
+ * for it is "//toolong", as in the kernel's own records.
  */
 int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, char *path_buf);
 

@@ -27,7 +27,7 @@ struct dso {
  * by its name in our own root. What has another inode number than the mapping is never
  * taken. Memory without a file has no image, but for the vDSO. May block for ever on a dead file
  * system, and a file that shrinks may kill the caller (SIGBUS) when it is read: to be called in
- * a child (base/child.h). NULL: no memory; else see err.
+ * a child (base/child.h), with the guard of base/bus_guard.h. NULL: no memory; else see err.
  */
 struct dso *dso__open(pid_t pid, const struct maps_entry *map);
 

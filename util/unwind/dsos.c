@@ -10,6 +10,8 @@
 #define MAX_TRIES 32
 /* Generations back, to somebody who is still there. */
 #define MAX_ANCESTORS 8
+/* The address of a missing page is that of the page, where a file begins anywhere in it. */
+#define PAGE_MAX 4096
 
 struct dso_entry {
 	struct dso *dso; /* NULL: to be avoided */
@@ -138,6 +140,34 @@ int dsos__avoid(struct dsos *dsos, uint64_t file_id)
 		return -ENOMEM;
 	entry->avoid = true;
 	return 0;
+}
+
+/* The file is mapped as a whole. */
+static bool lies_in(const struct dso *dso, uintptr_t address)
+{
+	const char *base;
+	size_t size;
+
+	if (!dso || !dso->elf)
+		return false;
+	base = elf_rawfile(dso->elf, &size);
+	return base && address + PAGE_MAX > (uintptr_t)base && address < (uintptr_t)base + size;
+}
+
+bool dsos__spoil(struct dsos *dsos, uintptr_t address)
+{
+	for (size_t i = 0; i < dsos->by_file.capacity; i++) {
+		struct dso_entry *entry =
+			(struct dso_entry *)(uintptr_t)dsos->by_file.slots[i].value;
+
+		if (dsos->by_file.slots[i].id == IDMAP_NONE || !lies_in(entry->dso, address))
+			continue;
+		elf_end(entry->dso->elf);
+		entry->dso->elf = NULL;
+		entry->dso->err = -ESTALE;
+		return true;
+	}
+	return false;
 }
 
 static void clear(struct dsos *dsos, bool all)

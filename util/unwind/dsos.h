@@ -2,6 +2,7 @@
 #ifndef DENET_UNWIND_DSOS_H
 #define DENET_UNWIND_DSOS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,12 @@ const struct dso *dsos__get(struct dsos *dsos, const struct address_space *space
 
 /* A file that is never to be opened. 0 or -ENOMEM. */
 int dsos__avoid(struct dsos *dsos, uint64_t file_id);
+
+/*
+ * The file that is mapped at an address turned out to be shorter than it was: it is closed, and
+ * opened again only for another process. Nobody may hold its elf any more. False: there is none.
+ */
+bool dsos__spoil(struct dsos *dsos, uintptr_t address);
 
 /* Frees all, but for what is to be avoided. */
 void dsos__clear(struct dsos *dsos);

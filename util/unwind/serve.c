@@ -6,8 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/bus_guard.h"
+#include "base/confine.h"
 #include "base/log.h"
-#include "base/heap.h"
 #include "unwind/protocol.h"
 #include "unwind/unwinder.h"
 
@@ -132,9 +133,11 @@ int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int 
 	struct server server = { .shm_ring = shm_ring, .space = space, .bell = bell };
 	int err;
 
-	err = heap__limit(MAX_HEAP);
+	err = bus_guard__install();
+	if (!err)
+		err = confine__process(CONFINE_READ, MAX_HEAP);
 	if (err)
-		pr_verbose("the memory for unwinding has no limit: %s", strerror(-err));
+		pr_verbose("the process that unwinds is not confined: %s", strerror(-err));
 	log__set_sink(say_nothing, NULL);
 	server.unwinder = unwinder__new(space, &err);
 	for (size_t i = 0; i < nr_avoid && !err; i++)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bus_guard.h"
 #include "base/heap.h"
 #include "host/user_address.h"
 #include "unwind/dsos.h"
@@ -512,10 +513,19 @@ static int walk_again(struct walk *walk)
 	return err;
 }
 
+/* A file became shorter while it was read: what was read of it is worth nothing. */
+static void spoil(struct unwinder *unwinder)
+{
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		session__end(&unwinder->sessions[i]);
+	dsos__spoil(&unwinder->dsos, bus_guard__address());
+}
+
 int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *sample,
 		     struct unwind_result *result)
 {
 	struct walk walk = { .unwinder = unwinder, .sample = sample };
+	uint64_t faults = bus_guard__faults();
 	int err = 0;
 
 	*result = (struct unwind_result){ .status = UNWIND_NO_MAPS, .ips = unwinder->ips };
@@ -533,6 +543,11 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 	if (err == -ENOMEM) {
 		forget_all(unwinder);
 		err = walk_again(&walk);
+	}
+	if (bus_guard__faults() != faults) {
+		spoil(unwinder);
+		walk.status = UNWIND_FAILED;
+		walk.nr = 0;
 	}
 	if (unwinder->place)
 		*unwinder->place = 0;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buffer.h"
 
@@ -13,6 +14,7 @@ struct waiter {
 	void *cookie;
 	size_t answer_at; /* bytes from the beginning of the entry's data */
 	uint32_t max_frames;
+	pid_t pid; /* of the sample */
 };
 
 /* Those that wait, in the order in which they came. Zero-initialised is empty. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,9 +15,10 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/idmap.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "host/owner.h"
+#include "unwind/blame.h"
 #include "unwind/protocol.h"
 #include "unwind/waiting.h"
 
@@ -26,11 +28,9 @@
 #define STARVING_TIMES 10
 /* One that had so many times the deadline of CPU is not one that waits for it. */
 #define BUSY_TIMES 2
-/*
- * Deaths after which a file is left alone: one alone may have had another cause, such as a
- * lack of memory, and the file may be the C library.
- */
-#define STRIKES 3
+/* How long nothing is tried after a process could not be made; samples wait for so long. */
+#define RETRY_MS 100
+#define MOST_RETRY_NS (2 * NSEC_PER_SEC)
 
 struct unwind_worker {
 	struct unwind_worker_options options;
@@ -42,13 +42,14 @@ struct unwind_worker {
 	int bell;
 	struct waiting waiting;
 	bool behind;	       /* the child missed something: it is replaced */
-	bool given_up;
+	bool told_refusal;     /* the user knows that processes could not be made, */
+	bool told_pause;       /* and that they fail too often */
+	uint64_t refused_ns;   /* when none could be made first; 0: it could */
+	uint64_t retry_ns;     /* when it is tried again */
 	uint64_t nr_done;      /* as of the last look */
 	uint64_t progress_ns;  /* when it rose last, or began to be waited for */
 	uint64_t progress_cpu; /* the child's CPU time then, ns */
-	struct idmap strikes;  /* files that processes died of -> how many */
-	uint64_t avoid[UNWIND_WORKER_RESTARTS];
-	size_t nr_avoid;
+	struct blame blame;
 	struct unwind_worker_stats stats;
 };
 
@@ -87,7 +88,6 @@ void unwind_worker__delete(struct unwind_worker *worker)
 	shm_ring__delete(worker->shm_ring);
 	address_space__delete(worker->space);
 	waiting__free(&worker->waiting);
-	idmap__free(&worker->strikes);
 	free(worker);
 }
 
@@ -116,10 +116,11 @@ static int serve(void *ctx, struct child_out *out)
 {
 	struct serving *serving = ctx;
 	struct unwind_worker *worker = serving->worker;
+	uint64_t avoid[BLAME_FILES];
+	size_t nr = blame__files(&worker->blame, clock__now_ns(), avoid);
 
 	(void)out;
-	return protocol__serve(worker->shm_ring, worker->space, serving->bell, worker->avoid,
-			       worker->nr_avoid);
+	return protocol__serve(worker->shm_ring, worker->space, serving->bell, avoid, nr);
 }
 
 /* CPU time of the child that is there, ns; 0: there is none. */
@@ -245,19 +246,70 @@ static void drop_events(struct unwind_worker *worker)
 		shm_ring__pop(worker->shm_ring);
 }
 
+/* The child's CPU time stays in the account. */
+static void drop_child(struct unwind_worker *worker)
+{
+	worker->stats.gone_ns += cpu_of_child(worker);
+	child__delete(worker->child);
+	worker->child = NULL;
+}
+
+/* No process could be made, which may be so for a moment only. */
+static int note_refusal(struct unwind_worker *worker, uint64_t now, int err)
+{
+	worker->stats.refused++;
+	worker->retry_ns = now + RETRY_MS * NSEC_PER_MSEC;
+	if (!worker->refused_ns)
+		worker->refused_ns = now;
+	if (!worker->told_refusal)
+		pr_warn("no process can be made to unwind user stacks (%s): until then there are "
+			"only frame pointers; raise `ulimit -u` or the tasks limit of the cgroup",
+			strerror(-err));
+	worker->told_refusal = true;
+	return -EAGAIN;
+}
+
+static int refuse_for_failures(struct unwind_worker *worker)
+{
+	if (!worker->told_pause)
+		pr_warn("the process that unwinds user stacks got stuck or died %" PRIu64
+			" times: for some seconds there are only frame pointers, also when it "
+			"happens again",
+			worker->stats.restarts);
+	worker->told_pause = true;
+	return -ESHUTDOWN;
+}
+
 /* A child that is not there yet, or that lacks something, is made now. */
 static int ready_child(struct unwind_worker *worker)
 {
-	if (worker->given_up)
-		return -ESHUTDOWN;
-	if (worker->behind) {
-		child__delete(worker->child);
-		worker->child = NULL;
-	}
+	uint64_t now;
+	int err;
+
+	if (worker->behind)
+		drop_child(worker);
 	if (worker->child)
 		return 0;
+	now = clock__now_ns();
+	if (now < worker->retry_ns)
+		return -EAGAIN;
+	if (!blame__may_go_on(&worker->blame, now))
+		return refuse_for_failures(worker);
 	drop_events(worker);
-	return unwind_worker__start(worker);
+	err = unwind_worker__start(worker);
+	if (err)
+		return note_refusal(worker, now, err);
+	worker->refused_ns = 0;
+	return 0;
+}
+
+/* A user whose files keep killing the process, or blocking it, must not do so for all others. */
+static bool is_left_alone(const struct unwind_worker *worker, pid_t pid)
+{
+	uint64_t now = clock__now_ns();
+
+	return blame__any_user(&worker->blame, now) &&
+	       blame__is_left_alone(&worker->blame, now, owner__of_process(pid));
 }
 
 /* The entry is visible to the child only when its cookie is noted: by the caller. */
@@ -269,7 +321,7 @@ static int put_entry(struct unwind_worker *worker, const struct unwind_sample *s
 	struct protocol_sample *out;
 	struct shm_ring_entry *entry;
 	struct waiter waiter = { .cookie = cookie, .answer_at = answer_at,
-				 .max_frames = max_frames };
+				 .max_frames = max_frames, .pid = sample->pid };
 
 	if (waiting__reserve(&worker->waiting))
 		return -ENOMEM;
@@ -292,7 +344,7 @@ int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample 
 		       void *cookie)
 {
 	uint32_t max_frames = sample->max_frames;
-	int err = ready_child(worker);
+	int err = is_left_alone(worker, sample->pid) ? -ESHUTDOWN : ready_child(worker);
 
 	if (!max_frames || max_frames > UNWIND_MAX_FRAMES)
 		max_frames = UNWIND_MAX_FRAMES;
@@ -362,20 +414,18 @@ static int take_results(struct unwind_worker *worker, size_t *nr)
 	return err;
 }
 
-/* SIGKILL comes from others, for example from a kernel that lacks memory. */
-static void blame_file(struct unwind_worker *worker, uint64_t file, bool stuck, int signal)
+/*
+ * SIGKILL comes from others, for example from a kernel that lacks memory. The process that the
+ * sample is of need not be there any more; then nobody knows its user.
+ */
+static void blame_for(struct unwind_worker *worker, uint64_t file, bool stuck, int signal)
 {
-	uint64_t *strikes = NULL;
+	const struct waiter *oldest = waiting__oldest(&worker->waiting);
+	uint32_t uid = oldest ? owner__of_process(oldest->pid) : UINT32_MAX;
 
-	if (file && file != IDMAP_NONE && (stuck || signal != SIGKILL))
-		strikes = idmap__get(&worker->strikes, file);
-
-	if (!strikes || worker->nr_avoid == UNWIND_WORKER_RESTARTS)
-		return;
-	if (++*strikes == STRIKES || stuck) {
-		*strikes = STRIKES;
-		worker->avoid[worker->nr_avoid++] = file;
-	}
+	if (!stuck && signal == SIGKILL)
+		file = 0;
+	blame__add(&worker->blame, clock__now_ns(), file, uid, stuck);
 }
 
 /*
@@ -389,13 +439,12 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 	size_t nr;
 	bool done;
 
-	child__delete(worker->child);
-	worker->child = NULL;
+	drop_child(worker);
 	worker->stats.restarts++;
 	pr_verbose("the process that unwinds %s: another one goes on",
 		   stuck ? "got stuck" : "died");
-	blame_file(worker, file, stuck, signal);
 	err = take_results(worker, &nr);
+	blame_for(worker, file, stuck, signal);
 	while (!err && shm_ring__oldest(worker->shm_ring, &done) &&
 	       unwind_worker__pending(worker)) {
 		bool was_sample = waiting__oldest(&worker->waiting)->position ==
@@ -405,13 +454,7 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 		if (was_sample)
 			break;
 	}
-	if (worker->stats.restarts < UNWIND_WORKER_RESTARTS)
-		return err;
-	pr_warn("the process that unwinds user stacks got stuck or died %u times: from now on "
-		"there are only frame pointers",
-		UNWIND_WORKER_RESTARTS);
-	worker->given_up = true;
-	return err ? err : unwind_worker__abandon(worker);
+	return err;
 }
 
 static bool is_stuck(struct unwind_worker *worker)
@@ -433,6 +476,16 @@ static bool is_stuck(struct unwind_worker *worker)
 	       !child__is_runnable(worker->child);
 }
 
+/* What waits needs a child; where none is to be had for some time, it waits no longer. */
+static int ready_for_pending(struct unwind_worker *worker)
+{
+	int err = ready_child(worker);
+
+	if (err == -EAGAIN && clock__now_ns() < worker->refused_ns + MOST_RETRY_NS)
+		return 0;
+	return err == -EAGAIN || err == -ESHUTDOWN ? unwind_worker__abandon(worker) : err;
+}
+
 static int look_after_child(struct unwind_worker *worker)
 {
 	struct child_message message;
@@ -442,9 +495,8 @@ static int look_after_child(struct unwind_worker *worker)
 		err = replace_child(worker, false);
 	else if (worker->child && is_stuck(worker))
 		err = replace_child(worker, true);
-	if (!err && !worker->given_up && (worker->behind || !worker->child) &&
-	    unwind_worker__pending(worker))
-		err = ready_child(worker);
+	if (!err && (worker->behind || !worker->child) && unwind_worker__pending(worker))
+		err = ready_for_pending(worker);
 	return err;
 }
 
@@ -454,10 +506,13 @@ int unwind_worker__poll(struct unwind_worker *worker, int timeout_ms)
 	size_t nr;
 	int err = take_results(worker, &nr);
 
-	if (!err && !nr && timeout_ms && worker->child && unwind_worker__pending(worker)) {
+	if (!err && !nr && timeout_ms && unwind_worker__pending(worker)) {
 		if (timeout_ms > worker->options.deadline_ms)
 			timeout_ms = worker->options.deadline_ms;
-		poll(&bell, 1, timeout_ms);
+		/* Without a child nobody rings. */
+		if (!worker->child && timeout_ms > RETRY_MS)
+			timeout_ms = RETRY_MS;
+		poll(&bell, worker->child ? 1 : 0, timeout_ms);
 		err = take_results(worker, &nr);
 	}
 	return err ? err : look_after_child(worker);
@@ -468,8 +523,7 @@ int unwind_worker__abandon(struct unwind_worker *worker)
 	size_t nr;
 	int err, ret;
 
-	child__delete(worker->child);
-	worker->child = NULL;
+	drop_child(worker);
 	err = take_results(worker, &nr);
 	while (unwind_worker__pending(worker)) {
 		ret = give(worker, NULL);
@@ -481,9 +535,6 @@ int unwind_worker__abandon(struct unwind_worker *worker)
 
 void unwind_worker__stats(const struct unwind_worker *worker, struct unwind_worker_stats *stats)
 {
-	uint64_t cpu = cpu_of_child(worker);
-
 	*stats = worker->stats;
-	if (cpu)
-		stats->cpu_ns = cpu;
+	stats->cpu_ns = stats->gone_ns + cpu_of_child(worker);
 }

@@ -26,9 +26,6 @@ struct unwind_worker_options {
 #define UNWIND_WORKER_BYTES (32u << 20)
 #define UNWIND_WORKER_MS 2000
 
-/* Processes that are made after those that got stuck or died; then it gives up, which is said. */
-#define UNWIND_WORKER_RESTARTS 32
-
 /*
  * The result of a sample, in the order in which they were put. nr is 0 where status says that
  * there are no frames: then the caller has what the frame pointers gave. 0 or a negative errno,
@@ -43,7 +40,7 @@ struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *opt
 /* Kills the process, if there is one. Samples that wait are dropped. Accepts NULL. */
 void unwind_worker__delete(struct unwind_worker *worker);
 
-/* Forks. 0 or a negative errno. */
+/* Forks. 0 or a negative errno; it is tried again when there is something to unwind. */
 int unwind_worker__start(struct unwind_worker *worker);
 
 /* The process that unwinds, which is not to be recorded; 0: none. It changes when one died. */
@@ -62,8 +59,9 @@ void unwind_worker__forget(struct unwind_worker *worker, uint64_t before);
 
 /*
  * A sample to be unwound, once all that happened before it has been told; copied. cookie comes
- * back with the result. 0; -ENOSPC if there is no room, and -ESHUTDOWN if it has given up:
- * both are counted, and the caller goes on with what the frame pointers gave; -ENOMEM.
+ * back with the result. 0; -ENOSPC if there is no room, -EAGAIN if no process could be made, and
+ * -ESHUTDOWN while processes fail too often, or those of this sample's user did: these are
+ * counted, and the caller goes on with what the frame pointers gave; -ENOMEM.
  */
 int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample *sample,
 		       void *cookie);
@@ -84,7 +82,9 @@ struct unwind_worker_stats {
 	uint64_t status[UNWIND_NR_STATUS]; /* samples by their result */
 	uint64_t full;	   /* that found no room, or nobody to unwind them */
 	uint64_t restarts; /* processes that got stuck or died */
-	uint64_t cpu_ns;   /* of the process that is there now, as of the last poll */
+	uint64_t refused;  /* times that no process could be made */
+	uint64_t cpu_ns;   /* CPU time of the processes, those that are gone with it */
+	uint64_t gone_ns;  /* of it, of those that are gone */
 };
 
 void unwind_worker__stats(const struct unwind_worker *worker, struct unwind_worker_stats *stats);
