@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# check.sh: installs what tests need, builds, and runs every test that this machine can
-# run. As root: `sudo scripts/check.sh`. Ends with one line, "N passed, N failed,
+# check.sh [--all]: installs what tests need, builds, and runs every test that this machine can
+# run in a quarter of an hour. --all adds levels that take longer, or need packages that are large
+# (all_levels below). As root: `sudo scripts/check.sh`. Ends with one line, "N passed, N failed,
 # N skipped"; non-zero if a test failed, if none passed, or if a test of the BPF programs
 # was skipped although this machine can run them. A program that failed and passed when it was run
 # again is listed as "flaky: NAME" above that line; more than two of them are a failure.
@@ -12,6 +13,16 @@ tree=$(realpath "$(dirname "$0")/..")
 # shellcheck source=scripts/lib.sh
 . "$tree/scripts/lib.sh"
 
+all_levels='services viewers bcc soak timing sanitize'
+all=0
+case "$*" in
+'') ;;
+--all) all=1 ;;
+*)
+	echo 'usage: check.sh [--all]' >&2
+	exit 2
+	;;
+esac
 [ "$(id -u)" = 0 ] || die "the tests of the BPF programs need root: sudo $0"
 find_builder
 work=$(mktemp -d)
@@ -95,6 +106,19 @@ say 'running the tests that load BPF programs, as root'
 run_as env bpf cli
 say 'running some of the tests under other kernels, in qemu, and the fuzzers beside them'
 run_as as_builder vm boot fuzz
+
+if [ $all = 1 ]; then
+	"$tree/scripts/deps.sh" services viewers bcc
+	say 'building with sanitizers, and running the levels of --all'
+	builder_make O=build/sanitize SANITIZE=address,undefined BPFTOOL="$BPFTOOL" all tests
+	# shellcheck disable=SC2086
+	run_as env $all_levels
+else
+	# No skips: these tests were not asked for.
+	for level in $all_levels; do
+		echo "not run: $level (--all)"
+	done
+fi
 
 list_strays | sort >"$work/after"
 if ! diff "$work/before" "$work/after" >"$work/strays"; then

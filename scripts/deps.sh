@@ -5,11 +5,12 @@
 #   perf   the perf that reads what was recorded
 #   test   what the tests need
 #   vm     what booting other kernels needs (scripts/vm)
+#   services, viewers, bcc   what these levels of check.sh --all need
 # Silent, offline and open to everyone where all is there; needs root where it is not.
 set -euo pipefail
 
 usage() {
-	echo 'usage: deps.sh build|perf|test|vm…' >&2
+	echo 'usage: deps.sh build|perf|test|vm|services|viewers|bcc…' >&2
 	exit 2
 }
 
@@ -54,6 +55,17 @@ packages_of() {
 		;;
 	vm)
 		printf '%s\n' qemu-system-x86 busybox-static kmod cpio zstd xz-utils gzip
+		;;
+	services)
+		# A node of another origin than Debian's does as well, and conflicts with its package.
+		printf '%s\n' default-jdk-headless python3
+		command -v node >/dev/null || echo nodejs
+		;;
+	viewers)
+		echo hotspot
+		;;
+	bcc)
+		echo libbpf-tools
 		;;
 	*)
 		usage

@@ -11,10 +11,16 @@
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (5.10 6.1 6.12 7)
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
+#   services  tests/services/*.bats  root: services in Java, Node and Python
+#   viewers   tests/viewers/*.bats   root: programs of others that show our files
+#   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
+#   sanitize  levels bpf and cli from $O/sanitize, built with SANITIZE=address,undefined
+#   soak      tests/soak/*.bats      root: SOAK_SECONDS (60) of what may use up memory
+#   timing    tests/timing/*.bats    root: figures that another load would spoil
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 #
-# Programs run JOBS at a time (one for each CPU, 4 at most), those of levels bpf, cli and guest one
-# by one after the others: they measure. One of them that bears other programs beside it says so in
+# Programs run JOBS at a time (one for each CPU, 4 at most), those of levels as root one by one
+# after the others: they measure. One of them that bears other programs beside it says so in
 # a comment, "tests: parallel". A program that fails is run once more, with nothing beside it. If it
 # passes then, it is counted as passed and listed as "flaky: NAME" above the last line; more than
 # two of these fail the run. A fuzzer is not run again: an input that it found is an error, however
@@ -332,11 +338,18 @@ add_job() {
 	local alone=0
 
 	case $1 in
-	bpf | cli | guest) grep -q 'tests: parallel' "$4" || alone=1 ;;
+	unit | user | fuzz | vm | boot) ;;
+	*) grep -q 'tests: parallel' "$4" || alone=1 ;;
 	esac
 	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
 	shift 4
 	job_command+=("$(printf '%q ' "$@")")
+}
+
+usage() {
+	echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot|dist|' \
+		'services|viewers|bcc|sanitize|soak|timing…' >&2
+	exit 2
 }
 
 is_picked() {
@@ -377,7 +390,7 @@ add_bats() {
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		add_job "$1" "$1/$name" tap "$file" \
+		add_job "$1" "$1/$name" tap "$file" env O="$O" \
 			bats --formatter tap --print-output-on-failure "$file"
 	done
 }
@@ -394,7 +407,7 @@ add_fuzzers() {
 }
 
 add_level() {
-	local kernel kind=tap
+	local kernel job kind=tap O=$O
 
 	case $1 in
 	unit) add_programs unit tap ;;
@@ -402,7 +415,18 @@ add_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
 		add_programs bpf $kind
 		;;
-	user | cli | guest | boot | dist) add_bats "$1" ;;
+	user | cli | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
+	sanitize)
+		job=${#job_name[@]}
+		O=$O/sanitize
+		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
+		add_programs bpf $kind
+		add_bats cli
+		for ((; job < ${#job_name[@]}; job++)); do
+			job_level[job]=sanitize
+			job_name[job]=sanitize/${job_name[job]}
+		done
+		;;
 	fuzz) add_fuzzers ;;
 	vm)
 		for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
@@ -410,8 +434,8 @@ add_level() {
 		done
 		;;
 	*)
-		echo "run-tests.sh: no level $1: unit, user, bpf, cli, guest, fuzz, vm or boot" >&2
-		exit 2
+		echo "run-tests.sh: no level $1" >&2
+		usage
 		;;
 	esac
 }
@@ -435,7 +459,7 @@ sum_up() {
 		}' "$work/counts"
 }
 
-[ $# != 0 ] || { echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot…' >&2; exit 2; }
+[ $# != 0 ] || usage
 : >"$work/counts"
 : >"$work/times"
 for level; do

@@ -27,9 +27,6 @@ has_figures() {
 	has_figures "$(row floor)" 5
 	has_figures "$(row exact)" 8
 	has_figures "$(row min-50us)" 8
-	# Programs that do something take longer than those that do nothing.
-	awk '$1 == "floor" { floor = $3 } $1 == "exact" && $3 + 0 > 0 && !exact { exact = $3 }
-	     END { exit !(floor > 0 && exact > floor) }' <<<"$output"
 	[[ "$(row 'start with -a')" == *' ms'* ]]
 	[[ "$(row 'stop with')" == *' ms'* ]]
 	has_figures "$(row wake-ups)" 1

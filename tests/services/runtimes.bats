@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Services in other languages, recorded with the default options: the thread or function that
+# makes callers wait is in perf report, with the time that the service itself measured.
+
+load ../cli/lib
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+}
+
+teardown() {
+	[ -z "${service:-}" ] || kill -KILL "$service" 2>/dev/null || true
+}
+
+# record_service COMMAND…: starts it, waits until it serves, and records it until it ends.
+record_service() {
+	mkfifo go
+	"$@" <go >said 2>service.err 3>&- &
+	service=$!
+	exec 4>go
+	until_true grep -q READY said
+	start_recording -p "$service"
+	echo >&4
+	exec 4>&-
+	wait "$service"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+}
+
+# has_wait COMM: the report has that thread with the time, in ms, that the service measured for its
+# waits. Time before and after them is off the CPU as well: only less would be wrong.
+has_wait() {
+	local told reported
+
+	told=$(sed -n 's/^waited \([0-9]*\) ms$/\1/p' said)
+	perf report -i live.data --stdio --no-children -g none --sort comm,sym \
+		-F period,comm,sym 2>/dev/null >report
+	reported=$(perf report -i live.data --stdio --no-children -g none -F period,comm 2>/dev/null |
+		awk -v comm="$1" '$1 ~ /^[0-9]+$/ && $2 == comm { ns += $1 } END { printf "%d", ns / 1e6 }')
+	echo "$1 waited $told ms, the report has $reported ms"
+	[ "$told" -gt 0 ] && [ "$reported" -ge $((told * 9 / 10)) ]
+}
+
+@test "Java: a slow thread is there by its name" {
+	command -v javac >/dev/null || skip "no JDK: sudo scripts/deps.sh services"
+	cat >Slow.java <<-'END'
+		public class Slow {
+			public static void main(String[] args) throws Exception {
+				Thread thread = new Thread(() -> {
+					try {
+						System.out.println("READY");
+						System.in.read();
+						long ns = 0;
+						for (int i = 0; i < 20; i++) {
+							long start = System.nanoTime();
+							Thread.sleep(30);
+							ns += System.nanoTime() - start;
+						}
+						System.out.println("waited " + ns / 1000000 + " ms");
+					} catch (Exception e) {
+						System.exit(1);
+					}
+				}, "slow-query");
+				thread.start();
+				thread.join();
+			}
+		}
+	END
+	javac Slow.java
+	record_service java Slow
+	has_wait slow-query
+	grep 'slow-query.*\[k\]' report
+}
+
+@test "Node: a function that blocks the event loop is there by its name" {
+	command -v node >/dev/null || skip "no node: sudo scripts/deps.sh services"
+	cat >slow.js <<-'END'
+		const lock = new Int32Array(new SharedArrayBuffer(4));
+		function slowQuery() { Atomics.wait(lock, 0, 0, 30); }
+		console.log('READY');
+		require('fs').readSync(0, Buffer.alloc(1));
+		const start = process.hrtime.bigint();
+		for (let i = 0; i < 20; i++) slowQuery();
+		console.log(`waited ${(process.hrtime.bigint() - start) / 1000000n} ms`);
+	END
+	# The map of compiled functions is in /tmp, where perf looks for it.
+	record_service node --perf-basic-prof --interpreted-frames-native-stack slow.js
+	has_wait node
+	perf script -i live.data 2>/dev/null | grep -q slowQuery ||
+		perf script -i live.data 2>/dev/null | grep -q futex
+	rm -f "/tmp/perf-$service.map"
+}
+
+@test "Python: a thread that waits for a lock is there by its name" {
+	command -v python3 >/dev/null || skip "no python3: sudo scripts/deps.sh services"
+	cat >slow.py <<-'END'
+		import ctypes, sys, threading, time
+
+		def slow_query():
+			# The thread's name for the kernel: older Pythons do not set it.
+			ctypes.CDLL(None).prctl(15, b"slow-query", 0, 0, 0)
+			lock = threading.Lock()
+			lock.acquire()
+			print("READY", flush=True)
+			sys.stdin.readline()
+			start = time.monotonic()
+			for i in range(20):
+				lock.acquire(timeout=0.03)
+			print("waited %d ms" % ((time.monotonic() - start) * 1000))
+
+		thread = threading.Thread(target=slow_query)
+		thread.start()
+		thread.join()
+	END
+	record_service python3 slow.py
+	has_wait slow-query
+	grep 'slow-query.*\[k\]' report
+}
+
+@test "Python 3.12 and later: -X perf makes its functions visible" {
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null ||
+		skip "python3 here is older than 3.12"
+	cat >slow.py <<-'END'
+		import sys, time
+
+		def slow_query():
+			time.sleep(0.03)
+
+		print("READY", flush=True)
+		sys.stdin.readline()
+		start = time.monotonic()
+		for i in range(20):
+			slow_query()
+		print("waited %d ms" % ((time.monotonic() - start) * 1000))
+	END
+	record_service python3 -X perf slow.py
+	perf script -i live.data 2>/dev/null >script
+	rm -f "/tmp/perf-$service.map"
+	grep -q 'py::slow_query' script
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# A minute and more of what uses up memory and descriptors, if anything does: programs that are
+# new each time, short processes, rotated files, copies of stacks. Both stay bounded.
+
+load ../cli/lib
+
+seconds=${SOAK_SECONDS:-60}
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	pids=()
+}
+
+teardown() {
+	local pid
+
+	touch stop
+	for pid in "${pids[@]}" ${recorder:-}; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+}
+
+# Programs that nobody has seen before, each of its own inode, one after the other.
+new_programs() {
+	local i
+
+	for ((i = 0; ; i++)); do
+		[ ! -e stop ] || return 0
+		cp "$naps" "new-$i"
+		"./new-$i" 1 1 1 >/dev/null
+		rm "new-$i"
+		echo $i >programs
+	done
+}
+
+# kB_of PID: the resident memory of it and its helpers. fds_of PID: their descriptors.
+kB_of() {
+	cat /proc/"$1"/status $(pgrep -P "$1" | sed 's|.*|/proc/&/status|') 2>/dev/null |
+		awk '$1 == "VmRSS:" { kb += $2 } END { print kb + 0 }'
+}
+
+fds_of() {
+	local pid
+
+	for pid in "$1" $(pgrep -P "$1"); do
+		ls "/proc/$pid/fd" 2>/dev/null
+	done | wc -l
+}
+
+@test "memory and descriptors are bounded over $seconds s of churn, with rotation and dwarf" {
+	new_programs 3>&- &
+	pids+=($!)
+	(until [ -e stop ]; do
+		"$build/tests/workloads/forks" --count 500 --parallel 8 --us 500 >/dev/null
+	done) 3>&- &
+	pids+=($!)
+	denet-record -a --call-graph dwarf --off-cpu-thresh 0 --switch-output=2s --switch-max-files 3 \
+		-v -o live.data 2>live.err 3>&- &
+	recorder=$!
+	rotated() { [ "$(grep -c 'wrote live.data' live.err)" -ge 3 ]; }
+	until_true rotated
+	# What it has come to with three files written is what it keeps.
+	first_kb=0 kb=0 first_fds=0 fds=0 start=$SECONDS
+	while [ $((SECONDS - start)) -lt "$seconds" ]; do
+		now=$(kB_of "$recorder")
+		[ $((SECONDS - start)) -ge $((seconds / 3)) ] || first_kb=$((now > first_kb ? now : first_kb))
+		kb=$((now > kb ? now : kb))
+		now=$(fds_of "$recorder")
+		[ $((SECONDS - start)) -ge $((seconds / 3)) ] || first_fds=$((now > first_fds ? now : first_fds))
+		fds=$((now > fds ? now : fds))
+		kill -0 "$recorder"
+		sleep 0.5
+	done
+	touch stop
+	kill -INT "$recorder"
+	finish_recording
+	tail -3 live.err
+	echo "$(cat programs) programs; $kb kB ($first_kb in the first third), $fds descriptors ($first_fds)"
+	[ "$status" = 0 ]
+	[ "$(cat programs)" -gt "$seconds" ]
+	# Nothing that grows with time: a third more time would be that much more.
+	[ "$kb" -le $((first_kb * 5 / 4 + 4096)) ]
+	[ "$fds" -le $((first_fds + 8)) ]
+	files=(live.data.*)
+	[ "${#files[@]}" -le 3 ]
+	for file in "${files[@]}"; do
+		perf script -i "$file" >/dev/null
+	done
+}
