@@ -57,7 +57,6 @@ owed='machine capture
 session record
 session output/perfdata
 machine output/perfdata
-callchain output/perfdata
 record/recorder record/recording
 unwind/maps unwind/address_space'
 

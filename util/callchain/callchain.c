@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "output/perfdata/layout.h"
+#include "machine/record_layout.h"
 #include "unwind/maps.h"
 #include "unwind/worker.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "output/perfdata/layout.h"
+#include "machine/record_layout.h"
 
 /* One record as it is held. */
 struct sample_queue {

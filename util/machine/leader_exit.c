@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/perfdata/layout.h"
+#include "machine/record_layout.h"
 
 /* An EXIT as the kernel sends it. */
 struct leader_exit {

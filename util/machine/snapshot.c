@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "output/perfdata/layout.h"
+#include "machine/record_layout.h"
 
 /* A mapping; its path belongs to it. */
 struct map {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/record_layout.h"
+
 /*
  * What lies where in a perf.data file, as its readers define it: Documentation/format.txt
  * tells it in words. Everything is in the byte order of the machine that records. These
@@ -14,9 +16,6 @@
  */
 
 #define LAYOUT_MAGIC 0x32454c4946524550ULL /* "PERFILE2" */
-#define LAYOUT_ALIGN 8
-/* The size field of a record has 16 bits and each record is a multiple of 8 bytes. */
-#define LAYOUT_RECORD_MAX 65528
 /* Version 5 of perf_event_attr: the largest that every reader since 5.10 takes. */
 #define LAYOUT_ATTR_SIZE 112
 #define LAYOUT_FEATURE_BITS 256
@@ -88,14 +87,6 @@ struct layout_attr {
 	struct layout_section ids;
 };
 
-/* What ends each record that is no sample (perf's sample_id). */
-struct layout_sample_id {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, reserved;
-	uint64_t id;
-};
-
 struct layout_sample {
 	struct perf_event_header header;
 	uint64_t id;
@@ -106,64 +97,6 @@ struct layout_sample {
 	uint64_t period;
 	uint64_t nr; /* entries of the chain, context markers included */
 		     /* uint64_t chain[nr]; uint64_t cgroup, if the event has it */
-};
-
-struct layout_comm {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	/* char comm[], padded; struct layout_sample_id */
-};
-
-struct layout_task { /* FORK and EXIT */
-	struct perf_event_header header;
-	uint32_t pid, ppid;
-	uint32_t tid, ptid;
-	uint64_t time;
-	/* struct layout_sample_id */
-};
-
-struct layout_mmap {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t start;
-	uint64_t len;
-	uint64_t pgoff;
-	/* char path[], padded; struct layout_sample_id */
-};
-
-struct layout_mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t start;
-	uint64_t len;
-	uint64_t pgoff;
-	union {
-		struct {
-			uint32_t maj, min;
-			uint64_t ino;
-			uint64_t ino_generation;
-		};
-		struct {
-			uint8_t build_id_size;
-			uint8_t reserved[3];
-			uint8_t build_id[20];
-		};
-	};
-	uint32_t prot, flags;
-	/* char path[], padded; struct layout_sample_id */
-};
-
-struct layout_cgroup {
-	struct perf_event_header header;
-	uint64_t id;
-	/* char path[], padded; struct layout_sample_id */
-};
-
-struct layout_lost {
-	struct perf_event_header header;
-	uint64_t id;
-	uint64_t lost;
-	struct layout_sample_id sample_id;
 };
 
 struct layout_event_update {
@@ -200,20 +133,10 @@ struct layout_build_id {
 	/* char path[], padded so that the whole is a multiple of 8 bytes */
 };
 
-#define LAYOUT_ASSERT(type, bytes) \
-	_Static_assert(sizeof(struct type) == (bytes), #type " is not " #bytes " bytes")
-LAYOUT_ASSERT(perf_event_header, 8);
 LAYOUT_ASSERT(layout_header, 104);
 LAYOUT_ASSERT(layout_pipe_header, 16);
 LAYOUT_ASSERT(layout_attr, 128);
-LAYOUT_ASSERT(layout_sample_id, 32);
 LAYOUT_ASSERT(layout_sample, 64);
-LAYOUT_ASSERT(layout_comm, 16);
-LAYOUT_ASSERT(layout_task, 32);
-LAYOUT_ASSERT(layout_mmap, 40);
-LAYOUT_ASSERT(layout_mmap2, 72);
-LAYOUT_ASSERT(layout_cgroup, 16);
-LAYOUT_ASSERT(layout_lost, 56);
 LAYOUT_ASSERT(layout_event_update, 24);
 LAYOUT_ASSERT(layout_header_attr, 128);
 LAYOUT_ASSERT(layout_tracing_data, 12);
@@ -222,7 +145,6 @@ LAYOUT_ASSERT(layout_build_id, 36);
 _Static_assert(offsetof(struct layout_header, data.size) == 48, "data.size has moved");
 _Static_assert(offsetof(struct layout_header, attrs) == 24, "attrs has moved");
 _Static_assert(offsetof(struct layout_header, features) == 72, "the feature bits have moved");
-_Static_assert(offsetof(struct layout_mmap2, prot) == 64, "mmap2.prot has moved");
 _Static_assert(sizeof(struct perf_event_attr) >= LAYOUT_ATTR_SIZE, "attr is too old");
 
 #endif /* DENET_OUTPUT_PERFDATA_LAYOUT_H */
