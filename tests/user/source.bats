@@ -55,7 +55,6 @@ record hist check'
 # Includes that are still to be cut.
 owed='machine capture
 session record
-session output/perfdata
 machine output/perfdata
 record/recorder record/recording
 unwind/maps unwind/address_space'
