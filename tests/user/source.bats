@@ -55,6 +55,7 @@ record hist check'
 # Includes that are still to be cut.
 owed='machine capture
 session record
+session output/perfdata
 machine output/perfdata
 record/recorder record/recording
 unwind/maps unwind/address_space'

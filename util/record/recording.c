@@ -54,14 +54,8 @@ static void init_throttle(struct recording *recording)
 		.threads = targets__threads(&options->capture),
 		.between_windows = options->window_ns > NSEC_PER_SEC,
 	};
-	const struct throttle_link link = {
-		.counts = &recording->sink.counts,
-		.changed = sink__sampling_changed,
-		.ctx = &recording->sink,
-	};
 
-	throttle__init(&recording->throttle, &throttle_options, &link);
-	recording->sink.level = sampling__level(&recording->throttle.sampling);
+	throttle__init(&recording->throttle, &throttle_options, &recording->sink);
 }
 
 /* What has to be noticed before a ring is half full: too many samples, a file that is full. */

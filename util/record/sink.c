@@ -13,7 +13,6 @@
 #include "machine/snapshot.h"
 #include "session/status.h"
 #include "machine/mount_ns.h"
-#include "record/sampling_event.h"
 
 /* How often the line on the terminal tells how far unwinding has got. */
 #define PROGRESS_MS 200
@@ -241,14 +240,6 @@ int sink__finish(struct sink *sink)
 
 	/* Those of the last window, too: no sample comes after them. */
 	return err ? err : deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
-}
-
-int sink__sampling_changed(void *ctx, const struct throttle_change *change)
-{
-	struct sink *sink = ctx;
-
-	sink->level = change->new;
-	return sampling_event__write(sink->writer, change);
 }
 
 void sink__set_writer(struct sink *sink, struct writer *writer)

@@ -15,7 +15,6 @@
 struct dso_table;
 struct snapshot;
 struct status;
-struct throttle_change;
 struct writer;
 
 /* Where a capture delivers when it is recorded: the file, and the accounts of it. */
@@ -39,9 +38,6 @@ int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callch
 
 /* The file from now on, before the first poll or between two. Borrowed. */
 void sink__set_writer(struct sink *sink, struct writer *writer);
-
-/* Of rate control: counts by the new level, and writes the change. ctx is the sink. */
-int sink__sampling_changed(void *ctx, const struct throttle_change *change);
 
 /*
  * Samples that are still being unwound come to their end, or have the frames of frame pointers

@@ -9,6 +9,8 @@
 #include "session/overhead.h"
 #include "session/sampling.h"
 
+struct sink;
+
 struct throttle_options {
 	uint64_t period_ns; /* that the user asked for, 0: all blocks count */
 	uint64_t threshold_ns;
@@ -18,39 +20,22 @@ struct throttle_options {
 	bool between_windows;      /* windows are too long to look at their ends only */
 };
 
-/* A change of the sampling, and why: the budget, or else the cost. */
-struct throttle_change {
-	struct sampling_level old;
-	struct sampling_level new; /* in force by now */
-	uint32_t max_rate;  /* samples a second that may be; 0: that was not the reason */
-	uint32_t bpf_ppm;   /* millionths of the busiest CPU */
-	uint32_t own_ppm;   /* millionths of a CPU, over all of them */
-	uint32_t limit_ppm; /* of both together; 0: cost was not the reason */
-};
-
-/* Between rate control and the consumer of the samples. Borrowed. */
-struct throttle_link {
-	const struct sampling_counts *counts; /* of the samples so far */
-	int (*changed)(void *ctx, const struct throttle_change *change); /* 0 or a negative errno */
-	void *ctx;
-};
-
 /*
- * Rate control: makes a recording coarser while it runs, and finer again, by --max-overhead and
- * --off-cpu-max-rate. It sets the sampling of the capture and reports each change.
+ * What makes a recording coarser while it runs, and finer again: it asks --max-overhead and
+ * --off-cpu-max-rate, tells the capture and the sink what is in force, and has the file know.
  */
 struct throttle {
 	struct throttle_options options;
-	struct throttle_link link;
 	struct capture *capture;
+	struct sink *sink;
 	struct overhead overhead;
 	struct sampling sampling;
 	struct sampling_level asked; /* of sampling: before anybody had looked at the targets */
 };
 
-/* Before there is a capture. sampling__level() is what it is to begin with. */
+/* Before there is a capture: the sink, which is borrowed, learns what is in force. */
 void throttle__init(struct throttle *throttle, const struct throttle_options *options,
-		    const struct throttle_link *link);
+		    struct sink *sink);
 
 /* The capture, which is borrowed, has started, with the period of sampling__level(). */
 void throttle__start(struct throttle *throttle, struct capture *capture);
