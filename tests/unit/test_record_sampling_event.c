@@ -6,30 +6,52 @@
 
 #include "record/sampling_event.h"
 
+static const struct sampling_level level = { .period_ns = 5, .threshold_ns = 7 };
+
+static const char *words(const struct rate_control_reason *reason)
+{
+	static struct writer_sampling fields;
+
+	sampling_event__describe(&fields, &level, reason);
+	return fields.text;
+}
+
 TEST(the_budget_is_told_where_it_is_the_reason)
 {
-	struct writer_sampling fields = { .max_rate = 200 };
+	const struct rate_control_reason reason = { .max_rate = 200, .old.period_ns = 3 };
+	struct writer_sampling fields;
 
-	sampling_event__describe(&fields);
-	EXPECT_STREQ("at most 200 samples a second", fields.text);
+	EXPECT_STREQ("at most 200 samples a second", words(&reason));
+	sampling_event__describe(&fields, &level, &reason);
+	EXPECT_EQ(3, fields.old_period_ns);
+	EXPECT_EQ(5, fields.new_period_ns);
+	EXPECT_EQ(7, fields.new_threshold_ns);
 }
 
 TEST(the_cost_is_told_where_it_is_the_reason_and_no_budget_besides)
 {
-	struct writer_sampling fields = { .bpf_ppm = 98240, .own_ppm = 11883, .limit_ppm = 100 };
+	struct rate_control_reason reason = { .cause = RATE_CONTROL_COST,
+					      .bpf_ppm = 98240,
+					      .own_ppm = 11883,
+					      .limit_ppm = 100 };
 
-	sampling_event__describe(&fields);
-	EXPECT_STREQ("cost: programs 98240 and recorder 11883 of 100 ppm of a CPU", fields.text);
+	EXPECT_STREQ("cost: programs 98240 and recorder 11883 of 100 ppm of a CPU",
+		     words(&reason));
+	reason.cause = RATE_CONTROL_RETURN;
+	EXPECT_STREQ("cost: programs 98240 and recorder 11883 of 100 ppm of a CPU, the load is "
+		     "gone",
+		     words(&reason));
 }
 
 TEST(the_greatest_numbers_find_room)
 {
-	struct writer_sampling fields = { .bpf_ppm = UINT32_MAX, .own_ppm = UINT32_MAX,
-					  .limit_ppm = UINT32_MAX };
+	const struct rate_control_reason reason = { .cause = RATE_CONTROL_COST,
+						    .bpf_ppm = UINT32_MAX,
+						    .own_ppm = UINT32_MAX,
+						    .limit_ppm = UINT32_MAX };
 
-	sampling_event__describe(&fields);
 	EXPECT_STREQ("cost: programs 4294967295 and recorder 4294967295 of 4294967295 ppm of a CPU",
-		     fields.text);
+		     words(&reason));
 }
 
 TEST_HARNESS_MAIN

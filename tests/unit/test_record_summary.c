@@ -105,7 +105,7 @@ TEST(sampling_and_several_files_are_told)
 		.ns = 2000000000ULL,
 		.period_ns = 20000,
 		.threshold_ns = 500000000,
-		.too_dear = true,
+		.sampled_for_cost = 0.1234,
 		.stats.variance = 1e14,
 		.rotated = true,
 		.path = "perf.data",
@@ -113,8 +113,8 @@ TEST(sampling_and_several_files_are_told)
 	char line[320];
 
 	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
-		     "lost; --max-overhead sampled one for each 20.000 us below 500.000 ms, "
-		     "standard error 0.50 %; wrote 0.000 MB perf.data.<timestamp> ]",
+		     "lost; --max-overhead sampled 12.3 % of the time, in the end sampled one for each "
+		     "20.000 us below 500.000 ms, standard error 0.50 %; wrote 0.000 MB perf.data.<timestamp> ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
 
@@ -131,6 +131,24 @@ TEST(where_each_block_is_a_sample_none_is_said_to_stand_for_others)
 	summary.stats.variance = 1e14;
 	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; sampled for a while, standard error 0.50 %; wrote 0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
+}
+
+TEST(what_was_sampled_for_its_cost_for_a_while_is_told_by_its_share_of_the_time)
+{
+	struct summary summary = {
+		.ns = 2000000000ULL,
+		.threshold_ns = 500000000,
+		.sampled_for_cost = 0.5,
+		.stats.drawn.count = 1,
+		.stats.variance = 1e14,
+		.path = "-",
+	};
+	char line[320];
+
+	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+		     "lost; --max-overhead sampled 50.0 % of the time, standard error 0.50 %; "
+		     "wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
 

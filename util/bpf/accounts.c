@@ -88,7 +88,15 @@ int accounts__hist(const struct accounts *accounts, struct wire_hist *rows)
 	return err;
 }
 
-int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr, uint64_t *kept)
+static void add_load(struct accounts_load *load, const struct wire_tally *outcome)
+{
+	load->kept += outcome[WIRE_OUTCOME_DIRECT].count + outcome[WIRE_OUTCOME_ACCUMULATED].count;
+	load->not_drawn += outcome[WIRE_OUTCOME_NOT_DRAWN].count;
+	load->short_ns += outcome[WIRE_OUTCOME_ACCUMULATED].ns + outcome[WIRE_OUTCOME_NOT_DRAWN].ns;
+}
+
+int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr,
+		   struct accounts_load *load)
 {
 	size_t stride = (bpf_map__value_size(accounts->cpus) + 7) & ~7UL;
 	int possible = libbpf_num_possible_cpus();
@@ -105,8 +113,7 @@ int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr,
 	for (size_t i = 0; i < nr && i < (size_t)possible && !err; i++) {
 		cpu = (const struct wire_cpu *)(const void *)(values + i * stride);
 		counts[i] += cpu->accounts.seen.count;
-		*kept += cpu->accounts.outcome[WIRE_OUTCOME_DIRECT].count +
-			 cpu->accounts.outcome[WIRE_OUTCOME_ACCUMULATED].count;
+		add_load(load, cpu->accounts.outcome);
 	}
 	free(values);
 	return err;

@@ -22,11 +22,16 @@ struct accounts {
 int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
 		   struct wire_accounts *wakeups);
 
-/*
- * Adds the blocks that each CPU has seen to counts, for nr CPUs, and those of them that are in
- * samples to *kept.
- */
-int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr, uint64_t *kept);
+/* What became of the blocks so far, as far as it tells what they cost. */
+struct accounts_load {
+	uint64_t kept;	    /* in samples */
+	uint64_t not_drawn; /* others stand for them */
+	uint64_t short_ns;  /* of those in sums and those that were not drawn */
+};
+
+/* Adds the blocks that each of nr CPUs has seen to counts, and all of them to load. 0 or -errno. */
+int accounts__seen(const struct accounts *accounts, uint64_t *counts, size_t nr,
+		   struct accounts_load *load);
 
 /* The histogram: a row for each of WIRE_STATE_MAX states. */
 int accounts__hist(const struct accounts *accounts, struct wire_hist *rows);

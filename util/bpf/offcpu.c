@@ -405,11 +405,12 @@ static int read_bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_sta
 	return bpf_stats__read(bpf_stats, skel->obj, &roles);
 }
 
-int offcpu__run_ns(const struct offcpu *offcpu, uint64_t *run_ns)
+int offcpu__runs(const struct offcpu *offcpu, uint64_t *runs, uint64_t *run_ns)
 {
 	struct bpf_stats bpf_stats;
 	int err = read_bpf_stats(offcpu, &bpf_stats);
 
+	*runs = bpf_stats.run_count;
 	*run_ns = bpf_stats.run_ns;
 	return err;
 }

@@ -87,7 +87,10 @@ void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t th
 /* Run time and memory of programs and maps, and missed runs. 0 or a negative errno. */
 int offcpu__bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats);
 
-/* The run time of all programs so far, while it was measured. 0 or a negative errno. */
-int offcpu__run_ns(const struct offcpu *offcpu, uint64_t *run_ns);
+/*
+ * How often all programs ran so far, while it was measured, and for how long. 0 or a negative
+ * errno.
+ */
+int offcpu__runs(const struct offcpu *offcpu, uint64_t *runs, uint64_t *run_ns);
 
 #endif /* DENET_BPF_OFFCPU_H */

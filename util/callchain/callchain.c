@@ -129,6 +129,16 @@ int callchain__start(struct callchain *callchain, uint32_t max_frames)
 	return 0;
 }
 
+uint64_t callchain__cpu_ns(const struct callchain *callchain, uint64_t *gone_ns)
+{
+	struct unwind_worker_stats stats = { 0 };
+
+	if (callchain->worker)
+		unwind_worker__stats(callchain->worker, &stats);
+	*gone_ns = stats.gone_ns;
+	return stats.cpu_ns;
+}
+
 void callchain__free(struct callchain *callchain)
 {
 	sample_queue__free(&callchain->waiting);

@@ -52,6 +52,9 @@ enum callchain_mode {
 	CALLCHAIN_RAW,    /* copies go on as they are */
 };
 
+/* CPU time of the processes that unwind, ns; in *gone_ns, that of those that have ended. */
+uint64_t callchain__cpu_ns(const struct callchain *callchain, uint64_t *gone_ns);
+
 /* give receives each sample, once. 0 or -ENOMEM. */
 int callchain__init(struct callchain *callchain, enum callchain_mode mode,
 		 int (*give)(void *ctx, const struct sample *sample), void *ctx);

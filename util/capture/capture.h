@@ -218,9 +218,12 @@ int capture__measure(struct capture *capture, bool on);
 
 /* Work of the programs since the previous call; all 0 in the first. */
 struct capture_cost {
-	uint64_t run_ns;	/* while capture__measure() was on, on all CPUs */
+	uint64_t runs;		/* while capture__measure() was on, on all CPUs */
+	uint64_t run_ns;	/* of these */
 	uint64_t seen;		/* blocks */
 	uint64_t kept;		/* of these, in samples */
+	uint64_t not_drawn;	/* of these, for which others stand */
+	uint64_t short_ns;	/* of those in sums and those that were not drawn */
 	uint64_t seen_busiest;	/* of these, on the CPU that saw most */
 };
 int capture__cost(struct capture *capture, struct capture_cost *cost);

@@ -50,7 +50,8 @@ static int make_room(struct cost *cost)
 int capture__cost(struct capture *capture, struct capture_cost *out)
 {
 	struct cost *cost = &capture->cost;
-	uint64_t *now, seen, kept = 0, run_ns = 0;
+	struct accounts_load load = { 0 };
+	uint64_t *now, seen, runs = 0, run_ns = 0;
 	int err;
 
 	*out = (struct capture_cost){ 0 };
@@ -59,9 +60,9 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 		return err;
 	now = cost->seen + cost->nr_cpus;
 	memset(now, 0, cost->nr_cpus * sizeof(*now));
-	err = accounts__seen(&capture->maps->accounts, now, cost->nr_cpus, &kept);
+	err = accounts__seen(&capture->maps->accounts, now, cost->nr_cpus, &load);
 	if (!err)
-		err = offcpu__run_ns(capture->offcpu, &run_ns);
+		err = offcpu__runs(capture->offcpu, &runs, &run_ns);
 	if (err)
 		return err;
 	for (size_t i = 0; i < cost->nr_cpus && cost->known; i++) {
@@ -72,11 +73,15 @@ int capture__cost(struct capture *capture, struct capture_cost *out)
 	}
 	if (cost->known) {
 		out->run_ns = run_ns - cost->run_ns;
-		out->kept = kept - cost->kept;
+		out->runs = runs - cost->runs;
+		out->kept = load.kept - cost->load.kept;
+		out->not_drawn = load.not_drawn - cost->load.not_drawn;
+		out->short_ns = load.short_ns - cost->load.short_ns;
 	}
 	memcpy(cost->seen, now, cost->nr_cpus * sizeof(*now));
+	cost->runs = runs;
 	cost->run_ns = run_ns;
-	cost->kept = kept;
+	cost->load = load;
 	cost->known = true;
 	return 0;
 }

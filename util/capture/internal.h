@@ -36,8 +36,9 @@ struct alive {
 struct cost {
 	int stats_fd; /* keeps the kernel's statistics on; -1: off */
 	bool known;   /* the rest was filled in */
+	uint64_t runs;
 	uint64_t run_ns;
-	uint64_t kept;
+	struct accounts_load load;
 	uint64_t *seen; /* for each possible CPU, then as many for the next reading */
 	size_t nr_cpus;
 };

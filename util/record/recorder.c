@@ -8,6 +8,7 @@
 #include "base/minmax.h"
 #include "output/perfdata/writer.h"
 #include "record/recording.h"
+#include "record/sampling_event.h"
 #include "session/signals.h"
 #include "session/status.h"
 #include "record/summary.h"
@@ -23,7 +24,7 @@
 /* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
 static uint64_t next_due(const struct recording *recording)
 {
-	uint64_t due = min_u64(recording->window_end, throttle__due(&recording->throttle));
+	uint64_t due = min_u64(recording->window_end, rate_control__due(&recording->rate_control));
 
 	return min_u64(due, output__due(&recording->output));
 }
@@ -107,7 +108,7 @@ static int end_delay(struct recording *recording, uint64_t now)
 	int err = session__end_delay(&recording->run, now);
 
 	if (!err && begin && !recording->run.begin)
-		err = throttle__begin(&recording->throttle);
+		err = rate_control__begin(&recording->rate_control);
 	return err;
 }
 
@@ -126,7 +127,7 @@ static int do_what_is_due(struct recording *recording, uint64_t now)
 	if (window_ended)
 		err = end_window(recording);
 	if (!err)
-		err = throttle__look(&recording->throttle, now, window_ended);
+		err = rate_control__look(&recording->rate_control, now, window_ended);
 	return err ? err : switch_if_due(recording, now);
 }
 
@@ -175,13 +176,13 @@ static int stop_capture(struct recording *recording)
 /* Whether samples stand for others, and from when on. */
 static void summarize_sampling(const struct recording *recording, struct summary *summary)
 {
-	const struct throttle *throttle = &recording->throttle;
-	struct sampling_level level = sampling__level(&throttle->sampling);
+	const struct rate_control *control = &recording->rate_control;
+	struct sampling_level level = rate_control__level(control);
 
 	summary->period_ns = level.period_ns;
 	summary->threshold_ns = level.threshold_ns;
-	summary->sampling_changes = throttle->sampling.changes;
-	summary->too_dear = sampling__is_for_cost(&throttle->sampling);
+	summary->sampling_changes = control->sampling.changes;
+	summary->sampled_for_cost = recording->sampled_for_cost;
 }
 
 static void summarize(struct recording *recording, struct summary *summary)
@@ -211,6 +212,19 @@ static void summarize(struct recording *recording, struct summary *summary)
 		pr_warn("the accounts of the recording cannot be read");
 }
 
+/* Of which share of the time readers of the file know but samples. */
+static int tell_sampled_share(struct recording *recording)
+{
+	struct sampling_level level = rate_control__level(&recording->rate_control);
+	uint64_t now = clock__now_ns();
+
+	recording->sampled_for_cost = rate_control__sampled_share(&recording->rate_control, now);
+	if (recording->sampled_for_cost <= 0)
+		return 0;
+	return sampling_event__write_share(recording->sink.writer, &level,
+					   recording->sampled_for_cost);
+}
+
 static int recorder__finish(struct recording *recording)
 {
 	struct summary summary;
@@ -221,6 +235,8 @@ static int recorder__finish(struct recording *recording)
 		pr_warn("the recording ended before the delay of -D was over: nothing was "
 			"recorded");
 	err = stop_capture(recording);
+	if (!err)
+		err = tell_sampled_share(recording);
 	/* Not before: threads that are stuck are recorded as they are. */
 	session__terminate(&recording->run);
 	if (err) {

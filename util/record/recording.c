@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
+#include "record/sampling_event.h"
 #include "record/synthesize.h"
 #include "session/targets.h"
 #include "session/workload.h"
@@ -43,19 +44,41 @@ static void choose(void *ctx, pid_t pid, bool chosen)
 		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
 }
 
-static void init_throttle(struct recording *recording)
+/* The sink counts by what is in force, and the file tells it. */
+static int sampling_changed(void *ctx, const struct sampling_level *level,
+			    const struct rate_control_reason *reason)
+{
+	struct recording *recording = ctx;
+
+	recording->sink.level = *level;
+	return sampling_event__write(recording->sink.writer, level, reason);
+}
+
+static uint64_t unwind_ns(void *ctx, uint64_t *gone_ns)
+{
+	const struct recording *recording = ctx;
+
+	return callchain__cpu_ns(&recording->sink.callchain, gone_ns);
+}
+
+static void init_rate_control(struct recording *recording)
 {
 	const struct recorder_options *options = recording->options;
-	const struct throttle_options throttle_options = {
+	const struct rate_control_options rate_control_options = {
 		.period_ns = options->capture.period_ns,
 		.threshold_ns = options->capture.threshold_ns,
 		.max_overhead_ppm = options->max_overhead_ppm,
 		.max_rate = options->max_rate,
 		.threads = targets__threads(&options->capture),
 		.between_windows = options->window_ns > NSEC_PER_SEC,
+		.counts = &recording->sink.counts,
+		.changed = sampling_changed,
+		.unwind_ns = unwind_ns,
+		.ctx = recording,
 	};
 
-	throttle__init(&recording->throttle, &throttle_options, &recording->sink);
+	rate_control__init(&recording->rate_control, &rate_control_options);
+	recording->sink.level = rate_control__level(&recording->rate_control);
 }
 
 /* What has to be noticed before a ring is half full: too many samples, a file that is full. */
@@ -64,7 +87,7 @@ static uint32_t wake_bytes(const struct recording *recording)
 	const struct recorder_options *options = recording->options;
 	uint64_t rate, size = options->max_size / RECORDING_SIZE_PARTS;
 
-	rate = sampling__wake_bytes(&recording->throttle.sampling, options->capture.copy_bytes);
+	rate = sampling__wake_bytes(&recording->rate_control.sampling, options->capture.copy_bytes);
 	if (!options->max_size)
 		return (uint32_t)rate;
 	if (size < RECORDING_LEAST_WAKE)
@@ -79,10 +102,10 @@ static int start_capture(struct recording *recording)
 	int err;
 
 	options.data_maps = recording->options->raw_stacks;
-	init_throttle(recording);
+	init_rate_control(recording);
 	options.wake_bytes = wake_bytes(recording);
 	options.seed = make_seed();
-	options.period_ns = sampling__level(&recording->throttle.sampling).period_ns;
+	options.period_ns = recording->sink.level.period_ns;
 	recording->sink.events.reasons = options.reasons;
 	recording->sink.events.idle_apart = options.all && !options.no_still_blocked;
 	recording->sink.events.split = options.split_runqueue;
@@ -204,9 +227,9 @@ int recording__start(struct recording *recording, const struct recorder_options 
 		err = session__release(&recording->run);
 	if (err)
 		return err;
-	throttle__start(&recording->throttle, recording->run.capture);
+	rate_control__start(&recording->rate_control, recording->run.capture);
 	recording->window_end = recording->run.started + options->window_ns;
-	return recording->run.begin ? 0 : throttle__begin(&recording->throttle);
+	return recording->run.begin ? 0 : rate_control__begin(&recording->rate_control);
 }
 
 void recording__free(struct recording *recording)

@@ -8,7 +8,7 @@
 #include "record/recorder.h"
 #include "session/session.h"
 #include "record/sink.h"
-#include "session/throttle.h"
+#include "session/rate_control.h"
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDING_DEADLINE_MS 2000
@@ -20,10 +20,11 @@ struct recording {
 	const struct recorder_options *options; /* borrowed */
 	struct session run;
 	struct output output;
-	struct throttle throttle;
+	struct rate_control rate_control;
 	struct sink sink;
 	uint64_t window_end; /* CLOCK_MONOTONIC */
 	uint64_t rounds;     /* how often it woke up */
+	double sampled_for_cost; /* share of the time, known in the end */
 };
 
 /*

@@ -26,6 +26,9 @@ static void count(struct sink *sink, const struct sample *sample)
 		return;
 	}
 	sink->counts.below++;
+	/* Where nothing is drawn they are sums, which the programs account for. */
+	if (sink->level.period_ns && sample->kind == SAMPLE_OFFCPU)
+		sink->counts.below_ns += sample->measured;
 	if (sample->measured && sample->measured >= sink->level.lower_ns)
 		sink->counts.between += sample->period / sample->measured;
 }
@@ -166,6 +169,7 @@ static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t ti
 {
 	struct sink *sink = ctx;
 
+	sink->counts.sideband++;
 	return leader_exits__follow(&sink->leader_exits, event, size, time, deliver, sink);
 }
 

@@ -31,24 +31,26 @@ static double standard_error(const struct summary *summary)
 	return summary->ns ? sqrt(summary->stats.variance) / (double)summary->ns : 0;
 }
 
-/* Where samples stand for others: how coarse they are, and how good the total is. */
+/* Where samples stand for others: for how long, how coarse they are, and how good the total is. */
 static char *format_sampling(const struct summary *summary, char *buf, size_t size)
 {
-	char period[32], threshold[32];
+	char period[32], threshold[32], cost[64] = "", level[96] = "";
+	bool drawn = summary->period_ns && summary->threshold_ns;
 
 	buf[0] = '\0';
-	if (!summary->period_ns)
-		return buf;
 	/* Below a threshold of 0 there is nothing to draw; it may have been higher for a while. */
-	if (summary->threshold_ns)
-		snprintf(buf, size, "; %s one for each %s below %s, standard error %.2f %%",
-			 summary->too_dear ? "--max-overhead sampled" : "sampled",
+	if (!drawn && !summary->stats.drawn.count && summary->sampled_for_cost <= 0)
+		return buf;
+	if (summary->sampled_for_cost > 0)
+		snprintf(cost, sizeof(cost), "--max-overhead sampled %.1f %% of the time%s",
+			 100 * summary->sampled_for_cost, drawn ? ", " : "");
+	if (drawn)
+		snprintf(level, sizeof(level), "%ssampled one for each %s below %s",
+			 *cost ? "in the end " : "",
 			 units__format_time(summary->period_ns, period, sizeof(period)),
-			 units__format_time(summary->threshold_ns, threshold, sizeof(threshold)),
-			 100 * standard_error(summary));
-	else if (summary->stats.drawn.count)
-		snprintf(buf, size, "; sampled for a while, standard error %.2f %%",
-			 100 * standard_error(summary));
+			 units__format_time(summary->threshold_ns, threshold, sizeof(threshold)));
+	snprintf(buf, size, "; %s%s%s, standard error %.2f %%", cost, level,
+		 *cost || *level ? "" : "sampled for a while", 100 * standard_error(summary));
 	return buf;
 }
 
@@ -86,7 +88,7 @@ static void format_runnable(const struct summary *summary, char *within, size_t 
 char *summary__format(const struct summary *summary, char *buf, size_t size)
 {
 	char samples[32], direct[32], accumulated[32], blocked[48] = "", lost[32], bytes[32];
-	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[160];
+	char count[32], idle[48] = "", split[96] = "", wakers[64] = "", sampled[256];
 	char path[4096], skipped[48] = "", unwound[64] = "";
 	char within[48], outside[128];
 	uint64_t by_pointers = summary->callchain.fell_back + summary->stats.without_copy;

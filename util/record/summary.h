@@ -29,7 +29,7 @@ struct summary {
 	uint64_t period_ns; /* of the draw, as it was in the end; 0: all blocks counted */
 	uint64_t threshold_ns;
 	uint64_t sampling_changes; /* how often the two above changed */
-	bool too_dear; /* it is --max-overhead that asked for that period */
+	double sampled_for_cost; /* share of the time for which --max-overhead asked for a period */
 	bool copies;		/* user stacks were asked to be copied */
 	struct callchain_stats callchain;
 	bool rotated;           /* path has time stamps behind it */

@@ -1,195 +1,207 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "session/overhead.h"
 
-#include <errno.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <math.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/units.h"
+#include "capture/capture.h"
 
-#define PPM 1000000ULL
 /*
- * The steps of the period. The first is long enough for a storm of drawn blocks not to fill a
- * ring before it is read; with the last, next to nothing but the switches themselves costs.
+ * One run of a program where it may not be measured, and how many such runs a block costs that is
+ * kept: 200 ns and 3,000 ns were measured with some twenty frames on each side.
  */
-#define FIRST_PERIOD_NS (100 * NSEC_PER_USEC)
-#define LAST_PERIOD_NS (100 * NSEC_PER_MSEC)
-/* Seconds from one measurement to the next while all is well. */
-#define PAUSE 7
-/* A little less than a second, so that the end of a window of a second is late enough. */
-#define PERIOD_NS (900 * NSEC_PER_MSEC)
-/* What a block costs where it may not be measured, and besides if it is kept: what was
- * measured with some twenty frames on each side. */
-#define GUESSED_SEEN_NS 400
-#define GUESSED_KEPT_NS 3000
+#define GUESSED_RUN_NS 200.0
+#define KEPT_RUNS 15.0
+/* Runs for each block: at its switch-out and at its switch-in. */
+#define RUNS_PER_BLOCK 2.0
+/* User space's CPU time for a sample, at least, and how much more a record of the side band takes. */
+#define SAMPLE_NS 2000.0
+#define SIDEBAND_WEIGHT 2.0
+/* In such records a second: what this process takes while nothing comes. */
+#define IDLE_RECORDS 100.0
+/* Fewer samples a second than that tell nothing. */
+#define LEAST_SAMPLES 50.0
+#define LEAST_PERIOD_NS (10.0 * NSEC_PER_USEC)
+/* A step must save such a part of the cost, and leaves some room below the limit. */
+#define LEAST_SAVING 0.2
+#define ROOM 0.8
+/* All blocks count again once they would take so much of the limit, */
+#define CALM 0.7
+/* for so many seconds; for twice as many each time that they soon turned out too dear again. */
+#define PATIENCE 3
+#define MOST_PATIENCE 64
+#define RELAPSE_NS (60 * NSEC_PER_SEC)
+/* Between the two nothing moves. */
+#define FINER 0.5
+#define COARSER 1.25
 
-static uint64_t timeval_ns(const struct timeval *tv)
+/* The cost in ns of CPU a second, and what a sample more or less changes. */
+struct cost {
+	double bpf, own;
+	double fixed;
+	double per_sample; /* that stands for one block */
+	double per_block;  /* that is kept, in the kernel only */
+	double per_record; /* in user space, for a sample or a sum */
+	double kept;	   /* blocks a second */
+	double exact;	   /* those that would be kept if all counted */
+};
+
+void overhead__init(struct overhead *overhead, uint32_t limit_ppm)
 {
-	return (uint64_t)tv->tv_sec * NSEC_PER_SEC + (uint64_t)tv->tv_usec * NSEC_PER_USEC;
-}
-
-/* COMMAND is waited for after the last look, so children are helpers only. */
-static uint64_t own_cpu_ns(void)
-{
-	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
-	struct rusage usage;
-	uint64_t ns = 0;
-
-	for (int i = 0; i < 2; i++) {
-		if (!getrusage(whose[i], &usage))
-			ns += timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
-	}
-	return ns;
-}
-
-static void set_measuring(struct overhead *overhead, bool on)
-{
-	int err = overhead->may_measure ? capture__measure(overhead->capture, on) : 0;
-
-	if (err && overhead->may_measure) {
-		overhead->may_measure = false;
-		pr_verbose("the run time of BPF programs may not be measured (%s): --max-overhead "
-			   "takes %d ns for a block, and %d more for one that is kept",
-			   strerror(-err), GUESSED_SEEN_NS, GUESSED_KEPT_NS);
-	}
-	overhead->measuring = on && overhead->may_measure;
-}
-
-void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm)
-{
-	struct capture_cost cost;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	*overhead = (struct overhead){
-		.capture = capture,
 		.limit_ppm = limit_ppm,
-		.block_ns = GUESSED_SEEN_NS + GUESSED_KEPT_NS,
-		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.may_measure = true,
+		.run_ns = GUESSED_RUN_NS,
+		.samples_per_block = 1,
+		.patience = PATIENCE,
 	};
-	if (!limit_ppm)
-		return;
-	set_measuring(overhead, true);
-	/* The start itself, with its walk over all processes, is no part of the account. */
-	capture__cost(capture, &cost);
-	overhead->own_ns = own_cpu_ns();
-	overhead->previous = clock__now_ns();
-	overhead->next = overhead->previous + PERIOD_NS;
 }
 
-uint64_t overhead__due(const struct overhead *overhead)
+/* Runs of the programs a second; what is not measured follows the number of blocks. */
+static double runs_of(const struct overhead *overhead, double seen)
 {
-	return overhead->limit_ppm ? overhead->next : UINT64_MAX;
+	if (overhead->seen > 0)
+		return overhead->runs * seen / overhead->seen;
+	return fmax(overhead->runs, RUNS_PER_BLOCK * seen);
 }
 
-uint64_t overhead__next_period(uint64_t period_ns, uint64_t cost_ppm, uint64_t limit_ppm)
+static void learn(struct overhead *overhead, const struct overhead_look *look, double seconds)
 {
-	uint64_t next = cost_ppm > 2 * limit_ppm ? 4 * period_ns : 2 * period_ns;
+	double kept = (double)look->kept;
 
-	if (period_ns >= LAST_PERIOD_NS)
-		return period_ns;
-	if (next < FIRST_PERIOD_NS)
-		return FIRST_PERIOD_NS;
-	return next < LAST_PERIOD_NS ? next : LAST_PERIOD_NS;
-}
-
-/* Nanoseconds of run time on the busiest CPU; the kernel tells them for all CPUs at once. */
-static uint64_t busiest_ns(struct overhead *overhead, const struct capture_cost *cost,
-			   uint64_t elapsed)
-{
-	uint64_t rate = (uint64_t)((unsigned __int128)cost->seen * NSEC_PER_SEC / elapsed);
-
-	if (overhead->measuring && cost->seen) {
-		overhead->block_ns = cost->run_ns / cost->seen;
-		overhead->rate = rate;
+	if (look->runs) {
+		overhead->run_ns = (double)look->run_ns / ((double)look->runs + KEPT_RUNS * kept);
+		overhead->runs = (double)look->runs / seconds;
+		overhead->seen = (double)look->seen / seconds;
 	}
-	if (!overhead->may_measure && cost->seen)
-		overhead->block_ns = GUESSED_SEEN_NS + GUESSED_KEPT_NS * cost->kept / cost->seen;
-	/* Programs run for other tasks' switches, too: without blocks they are all there is. */
-	if (overhead->measuring && !cost->seen)
-		return cost->run_ns / overhead->nr_cpus;
-	return overhead->block_ns * cost->seen_busiest;
+	if (!look->period_ns && !look->base_period && look->kept)
+		overhead->samples_per_block = fmin((double)look->samples / kept, 1);
 }
 
-static void plan_measurement(struct overhead *overhead, const struct capture_cost *cost,
-			     uint64_t cost_ppm, uint64_t elapsed)
+static struct cost cost_of(const struct overhead *overhead, const struct overhead_look *look)
 {
-	uint64_t rate = (uint64_t)((unsigned __int128)cost->seen * NSEC_PER_SEC / elapsed);
+	double seconds = (double)look->elapsed_ns / NSEC_PER_SEC, cpus = look->nr_cpus;
+	double seen = (double)look->seen / seconds, samples = (double)look->samples / seconds;
+	double busiest = look->seen ? (double)look->seen_busiest / (double)look->seen : 1 / cpus;
+	double own = (double)look->own_ns / seconds / cpus;
+	double unwind = (double)look->unwind_ns / seconds / cpus, rest = fmax(own - unwind, 0);
+	double others = SIDEBAND_WEIGHT * (double)look->sideband / seconds + IDLE_RECORDS;
+	double for_samples = unwind + rest * samples / (samples + others);
+	double runs = runs_of(overhead, seen) * overhead->run_ns * busiest;
+	struct cost cost = { .own = own, .kept = (double)look->kept / seconds };
 
-	if (cost_ppm > overhead->limit_ppm / 2 || rate > 2 * overhead->rate)
-		overhead->pause = 0;
-	else if (overhead->measuring)
-		overhead->pause = PAUSE;
+	cost.per_block = busiest * KEPT_RUNS * overhead->run_ns;
+	cost.per_record = fmax(samples > 0 ? for_samples / samples : 0, SAMPLE_NS / cpus);
+	cost.per_sample = cost.per_block + cost.per_record;
+	cost.bpf = runs + cost.kept * cost.per_block;
+	cost.fixed = runs + fmax(own - for_samples, 0);
+	cost.exact = cost.kept + (double)look->not_drawn / seconds;
+	return cost;
+}
+
+/* The cost if all blocks counted that would without --max-overhead. */
+static double cost_without(const struct overhead *overhead, const struct overhead_look *look,
+			   const struct cost *cost, double short_ns)
+{
+	double base = (double)look->base_period;
+	double kept = base > 0 ? fmin(cost->exact, short_ns / base) : cost->exact;
+	double records = base > 0 ? kept : kept * overhead->samples_per_block;
+
+	return cost->fixed + kept * cost->per_block + records * cost->per_record;
+}
+
+/* Such a period gives no more samples than there is room for. 0: none would help enough. */
+static double wanted_period(const struct cost *cost, double limit, double short_ns)
+{
+	double samples = fmax((ROOM * limit - cost->fixed) / cost->per_sample, LEAST_SAMPLES);
+	double predicted = cost->fixed + samples * cost->per_sample;
+	double period = fmax(short_ns / samples, LEAST_PERIOD_NS);
+
+	if (predicted > (1 - LEAST_SAVING) * (cost->bpf + cost->own))
+		return 0;
+	return fmin(period, CAPTURE_MAX_PERIOD_NS);
+}
+
+static uint32_t ppm(double ns)
+{
+	return (uint32_t)fmin(ns / (NSEC_PER_SEC / 1000000), UINT32_MAX);
+}
+
+static void ask_for(struct overhead *overhead, struct overhead_verdict *verdict, uint64_t now,
+		    double period)
+{
+	bool relapse = overhead->returned && now < overhead->returned + RELAPSE_NS;
+
+	verdict->advice = OVERHEAD_SAMPLES;
+	verdict->period_ns = (uint64_t)period;
+	overhead->calm = 0;
+	if (relapse && overhead->patience < MOST_PATIENCE)
+		overhead->patience *= 2;
+	else if (overhead->returned && !relapse)
+		overhead->patience = PATIENCE;
+	overhead->returned = 0;
+}
+
+/* Too dear, on the strength of a measured second. */
+static void judge_dear(struct overhead *overhead, const struct overhead_look *look,
+		       const struct cost *cost, double limit, double short_ns,
+		       struct overhead_verdict *verdict)
+{
+	double period = wanted_period(cost, limit, short_ns);
+	double in_force = fmax((double)look->period_ns, (double)look->base_period);
+
+	overhead->calm = 0;
+	if (period > COARSER * in_force && period > 0)
+		ask_for(overhead, verdict, look->now, period);
 	else
-		overhead->pause--;
-	set_measuring(overhead, !overhead->pause);
+		verdict->advice = OVERHEAD_HELPLESS;
 }
 
-static bool is_trustworthy(const struct overhead *overhead)
+static void judge_calm(struct overhead *overhead, const struct overhead_look *look,
+		       const struct cost *cost, double limit, double short_ns,
+		       struct overhead_verdict *verdict)
 {
-	return overhead->measuring || !overhead->may_measure;
-}
+	double samples = fmax((ROOM * limit - cost->fixed) / cost->per_sample, LEAST_SAMPLES);
+	double period = fmax(short_ns / samples, LEAST_PERIOD_NS);
 
-/* Says what is done about it. 1: report tells the period; 0: there is none left. */
-static int raise_period(struct overhead *overhead, uint64_t period_ns,
-			const struct overhead_report *report)
-{
-	double percent = (double)(report->bpf_ppm + report->own_ppm) / 1e4;
-	char time[32];
-
-	if (report->period_ns == period_ns) {
-		if (!overhead->gave_up)
-			pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead; "
-				"it cannot sample more coarsely than it does",
-				percent);
-		overhead->gave_up = true;
-		return 0;
+	if (cost_without(overhead, look, cost, short_ns) < CALM * limit) {
+		if (++overhead->calm < overhead->patience)
+			return;
+		verdict->advice = OVERHEAD_RETURNS;
+		overhead->calm = 0;
+		overhead->returned = look->now;
+		return;
 	}
-	pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead: from now on "
-		"blocks are sampled, one for each %s",
-		percent, units__format_time(report->period_ns, time, sizeof(time)));
-	overhead->raised++;
-	return 1;
+	overhead->calm = 0;
+	if (period < FINER * (double)look->period_ns && period > (double)look->base_period &&
+	    cost->bpf + cost->own < FINER * limit) {
+		verdict->advice = OVERHEAD_SAMPLES;
+		verdict->period_ns = (uint64_t)period;
+	}
 }
 
-static uint32_t share(uint64_t ns, uint64_t elapsed)
+void overhead__judge(struct overhead *overhead, const struct overhead_look *look,
+		     struct overhead_verdict *verdict)
 {
-	uint64_t ppm = (uint64_t)((unsigned __int128)ns * PPM / elapsed);
+	double seconds = (double)look->elapsed_ns / NSEC_PER_SEC;
+	double limit = (double)overhead->limit_ppm * (NSEC_PER_SEC / 1000000);
+	double short_ns = (double)look->short_ns / seconds;
+	struct cost cost;
 
-	return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
-}
-
-int overhead__look(struct overhead *overhead, uint64_t now, uint64_t period_ns,
-		   struct overhead_report *report)
-{
-	uint64_t elapsed = now - overhead->previous, own;
-	struct capture_cost cost;
-	uint64_t total;
-	bool trusted;
-	int err;
-
-	overhead->next = now + PERIOD_NS;
-	err = capture__cost(overhead->capture, &cost);
-	if (err)
-		return err;
-	own = own_cpu_ns();
-	trusted = is_trustworthy(overhead);
-	*report = (struct overhead_report){
-		.bpf_ppm = share(busiest_ns(overhead, &cost, elapsed), elapsed),
-		.own_ppm = share((own - overhead->own_ns) / overhead->nr_cpus, elapsed),
-		.measured = overhead->measuring,
+	learn(overhead, look, seconds);
+	cost = cost_of(overhead, look);
+	*verdict = (struct overhead_verdict){
+		.bpf_ppm = ppm(cost.bpf),
+		.own_ppm = ppm(cost.own),
+		.fixed_ppm = ppm(cost.fixed),
 	};
-	overhead->previous = now;
-	overhead->own_ns = own;
-	pr_debug("overhead: programs %u ppm%s, recorder %u ppm, %llu blocks", report->bpf_ppm,
-		 report->measured ? "" : " (estimated)", report->own_ppm,
-		 (unsigned long long)cost.seen);
-	total = (uint64_t)report->bpf_ppm + report->own_ppm;
-	plan_measurement(overhead, &cost, total, elapsed);
-	if (total <= overhead->limit_ppm || !trusted)
-		return 0;
-	report->period_ns = overhead__next_period(period_ns, total, overhead->limit_ppm);
-	return raise_period(overhead, period_ns, report);
+	if (!overhead->limit_ppm)
+		return;
+	if (cost.bpf + cost.own > limit) {
+		if (look->trusted)
+			judge_dear(overhead, look, &cost, limit, short_ns, verdict);
+		else
+			overhead->calm = 0;
+	} else if (look->period_ns) {
+		judge_calm(overhead, look, &cost, limit, short_ns, verdict);
+	}
 }

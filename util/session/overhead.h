@@ -5,56 +5,68 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/capture.h"
-
 /*
- * --max-overhead: looks once a second what the recording costs, and goes over to sampling, in
- * steps, when that is more than was allowed. It never goes back, so that how coarse a file is
- * is told by its last event.
+ * --max-overhead: judges once a second what the recording costs, and which period of the draw
+ * would keep that below the limit. Pure arithmetic: session/rate_control.h measures.
  *
- * The cost is the run time of the BPF programs on the busiest CPU, as a share of that CPU,
- * and the CPU time of this process and of its helpers as a share of all CPUs. Run time is
- * measured in one second of eight, and in each while it is more than half of what is
- * allowed or the number of blocks has doubled; in between it follows the number of blocks.
+ * The cost is the run time of the BPF programs on the busiest CPU, as a share of that CPU, and the
+ * CPU time of this process and its helpers as a share of all CPUs. It is split into what sampling
+ * can lower (stacks that are walked, samples that are written and unwound) and what it cannot (the
+ * switches themselves, records of the side band). A period is asked for only if it is predicted to
+ * save a good part of the cost, and only one that does; it is taken back once all blocks are
+ * predicted to be affordable again.
  */
 struct overhead {
-	struct capture *capture;
-	uint32_t limit_ppm;
-	uint64_t raised;   /* how often the period was raised */
-	uint64_t next;     /* when to look, CLOCK_MONOTONIC */
-	uint64_t previous; /* when it was looked */
-	uint64_t own_ns;   /* CPU time of this process and of its helpers until then */
-	uint64_t rate;     /* blocks a second when it was measured last */
-	uint64_t block_ns; /* what one cost then */
+	uint32_t limit_ppm;	/* of a CPU; 0: no limit */
+	double run_ns;		/* of the least run of a program, as measured last */
+	double runs;		/* runs a second then */
+	double seen;		/* blocks a second then */
+	double samples_per_block; /* while all blocks counted: sums are fewer than blocks */
+	unsigned int calm;	/* seconds for which all blocks would have been affordable */
+	unsigned int patience;	/* of these, until all blocks count again */
+	uint64_t returned;	/* when they did last, ns; 0: never */
+};
+
+/* What happened since the previous look. */
+struct overhead_look {
+	uint64_t now; /* ns, CLOCK_MONOTONIC */
+	uint64_t elapsed_ns;
 	unsigned int nr_cpus;
-	unsigned int pause; /* seconds until it is measured again */
-	bool measuring;
-	bool may_measure;
-	bool gave_up; /* it was said that nothing more can be done */
+	uint64_t period_ns;  /* that --max-overhead has asked for; 0: none */
+	uint64_t base_period; /* that others ask for; 0: all blocks count */
+	bool trusted;	     /* a step may be taken: run time was measured, or cannot be */
+	uint64_t runs;	     /* of the programs, on all CPUs; 0: not measured */
+	uint64_t run_ns;     /* of these */
+	uint64_t seen;	     /* blocks */
+	uint64_t seen_busiest; /* of these, on the CPU that saw most */
+	uint64_t kept;	     /* of these, in samples */
+	uint64_t not_drawn;  /* of these, for which others stand */
+	uint64_t short_ns;   /* of the blocks below the threshold, kept or not */
+	uint64_t samples;    /* that this process handled: blocks and sums */
+	uint64_t sideband;   /* records of the side band that it handled */
+	uint64_t own_ns;     /* CPU time of this process and its helpers */
+	uint64_t unwind_ns;  /* of it, of the process that unwinds */
 };
 
-/* What it costs, in millionths, and the period that is wanted. */
-struct overhead_report {
-	uint64_t period_ns;
-	uint32_t bpf_ppm;
+enum overhead_advice {
+	OVERHEAD_STAYS = 0, /* nothing changes */
+	OVERHEAD_SAMPLES,   /* period_ns, which is greater than the one in force, or finer again */
+	OVERHEAD_RETURNS,   /* --max-overhead asks for no period any more */
+	OVERHEAD_HELPLESS,  /* it costs too much, and sampling would not lower that */
+};
+
+struct overhead_verdict {
+	enum overhead_advice advice;
+	uint64_t period_ns; /* that is asked for; 0: none */
+	uint32_t bpf_ppm; /* the cost, in millionths of a CPU */
 	uint32_t own_ppm;
-	bool measured;
+	uint32_t fixed_ppm; /* of both, what sampling cannot lower */
 };
 
-/* The capture has started. limit_ppm: millionths of a CPU, 0: never looks. */
-void overhead__init(struct overhead *overhead, struct capture *capture, uint32_t limit_ppm);
+void overhead__init(struct overhead *overhead, uint32_t limit_ppm);
 
-/* When overhead__look() wants to be called, UINT64_MAX: never. */
-uint64_t overhead__due(const struct overhead *overhead);
-
-/*
- * Looks while a period (ns, 0: all blocks count) is in force. 1: it should be raised to
- * report->period_ns (said on stderr); 0: it may stay; or a negative errno.
- */
-int overhead__look(struct overhead *overhead, uint64_t now, uint64_t period_ns,
-		   struct overhead_report *report);
-
-/* The next period after one that costs too much; the same if there is none. */
-uint64_t overhead__next_period(uint64_t period_ns, uint64_t cost_ppm, uint64_t limit_ppm);
+/* elapsed_ns must not be 0. */
+void overhead__judge(struct overhead *overhead, const struct overhead_look *look,
+		     struct overhead_verdict *verdict);
 
 #endif /* DENET_SESSION_OVERHEAD_H */

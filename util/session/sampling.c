@@ -9,8 +9,7 @@
 
 /*
  * What a budget begins with, at least and at most. The least is the right order of magnitude for
- * one busy thread and 999 Hz; quick looks don't go below it either, since a program that starts
- * has few blocks, and then many.
+ * one busy thread and 999 Hz.
  */
 #define FIRST_PERIOD (NSEC_PER_MSEC)
 #define GREATEST_FIRST_PERIOD (NSEC_PER_SEC)
@@ -27,16 +26,8 @@
 /* The same in bytes of a ring, which also has the side band: no less than that. */
 #define SAMPLE_BYTES 256
 #define LEAST_WAKE_BYTES 8192
-/* How far one look moves the period. */
-#define FASTEST_UP 16
-#define FASTEST_DOWN 2
-
-/* When the quick looks come, after the beginning of a recording or of a surge. */
-static const uint64_t quick_looks[] = {
-	20 * NSEC_PER_MSEC,  50 * NSEC_PER_MSEC,  100 * NSEC_PER_MSEC,
-	200 * NSEC_PER_MSEC, 400 * NSEC_PER_MSEC, LOOK_NS,
-};
-#define NR_QUICK_LOOKS (sizeof(quick_looks) / sizeof(quick_looks[0]))
+/* How far one look moves the period; down to the first one, any distance. */
+#define FASTEST 16
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t greatest)
 {
@@ -51,6 +42,12 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 	return result > UINT64_MAX ? UINT64_MAX : (uint64_t)result;
 }
 
+/* Samples that are worth a look before it is due. */
+static uint64_t first_telling(const struct sampling *sampling)
+{
+	return max_u64(sampling->max_rate / TELLING_PART, LEAST_TELLING);
+}
+
 void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t threshold_ns,
 		    uint32_t max_rate, uint64_t now)
 {
@@ -60,10 +57,8 @@ void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t thre
 		.rate_period = max_rate ? max_u64(period_ns, FIRST_PERIOD) : 0,
 		.rate_threshold = threshold_ns,
 		.max_rate = max_rate,
-		.looked = now,
-		.glanced = now,
-		.step = NR_QUICK_LOOKS,
 	};
+	sampling__begin(sampling, now);
 }
 
 bool sampling__expect(struct sampling *sampling, uint64_t threads)
@@ -82,23 +77,10 @@ bool sampling__expect(struct sampling *sampling, uint64_t threads)
 	return true;
 }
 
-static void look_quickly(struct sampling *sampling, uint64_t now)
-{
-	sampling->quick = now;
-	sampling->step = 0;
-}
-
 void sampling__begin(struct sampling *sampling, uint64_t now)
 {
-	sampling->looked = sampling->glanced = now;
-	if (sampling->max_rate)
-		look_quickly(sampling, now);
-}
-
-/* Samples that are worth a look before it is due. */
-static uint64_t telling(const struct sampling *sampling)
-{
-	return max_u64(sampling->max_rate / TELLING_PART, LEAST_TELLING);
+	sampling->looked = now;
+	sampling->telling = first_telling(sampling);
 }
 
 uint32_t sampling__wake_bytes(const struct sampling *sampling, uint32_t copy_bytes)
@@ -108,7 +90,7 @@ uint32_t sampling__wake_bytes(const struct sampling *sampling, uint32_t copy_byt
 	if (!sampling->max_rate)
 		return 0;
 	/* Other CPUs have some, too. */
-	bytes = telling(sampling) / 2 * (SAMPLE_BYTES + copy_bytes);
+	bytes = first_telling(sampling) / 2 * (SAMPLE_BYTES + copy_bytes);
 	return (uint32_t)clamp(bytes, LEAST_WAKE_BYTES, UINT32_MAX);
 }
 
@@ -120,9 +102,14 @@ static uint64_t lower_threshold(const struct sampling *sampling)
 					max_u64(half, sampling->user_threshold);
 }
 
+uint64_t sampling__base_period(const struct sampling *sampling)
+{
+	return max_u64(sampling->user_period, sampling->rate_period);
+}
+
 struct sampling_level sampling__level(const struct sampling *sampling)
 {
-	uint64_t period = max_u64(sampling->user_period, sampling->rate_period);
+	uint64_t period = sampling__base_period(sampling);
 
 	return (struct sampling_level){
 		.period_ns = max_u64(period, sampling->cost_period),
@@ -131,32 +118,19 @@ struct sampling_level sampling__level(const struct sampling *sampling)
 	};
 }
 
-bool sampling__is_for_cost(const struct sampling *sampling)
-{
-	return sampling->cost_period &&
-	       sampling->cost_period == sampling__level(sampling).period_ns;
-}
-
-uint64_t sampling__timer(const struct sampling *sampling)
-{
-	return sampling->step < NR_QUICK_LOOKS ? sampling->quick + quick_looks[sampling->step] :
-						 UINT64_MAX;
-}
-
 uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts,
 		       uint64_t now)
 {
-	uint64_t come = counts->below - sampling->glimpsed.below + counts->above -
-			sampling->glimpsed.above;
-	uint64_t due = sampling__timer(sampling);
+	uint64_t come = counts->below - sampling->seen.below + counts->above -
+			sampling->seen.above;
 
 	if (!sampling->max_rate)
 		return UINT64_MAX;
 	/* That they come too quickly is a question of time: it may be answered but once. */
-	if (come >= telling(sampling) &&
-	    now < sampling->glanced + scale(come, NSEC_PER_SEC, 2ULL * sampling->max_rate))
+	if (come >= sampling->telling &&
+	    now < sampling->looked + scale(come, NSEC_PER_SEC, 2ULL * sampling->max_rate))
 		return now;
-	return due < sampling->looked + LOOK_NS ? due : sampling->looked + LOOK_NS;
+	return sampling->looked + LOOK_NS;
 }
 
 /* Blocks above the threshold that there are so many of, in a second, leave next to nothing. */
@@ -171,7 +145,7 @@ static uint64_t next_threshold(const struct sampling *sampling, uint64_t above, 
 	uint64_t threshold = sampling->rate_threshold, budget = sampling->max_rate;
 
 	if (is_crowded(sampling, above))
-		return clamp(clamp(above / budget, 2, FASTEST_UP) * threshold,
+		return clamp(clamp(above / budget, 2, FASTEST) * threshold,
 			     max_u64(sampling->user_threshold, LEAST_THRESHOLD),
 			     GREATEST_THRESHOLD);
 	/* What is above it then must not drive it up again: that would be a burst each time. */
@@ -180,40 +154,22 @@ static uint64_t next_threshold(const struct sampling *sampling, uint64_t above, 
 	return threshold;
 }
 
-/* below: samples a second; share: how many of them there may be. */
-static uint64_t next_period(const struct sampling *sampling, uint64_t below, uint64_t share)
-{
-	uint64_t period = sampling->rate_period;
-	uint64_t least = max_u64(sampling->user_period, LEAST_PERIOD);
-	/* Between the two nothing moves: each change is a record, and the draw is a draw. */
-	bool has_room = 2 * below < share ||
-			(4 * below < 3 * share &&
-			 (double)below + 2 * sqrt((double)share) < (double)share);
-
-	if (10 * below > 11 * share)
-		period = clamp(scale(period, below, share), period, FASTEST_UP * period);
-	else if (has_room)
-		period = clamp(scale(period, below, share), period / FASTEST_DOWN, period);
-	return clamp(period, least, max_u64(least, CAPTURE_MAX_PERIOD_NS));
-}
-
 /*
- * After a part of a second: nr samples came, of expected ones. The period moves as far as three
- * standard errors allow, so that what is chance moves nothing.
+ * nr samples came, of expected ones. The period moves as far as chance allows, so that what is
+ * chance moves nothing: each change is a record, and the draw is a draw.
  */
-static uint64_t quick_period(const struct sampling *sampling, uint64_t nr, double expected)
+static uint64_t next_period(const struct sampling *sampling, uint64_t nr, double expected)
 {
-	uint64_t least = max_u64(sampling->user_period, FIRST_PERIOD);
+	uint64_t least = max_u64(sampling->user_period, LEAST_PERIOD);
+	uint64_t greatest = max_u64(least, CAPTURE_MAX_PERIOD_NS);
 	uint64_t period = sampling->rate_period;
-	double most = (double)nr + 2 * sqrt((double)nr) + 3;
+	double most = (double)nr + 2 * sqrt((double)nr) + 3, factor = 1;
 
 	if ((double)nr > expected * 1.1 && (double)nr > expected + 3 * sqrt(expected) + 3)
-		return clamp((uint64_t)fmin((double)period * (double)nr / expected,
-					    CAPTURE_MAX_PERIOD_NS),
-			     period, FASTEST_UP * period);
-	if (2 * most < expected && period > least)
-		return max_u64((uint64_t)((double)period * most / expected), least);
-	return period;
+		factor = fmin((double)nr / expected, FASTEST);
+	else if (4 * most < 3 * expected)
+		factor = fmax(most / expected, fmin(1.0 / FASTEST, FIRST_PERIOD / (double)period));
+	return clamp((uint64_t)((double)period * factor), least, greatest);
 }
 
 /*
@@ -224,25 +180,28 @@ static uint64_t period_of_all(const struct sampling *sampling, uint64_t ns)
 {
 	uint64_t period = sampling->rate_period;
 
-	period = clamp(ns / sampling->max_rate, period, FASTEST_UP * period);
+	period = clamp(ns / sampling->max_rate, period, FASTEST * period);
 	return period < CAPTURE_MAX_PERIOD_NS ? period : CAPTURE_MAX_PERIOD_NS;
 }
 
-/* What has come since then, and in how much time. */
+/* What has come since the last look. */
 struct came {
 	struct sampling_counts counts;
 	uint64_t elapsed;
 };
 
-static struct came came_since(uint64_t then, const struct sampling_counts *seen, uint64_t now,
-			      const struct sampling_counts *counts)
+static struct came what_came(const struct sampling *sampling, uint64_t now,
+			     const struct sampling_counts *counts)
 {
+	const struct sampling_counts *seen = &sampling->seen;
+	uint64_t elapsed = now > sampling->looked ? now - sampling->looked : 0;
+
 	return (struct came){
 		.counts.below = counts->below - seen->below,
 		.counts.above = counts->above - seen->above,
 		.counts.between = counts->between - seen->between,
 		.counts.ns = counts->ns - seen->ns,
-		.elapsed = max_u64(now > then ? now - then : 0, LEAST_LOOK_NS),
+		.elapsed = max_u64(elapsed, LEAST_LOOK_NS),
 	};
 }
 
@@ -251,75 +210,65 @@ static uint64_t rate_of(uint64_t count, const struct came *came)
 	return scale(count, NSEC_PER_SEC, came->elapsed);
 }
 
-/* After a second or so, in which chance is no matter. */
-static void look_at_second(struct sampling *sampling, const struct came *came)
+/* How many samples below the threshold the budget has room for in that time: a fifth at least. */
+static double expected_below(const struct sampling *sampling, const struct came *came)
 {
-	uint64_t below = rate_of(came->counts.below, came);
-	uint64_t above = rate_of(came->counts.above, came);
-
-	if (is_crowded(sampling, above))
-		sampling->rate_period = period_of_all(sampling, rate_of(came->counts.ns, came));
-	else
-		sampling->rate_period = next_period(sampling, below, sampling->max_rate - above);
-	sampling->rate_threshold =
-		next_threshold(sampling, above, rate_of(came->counts.between, came));
-}
-
-/*
- * Earlier than that. Long blocks that end all at once are exact as long as a second has room for
- * them; the others have a fifth of the budget then, at least.
- */
-static void look_at_part(struct sampling *sampling, const struct came *came)
-{
-	uint64_t above = rate_of(came->counts.above, came), budget = sampling->max_rate;
+	uint64_t budget = sampling->max_rate, above = rate_of(came->counts.above, came);
 	uint64_t share = above < budget - budget / 5 ? budget - above : budget / 5;
-	double expected = (double)(share ? share : 1) * (double)came->elapsed / NSEC_PER_SEC;
 
-	sampling->rate_period = quick_period(sampling, came->counts.below, expected);
+	return (double)(share ? share : 1) * (double)came->elapsed / NSEC_PER_SEC;
 }
 
-/*
- * A look at a part of a second forgets what it saw, one at a whole one all. What was seen before a
- * change says nothing of what comes after it.
- */
-static void look_on(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts,
-		    bool at_all)
+static void adapt(struct sampling *sampling, const struct came *came, bool is_second)
 {
-	sampling->glanced = now;
-	sampling->glimpsed = *counts;
-	if (at_all) {
-		sampling->looked = now;
-		sampling->seen = *counts;
+	uint64_t above = rate_of(came->counts.above, came), period;
+
+	if (is_crowded(sampling, is_second ? above : came->counts.above)) {
+		sampling->rate_period = period_of_all(sampling, rate_of(came->counts.ns, came));
+		sampling->rate_threshold = next_threshold(sampling, above, 0);
+		return;
 	}
-	while (sampling__timer(sampling) <= now)
-		sampling->step++;
+	period = next_period(sampling, came->counts.below, expected_below(sampling, came));
+	if (is_second || period > sampling->rate_period)
+		sampling->rate_period = period;
+	if (is_second)
+		sampling->rate_threshold =
+			next_threshold(sampling, above, rate_of(came->counts.between, came));
+}
+
+static bool differs(const struct sampling *sampling, const struct sampling_level *old)
+{
+	struct sampling_level new = sampling__level(sampling);
+
+	return new.period_ns != old->period_ns || new.threshold_ns != old->threshold_ns;
 }
 
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts)
 {
-	struct sampling_level old = sampling__level(sampling), new;
-	struct came second = came_since(sampling->looked, &sampling->seen, now, counts);
-	struct came part = came_since(sampling->glanced, &sampling->glimpsed, now, counts);
-	uint64_t period = sampling->rate_period;
+	struct sampling_level old = sampling__level(sampling);
+	struct came came = what_came(sampling, now, counts);
+	bool is_second = came.elapsed >= LOOK_NS, changed;
 
-	if (second.elapsed >= LOOK_NS || is_crowded(sampling, second.counts.above)) {
-		look_at_second(sampling, &second);
-		look_on(sampling, now, counts, true);
+	adapt(sampling, &came, is_second);
+	changed = differs(sampling, &old);
+	if (is_second || changed) {
+		/* What came before a change says nothing of what comes after it. */
+		sampling__begin(sampling, now);
+		sampling->seen = *counts;
 	} else {
-		look_at_part(sampling, &part);
-		look_on(sampling, now, counts, sampling->rate_period != period);
-		if (sampling->rate_period > period)
-			look_quickly(sampling, now);
+		sampling->telling = 2 * (came.counts.below + came.counts.above);
 	}
-	new = sampling__level(sampling);
-	if (new.period_ns == old.period_ns && new.threshold_ns == old.threshold_ns)
-		return false;
-	sampling->changes++;
-	return true;
+	sampling->changes += changed;
+	return changed;
 }
 
-void sampling__raise(struct sampling *sampling, uint64_t period_ns)
+bool sampling__set_cost_period(struct sampling *sampling, uint64_t period_ns)
 {
-	sampling->cost_period = max_u64(sampling->cost_period, period_ns);
-	sampling->changes++;
+	struct sampling_level old = sampling__level(sampling);
+	bool changed;
+
+	sampling->cost_period = period_ns;
+	changed = differs(sampling, &old);
+	sampling->changes += changed;
+	return changed;
 }

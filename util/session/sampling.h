@@ -12,29 +12,28 @@ struct sampling_counts {
 	/* Blocks, not samples, about: of those below, as long as the threshold to come back to. */
 	uint64_t between;
 	uint64_t ns; /* off the CPU, for which all of them stand */
+	uint64_t below_ns; /* measured in the samples of single blocks below the threshold */
+	uint64_t sideband; /* records of the side band, which are no samples */
 };
 
 /*
  * How much is sampled: the period of the draw and the threshold from which on blocks are
  * exact. Three ask for them: the user (--off-cpu-period, --off-cpu-thresh), who is the least;
- * the budget of --off-cpu-max-rate, which goes up and down; and --max-overhead, which goes up
- * only. The greatest period is in force. Any of them may change while blocks end: what a
- * block stands for is decided by what is in force then, so sums stay unbiased.
+ * the budget of --off-cpu-max-rate; and --max-overhead. The greatest period is in force. Any of
+ * them may change while blocks end: what a block stands for is decided by what is in force then,
+ * so sums stay unbiased.
  */
 struct sampling {
 	uint64_t user_period; /* ns, 0: all blocks count */
 	uint64_t user_threshold;
 	uint64_t rate_period; /* of the budget; 0: there is none */
 	uint64_t rate_threshold;
-	uint64_t cost_period; /* of --max-overhead; 0: it is content */
+	uint64_t cost_period; /* of --max-overhead; 0: it asks for none */
 	uint32_t max_rate;    /* samples a second, 0: no budget */
-	uint64_t looked;      /* when at a whole second, or when it changed; CLOCK_MONOTONIC */
+	uint64_t looked;      /* when, CLOCK_MONOTONIC: the second that is looked at next */
 	struct sampling_counts seen; /* until then */
-	uint64_t glanced;     /* when at any part of it */
-	struct sampling_counts glimpsed; /* until then */
-	uint64_t quick;	      /* since when looks come quickly, until the steps are done */
-	unsigned int step;    /* of these looks */
-	uint64_t changes; /* of what is in force */
+	uint64_t telling;     /* samples since then that are worth a look before the second is over */
+	uint64_t changes;     /* of what is in force */
 };
 
 /* What is in force. period 0: all blocks count. */
@@ -57,7 +56,7 @@ struct sampling_level sampling__level(const struct sampling *sampling);
  */
 bool sampling__expect(struct sampling *sampling, uint64_t threads);
 
-/* Blocks are recorded since now: the first looks come quickly, to find the period for them. */
+/* Blocks are recorded since now. */
 void sampling__begin(struct sampling *sampling, uint64_t now);
 
 /*
@@ -66,16 +65,12 @@ void sampling__begin(struct sampling *sampling, uint64_t now);
  */
 uint32_t sampling__wake_bytes(const struct sampling *sampling, uint32_t copy_bytes);
 
-/* Whether the period in force is that of --max-overhead. */
-bool sampling__is_for_cost(const struct sampling *sampling);
-
-/* When the next of the quick looks is due; UINT64_MAX: there is none. */
-uint64_t sampling__timer(const struct sampling *sampling);
+/* What is asked for by others than --max-overhead; 0: all blocks count. */
+uint64_t sampling__base_period(const struct sampling *sampling);
 
 /*
- * When the budget wants sampling__look() to be called: at the next of the quick looks, else after
- * a second; or now, if a good part of a second's samples has come at twice the rate.
- * UINT64_MAX: there is no budget.
+ * When the budget wants sampling__look() to be called: after a second; or now, if a good part of
+ * a second's samples has come at twice the rate. UINT64_MAX: there is no budget.
  */
 uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts,
 		       uint64_t now);
@@ -85,13 +80,15 @@ uint64_t sampling__due(const struct sampling *sampling, const struct sampling_co
  * The period follows the rate that it was seen to give, as if all blocks were shorter than
  * it; where they are not, the next looks mend it. Once blocks above the threshold take most
  * of the budget by themselves, the threshold goes up. It comes back by halves, once those that
- * it would have above it then leave most of the budget.
- * After less than a second the counts say little: the period then only follows what is beyond
- * chance, and the threshold goes up only if a second's budget is gone.
+ * it would have above it then leave most of the budget. Before a second is over, both only go up,
+ * and by what is beyond chance.
  */
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
 
-/* --max-overhead needs a greater period, in which blocks that long are drawn, too. */
-void sampling__raise(struct sampling *sampling, uint64_t period_ns);
+/*
+ * --max-overhead asks for a period, in which blocks that long are drawn, too; 0: for none. True:
+ * what is in force has changed.
+ */
+bool sampling__set_cost_period(struct sampling *sampling, uint64_t period_ns);
 
 #endif /* DENET_SESSION_SAMPLING_H */
