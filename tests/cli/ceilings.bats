@@ -107,6 +107,25 @@ complete() {
 	done
 }
 
+@test "--switch-output goes on when its file has been removed, and says what is lost" {
+	start_target "$naps" 2 100000 10
+	start_recording -p "$target" --off-cpu-thresh 0 --window 50ms --switch-output
+	until_true bigger_than live.data 10000
+	rm live.data
+	kill -USR2 "$recorder"
+	until_true bigger_than live.data 10000
+	kill -USR2 "$recorder"
+	second() { ls live.data.* >/dev/null 2>&1; }
+	until_true second
+	kill -INT "$recorder"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+	grep -q 'live.data was removed meanwhile: this recording is lost' live.err
+	[ "$(ls live.data.* | wc -l)" = 2 ]
+	complete "$(ls live.data.* | head -1)"
+}
+
 @test "SIGUSR2 without --switch-output does no harm" {
 	start_target "$naps" 2 10000 10
 	start_recording -p "$target"
@@ -135,10 +154,11 @@ complete() {
 	"$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 600 --us 20 >/dev/null 3>&- &
 	target=$!
 	denet-record -v -a --max-overhead 0.001 -- sleep 3 2>err
-	grep -q 'more than --max-overhead: from now on blocks are sampled, one for each 100.000 us' err
-	grep -q '; --max-overhead sampled one for each .* below .*, standard error ' err
+	grep -q 'more than --max-overhead: from now on, while that is so, blocks are sampled, one for' err
+	grep -q '; --max-overhead sampled [0-9.]* % of the time, in the end sampled one for each .*, standard error ' err
 	perf script -F event,trace 2>/dev/null | grep denet:rates >script
-	grep -q 'denet:rates: period 0 -> 100000 ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
+	grep -q 'denet:rates: period 0 -> [1-9][0-9]* ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
+	tail -1 script | grep -q '(--max-overhead sampled [0-9.]* % of the time)$'
 	# Nobody asked for a rate.
 	refute grep 'samples a second' script
 	[ "$(perf evlist | head -1)" = offcpu-time ]
@@ -151,7 +171,7 @@ complete() {
 @test "--max-overhead: what the recorder says is no time off the CPU, also after SIGKILL" {
 	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 100 --us 20
 	start_recording -a --max-overhead 0.001 --window 50ms
-	until_true grep -q 'from now on blocks are sampled' live.err
+	until_true grep -q 'from now on, while that is so, blocks are sampled' live.err
 	# What was said is in the file with the end of the window, at the latest of the next.
 	size=$(stat -c %s live.data)
 	until_true bigger_than live.data "$size"
@@ -164,6 +184,48 @@ complete() {
 	[ "$(samples live.data)" -gt 0 ]
 	# By its pid: others may record as well.
 	refute grep "^ *denet-record  *$recorder .*offcpu-time" script
+}
+
+is_sampled() {
+	grep -q 'from now on, while that is so, blocks are sampled' live.err
+}
+
+is_exact() {
+	grep -q 'the load has gone, nothing is sampled for it any more' live.err
+}
+
+@test "--max-overhead comes back when the load has gone, and the share of the time is told" {
+	start_target "$naps" 1 100000 20
+	calm=$target
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 12 --rounds 6000 --us 20
+	start_recording -v -a --max-overhead 3 --window 200ms
+	until_true is_sampled
+	kill "$target"
+	wait "$target" || true
+	target=$calm
+	until_true is_exact
+	kill -INT "$recorder"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+	share=$(sed -n 's/.*; --max-overhead sampled \([0-9.]*\) % of the time, standard error.*/\1/p' live.err)
+	awk -v share="$share" 'BEGIN { exit !(share > 0 && share < 100) }'
+	perf script -i live.data -F event,trace 2>/dev/null | grep denet:rates | tail -1 |
+		grep -q "(--max-overhead sampled $share % of the time)$"
+	perf script -i live.data -F event,trace 2>/dev/null | grep -q 'denet:rates.*, the load is gone)$'
+}
+
+@test "--max-overhead: costs that sampling does not lower coarsen nothing, and are told" {
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 6000 --us 20
+	# No block is kept, so that all of it is for the switches.
+	start_recording -a --state T --max-overhead 0.001 --window 200ms
+	until_true grep -q 'sampling more coarsely would not lower that' live.err
+	kill -INT "$recorder"
+	finish_recording
+	cat live.err
+	[ "$status" = 0 ]
+	refute grep -q 'blocks are sampled' live.err
+	refute grep -q denet:rates <(perf evlist -i live.data)
 }
 
 @test "--max-overhead 0 and a generous one leave all as it is" {

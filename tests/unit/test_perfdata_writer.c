@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -455,6 +457,45 @@ TEST_F(writer, link_to_nothing_creates_nothing_behind_it)
 	ASSERT_NE(NULL, writer);
 	EXPECT_EQ(0, writer__close(writer));
 	EXPECT_EQ(-1, stat(target, &st));
+}
+
+/* What somebody else has planted under the name would get our recording. */
+TEST_F(writer, a_fifo_of_another_user_is_refused_and_not_even_opened)
+{
+	struct stat st;
+	int err = 0, reader;
+
+	if (geteuid())
+		SKIP(return, "needs root to give a file away");
+	ASSERT_EQ(0, mkfifo(self->path, 0666));
+	ASSERT_EQ(0, chown(self->path, 12345, 12345));
+	reader = open(self->path, O_RDONLY | O_NONBLOCK);
+	EXPECT_EQ(NULL, open_writer(self->path, &err));
+	EXPECT_EQ(-EPERM, err);
+	/* A link of root's leads there just the same. */
+	ASSERT_EQ(0, rename(self->path, self->old));
+	ASSERT_EQ(0, symlink(self->old, self->path));
+	err = 0;
+	EXPECT_EQ(NULL, open_writer(self->path, &err));
+	EXPECT_EQ(-EPERM, err);
+	ASSERT_EQ(0, stat(self->old, &st));
+	EXPECT_TRUE(S_ISFIFO(st.st_mode));
+	close(reader);
+}
+
+TEST_F(writer, a_socket_of_another_user_is_refused)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), err = 0;
+
+	if (geteuid())
+		SKIP(return, "needs root to give a file away");
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", self->path);
+	ASSERT_EQ(0, bind(fd, (struct sockaddr *)&address, sizeof(address)));
+	ASSERT_EQ(0, chown(self->path, 12345, 12345));
+	EXPECT_EQ(NULL, open_writer(self->path, &err));
+	EXPECT_EQ(-EPERM, err);
+	close(fd);
 }
 
 TEST_F(writer, directory_as_path_is_refused)

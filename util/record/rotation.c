@@ -157,22 +157,23 @@ static void remove_oldest(struct rotation *rotation, char *name)
 	rotation->next = (rotation->next + 1) % rotation->options.max_files;
 }
 
-int rotation__end(struct rotation *rotation)
+void rotation__end(struct rotation *rotation)
 {
 	char *name;
 	int err;
 
 	err = rename_file(rotation, &name);
 	if (err) {
-		pr_err("cannot rename %s to %s: %s", rotation->path, name ? name : "another name",
-		       strerror(-err));
+		pr_warn("cannot rename %s to %s: %s; the next file takes its name, and it becomes "
+			"%s.old",
+			rotation->path, name ? name : "another name", strerror(-err),
+			rotation->path);
 		free(name);
-		return err;
+		return;
 	}
 	pr_info("wrote %s", name);
 	if (rotation->names)
 		remove_oldest(rotation, name);
 	else
 		free(name);
-	return 0;
 }

@@ -46,8 +46,9 @@ bool rotation__is_full(const struct rotation *rotation, uint64_t now, uint64_t b
 
 /*
  * The file is closed: gives it its name, PATH.YYYYMMDDhhmmssNN in local time as perf does,
- * and removes the oldest one if there are too many. 0 or a negative errno (logged).
+ * and removes the oldest one if there are too many. What cannot be renamed keeps its name, which is
+ * logged.
  */
-int rotation__end(struct rotation *rotation);
+void rotation__end(struct rotation *rotation);
 
 #endif /* DENET_RECORD_ROTATION_H */

@@ -190,11 +190,15 @@ static int read_look(struct rate_control *control, uint64_t now, struct overhead
 	return 0;
 }
 
-static void tell_step(struct rate_control *control, const struct overhead_verdict *verdict)
+/* A step to a finer period is told by change(). */
+static void tell_step(struct rate_control *control, const struct overhead_verdict *verdict,
+		      uint64_t old_period)
 {
 	double percent = (double)(verdict->bpf_ppm + verdict->own_ppm) / 1e4;
 	char time[32];
 
+	if (verdict->period_ns <= old_period)
+		return;
 	/* Once loudly; each step is in the file, and the share of the time on the last line. */
 	log__print(control->told_cost ? LOG_VERBOSE : LOG_WARNING,
 		   "the recording costs %.1f %% of a CPU, more than --max-overhead: from now on, while "
@@ -207,8 +211,8 @@ static void tell_helpless(struct rate_control *control, const struct overhead_ve
 {
 	if (!control->told_helpless)
 		pr_warn("the recording costs %.1f %% of a CPU, more than --max-overhead; sampling "
-			"would not lower that: %.1f %% are for switches, for records of maps and "
-			"names, and for helpers",
+			"more coarsely would not lower that: %.1f %% are for switches, for records "
+			"of maps and names, and for helpers",
 			(double)(verdict->bpf_ppm + verdict->own_ppm) / 1e4,
 			(double)verdict->fixed_ppm / 1e4);
 	control->told_helpless = true;
@@ -232,11 +236,12 @@ static int follow(struct rate_control *control, uint64_t now,
 		.own_ppm = verdict->own_ppm,
 		.limit_ppm = control->options.max_overhead_ppm,
 	};
+	uint64_t old_period = control->sampling.cost_period;
 	bool changed = sampling__set_cost_period(&control->sampling, verdict->period_ns);
 
 	note_time(control, now);
 	if (verdict->advice == OVERHEAD_SAMPLES)
-		tell_step(control, verdict);
+		tell_step(control, verdict, old_period);
 	else
 		pr_verbose("--max-overhead: the load has gone, nothing is sampled for it any more");
 	return changed ? change(control, &reason) : 0;

@@ -123,6 +123,20 @@ static bool link_is_trusted(const struct stat *link)
 }
 
 /*
+ * What somebody else put under the name would get our recording: a FIFO, a device, a socket. True
+ * if it is root's or ours; else that is logged.
+ */
+static bool is_trusted(const char *path, const struct stat *st)
+{
+	if (st->st_uid == 0 || st->st_uid == geteuid())
+		return true;
+	pr_err("refusing to write to %s: it belongs to user %u, who would get the recording; "
+	       "redirect to it (-o - >FILE), or name another file with -o",
+	       path, st->st_uid);
+	return false;
+}
+
+/*
  * A recorder blocks its signals and reads them when it comes to it. Who waits for somebody else
  * before that has to look whether the user wants an end.
  */
@@ -168,6 +182,10 @@ static int open_pipe(struct file *file)
 		close(fd);
 		return fail("write to", file->path, EINVAL);
 	}
+	if (!is_trusted(file->path, &st)) {
+		close(fd);
+		return -EPERM;
+	}
 	return use_pipe(file, fd, file->path);
 }
 
@@ -206,8 +224,12 @@ static int open_path(struct file *file)
 		if (fd >= 0)
 			return use_own_fd(file, fd);
 	}
-	if (leads && is_pipe_like(&target) && link_is_trusted(&link))
+	if (leads && is_pipe_like(&target) && link_is_trusted(&link)) {
+		/* Before it is opened, which its reader would notice. */
+		if (!is_trusted(file->path, &target))
+			return -EPERM;
 		return open_pipe(file);
+	}
 	if (S_ISDIR(link.st_mode))
 		return fail("write to", file->path, EISDIR);
 	if (S_ISBLK(link.st_mode))
@@ -323,6 +345,13 @@ static bool is_same(const struct stat *ours, const char *path)
 
 	return !lstat(path, &named) && named.st_dev == ours->st_dev &&
 	       named.st_ino == ours->st_ino;
+}
+
+bool file__has_name(const struct file *file)
+{
+	struct stat ours;
+
+	return file->pipe || (!fstat(file->fd, &ours) && is_same(&ours, file->path));
 }
 
 /* Another recording may have taken the name meanwhile, and a third one the name after that. */

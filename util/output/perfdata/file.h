@@ -19,9 +19,9 @@ struct file {
 /*
  * Opens path for writing. "-", /dev/stdout and anything else that is our standard output
  * or error, a FIFO and a character device become pipes; a symbolic link to one is followed
- * if root or we made it. Otherwise a new file of mode 0600 is made: one that exists, link
- * or not, becomes PATH.old, an empty one is removed. Terminals, directories and block
- * devices are refused. A FIFO is opened once it has a reader; a SIGINT or SIGTERM that is blocked
+ * if root or we made it. What is no regular file must belong to root or to us. Otherwise a new
+ * file of mode 0600 is made: one that exists, link or not, becomes PATH.old, an empty one is
+ * removed. Terminals, directories and block devices are refused. A FIFO is opened once it has a reader; a SIGINT or SIGTERM that is blocked
  * and pending ends that wait. 0 or a negative errno, logged.
  */
 int file__open(struct file *file, const char *path);
@@ -41,6 +41,9 @@ int file__truncate(struct file *file, uint64_t size);
 
 /* Closes, removes a regular file that we made, and gives FILE.old its name back. */
 void file__discard(struct file *file);
+
+/* Whether a regular file still has the name under which it was made; true for a pipe. */
+bool file__has_name(const struct file *file);
 
 /* Closes, and says if the name is now that of another file; 0 or what close() reports, logged. */
 int file__close(struct file *file);

@@ -531,6 +531,11 @@ static int write_features(struct writer *writer)
 	return err;
 }
 
+bool writer__has_name(const struct writer *writer)
+{
+	return file__has_name(&writer->file);
+}
+
 int writer__close(struct writer *writer)
 {
 	int err, close_err;

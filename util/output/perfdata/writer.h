@@ -92,6 +92,9 @@ uint64_t writer__bytes(const struct writer *writer);
 /* Samples written so far. */
 uint64_t writer__samples(const struct writer *writer);
 
+/* Whether the file still has its name: nobody has removed or renamed it. */
+bool writer__has_name(const struct writer *writer);
+
 /*
  * Flushes, writes the features, closes, frees. 0 or the first error of the file's life;
  * after an error the file holds all whole records up to it. Accepts NULL.
