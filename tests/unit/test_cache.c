@@ -12,6 +12,8 @@
 
 #include "symbol/cache.h"
 
+static uint64_t room = CACHE_MAX_BYTES;
+
 FIXTURE(cache)
 {
 	char dir[64];
@@ -55,31 +57,31 @@ TEST_F(cache, a_file_lies_where_perf_looks_and_its_link_leads_there)
 	struct stat copy, file;
 	char link[128] = "";
 
-	ASSERT_EQ(0, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	ASSERT_EQ(0, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 	ASSERT_EQ(0, fstatat(self->dir_fd, ".build-id/ab/cd/elf", &copy, 0));
 	ASSERT_EQ(0, fstat(self->file_fd, &file));
 	EXPECT_EQ(file.st_size, copy.st_size);
 	EXPECT_GT(readlinkat(self->dir_fd, ".build-id/ab/cd", link, sizeof(link) - 1), 0);
 	EXPECT_STREQ("../../a b/prog/abcd", link);
 	/* And once more, which changes nothing. */
-	EXPECT_EQ(0, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	EXPECT_EQ(0, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 }
 
 TEST_F(cache, a_path_does_not_lead_out_of_it)
 {
 	self->item.path = (char *)"/../../prog";
-	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 	ASSERT_EQ(0, symlinkat("/tmp", self->dir_fd, "link"));
 	self->item.path = (char *)"/link/prog";
-	EXPECT_EQ(-ENOTDIR, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	EXPECT_EQ(-ENOTDIR, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 }
 
 TEST_F(cache, an_id_of_no_or_too_great_length_is_refused)
 {
 	self->item.len = 0;
-	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 	self->item.len = BUILD_ID_MAX + 1;
-	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd));
+	EXPECT_EQ(-EINVAL, cache__copy(self->dir_fd, &self->item, self->file_fd, &room));
 }
 
 TEST_F(cache, what_is_wanted_twice_is_there_once_and_a_file_that_is_not_there_says_so)

@@ -32,7 +32,8 @@ int confine__process(enum confine_kind kind, uint64_t max_bytes)
  * by address, where no filter sees them: that a file is not written to is up to its permissions.
  */
 static const int plain_calls[] = {
-	SCMP_SYS(brk),	       SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(access),      SCMP_SYS(brk),		SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(close),       SCMP_SYS(dup),		SCMP_SYS(exit),
 	SCMP_SYS(exit_group),  SCMP_SYS(faccessat),	SCMP_SYS(faccessat2),
 	SCMP_SYS(fcntl),       SCMP_SYS(fstat),		SCMP_SYS(fstatfs),

@@ -13,9 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/jobs.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "symbol/copy_file.h"
 #include "symbol/root_open.h"
 
+/* What the process that copies may take of memory. */
+#define COPY_MAX_BYTES (64u << 20)
 #define HEX_MAX (2 * BUILD_ID_MAX + 1)
 
 /* What the file of an entry is called, by kind; perf looks for these. */
@@ -106,42 +112,6 @@ static int open_entry(int debug_fd, const char *path, const char *hex)
 	return fd < 0 ? fd : enter(fd, hex);
 }
 
-static int copy_bytes(int from, int to)
-{
-	char data[65536];
-	ssize_t len;
-
-	/* Not sendfile(2), which files of /proc refuse. */
-	while ((len = read(from, data, sizeof(data))) != 0) {
-		if (len < 0 && errno == EINTR)
-			continue;
-		if (len < 0 || write(to, data, (size_t)len) != len)
-			return errno ? -errno : -ENOSPC;
-	}
-	return 0;
-}
-
-/* Under another name first: whoever looks finds the whole file or none. */
-static int write_entry(int entry_fd, const char *name, int from)
-{
-	char temporary[64];
-	int fd, err;
-
-	snprintf(temporary, sizeof(temporary), ".%s.%d", name, getpid());
-	fd = openat(entry_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0644);
-	if (fd < 0)
-		return -errno;
-	err = copy_bytes(from, fd);
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(entry_fd, temporary, entry_fd, name))
-		err = -errno;
-	if (err)
-		unlinkat(entry_fd, temporary, 0);
-	return err;
-}
-
 /* .build-id/12/3456… leads to the entry. */
 static int write_link(int debug_fd, const char *path, const char *hex)
 {
@@ -161,7 +131,7 @@ static int write_link(int debug_fd, const char *path, const char *hex)
 	return err;
 }
 
-int cache__copy(int debug_fd, const struct cache_item *item, int fd)
+int cache__copy(int debug_fd, const struct cache_item *item, int fd, uint64_t *room)
 {
 	const char *name = entry_names[item->kind];
 	char hex[HEX_MAX] = "";
@@ -174,7 +144,7 @@ int cache__copy(int debug_fd, const struct cache_item *item, int fd)
 	if (entry_fd < 0)
 		return entry_fd;
 	if (faccessat(entry_fd, name, F_OK, AT_SYMLINK_NOFOLLOW))
-		err = write_entry(entry_fd, name, fd);
+		err = copy_file__into(entry_fd, name, fd, room);
 	close(entry_fd);
 	return err ? err : write_link(debug_fd, item->path, hex);
 }
@@ -248,28 +218,46 @@ static int check_id(const struct cache_item *item, int fd)
 /* In the child. */
 static int copy_item(void *ctx, size_t index, struct child_out *out)
 {
-	const struct cache_item *item = &((const struct cache *)ctx)->items[index];
+	struct cache *cache = ctx;
+	const struct cache_item *item = &cache->items[index];
 	int debug_fd = open_debug(), fd, err;
 
-	(void)out;
 	if (debug_fd < 0)
 		return debug_fd;
 	fd = open_item(item);
 	err = fd < 0 ? fd : check_id(item, fd);
 	if (!err)
-		err = cache__copy(debug_fd, item, fd);
+		err = cache__copy(debug_fd, item, fd, &cache->room);
 	if (fd >= 0)
 		close(fd);
 	close(debug_fd);
-	return err;
+	/* For the parent, whose next child, if this one ends, begins with it. */
+	return err ? err : child_out__put(out, 0, &cache->room, sizeof(cache->room));
 }
 
-static int take_nothing(void *ctx, size_t index, const struct child_message *message)
+static int take_room(void *ctx, size_t index, const struct child_message *message)
 {
-	(void)ctx;
+	struct cache *cache = ctx;
+	uint64_t room;
+
 	(void)index;
-	(void)message;
-	return -EPROTO;
+	if (message->size != sizeof(room))
+		return -EPROTO;
+	memcpy(&room, message->data, sizeof(room));
+	cache->room = min_u64(cache->room, room);
+	return 0;
+}
+
+/* What the kernel or a library lacks of it is no reason not to copy. */
+static int confine(void *ctx)
+{
+	int err = confine__process(CONFINE_COPY, COPY_MAX_BYTES);
+
+	(void)ctx;
+	if (err)
+		pr_verbose("the process that fills perf's cache is not confined: %s",
+			   strerror(-err));
+	return 0;
 }
 
 static void finish_item(void *ctx, size_t index, int status)
@@ -282,10 +270,12 @@ int cache__fill(struct cache *cache, int deadline_ms)
 	const struct jobs jobs = {
 		.nr = cache->nr,
 		.ctx = cache,
+		.enter = confine,
 		.run = copy_item,
-		.answer = take_nothing,
+		.answer = take_room,
 		.done = finish_item,
 	};
 
+	cache->room = CACHE_MAX_BYTES;
 	return jobs__run(&jobs, deadline_ms);
 }

@@ -3,6 +3,7 @@
 #define DENET_SYMBOL_CACHE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "symbol/build_id.h"
@@ -32,7 +33,11 @@ struct cache {
 	struct cache_item *items;
 	size_t nr;
 	size_t capacity;
+	uint64_t room; /* bytes that may still be written */
 };
+
+/* What one recording copies at most. */
+#define CACHE_MAX_BYTES (2ULL << 30)
 
 /* Adds an item unless it is there; path is copied, len at most BUILD_ID_MAX. 0 or -ENOMEM. */
 int cache__want(struct cache *cache, enum cache_kind kind, pid_t pid, const char *path,
@@ -47,8 +52,9 @@ void cache__free(struct cache *cache);
 
 /*
  * Copies one file that is open at fd into the cache at the directory debug_fd, under the
- * build-id and path given. Never through a link. 0, also if it is there, or a negative errno.
+ * build-id and path given. Never through a link. *room is reduced, see symbol/copy_file.h. 0, also
+ * if it is there, or a negative errno.
  */
-int cache__copy(int debug_fd, const struct cache_item *item, int fd);
+int cache__copy(int debug_fd, const struct cache_item *item, int fd, uint64_t *room);
 
 #endif /* DENET_SYMBOL_CACHE_H */
