@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
+
 /* This part of a file system is left free. */
 #define FREE_PART 20
 
@@ -20,7 +22,7 @@ static int64_t copy_range(int from, int to, int64_t at, int64_t end, uint64_t ro
 	ssize_t len;
 
 	while (at < end) {
-		size_t most = (uint64_t)(end - at) < sizeof(data) ? (size_t)(end - at) : sizeof(data);
+		size_t most = (size_t)min_u64((uint64_t)(end - at), sizeof(data));
 
 		len = pread(from, data, most, at);
 		if (len < 0 && errno == EINTR)
