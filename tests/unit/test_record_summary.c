@@ -113,8 +113,9 @@ TEST(sampling_and_several_files_are_told)
 	char line[320];
 
 	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
-		     "lost; --max-overhead sampled 12.3 % of the time, in the end sampled one for each "
-		     "20.000 us below 500.000 ms, standard error 0.50 %; wrote 0.000 MB perf.data.<timestamp> ]",
+		     "lost; --max-overhead sampled 12.3 % of the time, in the end sampled one for "
+		     "each 20.000 us below 500.000 ms, standard error 0.50 %; wrote 0.000 MB "
+		     "perf.data.<timestamp> ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
 

@@ -14,7 +14,7 @@
 #define KEPT_RUNS 15.0
 /* Runs for each block: at its switch-out and at its switch-in. */
 #define RUNS_PER_BLOCK 2.0
-/* User space's CPU time for a sample, at least, and how much more a record of the side band takes. */
+/* User space's CPU time for a sample, at least; a record of the side band takes so much more. */
 #define SAMPLE_NS 2000.0
 #define SIDEBAND_WEIGHT 2.0
 /* In such records a second: what this process takes while nothing comes. */

@@ -201,8 +201,8 @@ static void tell_step(struct rate_control *control, const struct overhead_verdic
 		return;
 	/* Once loudly; each step is in the file, and the share of the time on the last line. */
 	log__print(control->told_cost ? LOG_VERBOSE : LOG_WARNING,
-		   "the recording costs %.1f %% of a CPU, more than --max-overhead: from now on, while "
-		   "that is so, blocks are sampled, one for each %s",
+		   "the recording costs %.1f %% of a CPU, more than --max-overhead: from now on, "
+		   "while that is so, blocks are sampled, one for each %s",
 		   percent, units__format_time(verdict->period_ns, time, sizeof(time)));
 	control->told_cost = true;
 }

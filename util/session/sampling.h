@@ -32,7 +32,7 @@ struct sampling {
 	uint32_t max_rate;    /* samples a second, 0: no budget */
 	uint64_t looked;      /* when, CLOCK_MONOTONIC: the second that is looked at next */
 	struct sampling_counts seen; /* until then */
-	uint64_t telling;     /* samples since then that are worth a look before the second is over */
+	uint64_t telling;     /* samples since then that are worth a look before a second is over */
 	uint64_t changes;     /* of what is in force */
 };
 

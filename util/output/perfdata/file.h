@@ -21,8 +21,9 @@ struct file {
  * or error, a FIFO and a character device become pipes; a symbolic link to one is followed
  * if root or we made it. What is no regular file must belong to root or to us. Otherwise a new
  * file of mode 0600 is made: one that exists, link or not, becomes PATH.old, an empty one is
- * removed. Terminals, directories and block devices are refused. A FIFO is opened once it has a reader; a SIGINT or SIGTERM that is blocked
- * and pending ends that wait. 0 or a negative errno, logged.
+ * removed. Terminals, directories and block devices are refused. A FIFO is opened once it has a
+ * reader; a SIGINT or SIGTERM that is blocked and pending ends that wait. 0 or a negative errno,
+ * logged.
  */
 int file__open(struct file *file, const char *path);
 
