@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/harness.h"
+#include "common/machine_events.h"
 #include "common/workload.h"
 
 #define CODE 0x1000
@@ -22,6 +23,7 @@
 FIXTURE(unwind)
 {
 	struct workload workload;
+	struct machine *machine;
 	struct unwind_worker *worker;
 	enum unwind_status status[4];
 	size_t nr;
@@ -41,7 +43,9 @@ FIXTURE_SETUP(unwind)
 	const struct unwind_worker_options options = { .deadline_ms = 300 };
 
 	memset(self, 0, sizeof(*self));
-	self->worker = unwind_worker__new(&options, take_result, self);
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	self->worker = unwind_worker__new(&options, self->machine, take_result, self);
 	ASSERT_NE(NULL, self->worker);
 }
 
@@ -49,6 +53,7 @@ FIXTURE_TEARDOWN(unwind)
 {
 	/* Also if the process that unwinds is stuck in the kernel. */
 	unwind_worker__delete(self->worker);
+	machine__delete(self->machine);
 	workload__free(&self->workload);
 }
 
@@ -71,10 +76,15 @@ static pid_t child_of(pid_t pid)
 
 static int tell_map(data *self, pid_t pid, uint64_t ino)
 {
-	const struct address_space_map map = { .start = CODE, .len = 0x1000, .maj = 1, .ino = ino,
-				       .path = "/replaced (deleted)" };
+	struct task_event event = mapping(pid, CODE, 0x1000, "/replaced (deleted)", 0);
+	int ret;
 
-	return unwind_worker__map(self->worker, pid, &map, 0);
+	event.map.maj = 1;
+	event.map.ino = ino;
+	event.map.pgoff = 0;
+	ret = machine__handle(self->machine, &event);
+	unwind_worker__tell(self->worker, &event);
+	return ret < 0 ? ret : 0;
 }
 
 static int put(data *self, pid_t pid)

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/patience.h"
+#include "machine/machine.h"
 #include "synth/synth.h"
 
 #define PATIENCE_NS (patience__seconds(10) * NSEC_PER_SEC)
@@ -281,9 +282,11 @@ int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start
 	return err;
 }
 
-int stopped__tell_maps(const struct stopped *stopped, struct address_space *space, uint64_t time)
+int stopped__each_map(const struct stopped *stopped, uint64_t time,
+		      int (*fn)(void *ctx, const struct task_event *event), void *ctx)
 {
-	struct synth_map from = { .pid = stopped->pid };
+	struct task_event event = { .kind = TASK_EVENT_MMAP, .pid = stopped->pid,
+				    .tid = stopped->pid, .time = time };
 	char path[PATH_MAX], *line = NULL;
 	size_t capacity = 0;
 	FILE *file;
@@ -295,18 +298,24 @@ int stopped__tell_maps(const struct stopped *stopped, struct address_space *spac
 	if (!file)
 		return -errno;
 	while (!err && (len = getline(&line, &capacity, file)) > 0) {
-		struct address_space_map map;
-
-		if (synth__parse_maps_line(line, (size_t)len - 1, &from, path) != 1)
-			continue;
-		map = (struct address_space_map){ .start = from.start, .len = from.len,
-					  .pgoff = from.pgoff, .maj = from.maj, .min = from.min,
-					  .ino = from.ino, .path = from.path };
-		err = address_space__map(space, stopped->pid, &map, time);
+		if (synth__parse_maps_line(line, (size_t)len - 1, &event.map, path) == 1)
+			err = fn(ctx, &event);
 	}
 	free(line);
 	fclose(file);
 	return err;
+}
+
+static int tell_machine(void *ctx, const struct task_event *event)
+{
+	int ret = machine__handle(ctx, event);
+
+	return ret < 0 ? ret : 0;
+}
+
+int stopped__tell_maps(const struct stopped *stopped, struct machine *machine, uint64_t time)
+{
+	return stopped__each_map(stopped, time, tell_machine, machine);
 }
 
 /* The script is a file, for gdb takes no python of more than a line from its command line. */

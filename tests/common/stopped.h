@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 
-#include "unwind/address_space.h"
+#include "machine/machine.h"
 #include "unwind/unwinder.h"
 
 /* The system calls of pause(3) and epoll_wait(3): arm64 has none of these names. */
@@ -54,8 +54,12 @@ int stopped__take(struct stopped *stopped, size_t bytes);
  */
 int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start, uint64_t end);
 
-/* Tells a space of its executable mappings, as of now. 0 or -errno. */
-int stopped__tell_maps(const struct stopped *stopped, struct address_space *space, uint64_t time);
+/* Calls fn for its executable mappings, as of now. 0, fn's first other result, or -errno. */
+int stopped__each_map(const struct stopped *stopped, uint64_t time,
+		      int (*fn)(void *ctx, const struct task_event *event), void *ctx);
+
+/* Tells a machine of them. 0 or -errno. */
+int stopped__tell_maps(const struct stopped *stopped, struct machine *machine, uint64_t time);
 
 /*
  * The frames that gdb finds, without inlined functions: their number, at most max, or -errno;

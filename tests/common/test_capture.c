@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "record/parse.h"
+#include "machine/machine.h"
 
 const char *test_capture__refused(void)
 {
@@ -96,13 +97,11 @@ static int take_sample(void *ctx, const struct sample *sample)
 	return err;
 }
 
-static int take_sideband(void *ctx, const void *event, size_t size, uint64_t time)
+static int take_task(void *ctx, const struct task_event *event)
 {
 	struct test_capture *test_capture = ctx;
 
 	(void)event;
-	(void)size;
-	(void)time;
 	test_capture->sideband++;
 	return 0;
 }
@@ -135,11 +134,15 @@ int test_capture__open(struct test_capture *test_capture, const struct capture_o
 	test_capture->sink = (struct capture_sink){
 		.ctx = test_capture,
 		.sample = take_sample,
-		.sideband = take_sideband,
+		.task = take_task,
 		.lost = take_lost,
 	};
+	test_capture->machine = machine__new();
+	if (!err && !test_capture->machine)
+		err = -ENOMEM;
 	if (err)
 		return err;
+	chosen.machine = test_capture->machine;
 	test_capture->capture = capture__new(&chosen, &test_capture->sink, &err);
 	if (!test_capture->capture)
 		return err ? err : -EINVAL;
@@ -243,6 +246,7 @@ uint64_t test_capture__hidden(const struct test_capture *test_capture)
 void test_capture__free(struct test_capture *test_capture)
 {
 	capture__delete(test_capture->capture);
+	machine__delete(test_capture->machine);
 	for (size_t i = 0; i < test_capture->nr; i++) {
 		free((void *)test_capture->samples[i].kernel.ips);
 		free((void *)test_capture->samples[i].user.ips);

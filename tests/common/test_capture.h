@@ -16,13 +16,14 @@
  * capture itself is the one that the program uses.
  */
 struct test_capture {
+	struct machine *machine;
 	struct capture *capture;
 	struct capture_sink sink;
 	struct capture_stats stats; /* filled in by test_capture__close() */
 	struct sample *samples;	    /* frames are copies */
 	size_t nr;
 	size_t capacity;
-	uint64_t sideband;
+	uint64_t sideband;	/* events that the sink heard of */
 	uint64_t lost;		/* records, as the sink heard */
 	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */

@@ -8,6 +8,7 @@
 #include "capture/decode.h"
 #include "capture/reason.h"
 #include "capture/sideband_filter.h"
+#include "machine/machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,18 +31,20 @@ static uint64_t touch_copy(const struct user_copy *copy)
 	return sum;
 }
 
-static void check_sideband(const void *event, size_t size)
+static void check_sideband(const void *record, size_t size, bool all)
 {
-	struct sideband *all = sideband_filter__new(true, false, 1);
-	struct sideband *some = sideband_filter__new(false, false, 1);
-	uint64_t time;
+	const struct task_event target = { .kind = TASK_EVENT_FORK, .pid = 42, .tid = 42 };
+	struct machine *machine = machine__new();
+	struct sideband_filter filter;
+	struct task_event event;
 
-	if (all && some && !sideband_filter__add(some, 42, 42)) {
-		sideband_filter__wants(all, event, size, &time);
-		sideband_filter__wants(some, event, size, &time);
+	if (machine && !machine__handle(machine, &target) &&
+	    !sideband_filter__init(&filter, machine, 1, all)) {
+		for (int i = 0; i < 2; i++)
+			sideband_filter__take(&filter, record, size, &event);
+		machine__forget(machine, UINT64_MAX - 1);
 	}
-	sideband_filter__delete(all);
-	sideband_filter__delete(some);
+	machine__delete(machine);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -73,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += strlen(thread.comm);
 	if (reason__decode(copy, size, &reason) > 0)
 		sum += strlen(reason.path) + strlen(reason.local) + strlen(reason.remote);
-	check_sideband(copy, size);
+	check_sideband(copy, size, true);
+	check_sideband(copy, size, false);
 	(void)sum;
 	free(copy);
 	return 0;

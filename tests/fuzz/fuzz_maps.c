@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct synth_map map = { 0 };
+	struct task_map map = { 0 };
 	char *path = malloc(PATH_MAX);
 	int ret;
 

@@ -44,9 +44,9 @@ static int write_file(char *path, size_t path_size, const uint8_t *data, size_t 
 	return close(fd);
 }
 
-static void check(const struct address_space *space, const struct unwind_result *result)
+static void check(const struct machine *machine, const struct unwind_result *result)
 {
-	const struct maps *maps = address_space__at(space, 0, 0);
+	const struct maps *maps = process__maps_at(machine__process(machine, 0), 0);
 
 	if (result->nr > MAX_FRAMES || result->status >= UNWIND_NR_STATUS)
 		abort();
@@ -57,7 +57,7 @@ static void check(const struct address_space *space, const struct unwind_result 
 	}
 }
 
-static void unwind(struct address_space *space, const struct head *head, const uint8_t *stack)
+static void unwind(struct machine *machine, const struct head *head, const uint8_t *stack)
 {
 	struct unwind_sample sample = { .stack = stack, .stack_bytes = head->words * 8UL,
 					.max_frames = MAX_FRAMES };
@@ -65,7 +65,7 @@ static void unwind(struct address_space *space, const struct head *head, const u
 	struct unwinder *unwinder;
 	int err;
 
-	unwinder = unwinder__new(space, &err);
+	unwinder = unwinder__new(machine, &err);
 	if (!unwinder)
 		abort();
 	for (size_t i = 0; i < UNWIND_NR_REGS; i++)
@@ -75,7 +75,7 @@ static void unwind(struct address_space *space, const struct head *head, const u
 	for (int times = 0; times < 2; times++) {
 		if (unwinder__unwind(unwinder, &sample, &result))
 			abort();
-		check(space, &result);
+		check(machine, &result);
 	}
 	unwinder__delete(unwinder);
 }
@@ -83,9 +83,10 @@ static void unwind(struct address_space *space, const struct head *head, const u
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[256];
-	struct address_space_map map = { .start = CODE, .len = 0x10000, .path = path };
+	struct task_event event = { .kind = TASK_EVENT_MMAP,
+				    .map = { .start = CODE, .len = 0x10000, .path = path } };
 	const uint8_t *stack = data + sizeof(struct head), *file;
-	struct address_space *space;
+	struct machine *machine;
 	struct head head;
 	ino_t ino = 0;
 
@@ -96,13 +97,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (file > data + size ||
 	    write_file(path, sizeof(path), file, (size_t)(data + size - file), &ino))
 		return 0;
-	map.ino = ino;
-	space = address_space__new();
+	event.map.ino = ino;
+	machine = machine__new();
 	/* As process 0, whose files are found below our own root. */
-	if (!space || address_space__map(space, 0, &map, 0))
+	if (!machine || machine__handle(machine, &event))
 		abort();
-	unwind(space, &head, stack);
-	address_space__delete(space);
+	unwind(machine, &head, stack);
+	machine__delete(machine);
 	unlink(path);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The user side of samples: garbage goes, and nobody is judged by maps that are yet to come. */
 #include "common/harness.h"
+#include "common/machine_events.h"
 
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -8,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "output/perfdata/layout.h"
 #include "callchain/callchain.h"
 #include "synth/synth.h"
 
@@ -22,6 +22,7 @@ struct given {
 
 FIXTURE(callchain)
 {
+	struct machine *machine;
 	struct callchain callchain;
 	struct given given;
 };
@@ -39,38 +40,23 @@ static int give(void *ctx, const struct sample *sample)
 
 FIXTURE_SETUP(callchain)
 {
-	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
-
 	self->given = (struct given){ 0 };
-	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_FP, give, &self->given));
-	ASSERT_EQ(0, callchain__map(&self->callchain, 42, &map));
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_FP, self->machine, give,
+				     &self->given));
+	ASSERT_EQ(0, maps_code(self->machine, 42, 0x1000, 0x1000, "/bin/a", 0));
 }
 
 FIXTURE_TEARDOWN(callchain)
 {
 	callchain__free(&self->callchain);
+	machine__delete(self->machine);
 }
 
 static struct sample make_sample(uint64_t time, const uint64_t *ips, uint32_t nr)
 {
 	return (struct sample){ .time = time, .pid = 42, .tid = 42, .user = { ips, nr, false } };
-}
-
-/* The kernel's record of a mapping of 0x1000 bytes. */
-static int map_code(struct callchain *callchain, uint64_t start, uint64_t time)
-{
-	struct {
-		struct layout_mmap2 map;
-		char path[8];
-		struct layout_sample_id trailer;
-	} event = {
-		.map = { .header = { .type = PERF_RECORD_MMAP2, .size = sizeof(event) },
-			 .pid = 42, .tid = 42, .start = start, .len = 0x1000, .prot = 5 },
-		.path = "/lib/b",
-		.trailer = { .pid = 42, .tid = 42, .time = time },
-	};
-
-	return callchain__sideband(callchain, &event, sizeof(event), time);
 }
 
 TEST_F(callchain, a_chain_in_code_comes_at_once_and_whole)
@@ -116,7 +102,7 @@ TEST_F(callchain, code_that_was_mapped_before_the_block_ended_is_no_garbage)
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(0, self->given.nr);
 	/* The record was on another CPU, whose ring is read later. */
-	ASSERT_EQ(0, map_code(&self->callchain, 0x5000, 90));
+	ASSERT_EQ(0, maps_code(self->machine, 42, 0x5000, 0x1000, "/lib/b", 90));
 	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(2, self->given.samples[0].user.nr);
@@ -126,23 +112,13 @@ TEST_F(callchain, code_that_was_mapped_before_the_block_ended_is_no_garbage)
 TEST_F(callchain, garbage_of_a_process_whose_maps_come_later_is_cut)
 {
 	static const uint64_t ips[] = { 0x5100, 0x989680 };
-	struct {
-		struct layout_mmap2 map;
-		char path[8];
-		struct layout_sample_id trailer;
-	} born = {
-		.map = { .header = { .type = PERF_RECORD_MMAP2, .size = sizeof(born) },
-			 .pid = 43, .tid = 43, .start = 0x5000, .len = 0x1000, .prot = 5 },
-		.path = "/bin/c",
-		.trailer = { .pid = 43, .tid = 43, .time = 90 },
-	};
 	struct sample sample = make_sample(100, ips, 2);
 
 	sample.pid = sample.tid = 43;
 	/* Nothing is known of the process yet: its records are in another ring. */
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(0, self->given.nr);
-	ASSERT_EQ(0, callchain__sideband(&self->callchain, &born, sizeof(born), 90));
+	ASSERT_EQ(0, maps_code(self->machine, 43, 0x5000, 0x1000, "/bin/c", 90));
 	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(1, self->given.samples[0].user.nr);
@@ -156,7 +132,7 @@ TEST_F(callchain, code_that_was_mapped_afterwards_is_garbage)
 	struct sample sample = make_sample(100, ips, 2);
 
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
-	ASSERT_EQ(0, map_code(&self->callchain, 0x5000, 110));
+	ASSERT_EQ(0, maps_code(self->machine, 42, 0x5000, 0x1000, "/lib/b", 110));
 	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(1, self->given.samples[0].user.nr);
@@ -204,14 +180,9 @@ TEST_F(callchain, what_can_never_be_code_is_cut_also_where_maps_may_be_missing)
 TEST_F(callchain, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 {
 	static const uint64_t ips[] = { 0x1100, 0x7000 };
-	struct {
-		struct layout_task task;
-		struct layout_sample_id trailer;
-	} gone = { .task = { .header = { .type = PERF_RECORD_EXIT, .size = sizeof(gone) },
-			     .pid = 42, .tid = 42, .ppid = 1, .ptid = 1, .time = 110 } };
 	struct sample sample = make_sample(100, ips, 2);
 
-	ASSERT_EQ(0, callchain__sideband(&self->callchain, &gone, sizeof(gone), 110));
+	ASSERT_EQ(0, ends(self->machine, 42, 42, 110));
 	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
 	callchain__round(&self->callchain);
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
@@ -223,9 +194,66 @@ TEST_F(callchain, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 	EXPECT_EQ(2, self->given.samples[1].user.nr);
 }
 
+struct chosen {
+	char text[64];
+};
+
+static void note_choice(void *ctx, pid_t pid, bool chosen)
+{
+	struct chosen *choices = ctx;
+	size_t len = strlen(choices->text);
+
+	snprintf(choices->text + len, sizeof(choices->text) - len, "%c%d ", chosen ? '+' : '-',
+		 pid);
+}
+
+/* An event as the sink has it follow: the machine first. */
+static void tell(FIXTURE_DATA(callchain) *self, enum task_event_kind kind, pid_t pid, pid_t parent,
+		 uint64_t time)
+{
+	struct task_event event = { .kind = kind, .pid = pid, .tid = pid, .time = time };
+
+	if (kind == TASK_EVENT_EXEC) {
+		event.comm = "program";
+	} else {
+		event.ppid = event.ptid = parent;
+	}
+	machine__handle(self->machine, &event);
+	callchain__task(&self->callchain, &event);
+}
+
+TEST_F(callchain, a_process_without_frame_pointers_is_chosen_until_it_is_another_program_or_none)
+{
+	static const uint64_t ips[] = { 0x1100 };
+	struct sample sample = make_sample(100, ips, 1);
+	struct chosen choices = { "" };
+
+	self->callchain.choose = note_choice;
+	self->callchain.choose_ctx = &choices;
+	for (int i = 0; i < 16; i++) {
+		sample.count = 1;
+		EXPECT_STREQ("", choices.text);
+		self->given.nr = 0;
+		ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	}
+	EXPECT_STREQ("+42 ", choices.text);
+	tell(self, TASK_EVENT_FORK, 43, 42, 110);
+	tell(self, TASK_EVENT_FORK, 44, 42, 110);
+	EXPECT_STREQ("+42 +43 +44 ", choices.text);
+	tell(self, TASK_EVENT_EXEC, 43, 0, 120);
+	tell(self, TASK_EVENT_EXIT, 44, 42, 120);
+	EXPECT_STREQ("+42 +43 +44 -43 -44 ", choices.text);
+	/* The pid is another's, and the end of the one before was missed. */
+	tell(self, TASK_EVENT_FORK, 42, 1, 130);
+	EXPECT_STREQ("+42 +43 +44 -43 -44 -42 ", choices.text);
+	tell(self, TASK_EVENT_EXIT, 43, 42, 140);
+	EXPECT_STREQ("+42 +43 +44 -43 -44 -42 ", choices.text);
+}
+
 /* With a process that unwinds, and the maps of this one. */
 FIXTURE(unwinding)
 {
+	struct machine *machine;
 	struct callchain callchain;
 	struct given given;
 	uint64_t regs[USER_COPY_REGS];
@@ -235,17 +263,11 @@ FIXTURE(unwinding)
 /* Not in the fixture, which lies on the stack that is copied. */
 static unsigned char stack[32768];
 
-static int add_own_map(void *ctx, const struct synth_map *map)
+static int add_own_map(void *ctx, const struct task_event *event)
 {
-	const struct address_space_map own = { .start = map->start,
-					       .len = map->len,
-					       .pgoff = map->pgoff,
-					       .maj = map->maj,
-					       .min = map->min,
-					       .ino = map->ino,
-					       .path = map->path };
+	int ret = machine__handle(ctx, event);
 
-	return callchain__map(ctx, map->pid, &own);
+	return ret < 0 ? ret : 0;
 }
 
 FIXTURE_SETUP(unwinding)
@@ -254,14 +276,18 @@ FIXTURE_SETUP(unwinding)
 	pid_t pid = getpid();
 
 	self->given = (struct given){ 0 };
-	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_UNWIND, give, &self->given));
-	ASSERT_EQ(0, synth__maps(&pid, 1, 5000, add_own_map, &self->callchain, &result));
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	ASSERT_EQ(0, callchain__init(&self->callchain, CALLCHAIN_UNWIND, self->machine, give,
+				     &self->given));
+	ASSERT_EQ(0, synth__maps(&pid, 1, 5000, add_own_map, self->machine, &result));
 	ASSERT_EQ(0, callchain__start(&self->callchain, 127));
 }
 
 FIXTURE_TEARDOWN(unwinding)
 {
 	callchain__free(&self->callchain);
+	machine__delete(self->machine);
 }
 
 /* Registers as getcontext(3) has them, in DWARF's order. */

@@ -18,7 +18,7 @@
 #include "capture/ksyms_cache.h"
 #include "synth/synth.h"
 
-static struct synth_map map;
+static struct task_map map;
 static char path[PATH_MAX];
 
 static int parse(const char *line)
@@ -125,16 +125,17 @@ struct seen {
 	int error;
 	pid_t pid;
 	uint64_t address;  /* looked for */
-	struct synth_map found;
+	struct task_map found;
 	char path[PATH_MAX];
 };
 
-static int see(void *ctx, const struct synth_map *m)
+static int see(void *ctx, const struct task_event *event)
 {
+	const struct task_map *m = &event->map;
 	struct seen *seen = ctx;
 
 	seen->nr++;
-	if (m->pid == seen->pid && m->start <= seen->address &&
+	if (event->pid == seen->pid && m->start <= seen->address &&
 	    seen->address - m->start < m->len) {
 		seen->found = *m;
 		snprintf(seen->path, sizeof(seen->path), "%s", m->path);

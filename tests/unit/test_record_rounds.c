@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the recorder promises its readers of the order of records. */
 #include "common/harness.h"
+#include "common/machine_events.h"
 
 #include <unistd.h>
 
@@ -12,6 +13,7 @@ FIXTURE(rounds)
 {
 	char dir[64];
 	char path[80];
+	struct machine *machine;
 	struct sink sink;
 	struct capture_sink capture;
 };
@@ -19,7 +21,6 @@ FIXTURE(rounds)
 FIXTURE_SETUP(rounds)
 {
 	static const char *const argv[] = { "denet-record" };
-	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "/bin/a" };
 	struct writer_options options = { .argc = 1, .argv = argv, .version = "0" };
 	int err;
 
@@ -28,16 +29,19 @@ FIXTURE_SETUP(rounds)
 	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
 	options.path = self->path;
 	memset(&self->sink, 0, sizeof(self->sink));
-	ASSERT_EQ(0, sink__init(&self->sink, &self->capture, CALLCHAIN_FP));
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	ASSERT_EQ(0, sink__init(&self->sink, self->machine, &self->capture, CALLCHAIN_FP));
 	sink__set_writer(&self->sink, writer__new(&options, &err));
 	ASSERT_NE(NULL, self->sink.writer);
-	ASSERT_EQ(0, callchain__map(&self->sink.callchain, 42, &map));
+	ASSERT_EQ(0, maps_code(self->machine, 42, 0x1000, 0x1000, "/bin/a", 0));
 }
 
 FIXTURE_TEARDOWN(rounds)
 {
 	writer__close(self->sink.writer);
 	sink__free(&self->sink);
+	machine__delete(self->machine);
 	unlink(self->path);
 	rmdir(self->dir);
 }

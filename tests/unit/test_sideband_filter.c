@@ -1,119 +1,210 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which of the kernel's side-band records belong to a recording. */
-#include "common/harness.h"
+/* Which of the kernel's side-band records belong to a recording, and say something new. */
+#include "capture/sideband_filter.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 
-#include "capture/sideband_filter.h"
+#include "base/units.h"
+#include "common/harness.h"
+#include "common/machine_events.h"
+#include "output/perfdata/layout.h"
 
 #define OWN 100
 
-struct record {
-	struct perf_event_header header;
-	uint32_t pid, ppid, tid, ptid;
-	uint64_t time;
-	uint32_t id_pid, id_tid;
-	uint64_t id_time;
-	uint32_t cpu, res;
-	uint64_t id;
+FIXTURE(filter)
+{
+	struct machine *machine;
+	struct sideband_filter filter;
+	struct task_event event; /* that was passed on last */
 };
 
-static struct record make(uint32_t type, uint32_t pid, uint32_t ppid)
+FIXTURE_SETUP(filter)
 {
-	return (struct record){
-		.header = { .type = type, .size = sizeof(struct record) },
-		.pid = pid, .ppid = ppid, .tid = pid, .ptid = ppid, .id_time = 77,
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, false));
+}
+
+FIXTURE_TEARDOWN(filter)
+{
+	machine__delete(self->machine);
+}
+
+typedef FIXTURE_DATA(filter) data;
+
+static int wants_task(data *self, uint32_t type, uint32_t pid, uint32_t tid, uint32_t ppid)
+{
+	const struct {
+		struct layout_task task;
+		struct layout_sample_id id;
+	} record = {
+		.task = { .header = { .type = type, .size = sizeof(record) },
+			  .pid = pid, .tid = tid, .ppid = ppid, .ptid = ppid },
+		.id = { .time = 77 },
 	};
+
+	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
 }
 
-static int tell(struct sideband_filter *sideband, const struct record *record)
+static int wants(data *self, uint32_t type, uint32_t pid, uint32_t ppid)
 {
-	uint64_t time = 0;
-	int wanted = sideband_filter__wants(sideband, record, sizeof(*record), &time);
-
-	return wanted >= 0 && time != 77 ? -1 : wanted;
+	return wants_task(self, type, pid, pid, ppid);
 }
 
-static int wants(struct sideband_filter *sideband, uint32_t type, uint32_t pid, uint32_t ppid)
+static int wants_comm(data *self, uint32_t pid, const char *name, uint64_t time)
 {
-	struct record record = make(type, pid, ppid);
+	struct {
+		struct layout_comm comm;
+		char name[16];
+		struct layout_sample_id id;
+	} record = {
+		.comm = { .header = { .type = PERF_RECORD_COMM, .size = sizeof(record) },
+			  .pid = pid, .tid = pid },
+		.id = { .time = time },
+	};
 
-	return tell(sideband, &record);
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
 }
 
-static int wants_thread(struct sideband_filter *sideband, uint32_t type, uint32_t pid, uint32_t tid)
+static int wants_map(data *self, uint32_t pid, uint64_t start, uint64_t time)
 {
-	struct record record = make(type, pid, pid);
+	const struct {
+		struct layout_mmap2 map;
+		char path[8];
+		struct layout_sample_id id;
+	} record = {
+		.map = { .header = { .type = PERF_RECORD_MMAP2, .size = sizeof(record) },
+			 .pid = pid, .tid = pid, .start = start, .len = 0x1000, .prot = 5 },
+		.path = "/lib/c",
+		.id = { .time = time },
+	};
 
-	record.tid = tid;
-	return tell(sideband, &record);
+	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
 }
 
-TEST(everyone_but_the_recorder_is_in_an_a_recording)
+static bool lives(const data *self, pid_t pid)
 {
-	struct sideband_filter *sideband = sideband_filter__new(true, false, OWN);
+	return process__lives(machine__process(self->machine, pid));
+}
 
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 5, 0));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_MMAP2, 5, 0));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_MMAP2, OWN, 0));
+TEST_F(filter, everyone_but_the_recorder_is_in_an_a_recording)
+{
+	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, true));
+	EXPECT_EQ(1, wants_comm(self, 5, "five", 77));
+	EXPECT_EQ(1, wants_map(self, 5, 0x1000, 77));
+	EXPECT_EQ(0, wants_map(self, OWN, 0x1000, 77));
 	/* Its helpers, which it forks, and theirs. */
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_FORK, 101, OWN));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 101, 0));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_EXIT, 101, OWN));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_EXIT, OWN, 1));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, OWN, 0));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_FORK, 101, OWN));
+	EXPECT_EQ(0, wants_comm(self, 101, "helper", 77));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_EXIT, 101, OWN));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_EXIT, OWN, 1));
+	EXPECT_EQ(0, wants_comm(self, OWN, "recorder", 77));
 	/* Another process may get the helper's pid later. */
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_FORK, 101, 5));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 101, 0));
-	sideband_filter__delete(sideband);
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 101, 5));
+	EXPECT_EQ(1, wants_comm(self, 101, "other", 78));
 }
 
-TEST(targets_and_their_children_are_in_and_leave_nothing_behind)
+TEST_F(filter, targets_and_their_children_are_in_and_leave_nothing_behind)
 {
-	struct sideband_filter *sideband = sideband_filter__new(false, false, OWN);
-
-	ASSERT_EQ(0, sideband_filter__add(sideband, 5, 5));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 6, 0));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 5, 0));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_FORK, 7, 6));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_FORK, 8, 5));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_FORK, 9, 8));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_MMAP2, 9, 0));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_EXIT, 9, 8));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_MMAP2, 9, 0));
-	sideband_filter__delete(sideband);
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
+	EXPECT_EQ(0, wants_comm(self, 6, "six", 77));
+	EXPECT_EQ(1, wants_comm(self, 5, "five", 77));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_FORK, 7, 6));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 8, 5));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 9, 8));
+	EXPECT_EQ(77, self->event.time);
+	EXPECT_EQ(1, wants_map(self, 9, 0x1000, 77));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_EXIT, 9, 8));
+	EXPECT_EQ(0, wants_map(self, 9, 0x1000, 77));
+	EXPECT_EQ(NULL, machine__process(self->machine, 6));
+	machine__forget(self->machine, 77);
+	EXPECT_EQ(NULL, machine__process(self->machine, 9));
 }
 
-TEST(a_process_is_in_until_its_last_thread_ends)
+TEST_F(filter, a_process_is_in_until_its_last_thread_ends)
 {
-	struct sideband_filter *sideband = sideband_filter__new(false, true, OWN);
-
-	ASSERT_EQ(0, sideband_filter__add(sideband, 5, 5));
+	self->filter.no_inherit = true;
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
 	/* A thread: its process is its parent's. Children are not wanted, threads are. */
-	EXPECT_EQ(1, wants_thread(sideband, PERF_RECORD_FORK, 5, 15));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_FORK, 6, 5));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 6, 0));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_EXIT, 5, 1));
-	EXPECT_EQ(1, wants(sideband, PERF_RECORD_COMM, 5, 0));
-	EXPECT_EQ(1, wants_thread(sideband, PERF_RECORD_EXIT, 5, 15));
-	EXPECT_EQ(0, wants(sideband, PERF_RECORD_COMM, 5, 0));
-	sideband_filter__delete(sideband);
+	EXPECT_EQ(1, wants_task(self, PERF_RECORD_FORK, 5, 15, 5));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_FORK, 6, 5));
+	EXPECT_EQ(0, wants_comm(self, 6, "six", 77));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_EXIT, 5, 1));
+	EXPECT_EQ(1, wants_comm(self, 5, "five", 77));
+	EXPECT_EQ(1, wants_task(self, PERF_RECORD_EXIT, 5, 15, 5));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_EXIT, 5, 5));
+	EXPECT_EQ(0, wants_comm(self, 5, "five", 77));
 }
 
-TEST(records_too_short_or_of_another_type_are_refused)
+TEST_F(filter, a_thread_that_is_no_target_does_not_take_its_process_out_when_it_ends)
 {
-	struct sideband_filter *sideband = sideband_filter__new(true, false, OWN);
-	struct record record = make(PERF_RECORD_FORK, 5, 6);
-	uint64_t time;
+	/* -t: one thread of three is in the recording, and so are the names of its process. */
+	ASSERT_EQ(0, born(self->machine, 100, 101, 100, 0));
+	EXPECT_EQ(1, wants_task(self, PERF_RECORD_EXIT, 100, 102, 1));
+	EXPECT_EQ(1, wants_task(self, PERF_RECORD_FORK, 100, 103, 100));
+	EXPECT_TRUE(lives(self, 100));
+}
 
-	for (size_t size = 0; size < sizeof(record); size++)
-		EXPECT_EQ(-EINVAL, sideband_filter__wants(sideband, &record, size, &time));
-	EXPECT_EQ(1, sideband_filter__wants(sideband, &record, sizeof(record), &time));
-	record.header.type = PERF_RECORD_SAMPLE;
-	EXPECT_EQ(-EINVAL, sideband_filter__wants(sideband, &record, sizeof(record), &time));
-	sideband_filter__delete(sideband);
-	sideband_filter__delete(NULL);
+TEST_F(filter, tasks_without_a_number_in_our_namespace_are_left_out)
+{
+	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, true));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_FORK, 0, 0));
+	EXPECT_EQ(0, wants(self, PERF_RECORD_EXIT, UINT32_MAX, 0));
+	/* One that came in from there is not. */
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 0));
+}
+
+TEST_F(filter, records_that_make_no_sense_cost_themselves_only)
+{
+	static const char zeros[64];
+	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .size = 64 };
+	char record[64] = { 0 };
+
+	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, true));
+	for (size_t size = 0; size <= sizeof(zeros); size++)
+		EXPECT_EQ(0, sideband_filter__take(&self->filter, zeros, size, &self->event));
+	memcpy(record, &header, sizeof(header));
+	EXPECT_EQ(0, sideband_filter__take(&self->filter, record, sizeof(record), &self->event));
+	EXPECT_EQ(sizeof(zeros) + 2, self->filter.nr_senseless);
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 5));
+}
+
+TEST_F(filter, a_mapping_that_is_told_again_is_passed_on_once)
+{
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
+	EXPECT_EQ(1, wants_map(self, 5, 0x1000, 10));
+	EXPECT_EQ(0, wants_map(self, 5, 0x1000, 20));
+	EXPECT_EQ(1, wants_map(self, 5, 0x2000, 30));
+	/* Its child has it as well, as readers of the file know. */
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 6, 5));
+	EXPECT_EQ(0, wants_map(self, 6, 0x2000, 80));
+	/* With data in the file, what lies at an address changes without the machine's knowing. */
+	self->filter.keep_known = true;
+	EXPECT_EQ(1, wants_map(self, 6, 0x2000, 90));
+}
+
+TEST_F(filter, a_flood_of_mappings_is_cut_and_the_next_second_begins_anew)
+{
+	uint64_t passed = 0, time = 5 * NSEC_PER_SEC;
+
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
+	ASSERT_EQ(0, forks(self->machine, 6, 1, 0));
+	for (uint64_t i = 0; i < 100000; i++)
+		passed += (uint64_t)wants_map(self, 5, 0x1000 * (1 + i % 3) + 0x800 * (i & 1),
+					      time + i);
+	EXPECT_EQ(SIDEBAND_FILTER_MAX_RATE, passed);
+	/* What the file lacks the machine has. */
+	EXPECT_STREQ("/lib/c", path_at(self->machine, 5, time + 100000, 0x1800));
+	for (uint64_t i = 0; i < 100000; i++)
+		wants_comm(self, 5, i & 1 ? "odd" : "even", time + 200000 + i);
+	/* Others are not kept from telling theirs, nor is the kernel from births and ends. */
+	EXPECT_EQ(1, wants_map(self, 6, 0x1000, time + 300000));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 5));
+	EXPECT_EQ(100000 - passed + 100000, self->filter.nr_flooded);
+	EXPECT_EQ(1, wants_map(self, 5, 0x9000, time + NSEC_PER_SEC));
 }
 
 TEST_HARNESS_MAIN

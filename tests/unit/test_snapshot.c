@@ -1,221 +1,162 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a later file begins with: written to a file and looked for in its bytes. */
+/* What a later file begins with. */
 #include "machine/snapshot.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/harness.h"
-#include "output/perfdata/layout.h"
+#include "common/machine_events.h"
 
-#define RECORDS_MAX 64
+#define EVENTS_MAX 64
 
-/* A record of the file: its type, whom it is about, and its name. */
-struct found {
-	uint32_t type;
-	uint32_t pid, tid;
-	uint64_t start;
+struct told {
+	struct task_event event;
 	char name[64];
 };
 
 FIXTURE(snapshot)
 {
-	struct snapshot *snapshot;
-	char path[64];
-	struct found found[RECORDS_MAX];
+	struct machine *machine;
+	struct told told[EVENTS_MAX];
 	size_t nr;
 };
 
 FIXTURE_SETUP(snapshot)
 {
-	snprintf(self->path, sizeof(self->path), "/tmp/denet-past-%d", getpid());
-	self->snapshot = snapshot__new();
-	self->nr = 0;
-	ASSERT_NE(NULL, self->snapshot);
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
 }
 
 FIXTURE_TEARDOWN(snapshot)
 {
-	snapshot__delete(self->snapshot);
-	unlink(self->path);
+	machine__delete(self->machine);
 }
 
-static void take(FIXTURE_DATA(snapshot) * self, const char *data, uint32_t type)
-{
-	struct found *found = &self->found[self->nr];
-	struct layout_mmap2 map;
-	struct layout_comm comm;
-	struct layout_task task;
+typedef FIXTURE_DATA(snapshot) data;
 
-	if (self->nr == RECORDS_MAX)
-		return;
-	*found = (struct found){ .type = type };
-	if (type == PERF_RECORD_MMAP2) {
-		memcpy(&map, data, sizeof(map));
-		found->pid = map.pid;
-		found->start = map.start;
-		snprintf(found->name, sizeof(found->name), "%s", data + sizeof(map));
-	} else if (type == PERF_RECORD_COMM) {
-		memcpy(&comm, data, sizeof(comm));
-		found->pid = comm.pid;
-		found->tid = comm.tid;
-		snprintf(found->name, sizeof(found->name), "%s", data + sizeof(comm));
-	} else if (type == PERF_RECORD_FORK) {
-		memcpy(&task, data, sizeof(task));
-		found->pid = task.pid;
-		found->tid = task.tid;
-	} else if (type != PERF_RECORD_MMAP) {
-		return;
-	}
+static int take(void *ctx, const struct task_event *event)
+{
+	data *self = ctx;
+	struct told *told = &self->told[self->nr];
+	const char *name = "";
+
+	if (self->nr == EVENTS_MAX)
+		return -1;
+	if (event->kind == TASK_EVENT_COMM)
+		name = event->comm;
+	else if (event->kind != TASK_EVENT_FORK)
+		name = event->map.path;
+	told->event = *event;
+	snprintf(told->name, sizeof(told->name), "%s", name);
 	self->nr++;
-}
-
-/* Writes a file that begins with the past and finds its records. */
-static int write_and_read(FIXTURE_DATA(snapshot) * self)
-{
-	const struct writer_options options = { .path = self->path, .version = "0" };
-	struct perf_event_header header;
-	static char bytes[65536];
-	struct layout_header front;
-	struct writer *writer;
-	FILE *file;
-	size_t at;
-	int err;
-
-	unlink(self->path);
-	writer = writer__new(&options, &err);
-	if (!writer)
-		return err;
-	err = snapshot__write(self->snapshot, writer);
-	if (writer__close(writer) || err)
-		return -1;
-	file = fopen(self->path, "re");
-	if (!file || fread(bytes, 1, sizeof(bytes), file) < sizeof(front))
-		return -1;
-	fclose(file);
-	memcpy(&front, bytes, sizeof(front));
-	self->nr = 0;
-	for (at = front.data.offset; at < front.data.offset + front.data.size; at += header.size) {
-		memcpy(&header, bytes + at, sizeof(header));
-		take(self, bytes + at, header.type);
-	}
 	return 0;
 }
 
-static size_t count(const FIXTURE_DATA(snapshot) * self, uint32_t type, uint32_t pid,
-		    const char *name)
+static int tell(data *self)
+{
+	self->nr = 0;
+	return snapshot__tell(self->machine, take, self);
+}
+
+static size_t count(const data *self, enum task_event_kind kind, pid_t pid, const char *name)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < self->nr; i++)
-		nr += self->found[i].type == type && self->found[i].pid == pid &&
-		      (!name || !strcmp(self->found[i].name, name));
+		nr += self->told[i].event.kind == kind && self->told[i].event.pid == pid &&
+		      !self->told[i].event.time && (!name || !strcmp(self->told[i].name, name));
 	return nr;
-}
-
-static int map(struct snapshot *snapshot, uint32_t pid, uint64_t start, uint64_t len,
-	       const char *path)
-{
-	const struct writer_mmap mmap = {
-		.pid = pid, .tid = pid, .start = start, .len = len, .path = path, .executable = true
-	};
-
-	return snapshot__map(snapshot, &mmap);
 }
 
 TEST_F(snapshot, names_threads_and_maps_come_back_the_kernel_first)
 {
-	ASSERT_EQ(0, snapshot__kernel_map(self->snapshot, 0xffff0000, 4096, 0,
-					  "[kernel.kallsyms]_text"));
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 10, 1, 1));
-	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 10, "app"));
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 11, 10, 10));
-	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 11, "worker"));
-	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(PERF_RECORD_MMAP, self->found[0].type);
-	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 10, "app"));
-	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 10, "worker"));
+	const struct task_event kernel = { .kind = TASK_EVENT_KERNEL_MMAP,
+					   .map = { .start = 0xffff0000, .len = 4096,
+						    .path = "[kernel.kallsyms]_text" } };
+
+	ASSERT_EQ(0, machine__handle(self->machine, &kernel));
+	ASSERT_EQ(0, forks(self->machine, 10, 1, 0));
+	ASSERT_EQ(0, is_called(self->machine, 10, 10, "app", 0));
+	ASSERT_EQ(0, born(self->machine, 10, 11, 10, 0));
+	ASSERT_EQ(0, is_called(self->machine, 10, 11, "worker", 50));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 4096, 4096, "/bin/app", 0));
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(TASK_EVENT_KERNEL_MMAP, self->told[0].event.kind);
+	EXPECT_STREQ("[kernel.kallsyms]_text", self->told[0].name);
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 10, "app"));
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 10, "worker"));
 	/* Of the thread; hotspot would copy the parent's maps to a process. */
-	EXPECT_EQ(1, count(self, PERF_RECORD_FORK, 10, NULL));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, "/bin/app"));
+	EXPECT_EQ(1, count(self, TASK_EVENT_FORK, 10, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 10, "/bin/app"));
+	EXPECT_EQ(0x1000, self->told[self->nr - 1].event.map.pgoff);
+	EXPECT_EQ(5, self->told[self->nr - 1].event.map.prot);
 	/* perf copies a parent's maps at a fork, so all forks come before all maps. */
-	EXPECT_EQ(PERF_RECORD_MMAP2, self->found[self->nr - 1].type);
+	EXPECT_EQ(TASK_EVENT_MMAP, self->told[self->nr - 1].event.kind);
 }
 
 TEST_F(snapshot, a_child_has_its_parents_maps_until_it_execs)
 {
-	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 20, 20, 10, 10));
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 30, 30, 10, 10));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 4096, 4096, "/bin/app", 0));
+	ASSERT_EQ(0, forks(self->machine, 20, 10, 10));
+	ASSERT_EQ(0, forks(self->machine, 30, 10, 10));
 	/* What a child maps is its own alone. */
-	ASSERT_EQ(0, map(self->snapshot, 20, 8192, 4096, "/lib/plugin"));
-	snapshot__exec(self->snapshot, 30);
-	ASSERT_EQ(0, map(self->snapshot, 30, 4096, 4096, "/bin/other"));
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, NULL));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 20, "/bin/app"));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 20, "/lib/plugin"));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 30, NULL));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 30, "/bin/other"));
+	ASSERT_EQ(0, maps_code(self->machine, 20, 8192, 4096, "/lib/plugin", 20));
+	ASSERT_EQ(0, execs(self->machine, 30, "other", 20));
+	ASSERT_EQ(0, maps_code(self->machine, 30, 4096, 4096, "/bin/other", 21));
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 10, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 20, "/bin/app"));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 20, "/lib/plugin"));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 30, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 30, "/bin/other"));
 }
 
-TEST_F(snapshot, a_thread_of_a_process_does_not_double_its_maps)
+TEST_F(snapshot, what_is_covered_is_not_told_but_for_what_is_left_of_it)
 {
-	ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 10, 11, 10, 10));
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, NULL));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 0x100000, 0x2000, "/a", 10));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 0x100000, 0x1000, "/b", 20));
+	ASSERT_EQ(0, tell(self));
+	ASSERT_EQ(2, self->nr);
+	EXPECT_STREQ("/b", self->told[0].name);
+	EXPECT_EQ(0x1000, self->told[0].event.map.len);
+	EXPECT_STREQ("/a", self->told[1].name);
+	EXPECT_EQ(0x101000, self->told[1].event.map.start);
+	EXPECT_EQ(0x1000, self->told[1].event.map.len);
+	EXPECT_EQ(0x2000, self->told[1].event.map.pgoff);
 }
 
-TEST_F(snapshot, maps_at_the_same_place_replace_each_other)
+TEST_F(snapshot, the_end_of_a_task_may_be_in_a_later_file_until_it_is_forgotten)
 {
-	for (int i = 0; i < 1000; i++)
-		ASSERT_EQ(0, map(self->snapshot, 10, 4096, 4096, "//anon"));
-	ASSERT_EQ(0, map(self->snapshot, 10, 0x100000, 8192, "/a"));
-	ASSERT_EQ(0, map(self->snapshot, 10, 0x100000, 4096, "/b"));
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, "//anon"));
-	/* Half covered: both stay, in their order. */
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 10, "/a"));
-	EXPECT_STREQ("/b", self->found[self->nr - 1].name);
-}
-
-TEST_F(snapshot, who_has_ended_goes_with_the_second_window)
-{
-	ASSERT_EQ(0, snapshot__comm(self->snapshot, 10, 10, "gone"));
-	ASSERT_EQ(0, snapshot__comm(self->snapshot, 20, 20, "again"));
-	snapshot__exit(self->snapshot, 10);
-	snapshot__exit(self->snapshot, 20);
-	snapshot__round(self->snapshot);
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 10, "gone"));
+	ASSERT_EQ(0, is_called(self->machine, 10, 10, "gone", 0));
+	ASSERT_EQ(0, is_called(self->machine, 20, 20, "again", 0));
+	ASSERT_EQ(0, ends(self->machine, 10, 10, 100));
+	ASSERT_EQ(0, ends(self->machine, 20, 20, 100));
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 10, "gone"));
 	/* Its TID is used again: that one stays. */
-	ASSERT_EQ(0, snapshot__fork(self->snapshot, 20, 20, 1, 1));
-	ASSERT_EQ(0, snapshot__comm(self->snapshot, 20, 20, "new"));
-	snapshot__round(self->snapshot);
-	snapshot__round(self->snapshot);
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(0, count(self, PERF_RECORD_COMM, 10, NULL));
-	EXPECT_EQ(1, count(self, PERF_RECORD_COMM, 20, "new"));
+	ASSERT_EQ(0, forks(self->machine, 20, 1, 110));
+	ASSERT_EQ(0, is_called(self->machine, 20, 20, "new", 110));
+	machine__forget(self->machine, 150);
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(0, count(self, TASK_EVENT_COMM, 10, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 20, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 20, "new"));
 }
 
-TEST_F(snapshot, memory_for_maps_is_bounded)
+TEST_F(snapshot, the_recorder_is_told_only_if_it_was_named)
 {
-	static char path[4000];
-
-	memset(path, 'x', sizeof(path) - 1);
-	path[0] = '/';
-	for (uint64_t i = 0; i < 2 * SNAPSHOT_MAX_BYTES / sizeof(path); i++)
-		ASSERT_EQ(0, map(self->snapshot, 10, i * 4096, 4096, path));
-	/* A process that ends gives its share back. */
-	snapshot__exit(self->snapshot, 10);
-	snapshot__round(self->snapshot);
-	snapshot__round(self->snapshot);
-	ASSERT_EQ(0, map(self->snapshot, 20, 4096, 4096, "/bin/app"));
-	ASSERT_EQ(0, write_and_read(self));
-	EXPECT_EQ(1, count(self, PERF_RECORD_MMAP2, 20, "/bin/app"));
+	ASSERT_EQ(0, forks(self->machine, 10, 1, 0));
+	machine__process(self->machine, 10)->left_out = true;
+	ASSERT_EQ(0, forks(self->machine, 11, 10, 20));
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(0, self->nr);
+	ASSERT_EQ(0, is_called(self->machine, 10, 10, "denet-record", 0));
+	ASSERT_EQ(0, forks(self->machine, 12, 10, 30));
+	ASSERT_EQ(0, tell(self));
+	EXPECT_EQ(1, count(self, TASK_EVENT_COMM, 10, NULL));
+	EXPECT_EQ(0, count(self, TASK_EVENT_FORK, 11, NULL));
+	EXPECT_EQ(0, count(self, TASK_EVENT_FORK, 12, NULL));
 }
 
 TEST_HARNESS_MAIN

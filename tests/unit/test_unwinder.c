@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/harness.h"
+#include "common/machine_events.h"
 #include "common/stopped.h"
 #include "base/heap.h"
 
@@ -26,7 +27,7 @@
 FIXTURE(unwinder)
 {
 	struct stopped stopped;
-	struct address_space *space;
+	struct machine *machine;
 	struct unwinder *unwinder;
 	struct unwind_result result;
 	uint64_t truth[1024];
@@ -38,20 +39,25 @@ FIXTURE_SETUP(unwinder)
 	int err;
 
 	memset(&self->stopped, 0, sizeof(self->stopped));
-	self->space = address_space__new();
-	ASSERT_NE(NULL, self->space);
-	self->unwinder = unwinder__new(self->space, &err);
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	self->unwinder = unwinder__new(self->machine, &err);
 	ASSERT_NE(NULL, self->unwinder);
 }
 
 FIXTURE_TEARDOWN(unwinder)
 {
 	unwinder__delete(self->unwinder);
-	address_space__delete(self->space);
+	machine__delete(self->machine);
 	stopped__free(&self->stopped);
 }
 
 typedef FIXTURE_DATA(unwinder) data;
+
+static const struct maps *maps_now(const data *self)
+{
+	return process__maps_at(machine__process(self->machine, self->stopped.pid), NOW);
+}
 
 /* NULL, or why the test cannot be: the reason of a SKIP. */
 static const char *block(data *self, const char *const *argv, long nr, bool other)
@@ -95,7 +101,7 @@ static int take_and_unwind(data *self, size_t bytes)
 	int err = stopped__take(&self->stopped, bytes);
 
 	if (!err)
-		err = stopped__tell_maps(&self->stopped, self->space, 0);
+		err = stopped__tell_maps(&self->stopped, self->machine, 0);
 	return err ? err : unwind_at(self, bytes, NOW, 0);
 }
 
@@ -255,7 +261,7 @@ TEST_F(unwinder, a_handler_on_a_stack_of_its_own_is_cut_where_that_one_ends)
 
 static bool is_made(const data *self, uint64_t ip)
 {
-	const struct maps *maps = address_space__at(self->space, self->stopped.pid, NOW);
+	const struct maps *maps = maps_now(self);
 	const struct maps_entry *map = maps__find(maps, NOW, ip);
 
 	return map && !strcmp(map->file->path, "//anon");
@@ -304,9 +310,9 @@ static const struct maps_entry *await_vdso(data *self, const char *program)
 	while (!vdso && clock__now_ns() < end) {
 		len = readlink(link, path, sizeof(path) - 1);
 		path[len < 0 ? 0 : len] = '\0';
-		if (!strstr(path, program) || stopped__tell_maps(&self->stopped, self->space, 0))
+		if (!strstr(path, program) || stopped__tell_maps(&self->stopped, self->machine, 0))
 			continue;
-		vdso = find_vdso(address_space__at(self->space, self->stopped.pid, NOW));
+		vdso = find_vdso(maps_now(self));
 	}
 	return vdso;
 }
@@ -322,12 +328,12 @@ TEST_F(unwinder, the_vdso_is_passed)
 	vdso = await_vdso(self, "/nofp");
 	SKIP_FOR(vdso ? NULL : "there is no vDSO");
 	ASSERT_EQ(0, stopped__take_entering(&self->stopped, COPY, vdso->start, vdso->end));
-	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, NOW));
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->machine, NOW));
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 	EXPECT_STREQ("complete", unwind__status_name(self->result.status));
 	/* The vDSO, clock_gettime() of the C library, and from ask_the_time() on to the root. */
 	ASSERT_LE(6, self->result.nr);
-	maps = address_space__at(self->space, self->stopped.pid, NOW);
+	maps = maps_now(self);
 	libc = maps__find(maps, NOW, self->result.ips[1]);
 	ASSERT_NE(NULL, libc);
 	EXPECT_NE(NULL, strstr(libc->file->path, "libc.so"));
@@ -393,7 +399,7 @@ TEST_F(unwinder, what_is_broken_in_the_copy_never_gives_a_frame_outside_of_code)
 
 	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, take_and_unwind(self, 4096));
-	maps = address_space__at(self->space, self->stopped.pid, NOW);
+	maps = maps_now(self);
 	for (size_t at = 0; at + 8 <= 4096; at += 8) {
 		uint64_t saved, bad[] = { 1, self->stopped.regs.r[UNWIND_SP], UINT64_MAX, 0 };
 
@@ -426,7 +432,7 @@ TEST_F(unwinder, a_replaced_library_is_unwound_as_it_was)
 		why = ask_gdb(self);
 	/* The maps are of a time when the name was still its own. */
 	if (!why)
-		EXPECT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 0));
+		EXPECT_EQ(0, stopped__tell_maps(&self->stopped, self->machine, 0));
 	ASSERT_EQ(0, stopped__path("large.so", from, sizeof(from)));
 	snprintf(command, sizeof(command), "rm '%s'; cp '%s' '%s'", path, from, path);
 	ASSERT_EQ(0, system(command));
@@ -456,7 +462,7 @@ TEST_F(unwinder, a_program_that_has_ended_is_unwound)
 
 	SKIP_FOR(block(self, argv, STOPPED_IN_PAUSE, false));
 	ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
-	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 0));
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->machine, 0));
 	ASSERT_EQ(0, kill(self->stopped.pid, SIGKILL));
 	ASSERT_EQ(self->stopped.pid, waitpid(self->stopped.pid, &status, 0));
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
@@ -467,8 +473,7 @@ TEST_F(unwinder, a_program_that_has_ended_is_unwound)
 
 TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 {
-	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .pgoff = 0, .maj = 1,
-				       .ino = 12345, .path = "/not/there" };
+	struct task_event event = mapping(0, 0x1000, 0x1000, "/not/there", 0);
 	uint64_t stack[16] = { 0x7f0000000040, 0x1200, 0x1300 };
 
 	/* The frame pointer would lead on, but code with frame information has none. */
@@ -478,7 +483,10 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 	self->stopped.stack = malloc(sizeof(stack));
 	memcpy(self->stopped.stack, stack, sizeof(stack));
 	self->stopped.stack_bytes = sizeof(stack);
-	ASSERT_EQ(0, address_space__map(self->space, 0, &map, 0));
+	event.map.maj = 1;
+	event.map.ino = 12345;
+	event.map.pgoff = 0;
+	ASSERT_EQ(0, machine__handle(self->machine, &event));
 	ASSERT_EQ(0, unwind_at(self, COPY, NOW, 0));
 	EXPECT_STREQ(unwind__status_name(UNWIND_CUT_CFI),
 		     unwind__status_name(self->result.status));
@@ -488,8 +496,6 @@ TEST_F(unwinder, a_program_that_cannot_be_found_any_more_is_cut_after_its_leaf)
 /* Made code at 0x1000, and a stack of which each test says what is in it. */
 static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
 {
-	const struct address_space_map map = { .start = 0x1000, .len = 0x1000, .path = "//anon" };
-
 	self->stopped.regs.r[UNWIND_PC] = 0x1010;
 	self->stopped.regs.r[UNWIND_SP] = 0x7f0000000000;
 	self->stopped.regs.r[UNWIND_FP] = 0x7f0000000000;
@@ -498,7 +504,7 @@ static int set_made_code(data *self, const uint64_t *stack, size_t bytes)
 		return -ENOMEM;
 	memcpy(self->stopped.stack, stack, bytes);
 	self->stopped.stack_bytes = bytes;
-	return address_space__map(self->space, 0, &map, 0);
+	return maps_code(self->machine, 0, 0x1000, 0x1000, "//anon", 0);
 }
 
 TEST_F(unwinder, frame_pointers_are_followed_to_their_end)
@@ -566,14 +572,13 @@ TEST_F(unwinder, files_are_opened_once_for_all_processes)
 /* As many processes, each with a layout of its own. */
 static int spread(data *self, int nr)
 {
-	const struct address_space_map own = { .start = 4096, .len = 4096, .path = "//anon" };
 	pid_t pid = self->stopped.pid;
 	int err = 0;
 
 	for (int i = 1; i <= nr && !err; i++) {
-		err = address_space__fork(self->space, pid + i, pid, 1);
+		err = forks(self->machine, pid + i, pid, 1);
 		if (!err)
-			err = address_space__map(self->space, pid + i, &own, 2);
+			err = maps_code(self->machine, pid + i, 4096, 4096, "//anon", 2);
 	}
 	return err;
 }
@@ -631,7 +636,7 @@ TEST_F(unwinder, a_library_that_was_left_is_still_known_for_its_time)
 		ASSERT_EQ(0, stopped__await(&self->stopped, SYS_read, false));
 		ASSERT_EQ(0, stopped__take(&self->stopped, COPY));
 	} while (self->stopped.regs.r[UNWIND_SP] == first.regs.r[UNWIND_SP]);
-	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->space, 2 * NOW));
+	ASSERT_EQ(0, stopped__tell_maps(&self->stopped, self->machine, 2 * NOW));
 	SKIP_FOR(ask_gdb(self));
 	ASSERT_EQ(0, unwind_at(self, COPY, 2 * NOW, 0));
 	EXPECT_EQ(UNWIND_COMPLETE, self->result.status);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/harness.h"
+#include "common/machine_events.h"
 #include "common/stopped.h"
 #include "unwind/blame.h"
 
@@ -32,6 +33,7 @@ struct given {
 FIXTURE(worker)
 {
 	struct stopped stopped;
+	struct machine *machine;
 	struct unwind_worker *worker;
 	struct unwind_worker_stats stats;
 	struct given *given;
@@ -62,7 +64,10 @@ static int begin(FIXTURE_DATA(worker) *self, const char *program, int deadline_m
 	const char *const argv[] = { program, "nested", NULL };
 	int err;
 
-	self->worker = unwind_worker__new(&options, take_result, self);
+	self->machine = machine__new();
+	if (!self->machine)
+		return -ENOMEM;
+	self->worker = unwind_worker__new(&options, self->machine, take_result, self);
 	if (!self->worker)
 		return -ENOMEM;
 	err = stopped__start(&self->stopped, argv);
@@ -86,6 +91,7 @@ FIXTURE_SETUP(worker)
 static void end(FIXTURE_DATA(worker) *self)
 {
 	unwind_worker__delete(self->worker);
+	machine__delete(self->machine);
 	stopped__free(&self->stopped);
 }
 
@@ -97,30 +103,18 @@ FIXTURE_TEARDOWN(worker)
 
 typedef FIXTURE_DATA(worker) data;
 
-/* The worker's own way to hear of a mapping; stopped__tell_maps() knows spaces only. */
+static int tell(void *ctx, const struct task_event *event)
+{
+	data *self = ctx;
+	int ret = machine__handle(self->machine, event);
+
+	unwind_worker__tell(self->worker, event);
+	return ret < 0 ? ret : 0;
+}
+
 static int tell_maps(data *self)
 {
-	struct address_space *space = address_space__new();
-	const struct maps *maps;
-	int err = space ? stopped__tell_maps(&self->stopped, space, 0) : -ENOMEM;
-	uint64_t addr = 0;
-
-	maps = err ? NULL : address_space__at(space, self->stopped.pid, 0);
-	for (size_t i = 0; maps && i < maps__count(maps) && !err; i++) {
-		const struct maps_entry *map = maps__after(maps, 0, addr);
-		const struct address_space_map told = { .start = map->start,
-						.len = map->end - map->start,
-						.pgoff = map->pgoff,
-						.maj = map->file->maj,
-						.min = map->file->min,
-						.ino = map->file->ino,
-						.path = map->file->path };
-
-		err = unwind_worker__map(self->worker, self->stopped.pid, &told, 0);
-		addr = map->end;
-	}
-	address_space__delete(space);
-	return err;
+	return stopped__each_map(&self->stopped, 0, tell, self);
 }
 
 static int put(data *self, size_t number)
@@ -194,6 +188,9 @@ TEST_F(worker, samples_come_back_in_order_with_all_their_frames)
 
 TEST_F(worker, what_is_told_after_the_start_is_heard_in_its_turn)
 {
+	const struct task_event exec = { .kind = TASK_EVENT_EXEC, .pid = self->stopped.pid,
+					 .tid = self->stopped.pid, .comm = "other" };
+
 	SKIP_FOR(self->refused);
 	ASSERT_EQ(0, put(self, 0));
 	ASSERT_EQ(0, await_results(self, 1));
@@ -201,7 +198,7 @@ TEST_F(worker, what_is_told_after_the_start_is_heard_in_its_turn)
 	ASSERT_EQ(0, put(self, 1));
 	ASSERT_EQ(0, tell_maps(self));
 	ASSERT_EQ(0, put(self, 2));
-	ASSERT_EQ(0, unwind_worker__exec(self->worker, self->stopped.pid, 0));
+	ASSERT_EQ(0, tell(self, &exec));
 	unwind_worker__forget(self->worker, 5);
 	ASSERT_EQ(0, put(self, 3));
 	ASSERT_EQ(0, await_results(self, 4));
@@ -229,17 +226,16 @@ TEST_F(worker, no_more_than_fits_is_taken_and_the_rest_is_counted)
 
 TEST_F(worker, more_events_than_fit_are_not_lost)
 {
-	const struct address_space_map map = {
-		.start = 0x1000, .len = 0x1000, .path = "/x", .ino = 1
-	};
+	struct task_event event;
 
 	SKIP_FOR(self->refused);
 	/* Answered first: a process that is made later knows what came later, too. */
 	ASSERT_EQ(0, put(self, 0));
 	ASSERT_EQ(0, await_results(self, 1));
-	for (int i = 0; i < 20000; i++)
-		ASSERT_EQ(0, unwind_worker__map(self->worker, 100000 + i % 100, &map,
-						(uint64_t)i));
+	for (int i = 0; i < 20000; i++) {
+		event = mapping(100000 + i % 100, 0x1000, 0x1000, "/x", (uint64_t)i);
+		ASSERT_EQ(0, tell(self, &event));
+	}
 	ASSERT_EQ(0, tell_maps(self));
 	ASSERT_EQ(0, put(self, 1));
 	ASSERT_EQ(0, await_results(self, 2));

@@ -6,22 +6,21 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "machine/record_layout.h"
-#include "unwind/maps.h"
+#include "callchain/cut_frames.h"
+#include "callchain/fp_quality.h"
+#include "machine/machine.h"
 #include "unwind/worker.h"
-
-static const struct address_space *space_of(const struct callchain *callchain)
-{
-	return callchain->worker ? unwind_worker__space(callchain->worker) : callchain->space;
-}
 
 /* The user frames up to the first one that lies in no code. */
 static size_t good_frames(const struct callchain *callchain, const struct sample *sample)
 {
+	const struct process *process;
+
 	if (callchain->incomplete)
-		return address_space__keep_possible(sample->user.ips, sample->user.nr);
-	return address_space__keep_frames(space_of(callchain), (pid_t)sample->pid, sample->time,
-				  sample->user.ips, sample->user.nr);
+		return cut_frames__keep_possible(sample->user.ips, sample->user.nr);
+	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
+	return cut_frames__keep(process__maps_at(process, sample->time), sample->time,
+				sample->user.ips, sample->user.nr);
 }
 
 /*
@@ -30,28 +29,28 @@ static size_t good_frames(const struct callchain *callchain, const struct sample
  */
 static bool has_maps(const struct callchain *callchain, const struct sample *sample)
 {
-	const struct maps *maps =
-		address_space__at(space_of(callchain), (pid_t)sample->pid, sample->time);
+	const struct process *process =
+		machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
+	const struct maps *maps = process__maps_at(process, sample->time);
 
 	return callchain->incomplete || (maps && !maps__is_incomplete(maps));
 }
 
 /* Has the process judged by a chain along frame pointers. */
-static int judge(struct callchain *callchain, const struct sample *sample, size_t kept)
+static void judge(struct callchain *callchain, const struct sample *sample, size_t kept)
 {
-	int ret;
+	struct process *process;
 
 	if (!callchain->choose || !sample->user.nr || sample->kind != SAMPLE_OFFCPU)
-		return 0;
-	ret = fp_quality__add(&callchain->fp_quality, (pid_t)sample->pid, &sample->user, kept,
-			    sample->count);
-	if (ret <= 0)
-		return ret;
+		return;
+	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
+	if (!process ||
+	    !fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
+		return;
 	pr_verbose("pid %u: chains along its frame pointers end early; from now on its stacks are "
 		   "copied and unwound",
 		   sample->pid);
 	callchain->choose(callchain->choose_ctx, (pid_t)sample->pid, true);
-	return 0;
 }
 
 /* With the frames of frame pointers, as far as they are some. */
@@ -59,10 +58,8 @@ static int cut_and_give(struct callchain *callchain, const struct sample *sample
 {
 	size_t nr = good_frames(callchain, sample);
 	struct sample cut;
-	int err = judge(callchain, sample, nr);
 
-	if (err)
-		return err;
+	judge(callchain, sample, nr);
 	if (nr == sample->user.nr)
 		return callchain->give(callchain->ctx, sample);
 	cut = *sample;
@@ -105,17 +102,18 @@ static int take_result(void *ctx, void *cookie, const struct unwind_result *resu
 	return err;
 }
 
-int callchain__init(struct callchain *callchain, enum callchain_mode mode,
-		 int (*give)(void *ctx, const struct sample *sample), void *ctx)
+int callchain__init(struct callchain *callchain, enum callchain_mode mode, struct machine *machine,
+		    int (*give)(void *ctx, const struct sample *sample), void *ctx)
 {
 	const struct unwind_worker_options options = { 0 };
 
-	*callchain = (struct callchain){ .raw = mode == CALLCHAIN_RAW, .give = give, .ctx = ctx };
-	if (mode == CALLCHAIN_UNWIND)
-		callchain->worker = unwind_worker__new(&options, take_result, callchain);
-	else
-		callchain->space = address_space__new();
-	return callchain->space || callchain->worker ? 0 : -ENOMEM;
+	*callchain = (struct callchain){
+		.machine = machine, .raw = mode == CALLCHAIN_RAW, .give = give, .ctx = ctx
+	};
+	if (mode != CALLCHAIN_UNWIND)
+		return 0;
+	callchain->worker = unwind_worker__new(&options, machine, take_result, callchain);
+	return callchain->worker ? 0 : -ENOMEM;
 }
 
 int callchain__start(struct callchain *callchain, uint32_t max_frames)
@@ -143,11 +141,8 @@ void callchain__free(struct callchain *callchain)
 {
 	sample_queue__free(&callchain->waiting);
 	sample_queue__free(&callchain->pending);
-	fp_quality__free(&callchain->fp_quality);
 	unwind_worker__delete(callchain->worker);
-	address_space__delete(callchain->space);
 	callchain->worker = NULL;
-	callchain->space = NULL;
 }
 
 /* Hands a sample over, to come back by take_result(), or gives it if there is no room. */
@@ -214,113 +209,43 @@ int callchain__settled(struct callchain *callchain, uint64_t time)
 	return err ? err : callchain__poll(callchain, 0);
 }
 
-static int add_map(struct callchain *callchain, pid_t pid, const struct address_space_map *map,
-		   uint64_t time)
+/* A child has the same code as its parent, until it is another program. */
+static void follow_fork(struct callchain *callchain, pid_t pid)
 {
-	return callchain->worker ? unwind_worker__map(callchain->worker, pid, map, time) :
-				address_space__map(callchain->space, pid, map, time);
-}
+	struct process *process = machine__process(callchain->machine, pid);
 
-int callchain__map(struct callchain *callchain, pid_t pid, const struct address_space_map *map)
-{
-	return add_map(callchain, pid, map, 0);
-}
-
-static int follow_map(struct callchain *callchain, const void *event, size_t size, uint64_t time)
-{
-	struct layout_mmap2 map;
-	struct address_space_map new;
-
-	if (size <= sizeof(map))
-		return 0;
-	memcpy(&map, event, sizeof(map));
-	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
-		return 0;
-	new = (struct address_space_map){
-		.start = map.start,
-		.len = map.len,
-		.pgoff = map.pgoff,
-		.maj = map.maj,
-		.min = map.min,
-		.ino = map.ino,
-		.generation = map.ino_generation,
-		.path = (const char *)event + sizeof(map),
-	};
-	return add_map(callchain, (pid_t)map.pid, &new, time);
-}
-
-static int add_fork(struct callchain *callchain, pid_t pid, pid_t parent, uint64_t time)
-{
-	if (callchain->choose && fp_quality__fork(&callchain->fp_quality, pid, parent))
+	process->fp_quality = fp_quality__of_child(process->fp_quality);
+	if (fp_quality__is_bad(process->fp_quality))
 		callchain->choose(callchain->choose_ctx, pid, true);
-	return callchain->worker ? unwind_worker__fork(callchain->worker, pid, parent, time) :
-				address_space__fork(callchain->space, pid, parent, time);
-}
-
-/* A process is another program now, or none. */
-static void forget_fp_quality(struct callchain *callchain, pid_t pid)
-{
-	if (callchain->choose && fp_quality__forget(&callchain->fp_quality, pid))
+	else if (process->before && fp_quality__is_bad(process->before->fp_quality))
 		callchain->choose(callchain->choose_ctx, pid, false);
 }
 
-static int add_exec(struct callchain *callchain, pid_t pid, uint64_t time)
+/* A process is another program now, or none. */
+static void forget_fp_quality(struct callchain *callchain, struct process *process)
 {
-	forget_fp_quality(callchain, pid);
-	return callchain->worker ? unwind_worker__exec(callchain->worker, pid, time) :
-				address_space__exec(callchain->space, pid, time);
+	if (fp_quality__is_bad(process->fp_quality))
+		callchain->choose(callchain->choose_ctx, process->pid, false);
+	process->fp_quality = 0;
 }
 
-static void add_exit(struct callchain *callchain, pid_t pid, uint64_t time)
+static void follow_fp_quality(struct callchain *callchain, const struct task_event *event)
 {
-	forget_fp_quality(callchain, pid);
+	struct process *process = machine__process(callchain->machine, event->pid);
+
+	if (event->kind == TASK_EVENT_FORK && event->pid != event->ppid)
+		follow_fork(callchain, event->pid);
+	else if (event->kind == TASK_EVENT_EXEC ||
+		 (event->kind == TASK_EVENT_EXIT && process && !process__lives(process)))
+		forget_fp_quality(callchain, process);
+}
+
+void callchain__task(struct callchain *callchain, const struct task_event *event)
+{
+	if (callchain->choose)
+		follow_fp_quality(callchain, event);
 	if (callchain->worker)
-		unwind_worker__exit(callchain->worker, pid, time);
-	else
-		address_space__exit(callchain->space, pid, time);
-}
-
-static int follow_task(struct callchain *callchain, const void *event, size_t size, uint64_t time)
-{
-	struct layout_task task;
-
-	if (size < sizeof(task))
-		return 0;
-	memcpy(&task, event, sizeof(task));
-	if (task.header.type == PERF_RECORD_FORK && task.pid != task.ppid)
-		return add_fork(callchain, (pid_t)task.pid, (pid_t)task.ppid, time);
-	if (task.header.type == PERF_RECORD_EXIT && task.pid == task.tid)
-		add_exit(callchain, (pid_t)task.pid, time);
-	return 0;
-}
-
-static int follow_comm(struct callchain *callchain, const void *event, size_t size, uint64_t time)
-{
-	struct layout_comm comm;
-
-	if (size < sizeof(comm))
-		return 0;
-	memcpy(&comm, event, sizeof(comm));
-	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
-		return 0;
-	return add_exec(callchain, (pid_t)comm.pid, time);
-}
-
-int callchain__sideband(struct callchain *callchain, const void *event, size_t size, uint64_t time)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, event, sizeof(header));
-	switch (header.type) {
-	case PERF_RECORD_MMAP2:
-		return follow_map(callchain, event, size, time);
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		return follow_task(callchain, event, size, time);
-	case PERF_RECORD_COMM:
-		return follow_comm(callchain, event, size, time);
-	}
-	return 0;
+		unwind_worker__tell(callchain->worker, event);
 }
 
 void callchain__lost(struct callchain *callchain)
@@ -364,9 +289,8 @@ void callchain__round(struct callchain *callchain)
 	/* Sums of the window that ends now were before the previous round at the earliest. */
 	if (oldest > callchain->last_round)
 		oldest = callchain->last_round;
+	machine__forget(callchain->machine, oldest);
 	if (callchain->worker)
 		unwind_worker__forget(callchain->worker, oldest);
-	else
-		address_space__forget(callchain->space, oldest);
 	callchain->last_round = callchain->settled;
 }

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "callchain/fp_quality.h"
 #include "callchain/sample_queue.h"
 #include "sample.h"
-#include "unwind/address_space.h"
+#include "machine/task_event.h"
 
+struct machine;
 struct unwind_worker;
 
 /* What became of user stacks, in samples. */
@@ -28,7 +28,7 @@ struct callchain_stats {
  * known later than the sample is.
  */
 struct callchain {
-	struct address_space *space;   /* NULL: the worker has it */
+	struct machine *machine;
 	struct unwind_worker *worker; /* NULL: nothing is unwound */
 	struct sample_queue waiting;   /* for the side band up to their times */
 	struct sample_queue pending; /* with the worker, without their copies; in the order in it */
@@ -37,7 +37,6 @@ struct callchain {
 	uint64_t settled;      /* the side band is known up to this time */
 	uint64_t last_round;   /* settled then */
 	struct callchain_stats stats;
-	struct fp_quality fp_quality; /* of who needs copies */
 	/* Told that samples of a process should carry copies, or no longer; NULL: nobody is. */
 	void (*choose)(void *ctx, pid_t pid, bool chosen);
 	void *choose_ctx;
@@ -55,9 +54,9 @@ enum callchain_mode {
 /* CPU time of the processes that unwind, ns; in *gone_ns, that of those that have ended. */
 uint64_t callchain__cpu_ns(const struct callchain *callchain, uint64_t *gone_ns);
 
-/* give receives each sample, once. 0 or -ENOMEM. */
-int callchain__init(struct callchain *callchain, enum callchain_mode mode,
-		 int (*give)(void *ctx, const struct sample *sample), void *ctx);
+/* give receives each sample, once; machine is borrowed. 0 or -ENOMEM. */
+int callchain__init(struct callchain *callchain, enum callchain_mode mode, struct machine *machine,
+		    int (*give)(void *ctx, const struct sample *sample), void *ctx);
 void callchain__free(struct callchain *callchain);
 
 /*
@@ -69,11 +68,8 @@ int callchain__start(struct callchain *callchain, uint32_t max_frames);
 /* A sample of the capture. Gives it now or later. 0 or the negative errno of give. */
 int callchain__sample(struct callchain *callchain, const struct sample *sample);
 
-/* An executable mapping that was there before the recording. 0 or -ENOMEM. */
-int callchain__map(struct callchain *callchain, pid_t pid, const struct address_space_map *map);
-
-/* A record of the kernel's side band, which the writer has taken. 0 or -ENOMEM. */
-int callchain__sideband(struct callchain *callchain, const void *event, size_t size, uint64_t time);
+/* An event that the machine has handled. */
+void callchain__task(struct callchain *callchain, const struct task_event *event);
 
 /* The side band is complete up to that time. 0 or the negative errno of give. */
 int callchain__settled(struct callchain *callchain, uint64_t time);

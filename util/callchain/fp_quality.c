@@ -1,75 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "callchain/fp_quality.h"
 
-#include <errno.h>
-
-/* What an idmap has room for: both counts, and the decision. */
+/* In one word: blocks seen, those with broken chains, and the decision. */
 #define BROKEN_ONE (1ULL << 16)
 #define DECIDED (1ULL << 32)
 /* One place in which it waits over and over is not all of a program. */
 #define MOST_AT_ONCE 64
 
-static unsigned int seen_of(uint64_t value)
+static unsigned int seen_of(uint64_t quality)
 {
-	return value & 0xffff;
+	return quality & 0xffff;
 }
 
-static unsigned int broken_of(uint64_t value)
+static unsigned int broken_of(uint64_t quality)
 {
-	return value >> 16 & 0xffff;
+	return quality >> 16 & 0xffff;
 }
 
-int fp_quality__add(struct fp_quality *fp_quality, pid_t pid, const struct frames *user,
-		    size_t kept, uint64_t blocks)
+bool fp_quality__add(uint64_t *quality, const struct frames *user, size_t kept, uint64_t blocks)
 {
-	uint64_t *value = idmap__get(&fp_quality->by_pid, (uint64_t)pid);
 	bool broken = kept < user->nr || user->nr <= FP_QUALITY_SHORT;
 
-	if (!value)
-		return -ENOMEM;
 	/* Old evidence counts half as much, and no count runs over. */
-	if (seen_of(*value) >= 1024)
-		*value = (*value & DECIDED) | seen_of(*value) / 2 |
-			 broken_of(*value) / 2 * BROKEN_ONE;
+	if (seen_of(*quality) >= 1024)
+		*quality = (*quality & DECIDED) | seen_of(*quality) / 2 |
+			   broken_of(*quality) / 2 * BROKEN_ONE;
 	if (blocks > MOST_AT_ONCE)
 		blocks = MOST_AT_ONCE;
-	*value += blocks + (broken ? blocks * BROKEN_ONE : 0);
-	if (*value & DECIDED || seen_of(*value) < FP_QUALITY_ENOUGH ||
-	    2 * broken_of(*value) < seen_of(*value))
-		return 0;
-	*value |= DECIDED;
-	return 1;
-}
-
-bool fp_quality__decided(const struct fp_quality *fp_quality, pid_t pid)
-{
-	const uint64_t *value = idmap__find(&fp_quality->by_pid, (uint64_t)pid);
-
-	return value && *value & DECIDED;
-}
-
-bool fp_quality__fork(struct fp_quality *fp_quality, pid_t pid, pid_t parent)
-{
-	uint64_t *value;
-
-	if (!fp_quality__decided(fp_quality, parent))
+	*quality += blocks + (broken ? blocks * BROKEN_ONE : 0);
+	if (*quality & DECIDED || seen_of(*quality) < FP_QUALITY_ENOUGH ||
+	    2 * broken_of(*quality) < seen_of(*quality))
 		return false;
-	value = idmap__get(&fp_quality->by_pid, (uint64_t)pid);
-	if (!value)
-		return false;
-	*value = DECIDED;
+	*quality |= DECIDED;
 	return true;
 }
 
-bool fp_quality__forget(struct fp_quality *fp_quality, pid_t pid)
+bool fp_quality__is_bad(uint64_t quality)
 {
-	bool decided = fp_quality__decided(fp_quality, pid);
-
-	idmap__remove(&fp_quality->by_pid, (uint64_t)pid);
-	return decided;
+	return quality & DECIDED;
 }
 
-void fp_quality__free(struct fp_quality *fp_quality)
+uint64_t fp_quality__of_child(uint64_t quality)
 {
-	idmap__free(&fp_quality->by_pid);
+	return quality & DECIDED;
 }

@@ -3,19 +3,15 @@
 #define DENET_CALLCHAIN_FP_QUALITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#include "base/idmap.h"
 #include "sample.h"
 
 /*
- * Which processes have no frame pointers, judged by their chains: those that end in garbage or
- * after a frame or two. Zero-initialised is empty.
+ * Whether a process has frame pointers, judged by its chains: those that end in garbage or after
+ * a frame or two. What is known of one fits into a word (struct process: fp_quality), 0: nothing.
  */
-struct fp_quality {
-	struct idmap by_pid; /* chains seen, broken ones, and whether it is decided */
-};
 
 /*
  * So many blocks decide; the chains of at least half of them must be broken. Those of a program
@@ -26,22 +22,15 @@ struct fp_quality {
 #define FP_QUALITY_SHORT 2
 
 /*
- * A chain along frame pointers of a process, of so many blocks; kept: its frames that lie in
- * code. 1: with this one
- * it is decided that the process has no frame pointers; 0: not so, or it was before; -ENOMEM.
+ * A chain along frame pointers, of so many blocks; kept: its frames that lie in code. True: with
+ * this one it is decided that the process has no frame pointers.
  */
-int fp_quality__add(struct fp_quality *fp_quality, pid_t pid, const struct frames *user,
-		    size_t kept, uint64_t blocks);
+bool fp_quality__add(uint64_t *quality, const struct frames *user, size_t kept, uint64_t blocks);
 
 /* Whether it was decided. */
-bool fp_quality__decided(const struct fp_quality *fp_quality, pid_t pid);
+bool fp_quality__is_bad(uint64_t quality);
 
-/* The process is a copy of its parent. True: what was decided of that is true of it. */
-bool fp_quality__fork(struct fp_quality *fp_quality, pid_t pid, pid_t parent);
-
-/* It is another program now, or none. True: something had been decided. */
-bool fp_quality__forget(struct fp_quality *fp_quality, pid_t pid);
-
-void fp_quality__free(struct fp_quality *fp_quality);
+/* What is known of a child: what was decided of its parent. */
+uint64_t fp_quality__of_child(uint64_t quality);
 
 #endif /* DENET_CALLCHAIN_FP_QUALITY_H */

@@ -168,12 +168,17 @@ static int build(struct capture *capture)
 		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
 		return err;
 	}
-	capture->sideband_filter =
-		sideband_filter__new(capture->all_tasks, capture->options.no_inherit, getpid());
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
-	if (!capture->sideband_filter || !capture->stacks[0] || !capture->stacks[1])
+	if (!capture->stacks[0] || !capture->stacks[1])
 		return -ENOMEM;
+	if (capture->options.machine)
+		err = sideband_filter__init(&capture->sideband_filter, capture->options.machine,
+					    getpid(), capture->all_tasks);
+	if (err)
+		return err;
+	capture->sideband_filter.no_inherit = capture->options.no_inherit;
+	capture->sideband_filter.keep_known = capture->options.data_maps;
 	if (!capture->options.all)
 		read_symbols(capture);
 	err = connect_rings(capture);
@@ -209,7 +214,6 @@ void capture__delete(struct capture *capture)
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	overflow_ring__delete(capture->overflow_ring);
-	sideband_filter__delete(capture->sideband_filter);
 	strip_frames__delete(capture->strip_frames);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
@@ -250,8 +254,6 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		memcpy(task.comm, wire.comm, sizeof(task.comm));
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
-		if (!err && task.target && !capture->all_tasks)
-			err = sideband_filter__add(capture->sideband_filter, task.pid, task.tid);
 	}
 	return err;
 }

@@ -17,6 +17,7 @@
  * then, stops it. Not thread-safe; one thread drives one capture.
  */
 struct capture;
+struct task_event; /* machine/task_event.h */
 
 /* pid and tid of a waker that is no thread which has one here; no real pid is that large. */
 #define CAPTURE_PID_INTERRUPT 0x7fffffffU
@@ -30,9 +31,11 @@ struct capture_sink {
 	void *ctx;
 	/* a block, or the sum of some */
 	int (*sample)(void *ctx, const struct sample *sample);
-	/* A kernel record of MMAP2, COMM, FORK, EXIT of a target. Ends with a sample_id of
-	 * CAPTURE_SIDEBAND_SAMPLE_TYPE whose id is the kernel's. */
-	int (*sideband)(void *ctx, const void *event, size_t size, uint64_t time);
+	/*
+	 * An event of a target, decoded from a record of the kernel, that options.machine has
+	 * handled; in the order of time
+	 */
+	int (*task)(void *ctx, const struct task_event *event);
 	/*
 	 * All side-band records from before this time have been delivered; those that are older
 	 * than a sample may come after it.

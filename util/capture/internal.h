@@ -51,7 +51,7 @@ struct capture {
 	struct offcpu_maps *maps; /* of offcpu */
 	struct rings *rings;
 	struct overflow_ring *overflow_ring; /* of the CPUs that have no ring yet */
-	struct sideband_filter *sideband_filter;
+	struct sideband_filter sideband_filter;
 	struct ordered_events ordered_events; /* of the side band */
 	struct strip_frames *strip_frames; /* NULL: frames are left as they are */
 	struct stacks *stacks[2];	/* of the two generations */

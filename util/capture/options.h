@@ -12,6 +12,7 @@
 
 struct cgroup_ref; /* host/cgroup.h */
 struct idle_table; /* capture/idle.h */
+struct machine;    /* machine/machine.h */
 
 /* What a capture records, and how: the options of capture__new(). */
 struct capture_options {
@@ -60,6 +61,7 @@ struct capture_options {
 	 * band. The only samples are of threads that are still blocked at the end.
 	 */
 	bool histogram;
+	struct machine *machine; /* follows the side band; borrowed; NULL: nobody wants that */
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
 	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
 	uint32_t wake_bytes;

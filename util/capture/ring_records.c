@@ -152,34 +152,36 @@ static int read_lost(struct capture *capture, const struct ring_record *record)
 }
 
 /* A record of the side band, in its turn. */
-static int pass_sideband(void *ctx, const void *event, size_t size)
+static int pass_sideband(void *ctx, const void *record, size_t size)
 {
 	struct capture *capture = ctx;
-	uint64_t time = 0;
-	int wanted = sideband_filter__wants(capture->sideband_filter, event, size, &time);
+	struct task_event event;
+	int ret = sideband_filter__take(&capture->sideband_filter, record, size, &event);
 
-	if (wanted <= 0 || !capture->sink.sideband)
-		return wanted < 0 ? wanted : 0;
-	return capture->sink.sideband(capture->sink.ctx, event, size, time);
+	if (ret <= 0 || !capture->sink.task)
+		return ret;
+	return capture->sink.task(capture->sink.ctx, &event);
 }
 
 /* Not passed on at once: what another CPU has to say of the same process may be older. */
 static int queue_task_record(struct capture *capture, const struct perf_event_header *header,
 			     size_t size)
 {
-	const void *event = header;
-	uint64_t time;
+	const void *record = header;
+	uint64_t time = 0;
 
-	if (sideband_filter__time(event, size, &time))
-		return -EINVAL;
+	if (!capture->options.machine)
+		return 0;
+	/* One that is too short to have a time is left out in its turn. */
+	task_event__time(record, size, &time);
 	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
 		capture->aligned.len = 0;
-		if (buffer__append(&capture->aligned, event, size))
+		if (buffer__append(&capture->aligned, record, size))
 			return -ENOMEM;
 		sideband_filter__unmark(capture->aligned.data);
-		event = capture->aligned.data;
+		record = capture->aligned.data;
 	}
-	return ordered_events__add(&capture->ordered_events, event, size, time);
+	return ordered_events__add(&capture->ordered_events, record, size, time);
 }
 
 static int read_sideband(struct capture *capture, const struct ring_record *record)

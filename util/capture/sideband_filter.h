@@ -7,38 +7,48 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "machine/task_event.h"
+
+struct machine;
+
 /*
- * The kernel's side band comes for all processes of a CPU; this lets through what belongs
- * to the recording. One event for each thread instead would explode the descriptors.
+ * The kernel's side band comes for all processes of a CPU; this lets through what belongs to the
+ * recording and says something new, and has the machine follow it. One event for each thread
+ * instead would explode the descriptors. Of the processes in the machine, all but those that are
+ * marked as left out belong to the recording.
  */
-struct sideband_filter;
+struct sideband_filter {
+	struct machine *machine;
+	pid_t own;
+	bool all;	      /* every process but own and what it forks from now on */
+	bool no_inherit;      /* children do not belong to the recording */
+	bool keep_known;      /* lets mappings through that are known already */
+	uint64_t nr_senseless; /* records that made no sense, and were left out */
+	uint64_t nr_flooded;  /* records that came too fast, and were left out */
+};
 
-/* all: every process but own and what it forks from now on. */
-struct sideband_filter *sideband_filter__new(bool all, bool no_inherit, pid_t own);
-void sideband_filter__delete(struct sideband_filter *sideband); /* accepts NULL */
+/*
+ * What a process may tell of its mappings and names in a second; of more the machine knows, but
+ * the file does not: a loop of mprotect(2) would fill it at 30 MB a second.
+ */
+#define SIDEBAND_FILTER_MAX_RATE 8192
 
-/* A thread of a process that is in the recording from the start. 0 or -ENOMEM. */
-int sideband_filter__add(struct sideband_filter *sideband, pid_t pid, pid_t tid);
-
-/* How many processes are known: in the recording, or with all those left out. */
-size_t sideband_filter__count(const struct sideband_filter *sideband);
-
-/* The time in the sample_id of a record. 0, or -EINVAL if it is too short to have one. */
-int sideband_filter__time(const void *event, size_t size, uint64_t *time);
+/* Marks own as left out, with all. machine is borrowed. 0 or -ENOMEM. */
+int sideband_filter__init(struct sideband_filter *filter, struct machine *machine, pid_t own,
+			  bool all);
 
 /*
  * Takes the mark off an MMAP2 record that says that there is a build-id in it. The capture never
  * asks for build-ids, but where the event of another recorder does, the kernel may mark our
  * record as well, in which device and inode stand.
  */
-void sideband_filter__unmark(void *event);
+void sideband_filter__unmark(void *record);
 
 /*
- * Whether a record of the kernel (MMAP, MMAP2, COMM, FORK, EXIT) belongs in. Learns from FORK
- * and EXIT. 1, 0, -EINVAL for a record too short to tell or of another type, -ENOMEM. *time
- * receives the time in its sample_id, 0 if there is none.
+ * A record of the kernel, in the order of time. 1 and the event if it is to be passed on, 0 if
+ * not, -ENOMEM. One that makes no sense is left out, which is said once.
  */
-int sideband_filter__wants(struct sideband_filter *sideband, const void *event, size_t size,
-			   uint64_t *time);
+int sideband_filter__take(struct sideband_filter *filter, const void *record, size_t size,
+			  struct task_event *event);
 
 #endif /* DENET_CAPTURE_SIDEBAND_FILTER_H */

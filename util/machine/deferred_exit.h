@@ -2,33 +2,43 @@
 #ifndef DENET_MACHINE_DEFERRED_EXIT_H
 #define DENET_MACHINE_DEFERRED_EXIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
 #include "base/idmap.h"
+#include "machine/task_event.h"
 
 /*
- * EXIT records, held back. The kernel sends EXIT in the midst of a task's end, which may yet
- * be preempted or wait for a lock, and short blocks come only when their window ends; perf
- * since 6.12 forgets a task's name at EXIT. So an EXIT is given out a whole window later, with
- * the time of then. One whose id is reused meanwhile is left out: at the FORK of the new task
- * every perf forgets the one before. Zero-initialised is empty.
+ * EXIT records, held back, for two reasons. Zero-initialised is empty.
+ *
+ * The kernel sends EXIT in the midst of a task's end, which may yet be preempted or wait for a
+ * lock, and short blocks come only when their window ends; perf since 6.12 forgets a task's name
+ * at EXIT. So an EXIT is given out a whole window later, with the time of then. One whose id is
+ * reused meanwhile is left out: at the FORK of the new task every perf forgets the one before.
+ *
+ * And perf takes the end of a process's first thread for the end of the process. But others may
+ * go on (pthread_exit() in main), or call exec, which ends the first thread and gives its id to
+ * the one that called. So that EXIT waits for the end of the last thread, or, after an exec, is
+ * left out.
  */
 struct deferred_exit {
 	struct buffer fresh; /* of the window under way: records, back to back */
 	struct buffer ripe;  /* of the one before */
 	struct idmap held;   /* tid -> number of its record */
+	struct idmap leaders; /* pid -> the record of its first thread, while others live */
 	uint64_t last;	     /* number of the latest record */
 };
 
-typedef int (*deferred_exit_fn)(void *ctx, const void *event, size_t size);
+typedef int (*deferred_exit_fn)(void *ctx, const void *record, size_t size);
 
-/* Holds an EXIT record, checked before. 0, -EINVAL if it is too short, or -ENOMEM. */
-int deferred_exit__hold(struct deferred_exit *deferred_exit, const void *event, size_t size);
-
-/* A task of this id is born: what is held of the one before is forgotten. */
-void deferred_exit__forked(struct deferred_exit *deferred_exit, uint32_t tid);
+/*
+ * Follows an event of the kernel. Of EXIT, of which it keeps the record, alive tells whether
+ * the process has threads left. 0, -EINVAL if the record has another size, or -ENOMEM.
+ */
+int deferred_exit__follow(struct deferred_exit *deferred_exit, const struct task_event *event,
+			  bool alive);
 
 /*
  * A window has ended, and its samples are out: hands the ripe records to fn, dated time_ns.

@@ -32,10 +32,7 @@ int output__init(struct output *output, const struct output_options *options)
 	}
 	if (!options->rotation.enabled)
 		return 0;
-	output->snapshot = snapshot__new();
-	return output->snapshot
-		       ? rotation__init(&output->rotation, &options->rotation, options->writer.path)
-		       : -ENOMEM;
+	return rotation__init(&output->rotation, &options->rotation, options->writer.path);
 }
 
 /* What the file has now is what every file of the recording begins with. */
@@ -67,16 +64,21 @@ uint64_t output__bytes(const struct output *output)
 
 uint64_t output__due(const struct output *output)
 {
-	return output->snapshot ? rotation__due(&output->rotation) : UINT64_MAX;
+	return output->options.rotation.enabled ? rotation__due(&output->rotation) : UINT64_MAX;
 }
 
 bool output__wants_switch(const struct output *output, uint64_t now, bool asked)
 {
-	if (!output->snapshot)
+	if (!output->options.rotation.enabled)
 		return false;
 	if (output->options.rotation.size || output->options.rotation.time_ns)
 		return rotation__is_full(&output->rotation, now, writer__bytes(output->writer));
 	return asked;
+}
+
+static int write_event(void *ctx, const struct task_event *event)
+{
+	return writer__task_event(ctx, event);
 }
 
 int output__switch(struct output *output, int deadline_ms)
@@ -90,7 +92,7 @@ int output__switch(struct output *output, int deadline_ms)
 		return err;
 	if (output->dso_table)
 		dso_table__begin_file(output->dso_table);
-	err = snapshot__write(output->snapshot, output->writer);
+	err = snapshot__tell(output->options.machine, write_event, output->writer);
 	if (!err && output->options.writer.cgroups)
 		err = cgroups__write(output->writer);
 	return err ? err : begin_file(output);
@@ -117,7 +119,7 @@ int output__close(struct output *output, int deadline_ms)
 	if (!err)
 		err = closed;
 	/* Closing says what became of the name, which is not ours to give on. */
-	if (!err && output->snapshot && has_name)
+	if (!err && output->options.rotation.enabled && has_name)
 		rotation__end(&output->rotation);
 	return err;
 }
@@ -139,6 +141,5 @@ void output__free(struct output *output)
 	writer__close(output->writer);
 	dso_table__delete(output->dso_table);
 	cache__free(&output->cache);
-	snapshot__delete(output->snapshot);
 	rotation__free(&output->rotation);
 }

@@ -10,11 +10,12 @@
 #include "symbol/cache.h"
 
 struct dso_table;
-struct snapshot;
+struct machine;
 
 struct output_options {
 	struct writer_options writer; /* of each file */
 	struct rotation_options rotation;
+	const struct machine *machine; /* tells what a later file begins with */
 	bool build_ids;
 	bool fill_cache; /* what has a build-id is wanted in perf's cache, too */
 };
@@ -27,7 +28,6 @@ struct output {
 	struct output_options options;
 	struct writer *writer; /* of the file of now; NULL: it is closed */
 	struct dso_table *dso_table;     /* NULL: nobody wants build-ids */
-	struct snapshot *snapshot;     /* NULL: there is one file only */
 	struct rotation rotation;
 	struct cache cache;     /* what is to be copied there in the end */
 	uint64_t earlier_bytes; /* of files that are closed */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "machine/machine.h"
 #include "output/perfdata/writer.h"
 #include "record/recording.h"
 #include "record/sampling_event.h"
@@ -123,6 +124,7 @@ static int do_what_is_due(struct recording *recording, uint64_t now)
 		return err;
 	window_ended = now >= recording->window_end ||
 		       capture__wants_drain(recording->run.capture) ||
+		       machine__wants_forget(recording->machine) ||
 		       is_full_with_sums(recording);
 	if (window_ended)
 		err = end_window(recording);
@@ -200,7 +202,7 @@ static void summarize(struct recording *recording, struct summary *summary)
 		.bytes = output__bytes(&recording->output),
 		.copies = capture__copies(recording->run.capture),
 		.callchain = recording->sink.callchain.stats,
-		.rotated = recording->output.snapshot,
+		.rotated = recording->options->rotation.enabled,
 		.path = recording->options->output,
 	};
 	summary->waiting =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record/recording.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
+#include "machine/machine.h"
 #include "record/sampling_event.h"
 #include "record/synthesize.h"
 #include "session/targets.h"
@@ -109,7 +111,12 @@ static int start_capture(struct recording *recording)
 	recording->sink.events.reasons = options.reasons;
 	recording->sink.events.idle_apart = options.all && !options.no_still_blocked;
 	recording->sink.events.split = options.split_runqueue;
-	err = sink__init(&recording->sink, &sink, callchain_mode(recording->options));
+	recording->machine = machine__new();
+	if (!recording->machine)
+		return -ENOMEM;
+	options.machine = recording->machine;
+	err = sink__init(&recording->sink, recording->machine, &sink,
+			 callchain_mode(recording->options));
 	if (err)
 		return err;
 	err = session__capture(&recording->run, &options, &sink);
@@ -163,6 +170,7 @@ static int open_output(struct recording *recording)
 			.version = DENET_VERSION,
 		},
 		.rotation = options->rotation,
+		.machine = recording->machine,
 		.build_ids = !options->no_build_ids,
 		.fill_cache = options->fill_cache,
 	};
@@ -170,7 +178,6 @@ static int open_output(struct recording *recording)
 
 	sink__set_writer(&recording->sink, recording->output.writer);
 	recording->sink.dso_table = recording->output.dso_table;
-	recording->sink.snapshot = recording->output.snapshot;
 	return err;
 }
 
@@ -184,8 +191,7 @@ static int start_output(struct recording *recording)
 		.data_maps = raw_stack_bytes(recording),
 		.cgroups = options->capture.cgroups,
 		.deadline_ms = RECORDING_DEADLINE_MS,
-		.callchain = &recording->sink.callchain,
-		.leader_exits = &recording->sink.leader_exits,
+		.sink = &recording->sink,
 	};
 	int err;
 
@@ -198,9 +204,6 @@ static int start_output(struct recording *recording)
 	 */
 	if (synthesize.data_maps && recording->run.workload)
 		synthesize.unmapped = workload__pid(recording->run.workload);
-	synthesize.writer = recording->output.writer;
-	synthesize.dso_table = recording->output.dso_table;
-	synthesize.snapshot = recording->output.snapshot;
 	err = synthesize__write(&synthesize, recording->run.capture);
 	return err ? err : output__begin(&recording->output, RECORDING_SWITCH_MS);
 }
@@ -238,4 +241,5 @@ void recording__free(struct recording *recording)
 	output__free(&recording->output);
 	/* Last: until here a signal is not to end us, with the file half closed. */
 	session__free(&recording->run);
+	machine__delete(recording->machine);
 }

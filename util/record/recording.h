@@ -22,6 +22,7 @@ struct recording {
 	struct output output;
 	struct rate_control rate_control;
 	struct sink sink;
+	struct machine *machine;
 	uint64_t window_end; /* CLOCK_MONOTONIC */
 	uint64_t rounds;     /* how often it woke up */
 	double sampled_for_cost; /* share of the time, known in the end */

@@ -2,15 +2,13 @@
 #include "record/sink.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "output/perfdata/layout.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
-#include "machine/snapshot.h"
+#include "machine/machine.h"
 #include "session/status.h"
 #include "machine/mount_ns.h"
 
@@ -51,126 +49,66 @@ static int sink__sample(void *ctx, const struct sample *sample)
 	return err ? err : dso_table__sample(sink->dso_table, sample);
 }
 
-static int follow_mmap2(struct dso_table *dso_table, const void *event, size_t size)
+static int follow(struct sink *sink, const struct task_event *event)
 {
-	struct layout_mmap2 map;
+	struct dso_table *dso_table = sink->dso_table;
 
-	if (size <= sizeof(map))
+	switch (event->kind) {
+	case TASK_EVENT_MMAP:
+		return event->map.data ? 0 : dso_table__map(dso_table, event->pid, event->map.path,
+							    event->map.ino);
+	case TASK_EVENT_FORK:
+		/* Those that lived before have their own maps. */
+		return event->time ? dso_table__fork(dso_table, event->pid, event->ppid) : 0;
+	case TASK_EVENT_EXEC:
+		dso_table__exec(dso_table, event->pid);
+		return mount_ns__look(dso_table, event->pid);
+	case TASK_EVENT_EXIT:
+		if (!process__lives(machine__process(sink->machine, event->pid)))
+			dso_table__exit(dso_table, event->pid);
 		return 0;
-	memcpy(&map, event, sizeof(map));
-	if (map.header.misc & PERF_RECORD_MISC_MMAP_DATA)
+	case TASK_EVENT_KERNEL_MMAP:
+		return dso_table__kernel_map(dso_table, event->map.start, event->map.len,
+					     event->map.path);
+	default:
 		return 0;
-	return dso_table__map(dso_table, (pid_t)map.pid, (const char *)event + sizeof(map),
-			      map.ino);
-}
-
-static int follow_task(struct dso_table *dso_table, const void *event, size_t size)
-{
-	struct layout_task task;
-
-	if (size < sizeof(task))
-		return 0;
-	memcpy(&task, event, sizeof(task));
-	if (task.header.type == PERF_RECORD_FORK)
-		return dso_table__fork(dso_table, (pid_t)task.pid, (pid_t)task.ppid);
-	if (task.pid == task.tid)
-		dso_table__exit(dso_table, (pid_t)task.pid);
-	return 0;
-}
-
-static int follow_comm(struct dso_table *dso_table, const void *event, size_t size)
-{
-	struct layout_comm comm;
-
-	if (size < sizeof(comm))
-		return 0;
-	memcpy(&comm, event, sizeof(comm));
-	if (!(comm.header.misc & PERF_RECORD_MISC_COMM_EXEC))
-		return 0;
-	dso_table__exec(dso_table, (pid_t)comm.pid);
-	return mount_ns__look(dso_table, (pid_t)comm.pid);
-}
-
-static int follow(struct dso_table *dso_table, const void *event, size_t size)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, event, sizeof(header));
-	switch (header.type) {
-	case PERF_RECORD_MMAP2:
-		return follow_mmap2(dso_table, event, size);
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		return follow_task(dso_table, event, size);
-	case PERF_RECORD_COMM:
-		return follow_comm(dso_table, event, size);
 	}
-	return 0;
-}
-
-/* Writes a record of the side band, and has those who follow it know. */
-static int pass_on(void *ctx, const void *event, size_t size)
-{
-	struct sink *sink = ctx;
-	int err;
-
-	/* The writer checks the record, so what follows may trust its strings. */
-	err = writer__sideband(sink->writer, event, size);
-	if (!err && sink->snapshot)
-		err = snapshot__sideband(sink->snapshot, event, size);
-	return err;
 }
 
 /* EXIT is held back; a birth forgets what is held of the task that had its id before. */
-static int order(struct sink *sink, const void *event, size_t size)
+static int write_event(struct sink *sink, const struct task_event *event)
 {
-	struct layout_task task;
+	bool alive = process__lives(machine__process(sink->machine, event->pid));
+	int err = deferred_exit__follow(&sink->deferred_exit, event, alive);
 
-	memcpy(&task.header, event, sizeof(task.header));
-	if (task.header.type == PERF_RECORD_EXIT)
-		return deferred_exit__hold(&sink->deferred_exit, event, size);
-	if (task.header.type == PERF_RECORD_FORK && size >= sizeof(task)) {
-		memcpy(&task, event, sizeof(task));
-		deferred_exit__forked(&sink->deferred_exit, task.tid);
-	}
-	return pass_on(sink, event, size);
-}
-
-/* A record that makes no sense costs itself, not the recording. */
-static int leave_out(struct sink *sink, const void *event, size_t size)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, event, sizeof(header));
-	if (!sink->left_out++)
-		pr_warn("the kernel sent a record that makes no sense (type %u, misc %#x, %zu "
-			"bytes): it is left out, as are others like it",
-			header.type, header.misc, size);
-	return 0;
-}
-
-static int deliver(void *ctx, const void *event, size_t size, uint64_t time)
-{
-	struct sink *sink = ctx;
-	int err = order(sink, event, size);
-
-	if (time > sink->latest)
-		sink->latest = time;
-	if (err == -EINVAL)
-		return leave_out(sink, event, size);
-	if (!err)
-		err = callchain__sideband(&sink->callchain, event, size, time);
-	if (err || !sink->dso_table)
+	if (err || event->kind == TASK_EVENT_EXIT)
 		return err;
-	return follow(sink->dso_table, event, size);
+	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */
+	if (event->kind == TASK_EVENT_FORK && !event->record && event->pid == event->tid)
+		return 0;
+	return writer__task_event(sink->writer, event);
 }
 
-static int sink__sideband(void *ctx, const void *event, size_t size, uint64_t time)
+static int sink__task(void *ctx, const struct task_event *event)
 {
 	struct sink *sink = ctx;
+	int err = write_event(sink, event);
 
-	sink->counts.sideband++;
-	return leader_exits__follow(&sink->leader_exits, event, size, time, deliver, sink);
+	if (event->record)
+		sink->counts.sideband++;
+	if (event->time > sink->latest)
+		sink->latest = event->time;
+	if (err)
+		return err;
+	callchain__task(&sink->callchain, event);
+	return sink->dso_table ? follow(sink, event) : 0;
+}
+
+int sink__synthesized(struct sink *sink, const struct task_event *event)
+{
+	int err = machine__handle(sink->machine, event);
+
+	return err < 0 ? err : sink__task(sink, event);
 }
 
 static int sink__settled(void *ctx, uint64_t time)
@@ -207,17 +145,25 @@ static int finish_round(struct sink *sink)
 	return writer__finished_round(sink->writer);
 }
 
+static int write_exit(void *ctx, const void *record, size_t size)
+{
+	const struct task_event event = {
+		.kind = TASK_EVENT_EXIT, .record = record, .size = size
+	};
+	const struct sink *sink = ctx;
+
+	return writer__task_event(sink->writer, &event);
+}
+
 static int sink__round(void *ctx)
 {
 	struct sink *sink = ctx;
-	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
+	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, write_exit, sink);
 
 	if (err)
 		return err;
 	if (sink->dso_table)
 		dso_table__round(sink->dso_table);
-	if (sink->snapshot)
-		snapshot__round(sink->snapshot);
 	callchain__round(&sink->callchain);
 	return finish_round(sink);
 }
@@ -240,10 +186,12 @@ int sink__finish_callchains(struct sink *sink, int deadline_ms, struct status *s
 
 int sink__finish(struct sink *sink)
 {
-	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
+	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, write_exit, sink);
 
 	/* Those of the last window, too: no sample comes after them. */
-	return err ? err : deferred_exit__round(&sink->deferred_exit, sink->latest, pass_on, sink);
+	if (!err)
+		err = deferred_exit__round(&sink->deferred_exit, sink->latest, write_exit, sink);
+	return err;
 }
 
 void sink__set_writer(struct sink *sink, struct writer *writer)
@@ -253,21 +201,23 @@ void sink__set_writer(struct sink *sink, struct writer *writer)
 
 void sink__free(struct sink *sink)
 {
-	leader_exits__free(&sink->leader_exits);
 	deferred_exit__free(&sink->deferred_exit);
 	callchain__free(&sink->callchain);
 }
 
-int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callchain_mode mode)
+int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *capture_sink,
+	       enum callchain_mode mode)
 {
+	sink->machine = machine;
 	*capture_sink = (struct capture_sink){
 		.ctx = sink,
 		.sample = sink__sample,
-		.sideband = sink__sideband,
+		.task = sink__task,
 		.settled = sink__settled,
 		.cgroup = sink__cgroup,
 		.lost = sink__lost,
 		.round = sink__round,
 	};
-	return callchain__init(&sink->callchain, mode, sample_events__write, &sink->events);
+	return callchain__init(&sink->callchain, mode, machine, sample_events__write,
+			       &sink->events);
 }

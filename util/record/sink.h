@@ -9,11 +9,10 @@
 #include "callchain/callchain.h"
 #include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
-#include "machine/leader_exit.h"
 #include "session/sampling.h"
 
 struct dso_table;
-struct snapshot;
+struct machine;
 struct status;
 struct writer;
 
@@ -22,19 +21,21 @@ struct sink {
 	struct writer *writer; /* see sink__set_writer() */
 	struct sample_events events; /* what samples become in the file */
 	struct dso_table *dso_table;     /* NULL: nobody wants build-ids; borrowed */
-	struct snapshot *snapshot;     /* NULL: there is one file only; borrowed */
+	struct machine *machine; /* borrowed */
 	struct sampling_level level; /* in force, for the counts */
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
-	struct leader_exits leader_exits;	   /* whose processes may outlive them */
 	struct deferred_exit deferred_exit;	   /* EXIT records that are held back */
-	uint64_t left_out;	   /* records that made no sense */
 	uint64_t latest;	   /* the latest time of all that was delivered */
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
 	struct callchain callchain;
 };
 
-/* Makes capture_sink deliver into sink. 0 or -ENOMEM. */
-int sink__init(struct sink *sink, struct capture_sink *capture_sink, enum callchain_mode mode);
+/* Makes capture_sink deliver into sink; machine is borrowed. 0 or -ENOMEM. */
+int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *capture_sink,
+	       enum callchain_mode mode);
+
+/* An event of time 0, made of what /proc and the task iterator tell. 0 or a negative errno. */
+int sink__synthesized(struct sink *sink, const struct task_event *event);
 
 /* The file from now on, before the first poll or between two. Borrowed. */
 void sink__set_writer(struct sink *sink, struct writer *writer);

@@ -4,33 +4,32 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "capture/capture.h"
-#include "output/perfdata/writer.h"
 #include "record/cgroups.h"
-#include "callchain/callchain.h"
 #include "symbol/dso_table.h"
-#include "machine/leader_exit.h"
-#include "machine/snapshot.h"
 #include "record/parse.h"
+#include "record/sink.h"
 #include "machine/mount_ns.h"
 #include "synth/synth.h"
+
+static int tell(const struct synthesize_options *options, const struct task_event *event)
+{
+	return sink__synthesized(options->sink, event);
+}
 
 static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
 			    const char *name)
 {
-	const struct synthesize_options *options = ctx;
-	int err;
+	const struct task_event event = {
+		.kind = TASK_EVENT_KERNEL_MMAP,
+		.pid = -1,
+		.map = { .start = start, .len = len, .pgoff = pgoff, .path = name },
+	};
 
-	err = writer__kernel_mmap(options->writer, start, len, pgoff, name);
-	if (!err && options->snapshot)
-		err = snapshot__kernel_map(options->snapshot, start, len, pgoff, name);
-	if (err || !options->dso_table)
-		return err;
-	return dso_table__kernel_map(options->dso_table, start, len, name);
+	return tell(ctx, &event);
 }
 
 static int write_kernel(const struct synthesize_options *options, struct capture *capture)
@@ -46,90 +45,40 @@ static int write_kernel(const struct synthesize_options *options, struct capture
 	return 0;
 }
 
+static int write_comm(const struct synthesize_options *options, pid_t pid, pid_t tid,
+		      const char *comm)
+{
+	const struct task_event event = { .kind = TASK_EVENT_COMM, .pid = pid, .tid = tid,
+					  .comm = comm };
+
+	return tell(options, &event);
+}
+
 static int write_task(const struct synthesize_options *options, const struct capture_task *task)
 {
 	pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
-	int err = 0;
+	const struct task_event event = { .kind = TASK_EVENT_FORK, .pid = task->pid,
+					  .tid = task->tid, .ppid = parent, .ptid = parent };
+	int err = tell(options, &event);
 
-	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */
-	if (task->pid != task->tid)
-		err = writer__fork(options->writer, (uint32_t)task->pid, (uint32_t)parent,
-				   (uint32_t)task->tid, (uint32_t)parent);
-	if (!err)
-		err = writer__comm(options->writer, (uint32_t)task->pid, (uint32_t)task->tid,
-				   task->comm);
-	if (!err)
-		err = leader_exits__add(options->leader_exits, task->pid, task->tid);
-	if (!err && options->snapshot)
-		err = snapshot__fork(options->snapshot, task->pid, task->tid, task->pid, parent);
-	if (!err && options->snapshot)
-		err = snapshot__comm(options->snapshot, task->pid, task->tid, task->comm);
-	return err;
-}
-
-static int write_comm(const struct synthesize_options *options, uint32_t pid, const char *comm)
-{
-	int err = writer__comm(options->writer, pid, pid, comm);
-
-	if (!err && options->snapshot)
-		err = snapshot__comm(options->snapshot, (pid_t)pid, (pid_t)pid, comm);
-	return err;
+	return err ? err : write_comm(options, task->pid, task->tid, task->comm);
 }
 
 /* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
 static int write_strange_wakers(const struct synthesize_options *options)
 {
-	int err = write_comm(options, CAPTURE_PID_INTERRUPT, "[interrupt]");
+	static const pid_t interrupt = (pid_t)CAPTURE_PID_INTERRUPT;
+	static const pid_t outside = (pid_t)CAPTURE_PID_OUTSIDE;
+	int err = write_comm(options, interrupt, interrupt, "[interrupt]");
 
 	if (!err)
-		err = write_comm(options, CAPTURE_PID_OUTSIDE, "[outside]");
-	return err ? err : write_comm(options, (uint32_t)getpid(), "denet-record");
+		err = write_comm(options, outside, outside, "[outside]");
+	return err ? err : write_comm(options, getpid(), getpid(), "denet-record");
 }
 
-static int follow_map(struct callchain *callchain, const struct synth_map *map)
+static int write_map(void *ctx, const struct task_event *event)
 {
-	struct address_space_map own = {
-		.start = map->start,
-		.len = map->len,
-		.pgoff = map->pgoff,
-		.maj = map->maj,
-		.min = map->min,
-		.ino = map->ino,
-		.path = map->path,
-	};
-
-	return callchain__map(callchain, map->pid, &own);
-}
-
-static int write_map(void *ctx, const struct synth_map *map)
-{
-	const struct synthesize_options *options = ctx;
-	struct writer_mmap out = {
-		.pid = (uint32_t)map->pid,
-		.tid = (uint32_t)map->pid,
-		.start = map->start,
-		.len = map->len,
-		.pgoff = map->pgoff,
-		.maj = map->maj,
-		.min = map->min,
-		.ino = map->ino,
-		.prot = map->prot,
-		.flags = map->flags,
-		.path = map->path,
-		.executable = map->prot & PROT_EXEC,
-	};
-	int err;
-
-	err = writer__mmap2(options->writer, &out);
-	if (!out.executable)
-		return err;
-	if (!err && options->callchain)
-		err = follow_map(options->callchain, map);
-	if (!err && options->snapshot)
-		err = snapshot__map(options->snapshot, &out);
-	if (err || !options->dso_table)
-		return err;
-	return dso_table__map(options->dso_table, map->pid, map->path, map->ino);
+	return tell(ctx, event);
 }
 
 static void report_maps(const struct synth_result *result)
@@ -186,7 +135,7 @@ int synthesize__write(const struct synthesize_options *options, struct capture *
 	tasks = capture__tasks(capture, &nr);
 	err = write_kernel(options, capture);
 	if (!err && options->cgroups)
-		err = cgroups__write(options->writer);
+		err = cgroups__write(options->sink->writer);
 	if (!err && options->wakers)
 		err = write_strange_wakers(options);
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -196,8 +145,9 @@ int synthesize__write(const struct synthesize_options *options, struct capture *
 		if (!err && !tasks[i].kthread && tasks[i].pid != options->unmapped)
 			err = id_list__add(&pids, tasks[i].pid);
 		/* Of the whole machine, those are asked that have samples. */
-		if (!err && options->dso_table && !options->all && tasks[i].pid == tasks[i].tid)
-			err = mount_ns__look(options->dso_table, tasks[i].pid);
+		if (!err && options->sink->dso_table && !options->all &&
+		    tasks[i].pid == tasks[i].tid)
+			err = mount_ns__look(options->sink->dso_table, tasks[i].pid);
 	}
 	if (!err)
 		err = write_maps(options, &pids);

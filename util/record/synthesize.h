@@ -6,18 +6,10 @@
 #include <sys/types.h>
 
 struct capture;
-struct callchain;
-struct dso_table;
-struct leader_exits;
-struct snapshot;
-struct writer;
+struct sink;
 
 struct synthesize_options {
-	struct writer *writer;
-	struct dso_table *dso_table; /* NULL: nobody wants build-ids */
-	struct snapshot *snapshot; /* NULL: there is one file only */
-	struct leader_exits *leader_exits; /* learns of the threads */
-	struct callchain *callchain; /* learns of the maps; NULL: nobody does */
+	struct sink *sink; /* is told, and writes it */
 	bool all;          /* every task, not only targets */
 	bool wakers;       /* names for those that are no tasks of /proc */
 	bool data_maps;    /* also of files that are mapped to be read */
@@ -27,7 +19,7 @@ struct synthesize_options {
 };
 
 /*
- * Writes what lived when the capture started: the kernel and its modules, and the name,
+ * Tells what lived when the capture started: the kernel and its modules, and the name,
  * the parent and the executable maps of tasks. What cannot be had is said and left out.
  * 0, or a negative errno of the writer.
  */

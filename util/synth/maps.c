@@ -44,7 +44,7 @@ static bool take_number(struct cursor *cursor, int base, char behind, uint64_t *
 }
 
 /* "r-xp ", each place either its letter or a dash. */
-static bool take_protection(struct cursor *cursor, struct synth_map *map)
+static bool take_protection(struct cursor *cursor, struct task_map *map)
 {
 	const char *p = cursor->p;
 
@@ -95,7 +95,7 @@ static bool copy_path(const struct cursor *cursor, char *path)
  * records: without it the symbols would come from another file, the one that has the
  * name now.
  */
-static void set_path(struct synth_map *map, char *path)
+static void set_path(struct task_map *map, char *path)
 {
 	static const char anon[] = "//anon";
 
@@ -104,7 +104,7 @@ static void set_path(struct synth_map *map, char *path)
 	map->path = path;
 }
 
-int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, char *path_buf)
+int synth__parse_maps_line(const char *line, size_t len, struct task_map *map, char *path_buf)
 {
 	struct cursor cursor = { line, line + len };
 	uint64_t end, maj, min;
@@ -115,7 +115,7 @@ int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, 
 	    maj > UINT32_MAX || min > UINT32_MAX || end <= map->start)
 		return -EINVAL;
 	/* The inode is the last number; older kernels leave no space behind it. */
-	map->ino = 0;
+	map->ino = map->generation = 0;
 	for (; cursor.p < cursor.end && *cursor.p != ' '; cursor.p++) {
 		if (digit_value(*cursor.p) >= 10 ||
 		    __builtin_mul_overflow(map->ino, 10, &map->ino) ||
@@ -130,7 +130,8 @@ int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, 
 	map->maj = (uint32_t)maj;
 	map->min = (uint32_t)min;
 	set_path(map, path_buf);
-	return map->prot & PROT_EXEC ? 1 : 0;
+	map->data = !(map->prot & PROT_EXEC);
+	return map->data ? 0 : 1;
 }
 
 struct maps_run {
@@ -143,11 +144,11 @@ struct maps_run {
 
 /* A mapping as the child sends it: the struct, whose path means nothing, and the path. */
 struct maps_answer {
-	struct synth_map map;
+	struct task_map map;
 	char path[PATH_MAX];
 };
 
-static bool is_data(const struct synth_map *map)
+static bool is_data(const struct task_map *map)
 {
 	return map->prot & PROT_READ && map->ino;
 }
@@ -156,9 +157,9 @@ static bool is_data(const struct synth_map *map)
 #define BAD_LINES 1
 
 /* *nr: how many lines there were. One that makes no sense costs its own mapping. */
-static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, size_t *nr)
+static int send_maps(FILE *file, bool data, struct child_out *out, size_t *nr)
 {
-	struct maps_answer answer = { .map.pid = pid };
+	struct maps_answer answer = { 0 };
 	size_t capacity = 0, size;
 	uint64_t bad_lines = 0;
 	char *line = NULL;
@@ -191,9 +192,8 @@ static int send_maps(FILE *file, pid_t pid, bool data, struct child_out *out, si
 	return ret;
 }
 
-/* The maps of process pid, as its thread tid shows them. */
-static int read_maps_of(const struct maps_run *run, pid_t pid, pid_t tid, struct child_out *out,
-			size_t *nr)
+/* The maps of a process, as its thread tid shows them. */
+static int read_maps_of(const struct maps_run *run, pid_t tid, struct child_out *out, size_t *nr)
 {
 	char name[32];
 	FILE *file;
@@ -203,7 +203,7 @@ static int read_maps_of(const struct maps_run *run, pid_t pid, pid_t tid, struct
 	file = fopen(name, "re");
 	if (!file)
 		return -errno;
-	err = send_maps(file, pid, run->data, out, nr);
+	err = send_maps(file, run->data, out, nr);
 	fclose(file);
 	return err;
 }
@@ -213,12 +213,12 @@ static int read_maps(void *ctx, size_t index, struct child_out *out)
 	const struct maps_run *run = ctx;
 	pid_t pid = run->pids[index], other;
 	size_t nr = 0;
-	int err = read_maps_of(run, pid, pid, out, &nr);
+	int err = read_maps_of(run, pid, out, &nr);
 
 	if (nr || (err && err != -ESRCH))
 		return err;
 	other = live_thread__other(pid);
-	return other ? read_maps_of(run, pid, other, out, &nr) : err;
+	return other ? read_maps_of(run, other, out, &nr) : err;
 }
 
 static int take_map(void *ctx, size_t index, const struct child_message *message)
@@ -226,7 +226,8 @@ static int take_map(void *ctx, size_t index, const struct child_message *message
 	const size_t head = offsetof(struct maps_answer, path);
 	const struct maps_run *run = ctx;
 	const char *path = (const char *)message->data + head;
-	struct synth_map map;
+	struct task_event event = { .kind = TASK_EVENT_MMAP, .pid = run->pids[index],
+				    .tid = run->pids[index] };
 	uint64_t bad_lines;
 
 	if (message->type == BAD_LINES && message->size == sizeof(bad_lines)) {
@@ -236,10 +237,9 @@ static int take_map(void *ctx, size_t index, const struct child_message *message
 	}
 	if (message->type || message->size <= head || path[message->size - head - 1])
 		return -EPROTO;
-	memcpy(&map, message->data, sizeof(map));
-	map.pid = run->pids[index];
-	map.path = path;
-	return run->fn(run->ctx, &map);
+	memcpy(&event.map, message->data, sizeof(event.map));
+	event.map.path = path;
+	return run->fn(run->ctx, &event);
 }
 
 static void count_process(void *ctx, size_t index, int status)

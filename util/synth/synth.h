@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "host/kallsyms.h"
+#include "machine/task_event.h"
 
 /*
  * What existed before the recording, read from /proc: memory maps of processes, the
@@ -16,19 +17,8 @@
  * mmap_lock in a fault that never returns.
  */
 
-/* One executable mapping. path belongs to the synthesizer and is valid in the callback. */
-struct synth_map {
-	pid_t pid;
-	uint64_t start;
-	uint64_t len;
-	uint64_t pgoff;
-	uint32_t maj, min;
-	uint64_t ino;
-	uint32_t prot, flags; /* as mmap(2) */
-	const char *path;     /* "//anon" where the kernel names none, as perf does */
-};
-
-typedef int (*synth_map_fn)(void *ctx, const struct synth_map *map);
+/* A mapping, as a TASK_EVENT_MMAP of time 0; of what has no name "//anon", as perf does. */
+typedef int (*synth_map_fn)(void *ctx, const struct task_event *event);
 
 struct synth_result {
 	uint64_t processes; /* whose maps were read */
@@ -50,18 +40,18 @@ struct synth_result {
 int synth__maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
 		struct synth_result *result);
 
-/* The same, and files that are mapped to be read come as well: prot tells. */
+/* The same, and files that are mapped to be read come as well: map.data tells. */
 int synth__data_maps(const pid_t *pids, size_t nr, int deadline_ms, synth_map_fn fn, void *ctx,
 		     struct synth_result *result);
 
 /*
  * Parses one line of /proc/PID/maps (no newline, len bytes, NUL not needed). Returns 1
- * and fills map (but for pid) if it is an executable mapping, 0 and the same for another one,
+ * and fills map if it is an executable mapping, 0 and the same for another one,
  * -EINVAL if the line is malformed. path_buf (PATH_MAX) receives the path, the kernel's
  * one escape (\012, a newline) decoded, and is what map->path points to. A path that is too long
  * for it is "//toolong", as in the kernel's own records.
  */
-int synth__parse_maps_line(const char *line, size_t len, struct synth_map *map, char *path_buf);
+int synth__parse_maps_line(const char *line, size_t len, struct task_map *map, char *path_buf);
 
 /* The kernel's own mappings, for PERF_RECORD_MMAP of pid -1. */
 typedef int (*synth_kernel_fn)(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/address_space.h"
+#include "machine/machine.h"
 
 /*
  * An ELF file whose code is mapped somewhere, and where its segments go. It knows no address

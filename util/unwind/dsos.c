@@ -107,10 +107,12 @@ static bool has_ended(pid_t pid)
 }
 
 /* The nearest one of those that a process descends from that is still there; 0: none is known. */
-static pid_t living_ancestor(const struct address_space *space, pid_t pid)
+static pid_t living_ancestor(const struct machine *machine, pid_t pid)
 {
 	for (int i = 0; i < MAX_ANCESTORS && pid; i++) {
-		pid = address_space__parent(space, pid);
+		const struct process *process = machine__process(machine, pid);
+
+		pid = process ? process->parent : 0;
 		if (pid && !has_ended(pid))
 			return pid;
 	}
@@ -121,14 +123,14 @@ static pid_t living_ancestor(const struct address_space *space, pid_t pid)
  * Who has ended took its view of the file systems along; in a container there is as a rule
  * somebody left who started it and has the same.
  */
-const struct dso *dsos__get(struct dsos *dsos, const struct address_space *space, pid_t pid,
-				const struct maps_entry *map)
+const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine, pid_t pid,
+			    const struct maps_entry *map)
 {
 	const struct dso *dso = get_dso(dsos, pid, map);
 
 	if (!dso || !dso->err || dso->err == -ENOEXEC || !has_ended(pid))
 		return dso;
-	pid = living_ancestor(space, pid);
+	pid = living_ancestor(machine, pid);
 	return pid ? get_dso(dsos, pid, map) : dso;
 }
 

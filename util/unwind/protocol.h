@@ -5,21 +5,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "machine/machine.h"
 #include "unwind/shm_ring.h"
 #include "unwind/regs.h"
-#include "unwind/address_space.h"
 
 /*
  * What the entries of an exchange hold. Both sides are one program, of which one is a copy of the
  * other: nothing here needs to last.
  */
 
-/* EXCHANGE_MAP, _FORK, _EXEC, _EXIT and _FORGET; a map's path and its NUL follow. */
+/* SHM_RING_EVENT, whose name or path and its NUL follow; SHM_RING_FORGET has only a time. */
 struct protocol_event {
-	pid_t pid;
-	pid_t parent;
-	uint64_t time;
-	struct address_space_map map; /* whose path means nothing */
+	struct task_event event; /* whose pointers mean nothing */
 };
 
 /* EXCHANGE_SAMPLE: stack_bytes of stack follow, rounded up to 8, then room for the answer. */
@@ -48,7 +45,7 @@ static inline size_t protocol__answer_at(size_t stack_bytes)
  * wakes the other by a byte, is closed. avoid: nr_avoid files that are not to be opened. 0 or
  * a negative errno.
  */
-int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int bell,
+int protocol__serve(struct shm_ring *shm_ring, struct machine *machine, int bell,
 		    const uint64_t *avoid, size_t nr_avoid);
 
 #endif /* DENET_UNWIND_PROTOCOL_H */

@@ -20,30 +20,26 @@
 
 struct server {
 	struct shm_ring *shm_ring;
-	struct address_space *space;
+	struct machine *machine;
 	struct unwinder *unwinder;
 	int bell;
 };
 
-static int apply_event(struct server *server, uint32_t kind, const struct protocol_event *event)
+static int apply_event(struct server *server, uint32_t kind, const struct protocol_event *told)
 {
-	struct address_space_map map = event->map;
+	struct task_event event = told->event;
+	int ret;
 
-	switch (kind) {
-	case SHM_RING_MAP:
-		map.path = (const char *)(event + 1);
-		return address_space__map(server->space, event->pid, &map, event->time);
-	case SHM_RING_FORK:
-		return address_space__fork(server->space, event->pid, event->parent, event->time);
-	case SHM_RING_EXEC:
-		return address_space__exec(server->space, event->pid, event->time);
-	case SHM_RING_EXIT:
-		address_space__exit(server->space, event->pid, event->time);
-		return 0;
-	default:
-		address_space__forget(server->space, event->time);
+	if (kind == SHM_RING_FORGET) {
+		machine__forget(server->machine, event.time);
 		return 0;
 	}
+	if (event.kind == TASK_EVENT_MMAP)
+		event.map.path = (const char *)(told + 1);
+	else if (event.kind == TASK_EVENT_EXEC)
+		event.comm = (const char *)(told + 1);
+	ret = machine__handle(server->machine, &event);
+	return ret < 0 ? ret : 0;
 }
 
 static int answer_sample(struct server *server, struct protocol_sample *in)
@@ -119,7 +115,7 @@ static int serve_all(struct server *server)
 	}
 }
 
-/* What a space has to say, the parent's has said as well. */
+/* What a machine has to say, the parent's has said as well. */
 static void say_nothing(void *ctx, enum log_level level, const char *text)
 {
 	(void)ctx;
@@ -127,10 +123,10 @@ static void say_nothing(void *ctx, enum log_level level, const char *text)
 	(void)text;
 }
 
-int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int bell,
+int protocol__serve(struct shm_ring *shm_ring, struct machine *machine, int bell,
 		    const uint64_t *avoid, size_t nr_avoid)
 {
-	struct server server = { .shm_ring = shm_ring, .space = space, .bell = bell };
+	struct server server = { .shm_ring = shm_ring, .machine = machine, .bell = bell };
 	int err;
 
 	err = bus_guard__install();
@@ -139,7 +135,7 @@ int protocol__serve(struct shm_ring *shm_ring, struct address_space *space, int 
 	if (err)
 		pr_verbose("the process that unwinds is not confined: %s", strerror(-err));
 	log__set_sink(say_nothing, NULL);
-	server.unwinder = unwinder__new(space, &err);
+	server.unwinder = unwinder__new(machine, &err);
 	for (size_t i = 0; i < nr_avoid && !err; i++)
 		err = unwinder__avoid(server.unwinder, avoid[i]);
 	if (!err) {

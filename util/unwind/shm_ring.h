@@ -16,10 +16,7 @@ struct shm_ring;
 
 enum shm_ring_kind {
 	SHM_RING_SKIP = 0, /* the rest of the ring's end */
-	SHM_RING_MAP,
-	SHM_RING_FORK,
-	SHM_RING_EXEC,
-	SHM_RING_EXIT,
+	SHM_RING_EVENT,
 	SHM_RING_FORGET,
 	SHM_RING_SAMPLE,
 };

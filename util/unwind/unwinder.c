@@ -56,7 +56,7 @@ struct walk {
 };
 
 struct unwinder {
-	const struct address_space *space;
+	const struct machine *machine;
 	struct dsos dsos;
 	Elf *own; /* tells libdwfl the architecture */
 	int own_fd;
@@ -304,7 +304,7 @@ static int report_module(struct walk *walk, const struct maps_entry *map, uint64
 	void **userdata;
 	uint64_t bias;
 
-	dso = dsos__get(&unwinder->dsos, unwinder->space, walk->sample->pid, map);
+	dso = dsos__get(&unwinder->dsos, unwinder->machine, walk->sample->pid, map);
 	if (!dso)
 		return -ENOMEM;
 	if (dso->is_32bit)
@@ -529,7 +529,8 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 	int err = 0;
 
 	*result = (struct unwind_result){ .status = UNWIND_NO_MAPS, .ips = unwinder->ips };
-	walk.maps = address_space__at(unwinder->space, sample->pid, sample->time);
+	walk.maps = process__maps_at(
+		machine__process_at(unwinder->machine, sample->pid, sample->time), sample->time);
 	if (!walk.maps)
 		return 0;
 	walk.max_frames = sample->max_frames;
@@ -556,7 +557,7 @@ int unwinder__unwind(struct unwinder *unwinder, const struct unwind_sample *samp
 	return err;
 }
 
-struct unwinder *unwinder__new(const struct address_space *space, int *err)
+struct unwinder *unwinder__new(const struct machine *machine, int *err)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	GElf_Ehdr header;
@@ -564,7 +565,7 @@ struct unwinder *unwinder__new(const struct address_space *space, int *err)
 	*err = -ENOMEM;
 	if (!unwinder)
 		return NULL;
-	unwinder->space = space;
+	unwinder->machine = machine;
 	unwinder->address_mask = user_address__mask();
 	unwinder->heap_before = heap__used();
 	unwinder->own_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

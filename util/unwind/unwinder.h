@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include "unwind/regs.h"
-#include "unwind/address_space.h"
 
 /*
  * Unwinds user stacks from registers and a copy of the stack, by the call frame information
@@ -20,6 +19,7 @@
  * Not thread-safe.
  */
 struct unwinder;
+struct machine; /* machine/machine.h */
 
 /* Frames that a result can have. */
 #define UNWIND_MAX_FRAMES 512
@@ -63,10 +63,10 @@ struct unwind_result {
 };
 
 /*
- * Space is borrowed, and may change between calls. NULL with a negative errno in *err;
+ * machine is borrowed, and may change between calls. NULL with a negative errno in *err;
  * -ENOTSUP on machines other than x86-64 and arm64.
  */
-struct unwinder *unwinder__new(const struct address_space *space, int *err);
+struct unwinder *unwinder__new(const struct machine *machine, int *err);
 void unwinder__delete(struct unwinder *unwinder); /* accepts NULL */
 
 /* 0 and the result, whatever its status, or -ENOMEM. */

@@ -36,7 +36,7 @@ struct unwind_worker {
 	struct unwind_worker_options options;
 	unwind_done_fn fn;
 	void *ctx;
-	struct address_space *space;
+	const struct machine *machine;
 	struct shm_ring *shm_ring;
 	struct child *child; /* NULL: none */
 	int bell;
@@ -54,7 +54,8 @@ struct unwind_worker {
 };
 
 struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *options,
-					 unwind_done_fn fn, void *ctx)
+					 const struct machine *machine, unwind_done_fn fn,
+					 void *ctx)
 {
 	struct unwind_worker *worker = calloc(1, sizeof(*worker));
 	size_t bytes;
@@ -66,13 +67,13 @@ struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *opt
 		worker->options.deadline_ms = UNWIND_WORKER_MS;
 	bytes = options->max_bytes ? options->max_bytes : UNWIND_WORKER_BYTES;
 	worker->options.max_bytes = (bytes + 4095) & ~(size_t)4095;
+	worker->machine = machine;
 	worker->fn = fn;
 	worker->ctx = ctx;
 	/* Held by something from the start, so that its number stays; a bare root has no /dev. */
 	worker->bell = eventfd(0, EFD_CLOEXEC);
-	worker->space = address_space__new();
 	worker->shm_ring = shm_ring__new(worker->options.max_bytes);
-	if (worker->bell >= 0 && worker->space && worker->shm_ring)
+	if (worker->bell >= 0 && worker->shm_ring)
 		return worker;
 	unwind_worker__delete(worker);
 	return NULL;
@@ -86,7 +87,6 @@ void unwind_worker__delete(struct unwind_worker *worker)
 	if (worker->bell >= 0)
 		close(worker->bell);
 	shm_ring__delete(worker->shm_ring);
-	address_space__delete(worker->space);
 	waiting__free(&worker->waiting);
 	free(worker);
 }
@@ -94,11 +94,6 @@ void unwind_worker__delete(struct unwind_worker *worker)
 pid_t unwind_worker__pid(const struct unwind_worker *worker)
 {
 	return worker->child ? child__pid(worker->child) : 0;
-}
-
-const struct address_space *unwind_worker__space(const struct unwind_worker *worker)
-{
-	return worker->space;
 }
 
 size_t unwind_worker__pending(const struct unwind_worker *worker)
@@ -109,6 +104,7 @@ size_t unwind_worker__pending(const struct unwind_worker *worker)
 /* What a child runs. It has its own copy of the worker, as that was. */
 struct serving {
 	struct unwind_worker *worker;
+	struct machine *machine;
 	int bell;
 };
 
@@ -120,7 +116,7 @@ static int serve(void *ctx, struct child_out *out)
 	size_t nr = blame__files(&worker->blame, clock__now_ns(), avoid);
 
 	(void)out;
-	return protocol__serve(worker->shm_ring, worker->space, serving->bell, avoid, nr);
+	return protocol__serve(worker->shm_ring, serving->machine, serving->bell, avoid, nr);
 }
 
 /* CPU time of the child that is there, ns; 0: there is none. */
@@ -138,7 +134,9 @@ static void note_progress(struct unwind_worker *worker)
 
 int unwind_worker__start(struct unwind_worker *worker)
 {
-	struct serving serving = { .worker = worker };
+	/* A copy of the machine, as of the worker, which the child may change. */
+	struct serving serving = { .worker = worker,
+				   .machine = (struct machine *)(uintptr_t)worker->machine };
 	int fds[2], err;
 
 	if (worker->child)
@@ -168,71 +166,50 @@ static void wake_child(struct unwind_worker *worker)
 		send(worker->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* The parent's space has it already; what finds no room makes the child a new copy of it. */
-static void tell(struct unwind_worker *worker, uint32_t kind, const struct protocol_event *event)
+/* What finds no room makes the child a new copy of us, with all that the machine knows. */
+static void tell(struct unwind_worker *worker, uint32_t kind, const struct task_event *event,
+		 const char *text)
 {
-	const char *path = kind == SHM_RING_MAP ? event->map.path : "";
-	size_t path_size = strlen(path) + 1;
+	const struct protocol_event told = { .event = *event };
+	size_t text_size = strlen(text) + 1;
 	struct shm_ring_entry *entry;
 
 	if (!worker->child || worker->behind)
 		return;
-	entry = shm_ring__room(worker->shm_ring, kind, sizeof(*event) + path_size, 0);
+	entry = shm_ring__room(worker->shm_ring, kind, sizeof(told) + text_size, 0);
 	if (!entry) {
 		worker->behind = true;
 		return;
 	}
-	memcpy(entry->data, event, sizeof(*event));
-	memcpy((char *)entry->data + sizeof(*event), path, path_size);
+	memcpy(entry->data, &told, sizeof(told));
+	memcpy((char *)entry->data + sizeof(told), text, text_size);
 	shm_ring__push(worker->shm_ring);
 	wake_child(worker);
 }
 
-int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct address_space_map *map,
-		       uint64_t time)
+void unwind_worker__tell(struct unwind_worker *worker, const struct task_event *event)
 {
-	const struct protocol_event event = { .pid = pid, .time = time, .map = *map };
-	int err = address_space__map(worker->space, pid, map, time);
-
-	if (!err)
-		tell(worker, SHM_RING_MAP, &event);
-	return err;
-}
-
-int unwind_worker__fork(struct unwind_worker *worker, pid_t pid, pid_t parent, uint64_t time)
-{
-	const struct protocol_event event = { .pid = pid, .parent = parent, .time = time };
-	int err = address_space__fork(worker->space, pid, parent, time);
-
-	if (!err)
-		tell(worker, SHM_RING_FORK, &event);
-	return err;
-}
-
-int unwind_worker__exec(struct unwind_worker *worker, pid_t pid, uint64_t time)
-{
-	const struct protocol_event event = { .pid = pid, .time = time };
-	int err = address_space__exec(worker->space, pid, time);
-
-	if (!err)
-		tell(worker, SHM_RING_EXEC, &event);
-	return err;
-}
-
-void unwind_worker__exit(struct unwind_worker *worker, pid_t pid, uint64_t time)
-{
-	const struct protocol_event event = { .pid = pid, .time = time };
-
-	address_space__exit(worker->space, pid, time);
-	tell(worker, SHM_RING_EXIT, &event);
+	switch (event->kind) {
+	case TASK_EVENT_MMAP:
+		tell(worker, SHM_RING_EVENT, event, event->map.path);
+		break;
+	case TASK_EVENT_EXEC:
+		tell(worker, SHM_RING_EVENT, event, event->comm);
+		break;
+	case TASK_EVENT_FORK:
+	case TASK_EVENT_EXIT:
+		tell(worker, SHM_RING_EVENT, event, "");
+		break;
+	default: /* is nothing to an unwinder */
+		break;
+	}
 }
 
 void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
 {
-	const struct protocol_event event = { .time = before };
+	const struct task_event event = { .time = before };
 
-	address_space__forget(worker->space, before);
-	tell(worker, SHM_RING_FORGET, &event);
+	tell(worker, SHM_RING_FORGET, &event, "");
 }
 
 /* A new child knows of all events that are in the ring: those before the samples go. */

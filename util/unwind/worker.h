@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/address_space.h"
+#include "machine/task_event.h"
 #include "unwind/unwinder.h"
 
 /*
@@ -17,6 +17,7 @@
  * caller must have no other.
  */
 struct unwind_worker;
+struct machine; /* machine/machine.h */
 
 struct unwind_worker_options {
 	size_t max_bytes; /* of samples that wait; 0: UNWIND_WORKER_BYTES */
@@ -33,9 +34,10 @@ struct unwind_worker_options {
  */
 typedef int (*unwind_done_fn)(void *ctx, void *cookie, const struct unwind_result *result);
 
-/* Nothing is forked yet. NULL: no memory. */
+/* Nothing is forked yet. machine is borrowed. NULL: no memory. */
 struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *options,
-					 unwind_done_fn fn, void *ctx);
+					 const struct machine *machine, unwind_done_fn fn,
+					 void *ctx);
 
 /* Kills the process, if there is one. Samples that wait are dropped. Accepts NULL. */
 void unwind_worker__delete(struct unwind_worker *worker);
@@ -46,15 +48,11 @@ int unwind_worker__start(struct unwind_worker *worker);
 /* The process that unwinds, which is not to be recorded; 0: none. It changes when one died. */
 pid_t unwind_worker__pid(const struct unwind_worker *worker);
 
-/* The address spaces: to look at; they are told of by the following. */
-const struct address_space *unwind_worker__space(const struct unwind_worker *worker);
-
-/* What happens to the address spaces: as the functions of unwind/space.h. 0 or -ENOMEM. */
-int unwind_worker__map(struct unwind_worker *worker, pid_t pid, const struct address_space_map *map,
-		       uint64_t time);
-int unwind_worker__fork(struct unwind_worker *worker, pid_t pid, pid_t parent, uint64_t time);
-int unwind_worker__exec(struct unwind_worker *worker, pid_t pid, uint64_t time);
-void unwind_worker__exit(struct unwind_worker *worker, pid_t pid, uint64_t time);
+/*
+ * An event that the machine has handled, or a machine__forget(): to be told between two samples,
+ * so that the machine of the process that unwinds, a copy by fork(2), stays the same.
+ */
+void unwind_worker__tell(struct unwind_worker *worker, const struct task_event *event);
 void unwind_worker__forget(struct unwind_worker *worker, uint64_t before);
 
 /*

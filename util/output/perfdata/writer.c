@@ -424,6 +424,48 @@ int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uin
 							 len, pgoff, name));
 }
 
+static int write_mmap2(struct writer *writer, const struct task_event *event)
+{
+	const struct writer_mmap map = {
+		.pid = (uint32_t)event->pid,
+		.tid = (uint32_t)event->tid,
+		.start = event->map.start,
+		.len = event->map.len,
+		.pgoff = event->map.pgoff,
+		.maj = event->map.maj,
+		.min = event->map.min,
+		.ino = event->map.ino,
+		.ino_generation = event->map.generation,
+		.prot = event->map.prot,
+		.flags = event->map.flags,
+		.path = event->map.path,
+		.executable = !event->map.data,
+	};
+
+	return writer__mmap2(writer, &map);
+}
+
+int writer__task_event(struct writer *writer, const struct task_event *event)
+{
+	uint32_t pid = (uint32_t)event->pid, tid = (uint32_t)event->tid;
+
+	if (event->record)
+		return writer__sideband(writer, event->record, event->size);
+	switch (event->kind) {
+	case TASK_EVENT_FORK:
+		return writer__fork(writer, pid, (uint32_t)event->ppid, tid, (uint32_t)event->ptid);
+	case TASK_EVENT_COMM:
+		return writer__comm(writer, pid, tid, event->comm);
+	case TASK_EVENT_MMAP:
+		return write_mmap2(writer, event);
+	case TASK_EVENT_KERNEL_MMAP:
+		return writer__kernel_mmap(writer, event->map.start, event->map.len,
+					   event->map.pgoff, event->map.path);
+	default:
+		return -EINVAL;
+	}
+}
+
 int writer__cgroup(struct writer *writer, uint64_t id, const char *path)
 {
 	if (writer->error)

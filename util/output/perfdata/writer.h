@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/task_event.h"
 #include "output/perfdata/records.h"
 #include "sample.h"
 
@@ -59,6 +60,9 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
  * its size field lies.
  */
 int writer__sideband(struct writer *writer, const void *event, size_t size);
+
+/* The record that an event was decoded from or, if there is none, one made of it. As above. */
+int writer__task_event(struct writer *writer, const struct task_event *event);
 
 /* Records made by us, with a sample_id of time 0 so that they sort first. */
 int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm);

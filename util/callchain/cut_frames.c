@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "callchain/cut_frames.h"
+
+#include "machine/maps.h"
+
+/* Where a program can have code. */
+#define FIRST_CODE 4096
+#define LAST_CODE (1ULL << 56)
+
+size_t cut_frames__keep_possible(const uint64_t *ips, size_t nr)
+{
+	size_t kept = 0;
+
+	while (kept < nr && ips[kept] >= FIRST_CODE && ips[kept] < LAST_CODE)
+		kept++;
+	return kept;
+}
+
+size_t cut_frames__keep(const struct maps *maps, uint64_t time, const uint64_t *ips, size_t nr)
+{
+	const struct maps_entry *map;
+	uint64_t start = 0, size = 0;
+	size_t kept = 0;
+
+	if (!maps || maps__is_incomplete(maps))
+		return cut_frames__keep_possible(ips, nr);
+	for (; kept < nr && ips[kept]; kept++) {
+		/* A return address may be the one behind the mapping's last call. */
+		uint64_t ip = ips[kept] - (kept > 0);
+
+		/* Neighbours are in one file as a rule. */
+		if (ip - start < size)
+			continue;
+		map = maps__find(maps, time, ip);
+		if (!map)
+			break;
+		start = map->start;
+		size = map->end - map->start;
+	}
+	return kept;
+}
