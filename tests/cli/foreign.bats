@@ -54,3 +54,72 @@ record_older() {
 		grep -aqF "$name" live.data.b2qt
 	done
 }
+
+# stackcollapse: what programs that fold the output of perf script make of it, as
+# stackcollapse-perf.pl and inferno do: they take the event of the first sample, and of its
+# period what stands one blank before its name.
+stackcollapse() {
+	awk '
+		function keep() {
+			if (comm != "" && stack != "")
+				sum[comm stack] += ns
+			comm = stack = ""
+		}
+		/^$/ { keep(); next }
+		/^[^ \t].*:$/ || (comm == "" && /^[^ \t]/) {
+			if (!match($0, /: +[0-9]+ [^ ]+:/)) {
+				strange++
+				next
+			}
+			split(substr($0, RSTART + 1, RLENGTH - 2), part, " ")
+			if (filter == "")
+				filter = part[2]
+			comm = part[2] == filter ? $1 : ""
+			ns = part[1]
+			next
+		}
+		comm != "" {
+			name = $2
+			sub(/\+0x[0-9a-f]+$/, "", name)
+			stack = ";" name stack
+		}
+		END {
+			keep()
+			print "event", filter, strange + 0
+			for (key in sum)
+				printf "%s %.0f\n", key, sum[key]
+		}'
+}
+
+@test "programs that fold the output of perf script draw the time off the CPU, whatever else is in the file" {
+	denet-record -o all.data -a --state S,D,R --split-runqueue --wakers --reason \
+		--off-cpu-thresh 0 --max-overhead 0 -- "$naps" 2 20 5
+	perf script -i all.data 2>/dev/null | stackcollapse >folded
+	head -3 folded
+	[ "$(head -1 folded)" = 'event offcpu-time 0' ]
+	sum=$(awk 'NR > 1 { ns += $NF } END { printf "%.0f", ns }' folded)
+	[ "$sum" = "$(sum_of_periods all.data)" ]
+	grep -q 'take_nap' folded
+}
+
+@test "denet-fold prints one event, or several apart, and tells what it leaves out" {
+	denet-record -o all.data --state S,D,R --split-runqueue --wakers --off-cpu-thresh 0 \
+		--max-overhead 0 -- "$naps" 2 20 5
+	"$top/scripts/fold.sh" all.data >folded 2>err
+	cat err
+	[ "$(awk '{ ns += $NF } END { printf "%.0f", ns }' folded)" = "$(sum_of_periods all.data)" ]
+	refute grep -q 'wakeup-time\|queued-time' folded
+	grep -q 'take_nap' folded
+	grep -q 'left out: [0-9]* samples of wakeup-time, [0-9.]* s (-e wakeup-time)' err
+	grep -q 'left out: [0-9]* samples of queued-time' err
+	"$top/scripts/fold.sh" -e all all.data >folded 2>err
+	[ ! -s err ]
+	for event in offcpu-time queued-time wakeup-time; do
+		[ "$(awk -v event="^$event;" '$0 ~ event { ns += $NF } END { printf "%.0f", ns }' \
+			folded)" = "$(perf script -i all.data -F period,event |
+			awk -v event="$event" 'index($0, event) { ns += $1 } END { printf "%.0f", ns }')" ]
+	done
+	"$top/scripts/fold.sh" -e no-such-time all.data >folded 2>err
+	grep -q 'no samples of no-such-time' err
+	[ ! -s folded ]
+}

@@ -10,6 +10,7 @@
 #include "output/perfdata/encode.h"
 #include "output/perfdata/features.h"
 #include "output/perfdata/file.h"
+#include "output/perfdata/first_sample.h"
 #include "output/perfdata/sideband.h"
 #include "output/perfdata/tracing.h"
 
@@ -21,6 +22,7 @@ struct writer {
 	struct buffer pending;   /* whole records that are not written yet */
 	struct buffer build_ids; /* of a file; a pipe gets them at once */
 	struct features features;
+	struct first_sample first;
 	uint64_t perhaps;     /* as writer_options.perhaps; 0 in a pipe */
 	size_t nr_shown;      /* attrs at the front that the header counts */
 	uint64_t data_offset; /* where the data begins */
@@ -221,6 +223,7 @@ static void free_writer(struct writer *writer)
 {
 	buffer__free(&writer->pending);
 	buffer__free(&writer->build_ids);
+	first_sample__free(&writer->first);
 	free(writer);
 }
 
@@ -298,6 +301,8 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 	if (!err) {
 		note_time(writer, sample->time);
 		writer->samples++;
+		err = first_sample__note(&writer->first, event == WRITER_OFFCPU_TIME, sample,
+					 features->cgroups, features->stack_bytes);
 	}
 	return finish_record(writer, err);
 }
@@ -358,8 +363,10 @@ static int put_trace(struct writer *writer, const struct event_kind *kind,
 	if (!err)
 		err = encode__raw_sample(&writer->pending, kind->id, writer->features.cgroups,
 					 &sample, raw.data, raw.len);
-	if (!err)
+	if (!err) {
 		note_time(writer, trace->time);
+		first_sample__note_time(&writer->first, trace->time);
+	}
 	buffer__free(&raw);
 	return err;
 }
@@ -483,9 +490,12 @@ int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_
 
 int writer__finished_round(struct writer *writer)
 {
+	int err;
+
 	if (writer->error)
 		return writer->error;
-	return finish_record(writer, encode__finished_round(&writer->pending));
+	err = first_sample__round(&writer->first, false, &writer->pending);
+	return finish_record(writer, err ? err : encode__finished_round(&writer->pending));
 }
 
 int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
@@ -584,6 +594,8 @@ int writer__close(struct writer *writer)
 
 	if (!writer)
 		return 0;
+	if (!writer->error)
+		remember(writer, first_sample__round(&writer->first, true, &writer->pending));
 	if (writer->file.pipe && !writer->error)
 		remember(writer, put_pipe_features(writer, FEATURE_AT_END));
 	writer__flush(writer);
