@@ -127,10 +127,13 @@ UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini 
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 # The benchmark's own: what scripts/bench.sh runs.
-BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf.o
+BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf.o \
+	 $(O)/tests/bench/latency
 
 BIN := $(O)/denet
 NAMES := denet-check denet-record perf-denet
+# Scripts that are commands once they are installed: scripts/NAME.sh becomes denet-NAME.
+SCRIPTS := fold setcap
 
 .PHONY: all bench bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
 	check-vm check-headers install uninstall dist clean help compile_commands.json format
@@ -253,6 +256,10 @@ $(O)/tests/workloads/%: tests/workloads/%.c
 $(O)/tests/bench/cell: $(patsubst %,$(O)/tests/bench/%.o,cell objects process)
 	$(say) LINK $@
 	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(O)/tests/bench/latency: $(O)/tests/bench/latency.o
+	$(say) LINK $@
+	$(Q)$(CC) $(OPT) $(LDFLAGS) -o $@ $^
 
 $(O)/tests/bench/floor: $(O)/tests/bench/floor.o
 	$(say) LINK $@
@@ -395,7 +402,7 @@ $(O)/headers/%.ok: % $(HEADERS) | $(SKELS) $(LIBPERF_FILE)
 		-isystem $(DEPS)/include -Itests -Werror -fsyntax-only -x c $<
 	$(Q)touch $@
 
-PAGES := denet $(filter denet-%,$(NAMES))
+PAGES := denet $(filter denet-%,$(NAMES)) $(SCRIPTS:%=denet-%)
 MAN := $(PAGES:%=$(O)/man/%.1)
 
 $(O)/man/%.1: Documentation/%.txt
@@ -406,14 +413,15 @@ $(O)/man/%.1: Documentation/%.txt
 
 man: $(MAN)
 
-INSTALLED := $(bindir)/denet $(NAMES:%=$(bindir)/%) $(PAGES:%=$(mandir)/%.1) \
+INSTALLED := $(bindir)/denet $(NAMES:%=$(bindir)/%) $(SCRIPTS:%=$(bindir)/denet-%) $(PAGES:%=$(mandir)/%.1) \
 	     $(mandir)/perf-denet.1 $(NAMES:%=$(completiondir)/%) $(completiondir)/denet
 
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir) $(DESTDIR)$(completiondir)
 	install -m 755 $(BIN) $(DESTDIR)$(bindir)/denet
 	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(bindir)/$$name; done
-	install -m 755 scripts/setcap.sh scripts/fold.sh scripts/archive.sh $(DESTDIR)$(datadir)
+	for name in $(SCRIPTS); do install -m 755 scripts/$$name.sh $(DESTDIR)$(bindir)/denet-$$name; done
+	install -m 755 scripts/archive.sh $(DESTDIR)$(datadir)
 	install -m 644 scripts/completion.bash $(DESTDIR)$(completiondir)/denet
 	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(completiondir)/$$name; done
 	@if command -v asciidoctor >/dev/null; then $(MAKE) --no-print-directory man; \

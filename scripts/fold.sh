@@ -1,27 +1,76 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# fold.sh [FILE]: prints a recording (perf.data) as folded stacks, "thread;outermost;…;leaf NS",
-# which flame graph programs read. Kernel functions get the suffix _[k].
+# denet-fold (scripts/fold.sh in the source tree): prints a recording as folded stacks, which
+# flame graph programs read. Documentation/denet-fold.txt describes it.
 set -euo pipefail
 
-# Samples are paragraphs: "comm tid period event:", then a frame a line after a tab, leaf first.
-perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym | awk '
+usage() {
+	cat <<-END
+		usage: ${0##*/} [-e EVENT[,EVENT…]] [FILE]
+		Prints a recording (perf.data) as folded stacks, "thread;outermost;…;leaf NS".
+
+		  -e EVENT   samples of this event (offcpu-time); of several, or of "all", each
+		             stack begins with the name of its event
+		  -h         this help
+
+		FILE is perf.data unless another one is named; "-" is standard input.
+	END
+}
+
+events=offcpu-time
+while getopts e:h option; do
+	case $option in
+	e) events=$OPTARG ;;
+	h) usage; exit ;;
+	*) usage >&2; exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -le 1 ] || { usage >&2; exit 2; }
+
+# A sample is a paragraph: "comm tid period event:", then a frame a line after a tab, leaf first.
+perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym |
+	LC_ALL=C awk -v events="$events" -v self="${0##*/}" '
 	function keep() {
 		if (comm != "")
 			sum[comm stack] += ns
 		comm = stack = ""
 	}
-	/^$/ { keep() }
-	/^[^\t]/ {
-		if ($NF !~ /^offcpu-time/)
-			next
-		ns = $(NF - 1)
-		comm = $0
-		sub(/^ +/, "", comm)
-		sub(/ +[0-9]+ +[0-9]+ +[^ ]+ *$/, "", comm)
-		gsub(/[; ]/, "_", comm)
+	function wanted(event) {
+		if (event in chosen || (all && event !~ /:/))
+			return 1
+		left_out[event]++
+		left_ns[event] += ns
+		return 0
 	}
-	/^\t/ && comm != "" {
+	BEGIN {
+		nr = split(events, list, ",")
+		for (i = 1; i <= nr; i++)
+			chosen[list[i]]
+		all = "all" in chosen
+		several = all || nr > 1
+	}
+	/^$/ { keep(); next }
+	/^[^\t]/ {
+		keep()
+		# Behind the event there is nothing, or the one frame of a sample without a chain.
+		for (at = 4; at < NF && !($at ~ /:$/ && $(at - 1) $(at - 2) ~ /^[0-9]+$/); at++)
+			;
+		event = $at
+		sub(/:$/, "", event)
+		ns = $(at - 1)
+		seen[event]
+		if (!wanted(event))
+			next
+		comm = $1
+		for (i = 2; i < at - 2; i++)
+			comm = comm " " $i
+		gsub(/[; ]/, "_", comm)
+		if (several)
+			comm = event ";" comm
+		next
+	}
+	comm != "" {
 		kernel = length($1) == 16 && $1 ~ /^ffff/
 		name = $0
 		sub(/^[ \t]*[0-9a-f]+ /, "", name)
@@ -32,4 +81,14 @@ perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym | awk '
 		keep()
 		for (key in sum)
 			printf "%s %.0f\n", key, sum[key]
+		close("/dev/stdout")
+		# Tracepoints tell more of the samples of other events: their time is no time besides.
+		for (event in left_out)
+			if (event !~ /:/)
+				printf "%s: left out: %d samples of %s, %.3f s (-e %s)\n", self,
+					left_out[event], event, left_ns[event] / 1e9,
+					event >"/dev/stderr"
+		for (event in chosen)
+			if (event != "all" && !(event in seen))
+				printf "%s: no samples of %s\n", self, event >"/dev/stderr"
 	}' | LC_ALL=C sort

@@ -1,37 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# setcap.sh [-g GROUP] [FILE]: gives the program the capabilities with which it records for
-# who is not root. FILE is the installed denet by default. With -g, only GROUP may run it: without,
-# every user of this machine can look at every other user's processes.
-# setcap.sh -r [FILE] takes them away.
+# denet-setcap (scripts/setcap.sh in the source tree): gives the program the capabilities that it
+# needs to record for users other than root. Documentation/denet-setcap.txt describes it.
 set -euo pipefail
 
 capabilities=cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search,cap_ipc_lock+ep
 group= remove=
 usage() {
-	echo 'usage: setcap.sh [-g GROUP] [-r] [FILE]' >&2
-	exit 2
+	echo "usage: ${0##*/} [-g GROUP] [-r] [FILE]"
 }
-while getopts g:r option; do
+while getopts g:rh option; do
 	case $option in
 	g) group=$OPTARG ;;
 	r) remove=1 ;;
-	*) usage ;;
+	h) usage; exit ;;
+	*) usage >&2; exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
-[ $# -le 1 ] || usage
+[ $# -le 1 ] || { usage >&2; exit 2; }
 
 file=${1:-$(command -v denet || true)}
 if [ -z "$file" ]; then
-	echo 'setcap.sh: denet is not installed; name the file' >&2
+	echo "${0##*/}: denet is not installed; name the file" >&2
 	exit 1
 fi
 # Capabilities belong to a file, and the names of the commands are links to it.
 file=$(realpath "$file")
 PATH=$PATH:/usr/sbin:/sbin
 command -v setcap >/dev/null || {
-	echo 'setcap.sh: no setcap; apt-get install libcap2-bin' >&2
+	echo "${0##*/}: no setcap; apt-get install libcap2-bin" >&2
 	exit 1
 }
 if [ -n "$remove" ]; then

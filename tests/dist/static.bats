@@ -47,9 +47,11 @@ in_root() {
 		[ -s local/share/man/man1/$name.1 ]
 		[ -s local/share/bash-completion/completions/$name ]
 	done
-	for script in setcap fold archive; do
-		bash -n local/share/denet/$script.sh
+	for name in denet-fold denet-setcap; do
+		local/bin/$name -h >/dev/null
+		[ -s local/share/man/man1/$name.1 ]
 	done
+	bash -n local/share/denet/archive.sh
 }
 
 @test "it records in a root that holds nothing but busybox" {

@@ -99,7 +99,7 @@ static char *explain_rights(const struct capabilities *rights, char *buf, size_t
 
 	snprintf(buf, size,
 		 "no right to load BPF programs, %s%s%s missing; run as root, or give the program "
-		 "its capabilities with scripts/setcap.sh (CAP_BPF and CAP_PERFMON at least)",
+		 "its capabilities with denet-setcap (CAP_BPF and CAP_PERFMON at least)",
 		 bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ",
 		 perfmon ? " is" : bpf ? "CAP_PERFMON is" : "CAP_PERFMON are");
 	return buf;
