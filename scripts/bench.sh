@@ -19,7 +19,7 @@ usage() {
 		  --quick             one short round of little, to see that all of it works
 		  --workloads LIST    of: pingpong convoy messaging redis (all)
 		  --modes LIST        of: $(mode_names | tr '\n' ' ')(all)
-		  --only PART         only one part: compare or house
+		  --only PART         only one part: compare, latency or house
 		  --keep FILE         keep each single measurement in FILE
 		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH
 	END
@@ -247,6 +247,48 @@ compare() {
 	done
 }
 
+# latency_command WORKLOAD: one client that waits for each reply.
+latency_command() {
+	case $1 in
+	pipe) echo "$O/tests/bench/latency pipe $latency_requests" ;;
+	redis-get) echo "env O=$O $tree/tests/bench/latency-redis.sh $latency_requests" ;;
+	esac
+}
+
+# One side of a pair: measure_side WORKLOAD TOOL none|tool.
+measure_side() {
+	local command=() figures
+
+	[ "$3" = none ] || command=("$(tool_command "$2" "$1")")
+	rm -f "$work/data" "$work/log"
+	"$O/tests/bench/cell" --log "$work/log" "$(latency_command "$1")" "${command[@]}" \
+		>"$work/figures" 2>"$work/err" || true
+	figures=$(sed -n 's/^latency //p' "$work/log")
+	if [ -z "$figures" ] || [ ! -s "$work/figures" ]; then
+		note "$2 failed on $1: $(cat "$work/err"): $(tail -3 "$work/log" | tr '\n' ' ')"
+		failures=$((failures + 1))
+		return
+	fi
+	echo "$1 $2 latency side=$3 round=$round $figures" >>"$work/cells"
+}
+
+# What a client feels: each tool is compared with a run of its own without it, by turns before
+# and after that one, for machines drift.
+measure_latency() {
+	local workload tool
+
+	for ((round = 1; round <= latency_rounds; round++)); do
+		note "latency, round $round of $latency_rounds"
+		for workload in "${latency_workloads[@]}"; do
+			for tool in "${tools[@]:2}"; do
+				((round % 2)) && measure_side "$workload" "$tool" none
+				measure_side "$workload" "$tool" tool
+				((round % 2)) || measure_side "$workload" "$tool" none
+			done
+		done
+	done
+}
+
 # Our own house: start, end, rest and storm.
 keep_house() {
 	local record="$O/denet-record -v --max-overhead 0 -o $work/data" storm
@@ -301,6 +343,12 @@ print_workload() {
 	tables compare -v workload="$1" <"$work/cells"
 }
 
+print_latency() {
+	printf '\nlatency, %s: %s\n' "$1" \
+		"$(latency_command "$1" | sed "s|env O=$O ||; s|$O/tests/||; s|$tree/tests/||")"
+	tables latency -v workload="$1" <"$work/cells"
+}
+
 print_goals() {
 	printf '\nGoals: ns of BPF programs per switch on pingpong, and nothing lost\n'
 	printf '%s\n' "${goals[@]}" | awk -F'|' '{ print "goal", $1, $2, $3 }' |
@@ -316,6 +364,7 @@ rounds=5 scale=100 part=all quick='' keep='' house_rounds=3
 chosen_workloads='pingpong convoy messaging redis'
 chosen_modes=$(mode_names)
 stack_bits=16 rest_ms=10000 storm_rounds=300000
+latency_requests=50000 latency_rounds='' latency_workloads=(pipe)
 command="scripts/bench.sh $*"
 while [ $# != 0 ]; do
 	case $1 in
@@ -340,18 +389,18 @@ for mode in $chosen_modes; do
 	mode_names | grep -qx -- "$mode" || die "no mode $mode: $(mode_names | paste -sd' ')"
 done
 case $part in
-all | compare | house) ;;
-*) die "no part $part: compare or house" ;;
+all | compare | latency | house) ;;
+*) die "no part $part: compare, latency or house" ;;
 esac
 if [ -n "$quick" ]; then
 	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
-	chosen_workloads=pingpong chosen_modes='exact min-50us'
+	chosen_workloads=pingpong chosen_modes='exact min-50us' latency_requests=2000
 fi
 
 O=$(realpath -m "${O:-$tree/build}")
 [ "$(id -u)" = 0 ] || die 'BPF programs need root'
 find_tools
-for file in denet-record tests/bench/cell tests/bench/floor tests/bench/floor.bpf.o tests/workloads/short; do
+for file in denet-record tests/bench/latency tests/bench/cell tests/bench/floor tests/bench/floor.bpf.o tests/workloads/short; do
 	[ -e "$O/$file" ] || die "$O/$file is not built: make bench"
 done
 work=$(mktemp -d)
@@ -363,17 +412,27 @@ load_before=$(cut -d' ' -f1-3 /proc/loadavg)
 write_bpftrace
 choose_tools "$@"
 choose_workloads "$chosen_workloads"
-[ "$part" = house ] || compare
-[ "$part" = compare ] || keep_house
+latency_rounds=${latency_rounds:-$rounds}
+if [ -z "$quick" ] && command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
+	latency_workloads+=(redis-get)
+fi
+[[ $part != all && $part != compare ]] || compare
+[[ $part != all && $part != latency ]] || measure_latency
+[[ $part != all && $part != house ]] || keep_house
 
 print_head
-if [ "$part" != house ]; then
+if [ "$part" = all ] || [ "$part" = compare ]; then
 	for workload in "${workloads[@]}"; do
 		print_workload "$workload"
 	done
 	print_goals
 fi
-[ "$part" = compare ] || print_house
+if [ "$part" = all ] || [ "$part" = latency ]; then
+	for workload in "${latency_workloads[@]}"; do
+		print_latency "$workload"
+	done
+fi
+[[ $part != all && $part != house ]] || print_house
 [ -z "$keep" ] || cp "$work/cells" "$keep"
 if [ "$failures" != 0 ]; then
 	note "$failures measurements failed"

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# latency-redis.sh REQUESTS: a workload: one client that gets one key from a redis-server over
+# loopback, one request after the other. O is the build directory.
+set -euo pipefail
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# A port may be taken by somebody else: the server ends then, and the next one is tried.
+for _ in 1 2 3 4 5; do
+	port=$((20000 + RANDOM % 20000))
+	redis-server --port $port --bind 127.0.0.1 --save '' --dir "$folder" >/dev/null &
+	server=$!
+	until redis-cli -p $port info server 2>/dev/null | grep -q "^process_id:$server"; do
+		kill -0 "$server" 2>/dev/null || continue 2
+		sleep 0.01
+	done
+	"$O/tests/bench/latency" redis $port "$server" "$1"
+	redis-cli -p $port shutdown nosave >/dev/null 2>&1 || true
+	wait "$server"
+	exit
+done
+echo 'latency-redis.sh: no redis-server starts' >&2
+exit 1
