@@ -61,21 +61,21 @@ record_older() {
 stackcollapse() {
 	awk '
 		function keep() {
-			if (comm != "" && stack != "")
+			if (comm != "")
 				sum[comm stack] += ns
 			comm = stack = ""
 		}
 		/^$/ { keep(); next }
 		/^[^ \t].*:$/ || (comm == "" && /^[^ \t]/) {
-			if (!match($0, /: +[0-9]+ [^ ]+:/)) {
-				strange++
+			# The lines of tracepoints have no period.
+			if (!match($0, /: +([0-9]+ +)?[^ ]+:/))
 				next
-			}
-			split(substr($0, RSTART + 1, RLENGTH - 2), part, " ")
+			n = split(substr($0, RSTART + 1, RLENGTH - 2), part, " ")
+			padded += n > 1 && !match($0, /: +[0-9]+ [^ ]+:/)
 			if (filter == "")
-				filter = part[2]
-			comm = part[2] == filter ? $1 : ""
-			ns = part[1]
+				filter = part[n]
+			comm = part[n] == filter ? $1 : ""
+			ns = n > 1 ? part[1] : 1
 			next
 		}
 		comm != "" {
@@ -85,7 +85,7 @@ stackcollapse() {
 		}
 		END {
 			keep()
-			print "event", filter, strange + 0
+			print "event", filter, padded + 0
 			for (key in sum)
 				printf "%s %.0f\n", key, sum[key]
 		}'
