@@ -5,12 +5,14 @@
 #   perf   the perf that reads what was recorded
 #   test   what the tests need
 #   vm     what booting other kernels needs (scripts/vm)
+#   dist   what make dist and the Debian package need, and their tests
+#   arm64  what building for arm64 and booting it needs (scripts/arm64)
 #   services, viewers, bcc   what these levels of check.sh --all need
 # Silent, offline and open to everyone where all is there; needs root where it is not.
 set -euo pipefail
 
 usage() {
-	echo 'usage: deps.sh build|perf|test|vm|services|viewers|bcc…' >&2
+	echo 'usage: deps.sh build|perf|test|vm|dist|arm64|services|viewers|bcc…' >&2
 	exit 2
 }
 
@@ -55,6 +57,13 @@ packages_of() {
 		;;
 	vm)
 		printf '%s\n' qemu-system-x86 busybox-static kmod cpio zstd xz-utils gzip
+		;;
+	dist)
+		printf '%s\n' liblzma-dev libbz2-dev asciidoctor binutils dpkg-dev debhelper fakeroot \
+			lintian mmdebstrap busybox-static strace
+		;;
+	arm64)
+		printf '%s\n' gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-system-arm
 		;;
 	services)
 		# A node of another origin than Debian's does as well, and conflicts with its package.
