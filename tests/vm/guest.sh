@@ -24,6 +24,13 @@ if [[ $(uname -r) = 5.10.* ]]; then
 	fi
 	exit
 fi
+# On arm64, what differs by architecture: registers, stacks, reasons and unwinding; and no bats.
+if [ "$(uname -m)" = aarch64 ]; then
+	names='test_waits|test_user_stacks|test_reason|test_copies|test_unwind'
+	names+='|test_unwinder|test_callchain|test_perfdata_encode|test_user_address'
+	export FILTER=${GUEST_FILTER:-"^($names)\$"} WAYS=''
+	exec scripts/run-tests.sh unit bpf
+fi
 # A pattern of the programs' whole names, at all levels.
 names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|chains|clocks'
 # With a second CPU, that one comes and goes.
