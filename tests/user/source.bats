@@ -214,7 +214,7 @@ extern_functions() {
 
 @test "every README command names a script that is there" {
 	[ -e README.md ]
-	grep -oE '(scripts|\.ci)/[a-z/-]+(\.sh)?' README.md CONTRIBUTING.md | sed 's/^[^:]*://' | sort -u |
+	grep -oE '(scripts|\.ci)/[a-z0-9/-]+(\.sh)?' README.md CONTRIBUTING.md | sed 's/^[^:]*://' | sort -u |
 		while read -r path; do
 			[ -e "$path" ] || echo "$path"
 		done | expect_none 'named, but not there:'
