@@ -24,12 +24,12 @@ records_on() {
 	mkdir -p root/out
 	unshare -m sh -c 'mount -t proc proc root/proc && mount --rbind /sys root/sys &&
 		chroot root denet check >table &&
-		exec chroot root denet record --call-graph dwarf --off-cpu-thresh 0 -u root \
+		exec chroot root denet record --call-graph dwarf --off-cpu-thresh 0 \
 			-o /out/data -- sleep 0.6'
 	grep -E "^ +denet .* $(uname -m) \\(static" table
 	[ "$(samples root/out/data)" -ge 1 ]
 	perf buildid-list -i root/out/data | grep libc
-	perf script -i root/out/data --symfs root -F comm,sym >script
+	perf script -i root/out/data --symfs root -F comm,ip,sym >script
 	grep -q 'clock_nanosleep' script
 	grep -q '__libc_start_main\|__libc_start_call_main' script
 }
