@@ -91,9 +91,9 @@ FIXTURE_TEARDOWN(copies)
 /* Two words of the copy at an address of the thread's; false: it does not reach there. */
 static bool read_pair(const struct user_copy *copy, uint64_t address, uint64_t pair[2])
 {
-	uint64_t at = address - copy->regs[7];
+	uint64_t at = address - copy->regs[USER_REG_SP];
 
-	if (address < copy->regs[7] || copy->nr < 16 || at > copy->nr - 16)
+	if (address < copy->regs[USER_REG_SP] || copy->nr < 16 || at > copy->nr - 16)
 		return false;
 	memcpy(pair, (const char *)copy->bytes + at, 16);
 	return true;
@@ -102,7 +102,8 @@ static bool read_pair(const struct user_copy *copy, uint64_t address, uint64_t p
 /* How many of the frames that the kernel found are in the copy as well; -1: one differs. */
 static int count_frames(const struct sample *sample)
 {
-	uint64_t pair[2] = { sample->copy->regs[6], sample->copy->regs[16] };
+	uint64_t pair[2] = { sample->copy->regs[USER_REG_FP],
+			     sample->copy->regs[USER_REG_PC] };
 	int nr = 0;
 
 	for (uint32_t i = 0; i < sample->user.nr; i++) {
@@ -144,14 +145,14 @@ TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
 		 * It ends with a page: behind a stack there may be nothing, and in the first
 		 * thread's the kernel leaves a random gap that may never have been touched.
 		 */
-		end = sample->copy->regs[7] + sample->copy->nr;
+		end = sample->copy->regs[USER_REG_SP] + sample->copy->nr;
 		if (sample->copy->nr < variant->bytes)
 			EXPECT_EQ(0, end % 4096);
 		if (sample->pid != sample->tid)
 			continue;
 		first++;
 		EXPECT_LE(end, self->stack_end);
-		missing += self->stack_end - sample->copy->regs[7] < variant->bytes;
+		missing += self->stack_end - sample->copy->regs[USER_REG_SP] < variant->bytes;
 	}
 	/* Each thread sleeps in 32 stacks; a timer may be over before it has gone. */
 	EXPECT_LT(32, blocks_counted(&self->workload));

@@ -26,7 +26,7 @@
 #define PATIENCE_NS (patience__seconds(10) * NSEC_PER_SEC)
 
 /* Whether this machine's registers are known. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #define STOPPED_HERE 1
 #else
 #define STOPPED_HERE 0

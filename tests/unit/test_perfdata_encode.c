@@ -132,7 +132,7 @@ TEST_F(encode, a_stack_is_cut_where_the_record_is_full)
 		record = (struct layout_sample *)(void *)self->out.data;
 		EXPECT_EQ(nr < most ? nr + 65528 - most : 65528, self->out.len);
 		EXPECT_EQ(self->out.len, record->header.size);
-		memcpy(&size, self->out.data + 64 + 24 + 144, sizeof(size));
+		memcpy(&size, self->out.data + 64 + 24 + 8 + 8 * USER_COPY_REGS, sizeof(size));
 		EXPECT_EQ(nr < most ? nr : most, size);
 		memcpy(&size, self->out.data + self->out.len - 8, sizeof(size));
 		EXPECT_EQ(nr < most ? nr : most, size);
