@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# root.sh: makes a root file system of Debian 13 for arm64, once, and prints its path: what a cross
+# root.sh: makes a root file system of Debian 12 for arm64, once, and prints its path: what a cross
 # build takes headers and libraries from, and what a guest runs its tests on. Its packages are
 # unpacked, not installed: nothing of them runs here, and this machine's packages stay as they are.
-# Debian 12's libdw cannot unwind functions that sign their return address.
+# Debian 13's libelf.a cannot be linked: it lacks functions of its own.
 set -euo pipefail
 
 # shellcheck source=scripts/suite-lib.sh
@@ -19,7 +19,7 @@ mark=$root/complete-$(printf '%s\n' "${packages[@]}" | cksum | tr -d ' ')
 
 if [ ! -e "$mark" ]; then
 	rm -rf "$root"
-	SUITE_ARCH=arm64 suite_open arm64 trixie
+	SUITE_ARCH=arm64 suite_open arm64 bookworm
 	mapfile -t all < <(suite_closure "${packages[@]}" | grep -vE '^(debconf.*|perl.*|dpkg|tar)$')
 	suite_unpack "$root" "${all[@]}"
 	# What the packages would have set up when they are installed.
