@@ -51,41 +51,56 @@ need_reader() {
 # names of whatever else runs on this machine.
 show_samples() {
 	reader "$1" script -i "$RICH" --no-inline --ns \
-		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso 2>err |
+		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso |
 		sed -E 's/^\t +[0-7]?[0-9a-f]{1,15} /\t/; s/[[:space:]]+/ /g; s/ $//' |
 		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}; /^ .*@plt/s/.* (\([^(]*\))$/ \1/'
 }
 
 # What tracepoints of our own say, in the words of their formats.
 show_sentences() {
-	reader "$1" script -i "$RICH" --no-inline --ns -F trace:comm,tid,time,event,trace 2>>err |
+	reader "$1" script -i "$RICH" --no-inline --ns -F trace:comm,tid,time,event,trace |
 		grep -E 'denet:[a-z_]+:' | sed -E 's/[[:space:]]+/ /g'
 }
 
 show_folded() {
-	reader "$1" script -i "$RICH" --no-inline 2>>err | fold | sed -E 's/[^; ]*@plt/@plt/g' |
+	reader "$1" script -i "$RICH" --no-inline | fold | sed -E 's/[^; ]*@plt/@plt/g' |
 		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
 }
 
 # The sums by thread and event, as report makes them.
 show_report() {
 	reader "$1" report -i "$RICH" --stdio --no-inline --no-children -g none -F period,sample,comm \
-		--percent-limit 0 2>>err | grep -v '^#' | sed -E 's/[[:space:]]+/ /g; s/ $//' | sort
+		--percent-limit 0 | grep -v '^#' | sed -E 's/[[:space:]]+/ /g; s/ $//' | sort
+}
+
+# show_all VERSION DIR: all that is compared, into files there, with what that perf complains of.
+# They are read beside each other: it takes CPU time, some seconds each.
+show_all() {
+	local what
+
+	mkdir "$2"
+	for what in samples sentences folded report; do
+		"show_$what" "$1" >"$2/$what" 2>"$2/$what.err" 3>&- &
+	done
+	wait
+	for what in samples sentences folded report; do
+		cat "$2/$what.err"
+		[ -s "$2/$what" ]
+		[ ! -s "$2/$what.err" ]
+	done
 }
 
 # same_as_own VERSION: that perf finds what the machine's own does, and has no complaints.
 same_as_own() {
-	local what reader
+	local what own=$BATS_FILE_TMPDIR/own
 
 	need_reader "$1"
+	if [ ! -e "$own" ]; then
+		show_all own "$own"
+	fi
+	show_all "$1" theirs
 	for what in samples sentences folded report; do
-		for reader in own "$1"; do
-			"show_$what" "$reader" >"$what.$reader"
-			[ -s "$what.$reader" ]
-			cat err
-			[ ! -s err ]
-		done
-		diff "$what.own" "$what.$1" | head -20 >differences
+		diff "$own/$what" "theirs/$what" | head -20 >differences
 		cat differences
 		[ ! -s differences ]
 	done
