@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$(realpath "$0")")/../suite-lib.sh"
 
 # What make needs (scripts/deps.sh build), and what tests run.
-packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libtraceevent-dev zlib1g-dev liblzma-dev
+packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libtraceevent-dev zlib1g-dev liblzma-dev
 	libbz2-dev libzstd-dev libstdc++6 bash coreutils util-linux mount sed grep mawk findutils procps gzip
 	diffutils xz-utils binutils libc-bin busybox-static)
 root=$(suite_cache)/arm64-root
