@@ -158,7 +158,7 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 	reason->fd = -1;
 	read_call(task, reason);
 	if (reason->nr >= 0 && !(reason->flags & WIRE_REASON_COMPAT))
-		class = calls[reason->nr & (WIRE_MAX_CALLS - 1)];
+		class = calls[reason->nr & (WIRE_MAX_CALLS - 1)] & ~WIRE_CALL_IDLE;
 	if (class == WIRE_CALL_FD)
 		reason->fd = (__s32)reason->args[0];
 	if (class == WIRE_CALL_POLL && current && reason->args[1])

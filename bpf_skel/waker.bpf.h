@@ -108,6 +108,22 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 }
 
 /*
+ * Whether the task sleeps in a call that is a wait for work wherever it sleeps. Calls that are so
+ * in some of their functions only are not told from the others here: its stack is not walked.
+ */
+static __always_inline bool waits_for_work(struct task_struct *task, const struct task_state *ts)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__s32 nr;
+
+	if (!settings.skip_idle || ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD ||
+	    !bpf_core_field_exists(regs->orig_ax))
+		return false;
+	nr = (__s32)BPF_CORE_READ(regs, orig_ax);
+	return nr >= 0 && nr < WIRE_MAX_CALLS && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_IDLE;
+}
+
+/*
  * The time that the wake-up ends is known now, and so is the waker, so the sample goes out
  * at once: what the woken thread then waits for a CPU is not the waker's doing.
  */
@@ -128,6 +144,10 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	tally(&room->own.accounts.seen, ns);
 	if (is_filtered(room, ts->state, ns))
 		return;
+	if (waits_for_work(task, ts)) {
+		tally_outcome(room, WIRE_OUTCOME_FILTERED_IDLE, ns);
+		return;
+	}
 	if (!is_drawn(room, ns, &weight))
 		return;
 	describe_waker(&room->full.block, ts->state, now, ns);

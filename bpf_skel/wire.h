@@ -48,6 +48,7 @@ enum wire_outcome {
 	WIRE_OUTCOME_FILTERED_STATE,   /* state not asked for */
 	WIRE_OUTCOME_FILTERED_MIN,	    /* shorter than min_block */
 	WIRE_OUTCOME_FILTERED_MAX,	    /* longer than max_block */
+	WIRE_OUTCOME_FILTERED_IDLE, /* a wake-up that ended a wait for work */
 	WIRE_OUTCOME_NOT_DRAWN,	    /* others stand for it in the sample */
 	WIRE_OUTCOME_LOST_RING,	    /* no room in the ring */
 	WIRE_OUTCOME_LOST_INTERNAL,    /* scratch or map not to be had */
@@ -139,6 +140,7 @@ enum wire_call {
 	WIRE_CALL_PATH,	 /* the first argument points to a path */
 	WIRE_CALL_PATHAT, /* the second one does */
 	WIRE_CALL_FUTEX,
+	WIRE_CALL_IDLE = 128, /* a bit: who sleeps in it waits for work */
 };
 
 enum wire_object {
@@ -368,7 +370,8 @@ struct wire_settings {
 	__u8 reasons;
 	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
 	__u8 histogram; /* lengths are counted, and that is all */
-	__u8 reserved[3];
+	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
+	__u8 reserved[2];
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };

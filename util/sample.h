@@ -70,6 +70,7 @@ struct sample {
 	bool preempted; /* state 'R' and not a yield */
 	bool kthread;
 	bool still_blocked; /* SAMPLE_OFFCPU: had not ended when the recording did */
+	const char *idle; /* the call of the rule by which it waits for work; NULL: it does not */
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;

@@ -73,23 +73,59 @@ waits() {
 		END { exit !(n && n == m && ns == waited) }' killed
 }
 
-@test "--skip-idle leaves the workers of a pool out, and not the one that waits for a lock" {
-	denet-record -o all.data -- "$pool" --ms 200
-	run -0 denet-record -v --skip-idle -o work.data -- "$pool" --ms 200
-	echo "$output" | awk '/filtered, idle/ { exit !($(NF - 1) >= 3 && $NF >= 5e8) }'
-	[[ "$output" == *' idle left out'* ]]
-	perf script -i all.data -F comm,period,event |
-		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] > 1e8 && ns["accept"] > 1e8 && ns["condvar"] > 1e8 && ns["locked"] > 1e8) }'
-	perf script -i work.data -F comm,period,event |
-		awk '{ ns[$1] += $2 } END { exit !(ns["epoll"] < 1e8 && ns["accept"] < 1e8 && ns["condvar"] < 1e8 && ns["locked"] > 1e8) }'
-	perf evlist -i work.data | refute grep denet:waits
+# has FILE COMM EVENT: 100 ms of that thread are in that event.
+has() {
+	perf script -i "$1" -F comm,period,event 2>/dev/null |
+		awk -v comm="$2" -v event="$3:" '$1 == comm && $3 == event { ns += $2 }
+			END { exit !(ns > 1e8) }'
 }
 
-@test "--skip-idle=FILE adds to the table and takes out of it" {
-	printf '# of ours\nflock\n-accept\n' >table
+@test "waits for work go to offcpu-idle, whoever is recorded, and what may be a lock does not" {
+	denet-record -o all.data -- "$pool" --ms 200 2>err
+	cat err
+	has all.data accept offcpu-idle
+	refute has all.data accept offcpu-time
+	for comm in epoll condvar locked; do
+		has all.data $comm offcpu-time
+		refute has all.data $comm offcpu-idle
+	done
+	grep -q '^\[ idle apart (event offcpu-idle): .* in 1 samples, longest accept4* of ' err
+	grep -q ', 1 idle apart,' err
+}
+
+@test "--skip-idle leaves out what waits for work, and nothing that may wait for a lock" {
+	run -0 denet-record -v --skip-idle -o work.data -- "$pool" --ms 200
+	echo "$output" | awk '/filtered, idle/ { exit !($(NF - 1) >= 1 && $NF >= 1e8) }'
+	[[ "$output" == *' idle left out'* ]]
+	[[ "$output" != *'left out '*' % of the off-CPU time'* ]]
+	refute has work.data accept offcpu-time
+	for comm in epoll condvar locked; do
+		has work.data $comm offcpu-time
+	done
+	perf evlist -i work.data | refute grep 'denet:waits\|offcpu-idle'
+}
+
+@test "--skip-idle=FILE adds to the table, takes out of it, and says that little is left" {
+	printf '# of ours\nflock\n-accept\n-accept4\n' >table
 	denet-record --skip-idle=table -- "$pool" --ms 200
-	perf script -F comm,period,event |
-		awk '{ ns[$1] += $2 } END { exit !(ns["locked"] < 1e8 && ns["accept"] > 1e8) }'
+	refute has perf.data locked offcpu-time
+	has perf.data accept offcpu-time
+	printf 'flock\nepoll_wait\nfutex\nclock_nanosleep\n' >table
+	run -0 denet-record --skip-idle=table -- "$pool" --ms 300
+	[[ "$output" == *'--skip-idle left out '[0-9]*' % of the off-CPU time'* ]]
+}
+
+@test "--skip-idle leaves out wake-ups of those who wait for work, too" {
+	denet-record --wakers -o all.data -- "$pool" --ms 200
+	run -0 denet-record -v --skip-idle --wakers -o work.data -- "$pool" --ms 200
+	# 200 ms of each of the four, and one of them less.
+	for file in all work; do
+		perf script -i $file.data -F event,period 2>/dev/null |
+			awk '/wakeup-time/ { ns += $1 } END { printf "%.0f\n", ns }' >$file.woken
+	done
+	echo "woken: $(cat all.woken) and $(cat work.woken)"
+	echo "$output" | awk '/^wake-ups|wake-ups / { in_it = 1 } in_it && /filtered/ {
+		exit !($NF > 1e8) }'
 }
 
 @test "--skip-idle=FILE: a bad line is told with its number, and nothing is recorded" {

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    !memchr(rules[i].leaf, 0, IDLE_NAME_LEN))
 			abort();
 	}
-	idle_table__matches(&table, &sample, &reason, "pipe_read");
+	idle_table__match(&table, &sample, &reason, "pipe_read");
 	idle_table__free(&table);
 	return 0;
 }

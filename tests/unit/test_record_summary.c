@@ -70,6 +70,26 @@ TEST(split_time_and_wakers_are_told_where_they_were_asked_for)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(what_was_set_apart_is_told_with_its_longest_waits)
+{
+	struct summary summary = {
+		.idle = { .count = 57, .ns = 30100000000ULL },
+		.longest_idle = {
+			{ .ns = 10000000000ULL, .tid = 123, .call = "accept4", .comm = "nginx" },
+			{ .ns = 9000000000ULL, .tid = 7, .call = "pause" },
+		},
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ idle apart (event offcpu-idle): 30.100 s in 57 samples, longest accept4 of "
+		     "nginx/123 10.000 s, pause of ?/7 9.000 s ]",
+		     summary__format_idle(&summary, line, sizeof(line)));
+	summary.idle.count = 0;
+	EXPECT_STREQ("", summary__format_idle(&summary, line, sizeof(line)));
+	summary.idle.count = 57;
+	EXPECT_EQ(7, strlen(summary__format_idle(&summary, line, 8)));
+}
+
 TEST(waits_for_a_cpu_are_told_as_far_as_no_sample_tells_them)
 {
 	struct summary summary = {

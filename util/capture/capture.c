@@ -86,13 +86,21 @@ static void make_strip_frames(struct capture *capture)
  * recording of the whole machine begins before; with named targets they are read first, since
  * blocks during the listing might fill a ring.
  */
-static void read_symbols(struct capture *capture)
+static int read_symbols(struct capture *capture)
 {
+	const struct idle_table *table = capture->options.idle;
+	int err = 0;
+
 	make_strip_frames(capture);
-	if (settings__want_reasons(&capture->options))
-		reason_symbols__init(&capture->symbols, ksyms_cache__symbols(&capture->ksyms));
-	else
-		ksyms_cache__drop(&capture->ksyms);
+	if (!table) {
+		err = idle_table__init(&capture->idle_rules);
+		table = &capture->idle_rules;
+	}
+	if (!err && capture->options.kernel_stacks)
+		err = wait_places__init(&capture->places, ksyms_cache__symbols(&capture->ksyms),
+					table);
+	ksyms_cache__drop(&capture->ksyms);
+	return err;
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
@@ -180,8 +188,9 @@ static int build(struct capture *capture)
 	capture->sideband_filter.no_inherit = capture->options.no_inherit;
 	capture->sideband_filter.keep_known = capture->options.data_maps;
 	if (!capture->options.all)
-		read_symbols(capture);
-	err = connect_rings(capture);
+		err = read_symbols(capture);
+	if (!err)
+		err = connect_rings(capture);
 	return err ? err : add_targets(capture);
 }
 
@@ -220,6 +229,8 @@ void capture__delete(struct capture *capture)
 	for (int i = 0; i < 2; i++)
 		reason_store__free(&capture->reasons[i]);
 	user_stacks__free(&capture->user_stacks);
+	wait_places__free(&capture->places);
+	idle_table__free(&capture->idle_rules);
 	ksyms_cache__drop(&capture->ksyms);
 	ordered_events__free(&capture->ordered_events);
 	buffer__free(&capture->tasks);
@@ -280,7 +291,7 @@ int capture__start(struct capture *capture)
 		err = capture__begin(capture);
 	capture->started = !err;
 	if (!err && capture->options.all)
-		read_symbols(capture);
+		err = read_symbols(capture);
 	return err;
 }
 

@@ -14,18 +14,58 @@
 #define FILE_MAX (1024 * 1024)
 
 /*
- * A sleep (nanosleep) is not here: it may be the pause of a polling loop, which delays a result.
+ * Waits that are waits for work whoever waits: for a new connection, a signal, a terminal's user.
+ * No wait is here that may be one for a lock or for an answer, whatever its usual use:
+ * PostgreSQL waits for locks in epoll_wait, Java for monitors in futex, a proxy for its backend in
+ * either; and a sleep may be the pause of a loop that asks again and again.
  */
-static const char *const built_in[] = {
-	"epoll_wait",	  "epoll_pwait",     "epoll_pwait2",	"poll",
-	"ppoll",	  "select",	     "pselect6",	"accept",
-	"accept4",	  "io_getevents",    "io_pgetevents",	"io_uring_enter",
-	"rt_sigtimedwait", "rt_sigsuspend",  "pause",		IDLE_CONDVAR,
+static const struct idle_rule built_in[] = {
+	{ "accept", "" },
+	{ "accept4", "" },
+	{ "pause", "" },
+	{ "rt_sigsuspend", "" },
+	{ "rt_sigtimedwait", "" },
+	{ "read", "n_tty_read" },
+	{ "read", "inotify_read" },
+	{ "read", "fanotify_read" },
+	{ "read", "signalfd_read" },
+	{ "read", "signalfd_read_iter" },
+	{ "read", "evdev_read" },
+	{ "read", "devkmsg_read" },
+	{ "syslog", "" },
+	{ IDLE_KTHREAD, "" },
+	{ IDLE_KTHREAD, "kthreadd" },
+	{ IDLE_KTHREAD, "smpboot_thread_fn" },
+	{ IDLE_KTHREAD, "worker_thread" },
+	{ IDLE_KTHREAD, "rescuer_thread" },
+	{ IDLE_KTHREAD, "kthread_worker_fn" },
+	{ IDLE_KTHREAD, "kswapd" },
+	{ IDLE_KTHREAD, "kcompactd" },
+	{ IDLE_KTHREAD, "kauditd_thread" },
+	{ IDLE_KTHREAD, "oom_reaper" },
+	{ IDLE_KTHREAD, "kjournald2" },
+	{ IDLE_KTHREAD, "irq_thread" },
 };
 
-/* A wait in one of these is for a lock of the kernel, whatever the call. */
-static const char *const locks[] = { "mutex_", "__mutex_", "rwsem_",
-				     "down_",  "__down_",  "rt_mutex_" };
+/* A thread that is in one of these fights for a lock, whatever the call. */
+static const char *const locks[] = {
+	"mutex_", "__mutex_", "rwsem_", "down_", "__down_", "rt_mutex_", "__rt_mutex_",
+};
+
+bool idle__is_lock(const char *function)
+{
+	for (size_t i = 0; function && i < sizeof(locks) / sizeof(locks[0]); i++) {
+		if (!strncmp(function, locks[i], strlen(locks[i])))
+			return true;
+	}
+	return false;
+}
+
+const struct idle_rule *idle_table__built_in(size_t *nr)
+{
+	*nr = sizeof(built_in) / sizeof(built_in[0]);
+	return built_in;
+}
 
 static int add_rule(struct idle_table *table, const char *call, size_t call_len, const char *leaf,
 		    size_t leaf_len)
@@ -43,7 +83,7 @@ int idle_table__init(struct idle_table *table)
 
 	*table = (struct idle_table){ 0 };
 	for (size_t i = 0; !err && i < sizeof(built_in) / sizeof(built_in[0]); i++)
-		err = add_rule(table, built_in[i], strlen(built_in[i]), "", 0);
+		err = buffer__append(&table->rules, &built_in[i], sizeof(built_in[i]));
 	return err;
 }
 
@@ -192,15 +232,6 @@ static bool is_condvar(const struct reason *reason)
 		(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 }
 
-static bool is_lock(const char *leaf)
-{
-	for (size_t i = 0; leaf && i < sizeof(locks) / sizeof(locks[0]); i++) {
-		if (!strncmp(leaf, locks[i], strlen(locks[i])))
-			return true;
-	}
-	return false;
-}
-
 /* Compilers cut parts off functions, as in do_poll.constprop.0. */
 static bool is_function(const char *leaf, const char *wanted)
 {
@@ -209,20 +240,66 @@ static bool is_function(const char *leaf, const char *wanted)
 	return leaf && !strncmp(leaf, wanted, len) && (!leaf[len] || leaf[len] == '.');
 }
 
-bool idle_table__matches(const struct idle_table *table, const struct sample *sample,
-			 const struct reason *reason, const char *leaf)
+bool idle_table__names_call(const struct idle_table *table, const char *call)
 {
 	size_t nr;
 	const struct idle_rule *rules = rules_of(table, &nr);
 
-	if (sample->state != 'S' || reason->fault || !*reason->call)
-		return false;
 	for (size_t i = 0; i < nr; i++) {
-		if (strcmp(rules[i].call, reason->call) &&
-		    !(is_condvar(reason) && !strcmp(rules[i].call, IDLE_CONDVAR)))
-			continue;
-		if (*rules[i].leaf ? is_function(leaf, rules[i].leaf) : !is_lock(leaf))
+		if (!strcmp(rules[i].call, call))
 			return true;
 	}
 	return false;
+}
+
+bool idle_table__has_whole_call(const struct idle_table *table, const char *call)
+{
+	size_t nr;
+	const struct idle_rule *rules = rules_of(table, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!*rules[i].leaf && !strcmp(rules[i].call, call))
+			return true;
+	}
+	return false;
+}
+
+bool idle_table__names_leaf(const struct idle_table *table, const char *leaf)
+{
+	size_t nr;
+	const struct idle_rule *rules = rules_of(table, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (*rules[i].leaf && !strcmp(rules[i].leaf, leaf))
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_rule(const struct idle_rule *rule, const struct sample *sample,
+		       const struct reason *reason)
+{
+	if (sample->kthread)
+		return !strcmp(rule->call, IDLE_KTHREAD) && (*rule->leaf || sample->state == 'I');
+	if (sample->state != 'S')
+		return false;
+	return !strcmp(rule->call, reason->call) ||
+	       (is_condvar(reason) && !strcmp(rule->call, IDLE_CONDVAR));
+}
+
+const char *idle_table__match(const struct idle_table *table, const struct sample *sample,
+			      const struct reason *reason, const char *leaf)
+{
+	size_t nr;
+	const struct idle_rule *rules = rules_of(table, &nr);
+
+	if ((sample->state != 'S' && sample->state != 'I') || reason->fault)
+		return NULL;
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_of_rule(&rules[i], sample, reason))
+			continue;
+		if (*rules[i].leaf ? is_function(leaf, rules[i].leaf) : !idle__is_lock(leaf))
+			return rules[i].call;
+	}
+	return NULL;
 }

@@ -30,6 +30,12 @@ struct idle_rule {
  */
 #define IDLE_CONDVAR "futex_condvar"
 
+/* As a call: kernel threads. Without a function, those in the state I, which is for that. */
+#define IDLE_KTHREAD "kthread"
+
+/* The rules of the built-in table, which the man page prints; *nr is how many. */
+const struct idle_rule *idle_table__built_in(size_t *nr);
+
 /* The built-in table. 0 or -ENOMEM. */
 int idle_table__init(struct idle_table *table);
 
@@ -45,11 +51,21 @@ int idle_table__parse(struct idle_table *table, const char *text, size_t len,
 int idle_table__read(struct idle_table *table, const char *path);
 
 /*
- * Whether a sample waits for work: asleep in a call of the table, not in a page fault, and
- * at its function. leaf NULL: not known, then only rules without a function count.
+ * The call of the rule by which a sample waits for work: asleep in that call, not in a page fault,
+ * and at the rule's function. leaf NULL: not known, then only rules without a function count. NULL:
+ * no rule says so. Lives as long as the table.
  */
-bool idle_table__matches(const struct idle_table *table, const struct sample *sample,
-			 const struct reason *reason, const char *leaf);
+const char *idle_table__match(const struct idle_table *table, const struct sample *sample,
+			      const struct reason *reason, const char *leaf);
+
+/* Whether a rule has this system call, or this function. */
+bool idle_table__names_call(const struct idle_table *table, const char *call);
+/* Whether the call is a wait for work in whichever function a thread sleeps. */
+bool idle_table__has_whole_call(const struct idle_table *table, const char *call);
+bool idle_table__names_leaf(const struct idle_table *table, const char *leaf);
+
+/* Whether a function fights for a lock of the kernel. NULL does not. */
+bool idle__is_lock(const char *function);
 
 void idle_table__free(struct idle_table *table);
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "capture/capture.h"
 #include "capture/user_stacks.h"
+#include "capture/idle.h"
 #include "capture/ksyms_cache.h"
 #include "bpf/offcpu.h"
 #include "capture/ordered_events.h"
@@ -14,6 +15,7 @@
 #include "capture/overflow_ring.h"
 #include "capture/stacks.h"
 #include "capture/strip_frames.h"
+#include "capture/wait_place.h"
 #include "capture/waiting_threads.h"
 
 /* How a block was delivered: idle blocks are subtracted from the counter of their delivery. */
@@ -57,7 +59,8 @@ struct capture {
 	struct stacks *stacks[2];	/* of the two generations */
 	struct reason_store reasons[2]; /* of the two generations */
 	struct ksyms_cache ksyms;
-	struct reason_symbols symbols;	/* where reasons are asked for */
+	struct idle_table idle_rules;	/* of waits that go apart, where none are left out */
+	struct wait_places places;	/* what kernel chains tell of waits */
 	struct reason reason;		/* of the block that is delivered */
 	struct user_stacks user_stacks; /* whose blocks have not come yet */
 	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */

@@ -36,19 +36,6 @@ static const struct {
 	{ WIRE_CALL_FUTEX, { "futex" } },
 };
 
-/* One of them is in each chain of a page fault, on one architecture or another. */
-static const char *const fault_functions[] = {
-	"asm_exc_page_fault", "exc_page_fault", "handle_mm_fault", "do_user_addr_fault",
-	"do_page_fault",      "do_mem_abort",
-};
-
-/* What waits go through without being waits themselves. */
-static const char *const wrappers[] = {
-	"schedule_timeout", "schedule_timeout_interruptible", "schedule_hrtimeout",
-	"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "io_schedule",
-	"io_schedule_timeout", "poll_schedule_timeout", "wait_woken",
-};
-
 void reason__classify(uint8_t calls[WIRE_MAX_CALLS])
 {
 	for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
@@ -198,52 +185,4 @@ void reason_store__free(struct reason_store *store)
 {
 	idmap__free(&store->offsets);
 	buffer__free(&store->records);
-}
-
-void reason_symbols__init(struct reason_symbols *symbols, const struct kallsyms *kallsyms)
-{
-	*symbols = (struct reason_symbols){ .kallsyms = kallsyms };
-	if (!symbols->kallsyms || kallsyms__hidden(symbols->kallsyms))
-		return;
-	for (size_t i = 0; i < sizeof(fault_functions) / sizeof(fault_functions[0]); i++) {
-		struct reason_range *range = &symbols->faults[symbols->nr];
-
-		if (!kallsyms__range(symbols->kallsyms, fault_functions[i], &range->start,
-				     &range->end))
-			symbols->nr++;
-	}
-}
-
-bool reason_symbols__in_fault(const struct reason_symbols *symbols, const struct frames *kernel)
-{
-	for (uint32_t i = 0; i < kernel->nr; i++) {
-		for (size_t j = 0; j < symbols->nr; j++) {
-			if (kernel->ips[i] >= symbols->faults[j].start &&
-			    kernel->ips[i] < symbols->faults[j].end)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool is_wrapper(const char *name)
-{
-	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
-		if (!strcmp(name, wrappers[i]))
-			return true;
-	}
-	return false;
-}
-
-const char *reason_symbols__leaf(const struct reason_symbols *symbols,
-				 const struct frames *kernel)
-{
-	const char *name = NULL;
-
-	for (uint32_t i = 0; i < kernel->nr; i++) {
-		name = kallsyms__name(symbols->kallsyms, kernel->ips[i]);
-		if (!name || !is_wrapper(name))
-			return name;
-	}
-	return name;
 }

@@ -12,16 +12,23 @@
 /* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
 
-/* Decides by the chain whether it is a page fault, and whether it waits for work. */
-static bool is_idle(struct capture *capture, const struct sample *sample)
+/*
+ * Decides by the chain whether it is a page fault, and whether it waits for work. The chain also
+ * tells the system call where no reason does.
+ */
+static const char *match_idle(struct capture *capture, const struct sample *sample)
 {
 	const struct idle_table *table = capture->options.idle;
-	const struct frames *kernel = &sample->kernel;
-	struct reason *reason = &capture->reason;
+	struct wait_place place = wait_places__find(&capture->places, &sample->kernel);
+	struct reason by_chain = { .nr = -1, .call = place.call ? place.call : "" };
 
-	reason->fault = reason_symbols__in_fault(&capture->symbols, kernel);
-	return table && idle_table__matches(table, sample, reason,
-					    reason_symbols__leaf(&capture->symbols, kernel));
+	by_chain.fault = place.fault;
+	if (sample->reason)
+		capture->reason.fault = place.fault;
+	return idle_table__match(table ? table : &capture->idle_rules, sample,
+				 sample->reason && *sample->reason->call ? sample->reason :
+									  &by_chain,
+				 place.leaf);
 }
 
 /* What a drawn block adds to the variance of the total: see sample_weight__of(). */
@@ -41,7 +48,9 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum delive
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
 	strip_frames__cut(capture->strip_frames, sample->kind, &sample->kernel);
-	if (sample->reason && is_idle(capture, sample)) {
+	if (sample->kind == SAMPLE_OFFCPU)
+		sample->idle = match_idle(capture, sample);
+	if (sample->idle && capture->options.idle) {
 		capture->idle[delivery].count += sample->count;
 		capture->idle[delivery].ns += sample->measured;
 		return 0;

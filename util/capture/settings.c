@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/syscalls.h"
 #include "bpf/irq_ranges.h"
 #include "capture/hist.h"
+#include "capture/idle.h"
 #include "capture/reason.h"
 #include "host/cgroup.h"
 #include "host/pidns.h"
@@ -15,7 +17,7 @@
 _Static_assert((int)CGROUP_V2 == WIRE_CGROUP_V2 && (int)CGROUP_PERF_EVENT == WIRE_CGROUP_V1,
 	       "one order of two hierarchies");
 
-bool settings__want_reasons(const struct capture_options *options)
+static bool want_reasons(const struct capture_options *options)
 {
 	return options->reasons || options->idle;
 }
@@ -39,7 +41,8 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.user_stacks = options->user_stacks,
 		.split_runqueue = options->split_runqueue,
 		.wakers = options->wakers,
-		.reasons = settings__want_reasons(options),
+		.reasons = want_reasons(options),
+		.skip_idle = options->idle != NULL,
 		.histogram = options->histogram,
 	};
 }
@@ -85,6 +88,15 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 	return err;
 }
 
+/* The calls that are waits for work in whichever function a thread sleeps in them. */
+static void mark_idle(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
+{
+	for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
+		if (idle_table__has_whole_call(table, syscalls__name(nr)))
+			calls[nr] |= WIRE_CALL_IDLE;
+	}
+}
+
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols)
 {
@@ -97,6 +109,8 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 		irq_ranges__read(&config->settings.waker, ksyms_cache__symbols(symbols));
 	if (config->settings.reasons)
 		reason__classify(config->calls);
+	if (options->idle)
+		mark_idle(config->calls, options->idle);
 	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
 		config->hist_bounds[i] = hist__bound(i);
 	return make_filter(&config->settings, options);

@@ -17,9 +17,6 @@
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols);
 
-/* Whether the programs tell what blocks waited for. */
-bool settings__want_reasons(const struct capture_options *options);
-
 /* Adds processes, threads, users and cgroups to the target maps. 0 or a negative errno. */
 int settings__add_targets(const struct capture_options *options,
 			  const struct target_maps *target_maps);

@@ -284,3 +284,20 @@ int kallsyms__range(const struct kallsyms *kallsyms, const char *name, uint64_t 
 	}
 	return -ENOENT;
 }
+
+int kallsyms__each(const struct kallsyms *kallsyms, kallsyms_fn fn, void *ctx)
+{
+	const struct symbol *symbols = symbols_of(kallsyms);
+	size_t next = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < kallsyms->nr && !err; i++) {
+		if (next <= i)
+			for (next = i + 1; next < kallsyms->nr; next++)
+				if (symbols[next].address != symbols[i].address)
+					break;
+		err = fn(ctx, name_of(kallsyms, &symbols[i]), symbols[i].address,
+			 next < kallsyms->nr ? symbols[next].address : UINT64_MAX);
+	}
+	return err;
+}

@@ -70,4 +70,11 @@ const struct kallsyms_bounds *kallsyms__bounds(const struct kallsyms *kallsyms);
 int kallsyms__range(const struct kallsyms *kallsyms, const char *name, uint64_t *start,
 		    uint64_t *end);
 
+/*
+ * Calls fn for each function in the order of their addresses, with where it begins and where the
+ * next one does; of several with one address for each. Ends early with what fn returns if not 0.
+ */
+typedef int (*kallsyms_fn)(void *ctx, const char *name, uint64_t start, uint64_t end);
+int kallsyms__each(const struct kallsyms *kallsyms, kallsyms_fn fn, void *ctx);
+
 #endif /* DENET_KALLSYMS_H */

@@ -2,6 +2,8 @@
 #include "record/recorder.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -187,6 +189,28 @@ static void summarize_sampling(const struct recording *recording, struct summary
 	summary->sampled_for_cost = recording->sampled_for_cost;
 }
 
+/* With the names of threads that still live: a sample has none. */
+static void summarize_idle(const struct recording *recording, struct summary *summary)
+{
+	char path[32], comm[16];
+	FILE *file;
+
+	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST; i++) {
+		struct sample_events_wait *wait = &summary->longest_idle[i];
+
+		*wait = recording->sink.events.longest[i];
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", wait->tid);
+		file = wait->ns ? fopen(path, "re") : NULL;
+		if (!file)
+			continue;
+		if (fgets(comm, sizeof(comm), file)) {
+			comm[strcspn(comm, "\n")] = '\0';
+			log__escape(wait->comm, sizeof(wait->comm), comm);
+		}
+		fclose(file);
+	}
+}
+
 static void summarize(struct recording *recording, struct summary *summary)
 {
 	*summary = (struct summary){
@@ -209,6 +233,7 @@ static void summarize(struct recording *recording, struct summary *summary)
 		capture__waiting_threads(recording->run.capture, &summary->nr_waiting);
 	summary->records_preempted =
 		recording->options->capture.states & capture__state_bit('R');
+	summarize_idle(recording, summary);
 	summarize_sampling(recording, summary);
 	if (capture__stats(recording->run.capture, &summary->stats))
 		pr_warn("the accounts of the recording cannot be read");

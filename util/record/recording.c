@@ -109,7 +109,8 @@ static int start_capture(struct recording *recording)
 	options.seed = make_seed();
 	options.period_ns = recording->sink.level.period_ns;
 	recording->sink.events.reasons = options.reasons;
-	recording->sink.events.idle_apart = options.all && !options.no_still_blocked;
+	/* By their kernel chains, without which none is known. */
+	recording->sink.events.idle_apart = !options.idle && options.kernel_stacks;
 	recording->sink.events.split = options.split_runqueue;
 	recording->machine = machine__new();
 	if (!recording->machine)

@@ -277,10 +277,6 @@ static void print_verbose(const struct summary *summary)
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
 		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
 	print_runs(stats);
-	if (summary->idle.count)
-		pr_verbose("of those still blocked, %" PRIu64 " threads never ran: %" PRIu64
-			   " ns in the event offcpu-idle",
-			   summary->idle.count, summary->idle.ns);
 	pr_verbose("blocks are recorded from %.6f s (CLOCK_MONOTONIC) on",
 		   (double)stats->start_ns / (double)NSEC_PER_SEC);
 	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
@@ -339,18 +335,72 @@ void summary__print_stats(const struct capture_stats *stats)
 	print_runs(stats);
 }
 
+char *summary__format_idle(const struct summary *summary, char *buf, size_t size)
+{
+	char count[32], time[32];
+	size_t len;
+
+	*buf = '\0';
+	if (!summary->idle.count)
+		return buf;
+	len = (size_t)snprintf(buf, size, "[ idle apart (event offcpu-idle): %s in %s samples, ",
+			       units__format_time(summary->idle.ns, time, sizeof(time)),
+			       units__format_count(summary->idle.count, count, sizeof(count)));
+	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST && summary->longest_idle[i].ns; i++) {
+		const struct sample_events_wait *wait = &summary->longest_idle[i];
+
+		if (len < size)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s of %s/%" PRIu32 " %s",
+						i ? ", " : "longest ", wait->call,
+						*wait->comm ? wait->comm : "?", wait->tid,
+						units__format_time(wait->ns, time, sizeof(time)));
+	}
+	if (len < size)
+		snprintf(buf + len, size - len, " ]");
+	return buf;
+}
+
+/* Of the off-CPU time that was captured, so many percent were left out as idle. */
+static unsigned int percent_skipped(const struct capture_stats *stats)
+{
+	uint64_t skipped = stats->filtered_idle.ns;
+	uint64_t all = skipped + stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns;
+
+	return all ? (unsigned int)(100.0 * (double)skipped / (double)all) : 0;
+}
+
+#define MUCH_SKIPPED 90 /* percent */
+
+static void warn_of_skipping(const struct capture_stats *stats)
+{
+	unsigned int percent = percent_skipped(stats);
+
+	if (percent > MUCH_SKIPPED)
+		pr_warn("--skip-idle left out %u %% of the off-CPU time: if the cause is not in "
+			"the rest, record without it",
+			percent);
+}
+
+/* Ends the line, for which there is room, and writes it in one piece. */
+static void print_line(char *line)
+{
+	size_t len = strlen(line);
+
+	line[len] = '\n';
+	err_out__write(line, len + 1);
+}
+
 void summary__print(const struct summary *summary)
 {
 	char line[8192];
-	size_t len;
 
 	warn_of_losses(&summary->stats);
+	warn_of_skipping(&summary->stats);
 	if (log__level() >= LOG_VERBOSE)
 		print_verbose(summary);
 	if (log__level() < LOG_INFO)
 		return;
-	summary__format(summary, line, sizeof(line) - 1);
-	len = strlen(line);
-	line[len] = '\n';
-	err_out__write(line, len + 1);
+	if (*summary__format_idle(summary, line, sizeof(line) - 1))
+		print_line(line);
+	print_line(summary__format(summary, line, sizeof(line) - 1));
 }

@@ -24,7 +24,8 @@ struct summary {
 	size_t nr_waiting;
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
-	struct sample_events_tally idle; /* samples of offcpu-idle: threads that never ran */
+	struct sample_events_tally idle; /* samples of offcpu-idle: waits for work */
+	struct sample_events_wait longest_idle[SAMPLE_EVENTS_LONGEST];
 	uint64_t bytes;
 	uint64_t period_ns; /* of the draw, as it was in the end; 0: all blocks counted */
 	uint64_t threshold_ns;
@@ -44,6 +45,12 @@ char *summary__format(const struct summary *summary, char *buf, size_t size);
 
 /* Says on stderr what was lost, and with -v all accounts, where there are no samples. */
 void summary__print_stats(const struct capture_stats *stats);
+
+/*
+ * The line on what was set apart as idle, with its greatest waits; empty where nothing was. Returns
+ * buf.
+ */
+char *summary__format_idle(const struct summary *summary, char *buf, size_t size);
 
 /* Says on stderr what was lost, with -v all accounts, and unless quiet the last line. */
 void summary__print(const struct summary *summary);

@@ -11,7 +11,7 @@
 /* Ids of the events in the file; fixed, since a reader may have learnt them. */
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
-	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": threads that never ran in the recording */
+	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": waits for work */
 	WRITER_RUNQUEUE_TIME = 3, /* "queued-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
 	WRITER_SAMPLING = 33,   /* "denet:rates": see writer__trace() */

@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "output/perfdata/sample_events.h"
 
+#include <stdio.h>
+
 #include "output/perfdata/wait_event.h"
 #include "output/perfdata/writer.h"
 
-/*
- * Sleeping daemons would drown the rest of a recording of the whole machine; where the user
- * named the targets, a thread that never ran may be the very deadlock that is looked for.
- */
+/* Keeps the longest waits of different threads, the longest first. */
+static void keep_longest(struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST],
+			 const struct sample *sample)
+{
+	struct sample_events_wait wait = {
+		.ns = sample->period, .pid = sample->pid, .tid = sample->tid,
+	};
+	size_t at;
+
+	snprintf(wait.call, sizeof(wait.call), "%s", sample->idle);
+	for (at = 0; at < SAMPLE_EVENTS_LONGEST; at++) {
+		struct sample_events_wait other = longest[at];
+
+		if (wait.ns > other.ns) {
+			longest[at] = wait;
+			wait = other;
+		}
+		/* What it pushes down may be an older one of the same thread. */
+		if (longest[at].tid == sample->tid && other.tid == sample->tid)
+			return;
+	}
+}
+
+/* Waits for work would drown the rest, whoever is recorded. */
 static int write_block(struct sample_events *events, const struct sample *sample)
 {
-	bool idle = events->idle_apart && sample->never_ran;
+	bool idle = events->idle_apart && sample->idle;
 	uint64_t waited = events->split ? sample->runqueue : 0;
 	struct sample part = *sample;
 	int err = 0;
@@ -22,12 +44,13 @@ static int write_block(struct sample_events *events, const struct sample *sample
 	part.period = waited;
 	if (waited && !err)
 		err = writer__sample(events->writer, WRITER_RUNQUEUE_TIME, &part);
-	if (!err && events->reasons && sample->reason && !idle)
+	if (!err && events->reasons && sample->reason)
 		err = wait_event__write(events->writer, sample);
 	if (err)
 		return err;
 	events->runqueue_ns += waited;
 	if (idle) {
+		keep_longest(events->longest, sample);
 		events->idle.count++;
 		events->idle.ns += sample->period - waited;
 		events->ns += waited;

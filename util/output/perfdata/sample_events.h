@@ -14,13 +14,24 @@ struct sample_events_tally {
 	uint64_t ns;
 };
 
+#define SAMPLE_EVENTS_LONGEST 3
+
+/* A wait that went to offcpu-idle; ns 0: none. */
+struct sample_events_wait {
+	uint64_t ns;
+	uint32_t pid;
+	uint32_t tid;
+	char call[32]; /* by which rule */
+	char comm[16]; /* "": not known; for those who tell of it */
+};
+
 /*
  * The events of a perf.data file that a sample becomes: which of them by its kind, and how much
  * of its time goes to each. Zero-initialised writes all blocks to offcpu-time.
  */
 struct sample_events {
 	struct writer *writer; /* borrowed */
-	bool idle_apart;       /* threads that never ran go to offcpu-idle */
+	bool idle_apart;       /* waits for work go to offcpu-idle */
 	bool split;	       /* time that waited for a CPU goes to queued-time */
 	bool reasons;	       /* a sample with a reason has a denet:waits beside it */
 	/* What was written: */
@@ -29,6 +40,7 @@ struct sample_events {
 	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
 	struct sample_events_tally idle;    /* of offcpu-idle */
+	struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST]; /* of it, one of each thread */
 	struct sample_events_tally wakeups; /* of wakeup-time */
 };
 

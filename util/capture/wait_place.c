@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "capture/wait_place.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "capture/idle.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+struct wait_function {
+	uint64_t start, end;
+	char name[IDLE_NAME_LEN]; /* without what compilers put behind a dot */
+	char call[IDLE_NAME_LEN]; /* whose entry it is; "": of none that matters */
+	bool leaf, wrapper, lock, fault;
+};
+
+/* How the entries of system calls are named, on one architecture or another. */
+static const char *const entries[] = {
+	"__x64_sys_", "__ia32_compat_sys_", "__ia32_sys_", "__arm64_sys_", "__do_sys_",
+	"__se_sys_",  "__sys_",
+};
+
+/* One of them is in each chain of a page fault. */
+static const char *const faults[] = {
+	"asm_exc_page_fault", "exc_page_fault", "handle_mm_fault", "do_user_addr_fault",
+	"do_page_fault",      "do_mem_abort",
+};
+
+/* Waits go through them without being waits themselves. */
+static const char *const wrappers[] = {
+	"schedule_timeout", "schedule_timeout_interruptible", "schedule_hrtimeout",
+	"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "io_schedule",
+	"io_schedule_timeout", "poll_schedule_timeout", "wait_woken",
+};
+
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The name of the call whose entry this may be; NULL: it is named as none. */
+static const char *call_of(const char *name)
+{
+	for (size_t i = 0; name[0] == '_' && i < ARRAY_SIZE(entries); i++) {
+		if (!strncmp(name, entries[i], strlen(entries[i])))
+			return name + strlen(entries[i]);
+	}
+	return NULL;
+}
+
+/* Looks what a function is. False: nothing that matters. */
+static bool classify(struct wait_function *function, const struct idle_table *table)
+{
+	const char *call = call_of(function->name);
+
+	if (call && idle_table__names_call(table, call))
+		memcpy(function->call, call, strlen(call) + 1);
+	function->leaf = idle_table__names_leaf(table, function->name);
+	function->wrapper = is_one_of(function->name, wrappers, ARRAY_SIZE(wrappers));
+	function->fault = is_one_of(function->name, faults, ARRAY_SIZE(faults));
+	function->lock = idle__is_lock(function->name);
+	return *function->call || function->leaf || function->wrapper || function->fault ||
+	       function->lock;
+}
+
+/* What kallsyms__each() calls. */
+struct search {
+	struct wait_places *places;
+	const struct idle_table *table;
+};
+
+static int add_function(void *ctx, const char *name, uint64_t start, uint64_t end)
+{
+	const struct search *search = ctx;
+	struct wait_function function = { .start = start, .end = end };
+	size_t len = strcspn(name, ".");
+
+	if (len >= sizeof(function.name))
+		return 0;
+	memcpy(function.name, name, len);
+	if (!classify(&function, search->table))
+		return 0;
+	return buffer__append(&search->places->functions, &function, sizeof(function));
+}
+
+int wait_places__init(struct wait_places *places, const struct kallsyms *kallsyms,
+		      const struct idle_table *table)
+{
+	struct search search = { places, table };
+
+	places->functions.len = 0;
+	return kallsyms ? kallsyms__each(kallsyms, add_function, &search) : 0;
+}
+
+void wait_places__free(struct wait_places *places)
+{
+	buffer__free(&places->functions);
+}
+
+static const struct wait_function *find(const struct wait_places *places, uint64_t ip)
+{
+	const struct wait_function *functions = (const void *)places->functions.data;
+	size_t low = 0, high = places->functions.len / sizeof(*functions);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ip >= functions[middle].end)
+			low = middle + 1;
+		else if (ip < functions[middle].start)
+			high = middle;
+		else
+			return &functions[middle];
+	}
+	return NULL;
+}
+
+struct wait_place wait_places__find(const struct wait_places *places, const struct frames *kernel)
+{
+	struct wait_place place = { 0 };
+	bool at_leaf = true;
+
+	for (uint32_t i = 0; i < kernel->nr; i++) {
+		const struct wait_function *function = find(places, kernel->ips[i]);
+
+		if (at_leaf && !(function && function->wrapper)) {
+			at_leaf = false;
+			if (function && (function->leaf || function->lock))
+				place.leaf = function->name;
+		}
+		if (!function)
+			continue;
+		place.fault |= function->fault;
+		if (*function->call)
+			place.call = function->call;
+	}
+	return place;
+}

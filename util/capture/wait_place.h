@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_WAIT_PLACE_H
+#define DENET_CAPTURE_WAIT_PLACE_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "host/kallsyms.h"
+#include "sample.h"
+
+struct idle_table;
+
+/*
+ * What the functions of a kernel chain say of a wait. The system call is read off the chain and not
+ * off the registers: that costs the programs nothing, and sums need no key for it. Names live as
+ * long as the wait_places.
+ */
+struct wait_place {
+	const char *call; /* the system call; NULL: none that a rule names */
+	const char *leaf; /* the function that waits; NULL: none that a rule names, and no lock */
+	bool fault;	  /* a page fault, in user space or in the call */
+};
+
+/* The addresses of the functions that matter. Zero-initialised knows none. */
+struct wait_places {
+	struct buffer functions; /* struct wait_function, by address */
+};
+
+/*
+ * Finds the functions that the rules of the table name, and those of page faults, locks, and timers
+ * that waits go through. NULL kallsyms: none is known. Neither is needed after that. 0 or -ENOMEM.
+ */
+int wait_places__init(struct wait_places *places, const struct kallsyms *kallsyms,
+		      const struct idle_table *table);
+void wait_places__free(struct wait_places *places);
+
+/* Reads a kernel chain, leaf first. */
+struct wait_place wait_places__find(const struct wait_places *places, const struct frames *kernel);
+
+#endif /* DENET_CAPTURE_WAIT_PLACE_H */
