@@ -7,8 +7,8 @@
 /*
  * What a later file of a recording has to begin with, so that it can be read by itself: /proc no
  * longer knows who has ended by then, and may not answer. Calls fn with events of time 0 for the
- * kernel's maps, then the threads and names of all processes that the machine knows, then what their
- * processes have mapped. Stops at fn's first result other than 0, which is returned; -ENOMEM.
+ * kernel's maps, then the threads and names of all processes that the machine knows, then what
+ * these have mapped. Stops at fn's first result other than 0, which is returned; -ENOMEM.
  */
 int snapshot__tell(const struct machine *machine,
 		   int (*fn)(void *ctx, const struct task_event *event), void *ctx);
