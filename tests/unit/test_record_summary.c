@@ -100,8 +100,8 @@ TEST(waits_for_a_cpu_are_told_as_far_as_no_sample_tells_them)
 	};
 	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (0.500 s of it runnable) in 0 samples (0 "
-		     "direct, 0 accumulated), +1.200 s runnable, not recorded: --split-runqueue, "
+	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), "
+		     "0.500 s of it runnable, +1.200 s runnable, not recorded: --split-runqueue, "
 		     "+2.460 s throttled by a CPU quota, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 	/* Where these blocks are samples, they are not in addition to anything. */

@@ -73,7 +73,7 @@ static void format_runnable(const struct summary *summary, char *within, size_t 
 
 	*within = *outside = '\0';
 	if (!summary->split && is_worth_telling(summary, blocked_ns))
-		snprintf(within, within_size, " (%.3f s of it runnable)",
+		snprintf(within, within_size, ", %.3f s of it runnable",
 			 (double)blocked_ns / (double)NSEC_PER_SEC);
 	if (!summary->records_preempted && is_worth_telling(summary, stats->preempted_ns))
 		len = (size_t)snprintf(outside, outside_size,
@@ -117,13 +117,13 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(unwound, sizeof(unwound), ", %s not unwound",
 			 units__format_count(by_pointers, count, sizeof(count)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s%s in %s samples (%s direct, %s accumulated%s)"
-		 "%s%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
-		 (double)summary->ns / (double)NSEC_PER_SEC, split, within,
+		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
+		 "%s%s%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
+		 (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
-		 outside, wakers, idle, skipped, unwound,
+		 within, outside, wakers, idle, skipped, unwound,
 		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
 		 format_sampling(summary, sampled, sizeof(sampled)),
 		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
