@@ -103,12 +103,13 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=
 	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
 
 UTIL_SRCS := $(sort $(wildcard util/*/*.c util/*/*/*.c))
-BUILTIN_SRCS := $(sort $(wildcard builtin/*.c))
+BUILTIN_SRCS := $(sort $(wildcard builtin/*.c builtin/*/*.c))
 UTIL_OBJS := $(UTIL_SRCS:%.c=$(O)/%.o)
 BUILTIN_OBJS := $(BUILTIN_SRCS:%.c=$(O)/%.o)
 BPF_SRCS := $(sort $(wildcard bpf_skel/*.bpf.c))
 SKELS := $(BPF_SRCS:bpf_skel/%.bpf.c=$(O)/%.skel.h)
 LIB := $(O)/libdenet.a
+BUILTIN_LIB := $(O)/libbuiltin.a
 
 UNIT_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/unit/test_*.c)))
 BPF_TESTS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/bpf/test_*.c)))
@@ -207,6 +208,12 @@ $(LIB): $(UTIL_OBJS)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
+# The commands without main(), for their unit tests.
+$(BUILTIN_LIB): $(filter-out $(O)/builtin/main.o,$(BUILTIN_OBJS))
+	$(say) AR $@
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
 $(BIN): $(BUILTIN_OBJS) $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(OPT) $(HARDEN_LINK) $(LINK_STATIC) $(LDFLAGS) -o $@ $(BUILTIN_OBJS) $(LIB) $(LIBS)
@@ -223,10 +230,10 @@ $(O)/tests/common/%.o: tests/common/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
 
-$(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(LIB)
+$(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(BUILTIN_LIB) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(BUILTIN_LIB) $(LIB) $(LIBS)
 
 $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(say) TEST $@
@@ -392,7 +399,7 @@ check-vm: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh vm boot
 
 # Each header by itself, and without banned.h, which would lend it its own includes.
-HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h bpf_skel/wire.h tests/*/*.h))
+HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h builtin/*/*.h bpf_skel/wire.h tests/*/*.h))
 
 check-headers: $(HEADERS:%=$(O)/headers/%.ok)
 

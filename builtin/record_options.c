@@ -1,140 +1,230 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of denet-record's options: what -h prints, and the man page tells at length. */
-#include "record_options.h"
+/* The options of denet-record that are its own; those that it shares are in options/. */
+#include "record.h"
 
-const struct argp_option record_options[] = {
-	{ NULL, 0, NULL, 0, "What is recorded (default: COMMAND, or else -a):", 1 },
-	{ "all-cpus", 'a', NULL, 0, "Record every process", 1 },
-	{ "pid", 'p', "PID,...", 0, "Record these processes", 1 },
-	{ "tid", 't', "TID,...", 0, "Record these threads", 1 },
-	{ "uid", 'u', "USER,...", 0, "Only threads of these users, by name or number", 1 },
-	{ "cgroup", 'G', "PATH,...", 0,
-	  "Only threads in these cgroups or below them; also the name or id of a container", 1 },
-	{ "cpu", 'C', "LIST", 0, "Only blocks that end on these CPUs, as in 0-3,8", 1 },
-	{ "delay", 'D', "MS", 0, "Let COMMAND run for so long before the recording begins", 1 },
-	{ "no-inherit", 'i', NULL, 0, "Leave out what the targets start", 1 },
-	{ "kernel-threads", KEY_KERNEL_THREADS, NULL, 0, "Record kernel threads as well", 1 },
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
-	{ NULL, 0, NULL, 0, "Which blocks count:", 2 },
-	{ "state", KEY_STATE, "LIST", 0,
-	  "Off-CPU states, of R (preempted or yielded), S, D, T, t, I, P, or all "
-	  "(default S,D)",
-	  2 },
-	{ "off-cpu-thresh", KEY_THRESHOLD, "TIME", 0,
-	  "From this length on, a block is a sample of its own; shorter ones are summed up "
-	  "(default 500ms; a bare number is ms; 0: each is a sample)",
-	  2 },
-	{ "off-cpu-period", KEY_PERIOD, "TIME", 0,
-	  "Sample blocks below the threshold: one for each TIME off the CPU, on average, which "
-	  "stands for that time (default: all count)",
-	  2 },
-	{ "off-cpu-max-rate", KEY_MAX_RATE, "HZ", 0,
-	  "Sample so that about HZ samples come in a second, whatever the load", 2 },
-	{ "min-block", KEY_MIN_BLOCK, "TIME", 0, "Leave out blocks that are shorter", 2 },
-	{ "max-block", KEY_MAX_BLOCK, "TIME", 0, "Leave out blocks that are longer", 2 },
-	{ "window", KEY_WINDOW, "TIME", 0,
-	  "How long short blocks are summed up before they are written (default 1s)", 2 },
-	{ "no-still-blocked", KEY_NO_STILL_BLOCKED, NULL, 0,
-	  "Leave out threads that have not come back when the recording ends", 2 },
-	{ "split-runqueue", KEY_SPLIT_RUNQUEUE, NULL, 0,
-	  "Split blocks at their wake-up: what comes behind it, the wait for a CPU, goes to an "
-	  "event queued-time",
-	  2 },
-	{ "wakers", KEY_WAKERS, NULL, 0,
-	  "Record who woke the threads, and how much time that ended, as an event wakeup-time", 2 },
-	{ "skip-idle", KEY_SKIP_IDLE, "FILE", OPTION_ARG_OPTIONAL,
-	  "Leave out threads that wait for work, as in epoll_wait, accept or a condition "
-	  "variable; FILE adds to the table of such calls",
-	  2 },
-	{ "off-cpu", KEY_OFF_CPU, NULL, 0, "Accepted: it is what this command does", 2 },
+#include "base/units.h"
+#include "builtin/options/stack.h"
+#include "builtin/options/values.h"
 
-	{ NULL, 0, NULL, 0, "Callchains:", 3 },
-	{ NULL, 'g', NULL, 0, "Accepted: callchains are always recorded", 3 },
-	{ "call-graph", KEY_CALL_GRAPH, "MODE", 0,
-	  "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame pointers "
-	  "and copies BYTES of each stack (default 8192), or auto[,BYTES]: as the process needs it",
-	  3 },
-	{ "raw-stacks", KEY_RAW_STACKS, NULL, 0,
-	  "With --call-graph dwarf: write the copies to the file, for perf to unwind", 3 },
-	{ "max-stack", KEY_MAX_STACK, "N", 0,
-	  "Most frames of each side, kernel and user (default and most: 127)", 3 },
-	{ "kernel-callchains", KEY_KERNEL_CALLCHAINS, NULL, 0, "Kernel frames only", 3 },
-	{ "user-callchains", KEY_USER_CALLCHAINS, NULL, 0, "User frames only", 3 },
-	{ "raw-frames", KEY_RAW_FRAMES, NULL, 0,
-	  "Keep the frames of the recorder itself and of the scheduler", 3 },
+#define RECORD_MIN_WINDOW (10 * NSEC_PER_MSEC)
+#define RECORD_MAX_WINDOW (3600 * NSEC_PER_SEC)
+#define RECORD_MAX_FILES 100000
+#define RECORD_MAX_RATE 100000000
 
-	{ "capture", KEY_CAPTURE, "WAY", 0,
-	  "When stacks are walked: switch-in, switch-out or auto (default: at switch-in, for "
-	  "blocks that are kept, where the kernel has a hook there)",
-	  3 },
-
-	{ NULL, 0, NULL, 0, "Output:", 4 },
-	{ "output", 'o', "FILE", 0,
-	  "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)", 4 },
-	{ "all-cgroups", KEY_ALL_CGROUPS, NULL, 0,
-	  "Record the cgroup of each sample, for perf report --no-children --sort cgroup", 4 },
-	{ "reason", KEY_REASON, NULL, 0,
-	  "Record what each sample waited for, system call, file or socket, as the event "
-	  "denet:waits",
-	  4 },
-	{ "no-buildid", 'B', NULL, 0, "Do not read the build-ids of files", 4 },
-	{ "buildid-cache", KEY_BUILDID_CACHE, NULL, 0,
-	  "Copy what was hit to ~/.debug, for perf archive", 4 },
-	{ "no-buildid-cache", 'N', NULL, 0, "Do not: this is the default", 4 },
-	{ "mmap-pages", 'm', "PAGES", 0, "Size of each CPU's ring, in pages or with B, K, M, G",
-	  4 },
-	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
-	  "End the recording once the file has SIZE (with B, K, M, G)", 4 },
-	{ "switch-output", KEY_SWITCH_OUTPUT, "SIZE|TIME", OPTION_ARG_OPTIONAL,
-	  "Go on in another file after SIZE (B, K, M, G), TIME (s, m, h, d), or at SIGUSR2", 4 },
-	{ "switch-max-files", KEY_SWITCH_MAX_FILES, "N", 0,
-	  "Keep only the latest N files of --switch-output", 4 },
-	{ "max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	  "Go over to sampling if the recording costs more than this share of a CPU "
-	  "(default 3; 0: never)",
-	  4 },
-	{ "quiet", 'q', NULL, 0, "Print warnings and errors only", 4 },
-	{ "verbose", 'v', NULL, 0, "Print the accounts in the end; twice: for debugging", 4 },
-
-	{ "freq", 'F', "FREQ", OPTION_HIDDEN, NULL, 4 },
-	{ "count", 'c', "COUNT", OPTION_HIDDEN, NULL, 4 },
-	{ "event", 'e', "EVENT", OPTION_HIDDEN, NULL, 4 },
-
-	{ NULL, 0, NULL, 0, "Instead of a recording:", 5 },
-	{ "off-cpu-hist", KEY_HIST, NULL, 0,
-	  "Print how long blocks are, and what each --off-cpu-thresh would cost; write no file",
-	  5 },
-	{ "json", KEY_JSON, NULL, 0, "Print that as JSON", 5 },
-
-	{ "help", 'h', NULL, 0, "Print this list", -1 },
-	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", -1 },
-	{ "version", KEY_VERSION, NULL, 0, "Print the version", -1 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
-};
-
-const char *record_options__name(int key)
+static void set_period(const struct option_value *value, void *field)
 {
-	const struct argp_option *option = record_options;
+	uint64_t *ns = field;
 
-	while (option->key != key || !option->name)
-		option++;
-	return option->name;
+	option_set__time(value, ns);
+	if (*ns < NSEC_PER_USEC || *ns > CAPTURE_MAX_PERIOD_NS)
+		option_value__error(value, "must be from 1us to 4s");
 }
 
-bool record_options__is_of_recording(int key)
+static void set_window(const struct option_value *value, void *field)
 {
-	static const int keys[] = {
-		KEY_THRESHOLD, KEY_PERIOD, KEY_MAX_RATE, KEY_WINDOW, KEY_SPLIT_RUNQUEUE,
-		KEY_WAKERS, KEY_SKIP_IDLE, KEY_CALL_GRAPH, KEY_RAW_STACKS, KEY_MAX_STACK,
-		KEY_KERNEL_CALLCHAINS,
-		KEY_USER_CALLCHAINS, KEY_RAW_FRAMES, 'o', KEY_ALL_CGROUPS, KEY_REASON, 'B',
-		KEY_BUILDID_CACHE, 'm', KEY_MAX_SIZE, KEY_SWITCH_OUTPUT, KEY_SWITCH_MAX_FILES,
-		KEY_MAX_OVERHEAD,
+	uint64_t *ns = field;
+
+	option_set__time(value, ns);
+	if (*ns < RECORD_MIN_WINDOW || *ns > RECORD_MAX_WINDOW)
+		option_value__error(value, "must be from 10ms to 3600s");
+}
+
+static void set_rate(const struct option_value *value, void *field)
+{
+	*(uint32_t *)field = (uint32_t)option_value__number(value, RECORD_MAX_RATE);
+}
+
+static void set_output(const struct option_value *value, void *field)
+{
+	if (!*value->text)
+		option_value__error(value, "the name of the file is empty");
+	*(const char **)field = value->text;
+}
+
+static void set_rotation(const struct option_value *value, void *field)
+{
+	if (rotation__parse(field, value->text ? value->text : "signal"))
+		option_value__error(value, "not a size such as 100M, nor a time such as 30s, 10m, "
+					   "1h or 1d");
+}
+
+static void set_max_files(const struct option_value *value, void *field)
+{
+	*(uint64_t *)field = option_value__number(value, RECORD_MAX_FILES);
+}
+
+static void set_percent(const struct option_value *value, void *field)
+{
+	if (units__parse_percent(value->text, field))
+		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
+}
+
+static void refuse_on_cpu(const struct option_value *value, void *field)
+{
+	(void)field;
+	option_value__error(value, "kept for on-CPU events, which are not there yet");
+}
+
+#define RECORDER(fn, type, field) OPTION_FIELD(fn, type, struct recorder_options, field)
+
+static const struct option_row block_rows[] = {
+	{ "off-cpu-thresh", .of_samples = true, .arg = "TIME",
+	  .text = "From this length on, a block is a sample of its own; shorter ones are summed up "
+		  "(default 500ms; a bare number is ms; 0: each is a sample)",
+	  OPTION_TIME(struct recorder_options, session.capture.threshold_ns) },
+	{ "off-cpu-period", .of_samples = true, .arg = "TIME",
+	  .text = "Sample blocks below the threshold: one for each TIME off the CPU, on average, "
+		  "which stands for that time (default: all count)",
+	  RECORDER(set_period, uint64_t, session.capture.period_ns) },
+	{ "off-cpu-max-rate", .of_samples = true, .arg = "HZ",
+	  .text = "Sample so that about HZ samples come in a second, whatever the load",
+	  RECORDER(set_rate, uint32_t, max_rate) },
+	{ "window", .of_samples = true, .arg = "TIME",
+	  .text = "How long short blocks are summed up before they are written (default 1s)",
+	  RECORDER(set_window, uint64_t, window_ns) },
+	{ "split-runqueue", .of_samples = true,
+	  .text = "Split blocks at their wake-up: what comes behind it, the wait for a CPU, goes "
+		  "to an event queued-time",
+	  OPTION_TRUE(struct recorder_options, session.capture.split_runqueue) },
+	{ "wakers", .of_samples = true,
+	  .text = "Record who woke the threads, and how much time that ended, as an event "
+		  "wakeup-time",
+	  OPTION_TRUE(struct recorder_options, session.capture.wakers) },
+	{ "off-cpu", .text = "Accepted: it is what this command does", OPTION_NOTHING },
+};
+
+static const struct option_row stack_rows[] = {
+	{ "raw-stacks", .of_samples = true,
+	  .text = "With --call-graph dwarf: write the copies to the file, for perf to unwind",
+	  OPTION_TRUE(struct recorder_options, raw_stacks) },
+};
+
+static const struct option_row output_rows[] = {
+	{ "output", 'o', .of_samples = true, .arg = "FILE",
+	  .text = "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)",
+	  RECORDER(set_output, const char *, output) },
+	{ "all-cgroups", .of_samples = true,
+	  .text = "Record the cgroup of each sample, for perf report --no-children --sort cgroup",
+	  OPTION_TRUE(struct recorder_options, session.capture.cgroups) },
+	{ "reason", .of_samples = true,
+	  .text = "Record what each sample waited for, system call, file or socket, as the event "
+		  "denet:waits",
+	  OPTION_TRUE(struct recorder_options, session.capture.reasons) },
+	{ "no-buildid", 'B', .of_samples = true, .text = "Do not read the build-ids of files",
+	  OPTION_TRUE(struct recorder_options, no_build_ids) },
+	{ "buildid-cache", .of_samples = true,
+	  .text = "Copy what was hit to ~/.debug, for perf archive",
+	  OPTION_TRUE(struct recorder_options, fill_cache) },
+	{ "no-buildid-cache", 'N', .text = "Do not: this is the default",
+	  OPTION_FALSE(struct recorder_options, fill_cache) },
+	{ "max-size", .of_samples = true, .arg = "SIZE",
+	  .text = "End the recording once the file has SIZE (with B, K, M, G)",
+	  OPTION_SIZE(struct recorder_options, max_size) },
+	{ "switch-output", .of_samples = true, .arg = "SIZE|TIME", .optional_arg = true,
+	  .text = "Go on in another file after SIZE (B, K, M, G), TIME (s, m, h, d), or at SIGUSR2",
+	  RECORDER(set_rotation, struct rotation_options, rotation) },
+	{ "switch-max-files", .of_samples = true, .arg = "N",
+	  .text = "Keep only the latest N files of --switch-output",
+	  RECORDER(set_max_files, uint64_t, rotation.max_files) },
+	{ "max-overhead", .of_samples = true, .arg = "PCT",
+	  .text = "Go over to sampling if the recording costs more than this share of a CPU "
+		  "(default 3; 0: never)",
+	  RECORDER(set_percent, uint32_t, max_overhead_ppm) },
+	{ "freq", 'F', .hidden = true, .arg = "FREQ", .set = refuse_on_cpu },
+	{ "count", 'c', .hidden = true, .arg = "COUNT", .set = refuse_on_cpu },
+	{ "event", 'e', .hidden = true, .arg = "EVENT", .set = refuse_on_cpu },
+};
+
+static const struct option_row hist_rows[] = {
+	{ "off-cpu-hist",
+	  .text = "Print how long blocks are, and what each --off-cpu-thresh would cost; write no "
+		  "file",
+	  OPTION_TRUE(struct record, hist) },
+	{ "json", .text = "Print that as JSON", OPTION_TRUE(struct record, json) },
+};
+
+static const struct option_table block_table = { .group = 2, OPTION_ROWS(block_rows) };
+static const struct option_table raw_stack_table = { .group = 3, OPTION_ROWS(stack_rows) };
+
+static const struct option_table output_table = {
+	.title = "Output:",
+	.group = 4,
+	OPTION_ROWS(output_rows),
+};
+
+static const struct option_table hist_table = {
+	.title = "Instead of a recording:",
+	.group = 5,
+	OPTION_ROWS(hist_rows),
+};
+
+static void check_output(const struct options *options, const struct recorder_options *recorder)
+{
+	bool to_stdout = !strcmp(recorder->output, "-");
+
+	if (recorder->no_build_ids && recorder->fill_cache)
+		options__exclude(options, "no-buildid", "buildid-cache");
+	if (recorder->rotation.max_files && !recorder->rotation.enabled)
+		options__error(options, "--switch-max-files needs --switch-output");
+	if (recorder->rotation.enabled && to_stdout)
+		options__error(options, "--switch-output and -o - exclude each other");
+	if (to_stdout && isatty(STDOUT_FILENO))
+		options__error(options, "-o -: stdout is a terminal; pipe it into perf, as in "
+					"`denet-record -o - ... | perf script -i -`");
+}
+
+/* Options of different tables that need or exclude each other. */
+static void check(const struct options *options, const void *ctx)
+{
+	const struct record *record = ctx;
+	const struct capture_options *capture = &record->recorder.session.capture;
+	const struct capture_copies *copies = &capture->stacks.copies;
+
+	if (record->hist && options__of_samples(options))
+		options__error(options,
+			       "--off-cpu-hist makes no recording: it and --%s exclude each other",
+			       options__of_samples(options));
+	if (record->json && !record->hist)
+		options__error(options, "--json needs --off-cpu-hist");
+	if (capture->period_ns && !capture->threshold_ns)
+		options__error(options, "--off-cpu-thresh 0 keeps every block: nothing is left for "
+					"--off-cpu-period to sample");
+	if (record->recorder.raw_stacks && (!copies->bytes || copies->chosen))
+		options__error(options, "--raw-stacks needs --call-graph dwarf");
+	if (record->recorder.raw_stacks && record->recorder.rotation.enabled)
+		options__exclude(options, "raw-stacks", "switch-output");
+	check_output(options, &record->recorder);
+}
+
+int record__parse(struct record *record, int argc, char **argv)
+{
+	struct recorder_options *recorder = &record->recorder;
+	const struct option_use uses[] = {
+		{ &target_table, &record->target },
+		{ &filter_table, &record->filter },
+		{ &block_table, recorder },
+		{ &stack_table, &recorder->session.capture.stacks },
+		{ &raw_stack_table, recorder },
+		{ &output_table, recorder },
+		{ &common_table, &record->common },
+		{ &hist_table, record },
+		{ &help_table, NULL },
+	};
+	const struct option_command command = {
+		.uses = uses,
+		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.arguments = "[-- COMMAND [ARG...]]",
+		.doc = "Record where threads lose time off the CPU, with kernel and user "
+		       "callchains, into a file that perf reads.\v"
+		       "The exit status is COMMAND's, 1 after an error, 2 after a usage error.\n"
+		       "`man denet-record` tells more.",
+		.check = check,
+		.ctx = record,
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (keys[i] == key)
-			return true;
-	}
-	return false;
+	return options__parse(&command, argc, argv);
 }

@@ -110,9 +110,9 @@ TEST_F(account, every_seen_block_has_one_fate)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
-	options.min_ns = variant->min_ns;
-	options.max_ns = variant->max_ns;
-	options.states = variant->states;
+	options.filter.min_ns = variant->min_ns;
+	options.filter.max_ns = variant->max_ns;
+	options.filter.states = variant->states;
 	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 50));
 	ASSERT_EQ(0, test_capture__close(&self->test_capture));

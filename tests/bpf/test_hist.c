@@ -110,7 +110,7 @@ FIXTURE_SETUP(lengths)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
-	options.states = capture__all_states();
+	options.filter.states = capture__all_states();
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->stolen_ns = steal__so_far();
@@ -233,9 +233,9 @@ FIXTURE_SETUP(filters)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
-	options.states = state_bits(variant->letters);
-	options.min_ns = variant->min_ns;
-	options.max_ns = variant->max_ns;
+	options.filter.states = state_bits(variant->letters);
+	options.filter.min_ns = variant->min_ns;
+	options.filter.max_ns = variant->max_ns;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
@@ -316,7 +316,7 @@ FIXTURE_SETUP(blocked)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.histogram = true;
-	options.kernel_stacks = options.user_stacks = false;
+	options.stacks.kernel = options.stacks.user = false;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	/* The others sleep by then; the leader has just said so, and may be on its way. */

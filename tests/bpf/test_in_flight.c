@@ -185,7 +185,7 @@ TEST_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
 
 	SKIP_FOR(test_capture__refused());
 	test_capture__free(&self->test_capture);
-	self->options.no_still_blocked = true;
+	self->options.filter.no_still_blocked = true;
 	ASSERT_EQ(0,
 		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, test_capture__pass_time(&self->test_capture, 50));

@@ -99,7 +99,7 @@ TEST_F(kernels, blocks_have_their_wakers_and_their_system_calls)
 	const struct capture_stats *stats = &self->test_capture.stats;
 
 	SKIP_FOR(test_capture__refused());
-	self->options.states = capture__all_states();
+	self->options.filter.states = capture__all_states();
 	self->options.split_runqueue = true;
 	self->options.wakers = true;
 	self->options.reasons = true;

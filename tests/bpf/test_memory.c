@@ -111,7 +111,7 @@ FIXTURE_SETUP(memory)
 {
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
-	self->options.all = true;
+	self->options.targets.all = true;
 }
 
 FIXTURE_TEARDOWN(memory)

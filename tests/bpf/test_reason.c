@@ -265,9 +265,9 @@ FIXTURE_SETUP(reason)
 	self->go = gate[1];
 	capture_options__init(&self->options);
 	self->options.reasons = true;
-	self->options.pids = &self->child;
-	self->options.nr_pids = 1;
-	self->options.states = capture__all_states();
+	self->options.targets.pids = &self->child;
+	self->options.targets.nr_pids = 1;
+	self->options.filter.states = capture__all_states();
 }
 
 FIXTURE_TEARDOWN(reason)
@@ -459,7 +459,7 @@ TEST_F(reason, waits_for_work_are_left_out_and_counted)
 
 	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, idle_table__init(&table));
-	self->options.idle = &table;
+	self->options.filter.idle = &table;
 	ASSERT_LE(0, record(self, thresholds[variant->threshold]));
 	idle_table__free(&table);
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)

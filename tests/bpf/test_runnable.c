@@ -114,7 +114,7 @@ TEST(a_split_needs_no_hook_at_wakeups)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.split_runqueue = true;
-	options.states = capture__all_states();
+	options.filter.states = capture__all_states();
 	ASSERT_EQ(0, workload__start(&workload, argv));
 	ASSERT_EQ(0, workload__await(&workload, "READY"));
 	ASSERT_EQ(0, test_capture__open_process(&test_capture, &options, &workload));

@@ -128,9 +128,9 @@ static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_
 
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
-	options.states = capture__all_states();
-	options.all = variant->all;
-	options.no_still_blocked = true;
+	options.filter.states = capture__all_states();
+	options.targets.all = variant->all;
+	options.filter.no_still_blocked = true;
 	options.ring_pages = 2048;
 	err = step("start of the workload", workload__start(&self->workload, argv));
 	if (!err)
@@ -138,8 +138,8 @@ static int record(FIXTURE_DATA(short_waits) * self, const FIXTURE_VARIANT(short_
 	if (!err)
 		err = step("its threads", find_threads(self));
 	if (!variant->all) {
-		options.pids = &self->workload.pid;
-		options.nr_pids = 1;
+		options.targets.pids = &self->workload.pid;
+		options.targets.nr_pids = 1;
 	}
 	if (!err && !observer__refused())
 		err = step("start of perf", observer__start(&self->observer));

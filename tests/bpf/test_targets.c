@@ -95,8 +95,8 @@ TEST_F(targets, named_threads_are_recorded_and_their_siblings_are_not)
 	for (int i = 0; i < 2; i++)
 		tids[i] = workload__thread(&self->workload, names[i]);
 	ASSERT_TRUE(tids[0] && tids[1]);
-	self->options.tids = tids;
-	self->options.nr_tids = 2;
+	self->options.targets.tids = tids;
+	self->options.targets.nr_tids = 2;
 	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	ASSERT_EQ(0, test_capture__close(&self->test_capture));
@@ -173,7 +173,7 @@ TEST_F(targets, children_are_not_recorded_with_no_inherit)
 	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, start(&self->workload, forks_argv));
 	pid = self->workload.pid;
-	self->options.no_inherit = true;
+	self->options.targets.no_inherit = true;
 	ASSERT_EQ(0,
 		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
@@ -285,7 +285,7 @@ TEST_F(targets, own_process_is_never_recorded)
 	struct session_filter own = { .pid = getpid() };
 
 	SKIP_FOR(test_capture__refused());
-	self->options.all = true;
+	self->options.targets.all = true;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));

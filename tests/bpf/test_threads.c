@@ -46,7 +46,7 @@ FIXTURE_SETUP(threads)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
-	options.states = (1U << WIRE_STATE_MAX) - 1;
+	options.filter.states = (1U << WIRE_STATE_MAX) - 1;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	self->leader = self->workload.pid;

@@ -44,7 +44,7 @@ FIXTURE_SETUP(wakeups)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.threshold_ns = variant->threshold_ns;
-	options.states = capture__all_states();
+	options.filter.states = capture__all_states();
 	options.split_runqueue = true;
 	options.wakers = true;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
@@ -320,13 +320,13 @@ TEST(wakeups_that_end_less_than_min_block_are_filtered_with_their_blocks)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
 	options.wakers = true;
-	options.min_ns = 8 * NSEC_PER_MSEC;
+	options.filter.min_ns = 8 * NSEC_PER_MSEC;
 	options.threshold_ns = 0;
 	EXPECT_EQ(0, record(&test_capture, &workload, &options));
 	EXPECT_LE(6, test_capture.stats.wakeups.direct.count);
 	EXPECT_LT(0, test_capture.stats.wakeups.filtered.count);
 	for (size_t i = 0; i < test_capture.nr; i++)
-		EXPECT_LE(options.min_ns, test_capture.samples[i].period);
+		EXPECT_LE(options.filter.min_ns, test_capture.samples[i].period);
 	test_capture__free(&test_capture);
 	workload__free(&workload);
 }
@@ -341,7 +341,7 @@ TEST(preempted_threads_lose_runqueue_time_only)
 
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
-	options.states = capture__state_bit('R');
+	options.filter.states = capture__state_bit('R');
 	options.split_runqueue = true;
 	ASSERT_EQ(0, workload__start(&workload, argv));
 	ASSERT_EQ(0, workload__await(&workload, "READY"));

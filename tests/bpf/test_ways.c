@@ -122,7 +122,7 @@ static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 	int err;
 
 	capture_options__init(&options);
-	options.hook = hook;
+	options.stacks.hook = hook;
 	err = workload__start(&self->workload, argv);
 	if (!err)
 		err = workload__await(&self->workload, "READY");
@@ -227,7 +227,7 @@ TEST_F(hooks, a_block_from_before_the_start_has_its_kernel_stack_at_least)
 
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
-	options.hook = ATTACH_HOOK_SWITCH_OUT;
+	options.stacks.hook = ATTACH_HOOK_SWITCH_OUT;
 	options.threshold_ns = 0;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
@@ -261,7 +261,7 @@ TEST_F(hooks, stacks_that_find_no_room_are_counted_with_their_time)
 	if (getenv("DENET_TEST_SMALL"))
 		SKIP(return, "17,500 threads are too many here: DENET_TEST_SMALL is set");
 	capture_options__init(&options);
-	options.hook = ATTACH_HOOK_SWITCH_OUT;
+	options.stacks.hook = ATTACH_HOOK_SWITCH_OUT;
 	options.threshold_ns = 0;
 	options.ring_pages = 4096;
 	ASSERT_EQ(0, workload__start(&self->workload, argv));

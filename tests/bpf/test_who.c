@@ -69,9 +69,9 @@ TEST_F(who, a_user_s_threads_are_recorded_and_others_are_not)
 	uint64_t nr;
 
 	SKIP_FOR(test_capture__refused());
-	self->options.all = true;
-	self->options.uids = &uid;
-	self->options.nr_uids = 1;
+	self->options.targets.all = true;
+	self->options.targets.uids = &uid;
+	self->options.targets.nr_uids = 1;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_LE(30, nr);
@@ -85,9 +85,9 @@ TEST_F(who, nothing_of_other_users_is_seen)
 	uint64_t nr;
 
 	SKIP_FOR(test_capture__refused());
-	self->options.all = true;
-	self->options.uids = &uid;
-	self->options.nr_uids = 1;
+	self->options.targets.all = true;
+	self->options.targets.uids = &uid;
+	self->options.targets.nr_uids = 1;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_EQ(0, nr);
@@ -103,8 +103,8 @@ TEST_F(who, only_blocks_that_end_on_a_wanted_cpu_are_seen)
 
 	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, cpus__parse(&cpus, "0"));
-	self->options.all = true;
-	self->options.cpu_bits = cpus.bits;
+	self->options.targets.all = true;
+	self->options.targets.cpu_bits = cpus.bits;
 	ASSERT_EQ(0, start(&self->workload, waits_argv));
 	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_LT(0, self->test_capture.nr);
@@ -147,9 +147,9 @@ TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 		  enter_group(self->group, sizeof(self->group), &self->mounts, self->workload.pid));
 	ASSERT_EQ(0, stat(self->group, &stat_buf));
 	ref.id = stat_buf.st_ino;
-	self->options.all = true;
-	self->options.groups = &ref;
-	self->options.nr_groups = 1;
+	self->options.targets.all = true;
+	self->options.targets.groups = &ref;
+	self->options.targets.nr_groups = 1;
 	self->options.cgroups = true;
 	ASSERT_EQ(0, count_samples(&self->test_capture, &self->options, &self->workload, &nr));
 	EXPECT_LE(30, nr);

@@ -182,7 +182,7 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	umount small
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
-	[[ "$output" == *"sh goes on without a recording, and is waited for"* ]]
+	[[ "$output" == *"sh goes on without denet-record, which waits for its end"* ]]
 	[ -e small.over ]
 	[ "$count" -gt 50 ]
 	# One that cannot even begin leaves the one before as it was.

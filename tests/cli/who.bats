@@ -182,7 +182,7 @@ all_naps_there() {
 		exec "$naps" 1 20 10 counts
 	END
 	run -0 denet-record --off-cpu-thresh 0 -G "$group/unit" -- sh later
-	[[ "$output" == *"warning: -G $group/unit: removed meanwhile"* ]]
+	[[ "$output" == *"warning: -G: 1 of "*" removed meanwhile"* ]]
 	# As the warning says, the one above has it.
 	run -0 denet-record --off-cpu-thresh 0 -G "$group" -- sh later
 	[[ "$output" != *'removed meanwhile'* ]]

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "record/parse.h"
 #include "machine/machine.h"
 
 const char *test_capture__refused(void)
@@ -120,8 +119,8 @@ static int choose_hook(struct capture_options *options)
 {
 	const char *name = getenv("DENET_TEST_WAY");
 
-	return name && options->hook == ATTACH_HOOK_AUTO ?
-		       parse__attach_hook(name, &options->hook) :
+	return name && options->stacks.hook == ATTACH_HOOK_AUTO ?
+		       attach_hook__parse(&options->stacks.hook, name) :
 		       0;
 }
 
@@ -155,8 +154,8 @@ int test_capture__open(struct test_capture *test_capture, const struct capture_o
 int test_capture__open_process(struct test_capture *test_capture, struct capture_options *options,
 			  const struct workload *workload)
 {
-	options->pids = &workload->pid;
-	options->nr_pids = 1;
+	options->targets.pids = &workload->pid;
+	options->targets.nr_pids = 1;
 	return test_capture__open(test_capture, options);
 }
 

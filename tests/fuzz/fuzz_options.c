@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id_list.h"
 #include "base/units.h"
+#include "capture/options.h"
 #include "host/cpu_watch.h"
 #include "host/capabilities.h"
 #include "host/sysctl.h"
-#include "record/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,9 +43,9 @@ static void fuzz_numbers(const char *text)
 		check(strlen(units__format_time(number, buf, sizeof(buf))) > 0);
 	if (!units__parse_size(text, &number))
 		check(strlen(units__format_size(number, buf, sizeof(buf))) > 0);
-	if (!parse__ring_pages(text, 4096, &pages))
+	if (!capture_ring__parse(&pages, text, 4096))
 		check(pages && !(pages & (pages - 1)) && pages <= 1u << 18);
-	if (!parse__states(text, &states))
+	if (!capture_states__parse(&states, text))
 		check(states != 0);
 }
 

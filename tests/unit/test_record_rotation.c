@@ -10,7 +10,6 @@
 
 #include "base/units.h"
 #include "common/harness.h"
-#include "record/parse.h"
 
 TEST(sizes_times_and_signal_are_taken)
 {
@@ -115,27 +114,6 @@ TEST(files_get_names_of_their_own_and_the_oldest_go)
 	}
 	globfree(&found);
 	EXPECT_EQ(0, rmdir(dir));
-}
-
-TEST(percentages_are_read_in_millionths)
-{
-	static const char *const bad[] = { "",    "%",   "101", "-1", "1s",
-					   "1ms", "3 %", "1e1", "..", "100.1" };
-	uint32_t ppm = 7;
-
-	EXPECT_EQ(0, parse__percent("3", &ppm));
-	EXPECT_EQ(30000, ppm);
-	EXPECT_EQ(0, parse__percent("0.5%", &ppm));
-	EXPECT_EQ(5000, ppm);
-	EXPECT_EQ(0, parse__percent("0", &ppm));
-	EXPECT_EQ(0, ppm);
-	EXPECT_EQ(0, parse__percent("100", &ppm));
-	EXPECT_EQ(1000000, ppm);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		EXPECT_EQ(-EINVAL, parse__percent(bad[i], &ppm))
-		TH_LOG("%s", bad[i]);
-	}
-	EXPECT_EQ(1000000, ppm);
 }
 
 TEST_HARNESS_MAIN

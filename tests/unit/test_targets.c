@@ -58,11 +58,11 @@ FIXTURE_TEARDOWN(targets)
 TEST_F(targets, what_the_kernel_shows_is_no_word_worth)
 {
 	const pid_t ids[] = { self->alive };
-	const struct capture_options options = { .pids = ids, .nr_pids = 1, .tids = ids,
+	const struct capture_targets named = { .pids = ids, .nr_pids = 1, .tids = ids,
 						 .nr_tids = 1 };
 	const struct capture_task task = { .pid = self->alive, .tid = self->alive, .target = true };
 
-	EXPECT_EQ(0, targets__look(&options, &task, 1));
+	EXPECT_EQ(0, targets__look(&named, &task, 1));
 	EXPECT_STREQ("", self->warnings);
 	EXPECT_STREQ("", self->errors);
 }
@@ -70,15 +70,15 @@ TEST_F(targets, what_the_kernel_shows_is_no_word_worth)
 TEST_F(targets, who_lives_and_is_not_shown_is_an_error_by_pid_and_by_tid)
 {
 	const pid_t ids[] = { self->alive };
-	struct capture_options options = { .pids = ids, .nr_pids = 1 };
+	struct capture_targets named = { .pids = ids, .nr_pids = 1 };
 	const struct capture_task other = { .pid = 1, .tid = 1, .target = true };
 
-	EXPECT_EQ(-ESRCH, targets__look(&options, &other, 1));
+	EXPECT_EQ(-ESRCH, targets__look(&named, &other, 1));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this process to BPF programs"));
 	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
-	options = (struct capture_options){ .tids = ids, .nr_tids = 1 };
+	named = (struct capture_targets){ .tids = ids, .nr_tids = 1 };
 	self->warnings[0] = self->errors[0] = '\0';
-	EXPECT_EQ(-ESRCH, targets__look(&options, NULL, 0));
+	EXPECT_EQ(-ESRCH, targets__look(&named, NULL, 0));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this thread to BPF programs"));
 	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
 }
@@ -86,10 +86,10 @@ TEST_F(targets, who_lives_and_is_not_shown_is_an_error_by_pid_and_by_tid)
 TEST_F(targets, one_of_two_that_is_not_shown_is_but_a_warning)
 {
 	const pid_t ids[] = { self->alive, 4194304 };
-	const struct capture_options options = { .pids = ids, .nr_pids = 2 };
+	const struct capture_targets named = { .pids = ids, .nr_pids = 2 };
 	const struct capture_task shown = { .pid = ids[1], .tid = 7, .target = true };
 
-	EXPECT_EQ(0, targets__look(&options, &shown, 1));
+	EXPECT_EQ(0, targets__look(&named, &shown, 1));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show"));
 	EXPECT_STREQ("", self->errors);
 }
@@ -97,25 +97,25 @@ TEST_F(targets, one_of_two_that_is_not_shown_is_but_a_warning)
 TEST_F(targets, who_has_ended_since_it_was_named_has_words_of_its_own_and_is_no_error)
 {
 	const pid_t ids[] = { self->ended };
-	struct capture_options options = { .pids = ids, .nr_pids = 1 };
+	struct capture_targets named = { .pids = ids, .nr_pids = 1 };
 
-	EXPECT_EQ(0, targets__look(&options, NULL, 0));
+	EXPECT_EQ(0, targets__look(&named, NULL, 0));
 	EXPECT_NE(NULL, strstr(self->warnings, "ended before the recording began"));
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));
 	EXPECT_STREQ("", self->errors);
 	waitpid(self->ended, NULL, 0);
 	self->warnings[0] = '\0';
-	EXPECT_EQ(0, targets__look(&options, NULL, 0));
+	EXPECT_EQ(0, targets__look(&named, NULL, 0));
 	EXPECT_NE(NULL, strstr(self->warnings, "ended before the recording began"));
 }
 
 TEST_F(targets, a_kernel_thread_and_this_program_are_told_for_what_they_are)
 {
 	const pid_t ids[] = { self->alive, getpid() };
-	const struct capture_options options = { .pids = ids, .nr_pids = 2 };
+	const struct capture_targets named = { .pids = ids, .nr_pids = 2 };
 	const struct capture_task kthread = { .pid = ids[0], .tid = ids[0], .kthread = true };
 
-	EXPECT_EQ(-ESRCH, targets__look(&options, &kthread, 1));
+	EXPECT_EQ(-ESRCH, targets__look(&named, &kthread, 1));
 	EXPECT_NE(NULL, strstr(self->warnings, "--kernel-threads"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not record itself"));
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));

@@ -111,4 +111,25 @@ TEST(times_are_shown_in_the_unit_that_fits)
 	EXPECT_STREQ("1.500 MB", units__format_size(1572864, buf, sizeof(buf)));
 }
 
+TEST(percentages_are_read_in_millionths)
+{
+	static const char *const bad[] = { "",    "%",   "101", "-1", "1s",
+					   "1ms", "3 %", "1e1", "..", "100.1" };
+	uint32_t ppm = 7;
+
+	EXPECT_EQ(0, units__parse_percent("3", &ppm));
+	EXPECT_EQ(30000, ppm);
+	EXPECT_EQ(0, units__parse_percent("0.5%", &ppm));
+	EXPECT_EQ(5000, ppm);
+	EXPECT_EQ(0, units__parse_percent("0", &ppm));
+	EXPECT_EQ(0, ppm);
+	EXPECT_EQ(0, units__parse_percent("100", &ppm));
+	EXPECT_EQ(1000000, ppm);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_EQ(-EINVAL, units__parse_percent(bad[i], &ppm))
+		TH_LOG("%s", bad[i]);
+	}
+	EXPECT_EQ(1000000, ppm);
+}
+
 TEST_HARNESS_MAIN

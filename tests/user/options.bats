@@ -80,7 +80,7 @@ refuse() {
 	refuse "-m 0: must be" -m 0
 	refuse "-m 3T: not a number of pages" -m 3T
 	refuse "-m 2G: must be" -m 2G
-	refuse "-o: the name of the file is empty" -o ""
+	refuse "-o : the name of the file is empty" -o ""
 }
 
 @test "options that exclude each other" {

@@ -53,8 +53,7 @@ capture unwind callchain
 session output/perfdata
 record hist check'
 # Includes that are still to be cut.
-owed='session record
-record/recorder record/recording'
+owed='session record'
 
 @test "the tree has C sources to look at" {
 	[ "$(c_files | wc -l)" -gt 10 ]

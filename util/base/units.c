@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define PPM_PER_PERCENT 10000ULL
+
 int units__parse_number(const char *text, uint64_t max, uint64_t *number)
 {
 	uint64_t value = 0;
@@ -106,6 +108,22 @@ int units__parse_size(const char *text, uint64_t *bytes)
 		unit = 1ULL << (10 * (letter - letters));
 	}
 	return scale_decimal(whole, billionths, unit, bytes);
+}
+
+int units__parse_percent(const char *text, uint32_t *ppm)
+{
+	size_t digits = strspn(text, "0123456789.");
+	char number[16];
+	uint64_t value;
+
+	if (digits >= sizeof(number) || (strcmp(text + digits, "%") && text[digits]))
+		return -EINVAL;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	if (units__parse_time(number, PPM_PER_PERCENT, &value) || value > 100 * PPM_PER_PERCENT)
+		return -EINVAL;
+	*ppm = (uint32_t)value;
+	return 0;
 }
 
 char *units__format_time(uint64_t ns, char *buf, size_t size)

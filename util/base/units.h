@@ -25,6 +25,9 @@ int units__parse_size(const char *text, uint64_t *bytes);
 /* Reads an unsigned decimal number of at most max. 0, -EINVAL or -ERANGE. */
 int units__parse_number(const char *text, uint64_t max, uint64_t *number);
 
+/* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
+int units__parse_percent(const char *text, uint32_t *ppm);
+
 /* "12.345 s", "1.2 ms", "830 ns": three significant places or more. Returns buf. */
 char *units__format_time(uint64_t ns, char *buf, size_t size);
 

@@ -54,7 +54,7 @@ bool capture__targets_alive(struct capture *capture)
 	struct alive *alive = &capture->alive;
 	int64_t count;
 
-	if (capture->options.all)
+	if (capture->options.targets.all)
 		return true;
 	count = target_maps__alive(target_maps);
 	if (count <= 0 || alive->ended)

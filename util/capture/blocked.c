@@ -142,7 +142,7 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * 1000000ULL;
 	int err;
 
-	if (!capture->options.user_stacks || capture->options.no_still_blocked)
+	if (!capture->options.stacks.user || capture->options.filter.no_still_blocked)
 		return;
 	do {
 		err = read_once(capture, user, deadline);
@@ -193,13 +193,13 @@ static struct capture_tally *filter(struct capture *capture, const struct wire_b
 {
 	struct capture_stats *stats = &capture->stats;
 
-	if (capture->options.no_still_blocked)
+	if (capture->options.filter.no_still_blocked)
 		return &stats->filtered_blocked;
-	if (!(capture->options.states & (1U << block->state)))
+	if (!(capture->options.filter.states & (1U << block->state)))
 		return &stats->filtered_state;
-	if (block->ns < capture->options.min_ns)
+	if (block->ns < capture->options.filter.min_ns)
 		return &stats->filtered_min;
-	if (block->ns > capture->options.max_ns)
+	if (block->ns > capture->options.filter.max_ns)
 		return &stats->filtered_max;
 	return NULL;
 }
@@ -214,7 +214,7 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 
 	if (find_user_frames(report->user, block, &decoded)) {
 		sample->user = decoded.frames;
-		if (capture->options.copy_bytes && decoded.compat)
+		if (capture->options.stacks.copies.bytes && decoded.compat)
 			capture->stats.compat_copies++;
 	}
 	if (find_user_copy(report->user, block, &copy)) {

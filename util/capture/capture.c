@@ -35,7 +35,7 @@ static int connect_rings(struct capture *capture)
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
 				       rings__fd(capture->rings, i));
-	if (!capture->options.all)
+	if (!capture->options.targets.all)
 		rings__set_bell(capture->rings, target_maps__bell(&capture->maps->targets));
 	return err;
 }
@@ -55,27 +55,27 @@ int capture__update_rings(struct capture *capture)
 /* The lists are the caller's; nothing needs them after this. */
 static int add_targets(struct capture *capture)
 {
-	struct capture_options *options = &capture->options;
-	int err = settings__add_targets(options, &capture->maps->targets);
+	struct capture_targets *targets = &capture->options.targets;
+	int err = settings__add_targets(targets, &capture->maps->targets);
 
-	options->pids = options->tids = NULL;
-	options->uids = NULL;
-	options->groups = NULL;
-	options->cpu_bits = NULL;
+	targets->pids = targets->tids = NULL;
+	targets->uids = NULL;
+	targets->groups = NULL;
+	targets->cpu_bits = NULL;
 	return err;
 }
 
 /* Without addresses chains keep the tracer's frames: a warning, no error. */
 static void make_strip_frames(struct capture *capture)
 {
-	if (!capture->options.kernel_stacks)
+	if (!capture->options.stacks.kernel)
 		return;
 	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->ksyms));
 	if (!strip_frames__works(capture->strip_frames))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
 			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
 			"kernel.perf_event_paranoid=1`");
-	if (capture->options.raw_frames) {
+	if (capture->options.stacks.raw_frames) {
 		strip_frames__delete(capture->strip_frames);
 		capture->strip_frames = NULL;
 	}
@@ -88,7 +88,7 @@ static void make_strip_frames(struct capture *capture)
  */
 static int read_symbols(struct capture *capture)
 {
-	const struct idle_table *table = capture->options.idle;
+	const struct idle_table *table = capture->options.filter.idle;
 	int err = 0;
 
 	make_strip_frames(capture);
@@ -96,7 +96,7 @@ static int read_symbols(struct capture *capture)
 		err = idle_table__init(&capture->idle_rules);
 		table = &capture->idle_rules;
 	}
-	if (!err && capture->options.kernel_stacks)
+	if (!err && capture->options.stacks.kernel)
 		err = wait_places__init(&capture->places, ksyms_cache__symbols(&capture->ksyms),
 					table);
 	ksyms_cache__drop(&capture->ksyms);
@@ -131,7 +131,7 @@ static uint32_t ring_pages(const struct capture_options *options)
 {
 	if (options->ring_pages)
 		return options->ring_pages;
-	if (options->copy_bytes)
+	if (options->stacks.copies.bytes)
 		return pages_for_copies();
 	if (options->threshold_ns < STORM_NS)
 		return RING_PAGES_OF_STORM;
@@ -185,9 +185,9 @@ static int build(struct capture *capture)
 					    getpid(), capture->all_tasks);
 	if (err)
 		return err;
-	capture->sideband_filter.no_inherit = capture->options.no_inherit;
+	capture->sideband_filter.no_inherit = capture->options.targets.no_inherit;
 	capture->sideband_filter.keep_known = capture->options.data_maps;
-	if (!capture->options.all)
+	if (!capture->options.targets.all)
 		err = read_symbols(capture);
 	if (!err)
 		err = connect_rings(capture);
@@ -204,7 +204,7 @@ struct capture *capture__new(const struct capture_options *options, const struct
 		return NULL;
 	}
 	capture->options = *options;
-	capture->all_tasks = options->all || options->wakers;
+	capture->all_tasks = options->targets.all || options->wakers;
 	capture->sink = *sink;
 	cost__init(&capture->cost);
 	*err = build(capture);
@@ -290,7 +290,7 @@ int capture__start(struct capture *capture)
 	if (!capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;
-	if (!err && capture->options.all)
+	if (!err && capture->options.targets.all)
 		err = read_symbols(capture);
 	return err;
 }

@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "capture/options.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/minmax.h"
 #include "base/units.h"
 #include "capture/decode.h"
+
+#define DEFAULT_DUMP 8192
+#define MAX_RING_BYTES (1ULL << 30)
 
 _Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
 _Static_assert(CAPTURE_MAX_COPY == WIRE_MAX_COPY, "one limit with two names");
 _Static_assert(CAPTURE_MAX_CPUS == WIRE_MAX_CPUS, "one limit with two names");
 _Static_assert(CAPTURE_MAX_GROUPS == WIRE_MAX_CGROUPS, "one limit with two names");
+
+void capture_options__init(struct capture_options *options)
+{
+	*options = (struct capture_options){
+		.threshold_ns = 500 * NSEC_PER_MSEC,
+		.filter = {
+			.max_ns = UINT64_MAX,
+			.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,
+		},
+		.stacks = {
+			.max_frames = CAPTURE_MAX_FRAMES,
+			.kernel = true,
+			.user = true,
+		},
+	};
+}
 
 uint32_t capture__state_bit(char letter)
 {
@@ -23,14 +47,97 @@ uint32_t capture__all_states(void)
 	return ((1U << WIRE_STATE_MAX) - 1) & ~(1U << WIRE_STATE_X);
 }
 
-void capture_options__init(struct capture_options *options)
+int capture_states__parse(uint32_t *states, const char *text)
 {
-	*options = (struct capture_options){
-		.threshold_ns = 500 * NSEC_PER_MSEC,
-		.max_ns = UINT64_MAX,
-		.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,
-		.max_frames = WIRE_MAX_FRAMES,
-		.kernel_stacks = true,
-		.user_stacks = true,
+	uint32_t mask = 0, bit;
+	bool want_letter = true;
+
+	if (!strcmp(text, "all")) {
+		*states = capture__all_states();
+		return 0;
+	}
+	for (const char *p = text; *p; p++) {
+		if (*p == ',' && !want_letter) {
+			want_letter = true;
+			continue;
+		}
+		bit = capture__state_bit(*p);
+		if (!bit)
+			return -EINVAL;
+		mask |= bit;
+		want_letter = false;
+	}
+	if (want_letter)
+		return -EINVAL;
+	*states = mask;
+	return 0;
+}
+
+int attach_hook__parse(enum attach_hook *hook, const char *text)
+{
+	static const struct {
+		const char *name;
+		enum attach_hook hook;
+	} hooks[] = {
+		{ "auto", ATTACH_HOOK_AUTO },
+		{ "switch-in", ATTACH_HOOK_SWITCH_IN },
+		{ "switch-out", ATTACH_HOOK_SWITCH_OUT },
+		{ "sched_exit_tp", ATTACH_HOOK_EXIT_TP },
+		{ "fentry", ATTACH_HOOK_FENTRY },
 	};
+
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		if (!strcmp(text, hooks[i].name)) {
+			*hook = hooks[i].hook;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int capture_copies__parse(struct capture_copies *copies, const char *text)
+{
+	size_t len = strcspn(text, ",");
+	uint64_t bytes = DEFAULT_DUMP;
+	bool chosen;
+
+	if (!strcmp(text, "fp")) {
+		*copies = (struct capture_copies){ 0 };
+		return 0;
+	}
+	if (len == 5 && !strncmp(text, "dwarf", len))
+		chosen = false;
+	else if (len == 4 && !strncmp(text, "auto", len))
+		chosen = true;
+	else
+		return -EINVAL;
+	if (text[len] && (units__parse_number(text + len + 1, CAPTURE_MAX_DUMP, &bytes) || !bytes))
+		return -ERANGE;
+	bytes = (bytes + 7) & ~7ULL;
+	copies->bytes = (uint32_t)min_u64(bytes, CAPTURE_MAX_COPY);
+	copies->chosen = chosen;
+	return 0;
+}
+
+int capture_ring__parse(uint32_t *pages, const char *text, size_t page_size)
+{
+	uint64_t number, rounded = 1;
+	size_t len = strlen(text);
+	int err;
+
+	if (len && isalpha((unsigned char)text[len - 1])) {
+		err = units__parse_size(text, &number);
+		if (!err)
+			number = number / page_size + !!(number % page_size);
+	} else {
+		err = units__parse_number(text, UINT64_MAX, &number);
+	}
+	if (err)
+		return err;
+	if (!number || number > MAX_RING_BYTES / page_size)
+		return -ERANGE;
+	while (rounded < number)
+		rounded *= 2;
+	*pages = (uint32_t)rounded;
+	return 0;
 }

@@ -10,52 +10,73 @@
 #include "bpf/attach_hook.h"
 #include "user_regs.h"
 
+/* What a capture is asked for. The command line fills in these structs, in builtin/options/. */
+
 struct cgroup_ref; /* host/cgroup.h */
 struct idle_table; /* capture/idle.h */
 struct machine;    /* machine/machine.h */
 
-/* What a capture records, and how: the options of capture__new(). */
-struct capture_options {
-	bool all;          /* every task is a target */
-	const pid_t *pids; /* processes to record, nr_pids of them */
+/* Which threads are targets. Everything is borrowed. */
+struct capture_targets {
+	bool all;	     /* every task is a target */
+	const pid_t *pids;   /* processes to record, nr_pids of them */
 	size_t nr_pids;
-	const pid_t *tids; /* threads to record */
+	const pid_t *tids;   /* threads to record */
 	size_t nr_tids;
 	/*
-	 * These narrow the targets; what is empty narrows nothing. A thread is asked when its
-	 * block ends, so one that changes its user or its cgroup comes in or drops out.
+	 * These narrow the targets; what is empty narrows nothing. They are evaluated when a block
+	 * ends, so a thread that changes its user or its cgroup comes in or drops out.
 	 */
 	const uint32_t *uids; /* effective users */
 	size_t nr_uids;
 	const struct cgroup_ref *groups; /* these cgroups and all below them */
-	size_t nr_groups;                /* at most CAPTURE_MAX_GROUPS */
+	size_t nr_groups;	    /* at most CAPTURE_MAX_GROUPS */
 	const uint64_t *cpu_bits; /* CAPTURE_MAX_CPUS bits: the CPUs on which it ended; or NULL */
-	bool delayed;             /* recording begins with capture__begin() */
-	bool no_inherit;          /* children of targets are not targets */
-	bool kernel_threads;      /* record kernel threads as well */
-	uint64_t threshold_ns;
-	uint64_t period_ns; /* of shorter blocks one is drawn for so much time; 0: all count */
-	uint64_t seed;      /* of the draw */
+	bool no_inherit;     /* children of targets are not targets */
+	bool kernel_threads; /* record kernel threads as well */
+};
+
+/* Which of their blocks count. */
+struct capture_filter {
 	uint64_t min_ns;
-	uint64_t max_ns;     /* UINT64_MAX: none */
-	uint32_t states;     /* bits of capture__state_bit() */
-	uint32_t max_frames; /* per side */
-	bool kernel_stacks;
-	bool user_stacks;
-	bool cgroups; /* samples have their cgroup, and new cgroups are reported */
-	bool reasons; /* samples tell what they waited for */
-	/*
-	 * Samples of single blocks carry user registers and so many bytes of the user stack, a
-	 * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with ATTACH_HOOK_SWITCH_OUT.
-	 */
-	uint32_t copy_bytes;
-	bool copy_chosen; /* only those of the processes of capture__choose(), and in the end */
-	bool data_maps;   /* the side band tells of mappings that are not executable as well */
+	uint64_t max_ns; /* UINT64_MAX: none */
+	uint32_t states; /* bits of capture__state_bit() */
+	bool no_still_blocked; /* leave out threads that have not come back at the end */
 	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
-	bool raw_frames;               /* keep the tracer's own frames */
-	bool split_runqueue;           /* samples tell how long they waited for a CPU */
-	bool wakers;                   /* wake-ups of targets are samples, too (SAMPLE_WAKEUP) */
-	bool no_still_blocked;         /* leave out threads that have not come back at the end */
+};
+
+/*
+ * Samples of single blocks carry user registers and so many bytes of the user stack, a
+ * multiple of 8, at most CAPTURE_MAX_COPY; 0: none. Not with ATTACH_HOOK_SWITCH_OUT.
+ */
+struct capture_copies {
+	uint32_t bytes;
+	bool chosen; /* only those of the processes of capture__choose(), and in the end */
+};
+
+/* How stacks are walked. */
+struct capture_stacks {
+	bool kernel;
+	bool user;
+	bool raw_frames;     /* keep the tracer's own frames */
+	uint32_t max_frames; /* per side */
+	struct capture_copies copies;
+	enum attach_hook hook;
+};
+
+struct capture_options {
+	struct capture_targets targets;
+	struct capture_filter filter;
+	struct capture_stacks stacks;
+	bool delayed;	     /* recording begins with capture__begin() */
+	uint64_t threshold_ns;
+	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: all count */
+	uint64_t seed;	     /* of the draw */
+	bool cgroups;	     /* samples have their cgroup, and new cgroups are reported */
+	bool reasons;	     /* samples tell what they waited for */
+	bool data_maps;	     /* the side band tells of mappings that are not executable as well */
+	bool split_runqueue; /* samples tell how long they waited for a CPU */
+	bool wakers;	     /* wake-ups of targets are samples, too (SAMPLE_WAKEUP) */
 	/*
 	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side
 	 * band. The only samples are of threads that are still blocked at the end.
@@ -65,25 +86,55 @@ struct capture_options {
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
 	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
 	uint32_t wake_bytes;
-	enum attach_hook hook;
 };
 
 /* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
 #define CAPTURE_MAX_FRAMES 127
 
-/* What of a user stack fits into a record of perf. */
+/* What of a user stack fits into a record of perf, and what perf lets one ask for. */
 #define CAPTURE_MAX_COPY (65480 - 8 * USER_NR_REGS)
+#define CAPTURE_MAX_DUMP 65528
 #define CAPTURE_MAX_GROUPS 256
 #define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192
 
-/* The bit of a state in capture_options.states by its letter in ps(1); 0: no such state. */
+/* perf's defaults where perf has them; a caller changes what it must. */
+void capture_options__init(struct capture_options *options);
+
+/* The bit of a state in capture_filter.states by its letter in ps(1); 0: no such state. */
 uint32_t capture__state_bit(char letter);
 
 /* All states that a block can be in. */
 uint32_t capture__all_states(void);
 
-/* perf's defaults where perf has them; a caller changes what it must. */
-void capture_options__init(struct capture_options *options);
+/*
+ * Texts of the command line, made into values; nothing is printed, since the caller knows what
+ * the option is called. On error the value is as it was.
+ */
+
+/*
+ * Off-CPU states: letters of ps(1), R S D T t I P, apart by commas or not, or "all". Writes bits
+ * of capture__state_bit(). 0 or -EINVAL.
+ */
+int capture_states__parse(uint32_t *states, const char *text);
+
+/*
+ * When stacks are walked: "auto", "switch-in", "switch-out", or one hook of "switch-in":
+ * "sched_exit_tp", "fentry". 0 or -EINVAL.
+ */
+int attach_hook__parse(enum attach_hook *hook, const char *text);
+
+/*
+ * How user stacks are walked: "fp", "dwarf", "auto", "dwarf,BYTES" or "auto,BYTES". BYTES is
+ * rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
+ * -EINVAL if it is none of these, -ERANGE if BYTES is no number from 1 to CAPTURE_MAX_DUMP.
+ */
+int capture_copies__parse(struct capture_copies *copies, const char *text);
+
+/*
+ * The size of a ring: a number of pages, or bytes with a unit (perf's -m). Rounds up to a power
+ * of two. 0, -EINVAL, or -ERANGE for none or more than 1 GB.
+ */
+int capture_ring__parse(uint32_t *pages, const char *text, size_t page_size);
 
 #endif /* DENET_CAPTURE_OPTIONS_H */

@@ -18,7 +18,7 @@
  */
 static const char *match_idle(struct capture *capture, const struct sample *sample)
 {
-	const struct idle_table *table = capture->options.idle;
+	const struct idle_table *table = capture->options.filter.idle;
 	struct wait_place place = wait_places__find(&capture->places, &sample->kernel);
 	struct reason by_chain = { .nr = -1, .call = place.call ? place.call : "" };
 
@@ -50,7 +50,7 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum delive
 	strip_frames__cut(capture->strip_frames, sample->kind, &sample->kernel);
 	if (sample->kind == SAMPLE_OFFCPU)
 		sample->idle = match_idle(capture, sample);
-	if (sample->idle && capture->options.idle) {
+	if (sample->idle && capture->options.filter.idle) {
 		capture->idle[delivery].count += sample->count;
 		capture->idle[delivery].ns += sample->measured;
 		return 0;
@@ -248,7 +248,7 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 {
 	int err;
 
-	if (!capture->options.all && !rings__awaits_bell(capture->rings) &&
+	if (!capture->options.targets.all && !rings__awaits_bell(capture->rings) &&
 	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);

@@ -19,30 +19,33 @@ _Static_assert((int)CGROUP_V2 == WIRE_CGROUP_V2 && (int)CGROUP_PERF_EVENT == WIR
 
 static bool want_reasons(const struct capture_options *options)
 {
-	return options->reasons || options->idle;
+	return options->reasons || options->filter.idle;
 }
 
 static struct wire_settings make_settings(const struct capture_options *options)
 {
+	const struct capture_targets *targets = &options->targets;
+	const struct capture_stacks *stacks = &options->stacks;
+
 	return (struct wire_settings){
-		.min_ns = options->min_ns,
-		.max_ns = options->max_ns,
-		.states = options->states,
+		.min_ns = options->filter.min_ns,
+		.max_ns = options->filter.max_ns,
+		.states = options->filter.states,
 		.own_pid = (uint32_t)getpid(),
 		.seed = options->seed,
-		.max_frames = options->max_frames < WIRE_MAX_FRAMES ? options->max_frames
-								    : WIRE_MAX_FRAMES,
-		.copy_bytes = options->user_stacks ? options->copy_bytes : 0,
-		.copy_chosen = options->copy_chosen,
-		.all = options->all,
-		.kernel_threads = options->kernel_threads,
-		.no_inherit = options->no_inherit,
-		.kernel_stacks = options->kernel_stacks,
-		.user_stacks = options->user_stacks,
+		.max_frames = stacks->max_frames < WIRE_MAX_FRAMES ? stacks->max_frames
+								   : WIRE_MAX_FRAMES,
+		.copy_bytes = stacks->user ? stacks->copies.bytes : 0,
+		.copy_chosen = stacks->copies.chosen,
+		.all = targets->all,
+		.kernel_threads = targets->kernel_threads,
+		.no_inherit = targets->no_inherit,
+		.kernel_stacks = stacks->kernel,
+		.user_stacks = stacks->user,
 		.split_runqueue = options->split_runqueue,
 		.wakers = options->wakers,
 		.reasons = want_reasons(options),
-		.skip_idle = options->idle != NULL,
+		.skip_idle = options->filter.idle != NULL,
 		.histogram = options->histogram,
 	};
 }
@@ -65,6 +68,7 @@ static int choose_hierarchy(__u8 *cgroups)
 /* Whose blocks count, and by which ids they are known. */
 static int make_filter(struct wire_settings *settings, const struct capture_options *options)
 {
+	const struct capture_targets *targets = &options->targets;
 	struct wire_filter *filter = &settings->filter;
 	int err = pidns__inode(&filter->pid_ns);
 
@@ -72,15 +76,15 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 		pr_err("cannot tell our PID namespace: /proc/self/ns/pid: %s", strerror(-err));
 		return err;
 	}
-	if (options->cpu_bits) {
+	if (targets->cpu_bits) {
 		filter->cpus = 1;
-		memcpy(filter->cpu_bits, options->cpu_bits, sizeof(filter->cpu_bits));
+		memcpy(filter->cpu_bits, targets->cpu_bits, sizeof(filter->cpu_bits));
 	}
 	if (options->cgroups)
 		err = choose_hierarchy(&settings->cgroups);
-	filter->users = options->nr_uids != 0;
-	for (size_t i = 0; i < options->nr_groups; i++) {
-		if (options->groups[i].hierarchy == CGROUP_V2)
+	filter->users = targets->nr_uids != 0;
+	for (size_t i = 0; i < targets->nr_groups; i++) {
+		if (targets->groups[i].hierarchy == CGROUP_V2)
 			filter->cgroup_v2 = 1;
 		else
 			filter->cgroup_v1 = 1;
@@ -100,35 +104,37 @@ static void mark_idle(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols)
 {
+	const struct capture_targets *targets = &options->targets;
+
 	*config = (struct offcpu_config){
 		.settings = make_settings(options),
-		.hook = options->hook,
-		.nr_targets = options->nr_pids + options->nr_tids + options->nr_uids,
+		.hook = options->stacks.hook,
+		.nr_targets = targets->nr_pids + targets->nr_tids + targets->nr_uids,
 	};
 	if (options->wakers)
 		irq_ranges__read(&config->settings.waker, ksyms_cache__symbols(symbols));
 	if (config->settings.reasons)
 		reason__classify(config->calls);
-	if (options->idle)
-		mark_idle(config->calls, options->idle);
+	if (options->filter.idle)
+		mark_idle(config->calls, options->filter.idle);
 	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
 		config->hist_bounds[i] = hist__bound(i);
 	return make_filter(&config->settings, options);
 }
 
-int settings__add_targets(const struct capture_options *options,
+int settings__add_targets(const struct capture_targets *targets,
 			  const struct target_maps *target_maps)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < options->nr_pids && !err; i++)
-		err = target_maps__add(target_maps, WIRE_TARGET_PID, (uint32_t)options->pids[i]);
-	for (size_t i = 0; i < options->nr_tids && !err; i++)
-		err = target_maps__add(target_maps, WIRE_TARGET_TID, (uint32_t)options->tids[i]);
-	for (size_t i = 0; i < options->nr_uids && !err; i++)
-		err = target_maps__add(target_maps, WIRE_TARGET_UID, options->uids[i]);
-	for (size_t i = 0; i < options->nr_groups && !err; i++)
-		err = target_maps__add_cgroup(target_maps, options->groups[i].hierarchy,
-					      options->groups[i].id);
+	for (size_t i = 0; i < targets->nr_pids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_PID, (uint32_t)targets->pids[i]);
+	for (size_t i = 0; i < targets->nr_tids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_TID, (uint32_t)targets->tids[i]);
+	for (size_t i = 0; i < targets->nr_uids && !err; i++)
+		err = target_maps__add(target_maps, WIRE_TARGET_UID, targets->uids[i]);
+	for (size_t i = 0; i < targets->nr_groups && !err; i++)
+		err = target_maps__add_cgroup(target_maps, targets->groups[i].hierarchy,
+					      targets->groups[i].id);
 	return err;
 }

@@ -18,7 +18,7 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 		   struct ksyms_cache *symbols);
 
 /* Adds processes, threads, users and cgroups to the target maps. 0 or a negative errno. */
-int settings__add_targets(const struct capture_options *options,
+int settings__add_targets(const struct capture_targets *targets,
 			  const struct target_maps *target_maps);
 
 #endif /* DENET_CAPTURE_SETTINGS_H */

@@ -167,7 +167,7 @@ static int record_a_moment(struct check *check, struct capture_stats *stats)
 	int err;
 
 	capture_options__init(&options);
-	options.all = true;
+	options.targets.all = true;
 	capture = capture__new(&options, &sink, &err);
 	if (!capture)
 		return err;

@@ -3,17 +3,13 @@
 #define DENET_HIST_HIST_CMD_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "capture/capture.h"
+#include "session/session.h"
 
 /* A look at how long blocks are, from which a threshold can be chosen. Writes no file. */
 struct hist_cmd_options {
-	struct capture_options capture; /* no target and not all: COMMAND is the target */
-	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
-	char *const *command;           /* NULL-terminated; NULL: none */
-	bool json;                      /* stdout is for programs: COMMAND has stderr instead */
-	bool quiet;
+	struct session_options session;
+	bool json; /* stdout is for programs */
 };
 
 /*

@@ -57,11 +57,11 @@ int cgroup_list__resolve(struct cgroup_list *list, const struct cgroup_mounts *m
 			 const char *text);
 
 /*
- * How many cgroups of the list have been removed since, be it that others have their names now.
- * 0 or a negative errno.
+ * How many of these cgroups have been removed, whether or not others have their names now. 0 or
+ * a negative errno.
  */
-int cgroup_list__count_gone(const struct cgroup_list *list, const struct cgroup_mounts *mounts,
-			    size_t *gone);
+int cgroup__count_gone(const struct cgroup_ref *refs, size_t nr, const struct cgroup_mounts *mounts,
+		       size_t *gone);
 
 /*
  * Receives a cgroup and its path from the root of the hierarchy ("/" for the root), valid in

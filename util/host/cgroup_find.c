@@ -225,9 +225,10 @@ int cgroup_list__resolve(struct cgroup_list *list, const struct cgroup_mounts *m
 	return err;
 }
 
-/* Which of the list's cgroups of one hierarchy are there. */
+/* How many of some cgroups are there, one hierarchy after the other. */
 struct presence {
-	const struct cgroup_list *list;
+	const struct cgroup_ref *refs;
+	size_t nr_refs;
 	enum cgroup_hierarchy hierarchy;
 	size_t nr;
 };
@@ -237,18 +238,18 @@ static int note_presence(void *ctx, uint64_t id, const char *path)
 	struct presence *presence = ctx;
 
 	(void)path;
-	for (size_t i = 0; i < presence->list->nr; i++) {
-		const struct cgroup_ref *ref = &presence->list->refs[i];
+	for (size_t i = 0; i < presence->nr_refs; i++) {
+		const struct cgroup_ref *ref = &presence->refs[i];
 
 		presence->nr += ref->id == id && ref->hierarchy == presence->hierarchy;
 	}
 	return 0;
 }
 
-int cgroup_list__count_gone(const struct cgroup_list *list, const struct cgroup_mounts *mounts,
-			    size_t *gone)
+int cgroup__count_gone(const struct cgroup_ref *refs, size_t nr, const struct cgroup_mounts *mounts,
+		       size_t *gone)
 {
-	struct presence presence = { .list = list };
+	struct presence presence = { .refs = refs, .nr_refs = nr };
 	int err = 0;
 
 	for (int i = 0; i < CGROUP_HIERARCHIES && !err; i++) {
@@ -256,6 +257,6 @@ int cgroup_list__count_gone(const struct cgroup_list *list, const struct cgroup_
 		if (mounts->path[i])
 			err = cgroup__walk(mounts->path[i], note_presence, &presence);
 	}
-	*gone = presence.nr < list->nr ? list->nr - presence.nr : 0;
+	*gone = presence.nr < nr ? nr - presence.nr : 0;
 	return err;
 }

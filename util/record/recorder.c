@@ -10,7 +10,7 @@
 #include "base/minmax.h"
 #include "machine/machine.h"
 #include "output/perfdata/writer.h"
-#include "record/recording.h"
+#include "record/internal.h"
 #include "record/sampling_event.h"
 #include "session/signals.h"
 #include "session/status.h"
@@ -25,172 +25,172 @@
 #define RECORDER_LEAST_SUMS 16
 
 /* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
-static uint64_t next_due(const struct recording *recording)
+static uint64_t next_due(const struct recorder *recorder)
 {
-	uint64_t due = min_u64(recording->window_end, rate_control__due(&recording->rate_control));
+	uint64_t due = min_u64(recorder->window_end, rate_control__due(&recorder->rate_control));
 
-	return min_u64(due, output__due(&recording->output));
+	return min_u64(due, output__due(&recorder->output));
 }
 
-static int end_window(struct recording *recording)
+static int end_window(struct recorder *recorder)
 {
 	int err;
 
-	err = capture__drain(recording->run.capture);
+	err = capture__drain(recorder->session.capture);
 	if (!err)
-		err = output__end_window(&recording->output, RECORDING_SWITCH_MS);
-	recording->window_end = clock__now_ns() + recording->options->window_ns;
+		err = output__end_window(&recorder->output, RECORDER_SWITCH_MS);
+	recorder->window_end = clock__now_ns() + recorder->options->window_ns;
 	return err;
 }
 
 /* Goes on in another file. What the window has so far belongs to the one before. */
-static int switch_file(struct recording *recording)
+static int switch_file(struct recorder *recorder)
 {
 	int err;
 
-	err = end_window(recording);
+	err = end_window(recorder);
 	if (!err)
-		err = sink__finish_callchains(&recording->sink, RECORDING_SWITCH_MS, NULL);
+		err = sink__finish_callchains(&recorder->sink, RECORDER_SWITCH_MS, NULL);
 	if (!err)
-		err = output__switch(&recording->output, RECORDING_SWITCH_MS);
-	sink__set_writer(&recording->sink, recording->output.writer);
+		err = output__switch(&recorder->output, RECORDER_SWITCH_MS);
+	sink__set_writer(&recorder->sink, recorder->output.writer);
 	return err;
 }
 
-static int switch_if_due(struct recording *recording, uint64_t now)
+static int switch_if_due(struct recorder *recorder, uint64_t now)
 {
-	bool asked = signals__take_switch(recording->run.signals);
+	bool asked = signals__take_switch(recorder->session.signals);
 
-	return output__wants_switch(&recording->output, now, asked) ? switch_file(recording) : 0;
+	return output__wants_switch(&recorder->output, now, asked) ? switch_file(recorder) : 0;
 }
 
-static void show_status(struct recording *recording, uint64_t now)
+static void show_status(struct recorder *recorder, uint64_t now)
 {
 	struct capture_stats stats = { 0 };
 	struct status_figures figures = {
-		.elapsed_ns = now - recording->run.started,
-		.samples = recording->sink.events.samples,
-		.bytes = output__bytes(&recording->output),
+		.elapsed_ns = now - recorder->session.started,
+		.samples = recorder->sink.events.samples,
+		.bytes = output__bytes(&recorder->output),
 	};
 
 	/* Without the accounts the line still tells how it goes. */
-	if (!capture__stats(recording->run.capture, &stats))
+	if (!capture__stats(recorder->session.capture, &stats))
 		figures.lost = summary__lost(&stats);
-	status__show(recording->run.status, &figures);
+	status__show(recorder->session.status, &figures);
 }
 
 /* --max-size. */
-static bool is_full(const struct recording *recording, uint64_t more)
+static bool is_full(const struct recorder *recorder, uint64_t more)
 {
-	return recording->options->max_size &&
-	       writer__bytes(recording->output.writer) + more >= recording->options->max_size;
+	return recorder->options->max_size &&
+	       writer__bytes(recorder->output.writer) + more >= recorder->options->max_size;
 }
 
 /* The sums of the window may fill the file: as many more would come until it ends by itself. */
-static bool is_full_with_sums(const struct recording *recording)
+static bool is_full_with_sums(const struct recorder *recorder)
 {
-	uint64_t sums = capture__pending_sums(recording->run.capture);
+	uint64_t sums = capture__pending_sums(recorder->session.capture);
 
-	return sums >= RECORDER_LEAST_SUMS && is_full(recording, sums * RECORDER_SUM_BYTES);
+	return sums >= RECORDER_LEAST_SUMS && is_full(recorder, sums * RECORDER_SUM_BYTES);
 }
 
 /* Looked for after the work of a round, which may have filled the file. */
-static enum session_end look_at_size(const struct recording *recording)
+static enum session_end look_at_size(const struct recorder *recorder)
 {
-	if (!is_full(recording, 0))
+	if (!is_full(recorder, 0))
 		return SESSION_GOES_ON;
 	pr_info("the size limit is reached (%" PRIu64 " KB): the recording ends",
-		recording->options->max_size / 1024);
+		recorder->options->max_size / 1024);
 	return SESSION_FULL;
 }
 
 /* Blocks are recorded once the delay is over. */
-static int end_delay(struct recording *recording, uint64_t now)
+static int end_delay(struct recorder *recorder, uint64_t now)
 {
-	uint64_t begin = recording->run.begin;
-	int err = session__end_delay(&recording->run, now);
+	uint64_t begin = recorder->session.begin;
+	int err = session__end_delay(&recorder->session, now);
 
-	if (!err && begin && !recording->run.begin)
-		err = rate_control__begin(&recording->rate_control);
+	if (!err && begin && !recorder->session.begin)
+		err = rate_control__begin(&recorder->rate_control);
 	return err;
 }
 
 /* The work of one round, in the order in which one part may need the other. */
-static int do_what_is_due(struct recording *recording, uint64_t now)
+static int do_what_is_due(struct recorder *recorder, uint64_t now)
 {
 	bool window_ended;
 	int err;
 
-	err = end_delay(recording, now);
+	err = end_delay(recorder, now);
 	if (err)
 		return err;
-	window_ended = now >= recording->window_end ||
-		       capture__wants_drain(recording->run.capture) ||
-		       machine__wants_forget(recording->machine) ||
-		       is_full_with_sums(recording);
+	window_ended = now >= recorder->window_end ||
+		       capture__wants_drain(recorder->session.capture) ||
+		       machine__wants_forget(recorder->machine) ||
+		       is_full_with_sums(recorder);
 	if (window_ended)
-		err = end_window(recording);
+		err = end_window(recorder);
 	if (!err)
-		err = rate_control__look(&recording->rate_control, now, window_ended);
-	return err ? err : switch_if_due(recording, now);
+		err = rate_control__look(&recorder->rate_control, now, window_ended);
+	return err ? err : switch_if_due(recorder, now);
 }
 
 /* Runs until something ends the recording; *end says what. */
-static int recorder__loop(struct recording *recording, enum session_end *end)
+static int recorder__loop(struct recorder *recorder, enum session_end *end)
 {
 	uint64_t now;
 	int err;
 
 	for (*end = SESSION_GOES_ON; !*end;) {
-		err = session__poll(&recording->run, next_due(recording));
+		err = session__poll(&recorder->session, next_due(recorder));
 		if (err)
 			return err;
 		now = clock__now_ns();
-		recording->rounds++;
-		*end = session__look_for_end(&recording->run);
-		err = *end ? 0 : do_what_is_due(recording, now);
+		recorder->rounds++;
+		*end = session__look_for_end(&recorder->session);
+		err = *end ? 0 : do_what_is_due(recorder, now);
 		if (err)
 			return err;
 		if (!*end)
-			*end = look_at_size(recording);
-		if (session__wants_status(&recording->run, now))
-			show_status(recording, now);
+			*end = look_at_size(recorder);
+		if (session__wants_status(&recorder->session, now))
+			show_status(recorder, now);
 	}
 	return 0;
 }
 
 /* Everything that was captured is in the file after this, but for the build-ids. */
-static int stop_capture(struct recording *recording)
+static int stop_capture(struct recorder *recorder)
 {
 	int err, flushed;
 
 	/* First, so that a second signal or a kill costs only what is still in the kernel. */
-	err = writer__flush(recording->output.writer);
+	err = writer__flush(recorder->output.writer);
 	if (!err)
-		err = capture__stop(recording->run.capture, RECORDING_DEADLINE_MS);
+		err = capture__stop(recorder->session.capture, RECORDER_DEADLINE_MS);
 	if (!err)
-		err = sink__finish_callchains(&recording->sink, RECORDER_UNWIND_MS,
-					  recording->run.status);
+		err = sink__finish_callchains(&recorder->sink, RECORDER_UNWIND_MS,
+					  recorder->session.status);
 	if (!err)
-		err = sink__finish(&recording->sink);
-	flushed = writer__flush(recording->output.writer);
+		err = sink__finish(&recorder->sink);
+	flushed = writer__flush(recorder->output.writer);
 	return err ? err : flushed;
 }
 
 /* Whether samples stand for others, and from when on. */
-static void summarize_sampling(const struct recording *recording, struct summary *summary)
+static void summarize_sampling(const struct recorder *recorder, struct summary *summary)
 {
-	const struct rate_control *control = &recording->rate_control;
+	const struct rate_control *control = &recorder->rate_control;
 	struct sampling_level level = rate_control__level(control);
 
 	summary->period_ns = level.period_ns;
 	summary->threshold_ns = level.threshold_ns;
 	summary->sampling_changes = control->sampling.changes;
-	summary->sampled_for_cost = recording->sampled_for_cost;
+	summary->sampled_for_cost = recorder->sampled_for_cost;
 }
 
 /* With the names of threads that still live: a sample has none. */
-static void summarize_idle(const struct recording *recording, struct summary *summary)
+static void summarize_idle(const struct recorder *recorder, struct summary *summary)
 {
 	char path[32], comm[16];
 	FILE *file;
@@ -198,7 +198,7 @@ static void summarize_idle(const struct recording *recording, struct summary *su
 	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST; i++) {
 		struct sample_events_wait *wait = &summary->longest_idle[i];
 
-		*wait = recording->sink.events.longest[i];
+		*wait = recorder->sink.events.longest[i];
 		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", wait->tid);
 		file = wait->ns ? fopen(path, "re") : NULL;
 		if (!file)
@@ -211,100 +211,97 @@ static void summarize_idle(const struct recording *recording, struct summary *su
 	}
 }
 
-static void summarize(struct recording *recording, struct summary *summary)
+static void summarize(struct recorder *recorder, struct summary *summary)
 {
 	*summary = (struct summary){
-		.hook = capture__attach_hook(recording->run.capture),
-		.ns = recording->sink.events.ns,
-		.runqueue_ns = recording->sink.events.runqueue_ns,
-		.split = recording->sink.events.split,
-		.wakers = recording->options->capture.wakers,
-		.wakeups = recording->sink.events.wakeups,
-		.samples = recording->sink.events.samples,
-		.still_blocked = recording->sink.events.still_blocked,
-		.idle = recording->sink.events.idle,
-		.bytes = output__bytes(&recording->output),
-		.copies = capture__copies(recording->run.capture),
-		.callchain = recording->sink.callchain.stats,
-		.rotated = recording->options->rotation.enabled,
-		.path = recording->options->output,
+		.hook = capture__attach_hook(recorder->session.capture),
+		.ns = recorder->sink.events.ns,
+		.runqueue_ns = recorder->sink.events.runqueue_ns,
+		.split = recorder->sink.events.split,
+		.wakers = recorder->options->session.capture.wakers,
+		.wakeups = recorder->sink.events.wakeups,
+		.samples = recorder->sink.events.samples,
+		.still_blocked = recorder->sink.events.still_blocked,
+		.idle = recorder->sink.events.idle,
+		.bytes = output__bytes(&recorder->output),
+		.copies = capture__copies(recorder->session.capture),
+		.callchain = recorder->sink.callchain.stats,
+		.rotated = recorder->options->rotation.enabled,
+		.path = recorder->options->output,
 	};
 	summary->waiting =
-		capture__waiting_threads(recording->run.capture, &summary->nr_waiting);
+		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);
 	summary->records_preempted =
-		recording->options->capture.states & capture__state_bit('R');
-	summarize_idle(recording, summary);
-	summarize_sampling(recording, summary);
-	if (capture__stats(recording->run.capture, &summary->stats))
+		recorder->options->session.capture.filter.states & capture__state_bit('R');
+	summarize_idle(recorder, summary);
+	summarize_sampling(recorder, summary);
+	if (capture__stats(recorder->session.capture, &summary->stats))
 		pr_warn("the accounts of the recording cannot be read");
 }
 
 /* Of which share of the time readers of the file know but samples. */
-static int tell_sampled_share(struct recording *recording)
+static int tell_sampled_share(struct recorder *recorder)
 {
-	struct sampling_level level = rate_control__level(&recording->rate_control);
+	struct sampling_level level = rate_control__level(&recorder->rate_control);
 	uint64_t now = clock__now_ns();
 
-	recording->sampled_for_cost = rate_control__sampled_share(&recording->rate_control, now);
-	if (recording->sampled_for_cost <= 0)
+	recorder->sampled_for_cost = rate_control__sampled_share(&recorder->rate_control, now);
+	if (recorder->sampled_for_cost <= 0)
 		return 0;
-	return sampling_event__write_share(recording->sink.writer, &level,
-					   recording->sampled_for_cost);
+	return sampling_event__write_share(recorder->sink.writer, &level,
+					   recorder->sampled_for_cost);
 }
 
-static int recorder__finish(struct recording *recording)
+static int recorder__finish(struct recorder *recorder)
 {
 	struct summary summary;
 	int err, closed;
 
-	session__finish(&recording->run);
-	if (recording->run.begin)
-		pr_warn("the recording ended before the delay of -D was over: nothing was "
-			"recorded");
-	err = stop_capture(recording);
+	session__finish(&recorder->session);
+	err = stop_capture(recorder);
 	if (!err)
-		err = tell_sampled_share(recording);
+		err = tell_sampled_share(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */
-	session__terminate(&recording->run);
+	session__terminate(&recorder->session);
 	if (err) {
-		output__forget_dsos(&recording->output);
-		recording->sink.dso_table = NULL;
+		output__forget_dsos(&recorder->output);
+		recorder->sink.dso_table = NULL;
 	}
-	closed = output__close(&recording->output, RECORDING_DEADLINE_MS);
-	summarize(recording, &summary);
-	session__delete_status(&recording->run);
+	closed = output__close(&recorder->output, RECORDER_DEADLINE_MS);
+	summarize(recorder, &summary);
+	session__delete_status(&recorder->session);
 	err = err ? err : closed;
 	if (!err) {
-		pr_verbose("woke up %" PRIu64 " times", recording->rounds);
+		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
 		summary__print(&summary);
 	}
 	/* Last, since it takes its time: the file is complete. */
 	if (!err)
-		output__fill_cache(&recording->output, RECORDER_CACHE_MS);
+		output__fill_cache(&recorder->output, RECORDER_CACHE_MS);
 	return err;
 }
 
 int recorder__run(const struct recorder_options *options, int *status)
 {
-	struct recording recording;
+	struct recorder recorder;
 	enum session_end end;
 	int err;
 
-	err = recording__start(&recording, options);
+	err = recorder__start(&recorder, options);
 	if (err)
 		goto out;
-	err = recorder__loop(&recording, &end);
+	err = recorder__loop(&recorder, &end);
 	if (err)
 		goto out;
-	err = session__exec_error(&recording.run, end);
+	err = session__exec_error(&recorder.session, end);
 	if (err) {
-		output__discard(&recording.output);
+		output__discard(&recorder.output);
 		goto out;
 	}
-	err = recorder__finish(&recording);
+	err = recorder__finish(&recorder);
 	if (!err)
-		*status = session__final_status(&recording.run, end);
+		*status = session__final_status(&recorder.session, end);
 out:
-	recording__free(&recording);
+	recorder__free(&recorder);
 	return err;
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/id_list.h"
 #include "base/log.h"
 #include "capture/capture.h"
 #include "record/cgroups.h"
 #include "symbol/dso_table.h"
-#include "record/parse.h"
 #include "record/sink.h"
 #include "machine/mount_ns.h"
 #include "synth/synth.h"

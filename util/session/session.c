@@ -14,23 +14,27 @@
 #include "session/targets.h"
 #include "session/workload.h"
 
-/* What ends a run wakes it up, and the capture looks for targets itself. */
+/* What ends a session wakes it up, and the capture looks for targets itself. */
+#define SESSION_ROUND_NS (60 * NSEC_PER_SEC)
 /* How long a terminal that takes nothing may delay what comes next. */
 #define LAST_WORDS_MS 2000
-#define RUN_ROUND_NS (60 * NSEC_PER_SEC)
 
-static bool has_targets(const struct session *run)
+static bool has_targets(const struct session *session)
 {
-	return run->options.capture->nr_pids || run->options.capture->nr_tids;
+	const struct capture_targets *targets = &session->options->capture.targets;
+
+	return targets->nr_pids || targets->nr_tids;
 }
 
 /* COMMAND is the target unless something else was asked for; else it is but a clock. */
-static bool targets_workload(const struct session *run)
+static bool targets_workload(const struct session *session)
 {
-	return run->options.command && !run->options.capture->all && !has_targets(run);
+	const struct session_options *options = session->options;
+
+	return options->command && !options->capture.targets.all && !has_targets(session);
 }
 
-int session__init(struct session *run, const struct run_options *options)
+int session__init(struct session *session, const struct session_options *options)
 {
 	struct workload_options workload_options = {
 		.argv = options->command,
@@ -38,163 +42,167 @@ int session__init(struct session *run, const struct run_options *options)
 	};
 	int err;
 
-	*run = (struct session){ .options = *options };
-	workload_options.signals = run->signals = signals__new(&err);
-	return run->signals ? workload__prepare(&workload_options, &run->workload) : err;
+	*session = (struct session){ .options = options };
+	workload_options.signals = session->signals = signals__new(&err);
+	return session->signals ? workload__prepare(&workload_options, &session->workload) : err;
 }
 
 /* The kernel may not show a target that /proc has. */
-static int look_for_targets(const struct session *run)
+static int look_for_targets(const struct session *session)
 {
 	const struct capture_task *tasks;
 	size_t nr;
 
-	if (!has_targets(run))
+	if (!has_targets(session))
 		return 0;
-	tasks = capture__tasks(run->capture, &nr);
-	return targets__look(run->options.capture, tasks, nr);
+	tasks = capture__tasks(session->capture, &nr);
+	return targets__look(&session->options->capture.targets, tasks, nr);
 }
 
-int session__capture(struct session *run, const struct capture_options *options,
-		 const struct capture_sink *sink)
+int session__capture(struct session *session, const struct capture_options *options,
+		     const struct capture_sink *sink)
 {
 	struct capture_options targeted = *options;
 	pid_t pid;
 	int err;
 
-	if (targets_workload(run)) {
-		pid = workload__pid(run->workload);
-		targeted.pids = &pid;
-		targeted.nr_pids = 1;
+	if (targets_workload(session)) {
+		pid = workload__pid(session->workload);
+		targeted.targets.pids = &pid;
+		targeted.targets.nr_pids = 1;
 	}
-	targeted.delayed = run->options.delay_ns != 0;
-	run->capture = capture__new(&targeted, sink, &err);
-	if (run->capture)
-		err = capture__start(run->capture);
-	return err ? err : look_for_targets(run);
+	targeted.delayed = session->options->delay_ns != 0;
+	session->capture = capture__new(&targeted, sink, &err);
+	if (session->capture)
+		err = capture__start(session->capture);
+	return err ? err : look_for_targets(session);
 }
 
-int session__release(struct session *run)
+int session__release(struct session *session)
 {
-	int err = run->workload ? workload__release(run->workload) : 0;
+	int err = session->workload ? workload__release(session->workload) : 0;
 
 	if (err)
 		return err;
-	run->started = clock__now_ns();
-	if (run->options.delay_ns)
-		run->begin = run->started + run->options.delay_ns;
-	run->next_status = run->started + NSEC_PER_SEC;
-	run->status = status__new(run->options.quiet);
+	session->started = clock__now_ns();
+	if (session->options->delay_ns)
+		session->begin = session->started + session->options->delay_ns;
+	session->next_status = session->started + NSEC_PER_SEC;
+	session->status = status__new(session->options->quiet);
 	return 0;
 }
 
 /* Milliseconds until something is due, rounded up so that it is due by then. */
-static int next_timeout(const struct session *run, uint64_t due)
+static int next_timeout(const struct session *session, uint64_t due)
 {
 	uint64_t now = clock__now_ns();
 
-	due = min_u64(due, now + RUN_ROUND_NS);
-	if (run->begin)
-		due = min_u64(due, run->begin);
-	if (run->status)
-		due = min_u64(due, run->next_status);
+	due = min_u64(due, now + SESSION_ROUND_NS);
+	if (session->begin)
+		due = min_u64(due, session->begin);
+	if (session->status)
+		due = min_u64(due, session->next_status);
 	return due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
 }
 
-int session__poll(struct session *run, uint64_t due)
+int session__poll(struct session *session, uint64_t due)
 {
-	int err = capture__poll(run->capture, next_timeout(run, due), signals__fd(run->signals));
+	int err = capture__poll(session->capture, next_timeout(session, due),
+				signals__fd(session->signals));
 
 	err_out__flush();
 	return err < 0 && err != -EINTR ? err : 0;
 }
 
-enum session_end session__look_for_end(struct session *run)
+enum session_end session__look_for_end(struct session *session)
 {
-	int signal = signals__read(run->signals);
+	int signal = signals__read(session->signals);
 
 	if (signal) {
-		pr_verbose("%s: the %s ends", strsignal(signal), run->options.name);
+		pr_verbose("ends at the signal %s", strsignal(signal));
 		return SESSION_SIGNAL;
 	}
-	if (run->workload && workload__ended(run->workload))
+	if (session->workload && workload__ended(session->workload))
 		return SESSION_COMMAND_ENDED;
-	if (has_targets(run) && !capture__targets_alive(run->capture))
+	if (has_targets(session) && !capture__targets_alive(session->capture))
 		return SESSION_TARGETS_ENDED;
 	return SESSION_GOES_ON;
 }
 
-int session__end_delay(struct session *run, uint64_t now)
+int session__end_delay(struct session *session, uint64_t now)
 {
-	if (!run->begin || now < run->begin)
+	if (!session->begin || now < session->begin)
 		return 0;
-	run->begin = 0;
-	return capture__begin(run->capture);
+	session->begin = 0;
+	return capture__begin(session->capture);
 }
 
-bool session__wants_status(struct session *run, uint64_t now)
+bool session__wants_status(struct session *session, uint64_t now)
 {
-	if (!run->status || now < run->next_status)
+	if (!session->status || now < session->next_status)
 		return false;
-	run->next_status = now + NSEC_PER_SEC;
+	session->next_status = now + NSEC_PER_SEC;
 	return true;
 }
 
-void session__delete_status(struct session *run)
+void session__delete_status(struct session *session)
 {
-	status__delete(run->status);
-	run->status = NULL;
+	status__delete(session->status);
+	session->status = NULL;
 }
 
-void session__finish(struct session *run)
+void session__finish(struct session *session)
 {
 	pid_t workload = 0;
 
-	if (run->workload && !workload__ended(run->workload))
-		workload = workload__pid(run->workload);
-	signals__finish(run->signals, workload);
+	if (session->workload && !workload__ended(session->workload))
+		workload = workload__pid(session->workload);
+	signals__finish(session->signals, workload);
+	targets__warn_of_gone_groups(&session->options->capture.targets);
+	if (session->begin)
+		pr_warn("the end came before the delay of -D was over: nothing was recorded");
 }
 
-void session__terminate(struct session *run)
+void session__terminate(struct session *session)
 {
-	run->terminated = true;
-	if (run->workload)
-		workload__terminate(run->workload);
+	session->terminated = true;
+	if (session->workload)
+		workload__terminate(session->workload);
 }
 
-int session__exec_error(const struct session *run, enum session_end end)
+int session__exec_error(const struct session *session, enum session_end end)
 {
-	return end == SESSION_COMMAND_ENDED ? workload__exec_error(run->workload) : 0;
+	return end == SESSION_COMMAND_ENDED ? workload__exec_error(session->workload) : 0;
 }
 
 /* The status of a COMMAND that was but a clock counts only where it came to its end. */
-int session__final_status(struct session *run, enum session_end end)
+int session__final_status(struct session *session, enum session_end end)
 {
-	bool counts = end == SESSION_COMMAND_ENDED || targets_workload(run);
-	char *const *command = run->options.command;
+	bool counts = end == SESSION_COMMAND_ENDED || targets_workload(session);
+	char *const *command = session->options->command;
 
-	return workload__final_status(run->workload, command ? command[0] : "", counts);
+	return workload__final_status(session->workload, command ? command[0] : "", counts);
 }
 
 /* What failed is our work, not that of COMMAND: it goes on to its end, unless the user ends it. */
-static void outlive_workload(struct session *run)
+static void outlive_workload(struct session *session)
 {
-	if (!run->workload || !workload__is_released(run->workload) ||
-	    workload__ended(run->workload))
+	if (!session->workload || !workload__is_released(session->workload) ||
+	    workload__ended(session->workload))
 		return;
-	pr_warn("%s goes on without a %s, and is waited for", run->options.command[0],
-		run->options.name);
-	session__finish(run);
+	pr_warn("%s goes on without %s, which waits for its end", session->options->command[0],
+		session->options->program);
+	session__finish(session);
 	err_out__finish(LAST_WORDS_MS);
-	workload__wait(run->workload);
+	workload__wait(session->workload);
 }
 
-void session__free(struct session *run)
+void session__free(struct session *session)
 {
-	session__delete_status(run);
-	capture__delete(run->capture);
-	if (!run->terminated)
-		outlive_workload(run);
-	workload__delete(run->workload);
-	signals__delete(run->signals);
+	session__delete_status(session);
+	capture__delete(session->capture);
+	if (!session->terminated)
+		outlive_workload(session);
+	workload__delete(session->workload);
+	signals__delete(session->signals);
 }

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "host/cgroup.h"
 
 /* What a target is called by, and how. */
 struct named {
@@ -129,19 +130,19 @@ static int look_for(const struct named *named, const struct capture_task *tasks,
 	return explain(named, found) ? 0 : -ESRCH;
 }
 
-int targets__look(const struct capture_options *options, const struct capture_task *tasks,
+int targets__look(const struct capture_targets *targets, const struct capture_task *tasks,
 		  size_t nr)
 {
-	size_t nr_all = options->nr_pids + options->nr_tids, missing = 0;
+	size_t nr_all = targets->nr_pids + targets->nr_tids, missing = 0;
 	struct named named;
 	bool any = false;
 	int ret;
 
 	for (size_t i = 0; i < nr_all; i++) {
-		bool by_pid = i < options->nr_pids;
+		bool by_pid = i < targets->nr_pids;
 
 		named.option = by_pid ? 'p' : 't';
-		named.id = by_pid ? options->pids[i] : options->tids[i - options->nr_pids];
+		named.id = by_pid ? targets->pids[i] : targets->tids[i - targets->nr_pids];
 		ret = look_for(&named, tasks, nr);
 		any = any || ret > 0;
 		missing += ret < 0;
@@ -150,6 +151,21 @@ int targets__look(const struct capture_options *options, const struct capture_ta
 		return 0;
 	pr_err("none of the targets can be recorded");
 	return -ESRCH;
+}
+
+/* A service that is restarted gets a new cgroup of the old name. */
+void targets__warn_of_gone_groups(const struct capture_targets *targets)
+{
+	struct cgroup_mounts mounts = { 0 };
+	size_t gone = 0;
+
+	if (!targets->nr_groups || cgroup_mounts__read(&mounts, NULL))
+		return;
+	if (!cgroup__count_gone(targets->groups, targets->nr_groups, &mounts, &gone) && gone)
+		pr_warn("-G: %zu of %zu cgroups were removed meanwhile; a new one of the same name "
+			"is not recorded, so name the cgroup above it",
+			gone, targets->nr_groups);
+	cgroup_mounts__free(&mounts);
 }
 
 /* Of the whole machine: the second number of "4/512" in /proc/loadavg. */
@@ -168,13 +184,13 @@ static uint64_t all_threads(void)
 	return threads;
 }
 
-uint64_t targets__threads(const struct capture_options *options)
+uint64_t targets__threads(const struct capture_targets *targets)
 {
-	uint64_t sum = options->all ? all_threads() : options->nr_tids, threads;
+	uint64_t sum = targets->all ? all_threads() : targets->nr_tids, threads;
 	char value[64];
 
-	for (size_t i = 0; i < options->nr_pids; i++) {
-		if (read_status(options->pids[i], "Threads", value, sizeof(value)) &&
+	for (size_t i = 0; i < targets->nr_pids; i++) {
+		if (read_status(targets->pids[i], "Threads", value, sizeof(value)) &&
 		    !units__parse_number(value, INT32_MAX, &threads))
 			sum += threads;
 	}

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
+#include "base/id_list.h"
 #include "capture/capture.h"
-#include "record/parse.h"
 
 /*
  * Looks whether each process and each thread is there, before anything is made. 0, or
@@ -19,10 +19,13 @@ int targets__check(const struct id_list *pids, const struct id_list *tids);
  * is a warning, and so is one that has ended. 0, or -ESRCH if none is recorded and one of them
  * lives (logged).
  */
-int targets__look(const struct capture_options *options, const struct capture_task *tasks,
+int targets__look(const struct capture_targets *targets, const struct capture_task *tasks,
 		  size_t nr);
 
+/* At the end: warns if cgroups that narrowed the targets were removed meanwhile. */
+void targets__warn_of_gone_groups(const struct capture_targets *targets);
+
 /* About how many threads the options make targets of when the recording begins, at least 1. */
-uint64_t targets__threads(const struct capture_options *options);
+uint64_t targets__threads(const struct capture_targets *targets);
 
 #endif /* DENET_SESSION_TARGETS_H */

@@ -2,7 +2,7 @@
 #ifndef DENET_SESSION_USERS_H
 #define DENET_SESSION_USERS_H
 
-#include "record/parse.h"
+#include "base/id_list.h"
 
 /*
  * Adds the user ids of a list such as "www-data,1000" to uids: names of the user database,

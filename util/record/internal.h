@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_RECORD_RECORDING_H
-#define DENET_RECORD_RECORDING_H
+#ifndef DENET_RECORD_INTERNAL_H
+#define DENET_RECORD_INTERNAL_H
 
 #include <stdint.h>
 
 #include "record/output.h"
-#include "record/recorder.h"
+#include "record/options.h"
 #include "session/session.h"
 #include "record/sink.h"
 #include "session/rate_control.h"
 
 /* How long other processes may delay us at the start and at the end. */
-#define RECORDING_DEADLINE_MS 2000
+#define RECORDER_DEADLINE_MS 2000
 /* The same between two files or windows: meanwhile nobody reads the rings. */
-#define RECORDING_SWITCH_MS 300
+#define RECORDER_SWITCH_MS 300
 
-/* The parts of one recording; each of them has its own file. */
-struct recording {
+/* The parts of the recorder; each of them has its own file. */
+struct recorder {
 	const struct recorder_options *options; /* borrowed */
-	struct session run;
+	struct session session;
 	struct output output;
 	struct rate_control rate_control;
 	struct sink sink;
@@ -30,12 +30,12 @@ struct recording {
 
 /*
  * Makes the parts and has them begin, in this order: COMMAND is held, the capture starts, the
- * file tells what lives, COMMAND goes. 0 or a negative errno (logged); recording__free() must
+ * file tells what lives, COMMAND goes. 0 or a negative errno (logged); recorder__free() must
  * follow in both cases.
  */
-int recording__start(struct recording *recording, const struct recorder_options *options);
+int recorder__start(struct recorder *recorder, const struct recorder_options *options);
 
-/* Closes what is open and frees the parts, not the recording. */
-void recording__free(struct recording *recording);
+/* Closes what is open and frees the parts, not the recorder. */
+void recorder__free(struct recorder *recorder);
 
-#endif /* DENET_RECORD_RECORDING_H */
+#endif /* DENET_RECORD_INTERNAL_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_BUILTIN_OPTIONS_COMMON_H
+#define DENET_BUILTIN_OPTIONS_COMMON_H
+
+#include <stdint.h>
+
+#include "base/log.h"
+#include "builtin/options/table.h"
+
+/* What every command with a capture has. */
+struct common_options {
+	bool quiet;
+	int verbose;
+	uint32_t ring_pages; /* of each CPU; 0: as the capture chooses */
+};
+
+extern const struct option_table common_table;
+
+/* -h, --usage and --version, which every command has; fills in nothing. */
+extern const struct option_table help_table;
+
+/* How much the options want to be logged. */
+enum log_level common_options__log_level(const struct common_options *common);
+
+#endif /* DENET_BUILTIN_OPTIONS_COMMON_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options that say how stacks are walked. */
+#include "builtin/options/stack.h"
+
+#include <errno.h>
+
+#include "builtin/options/values.h"
+#include "capture/options.h"
+
+static void set_call_graph(const struct option_value *value, void *field)
+{
+	int err = capture_copies__parse(field, value->text);
+
+	if (err == -ERANGE)
+		option_value__error(value, "incorrect stack dump size (max %d)",
+				    CAPTURE_MAX_DUMP);
+	else if (err)
+		option_value__error(value, "must be fp, dwarf[,BYTES] or auto[,BYTES]");
+}
+
+static void set_max_frames(const struct option_value *value, void *field)
+{
+	*(uint32_t *)field = (uint32_t)option_value__number(value, CAPTURE_MAX_FRAMES);
+}
+
+static void set_hook(const struct option_value *value, void *field)
+{
+	if (attach_hook__parse(field, value->text))
+		option_value__error(value, "must be auto, switch-in or switch-out");
+}
+
+static const struct option_row rows[] = {
+	{ NULL, 'g', .text = "Accepted: callchains are always recorded", OPTION_NOTHING },
+	{ "call-graph", .of_samples = true, .arg = "MODE",
+	  .text = "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame "
+		  "pointers and copies BYTES of each stack (default 8192), or auto[,BYTES]: as the "
+		  "process needs it",
+	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
+	{ "max-stack", .of_samples = true, .arg = "N",
+	  .text = "Most frames of each side, kernel and user (default and most: 127)",
+	  OPTION_FIELD(set_max_frames, uint32_t, struct capture_stacks, max_frames) },
+	{ "kernel-callchains", .of_samples = true, .text = "Kernel frames only",
+	  OPTION_FALSE(struct capture_stacks, user) },
+	{ "user-callchains", .of_samples = true, .text = "User frames only",
+	  OPTION_FALSE(struct capture_stacks, kernel) },
+	{ "raw-frames", .of_samples = true,
+	  .text = "Keep the frames of the recorder itself and of the scheduler",
+	  OPTION_TRUE(struct capture_stacks, raw_frames) },
+	{ "capture", .arg = "WAY",
+	  .text = "When stacks are walked: switch-in, switch-out or auto (default: at switch-in, "
+		  "for blocks that are kept, where the kernel has a hook there)",
+	  OPTION_FIELD(set_hook, enum attach_hook, struct capture_stacks, hook) },
+};
+
+static void check(const struct options *options, const void *values)
+{
+	const struct capture_stacks *stacks = values;
+
+	if (!stacks->kernel && !stacks->user)
+		options__exclude(options, "kernel-callchains", "user-callchains");
+	if (stacks->copies.bytes && !stacks->user)
+		options__exclude(options, "call-graph", "kernel-callchains");
+}
+
+const struct option_table stack_table = {
+	.title = "Callchains:",
+	.group = 3,
+	OPTION_ROWS(rows),
+	.check = check,
+};

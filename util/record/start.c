@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "base/units.h"
+#include "machine/machine.h"
+#include "record/sampling_event.h"
+#include "record/synthesize.h"
+#include "session/targets.h"
+#include "session/workload.h"
+
+/* With --max-size, a ring with such a part of it is read, but not for less than that. */
+#define RECORDER_SIZE_PARTS 16
+#define RECORDER_LEAST_WAKE 8192
+
+/* Two recordings of the same load draw different blocks. */
+static uint64_t make_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = clock__now_ns() ^ (uint64_t)getpid() << 32;
+	return seed;
+}
+
+static enum callchain_mode callchain_mode(const struct recorder_options *options)
+{
+	if (!options->session.capture.stacks.copies.bytes)
+		return CALLCHAIN_FP;
+	return options->raw_stacks ? CALLCHAIN_RAW : CALLCHAIN_UNWIND;
+}
+
+/* Who cannot be chosen, since there are too many, keeps its frame pointers. */
+static void choose(void *ctx, pid_t pid, bool chosen)
+{
+	int err = capture__choose(ctx, pid, chosen);
+
+	if (err && chosen)
+		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
+}
+
+/* The sink counts by what is in force, and the file tells it. */
+static int sampling_changed(void *ctx, const struct sampling_level *level,
+			    const struct rate_control_reason *reason)
+{
+	struct recorder *recorder = ctx;
+
+	recorder->sink.level = *level;
+	return sampling_event__write(recorder->sink.writer, level, reason);
+}
+
+static uint64_t unwind_ns(void *ctx, uint64_t *gone_ns)
+{
+	const struct recorder *recorder = ctx;
+
+	return callchain__cpu_ns(&recorder->sink.callchain, gone_ns);
+}
+
+static void init_rate_control(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	const struct rate_control_options rate_control_options = {
+		.period_ns = options->session.capture.period_ns,
+		.threshold_ns = options->session.capture.threshold_ns,
+		.max_overhead_ppm = options->max_overhead_ppm,
+		.max_rate = options->max_rate,
+		.threads = targets__threads(&options->session.capture.targets),
+		.between_windows = options->window_ns > NSEC_PER_SEC,
+		.counts = &recorder->sink.counts,
+		.changed = sampling_changed,
+		.unwind_ns = unwind_ns,
+		.ctx = recorder,
+	};
+
+	rate_control__init(&recorder->rate_control, &rate_control_options);
+	recorder->sink.level = rate_control__level(&recorder->rate_control);
+}
+
+/* What has to be noticed before a ring is half full: too many samples, a file that is full. */
+static uint32_t wake_bytes(const struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	uint64_t rate, size = options->max_size / RECORDER_SIZE_PARTS;
+
+	rate = sampling__wake_bytes(&recorder->rate_control.sampling,
+				    options->session.capture.stacks.copies.bytes);
+	if (!options->max_size)
+		return (uint32_t)rate;
+	if (size < RECORDER_LEAST_WAKE)
+		size = RECORDER_LEAST_WAKE;
+	return (uint32_t)min_u64(rate ? rate : UINT32_MAX, min_u64(size, UINT32_MAX));
+}
+
+static int start_capture(struct recorder *recorder)
+{
+	struct capture_options options = recorder->options->session.capture;
+	struct capture_sink sink;
+	int err;
+
+	options.data_maps = recorder->options->raw_stacks;
+	init_rate_control(recorder);
+	options.wake_bytes = wake_bytes(recorder);
+	options.seed = make_seed();
+	options.period_ns = recorder->sink.level.period_ns;
+	recorder->sink.events.reasons = options.reasons;
+	/* By their kernel chains, without which none is known. */
+	recorder->sink.events.idle_apart = !options.filter.idle && options.stacks.kernel;
+	recorder->sink.events.split = options.split_runqueue;
+	recorder->machine = machine__new();
+	if (!recorder->machine)
+		return -ENOMEM;
+	options.machine = recorder->machine;
+	err = sink__init(&recorder->sink, recorder->machine, &sink,
+			 callchain_mode(recorder->options));
+	if (err)
+		return err;
+	err = session__capture(&recorder->session, &options, &sink);
+	if (options.stacks.copies.chosen) {
+		recorder->sink.callchain.choose = choose;
+		recorder->sink.callchain.choose_ctx = recorder->session.capture;
+	}
+	/* After that a process of ours is no target. */
+	if (!err && capture__copies(recorder->session.capture))
+		err = callchain__start(&recorder->sink.callchain, options.stacks.max_frames);
+	return err;
+}
+
+/* The events of the file besides offcpu-time. */
+static uint64_t other_events(const struct recorder *recorder)
+{
+	uint64_t events = 0;
+
+	if (recorder->sink.events.idle_apart)
+		events |= 1ULL << WRITER_OFFCPU_IDLE;
+	if (recorder->options->session.capture.split_runqueue)
+		events |= 1ULL << WRITER_RUNQUEUE_TIME;
+	if (recorder->options->session.capture.wakers)
+		events |= 1ULL << WRITER_WAKEUP_TIME;
+	if (recorder->sink.events.reasons)
+		events |= 1ULL << WRITER_OFFCPU_WAIT;
+	return events;
+}
+
+static uint32_t raw_stack_bytes(const struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+
+	return options->raw_stacks && capture__copies(recorder->session.capture)
+		       ? options->session.capture.stacks.copies.bytes
+		       : 0;
+}
+
+static int open_output(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	const struct output_options output_options = {
+		.writer = {
+			.path = options->output,
+			.events = other_events(recorder),
+			.perhaps = 1ULL << WRITER_SAMPLING,
+			.cgroups = options->session.capture.cgroups,
+			.stack_bytes = raw_stack_bytes(recorder),
+			.argc = options->argc,
+			.argv = options->argv,
+			.version = DENET_VERSION,
+		},
+		.rotation = options->rotation,
+		.machine = recorder->machine,
+		.build_ids = !options->no_build_ids,
+		.fill_cache = options->fill_cache,
+	};
+	int err = output__init(&recorder->output, &output_options);
+
+	sink__set_writer(&recorder->sink, recorder->output.writer);
+	recorder->sink.dso_table = recorder->output.dso_table;
+	return err;
+}
+
+/* Comes after the capture has started: if that fails, no file was touched. */
+static int start_output(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	struct synthesize_options synthesize = {
+		.all = options->session.capture.targets.all || options->session.capture.wakers,
+		.wakers = options->session.capture.wakers,
+		.data_maps = raw_stack_bytes(recorder),
+		.cgroups = options->session.capture.cgroups,
+		.deadline_ms = RECORDER_DEADLINE_MS,
+		.sink = &recorder->sink,
+	};
+	int err;
+
+	err = open_output(recorder);
+	if (err)
+		return err;
+	/*
+	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
+	 * eyes: with two C libraries it would unwind by the wrong one.
+	 */
+	if (synthesize.data_maps && recorder->session.workload)
+		synthesize.unmapped = workload__pid(recorder->session.workload);
+	err = synthesize__write(&synthesize, recorder->session.capture);
+	return err ? err : output__begin(&recorder->output, RECORDER_SWITCH_MS);
+}
+
+int recorder__start(struct recorder *recorder, const struct recorder_options *options)
+{
+	int err;
+
+	*recorder = (struct recorder){ .options = options };
+	err = session__init(&recorder->session, &options->session);
+	if (!err)
+		err = start_capture(recorder);
+	if (!err)
+		err = start_output(recorder);
+	if (!err)
+		err = session__release(&recorder->session);
+	if (err)
+		return err;
+	rate_control__start(&recorder->rate_control, recorder->session.capture);
+	recorder->window_end = recorder->session.started + options->window_ns;
+	return recorder->session.begin ? 0 : rate_control__begin(&recorder->rate_control);
+}
+
+void recorder__free(struct recorder *recorder)
+{
+	sink__free(&recorder->sink);
+	output__free(&recorder->output);
+	/* Last: until here a signal is not to end us, with the file half closed. */
+	session__free(&recorder->session);
+	machine__delete(recorder->machine);
+}
