@@ -52,6 +52,26 @@ static __always_inline __u32 read_task_state(struct task_struct *task)
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 }
 
+/* Ancestors of a task that are looked at, its parent first. */
+#define MAX_ANCESTORS 32
+
+/* Whether the task descends from a process that is a target, and not by way of the recorder. */
+static __always_inline bool descends_from_target(struct task_struct *task)
+{
+	struct wire_target key = { .kind = WIRE_TARGET_PID };
+
+	for (int i = 0; i < MAX_ANCESTORS; i++) {
+		task = task->real_parent;
+		key.id = pid_of(task);
+		/* Process 0 is everybody's ancestor, and so is what our namespace does not show. */
+		if (!key.id || key.id == settings.own_pid)
+			return false;
+		if (bpf_map_lookup_elem(&targets, &key))
+			return true;
+	}
+	return false;
+}
+
 /* Whether a task that exists at the start is a target, and how: TASK_STATE_* or -1. */
 static __always_inline int match_target(struct task_struct *task)
 {
@@ -67,6 +87,8 @@ static __always_inline int match_target(struct task_struct *task)
 	key = (struct wire_target){ .kind = WIRE_TARGET_TID, .id = tid_of(task) };
 	if (bpf_map_lookup_elem(&targets, &key))
 		return flags | TASK_STATE_BY_TID;
+	if (settings.children && descends_from_target(task))
+		return flags;
 	return -1;
 }
 

@@ -371,7 +371,8 @@ struct wire_settings {
 	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
 	__u8 histogram; /* lengths are counted, and that is all */
 	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
-	__u8 reserved[2];
+	__u8 children; /* living descendants of a target process are targets, too */
+	__u8 reserved[1];
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };

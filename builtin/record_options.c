@@ -221,7 +221,11 @@ int record__parse(struct record *record, int argc, char **argv)
 		.doc = "Record where threads lose time off the CPU, with kernel and user "
 		       "callchains, into a file that perf reads.\v"
 		       "The exit status is COMMAND's, 1 after an error, 2 after a usage error.\n"
-		       "`man denet-record` tells more.",
+		       "`man denet-record` has the details. Examples:\n"
+		       "  denet-record -- ./app\n"
+		       "  denet-record -p $(pgrep -d, nginx) --children -- sleep 10\n"
+		       "  denet-record -a --off-cpu-max-rate 999 -o day.data\n"
+		       "  denet-record --off-cpu-thresh 0 --reason -- ./app",
 		.check = check,
 		.ctx = record,
 	};

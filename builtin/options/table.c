@@ -128,7 +128,7 @@ static error_t set_row(struct option_parser *parser, const struct option_row *ro
 
 	/* `-G -- sleep 5`: getopt takes what ends the options for a value. */
 	if (text && !strcmp(text, "--"))
-		argp_error(state, "%s: its value is missing before --", name);
+		argp_error(state, "%s: the value is missing; -- was taken for it", name);
 	if (row->of_samples && !options->of_samples)
 		options->of_samples = row->name;
 	row->set(&value, (char *)parser->use->values + row->offset);

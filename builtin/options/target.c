@@ -26,6 +26,16 @@ static void set_delay(const struct option_value *value, void *field)
 	option_set__time(value, field);
 }
 
+/* What people try for "record for so long". */
+static void refuse_duration(const struct option_value *value, void *field)
+{
+	bool is_number = value->text[strspn(value->text, "0123456789.")] == '\0';
+
+	(void)field;
+	option_value__error(value, "there is no such option; to record for %s seconds: -- sleep %s",
+			    is_number ? value->text : "N", is_number ? value->text : "N");
+}
+
 #define FIELD(fn, type, field) OPTION_FIELD(fn, type, struct target_options, field)
 
 static const struct option_row rows[] = {
@@ -35,6 +45,8 @@ static const struct option_row rows[] = {
 	  OPTION_IDS(struct target_options, pids) },
 	{ "tid", 't', .arg = "TID,...", .text = "Record these threads",
 	  OPTION_IDS(struct target_options, tids) },
+	{ "children", .text = "With -p: their living children as well, and the children of these",
+	  OPTION_TRUE(struct target_options, capture.children) },
 	{ "uid", 'u', .arg = "USER,...",
 	  .text = "Only threads of these users, by name or number",
 	  OPTION_NAMES(struct target_options, users) },
@@ -48,6 +60,7 @@ static const struct option_row rows[] = {
 	  FIELD(set_delay, uint64_t, delay_ns) },
 	{ "no-inherit", 'i', .text = "Leave out what the targets start",
 	  OPTION_TRUE(struct target_options, capture.no_inherit) },
+	{ "duration", 'd', .hidden = true, .arg = "SECONDS", .set = refuse_duration },
 	{ "kernel-threads", .text = "Record kernel threads as well",
 	  OPTION_TRUE(struct target_options, capture.kernel_threads) },
 };
@@ -60,6 +73,8 @@ static void check(const struct options *options, const void *values)
 		options__exclude(options, "all-cpus", "pid");
 	if (target->capture.all && target->tids.nr)
 		options__exclude(options, "all-cpus", "tid");
+	if (target->capture.children && !target->pids.nr)
+		options__error(options, "--children needs -p, whose children it adds");
 }
 
 static void take_command(void *values, char **argv)

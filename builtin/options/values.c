@@ -2,10 +2,12 @@
 /* Values that options of several tables take. */
 #include "builtin/options/values.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 
@@ -58,6 +60,16 @@ void option_set__size(const struct option_value *value, void *field)
 		option_value__error(value, "not a size, such as 500K, 100M or 2G");
 }
 
+/* Whether it looks like the name of a program, and can be typed as it is. */
+static bool is_name(const char *text)
+{
+	if (!isalpha((unsigned char)*text))
+		return false;
+	while (isalnum((unsigned char)*text) || *text == '_' || *text == '-' || *text == '.')
+		text++;
+	return !*text;
+}
+
 void option_set__ids(const struct option_value *value, void *field)
 {
 	int err = id_list__parse(field, value->text);
@@ -66,6 +78,9 @@ void option_set__ids(const struct option_value *value, void *field)
 		option_value__error(value, "out of memory");
 	else if (err == -ERANGE)
 		option_value__error(value, "a number is too large");
+	else if (err && is_name(value->text))
+		option_value__error(value, "not a list of numbers; by name: -p $(pgrep -d, %s)",
+				    value->text);
 	else if (err)
 		option_value__error(value, "not a list of numbers, such as 42 or 42,43");
 }

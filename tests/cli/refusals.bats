@@ -35,6 +35,8 @@ teardown() {
 @test "a command that cannot be run leaves no file" {
 	run -1 denet-record -- denet-no-such-command
 	[[ "$output" == *"Workload failed: denet-no-such-command: No such file or directory"* ]]
+	run -1 denet-record -a 5
+	[[ "$output" == *"Workload failed: 5: "*"; to record for 5 seconds: -- sleep 5"* ]]
 	run -1 denet-record -- /etc/passwd
 	[[ "$output" == *"Permission denied"* ]]
 	printf '#!/no/such/interpreter\n' >script

@@ -256,3 +256,28 @@ waits_told() {
 	run -0 denet-record --off-cpu -g --call-graph fp -m 1 -- "$naps" 1 2 10
 	run -0 denet-record -m 1M -- "$naps" 1 2 10
 }
+
+# start_server: $target only waits, for a child that naps and one whose own child does.
+start_server() {
+	cat >server <<-END
+		"$naps" 1 1000000 10 >/dev/null &
+		sh -c 'trap "kill \$!" TERM; "$naps" 1 1000000 10 >/dev/null & echo \$! >pid; wait' &
+		trap 'kill \$(jobs -p) \$(cat pid); wait' TERM
+		wait
+	END
+	start_target bash server
+	until_true test -s pid
+	until_true pgrep -P "$target" naps
+}
+
+@test "-p --children: the living children and theirs; without it, how many are left out" {
+	start_server
+	run -0 denet-record -o alone.data -p "$target" -- sleep 0.2
+	[[ "$output" == *"3 living children not included (--children)"* ]]
+	refute grep -qx napper-0 <(comms alone.data)
+	run -0 denet-record -o all.data -p "$target" --children -- sleep 0.2
+	[[ "$output" != *"not included"* ]]
+	pids=$(perf script -i all.data -F comm,pid | awk '$1 == "napper-0" { print $2 }' | sort -u)
+	[ "$(wc -l <<<"$pids")" = 2 ]
+	grep -qx "$(cat pid)" <<<"$pids"
+}

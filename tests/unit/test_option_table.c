@@ -209,7 +209,7 @@ TEST_F(table, two_options_of_one_letter_or_name_clash)
 TEST_F(table, what_ends_the_options_is_no_value)
 {
 	EXPECT_EQ(2, parse_in_child(self, "-G -- sleep 5"));
-	EXPECT_NE(NULL, strstr(self->said, "-G: its value is missing before --"));
+	EXPECT_NE(NULL, strstr(self->said, "-G: the value is missing"));
 }
 
 TEST_F(table, the_command_and_its_options_are_left_alone)

@@ -121,4 +121,23 @@ TEST_F(targets, a_kernel_thread_and_this_program_are_told_for_what_they_are)
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));
 }
 
+TEST_F(targets, children_that_are_no_targets_are_counted_down_to_the_last_generation)
+{
+	const pid_t ids[] = { 100 };
+	const struct capture_targets named = { .pids = ids, .nr_pids = 1 };
+	struct capture_task tasks[] = {
+		{ .pid = 100, .tid = 100, .ppid = 1, .target = true },
+		{ .pid = 101, .tid = 101, .ppid = 100 },
+		{ .pid = 101, .tid = 105, .ppid = 100 }, /* a thread is no further child */
+		{ .pid = 102, .tid = 102, .ppid = 101 },
+		{ .pid = 103, .tid = 103, .ppid = 1 },
+		{ .pid = getpid(), .tid = getpid(), .ppid = 100 },
+		{ .pid = 104, .tid = 104, .ppid = getpid() }, /* COMMAND */
+	};
+
+	EXPECT_EQ(2, targets__count_children(&named, tasks, 7));
+	tasks[1].target = tasks[2].target = tasks[3].target = true;
+	EXPECT_EQ(0, targets__count_children(&named, tasks, 7));
+}
+
 TEST_HARNESS_MAIN

@@ -31,6 +31,7 @@ refuse() {
 	refuse "-t 0: not a list" -t 0
 	refuse "-t -5: not a list" -t -5
 	refuse "-p 99999999999: a number is too large" -p 99999999999
+	refuse "--children needs -p" --children -a
 }
 
 @test "periods and rates that make no sense" {
@@ -115,6 +116,24 @@ refuse() {
 	refuse "-c 1000: kept for on-CPU events" -c 1000
 	refuse "-e cycles: kept for on-CPU events" -e cycles
 	refuse "kept for on-CPU events" --freq=99
+}
+
+@test "options that people try say what to type" {
+	refuse "-d 5: there is no such option; to record for 5 seconds: -- sleep 5" -d 5 -a
+	refuse "-d x: there is no such option; to record for N seconds: -- sleep N" --duration x
+	refuse "-p postgres: not a list of numbers; by name: -p \$(pgrep -d, postgres)" -p postgres
+	refuse "-p 'x;y: not a list of numbers, such as 42" -p "'x;y"
+	refuse "-G: the value is missing; -- was taken for it" -G -- sleep
+}
+
+@test "help ends with four examples, of options that exist" {
+	denet-record -h | tail -4 >examples
+	[ "$(grep -c '^  denet-record .' examples)" = 4 ]
+	denet-record -h | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ' | sort -u >known
+	sed 's/ -- .*//; s/\$([^)]*)//' examples | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ' |
+		sort -u >used
+	[ -s used ]
+	[ -z "$(comm -23 used known)" ]
 }
 
 @test "options that do not exist or lack their value" {

@@ -32,7 +32,8 @@ struct capture_targets {
 	const struct cgroup_ref *groups; /* these cgroups and all below them */
 	size_t nr_groups;	    /* at most CAPTURE_MAX_GROUPS */
 	const uint64_t *cpu_bits; /* CAPTURE_MAX_CPUS bits: the CPUs on which it ended; or NULL */
-	bool no_inherit;     /* children of targets are not targets */
+	bool children;       /* living descendants of pids are targets, too */
+	bool no_inherit;     /* what targets start later are no targets */
 	bool kernel_threads; /* record kernel threads as well */
 };
 

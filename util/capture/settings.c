@@ -40,6 +40,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.all = targets->all,
 		.kernel_threads = targets->kernel_threads,
 		.no_inherit = targets->no_inherit,
+		.children = targets->children,
 		.kernel_stacks = stacks->kernel,
 		.user_stacks = stacks->user,
 		.split_runqueue = options->split_runqueue,

@@ -47,16 +47,20 @@ int session__init(struct session *session, const struct session_options *options
 	return session->signals ? workload__prepare(&workload_options, &session->workload) : err;
 }
 
-/* The kernel may not show a target that /proc has. */
+/* The kernel may not show a target that /proc has, and a server may leave its work to children. */
 static int look_for_targets(const struct session *session)
 {
+	const struct capture_targets *targets = &session->options->capture.targets;
 	const struct capture_task *tasks;
-	size_t nr;
+	size_t nr, children;
 
 	if (!has_targets(session))
 		return 0;
 	tasks = capture__tasks(session->capture, &nr);
-	return targets__look(&session->options->capture.targets, tasks, nr);
+	children = targets__count_children(targets, tasks, nr);
+	if (children)
+		pr_info("%zu living children not included (--children)", children);
+	return targets__look(targets, tasks, nr);
 }
 
 int session__capture(struct session *session, const struct capture_options *options,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/idmap.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "host/cgroup.h"
@@ -151,6 +152,64 @@ int targets__look(const struct capture_targets *targets, const struct capture_ta
 		return 0;
 	pr_err("none of the targets can be recorded");
 	return -ESRCH;
+}
+
+/* Ancestors that are looked at, as in the BPF programs. */
+#define MAX_ANCESTORS 32
+
+/* The parent of each process; an entry that finds no memory is missing. */
+static void note_parents(struct idmap *parents, const struct capture_task *tasks, size_t nr)
+{
+	uint64_t *parent;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (tasks[i].pid != tasks[i].tid)
+			continue;
+		parent = idmap__get(parents, (uint64_t)tasks[i].pid);
+		if (parent)
+			*parent = (uint64_t)tasks[i].ppid;
+	}
+}
+
+static bool is_named(const struct capture_targets *targets, pid_t pid)
+{
+	for (size_t i = 0; i < targets->nr_pids; i++) {
+		if (targets->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool descends_from_target(const struct capture_targets *targets,
+				 const struct idmap *parents, pid_t pid)
+{
+	const uint64_t *parent;
+
+	for (int i = 0; i < MAX_ANCESTORS && pid != getpid(); i++) {
+		parent = idmap__find(parents, (uint64_t)pid);
+		if (!parent)
+			return false;
+		pid = (pid_t)*parent;
+		if (is_named(targets, pid))
+			return true;
+	}
+	return false;
+}
+
+size_t targets__count_children(const struct capture_targets *targets,
+			       const struct capture_task *tasks, size_t nr)
+{
+	struct idmap parents = { 0 };
+	size_t children = 0;
+
+	if (!targets->nr_pids)
+		return 0;
+	note_parents(&parents, tasks, nr);
+	for (size_t i = 0; i < nr; i++)
+		children += tasks[i].pid == tasks[i].tid && !tasks[i].target &&
+			    descends_from_target(targets, &parents, tasks[i].pid);
+	idmap__free(&parents);
+	return children;
 }
 
 /* A service that is restarted gets a new cgroup of the old name. */

@@ -22,6 +22,13 @@ int targets__check(const struct id_list *pids, const struct id_list *tids);
 int targets__look(const struct capture_targets *targets, const struct capture_task *tasks,
 		  size_t nr);
 
+/*
+ * How many living processes descend from targets that options name and are no targets: without
+ * capture_targets.children. This process and what it started don't count.
+ */
+size_t targets__count_children(const struct capture_targets *targets,
+			       const struct capture_task *tasks, size_t nr);
+
 /* At the end: warns if cgroups that narrowed the targets were removed meanwhile. */
 void targets__warn_of_gone_groups(const struct capture_targets *targets);
 

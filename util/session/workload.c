@@ -74,7 +74,10 @@ int workload__check(const char *command)
 		err = check_file(command);
 	else
 		err = check_path(command);
-	if (err)
+	if (err == -ENOENT && *command && !command[strspn(command, "0123456789.")])
+		pr_err("Workload failed: %s: %s; to record for %s seconds: -- sleep %s", command,
+		       strerror(-err), command, command);
+	else if (err)
 		pr_err("Workload failed: %s: %s", command, strerror(-err));
 	return err;
 }
