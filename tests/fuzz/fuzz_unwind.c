@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
+#include "machine/maps.h"
+#include "machine/task_event.h"
 #include "unwind/unwinder.h"
 
 #define CODE 0x400000ULL

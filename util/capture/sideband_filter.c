@@ -73,7 +73,8 @@ static bool is_flood(struct sideband_filter *filter, struct process *process,
 		process->told_since = event->time;
 		process->nr_told = 0;
 	}
-	if (process->nr_told++ < SIDEBAND_FILTER_MAX_RATE)
+	process->nr_told += event->kind == TASK_EVENT_MMAP ? SIDEBAND_FILTER_NAMES_PER_MAP : 1;
+	if (process->nr_told <= SIDEBAND_FILTER_MAX_RATE * SIDEBAND_FILTER_NAMES_PER_MAP)
 		return false;
 	if (!filter->nr_flooded++)
 		pr_warn("pid %d changes its mappings or names more than %d times a second: the "

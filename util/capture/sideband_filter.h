@@ -32,6 +32,8 @@ struct sideband_filter {
  * the file does not: a loop of mprotect(2) would fill it at 30 MB a second.
  */
 #define SIDEBAND_FILTER_MAX_RATE 8192
+/* A process may have ten thousands of threads, each of which gets its name in the same second. */
+#define SIDEBAND_FILTER_NAMES_PER_MAP 16
 
 /* Marks own as left out, with all. machine is borrowed. 0 or -ENOMEM. */
 int sideband_filter__init(struct sideband_filter *filter, struct machine *machine, pid_t own,

@@ -57,7 +57,7 @@ struct process {
 
 	unsigned int sampled_in; /* symbol/dso_table.h: the file that has samples of it; 0: none */
 	uint64_t told_since;	 /* capture/sideband_filter.h: so many records since then */
-	unsigned int nr_told;
+	unsigned int nr_told; /* names; a mapping counts as several */
 
 	/* The machine's own. */
 	struct process *next_aging;
