@@ -254,6 +254,8 @@ $(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
 	$(Q)mv $@.tmp $@
 
 $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
+$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/kernel_walk.skel.h
+$(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
 
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(say) WORKLOAD $@

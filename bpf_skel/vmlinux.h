@@ -240,6 +240,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct thread_struct {
+	unsigned long sp;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -260,6 +264,7 @@ struct task_struct {
 	struct files_struct *files;
 	__u64 start_boottime;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 /* Before 5.14. */
@@ -270,6 +275,33 @@ struct task_struct___before_5_14 {
 /* Before 5.16. */
 struct task_struct___before_5_16 {
 	unsigned int cpu;
+};
+
+/* A module's code, since 6.4. */
+struct module_memory {
+	void *base;
+	unsigned int size;
+};
+
+/* A module's code, before 6.4. */
+struct module_layout {
+	void *base;
+	unsigned int text_size;
+};
+
+struct mod_arch_specific {
+	unsigned int num_orcs;
+	int *orc_unwind_ip;
+	void *orc_unwind;
+};
+
+struct module {
+	struct module_memory mem[1];
+	struct mod_arch_specific arch;
+};
+
+struct module___before_6_4 {
+	struct module_layout core_layout;
 };
 
 struct seq_file;

@@ -348,6 +348,59 @@ struct wire_irq_ranges {
 #define WIRE_PID_INTERRUPT 0x7fffffffU
 #define WIRE_PID_OUTSIDE 0x7ffffffeU /* not in the recorder's PID namespace */
 
+/* An ORC table of the kernel, by which its stacks are unwound: that of vmlinux or of a module. */
+struct wire_orc_table {
+	__u64 start; /* of the code that it describes */
+	__u64 end;
+	__u64 ips;     /* kernel address of nr s32: offsets from themselves, ascending */
+	__u64 entries; /* kernel address of nr packed struct orc_entry */
+	__u64 nr;
+};
+
+#define WIRE_MAX_ORC_MODULES 512
+#define WIRE_ORC_RULES 32768 /* cached rules; a power of two */
+#define WIRE_ORC_NO_END 255
+
+/*
+ * What the walk of kernel stacks needs to know of this kernel (kernel_walk.bpf.h). User space
+ * writes it once the kernel's symbols are known; modules may change it.
+ */
+struct wire_orc {
+	struct wire_orc_table vmlinux;
+	__u64 schedule_start; /* __schedule() */
+	__u64 schedule_end;
+	__u64 switch_ret;     /* the return address in it of all tasks that were switched out */
+	__u32 frame_words;    /* from the stack pointer there to its CFA, the same for all tasks */
+	__s32 frame_bp;	      /* from the CFA to the caller's bp, in words */
+	__u64 syscall_start;  /* do_syscall_64() */
+	__u64 syscall_end;
+	__u64 syscall_caller; /* the one return address in its caller; learnt by the programs */
+	__u64 stops[4];	      /* two ranges of code that stands in for a return address */
+	__u64 scheduler[4];   /* two ranges of code that bpf_get_task_stack() leaves out */
+	__u32 nr_modules;     /* tables in orc_modules, by ascending start */
+	__u32 epoch;	      /* changes with the modules: a rule found meanwhile is not kept */
+	__u8 ready;	      /* walks may begin */
+	__u8 type_shift;      /* of the bit fields behind the two offsets of an orc_entry */
+	__u8 type_mask;
+	__u8 end_shift; /* WIRE_ORC_NO_END: the type tells the end */
+	__u8 renumbered; /* Linux 7.3 numbers registers anew */
+	__u8 reserved[3];
+};
+
+/* A task that is not running, as the iterator finds it: where __schedule() left it. */
+struct wire_orc_sleeper {
+	__u64 sp;    /* of __schedule(), behind the call of __switch_to_asm() */
+	__u64 bp;
+	__u64 ret;   /* the address behind that call */
+	__u64 entry; /* the six bytes of the orc_entry of that address; 0: not found */
+};
+
+/* Asks for a module's table: the address of its struct module in, the table out. */
+struct wire_orc_module {
+	__u64 module;
+	struct wire_orc_table table;
+};
+
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
 struct wire_settings {
 	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
@@ -397,5 +450,9 @@ WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
 WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 104);
+WIRE_ASSERT(wire_orc_table, 40);
+WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);
+WIRE_ASSERT(wire_orc_sleeper, 32);
+WIRE_ASSERT(wire_orc_module, 48);
 
 #endif /* DENET_WIRE_H */

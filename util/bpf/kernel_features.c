@@ -104,6 +104,10 @@ int kernel_features__read(struct kernel_features *kernel_features)
 					 has_member(btf, "cfs_rq", "throttle_count");
 	kernel_features->has_registers = has_registers(btf);
 	kernel_features->quick_frames = has_quick_frames(kernel_features->has_registers);
+	kernel_features->has_modules = tracepoint_args(btf, "module_load") >= 0 &&
+				       tracepoint_args(btf, "module_free") >= 0;
+	if (kernel_features->has_registers)
+		orc_format__read(&kernel_features->orc, btf);
 	btf__free(btf);
 	return 0;
 }

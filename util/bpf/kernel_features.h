@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "bpf/orc.h"
+
 /*
  * Features of this kernel that the programs depend on, read from its BTF, never from its version.
  * Whether the kernel then accepts a program is found by loading it.
@@ -24,6 +26,9 @@ struct kernel_features {
 	 * and the kernel's own walk heeds it.
 	 */
 	bool quick_frames;
+	bool has_modules; /* the tracepoints module_load and module_free */
+	/* The programs may walk kernel stacks by these tables. */
+	struct orc_format orc;
 };
 
 /* 0, or a negative errno: there is no BTF, and so nothing that is known. */

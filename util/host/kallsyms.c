@@ -114,6 +114,12 @@ static void note_bound(struct kallsyms_bounds *bounds, const struct kallsyms_lin
 		bounds->etext = line->address;
 	else if (is_named(line, "_edata"))
 		bounds->edata = line->address;
+	else if (is_named(line, "__start_orc_unwind_ip"))
+		bounds->orc_ips = line->address;
+	else if (is_named(line, "__stop_orc_unwind_ip"))
+		bounds->orc_ips_end = line->address;
+	else if (is_named(line, "__start_orc_unwind"))
+		bounds->orc_entries = line->address;
 }
 
 /* A line that is none is passed over: what the others say is still true. */

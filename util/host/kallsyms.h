@@ -55,9 +55,11 @@ const char *kallsyms__lookup(const struct kallsyms *kallsyms, uint64_t address, 
 /* kallsyms__lookup() for those who need the name only. Accepts a NULL kallsyms. */
 const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address);
 
-/* The symbols that bound the kernel's own mapping; 0: there is none of that name. */
+/* The symbols that bound the kernel's own mapping and tables; 0: there is none of that name. */
 struct kallsyms_bounds {
 	uint64_t text, stext, etext, edata;
+	uint64_t orc_ips, orc_ips_end; /* __start_orc_unwind_ip, __stop_orc_unwind_ip */
+	uint64_t orc_entries;	       /* __start_orc_unwind */
 };
 
 /* Lives as long as kallsyms does. */

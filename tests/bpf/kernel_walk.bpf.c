@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks the kernel stack of each task that gets a CPU twice, and compares: see
+ * test_kernel_walk.c. It is done at sched_switch, before the task runs, as all kernels can.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "orc_programs.bpf.h"
+#include "kernel_walk.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct orc_room);
+} rooms SEC(".maps");
+
+struct walk_counts result;
+struct kept_walk differences[KEPT_WALKS]; /* the first ones of both kinds */
+volatile __u32 nr_differences;
+struct kept_walk refusals[KEPT_WALKS];
+volatile __u32 nr_refusals;
+
+static __always_inline void keep(struct kept_walk *kept, struct orc_room *room,
+				 struct task_struct *task, __u32 nr, __u32 nr_kernel)
+{
+	kept->nr_ours = nr;
+	kept->nr_kernel = nr_kernel;
+	bpf_probe_read_kernel_str(kept->comm, sizeof(kept->comm), task->comm);
+	bpf_probe_read_kernel(kept->ours, sizeof(kept->ours), room->ours.ips);
+	bpf_probe_read_kernel(kept->kernels, sizeof(kept->kernels), room->kernels.ips);
+	bpf_probe_read_kernel(kept->words, sizeof(kept->words), room->walk.words);
+}
+
+static __always_inline void keep_in(struct kept_walk *room_of, volatile __u32 *nr,
+				    struct orc_room *room, struct task_struct *task, __u32 ours,
+				    __u32 kernels)
+{
+	__u32 at = __sync_fetch_and_add(nr, 1);
+
+	if (at < KEPT_WALKS)
+		keep(&room_of[at], room, task, ours, kernels);
+}
+
+__noinline int is_in_module(const struct frame_room *frames, __u32 nr)
+{
+	if (!frames)
+		return 0;
+	for (__u32 i = 0; i < WALK_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		if (frames->ips[i] < orc.vmlinux.start || frames->ips[i] >= orc.vmlinux.end)
+			return 1;
+	}
+	return 0;
+}
+
+/* Counts what became of two walks of nr and nr_kernel frames. */
+static __always_inline int judge(struct task_struct *task, struct orc_room *room, __u32 nr,
+				 __u32 nr_kernel, bool same)
+{
+	if (!nr_kernel) {
+		__sync_fetch_and_add(&result.none, 1);
+		return 0;
+	}
+	if (!nr) {
+		__sync_fetch_and_add(&result.left, 1);
+		keep_in(refusals, &nr_refusals, room, task, room->walk.nr, nr_kernel);
+		return 0;
+	}
+	if (!same) {
+		__sync_fetch_and_add(&result.differ, 1);
+		keep_in(differences, &nr_differences, room, task, nr, nr_kernel);
+		return 0;
+	}
+	__sync_fetch_and_add(&result.same, 1);
+	if (is_in_module(&room->ours, nr))
+		__sync_fetch_and_add(&result.in_modules, 1);
+	return 0;
+}
+
+/* Before the task runs: its stack is that of a sleeper. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(compare_next, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 zero = 0, nr, nr_kernel;
+	struct orc_room *room = bpf_map_lookup_elem(&rooms, &zero);
+
+	if (!room || !next->pid)
+		return 0;
+	nr = walk_twice(next, room, &nr_kernel);
+	return judge(next, room, nr, nr_kernel, nr && is_same_walk(room, nr, nr_kernel));
+}
+
+/* The place of __schedule() in the kernel's frames, behind the tracer's. */
+__noinline __u32 find_schedule(const struct frame_room *frames)
+{
+	if (!frames)
+		return 0;
+	for (__u32 i = 0; i < 20; i++) {
+		if (frames->ips[i] >= orc.schedule_start && frames->ips[i] < orc.schedule_end)
+			return i;
+	}
+	return WALK_FRAMES;
+}
+
+/* Whether the frames behind __schedule() are the same. */
+__noinline int is_same_from(const struct orc_room *room, __u32 nr, __u32 nr_kernel, __u32 schedule)
+{
+	if (!room || nr > WALK_FRAMES || schedule >= 20 || nr + schedule != nr_kernel)
+		return 0;
+	for (__u32 i = 1; i < WALK_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		if (room->ours.ips[i] != room->kernels.ips[i + schedule])
+			return 0;
+	}
+	return 1;
+}
+
+/* When it runs again, as the recorder walks it: what lay below its frames is overwritten. */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(compare_current, bool is_switch)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 zero = 0, nr, nr_kernel = 0;
+	struct orc_room *room = bpf_map_lookup_elem(&rooms, &zero);
+	long bytes;
+
+	if (!room || !is_switch || !task->pid)
+		return 0;
+	bytes = bpf_get_stack(ctx, room->kernels.ips, sizeof(room->kernels.ips), 0);
+	if (bytes > 0)
+		nr_kernel = (__u32)bytes / sizeof(__u64);
+	learn_syscall_caller(room->kernels.ips, nr_kernel);
+	nr = walk_kernel_stack(&room->walk, task, room->ours.ips);
+	return judge(task, room, nr, nr_kernel,
+		     nr && is_same_from(room, nr, nr_kernel, find_schedule(&room->kernels)));
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The programs' own walk of kernel stacks finds what the kernel's finds, frame for frame:
+ * kernel_walk.bpf.c does both for each task that gets a CPU, whatever runs on the machine. The
+ * loads are those of other tests, and some more with waits that these have not.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/harness.h"
+
+#include "bpf/kernel_features.h"
+#include "common/test_capture.h"
+#include "host/kallsyms.h"
+#include "tests/bpf/kernel_walk.h"
+#include "tests/bpf/kernel_walk.skel.h"
+
+#define SHOWN 3
+
+FIXTURE(walk)
+{
+	struct workload workload;
+	struct kernel_walk_bpf *skel;
+	struct kallsyms *kallsyms;
+	struct orc orc;
+};
+
+FIXTURE_SETUP(walk)
+{
+	SKIP_FOR(test_capture__refused());
+}
+
+FIXTURE_TEARDOWN(walk)
+{
+	kernel_walk_bpf__destroy(self->skel);
+	kallsyms__delete(self->kallsyms);
+	workload__free(&self->workload);
+}
+
+/* Loads the comparison and has it walk. 0, -EOPNOTSUPP where there is no such walk, or as it is. */
+static int begin(FIXTURE_DATA(walk) *self, bool at_switch_in)
+{
+	struct kernel_features features;
+	int err = kernel_features__read(&features);
+
+	if (err)
+		return err;
+	self->kallsyms = kallsyms__new(NULL, &err);
+	self->skel = kernel_walk_bpf__open();
+	if (!self->kallsyms || !self->skel)
+		return err ? err : -errno;
+	bpf_program__set_autoload(self->skel->progs.compare_next, !at_switch_in);
+	bpf_program__set_autoload(self->skel->progs.compare_current, at_switch_in);
+	if (at_switch_in && !features.has_exit_tp)
+		return -ENOENT;
+	bpf_program__set_autoload(self->skel->progs.module_came, features.has_modules);
+	bpf_program__set_autoload(self->skel->progs.module_gone, features.has_modules);
+	bpf_program__set_autoload(self->skel->progs.orc_module, features.has_modules);
+	self->skel->rodata->has_kernel_walk = 1;
+	err = kernel_walk_bpf__load(self->skel);
+	if (err)
+		return err;
+	self->orc = (struct orc){
+		.shared = (volatile struct wire_orc *)(void *)&self->skel->bss->orc,
+		.rules = (uint64_t *)self->skel->bss->orc_rules,
+		.modules = self->skel->maps.orc_modules,
+		.sleepers = self->skel->progs.orc_sleepers,
+		.check = self->skel->progs.orc_check,
+		.read_module = self->skel->progs.orc_module,
+		.same = (const volatile uint64_t *)&self->skel->bss->orc_same,
+		.differ = (const volatile uint64_t *)&self->skel->bss->orc_differ,
+	};
+	err = orc__start(&self->orc, &features.orc, self->kallsyms);
+	if (err)
+		return err;
+	return kernel_walk_bpf__attach(self->skel);
+}
+
+static void show(const FIXTURE_DATA(walk) *self, const char *what, const __u64 *ips, uint32_t nr)
+{
+	uint64_t offset = 0;
+
+	for (uint32_t i = 0; i < nr && i < 40; i++) {
+		const char *name = kallsyms__lookup(self->kallsyms, ips[i], &offset);
+
+		fprintf(stderr, "#   %s %2u %llx %s+%#llx\n", what, i, ips[i], name ? name : "?",
+			(unsigned long long)offset);
+	}
+}
+
+#define SHOW(self, kind)                                                                           \
+	for (uint32_t i = 0; i < (self)->skel->bss->nr_##kind && i < SHOWN; i++) {                 \
+		fprintf(stderr, "# %s, %.16s: ours %u, the kernel's %u\n", #kind,                  \
+			(self)->skel->bss->kind[i].comm, (self)->skel->bss->kind[i].nr_ours,       \
+			(self)->skel->bss->kind[i].nr_kernel);                                     \
+		show(self, "ours", (self)->skel->bss->kind[i].ours,                                \
+		     (self)->skel->bss->kind[i].nr_ours);                                          \
+		show(self, "kernel", (self)->skel->bss->kind[i].kernels,                           \
+		     (self)->skel->bss->kind[i].nr_kernel);                                        \
+		show(self, "word", (self)->skel->bss->kind[i].words, 40);                          \
+	}
+
+/* Runs one of the tests' workloads to its end. */
+static int run(struct workload *workload, const char *const *argv)
+{
+	int err;
+
+	workload__free(workload);
+	err = workload__start(workload, argv);
+	if (!err)
+		err = workload__await(workload, "READY");
+	if (!err)
+		err = workload__go(workload);
+	return err ? err : workload__finish(workload);
+}
+
+/* Short waits by the ten thousand, waits of each kind, births and deaths, full CPUs. */
+static int run_all(struct workload *workload)
+{
+	static const char *const loads[][6] = {
+		{ "short", "--wait", "--rounds", "20000", NULL },
+		{ "waits", "--wait", NULL },
+		{ "forks", "--wait", NULL },
+		{ "threads", "--wait", NULL },
+		{ "preempt", "--wait", NULL },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && !err; i++) {
+		err = run(workload, loads[i]);
+		if (err)
+			fprintf(stderr, "# %s: %s\n", loads[i][0], strerror(-err));
+	}
+	return err;
+}
+
+static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
+{
+	const char *more = getenv("KERNEL_WALK_LOAD");
+	int err = begin(self, at_switch_in);
+
+	if (err == -EOPNOTSUPP)
+		SKIP(return, "this kernel has no ORC tables that we know");
+	if (err == -ENOENT)
+		SKIP(return, "this kernel has no tracepoint sched_exit_tp");
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, run_all(&self->workload));
+	/* For runs by hand: a command whose switches are compared as well. */
+	if (more)
+		ASSERT_EQ(0, system(more));
+	TH_LOG("%llu same (%llu in modules), %llu left, %llu none", self->skel->bss->result.same,
+	       self->skel->bss->result.in_modules, self->skel->bss->result.left,
+	       self->skel->bss->result.none);
+	SHOW(self, differences);
+	EXPECT_EQ(0, self->skel->bss->result.differ);
+	EXPECT_LT(10000, self->skel->bss->result.same);
+	/* Those whose first frames are a BPF program's, and tasks that have never run. */
+	EXPECT_LT(self->skel->bss->result.left, self->skel->bss->result.same / 10)
+	{
+		SHOW(self, refusals);
+	}
+}
+
+TEST_F(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds)
+{
+	SKIP_FOR(test_capture__refused());
+	compare(_metadata, self, false);
+}
+
+TEST_F(walk, of_a_task_that_runs_again_finds_what_the_kernels_finds)
+{
+	SKIP_FOR(test_capture__refused());
+	compare(_metadata, self, true);
+}
+
+TEST_HARNESS_MAIN
