@@ -149,6 +149,8 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	/* For runs by hand: a command whose switches are compared as well. */
 	if (more)
 		ASSERT_EQ(0, system(more));
+	/* Modules may have come or gone meanwhile: what was learnt of them is put right. */
+	EXPECT_EQ(0, orc__update(&self->orc));
 	TH_LOG("%llu same (%llu in modules), %llu left, %llu none", self->skel->bss->result.same,
 	       self->skel->bss->result.in_modules, self->skel->bss->result.left,
 	       self->skel->bss->result.none);
