@@ -27,7 +27,7 @@
 # seldom it is met.
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (600); GUEST_FILTER=REGEX picks programs in guests,
+# program (300), VM_LIMIT for each guest (900); GUEST_FILTER=REGEX picks programs in guests,
 # GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
 # with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
 # receives lines "level passed failed skipped", which add up, and "flaky NAME";
@@ -41,7 +41,7 @@ O=$(realpath -m "${O:-build}")
 export O
 limit=${TEST_LIMIT:-300}
 fuzz_seconds=${FUZZ_SECONDS:-10}
-vm_limit=${VM_LIMIT:-600}
+vm_limit=${VM_LIMIT:-900}
 ways=${WAYS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
