@@ -138,10 +138,8 @@ waits_of() {
 }
 
 @test "perf's waits for a CPU of each thread are ours" {
-	# With --wakers, ours begin at the wake-up as well; else when the thread is queued, which may
-	# be later on another CPU.
 	perf record -B -q -a -m 2048 -e sched:sched_waking,sched:sched_switch -k CLOCK_MONOTONIC \
-		-o theirs.data -- denet-record --split-runqueue --wakers --state all --off-cpu-thresh 0 -- \
+		-o theirs.data -- denet-record --split-runqueue --state all --off-cpu-thresh 0 -- \
 		"$wakes" --cpu 1 --count 50 --ms 2 >said 2>err 3>&- ||
 		skip "this machine's perf cannot record the scheduler's events"
 	perf script -i theirs.data --ns -F time,event,trace 2>/dev/null >theirs

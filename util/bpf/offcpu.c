@@ -155,7 +155,7 @@ static int load_hook(void *ctx, enum attach_hook hook)
 		return -errno;
 	set = (struct wire_settings *)(void *)&offcpu->skel->rodata->settings;
 	*set = config->settings;
-	set->wakeup_stamps = set->wakers || !load->features->has_run_delay;
+	set->wakeup_stamps = set->wakers || set->split_runqueue || !load->features->has_run_delay;
 	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !set->histogram;
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	offcpu->skel->rodata->address_mask = user_address__mask();
