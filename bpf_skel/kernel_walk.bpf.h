@@ -282,18 +282,21 @@ static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct 
 	return walk->nr;
 }
 
-/* The kernel's own walk has found nr frames: what calls do_syscall_64() is in it. */
+/*
+ * The kernel's own walk has found nr frames: what calls do_syscall_64() is in it. The bound is
+ * one comparison from above, as Linux 6.1 learns nothing from "not 0".
+ */
 static __always_inline void learn_syscall_caller(const __u64 *ips, __u32 nr)
 {
-	__u32 last = nr - 1;
+	__u32 callee = nr - 2;
 
 	if (!has_kernel_walk || !orc.ready || orc.syscall_caller)
 		return;
-	asm volatile("" : "+r"(last));
-	if (last < 1 || last >= WIRE_MAX_FRAMES)
+	asm volatile("" : "+r"(callee));
+	if (callee >= WIRE_MAX_FRAMES - 1)
 		return;
-	if (ips[last - 1] >= orc.syscall_start && ips[last - 1] < orc.syscall_end)
-		orc.syscall_caller = ips[last];
+	if (ips[callee] >= orc.syscall_start && ips[callee] < orc.syscall_end)
+		orc.syscall_caller = ips[callee + 1];
 }
 
 #endif /* DENET_KERNEL_WALK_BPF_H */

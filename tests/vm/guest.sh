@@ -32,7 +32,8 @@ if [ "$(uname -m)" = aarch64 ]; then
 	exec scripts/run-tests.sh unit bpf
 fi
 # A pattern of the programs' whole names, at all levels.
-names='test_waits|test_ways|test_frames|test_copies|test_kernels|blocked|chains|clocks'
+names='test_waits|test_ways|test_frames|test_copies|test_kernels|test_kernel_walk'
+names+='|blocked|chains|clocks'
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
 export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
