@@ -143,6 +143,11 @@ SCRIPTS := fold setcap
 
 all: $(BIN) $(NAMES:%=$(O)/%)
 
+# Built with the program, so that installing needs no asciidoctor.
+ifneq (,$(call have,asciidoctor))
+all: man
+endif
+
 help:
 	@echo 'make                the program, in $(O)/'
 	@echo 'make check          tests that need no root'
@@ -150,7 +155,7 @@ help:
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
 	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 6.12 7")'
 	@echo 'make bench          what scripts/bench.sh needs'
-	@echo 'make man            the man pages (asciidoctor)'
+	@echo 'make man            the man pages (asciidoctor; part of make where it is installed)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
 	@echo 'make dist           static binary, tarball and checksums, in $(O)/dist'
 	@echo 'make clean'
@@ -433,11 +438,10 @@ install: all
 	install -m 755 scripts/archive.sh $(DESTDIR)$(datadir)
 	install -m 644 scripts/completion.bash $(DESTDIR)$(completiondir)/denet
 	for name in $(NAMES); do ln -sf denet $(DESTDIR)$(completiondir)/$$name; done
-	@if command -v asciidoctor >/dev/null; then $(MAKE) --no-print-directory man; \
-	else echo 'asciidoctor is not installed: no man pages'; fi
 	@if ls $(O)/man/*.1 >/dev/null 2>&1; then install -d $(DESTDIR)$(mandir) && \
 		install -m 644 $(O)/man/*.1 $(DESTDIR)$(mandir) && \
-		ln -sf denet.1 $(DESTDIR)$(mandir)/perf-denet.1; fi
+		ln -sf denet.1 $(DESTDIR)$(mandir)/perf-denet.1; \
+	else echo 'no man pages: asciidoctor was not installed when $(O) was built'; fi
 
 uninstall:
 	rm -f $(INSTALLED:%=$(DESTDIR)%)

@@ -37,7 +37,7 @@ packages_of() {
 	case $1 in
 	build)
 		printf '%s\n' gcc make clang pkg-config libc6-dev libbpf-dev libelf-dev libdw-dev \
-			libtraceevent-dev libseccomp-dev zlib1g-dev linux-source xz-utils bzip2
+			libtraceevent-dev libseccomp-dev zlib1g-dev linux-source xz-utils bzip2 asciidoctor
 		if is_ubuntu; then
 			printf '%s\n' linux-tools-common linux-tools-generic
 		else
@@ -52,7 +52,7 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git asciidoctor gdb python3 g++ redis-tools
+		printf '%s\n' bats git gdb python3 g++ redis-tools
 		clang_runtime
 		;;
 	vm)
