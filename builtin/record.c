@@ -19,7 +19,6 @@ static void record__init(struct record *record, int argc, char **argv)
 	struct recorder_options *recorder = &record->recorder;
 
 	capture_options__init(&recorder->session.capture);
-	recorder->session.program = "denet-record";
 	recorder->output = "perf.data";
 	recorder->window_ns = NSEC_PER_SEC;
 	recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;

@@ -16,7 +16,7 @@ TEST(the_last_line_tells_time_samples_losses_and_the_file)
 	};
 	char line[256];
 
-	EXPECT_STREQ("[ denet-record: 12.345 s off-CPU in 1,234 samples (34 direct, 1,200 "
+	EXPECT_STREQ("[ denet: 12.345 s off-CPU in 1,234 samples (34 direct, 1,200 "
 		     "accumulated), 5 lost; wrote 1.234 MB perf.data ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
@@ -31,7 +31,7 @@ TEST(threads_that_are_still_blocked_are_told_apart)
 	};
 	char line[256];
 
-	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 6 samples (1 direct, 3 accumulated, 2 "
+	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 6 samples (1 direct, 3 accumulated, 2 "
 		     "still blocked), 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
@@ -46,7 +46,7 @@ TEST(threads_that_never_ran_are_told_apart)
 	};
 	char line[256];
 
-	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 6 samples (0 direct, 4 accumulated, 2 "
+	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 6 samples (0 direct, 4 accumulated, 2 "
 		     "still blocked), 57 idle apart, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
@@ -64,7 +64,7 @@ TEST(split_time_and_wakers_are_told_where_they_were_asked_for)
 	};
 	char line[256];
 
-	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (2.750 s blocked, 0.250 s waiting for a "
+	EXPECT_STREQ("[ denet: 3.000 s off-CPU (2.750 s blocked, 0.250 s waiting for a "
 		     "CPU) in 6 samples (0 direct, 6 accumulated), wakers of 2.700 s in 1,234 "
 		     "samples, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
@@ -100,21 +100,21 @@ TEST(waits_for_a_cpu_are_told_as_far_as_no_sample_tells_them)
 	};
 	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), "
+	EXPECT_STREQ("[ denet: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), "
 		     "0.500 s of it runnable, +1.200 s runnable, not recorded: --split-runqueue, "
 		     "+2.460 s throttled by a CPU quota, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 	/* Where these blocks are samples, they are not in addition to anything. */
 	summary.records_preempted = true;
 	summary.split = true;
-	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU (3.000 s blocked, 0.000 s waiting for a CPU) "
+	EXPECT_STREQ("[ denet: 3.000 s off-CPU (3.000 s blocked, 0.000 s waiting for a CPU) "
 		     "in 0 samples (0 direct, 0 accumulated), 2.460 s throttled by a CPU quota, 0 "
 		     "lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 	/* A millisecond beside seconds is nothing. */
 	summary = (struct summary){ .stats.runnable_ns = 1000000, .stats.preempted_ns = 500000,
 				    .ns = 3000000000ULL, .path = "-" };
-	EXPECT_STREQ("[ denet-record: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+	EXPECT_STREQ("[ denet: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
@@ -132,7 +132,7 @@ TEST(sampling_and_several_files_are_told)
 	};
 	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+	EXPECT_STREQ("[ denet: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; --max-overhead sampled 12.3 % of the time, in the end sampled one for "
 		     "each 20.000 us below 500.000 ms, standard error 0.50 %; wrote 0.000 MB "
 		     "perf.data.<timestamp> ]",
@@ -144,13 +144,13 @@ TEST(where_each_block_is_a_sample_none_is_said_to_stand_for_others)
 	struct summary summary = { .ns = 2000000000ULL, .period_ns = 1000000, .path = "-" };
 	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+	EXPECT_STREQ("[ denet: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 	/* A budget had raised the threshold, and it came back. */
 	summary.stats.drawn.count = 1;
 	summary.stats.variance = 1e14;
-	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+	EXPECT_STREQ("[ denet: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; sampled for a while, standard error 0.50 %; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }
@@ -167,7 +167,7 @@ TEST(what_was_sampled_for_its_cost_for_a_while_is_told_by_its_share_of_the_time)
 	};
 	char line[320];
 
-	EXPECT_STREQ("[ denet-record: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
+	EXPECT_STREQ("[ denet: 2.000 s off-CPU in 0 samples (0 direct, 0 accumulated), 0 "
 		     "lost; --max-overhead sampled 50.0 % of the time, standard error 0.50 %; "
 		     "wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
@@ -196,12 +196,12 @@ TEST(last_line_tells_how_many_stacks_have_frame_pointers_after_all)
 	};
 	char line[512];
 
-	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
+	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
 		     "4 not unwound, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 	/* Where nobody asked for it, there is nothing to tell. */
 	summary.copies = false;
-	EXPECT_STREQ("[ denet-record: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
+	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
 		     "0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
 }

@@ -27,6 +27,11 @@ void log__init(const char *program, enum log_level level)
 	log_state.level = level;
 }
 
+const char *log__program(void)
+{
+	return log_state.program;
+}
+
 enum log_level log__level(void)
 {
 	return log_state.level;

@@ -21,6 +21,8 @@ enum log_level {
 
 /* Sets the name in front of the lines (borrowed) and the highest level shown. */
 void log__init(const char *program, enum log_level level);
+/* That name, for lines that are not of the log. */
+const char *log__program(void);
 enum log_level log__level(void);
 
 /* How many errors have been logged so far: whether a failure has been told already. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "output/perfdata/writer.h"
 
 _Static_assert(sizeof(struct writer_sampling) == 4 * 8 + 4 * 4 + 80,
@@ -50,7 +51,7 @@ static int write_fields(struct writer *writer, const struct writer_sampling *fie
 		.fields = fields,
 		.size = sizeof(*fields),
 	};
-	int err = writer__comm(writer, pid, pid, "denet-record");
+	int err = writer__comm(writer, pid, pid, log__program());
 
 	return err ? err : writer__trace(writer, WRITER_SAMPLING, &trace);
 }

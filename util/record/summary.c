@@ -117,9 +117,9 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		snprintf(unwound, sizeof(unwound), ", %s not unwound",
 			 units__format_count(by_pointers, count, sizeof(count)));
 	snprintf(buf, size,
-		 "[ denet-record: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
+		 "[ %s: %.3f s off-CPU%s in %s samples (%s direct, %s accumulated%s)"
 		 "%s%s%s%s%s%s, %s lost%s; wrote %s%s%s%s ]",
-		 (double)summary->ns / (double)NSEC_PER_SEC, split,
+		 log__program(), (double)summary->ns / (double)NSEC_PER_SEC, split,
 		 units__format_count(summary->samples, samples, sizeof(samples)),
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,

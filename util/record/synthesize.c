@@ -73,7 +73,7 @@ static int write_strange_wakers(const struct synthesize_options *options)
 
 	if (!err)
 		err = write_comm(options, outside, outside, "[outside]");
-	return err ? err : write_comm(options, getpid(), getpid(), "denet-record");
+	return err ? err : write_comm(options, getpid(), getpid(), log__program());
 }
 
 static int write_map(void *ctx, const struct task_event *event)

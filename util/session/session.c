@@ -195,7 +195,7 @@ static void outlive_workload(struct session *session)
 	    workload__ended(session->workload))
 		return;
 	pr_warn("%s goes on without %s, which waits for its end", session->options->command[0],
-		session->options->program);
+		log__program());
 	session__finish(session);
 	err_out__finish(LAST_WORDS_MS);
 	workload__wait(session->workload);

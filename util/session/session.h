@@ -21,7 +21,6 @@ enum session_end {
 };
 
 struct session_options {
-	const char *program;            /* in front of what the user reads: "denet-record" */
 	struct capture_options capture; /* no target and not all: COMMAND is the target */
 	char *const *command;           /* NULL-terminated; NULL: none */
 	bool stdout_to_stderr;          /* of COMMAND: our stdout is not for its output */

@@ -124,12 +124,13 @@ bool signals__take_switch(struct signals *signals)
 
 static void end_at_once(int number)
 {
-	static const char text[] = "denet-record: ended by a second signal; what was written "
-				   "so far can be read\n";
+	static const char text[] = ": ended by a second signal; what was written so far can be "
+				   "read\n";
 
 	(void)number;
 	if (second_signal_workload > 0)
 		kill(second_signal_workload, SIGTERM);
+	err_out__in_handler(log__program(), strlen(log__program()));
 	err_out__in_handler(text, sizeof(text) - 1);
 	_exit(1);
 }

@@ -69,7 +69,7 @@ void status__show(struct status *status, const struct status_figures *figures)
 	if (!may_show(status))
 		return;
 	snprintf(status->text, sizeof(status->text),
-		 "[ denet-record: %" PRIu64 " s, %s samples, %s, %s lost ]",
+		 "[ %s: %" PRIu64 " s, %s samples, %s, %s lost ]", log__program(),
 		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
 		 units__format_count(figures->samples, samples, sizeof(samples)),
 		 units__format_size(figures->bytes, bytes, sizeof(bytes)),
@@ -84,7 +84,7 @@ void status__show_hist(struct status *status, const struct status_figures *figur
 	if (!may_show(status))
 		return;
 	snprintf(status->text, sizeof(status->text),
-		 "[ denet-record: %" PRIu64 " s, %s blocks, %s lost ]",
+		 "[ %s: %" PRIu64 " s, %s blocks, %s lost ]", log__program(),
 		 (uint64_t)(figures->elapsed_ns / NSEC_PER_SEC),
 		 units__format_count(figures->blocks, blocks, sizeof(blocks)),
 		 units__format_count(figures->lost, lost, sizeof(lost)));
@@ -98,7 +98,7 @@ void status__show_unwinding(struct status *status, uint64_t left)
 	if (!may_show(status))
 		return;
 	snprintf(status->text, sizeof(status->text),
-		 "[ denet-record: unwinding the stacks of %s samples ]",
+		 "[ %s: unwinding the stacks of %s samples ]", log__program(),
 		 units__format_count(left, samples, sizeof(samples)));
 	draw();
 }
