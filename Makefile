@@ -410,9 +410,9 @@ HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h builti
 
 check-headers: $(HEADERS:%=$(O)/headers/%.ok)
 
-$(O)/headers/%.ok: % $(HEADERS) | $(SKELS) $(LIBPERF_FILE)
+$(O)/headers/%.ok: % | $(SKELS) $(LIBPERF_FILE)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP -include util/base/banned.h,$(CFLAGS_ALL)) \
+	$(Q)$(CC) $(filter-out -include util/base/banned.h,$(CFLAGS_ALL)) -MF $(@:.ok=.d) -MT $@ \
 		-isystem $(DEPS)/include -Itests -Werror -fsyntax-only -x c $<
 	$(Q)touch $@
 
@@ -468,5 +468,6 @@ format:
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
 -include $(wildcard $(O)/tests/bench/*.d)
+-include $(HEADERS:%=$(O)/headers/%.d)
 -include $(FUZZ_OBJS:.o=.d) $(FUZZERS:%=%.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

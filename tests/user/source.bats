@@ -82,28 +82,23 @@ owed='session record'
 
 # "SYMBOL FILE" for each function that a C file of ours gives to others.
 extern_functions() {
-	find "$O/util" "$O/builtin" -name '*.o' | sort | while read -r object; do
-		source=${object#"$O"/}
-		[ -e "${source%.o}.c" ] || continue
-		nm --defined-only -g "$object" | awk -v file="${source%.o}.c" '$2 == "T" { print $3, file }'
-	done
+	find util builtin -name '*.c' | sed "s@^@$O/@; s/\.c\$/.o/" | xargs ls 2>/dev/null |
+		xargs nm -A --defined-only -g | sed "s@^$O/@@" |
+		awk -F '[: ]+' '$3 == "T" { sub(/\.o$/, ".c", $1); print $4, $1 }'
 }
 
 @test "a function that no other file calls is static, but for what tests call" {
 	[ -e "$O/libdenet.a" ] || skip "nothing is built in $O"
 	extern_functions >"$BATS_TEST_TMPDIR/functions"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 100 ]
-	{
-		find util builtin tests -name '*.[ch]' -exec grep -oHE '[a-z_0-9]+' {} +
-		# What a macro calls is called wherever that is used.
-		find util builtin -name '*.h' -exec grep -hE '^#define' {} + | grep -oE '[a-z_0-9]+' |
-			sed 's/^/macro.c:/'
-	} | sort -u |
-		awk -F: 'FNR == NR { split($0, f, " "); home[f[1]] = f[2]; next }
-			 $2 in home && $1 ~ /\.c$/ && $1 != home[$2] { used[$2] = 1 }
-			 END { for (name in home)
-				if (!used[name] && name != "main")
-					print home[name] ": " name }' "$BATS_TEST_TMPDIR/functions" - |
+	# What a macro calls is called wherever that is used.
+	c_files | grep -vE '^bpf_skel/' | xargs env LC_ALL=C awk -F '[^a-z_0-9]+' '
+		FNR == NR { split($0, f, " "); home[f[1]] = f[2]; next }
+		FILENAME ~ /\.h$/ && (FILENAME ~ /^tests/ || !/^#define/) { next }
+		{ for (i = 1; i <= NF; i++) if ($i in home && home[$i] != FILENAME) used[$i] = 1 }
+		END { for (name in home)
+			if (!used[name] && name != "main")
+				print home[name] ": " name }' "$BATS_TEST_TMPDIR/functions" |
 		sort | expect_none 'extern, but called at home only:'
 }
 
@@ -140,54 +135,62 @@ extern_functions() {
 }
 
 @test "every header compiles alone, without the headers that the build puts in front" {
-	run make --no-print-directory -s O="$O" check-headers
+	run make --no-print-directory -s -j "$(nproc)" O="$O" check-headers
 	echo "$output"
 	[ "$status" = 0 ]
 }
 
 @test "every header has a guard" {
-	c_files | grep '\.h$' | while read -r file; do
-		grep -qE '^#ifndef [A-Z0-9_]+_H$' "$file" || echo "$file"
-	done | expect_none 'no guard in:'
+	c_files | grep '\.h$' | xargs grep -LE '^#ifndef [A-Z0-9_]+_H$' | expect_none 'no guard in:'
 }
 
 @test "comments are /* */, never //" {
 	# Strings and the inside of comments may hold //, as in a URL.
-	c_files | while read -r file; do
-		sed -E 's/"([^"\\]|\\.)*"/""/g; s@/\*.*\*/@@' "$file" |
-			grep -nE '(^|[[:space:];{}(),])//' | sed "s@^@$file:@"
-	done | expect_none 'write /* */ instead:'
+	c_files | xargs awk '{
+		gsub(/"([^"\\]|\\.)*"/, "\"\"")
+		sub(/\/\*.*\*\//, "")
+	}
+	/(^|[[:space:];{}(),])\/\// { print FILENAME ":" FNR ": " $0 }' |
+		expect_none 'write /* */ instead:'
 }
 
 @test "every source file says its licence on top" {
 	find util builtin bpf_skel tests scripts .ci Makefile -type f \
 		\( -name '*.[ch]' -o -name '*.sh' -o -name '*.bats' -o -name Makefile -o -name run \) |
-		while read -r file; do
-			head -3 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file"
-		done | expect_none 'no SPDX line in:'
+		xargs awk 'FNR == 1 { seen[FILENAME] = 0 }
+			FNR <= 3 && /SPDX-License-Identifier: / { seen[FILENAME] = 1 }
+			END { for (file in seen) if (!seen[file]) print file }' |
+		expect_none 'no SPDX line in:'
 }
 
 # A function begins with { in the first column and ends with } there: kernel style.
 @test "no function is longer than 100 lines" {
-	c_files | while read -r file; do
-		awk '/^{/ { start = NR }
-		     /^}/ && start { if (NR - start > 101) print FILENAME ":" start ": " NR - start - 1
-				     start = 0 }' "$file"
-	done | expect_none 'longer than one can follow (file:line: lines):'
+	c_files | xargs awk '
+		FNR == 1 { start = 0 }
+		/^{/ { start = FNR }
+		/^}/ && start {
+			if (FNR - start > 101)
+				print FILENAME ":" start ": " FNR - start - 1
+			start = 0
+		}' | expect_none 'longer than one can follow (file:line: lines):'
 }
 
 @test "no file is longer than 1000 lines" {
-	c_files | while read -r file; do
-		lines=$(wc -l <"$file")
-		[ "$lines" -le 1000 ] || echo "$file: $lines"
-	done | expect_none 'more than one noun:'
+	c_files | xargs awk 'FNR == 1001 { print FILENAME }' | expect_none 'more than one noun:'
 }
 
 @test "lines are at most 100 columns wide, with tabs of eight, and end clean" {
-	c_files | while read -r file; do
-		expand -t8 "$file" | awk -v f="$file" 'length > 100 { print f ":" NR ": " length }
-			/[ \t\r]$/ { print f ":" NR ": blank at the end" }'
-	done | expect_none 'too wide:'
+	c_files | xargs awk '
+		{
+			# Where the tabs end: each fills a cell of eight.
+			width = 0
+			n = split($0, cells, "\t")
+			for (i = 1; i < n; i++)
+				width = (int((width + length(cells[i])) / 8) + 1) * 8
+			width += length(cells[n])
+		}
+		width > 100 { print FILENAME ":" FNR ": " width }
+		/[ \t\r]$/ { print FILENAME ":" FNR ": blank at the end" }' | expect_none 'too wide:'
 }
 
 # A hop is a line of four blanks, a file, and the functions that are passed there, up to a colon.
