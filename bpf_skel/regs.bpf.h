@@ -36,6 +36,12 @@ static __always_inline void copy_user_regs(__u64 *to, struct pt_regs *regs)
 	to[USER_REG_PC] = regs->pc;
 }
 
+/* The number of the system call; -1: an exception or an interrupt. */
+static __always_inline __s32 user_call_nr(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, syscallno);
+}
+
 /* The system call and its arguments; -1: an exception or an interrupt. */
 static __always_inline __s32 user_call(struct task_struct *task, __u64 args[6], bool *compat)
 {
@@ -46,7 +52,7 @@ static __always_inline __s32 user_call(struct task_struct *task, __u64 args[6], 
 	for (int i = 1; i < 6; i++)
 		args[i] = BPF_CORE_READ(regs, regs[i]);
 	*compat = BPF_CORE_READ(regs, pstate) & PSTATE_32BIT;
-	return BPF_CORE_READ(regs, syscallno);
+	return user_call_nr(regs);
 }
 
 #else
@@ -90,6 +96,12 @@ static __always_inline void copy_user_regs(__u64 *to, struct pt_regs *regs)
 	to[16] = regs->ip;
 }
 
+/* The number of the system call; -1: an exception or an interrupt. */
+static __always_inline __s32 user_call_nr(struct pt_regs *regs)
+{
+	return (__s32)BPF_CORE_READ(regs, orig_ax);
+}
+
 /* The system call and its arguments; -1: an exception or an interrupt. */
 static __always_inline __s32 user_call(struct task_struct *task, __u64 args[6], bool *compat)
 {
@@ -103,7 +115,7 @@ static __always_inline __s32 user_call(struct task_struct *task, __u64 args[6], 
 	args[5] = BPF_CORE_READ(regs, r9);
 	*compat = bpf_core_field_exists(task->thread_info.status) &&
 		  BPF_CORE_READ(task, thread_info.status) & THREAD_COMPAT;
-	return (__s32)BPF_CORE_READ(regs, orig_ax);
+	return user_call_nr(regs);
 }
 #endif
 

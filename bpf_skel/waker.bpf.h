@@ -4,6 +4,7 @@
 #define DENET_WAKER_BPF_H
 
 #include "block.bpf.h"
+#include "regs.bpf.h"
 
 /*
  * A CPU's room for its wakers, with accounts of wake-ups instead of blocks. An interrupt may
@@ -116,10 +117,9 @@ static __always_inline bool waits_for_work(struct task_struct *task, const struc
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	__s32 nr;
 
-	if (!settings.skip_idle || ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD ||
-	    !bpf_core_field_exists(regs->orig_ax))
+	if (!settings.skip_idle || ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD)
 		return false;
-	nr = (__s32)BPF_CORE_READ(regs, orig_ax);
+	nr = user_call_nr(regs);
 	return nr >= 0 && nr < WIRE_MAX_CALLS && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_IDLE;
 }
 
