@@ -100,9 +100,57 @@ setup() {
 
 @test "the last line says what was lost, and quiet leaves it out" {
 	run -0 --separate-stderr denet-record -o a.data -- "$naps" 1 2 10
-	[[ "$stderr" == "[ denet-record: "*" s off-CPU in "*" lost; wrote "*" MB a.data ]" ]]
+	[ "${#stderr_lines[@]}" = 2 ]
+	[[ "${stderr_lines[0]}" == "[ denet-record: "*" s off-CPU in "*" lost; wrote "*" MB a.data ]" ]]
 	run -0 --separate-stderr denet-record -q -o a.data -- "$naps" 1 2 10
 	[ -z "$stderr" ]
+}
+
+# next_step FILE: the command that a recording's last line tells to type.
+next_step() {
+	sed -n '$s/^\[ next: \(.*\) \]$/\1/p' "$1"
+}
+
+@test "the last line is a command that shows this very file, whatever it is called" {
+	export -n SUDO_UID
+	unset SUDO_UID
+	for file in perf.data a.data "it's a \$file.data"; do
+		denet-record -o "$file" -- "$naps" 1 5 10 2>err
+		cat err
+		[[ "$(next_step err)" == "perf report"*"--no-children" ]]
+		bash -c "$(next_step err) --stdio" >shown 2>shown.err
+		grep -q napper-0 shown
+		# No other file would do.
+		mv "$file" away
+		refute bash -c "$(next_step err) --stdio" >shown 2>&1
+	done
+	denet-record --all-cgroups --wakers --reason --split-runqueue -- "$naps" 1 5 10 2>err
+	bash -c "$(next_step err) --stdio" 2>shown.err | grep -q napper-0
+	denet-record --switch-output=100ms -o b.data -- "$naps" 1 20 20 2>err
+	[ -e "$(next_step err | grep -o 'b.data[.0-9]*')" ]
+	SUDO_UID=1000 denet-record -- "$naps" 1 5 10 2>err
+	[[ "$(next_step err)" == "sudo perf report"* ]]
+	denet-record -o - -- "$naps" 1 5 10 2>err >pipe.data
+	refute grep next: err
+	denet-record --min-block 4000s -- "$naps" 1 5 10 2>err
+	grep -q 'next: record again with -v' err
+}
+
+@test "at most six lines tell the worst of many warnings, and -v all of them" {
+	grep -qx kthreadd /proc/2/comm || skip "no kernel threads are to be seen here"
+	# Of each kernel thread that is named, one warning tells that it is not recorded.
+	kthreads=$(pgrep -P 2 | head -9 | tr '\n' ,)
+	"$naps" 1 10000 10 >/dev/null 3>&- &
+	target=$!
+	denet-record -p "$kthreads$target" -- sleep 0.3 2>few
+	denet-record -v -p "$kthreads$target" -- sleep 0.3 2>all
+	kill $target
+	cat few
+	[ "$(wc -l <few)" = 6 ]
+	grep -q '5 more warnings with -v \]$' few
+	grep -q '^\[ next: ' <(tail -1 few)
+	[ "$(grep -c 'that is a kernel thread' all)" = 9 ]
+	grep -q '^\[ next: ' <(tail -1 all)
 }
 
 @test "the accounts add up" {

@@ -45,7 +45,8 @@ TEST(each_level_is_shown_up_to_the_one_set)
 
 	for (int level = LOG_ERROR; level <= LOG_DEBUG; level++) {
 		char expected[128];
-		static const char *const lines[] = { "p: error: 0\n", "p: warning: 1\n", "p: 2\n",
+		static const char *const lines[] = { "p: error: 0\n", "p: warning: 0\n",
+						     "p: warning: 1\n", "p: 2\n",
 						     "p: 3\n", "p: 4\n" };
 		size_t n = 0;
 
@@ -53,6 +54,7 @@ TEST(each_level_is_shown_up_to_the_one_set)
 		EXPECT_EQ(level, (int)log__level());
 		saved = cover();
 		pr_err("%d", 0);
+		pr_loss("%d", 0);
 		pr_warn("%d", 1);
 		pr_info("%d", 2);
 		pr_verbose("%d", 3);

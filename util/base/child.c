@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/err_out.h"
+#include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
 
@@ -140,6 +141,8 @@ static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, int *k
 		_exit(1);
 	settle_signals();
 	err_out__after_fork();
+	/* What the parent keeps for later would end with us. */
+	log__set_sink(NULL, NULL);
 	out.fd = settle_descriptors(fd, keep);
 	result = fn(ctx, &out);
 	if (child_out__put(&out, TYPE_RESULT, &result, sizeof(result)) || child_out__flush(&out))

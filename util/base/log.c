@@ -97,11 +97,20 @@ void log__escape(char *out, size_t size, const char *text)
 /* In one piece, so that lines of several processes don't mix. */
 static void write_line(enum log_level level, const char *text)
 {
-	const char *word = level == LOG_ERROR ? "error: " : level == LOG_WARNING ? "warning: " : "";
+	const char *word = level == LOG_ERROR ? "error: " : level <= LOG_WARNING ? "warning: " : "";
 	char line[LINE_MAX_BYTES + 128];
 	int len = snprintf(line, sizeof(line), "%.64s: %s%s\n", log_state.program, word, text);
 
 	err_out__write(line, (size_t)len);
+}
+
+void log__write(enum log_level level, const char *text)
+{
+	if (log_state.before)
+		log_state.before();
+	write_line(level, text);
+	if (log_state.after)
+		log_state.after();
 }
 
 void log__vprint(enum log_level level, const char *format, va_list args)
@@ -119,16 +128,10 @@ void log__vprint(enum log_level level, const char *format, va_list args)
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
 	log__escape(safe, sizeof(safe), text);
-	if (log_state.sink) {
+	if (log_state.sink)
 		log_state.sink(log_state.sink_ctx, level, safe);
-		errno = saved;
-		return;
-	}
-	if (log_state.before)
-		log_state.before();
-	write_line(level, safe);
-	if (log_state.after)
-		log_state.after();
+	else
+		log__write(level, safe);
 	errno = saved;
 }
 

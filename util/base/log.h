@@ -13,6 +13,7 @@
  */
 enum log_level {
 	LOG_ERROR = 0,
+	LOG_LOSS, /* a warning that something which was captured is missing */
 	LOG_WARNING,
 	LOG_INFO,    /* left out with -q */
 	LOG_VERBOSE, /* -v */
@@ -35,6 +36,9 @@ void log__set_hooks(void (*before)(void), void (*after)(void));
 typedef void (*log_fn)(void *ctx, enum log_level level, const char *text);
 void log__set_sink(log_fn fn, void *ctx);
 
+/* What a sink writes after all: a line on stderr of an escaped text that was logged. */
+void log__write(enum log_level level, const char *text);
+
 /* Copies text to out, what must not reach a terminal escaped, as much as there is room for. */
 void log__escape(char *out, size_t size, const char *text);
 
@@ -44,6 +48,7 @@ void log__vprint(enum log_level level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
 #define pr_err(...) log__print(LOG_ERROR, __VA_ARGS__)
+#define pr_loss(...) log__print(LOG_LOSS, __VA_ARGS__)
 #define pr_warn(...) log__print(LOG_WARNING, __VA_ARGS__)
 #define pr_info(...) log__print(LOG_INFO, __VA_ARGS__)
 #define pr_verbose(...) log__print(LOG_VERBOSE, __VA_ARGS__)

@@ -148,12 +148,12 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 		err = read_once(capture, user, deadline);
 	} while (err == -EBUSY && clock__now_ns() < deadline);
 	if (user->refused)
-		pr_warn("no process can be made to read the user frames of threads that are still "
+		pr_loss("no process can be made to read the user frames of threads that are still "
 			"blocked (%s): they have kernel frames only; raise `ulimit -u` or the "
 			"tasks limit of the cgroup",
 			strerror(-user->refused));
 	if (user->skipped)
-		pr_warn("%u processes did not let their memory be read (first: pid %d): their "
+		pr_loss("%u processes did not let their memory be read (first: pid %d): their "
 			"threads that are still blocked have kernel frames only",
 			user->skipped, (int)user->first_skipped);
 	else if (err)

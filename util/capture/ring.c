@@ -455,7 +455,7 @@ static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, 
 	if (err == -ENODEV || rings->refused)
 		return 0;
 	rings->refused = true;
-	pr_warn("CPU %u came online, but cannot have a ring: %s; blocks that end there are lost",
+	pr_loss("CPU %u came online, but cannot have a ring: %s; blocks that end there are lost",
 		cpu, strerror(-err));
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "hist/duration_hist.h"
+#include "session/findings.h"
 #include "session/session.h"
 #include "session/status.h"
 #include "record/summary.h"
@@ -18,6 +19,7 @@
 struct hist_cmd {
 	const struct hist_cmd_options *options;
 	struct session session;
+	struct findings findings;
 	struct duration_hist lengths;
 };
 
@@ -45,6 +47,7 @@ static int hist_cmd__start(struct hist_cmd *cmd)
 {
 	int err;
 
+	findings__listen(&cmd->findings);
 	err = session__init(&cmd->session, &cmd->options->session);
 	if (!err)
 		err = start_capture(cmd);
@@ -101,6 +104,7 @@ static int hist_cmd__finish(struct hist_cmd *cmd)
 	struct capture_stats stats;
 	int err;
 
+	findings__hold(&cmd->findings);
 	session__finish(&cmd->session);
 	err = capture__stop(cmd->session.capture, HIST_DEADLINE_MS);
 	session__terminate(&cmd->session);
@@ -117,7 +121,7 @@ static int hist_cmd__finish(struct hist_cmd *cmd)
 	session__delete_status(&cmd->session);
 	cmd->lengths.duration_ns = stats.end_ns - stats.start_ns;
 	cmd->lengths.lost = summary__lost(&stats) + stats.unseen_births;
-	summary__print_stats(&stats);
+	summary__print_stats(&stats, &cmd->findings);
 	return print_lengths(cmd);
 }
 
@@ -136,6 +140,7 @@ int hist_cmd__run(const struct hist_cmd_options *options, int *status)
 		err = hist_cmd__finish(&cmd);
 	if (!err)
 		*status = session__final_status(&cmd.session, end);
+	findings__free(&cmd.findings);
 	session__free(&cmd.session);
 	return err;
 }

@@ -6,6 +6,7 @@
 
 #include "record/output.h"
 #include "record/options.h"
+#include "session/findings.h"
 #include "session/session.h"
 #include "record/sink.h"
 #include "session/rate_control.h"
@@ -19,6 +20,7 @@
 struct recorder {
 	const struct recorder_options *options; /* borrowed */
 	struct session session;
+	struct findings findings; /* what the user is told in the end */
 	struct output output;
 	struct rate_control rate_control;
 	struct sink sink;

@@ -2,6 +2,7 @@
 #include "record/output.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "record/build_ids.h"
@@ -119,9 +120,20 @@ int output__close(struct output *output, int deadline_ms)
 	if (!err)
 		err = closed;
 	/* Closing says what became of the name, which is not ours to give on. */
-	if (!err && output->options.rotation.enabled && has_name)
+	output->named = !err && has_name;
+	if (output->named && output->options.rotation.enabled)
 		rotation__end(&output->rotation);
 	return err;
+}
+
+const char *output__path(const struct output *output)
+{
+	const char *path = output->options.writer.path;
+	struct stat file;
+
+	if (output->named && output->options.rotation.enabled)
+		path = output->rotation.last;
+	return output->named && path && !stat(path, &file) && S_ISREG(file.st_mode) ? path : NULL;
 }
 
 void output__fill_cache(struct output *output, int deadline_ms)

@@ -31,6 +31,7 @@ struct output {
 	struct rotation rotation;
 	struct cache cache;     /* what is to be copied there in the end */
 	uint64_t earlier_bytes; /* of files that are closed */
+	bool named; /* the file that was closed last has its name still */
 };
 
 /*
@@ -71,6 +72,9 @@ void output__forget_dsos(struct output *output);
  * errno (logged).
  */
 int output__close(struct output *output, int deadline_ms);
+
+/* The path of the file that was closed last; NULL: it is a pipe or a device, or lost its name. */
+const char *output__path(const struct output *output);
 
 /* Copies what is wanted into perf's cache. Takes its time; the file is complete without. */
 void output__fill_cache(struct output *output, int deadline_ms);

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -211,6 +213,19 @@ static void summarize_idle(const struct recorder *recorder, struct summary *summ
 	}
 }
 
+/* What sudo was asked to run belongs to root, who alone may read it. */
+static void summarize_next_step(const struct recorder *recorder, struct summary *summary)
+{
+	const char *sudo = getenv("SUDO_UID");
+
+	summary->next = (struct next_step){
+		.path = output__path(&recorder->output),
+		.empty = !recorder->sink.events.samples && !recorder->sink.events.idle.count,
+		.cgroups = recorder->options->session.capture.cgroups,
+		.sudo = !geteuid() && sudo && strcmp(sudo, "0"),
+	};
+}
+
 static void summarize(struct recorder *recorder, struct summary *summary)
 {
 	*summary = (struct summary){
@@ -229,6 +244,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.rotated = recorder->options->rotation.enabled,
 		.path = recorder->options->output,
 	};
+	summarize_next_step(recorder, summary);
 	summary->waiting =
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);
 	summary->records_preempted =
@@ -236,7 +252,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 	summarize_idle(recorder, summary);
 	summarize_sampling(recorder, summary);
 	if (capture__stats(recorder->session.capture, &summary->stats))
-		pr_warn("the accounts of the recording cannot be read");
+		pr_loss("the accounts of the recording cannot be read");
 }
 
 /* Of which share of the time readers of the file know but samples. */
@@ -257,6 +273,7 @@ static int recorder__finish(struct recorder *recorder)
 	struct summary summary;
 	int err, closed;
 
+	findings__hold(&recorder->findings);
 	session__finish(&recorder->session);
 	err = stop_capture(recorder);
 	if (!err)
@@ -268,17 +285,16 @@ static int recorder__finish(struct recorder *recorder)
 		recorder->sink.dso_table = NULL;
 	}
 	closed = output__close(&recorder->output, RECORDER_DEADLINE_MS);
-	summarize(recorder, &summary);
 	session__delete_status(&recorder->session);
 	err = err ? err : closed;
-	if (!err) {
-		pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
-		summary__print(&summary);
-	}
-	/* Last, since it takes its time: the file is complete. */
-	if (!err)
-		output__fill_cache(&recorder->output, RECORDER_CACHE_MS);
-	return err;
+	if (err)
+		return err;
+	/* It takes its time, but the file is complete. */
+	output__fill_cache(&recorder->output, RECORDER_CACHE_MS);
+	summarize(recorder, &summary);
+	pr_verbose("woke up %" PRIu64 " times", recorder->rounds);
+	summary__print(&summary, &recorder->findings);
+	return 0;
 }
 
 int recorder__run(const struct recorder_options *options, int *status)

@@ -78,6 +78,8 @@ void rotation__free(struct rotation *rotation)
 		free(rotation->names[i]);
 	free(rotation->names);
 	rotation->names = NULL;
+	free(rotation->last);
+	rotation->last = NULL;
 }
 
 void rotation__begin(struct rotation *rotation, uint64_t now, uint64_t preface)
@@ -162,6 +164,8 @@ void rotation__end(struct rotation *rotation)
 	char *name;
 	int err;
 
+	free(rotation->last);
+	rotation->last = NULL;
 	err = rename_file(rotation, &name);
 	if (err) {
 		pr_warn("cannot rename %s to %s: %s; the next file takes its name, and it becomes "
@@ -172,6 +176,7 @@ void rotation__end(struct rotation *rotation)
 		return;
 	}
 	pr_info("wrote %s", name);
+	rotation->last = strdup(name);
 	if (rotation->names)
 		remove_oldest(rotation, name);
 	else

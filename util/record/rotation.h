@@ -22,6 +22,7 @@ struct rotation {
 	uint64_t preface; /* bytes it began with */
 	char **names;     /* of the latest max_files files */
 	size_t next;      /* of names */
+	char *last;	  /* the name of the latest file; NULL: there is none */
 };
 
 /*

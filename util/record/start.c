@@ -215,6 +215,7 @@ int recorder__start(struct recorder *recorder, const struct recorder_options *op
 	int err;
 
 	*recorder = (struct recorder){ .options = options };
+	findings__listen(&recorder->findings);
 	err = session__init(&recorder->session, &options->session);
 	if (!err)
 		err = start_capture(recorder);
@@ -233,6 +234,7 @@ void recorder__free(struct recorder *recorder)
 {
 	sink__free(&recorder->sink);
 	output__free(&recorder->output);
+	findings__free(&recorder->findings);
 	/* Last: until here a signal is not to end us, with the file half closed. */
 	session__free(&recorder->session);
 	machine__delete(recorder->machine);

@@ -10,6 +10,8 @@
 #include "base/err_out.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "record/losses.h"
+#include "session/findings.h"
 
 uint64_t summary__lost(const struct capture_stats *stats)
 {
@@ -284,55 +286,19 @@ static void print_verbose(const struct summary *summary)
 		   summary->ns);
 }
 
-static void warn_of_losses(const struct capture_stats *stats)
-{
-	char time[32];
-
-	if (stats->lost_ring.count)
-		pr_warn("%" PRIu64 " blocks (%s) were lost, a ring was full: try a larger -m",
-			stats->lost_ring.count,
-			units__format_time(stats->lost_ring.ns, time, sizeof(time)));
-	if (stats->wakeups.lost.count)
-		pr_warn("%" PRIu64 " wake-ups were lost, a ring was full: try a larger -m",
-			stats->wakeups.lost.count);
-	if (stats->wakeups.missed)
-		pr_warn("%" PRIu64 " wake-ups were not seen: they have no waker, and their blocks "
-			"are not split",
-			stats->wakeups.missed);
-	if (stats->lost_internal.count)
-		pr_warn("%" PRIu64 " blocks (%s) were lost, the BPF programs had no room",
-			stats->lost_internal.count,
-			units__format_time(stats->lost_internal.ns, time, sizeof(time)));
-	if (stats->unseen_switches)
-		pr_warn("%" PRIu64 " switches were not seen: the length of their blocks is unknown",
-			stats->unseen_switches);
-	if (stats->unseen_births)
-		pr_warn("%" PRIu64 " tasks were born unseen: what they waited is not recorded if "
-			"they are targets",
-			stats->unseen_births);
-	if (stats->lost_stack.count)
-		pr_warn("the stack of %" PRIu64 " blocks (%s) is lost: they are in the file "
-			"without it",
-			stats->lost_stack.count,
-			units__format_time(stats->lost_stack.ns, time, sizeof(time)));
-	if (stats->lost_sideband)
-		pr_warn("%" PRIu64 " records of maps and names were lost: some frames may have no "
-			"names; try a larger -m",
-			stats->lost_sideband);
-}
-
-void summary__print_stats(const struct capture_stats *stats)
+void summary__print_stats(const struct capture_stats *stats, struct findings *findings)
 {
 	char size[32];
 
-	warn_of_losses(stats);
-	if (log__level() < LOG_VERBOSE)
-		return;
-	print_accounts(stats);
-	print_unseen(stats);
-	pr_verbose("BPF maps: %s",
-		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
-	print_runs(stats);
+	losses__find(findings, stats);
+	if (log__level() >= LOG_VERBOSE) {
+		print_accounts(stats);
+		print_unseen(stats);
+		pr_verbose("BPF maps: %s",
+			   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
+		print_runs(stats);
+	}
+	findings__print(findings, 0);
 }
 
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size)
@@ -371,14 +337,15 @@ static unsigned int percent_skipped(const struct capture_stats *stats)
 
 #define MUCH_SKIPPED 90 /* percent */
 
-static void warn_of_skipping(const struct capture_stats *stats)
+static void find_skipped(const struct capture_stats *stats, struct findings *findings)
 {
 	unsigned int percent = percent_skipped(stats);
 
 	if (percent > MUCH_SKIPPED)
-		pr_warn("--skip-idle left out %u %% of the off-CPU time: if the cause is not in "
-			"the rest, record without it",
-			percent);
+		findings__warn(findings, FINDING_ELSEWHERE,
+			       "--skip-idle left out %u %% of the off-CPU time: if the cause is "
+			       "not in the rest, record without it",
+			       percent);
 }
 
 /* Ends the line, for which there is room, and writes it in one piece. */
@@ -390,17 +357,43 @@ static void print_line(char *line)
 	err_out__write(line, len + 1);
 }
 
-void summary__print(const struct summary *summary)
+/* The last two lines: what was recorded, and what to type next. */
+static void print_end(const struct summary *summary, size_t left_out)
 {
-	char line[8192];
+	char line[17000], more[64] = "";
+	size_t len;
 
-	warn_of_losses(&summary->stats);
-	warn_of_skipping(&summary->stats);
+	summary__format(summary, line, sizeof(line) - sizeof(more));
+	len = strlen(line);
+	if (left_out)
+		snprintf(more, sizeof(more), "; %zu more warnings with -v ]", left_out);
+	if (left_out && len >= 2)
+		memcpy(line + len - 2, more, strlen(more) + 1);
+	print_line(line);
+	if (*next_step__format(&summary->next, line, sizeof(line) - 1))
+		print_line(line);
+}
+
+/* How many lines print_end() writes. */
+static size_t closing_lines(const struct summary *summary)
+{
+	if (log__level() < LOG_INFO)
+		return 0;
+	return summary->next.path ? 2 : 1;
+}
+
+void summary__print(const struct summary *summary, struct findings *findings)
+{
+	char line[512];
+	size_t left_out;
+
+	losses__find(findings, &summary->stats);
+	find_skipped(&summary->stats, findings);
+	findings__add(findings, FINDING_ELSEWHERE,
+		      summary__format_idle(summary, line, sizeof(line)));
 	if (log__level() >= LOG_VERBOSE)
 		print_verbose(summary);
-	if (log__level() < LOG_INFO)
-		return;
-	if (*summary__format_idle(summary, line, sizeof(line) - 1))
-		print_line(line);
-	print_line(summary__format(summary, line, sizeof(line) - 1));
+	left_out = findings__print(findings, closing_lines(summary));
+	if (log__level() >= LOG_INFO)
+		print_end(summary, left_out);
 }

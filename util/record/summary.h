@@ -9,6 +9,9 @@
 #include "capture/capture.h"
 #include "output/perfdata/sample_events.h"
 #include "callchain/callchain.h"
+#include "record/next_step.h"
+
+struct findings;
 
 /* What a finished recording comes to. */
 struct summary {
@@ -35,6 +38,7 @@ struct summary {
 	struct callchain_stats callchain;
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
+	struct next_step next;
 };
 
 /* Blocks that were seen and are in no sample, for whatever reason but a filter. */
@@ -43,8 +47,8 @@ uint64_t summary__lost(const struct capture_stats *stats);
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);
 
-/* Says on stderr what was lost, and with -v all accounts, where there are no samples. */
-void summary__print_stats(const struct capture_stats *stats);
+/* Prints the findings and what was lost, and with -v all accounts, where there are no samples. */
+void summary__print_stats(const struct capture_stats *stats, struct findings *findings);
 
 /*
  * The line on what was set apart as idle, with its greatest waits; empty where nothing was. Returns
@@ -52,7 +56,10 @@ void summary__print_stats(const struct capture_stats *stats);
  */
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size);
 
-/* Says on stderr what was lost, with -v all accounts, and unless quiet the last line. */
-void summary__print(const struct summary *summary);
+/*
+ * Prints the findings, the worst first, with -v all accounts, and unless quiet the last lines: what
+ * was recorded, and what to type next.
+ */
+void summary__print(const struct summary *summary, struct findings *findings);
 
 #endif /* DENET_RECORD_SUMMARY_H */

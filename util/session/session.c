@@ -59,7 +59,7 @@ static int look_for_targets(const struct session *session)
 	tasks = capture__tasks(session->capture, &nr);
 	children = targets__count_children(targets, tasks, nr);
 	if (children)
-		pr_info("%zu living children not included (--children)", children);
+		pr_warn("%zu living children not included (--children)", children);
 	return targets__look(targets, tasks, nr);
 }
 

@@ -364,11 +364,11 @@ static void check_name(const struct file *file)
 		return;
 	snprintf(old, sizeof(old), "%s.old", file->path);
 	if (is_same(&ours, old))
-		pr_warn("another recording has taken the name %s: this one is %s", file->path, old);
+		pr_loss("another recording has taken the name %s: this one is %s", file->path, old);
 	else if (ours.st_nlink)
-		pr_warn("%s was renamed meanwhile: this recording has another name", file->path);
+		pr_loss("%s was renamed meanwhile: this recording has another name", file->path);
 	else
-		pr_warn("%s was removed meanwhile: this recording is lost", file->path);
+		pr_loss("%s was removed meanwhile: this recording is lost", file->path);
 }
 
 static int release(struct file *file)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_RECORD_NEXT_STEP_H
+#define DENET_RECORD_NEXT_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What of a recording decides how it is looked at. */
+struct next_step {
+	const char *path; /* of the file, as the user would type it; NULL: there is none to name */
+	bool empty;	  /* it has no sample */
+	bool cgroups;	  /* its samples have cgroups */
+	bool sudo;	  /* its owner is another user than the one who asked for it */
+};
+
+/*
+ * The line that ends a recording: the command that shows this very file, quoted for a shell. Empty:
+ * there is none. Returns buf.
+ */
+char *next_step__format(const struct next_step *step, char *buf, size_t size);
+
+#endif /* DENET_RECORD_NEXT_STEP_H */
