@@ -73,66 +73,68 @@ static void refuse_on_cpu(const struct option_value *value, void *field)
 
 static const struct option_row block_rows[] = {
 	{ "off-cpu-thresh", .of_samples = true, .arg = "TIME",
-	  .text = "From this length on, a block is a sample of its own; shorter ones are summed up "
-		  "(default 500ms; a bare number is ms; 0: each is a sample)",
+	  .text = "Blocks of at least TIME are samples of their own; shorter ones are "
+		  "summed (default 500ms; without a unit ms; 0: each block is a sample)",
 	  OPTION_TIME(struct recorder_options, session.capture.threshold_ns) },
 	{ "off-cpu-period", .of_samples = true, .arg = "TIME",
-	  .text = "Sample blocks below the threshold: one for each TIME off the CPU, on average, "
-		  "which stands for that time (default: all count)",
+	  .text = "Sample blocks below the threshold: on average one sample per TIME off "
+		  "the CPU (default: every block counts)",
 	  RECORDER(set_period, uint64_t, session.capture.period_ns) },
 	{ "off-cpu-max-rate", .of_samples = true, .arg = "HZ",
-	  .text = "Sample so that about HZ samples come in a second, whatever the load",
+	  .text = "Sample at about HZ samples per second, whatever the load",
 	  RECORDER(set_rate, uint32_t, max_rate) },
 	{ "window", .of_samples = true, .arg = "TIME",
-	  .text = "How long short blocks are summed up before they are written (default 1s)",
+	  .text = "Interval in which sums of short blocks are written (default 1s)",
 	  RECORDER(set_window, uint64_t, window_ns) },
 	{ "split-runqueue", .of_samples = true,
-	  .text = "Split blocks at their wake-up: what comes behind it, the wait for a CPU, goes "
-		  "to an event queued-time",
+	  .text = "Split blocks at their wake-up; the wait for a CPU after it goes to an "
+		  "event queued-time",
 	  OPTION_TRUE(struct recorder_options, session.capture.split_runqueue) },
 	{ "wakers", .of_samples = true,
-	  .text = "Record who woke the threads, and how much time that ended, as an event "
+	  .text = "Record wakers, with the blocked time that they end, as an event "
 		  "wakeup-time",
 	  OPTION_TRUE(struct recorder_options, session.capture.wakers) },
-	{ "off-cpu", .text = "Accepted: it is what this command does", OPTION_NOTHING },
+	{ "off-cpu", .text = "Accepted for compatibility; always on", OPTION_NOTHING },
 };
 
 static const struct option_row stack_rows[] = {
 	{ "raw-stacks", .of_samples = true,
-	  .text = "With --call-graph dwarf: write the copies to the file, for perf to unwind",
+	  .text = "With --call-graph dwarf: write stack copies to the file; perf unwinds",
 	  OPTION_TRUE(struct recorder_options, raw_stacks) },
 };
 
 static const struct option_row output_rows[] = {
 	{ "output", 'o', .of_samples = true, .arg = "FILE",
-	  .text = "Write FILE (default perf.data; one that exists becomes FILE.old; -: stdout)",
+	  .text = "Write FILE (default perf.data; an existing one is renamed to FILE.old; "
+		  "-: stdout)",
 	  RECORDER(set_output, const char *, output) },
 	{ "all-cgroups", .of_samples = true,
 	  .text = "Record the cgroup of each sample, for perf report --no-children --sort cgroup",
 	  OPTION_TRUE(struct recorder_options, session.capture.cgroups) },
 	{ "reason", .of_samples = true,
-	  .text = "Record what each sample waited for, system call, file or socket, as the event "
+	  .text = "Record the reason of each wait (system call, file, socket) as an event "
 		  "denet:waits",
 	  OPTION_TRUE(struct recorder_options, session.capture.reasons) },
 	{ "no-buildid", 'B', .of_samples = true, .text = "Do not read the build-ids of files",
 	  OPTION_TRUE(struct recorder_options, no_build_ids) },
 	{ "buildid-cache", .of_samples = true,
-	  .text = "Copy what was hit to ~/.debug, for perf archive",
+	  .text = "Copy the files in callchains to ~/.debug, for perf archive",
 	  OPTION_TRUE(struct recorder_options, fill_cache) },
-	{ "no-buildid-cache", 'N', .text = "Do not: this is the default",
+	{ "no-buildid-cache", 'N', .text = "Do not copy files to ~/.debug (the default)",
 	  OPTION_FALSE(struct recorder_options, fill_cache) },
 	{ "max-size", .of_samples = true, .arg = "SIZE",
 	  .text = "End the recording once the file has SIZE (with B, K, M, G)",
 	  OPTION_SIZE(struct recorder_options, max_size) },
 	{ "switch-output", .of_samples = true, .arg = "SIZE|TIME", .optional_arg = true,
-	  .text = "Go on in another file after SIZE (B, K, M, G), TIME (s, m, h, d), or at SIGUSR2",
+	  .text = "Switch to a new file after SIZE (B, K, M, G), TIME (s, m, h, d), or at "
+		  "SIGUSR2",
 	  RECORDER(set_rotation, struct rotation_options, rotation) },
 	{ "switch-max-files", .of_samples = true, .arg = "N",
 	  .text = "Keep only the latest N files of --switch-output",
 	  RECORDER(set_max_files, uint64_t, rotation.max_files) },
 	{ "max-overhead", .of_samples = true, .arg = "PCT",
-	  .text = "Go over to sampling if the recording costs more than this share of a CPU "
-		  "(default 3; 0: never)",
+	  .text = "Switch to sampling above this cost in percent of a CPU (default 3; 0: "
+		  "never)",
 	  RECORDER(set_percent, uint32_t, max_overhead_ppm) },
 	{ "freq", 'F', .hidden = true, .arg = "FREQ", .set = refuse_on_cpu },
 	{ "count", 'c', .hidden = true, .arg = "COUNT", .set = refuse_on_cpu },
@@ -141,10 +143,11 @@ static const struct option_row output_rows[] = {
 
 static const struct option_row hist_rows[] = {
 	{ "off-cpu-hist",
-	  .text = "Print how long blocks are, and what each --off-cpu-thresh would cost; write no "
-		  "file",
+	  .text = "Print a histogram of blocks and the cost of each --off-cpu-thresh; write "
+		  "no file",
 	  OPTION_TRUE(struct record, hist) },
-	{ "json", .text = "Print that as JSON", OPTION_TRUE(struct record, json) },
+	{ "json", .text = "Print the histogram of --off-cpu-hist as JSON",
+	  OPTION_TRUE(struct record, json) },
 };
 
 static const struct option_table block_table = { .group = 2, OPTION_ROWS(block_rows) };

@@ -27,7 +27,7 @@ static const struct option_row common_rows[] = {
 	  OPTION_FIELD(set_ring_pages, uint32_t, struct common_options, ring_pages) },
 	{ "quiet", 'q', .text = "Print warnings and errors only",
 	  OPTION_TRUE(struct common_options, quiet) },
-	{ "verbose", 'v', .text = "Print the accounts in the end; twice: for debugging",
+	{ "verbose", 'v', .text = "Print all accounts at the end; twice: also debug messages",
 	  OPTION_COUNT(struct common_options, verbose) },
 };
 

@@ -23,16 +23,15 @@ static const struct option_row rows[] = {
 	  .text = "Off-CPU states, of R (preempted or yielded), S, D, T, t, I, P, or all "
 		  "(default S,D)",
 	  OPTION_FIELD(set_states, uint32_t, struct filter_options, states) },
-	{ "min-block", .arg = "TIME", .text = "Leave out blocks that are shorter",
+	{ "min-block", .arg = "TIME", .text = "Drop shorter blocks",
 	  OPTION_TIME(struct filter_options, capture.min_ns) },
-	{ "max-block", .arg = "TIME", .text = "Leave out blocks that are longer",
+	{ "max-block", .arg = "TIME", .text = "Drop longer blocks",
 	  OPTION_TIME(struct filter_options, capture.max_ns) },
-	{ "no-still-blocked",
-	  .text = "Leave out threads that have not come back when the recording ends",
+	{ "no-still-blocked", .text = "Drop threads that are still blocked when the recording ends",
 	  OPTION_TRUE(struct filter_options, capture.no_still_blocked) },
 	{ "skip-idle", .of_samples = true, .optional_arg = true, .arg = "FILE",
-	  .text = "Leave out threads that wait for work, as in epoll_wait, accept or a condition "
-		  "variable; FILE adds to the table of such calls",
+	  .text = "Drop waits for work, as in accept or on a terminal; FILE adds rules to "
+		  "the table in the man page",
 	  OPTION_FIELD(set_skip_idle, struct skip_idle, struct filter_options, skip_idle) },
 };
 
@@ -41,8 +40,7 @@ static void check(const struct options *options, const void *values)
 	const struct filter_options *filter = values;
 
 	if (filter->capture.min_ns > filter->capture.max_ns)
-		options__error(options,
-			       "--min-block is longer than --max-block: nothing is left");
+		options__error(options, "--min-block is longer than --max-block: nothing is left");
 }
 
 const struct option_table filter_table = {

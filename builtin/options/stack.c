@@ -12,8 +12,7 @@ static void set_call_graph(const struct option_value *value, void *field)
 	int err = capture_copies__parse(field, value->text);
 
 	if (err == -ERANGE)
-		option_value__error(value, "incorrect stack dump size (max %d)",
-				    CAPTURE_MAX_DUMP);
+		option_value__error(value, "incorrect stack dump size (max %d)", CAPTURE_MAX_DUMP);
 	else if (err)
 		option_value__error(value, "must be fp, dwarf[,BYTES] or auto[,BYTES]");
 }
@@ -30,25 +29,27 @@ static void set_hook(const struct option_value *value, void *field)
 }
 
 static const struct option_row rows[] = {
-	{ NULL, 'g', .text = "Accepted: callchains are always recorded", OPTION_NOTHING },
+	{ NULL, 'g', .text = "Accepted for compatibility; callchains are always recorded",
+	  OPTION_NOTHING },
 	{ "call-graph", .of_samples = true, .arg = "MODE",
-	  .text = "How to walk user stacks: fp (default), or dwarf[,BYTES], which needs no frame "
-		  "pointers and copies BYTES of each stack (default 8192), or auto[,BYTES]: as the "
-		  "process needs it",
+	  .text = "How to unwind user stacks: fp (frame pointers, the default), "
+		  "dwarf[,BYTES] (unwind tables, on a copy of BYTES of each stack, default "
+		  "8192) or auto[,BYTES] (dwarf for processes without frame pointers)",
 	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
 	{ "max-stack", .of_samples = true, .arg = "N",
-	  .text = "Most frames of each side, kernel and user (default and most: 127)",
+	  .text = "Maximum number of frames, each of kernel and user (default and maximum: "
+		  "127)",
 	  OPTION_FIELD(set_max_frames, uint32_t, struct capture_stacks, max_frames) },
 	{ "kernel-callchains", .of_samples = true, .text = "Kernel frames only",
 	  OPTION_FALSE(struct capture_stacks, user) },
 	{ "user-callchains", .of_samples = true, .text = "User frames only",
 	  OPTION_FALSE(struct capture_stacks, kernel) },
 	{ "raw-frames", .of_samples = true,
-	  .text = "Keep the frames of the recorder itself and of the scheduler",
+	  .text = "Keep the leaf frames of the BPF programs and the scheduler",
 	  OPTION_TRUE(struct capture_stacks, raw_frames) },
 	{ "capture", .arg = "WAY",
-	  .text = "When stacks are walked: switch-in, switch-out or auto (default: at switch-in, "
-		  "for blocks that are kept, where the kernel has a hook there)",
+	  .text = "When to walk stacks: switch-in (only for blocks that are kept), "
+		  "switch-out or auto (the default: switch-in where the kernel has a hook)",
 	  OPTION_FIELD(set_hook, enum attach_hook, struct capture_stacks, hook) },
 };
 
