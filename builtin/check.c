@@ -1,70 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* denet-check: what works on this machine. What it looks at is in util/check/. */
-#include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "builtin.h"
+#include "builtin/options/common.h"
+#include "builtin/options/values.h"
 #include "check/check.h"
-
-enum check_key {
-	KEY_JSON = 0x100,
-	KEY_USAGE,
-	KEY_VERSION,
-};
 
 struct check_options {
 	bool json;
 	int verbose;
 };
 
-static const struct argp_option option_table[] = {
-	{ "json", KEY_JSON, NULL, 0, "Print JSON; errors as well", 1 },
-	{ "verbose", 'v', NULL, 0, "Print what the kernel says of each program, on stderr", 1 },
-	{ "help", 'h', NULL, 0, "Print this list", -1 },
-	{ "usage", KEY_USAGE, NULL, 0, "Print a short usage message", -1 },
-	{ "version", KEY_VERSION, NULL, 0, "Print the version", -1 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
+static const struct option_row rows[] = {
+	{ "json", .text = "Print JSON; errors as well", OPTION_TRUE(struct check_options, json) },
+	{ "verbose", 'v', .text = "Print the kernel's log of each BPF program, on stderr",
+	  OPTION_COUNT(struct check_options, verbose) },
 };
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-	struct check_options *options = state->input;
-
-	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case 'v':
-		options->verbose++;
-		return 0;
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
-	case KEY_USAGE:
-		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
-		return 0;
-	case KEY_VERSION:
-		printf("denet-check %s\n", DENET_VERSION);
-		exit(EXIT_STATUS_OK);
-	case ARGP_KEY_ARG:
-		argp_error(state, "%s: there are no arguments", text);
-		return EINVAL;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp argp = {
-	.options = option_table,
-	.parser = parse_option,
-	.doc = "Tell what a recording has to work with on this machine, and what to do where "
-	       "something is missing.\v"
-	       "The exit status is 0 if recording works, 1 if it does not, 2 after a usage error.\n"
-	       "`man denet-check` tells more.",
-};
+static const struct option_table check_table = { .group = 1, OPTION_ROWS(rows) };
 
 /* https://no-color.org: any value but the empty one. */
 static bool wants_colours(void)
@@ -86,13 +46,25 @@ static bool asks_for_json(int argc, char **argv)
 
 static int parse(int argc, char **argv, struct check_options *options)
 {
-	if (!asks_for_json(argc, argv))
-		return argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, options);
-	if (!argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS | ARGP_NO_EXIT, NULL,
-			options))
-		return 0;
-	check__print_json_error("usage: denet-check [--json] [-v]", stdout);
-	return -EINVAL;
+	const struct option_use uses[] = {
+		{ &check_table, options },
+		{ &help_table, NULL },
+	};
+	const struct option_command command = {
+		.uses = uses,
+		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.silent = asks_for_json(argc, argv),
+		.doc = "Check what this machine offers to a recording, and tell the remedy where "
+		       "something is missing.\v"
+		       "The exit status is 0 if recording works, 1 if it does not, 2 after a usage "
+		       "error.\n"
+		       "`man denet-check` tells more.",
+	};
+	int err = options__parse(&command, argc, argv);
+
+	if (err && command.silent)
+		check__print_json_error("usage: denet-check [--json] [-v]", stdout);
+	return err;
 }
 
 int cmd_check(int argc, char **argv)
@@ -101,7 +73,6 @@ int cmd_check(int argc, char **argv)
 	struct check check;
 	int err, status;
 
-	argp_err_exit_status = EXIT_STATUS_USAGE;
 	if (parse(argc, argv, &options))
 		return EXIT_STATUS_USAGE;
 	log__init("denet-check", options.verbose ? LOG_DEBUG : LOG_WARNING);

@@ -162,12 +162,16 @@ static error_t parse_command(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
 
-	(void)text;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		for (size_t i = 0; i < options->command->nr_uses; i++)
 			state->child_inputs[i] = &options->parsers[i];
 		return 0;
+	case ARGP_KEY_ARG:
+		if (options->command->arguments)
+			return ARGP_ERR_UNKNOWN;
+		argp_error(state, "%s: there are no arguments", text);
+		return EINVAL;
 	case ARGP_KEY_END:
 		options->state = state;
 		if (options->command->check)
@@ -248,8 +252,11 @@ int options__parse(const struct option_command *command, int argc, char **argv)
 		.doc = command->doc,
 	};
 	const char *clash = option_command__clash(command);
+	unsigned int flags = ARGP_IN_ORDER | ARGP_NO_HELP;
 	int err;
 
+	if (command->silent)
+		flags |= ARGP_NO_ERRS | ARGP_NO_EXIT;
 	if (clash) {
 		pr_err("the option --%s is defined twice: this program is wrong", clash);
 		return -EINVAL;
@@ -258,7 +265,7 @@ int options__parse(const struct option_command *command, int argc, char **argv)
 	argp.children = options.children;
 	argp_err_exit_status = EXIT_STATUS_USAGE;
 	if (!err)
-		err = -argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &options);
+		err = -argp_parse(&argp, argc, argv, flags, NULL, &options);
 	options__free(&options);
 	return err;
 }

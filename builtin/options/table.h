@@ -75,6 +75,7 @@ struct option_command {
 	size_t nr_uses;
 	const struct option_letter *letters; /* ends with a NULL name; NULL: those of the rows */
 	const char *arguments; /* what -h calls them; NULL: there are none */
+	bool silent;	       /* usage errors are returned, not printed */
 	const char *doc;       /* above and, behind \v, below the list of -h */
 	/* Contradictions between options of several tables; NULL: there are none. */
 	void (*check)(const struct options *options, const void *ctx);
@@ -83,8 +84,8 @@ struct option_command {
 
 /*
  * Parses a command line. A usage error ends the process with status 2, and -h, --usage and
- * --version end it with 0. Texts of argv are borrowed by the structs. 0, -ENOMEM, or -EINVAL
- * (logged) if options clash.
+ * --version end it with 0. Texts of argv are borrowed by the structs. 0, -ENOMEM, -EINVAL (logged)
+ * if options clash, or the error of argp, such as -EINVAL, for a usage error of a silent command.
  */
 int options__parse(const struct option_command *command, int argc, char **argv);
 

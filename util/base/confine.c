@@ -76,11 +76,11 @@ static int allow_some(scmp_filter_ctx filter)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-				       SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
+				       SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION, 0));
 	/* Whether a process is there. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
-				       SCMP_A1(SCMP_CMP_EQ, 0));
+				       SCMP_A1(SCMP_CMP_EQ, 0, 0));
 	return err;
 }
 

@@ -60,7 +60,7 @@ int callchain__init(struct callchain *callchain, enum callchain_mode mode, struc
 void callchain__free(struct callchain *callchain);
 
 /*
- * With CHAINS_UNWIND: forks the process that unwinds, so that it is no target of a capture that
+ * With CALLCHAIN_UNWIND: forks the process that unwinds, so that it is no target of a capture that
  * has started. max_frames: of a user side. 0 or a negative errno (logged).
  */
 int callchain__start(struct callchain *callchain, uint32_t max_frames);

@@ -51,7 +51,7 @@ struct process {
 
 	/* Handed down to children. */
 	bool left_out;	   /* of the recording */
-	uint64_t mount_ns; /* record/mount_ns.h; 0: it sees the files that we see */
+	uint64_t mount_ns; /* machine/mount_ns.h; 0: it sees the files that we see */
 	pid_t mount_root;  /* its eldest ancestor that sees the same, or itself; 0: not known */
 	uint64_t fp_quality; /* callchain/fp_quality.h */
 
