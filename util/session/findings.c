@@ -50,7 +50,9 @@ static void keep(struct findings *findings, const struct finding *finding)
 
 static enum finding_weight weight_of(enum log_level level)
 {
-	return level == LOG_LOSS ? FINDING_LOST : level == LOG_WARNING ? FINDING_NAMES : FINDING_NOTE;
+	if (level == LOG_LOSS)
+		return FINDING_LOST;
+	return level == LOG_WARNING ? FINDING_NAMES : FINDING_NOTE;
 }
 
 /* The sink of the log. Notes tell how a session goes on: they are none of its results. */
