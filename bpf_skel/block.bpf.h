@@ -365,15 +365,16 @@ static __always_inline int handle_switch_in(void *ctx)
 	return sched_in(ctx, bpf_get_current_task_btf(), false);
 }
 
-/* A task that should have a state: not a dying one, nor the recorder or a child of it. */
-static __always_inline bool is_stray(struct task_struct *task, __u8 state)
+/* Counts a switch-out of a task that should have a state; user space then gives it one. */
+static __always_inline void count_stray(struct cpu *cpu, struct task_struct *task, __u8 state)
 {
 	struct task_state none = {};
 
-	return settings.all && state != WIRE_STATE_X && !(task->flags & PF_KTHREAD) &&
-	       is_visible(task) && pid_of(task) != settings.own_pid &&
-	       pid_of(task->real_parent) != settings.own_pid &&
-	       is_wanted(task, &none, bpf_get_smp_processor_id());
+	if (state == WIRE_STATE_X || !is_stray(task) ||
+	    !is_wanted(task, &none, bpf_get_smp_processor_id()))
+		return;
+	cpu->own.accounts.unseen++;
+	strays = 1;
 }
 
 /* Prev leaves the CPU to next: stamps it. Returns its state, if it has one. */
@@ -391,8 +392,7 @@ sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
 		return NULL;
 	ts = bpf_task_storage_get(&task_states, prev, NULL, 0);
 	if (!ts) {
-		if (is_stray(prev, classify_state(preempt, state)))
-			cpu->own.accounts.unseen++;
+		count_stray(cpu, prev, classify_state(preempt, state));
 		return NULL;
 	}
 	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */

@@ -36,10 +36,36 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 	bpf_seq_write(seq, &out, sizeof(out));
 }
 
+/*
+ * Gives a task its state late. Its blocks count from the next switch-out on. One that has not left
+ * a CPU yet may be in the middle of its birth.
+ */
+static __always_inline struct task_state *adopt_stray(struct task_struct *task)
+{
+	struct task_state *ts;
+
+	if (phase != WIRE_PHASE_RUNNING || task->flags & PF_EXITING || !has_left_cpu(task) ||
+	    !is_stray(task))
+		return NULL;
+	ts = make_task_state(task, 0);
+	if (ts) {
+		ts->run_delay = run_delay_of(task);
+		ts->ran = 1;
+	}
+	return ts;
+}
+
 /* Counts the targets that live, however many births and deaths were missed. */
 static __always_inline void count_target(struct task_struct *task)
 {
-	if (!task->exit_state && bpf_task_storage_get(&task_states, task, NULL, 0))
+	struct task_state *ts;
+
+	if (task->exit_state)
+		return;
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	if (!ts)
+		ts = adopt_stray(task);
+	if (ts)
 		__sync_fetch_and_add(&targets_found, 1);
 }
 

@@ -30,6 +30,7 @@ volatile __u32 nr_stacks[2];      /* stacks in each generation */
 volatile __u32 nr_reasons[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 targets_found; /* by the pass that counts them */
+volatile __u32 strays; /* a task was seen that should have a state; user space sets it to 0 */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 

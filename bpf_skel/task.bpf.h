@@ -6,7 +6,9 @@
 #include "maps.bpf.h"
 #include "namespace.bpf.h"
 
+#define PF_EXITING 0x00000004U
 #define PF_KTHREAD 0x00200000U
+
 #define CLONE_THREAD 0x00010000ULL
 
 /* include/linux/sched.h; the same in all kernels that the programs load on. */
@@ -114,6 +116,23 @@ static __always_inline int inherit_target(struct task_struct *task, __u64 clone_
 	if (settings.no_inherit && (ts->flags & TASK_STATE_BY_TID || !(clone_flags & CLONE_THREAD)))
 		return -1;
 	return flags | (ts->flags & TASK_STATE_BY_TID);
+}
+
+/* False of a task that has not run yet, or not left its first CPU yet. */
+static __always_inline bool has_left_cpu(const struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+/*
+ * Whether a task without a state should have one where all are recorded: its birth was not shown,
+ * or there was no memory, or its parent has none for one of these reasons. The recorder and its
+ * children have none.
+ */
+static __always_inline bool is_stray(struct task_struct *task)
+{
+	return settings.all && !(task->flags & PF_KTHREAD) && is_visible(task) &&
+	       pid_of(task) != settings.own_pid && pid_of(task->real_parent) != settings.own_pid;
 }
 
 static __always_inline void count_no_storage(void)

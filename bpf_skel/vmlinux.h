@@ -260,6 +260,8 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	const struct cred *real_cred;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 	struct css_set *cgroups;
 	struct files_struct *files;
 	__u64 start_boottime;

@@ -2,8 +2,11 @@
 /* What narrows the targets, what delays them, and thousands of them. */
 #include "common/harness.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -194,6 +197,83 @@ TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 	for (size_t i = 0; i < self->test_capture.nr; i++)
 		EXPECT_LE(self->test_capture.samples[i].period,
 			  self->test_capture.samples[i].time - begin);
+}
+
+/* It is stamped at the beginning, and its first moment on a CPU has to be shown. */
+TEST_F(who, a_child_that_has_not_run_at_the_beginning_is_no_switch_unseen)
+{
+	const char *const argv[] = { "newborn", "--wait", NULL };
+	int err;
+
+	SKIP_FOR(test_capture__refused());
+	self->options.delayed = true;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	err = workload__await(&self->workload, "READY");
+	if (err && workload__finish(&self->workload) == 77)
+		SKIP(return, "real-time priorities are not permitted");
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0,
+		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
+	ASSERT_EQ(0, workload__go(&self->workload));
+	ASSERT_EQ(0, workload__await(&self->workload, "BORN"));
+	ASSERT_EQ(0, capture__begin(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_GE(test_capture__hidden(&self->test_capture),
+		  self->test_capture.stats.unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
+}
+
+/* The grandchild of the recorder, which is nothing of its own; its parent has no state. */
+static pid_t start_stray(const int *until_closed)
+{
+	struct pollfd closed = { .fd = until_closed[0] };
+	int ends[2];
+	pid_t pid, stray = -1;
+
+	if (pipe(ends) < 0)
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(until_closed[1]);
+		pid = fork();
+		if (!pid) {
+			while (!poll(&closed, 1, 10))
+				;
+		} else if (write(ends[1], &pid, sizeof(pid)) == sizeof(pid)) {
+			waitpid(pid, NULL, 0);
+		}
+		_exit(0);
+	}
+	if (pid < 0 || read(ends[0], &stray, sizeof(stray)) != sizeof(stray))
+		stray = -1;
+	close(ends[0]);
+	close(ends[1]);
+	return stray;
+}
+
+TEST_F(who, a_task_whose_birth_was_missed_is_recorded_once_it_was_seen)
+{
+	uint64_t limit = clock__now_ns() + 60 * NSEC_PER_SEC;
+	struct session_filter stray = { 0 };
+	int ends[2];
+
+	SKIP_FOR(test_capture__refused());
+	self->options.targets.all = true;
+	ASSERT_EQ(0, test_capture__open(&self->test_capture, &self->options));
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	stray.pid = start_stray(ends);
+	ASSERT_LT(0, stray.pid);
+	while (!test_capture__sum(&self->test_capture, &stray).count && clock__now_ns() < limit) {
+		ASSERT_LE(0, test_capture__poll(&self->test_capture, 100, -1));
+		ASSERT_EQ(0, test_capture__drain(&self->test_capture));
+	}
+	close(ends[1]);
+	close(ends[0]);
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	EXPECT_LT(0, test_capture__sum(&self->test_capture, &stray).count);
+	EXPECT_LT(0, self->test_capture.stats.unseen_switches);
+	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
 }
 
 TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)

@@ -193,6 +193,7 @@ static void find_target_maps(struct offcpu *offcpu)
 		.bell = skel->maps.bell,
 		.count = skel->progs.count_targets,
 		.found = &skel->bss->targets_found,
+		.strays = &skel->bss->strays,
 		.alive = &skel->bss->targets_alive,
 		.births = &skel->bss->last_incarnation,
 	};

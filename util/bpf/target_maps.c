@@ -44,11 +44,17 @@ uint64_t target_maps__births(const struct target_maps *target_maps)
 	return *target_maps->births;
 }
 
+bool target_maps__has_strays(const struct target_maps *target_maps)
+{
+	return *target_maps->strays;
+}
+
 int target_maps__find(const struct target_maps *target_maps, uint64_t *found)
 {
 	int err;
 
 	*target_maps->found = 0;
+	*target_maps->strays = 0;
 	err = task_iter__run(target_maps->count, NULL, NULL);
 	*found = *target_maps->found;
 	return err;

@@ -3,6 +3,7 @@
 #define DENET_BPF_TARGET_MAPS_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -20,6 +21,7 @@ struct target_maps {
 	const struct bpf_map *bell;
 	struct bpf_program *count; /* the iterator that counts those that live */
 	__u64 *found;		   /* what it counted */
+	__u32 *strays;		   /* see target_maps__has_strays() */
 	const __s64 *alive;	   /* births less deaths */
 	const __u64 *births;
 };
@@ -40,9 +42,13 @@ int64_t target_maps__alive(const struct target_maps *target_maps);
 /* How many targets there have been so far. */
 uint64_t target_maps__births(const struct target_maps *target_maps);
 
+/* Whether a target was seen since the last target_maps__find() whose birth was not shown. */
+bool target_maps__has_strays(const struct target_maps *target_maps);
+
 /*
  * Goes over all tasks: *found is how many of them are targets that live. One that is born
- * meanwhile may be missed. 0 or a negative errno.
+ * meanwhile may be missed. Targets whose birth was not shown are recorded from here on. 0 or a
+ * negative errno.
  */
 int target_maps__find(const struct target_maps *target_maps, uint64_t *found);
 

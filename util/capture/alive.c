@@ -48,6 +48,33 @@ static bool none_is_left(const struct target_maps *target_maps)
 	return !err && !found && target_maps__births(target_maps) == births;
 }
 
+/*
+ * At most once a second, and ever more rarely where no state was made: there may be no memory, or
+ * the tasks have ended.
+ */
+void capture__adopt_strays(struct capture *capture)
+{
+	const struct target_maps *target_maps = &capture->maps->targets;
+	struct alive *alive = &capture->alive;
+	uint64_t now, births = target_maps__births(target_maps), found;
+	int err;
+
+	if (!capture->begun || capture->stopped || !target_maps__has_strays(target_maps))
+		return;
+	now = clock__now_ns();
+	if (now < alive->strays_next)
+		return;
+	err = target_maps__find(target_maps, &found);
+	births = target_maps__births(target_maps) - births;
+	if (err)
+		pr_verbose("tasks that were born unseen cannot be looked for: %s", strerror(-err));
+	if (births || !alive->strays_pause)
+		alive->strays_pause = NSEC_PER_SEC;
+	else if (alive->strays_pause < RECOUNT_MAX_NS)
+		alive->strays_pause *= 2;
+	alive->strays_next = now + alive->strays_pause;
+}
+
 bool capture__targets_alive(struct capture *capture)
 {
 	const struct target_maps *target_maps = &capture->maps->targets;

@@ -32,6 +32,8 @@ struct alive {
 	uint64_t pause;
 	uint64_t next;
 	bool ended; /* none is left, whatever the count */
+	uint64_t strays_pause;
+	uint64_t strays_next;
 };
 
 /* What capture__cost() compares with. */
@@ -82,6 +84,9 @@ void cost__free(struct cost *cost);
 
 /* Hands a sample to the sink, its kernel chain cut, unless it is idle. */
 int capture__deliver(struct capture *capture, struct sample *sample, enum delivery delivery);
+
+/* Gives targets their state whose birth was not shown, if one was seen. Never fails. */
+void capture__adopt_strays(struct capture *capture);
 
 /* Reads the rings to their ends. Number of records or a negative errno. */
 int capture__read_rings(struct capture *capture);

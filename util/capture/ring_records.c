@@ -254,5 +254,6 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	err = rings__wait(capture->rings, timeout_ms, wake_fd);
 	if (err == RINGS_CPUS_CHANGED)
 		err = capture__update_rings(capture);
+	capture__adopt_strays(capture);
 	return err ? err : capture__read_rings(capture);
 }
