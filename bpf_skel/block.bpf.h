@@ -348,7 +348,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	if (!is_parked)
 		walk_stacks(ctx, cpu, full);
 	if (settings.reasons)
-		file = describe_reason(task, &full->reason, ts->incarnation, !is_parked);
+		file = describe_reason(task, &full->reason, ts, !is_parked, true);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
 		return 0;
 	if (settings.reasons && file)
@@ -403,6 +403,8 @@ sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
 	ts->preempted = preempt;
 	ts->state = classify_state(preempt, state);
 	ts->throttled = ts->state == WIRE_STATE_R && is_throttled(prev);
+	if (settings.reasons)
+		note_owner(prev, ts);
 	ts->since = now;
 	if (ts->state == WIRE_STATE_X) {
 		ts->since = 0;

@@ -181,7 +181,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	if (__sync_val_compare_and_swap(&ts->since, since, 0) != since)
 		return 0;
 	if (settings.reasons) {
-		file = describe_reason(task, &room->full.reason, ts->incarnation, false);
+		file = describe_reason(task, &room->full.reason, ts, false, false);
 		if (file)
 			read_names(file, &room->full.reason);
 		err = bpf_seq_write(ctx->meta->seq, &room->full, sizeof(room->full.reason) + size);
@@ -279,6 +279,36 @@ out:
 	asm volatile("" ::: "memory");
 }
 
+/* The holder of the mutex that the task waits for by now; it may be another than at first. */
+static __always_inline void read_owner(struct task_struct *task, struct wire_user *user)
+{
+	struct mutex_words words = {};
+	bool compat = false;
+	__u32 class;
+	__u64 args[6];
+
+	user->owner = 0;
+	user->owner_shared = 0;
+	if (!settings.reasons)
+		return;
+	class = class_of(user_call(task, args, &compat));
+	if (compat || !is_futex(class) ||
+	    (bpf_copy_from_user_task(&words, sizeof(words), (void *)args[0], task, 0) &&
+	     bpf_copy_from_user_task(&words.lock, sizeof(words.lock), (void *)args[0], task, 0)))
+		return;
+	user->owner = owner_of(class, args, &words, &user->owner_shared);
+}
+
+/* There is no copy of a string of another task before Linux 6.14. */
+static __always_inline void copy_title(struct task_struct *task, struct wire_user *user)
+{
+	__u64 at = BPF_CORE_READ(task, mm, arg_start);
+
+	if (!settings.reasons || !at ||
+	    bpf_copy_from_user_task(user->title, sizeof(user->title), (void *)at, task, 0))
+		user->title[0] = 0;
+}
+
 static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
@@ -304,7 +334,12 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	room->user.user.tid = tid_of(task);
 	walking_pid = pid;
 	copy = read_copy(task);
-	walk_user(task, room);
+	room->user.user.nr = 0;
+	room->user.user.truncated = room->user.user.compat = 0;
+	if (settings.user_stacks)
+		walk_user(task, room);
+	read_owner(task, &room->user.user);
+	copy_title(task, &room->user.user);
 	walking_pid = 0;
 	nr = bounded_frames(room->user.user.nr);
 	size = sizeof(room->user.user) + nr * sizeof(__u64);

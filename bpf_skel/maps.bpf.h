@@ -50,7 +50,9 @@ struct task_state {
 	/* The group that it was in at the last look, and whether that one is recorded. */
 	__u64 cgroup[WIRE_CGROUP_MAX];
 	__u8 cgroup_wanted[WIRE_CGROUP_MAX];
-	__u8 reserved1[6];
+	__u8 owner_shared; /* wire_user.owner_shared, of owner */
+	__u8 reserved1[1];
+	__u32 owner; /* wire_reason.owner, when the block began */
 };
 
 #define TASK_STATE_BY_TID 1U /* a target as a thread, not as part of its process */

@@ -8,6 +8,8 @@
 #define DENET_REASON_BPF_H
 
 #include "maps.bpf.h"
+#include "mutex_owner.h"
+#include "namespace.bpf.h"
 #include "regs.bpf.h"
 
 #define MODE_TYPE 0170000U
@@ -29,6 +31,51 @@ static __always_inline void read_call(struct task_struct *task, struct wire_reas
 		reason->flags |= WIRE_REASON_COMPAT;
 }
 
+/* enum wire_call of a call, by its number. */
+static __always_inline __u32 class_of(__s32 nr)
+{
+	return nr < 0 ? WIRE_CALL_OTHER : calls[nr & (WIRE_MAX_CALLS - 1)] & ~WIRE_CALL_IDLE;
+}
+
+static __always_inline bool is_futex(__u32 class)
+{
+	return class == WIRE_CALL_FUTEX || class == WIRE_CALL_FUTEX_WAIT;
+}
+
+/* By the arguments of a futex call and what lies at its address. */
+static __always_inline __u32 owner_of(__u32 class, const __u64 args[6],
+				      const struct mutex_words *words, __u8 *is_shared)
+{
+	/* futex_wait() has no operation, and the same flag for what is private. */
+	if (class == WIRE_CALL_FUTEX_WAIT)
+		return mutex_owner__of(words, args[3] & MUTEX_OWNER_PRIVATE, args[1], is_shared);
+	return mutex_owner__of(words, args[1], args[2], is_shared);
+}
+
+/*
+ * Notes the holder of the mutex that current is about to wait for. Once it has the mutex, that is
+ * too late: the one before has taken its name out.
+ */
+static __always_inline void note_owner(struct task_struct *task, struct task_state *ts)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct mutex_words words = {};
+	__u32 class = class_of(user_call_nr(regs));
+	bool compat = false;
+	__u64 args[6];
+
+	ts->owner = 0;
+	ts->owner_shared = 0;
+	if (ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD || !is_futex(class))
+		return;
+	user_call(task, args, &compat);
+	/* What has no room on the page may be the word of a bare futex. */
+	if (compat || (bpf_probe_read_user(&words, sizeof(words), (void *)args[0]) &&
+		       bpf_probe_read_user(&words.lock, sizeof(words.lock), (void *)args[0])))
+		return;
+	ts->owner = owner_of(class, args, &words, &ts->owner_shared);
+}
+
 static __always_inline struct file *file_of(struct task_struct *task, __s32 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -40,10 +87,16 @@ static __always_inline struct file *file_of(struct task_struct *task, __s32 fd)
 	return file;
 }
 
-static __always_inline void read_socket(struct file *file, struct wire_reason *reason)
+static __always_inline struct sock *sock_of(struct file *file)
 {
 	struct socket *socket = BPF_CORE_READ(file, private_data);
-	struct sock *sk = BPF_CORE_READ(socket, sk);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
+static __always_inline void read_socket(struct file *file, struct wire_reason *reason)
+{
+	struct sock *sk = sock_of(file);
 	struct sock_common *common = &sk->__sk_common;
 
 	reason->object = WIRE_OBJECT_SOCKET;
@@ -74,6 +127,54 @@ static __always_inline void read_object(struct file *file, struct wire_reason *r
 	reason->rdev = BPF_CORE_READ(inode, i_rdev);
 	if ((reason->mode & MODE_TYPE) == MODE_SOCKET)
 		read_socket(file, reason);
+}
+
+static __always_inline void read_ready_remote(struct sock *sk, struct wire_reason *reason)
+{
+	struct sock_common *common = &sk->__sk_common;
+
+	reason->ready_family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	if (reason->ready_family != FAMILY_INET && reason->ready_family != FAMILY_INET6)
+		return;
+	reason->ready_port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	if (reason->ready_family == FAMILY_INET)
+		bpf_core_read(reason->ready_remote, 4, &common->skc_daddr);
+	else if (bpf_core_field_exists(common->skc_v6_daddr))
+		bpf_core_read(reason->ready_remote, 16, &common->skc_v6_daddr);
+}
+
+/*
+ * The descriptor that ended an epoll wait: the first one on the list of those that are ready. The
+ * list is empty when the wait begins, and still as the wake-up left it when the thread is on its
+ * CPU again, unless another thread waits there, too. A descriptor that is not the thread's own, or
+ * was closed, is not told.
+ */
+static __always_inline void read_ready(struct task_struct *task, struct file *epoll,
+				       struct wire_reason *reason)
+{
+	struct eventpoll *ep = BPF_CORE_READ(epoll, private_data);
+	struct list_head *first;
+	struct epitem *item;
+	struct file *file;
+	void *list;
+	__s32 fd;
+
+	if (!bpf_core_field_exists(struct eventpoll, rdllist) ||
+	    !bpf_core_field_exists(struct epitem, rdllink) ||
+	    !bpf_core_field_exists(struct epitem, ffd))
+		return;
+	list = (void *)ep + bpf_core_field_offset(struct eventpoll, rdllist);
+	first = BPF_CORE_READ(ep, rdllist.next);
+	if (!first || first == list)
+		return;
+	item = (void *)first - bpf_core_field_offset(struct epitem, rdllink);
+	file = BPF_CORE_READ(item, ffd.file);
+	fd = BPF_CORE_READ(item, ffd.fd);
+	if (!file || file_of(task, fd) != file)
+		return;
+	reason->ready_fd = fd;
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & MODE_TYPE) == MODE_SOCKET)
+		read_ready_remote(sock_of(file), reason);
 }
 
 /* The names from the file up to the root, over mounts. */
@@ -129,45 +230,92 @@ static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u64
 
 	mix(&hash, incarnation);
 	mix(&hash, (__u32)reason->nr | (__u64)reason->flags << 32);
-	if (class == WIRE_CALL_FUTEX) {
+	if (is_futex(class)) {
 		mix(&hash, reason->args[0]);
 		mix(&hash, reason->args[1]);
+		mix(&hash, reason->owner);
 	}
 	mix(&hash, reason->ino);
 	mix(&hash, reason->dev | (__u64)(__u32)reason->fd << 32);
 	mix(&hash, reason->local_port | (__u64)reason->remote_port << 16);
 	mix(&hash, *(const __u64 *)&reason->remote[0]);
 	mix(&hash, *(const __u64 *)&reason->remote[8]);
+	if (class == WIRE_CALL_EPOLL) {
+		mix(&hash, (__u32)reason->ready_fd | (__u64)reason->ready_port << 32);
+		mix(&hash, *(const __u64 *)&reason->ready_remote[0]);
+		mix(&hash, *(const __u64 *)&reason->ready_remote[8]);
+	}
 	return hash ? hash : 1;
 }
 
+/* The mutex's holder, and where its futex lies if that is the heap. */
+static __always_inline void describe_futex(struct task_struct *task, struct wire_reason *reason,
+					   const struct task_state *ts)
+{
+	__u64 start = BPF_CORE_READ(task, mm, start_brk), at = reason->args[0];
+
+	if (at >= start && at < BPF_CORE_READ(task, mm, brk))
+		reason->heap_start = start;
+	reason->owner = ts->owner;
+	if (ts->owner_shared)
+		reason->flags |= WIRE_REASON_SHARED;
+}
+
+/* The object of a call that is about a descriptor. Returns its file; NULL: none. */
+static __always_inline struct file *describe_fd(struct task_struct *task,
+						struct wire_reason *reason)
+{
+	struct file *file = reason->fd >= 0 ? file_of(task, reason->fd) : NULL;
+
+	if (file)
+		read_object(file, reason);
+	return file;
+}
+
+/* What a process calls itself: PostgreSQL writes there what a backend serves. */
+static __always_inline void read_title(struct task_struct *task, struct wire_reason *reason)
+{
+	__u64 at = BPF_CORE_READ(task, mm, arg_start);
+
+	if (!at || bpf_probe_read_user_str(reason->title, sizeof(reason->title), (void *)at) <= 0) {
+		reason->title[0] = 0;
+		return;
+	}
+	for (int i = 0; i < WIRE_TITLE_LEN; i += 8)
+		mix(&reason->id, *(const __u64 *)&reason->title[i]);
+}
+
 /*
- * Fills in the reason of a block. Memory of user space is read of current only. Returns the
- * file whose names are still to be read; NULL: there is none.
+ * Fills in the reason of a block that ends now, or has not ended. Memory of user space is read of
+ * current only. Returns the file whose names are still to be read; NULL: there is none.
  */
 static __always_inline struct file *describe_reason(struct task_struct *task,
-						    struct wire_reason *reason, __u64 incarnation,
-						    bool current)
+						    struct wire_reason *reason,
+						    const struct task_state *ts, bool current,
+						    bool ended)
 {
-	struct file *file = NULL;
+	struct file *file;
 	__u32 class = WIRE_CALL_OTHER;
 
 	__builtin_memset(reason, 0, __builtin_offsetof(struct wire_reason, names));
 	reason->head.kind = WIRE_REASON;
 	reason->head.size = sizeof(*reason);
-	reason->fd = -1;
+	reason->fd = reason->ready_fd = -1;
 	read_call(task, reason);
-	if (reason->nr >= 0 && !(reason->flags & WIRE_REASON_COMPAT))
-		class = calls[reason->nr & (WIRE_MAX_CALLS - 1)] & ~WIRE_CALL_IDLE;
-	if (class == WIRE_CALL_FD)
+	if (BPF_CORE_READ(task, thread_pid, level) > pid_level)
+		reason->flags |= WIRE_REASON_INNER_PIDS;
+	if (!(reason->flags & WIRE_REASON_COMPAT))
+		class = class_of(reason->nr);
+	if (class == WIRE_CALL_FD || class == WIRE_CALL_EPOLL)
 		reason->fd = (__s32)reason->args[0];
 	if (class == WIRE_CALL_POLL && current && reason->args[1])
 		bpf_probe_read_user(&reason->fd, sizeof(reason->fd), (void *)reason->args[0]);
-	if (reason->fd >= 0)
-		file = file_of(task, reason->fd);
-	if (file)
-		read_object(file, reason);
-	reason->id = hash_reason(reason, incarnation, class);
+	file = describe_fd(task, reason);
+	if (class == WIRE_CALL_EPOLL && file && ended && ts->state == WIRE_STATE_S)
+		read_ready(task, file, reason);
+	if (is_futex(class))
+		describe_futex(task, reason, ts);
+	reason->id = hash_reason(reason, ts->incarnation, class);
 	if (current && (class == WIRE_CALL_PATH || class == WIRE_CALL_PATHAT)) {
 		__u64 at = class == WIRE_CALL_PATH ? reason->args[0] : reason->args[1];
 
@@ -176,6 +324,8 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 			reason->object = WIRE_OBJECT_PATH;
 		mix(&reason->id, at);
 	}
+	if (current)
+		read_title(task, reason);
 	return file;
 }
 

@@ -219,7 +219,29 @@ struct thread_info {
 	__u32 status;
 };
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_brk;
+	unsigned long brk;
+	unsigned long arg_start;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct eventpoll {
+	struct list_head rdllist;
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
+};
 
 struct sched_info {
 	unsigned long long run_delay;

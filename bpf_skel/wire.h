@@ -140,6 +140,8 @@ enum wire_call {
 	WIRE_CALL_PATH,	 /* the first argument points to a path */
 	WIRE_CALL_PATHAT, /* the second one does */
 	WIRE_CALL_FUTEX,
+	WIRE_CALL_FUTEX_WAIT, /* the one without an operation, since 6.7 */
+	WIRE_CALL_EPOLL,      /* a WIRE_CALL_FD that waits for other descriptors */
 	WIRE_CALL_IDLE = 128, /* a bit: who sleeps in it waits for work */
 };
 
@@ -153,6 +155,7 @@ enum wire_object {
 #define WIRE_MAX_CALLS 512
 #define WIRE_PATH_NAMES 8
 #define WIRE_NAME_LEN 48
+#define WIRE_TITLE_LEN 64
 
 /*
  * What a thread waited for. In the ring it stands in front of its block, in one piece with
@@ -178,12 +181,20 @@ struct wire_reason {
 	__u8 local[16];
 	__u8 remote[16];
 	__u32 nr_names;
-	__u32 reserved;
+	__u32 owner;	  /* tid of the mutex's holder in the waiter's PID namespace; 0: unknown */
+	__u64 heap_start; /* of the process whose heap the futex lies in; 0: it lies elsewhere */
+	__s32 ready_fd;	  /* of an epoll: the descriptor that ended the wait; -1: unknown */
+	__u16 ready_family;
+	__u16 ready_port; /* of its remote end, network order */
+	__u8 ready_remote[16];
+	char title[WIRE_TITLE_LEN]; /* of the process: the first of its arguments as it is now */
 	char names[WIRE_PATH_NAMES][WIRE_NAME_LEN]; /* of the path, the last one first */
 };
 
 #define WIRE_REASON_COMPAT 1U /* a 32-bit call: the number is of another table */
 #define WIRE_REASON_CUT 2U    /* the path has more names in front */
+#define WIRE_REASON_SHARED 4U /* the owner may be of another process */
+#define WIRE_REASON_INNER_PIDS 8U /* the waiter is in a PID namespace below the recorder's */
 
 #define WIRE_BLOCK_PREEMPTED 1U /* the state is R and the switch was involuntary */
 #define WIRE_BLOCK_KTHREAD 2U	/* a kernel thread */
@@ -213,6 +224,10 @@ struct wire_user { /* the frames follow */
 	__u16 nr;
 	__u8 truncated;
 	__u8 compat; /* a 32-bit task */
+	__u32 owner; /* as wire_reason.owner */
+	__u8 owner_shared; /* it may be of another process */
+	__u8 reserved[3];
+	char title[WIRE_TITLE_LEN]; /* as wire_reason.title */
 };
 
 #define WIRE_REGS USER_NR_REGS
@@ -435,8 +450,8 @@ struct wire_settings {
 WIRE_ASSERT(wire_head, 8);
 WIRE_ASSERT(wire_block, 96);
 WIRE_ASSERT(wire_stack, 24);
-WIRE_ASSERT(wire_reason, 152 + WIRE_PATH_NAMES * WIRE_NAME_LEN);
-WIRE_ASSERT(wire_user, 32);
+WIRE_ASSERT(wire_reason, 184 + WIRE_TITLE_LEN + WIRE_PATH_NAMES * WIRE_NAME_LEN);
+WIRE_ASSERT(wire_user, 40 + WIRE_TITLE_LEN);
 WIRE_ASSERT(wire_copy, 24 + 8 * WIRE_REGS);
 WIRE_ASSERT(wire_thread, 48);
 WIRE_ASSERT(wire_entry_key, 56);

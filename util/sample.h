@@ -29,6 +29,16 @@ struct reason {
 	char path[256];	  /* as /proc/PID/fd has it: also socket:[INODE] and pipe:[INODE] */
 	char local[56];	  /* end points of a socket: address:port */
 	char remote[56];
+	int32_t ready_fd; /* the descriptor that ended a wait of epoll; -1: not known */
+	char ready_remote[56]; /* its remote end, if it is a connected IP socket */
+	uint32_t owner;	  /* tid of the holder of the mutex that was waited for; 0: not known */
+	bool owner_shared; /* it may be of another process */
+	bool inner_pids;  /* owner is an id of a PID namespace below the recorder's */
+	char title[64];	  /* what its process calls itself, see setproctitle(3bsd) */
+	uint64_t heap_start; /* of the heap that the futex lies in; 0: it lies elsewhere */
+	/* Known when the side band of the time is, see record/wait_names.h: */
+	char owner_comm[16];
+	char futex_at[64]; /* the object that the futex lies in: SYMBOL+0xOFFSET */
 };
 
 #define USER_COPY_REGS USER_NR_REGS

@@ -22,10 +22,75 @@ waits() {
 	denet-record --reason -- "$pool" --ms 150 >said
 	path=$(cut -d' ' -f2 said) port=$(cut -d' ' -f4 said)
 	waits >sentences
-	grep "^ *locked .*waited .* in flock(.* on descriptor [0-9]*, [^ ]*$path on device " sentences
-	grep "^ *accept .* in accept(.* the socket at 127.0.0.1:$port\$" sentences
-	grep '^ *epoll .* in epoll_wait(.*, anon_inode:\[eventpoll\]$' sentences
-	grep '^ *condvar .* in futex(0x\([0-9a-f]*\), .* on the futex 0x\1$' sentences
+	grep "^ *locked .*waited .* in flock on descriptor [0-9]*, [^ ]*$path\$" sentences
+	grep "^ *accept .* in accept on descriptor [0-9]*, the socket at 127.0.0.1:$port\$" sentences
+	grep '^ *epoll .* in epoll_wait on descriptor [0-9]* until [0-9]* was ready$' sentences
+	grep '^ *condvar .* in futex on work+0x[0-9a-f]*$' sentences
+}
+
+# held FILE SAID: the longest futex wait of each waiter that the workload has told of names the
+# holder, and what is no mutex has none. Names of objects are told for one in its data and on its heap.
+held() {
+	perf script -i "$1" -F tid,event,trace 2>/dev/null | grep -a 'denet:waits: ' |
+		grep ' in futex' >futexes
+	while read -r what kind waiter owner name; do
+		case $what in
+		mutex) grep "^ *$waiter .* in futex on .*, held by $owner ($name)\$" futexes ;;
+		other) refute grep "^ *$waiter .*held by" futexes ;;
+		*) continue ;;
+		esac || { echo "$what $kind $waiter $owner"; grep "^ *$waiter " futexes; return 1; }
+	done <"$2"
+	grep "^ *$(awk '$2 == "normal" { print $3 }' "$2") .* on accounts+0x40, held by" futexes
+	grep "^ *$(awk '$2 == "heap" { print $3 }' "$2") .* on \[heap\]+0x[0-9a-f]*, held by" futexes
+	# Nobody but the waiters is said to wait for a mutex.
+	awk 'NR == FNR { if ($1 == "mutex") waits[$3] = 1; next }
+		/held by/ && !waits[$1] { print; bad = 1 } END { exit bad }' "$2" futexes
+}
+
+@test "--reason: who waits for a mutex is told its holder and the variable, for each kind of mutex" {
+	denet-record --reason --off-cpu-thresh 50ms -- "$build/tests/workloads/holders" --ms 100 >said
+	held perf.data said
+	# With sums alone, too.
+	denet-record --reason -- "$build/tests/workloads/holders" --ms 100 >said
+	held perf.data said
+}
+
+@test "--reason: so is one that is still blocked, or has been since before the recording" {
+	mkfifo until
+	"$build/tests/workloads/holders" --ms 0 <until >said &
+	target=$!
+	exec 9>until
+	until_true grep -q READY said
+	denet-record --reason -p "$target" --children -- sleep 0.1
+	exec 9>&-
+	wait "$target"
+	held perf.data said
+}
+
+@test "--reason: what ended each epoll_wait, and the address of its peer, over IPv4 and IPv6" {
+	denet-record --reason --off-cpu-thresh 10ms -- "$build/tests/workloads/peers" >said
+	awk '/^ready/ { print $2, $3 }' said >truth
+	[ "$(wc -l <truth)" = 20 ]
+	perf script -F tid,event,trace | grep -a "^ *$(awk '/^server/ { print $2 }' said) .*denet:waits: " |
+		sed -n 's/.* in epoll_wait on descriptor [0-9]* until \([0-9]*\) was ready, peer /\1 /p' >told
+	diff truth told
+}
+
+@test "--reason: a process that changes its title tells it" {
+	command -v perl >/dev/null || skip 'needs perl'
+	denet-record --reason --off-cpu-thresh 1ms -- perl -e '
+		$0 = "server: user db SELECT"; select undef, undef, undef, 0.05' 2>/dev/null
+	waits | grep 'waited .*; server: user db SELECT$'
+}
+
+@test "--reason: no text is wider than 100 columns, and the path is whole in its field" {
+	long=$BATS_TEST_TMPDIR/$(printf 'n%.0s' {1..90})
+	mkfifo "$long"
+	denet-record --reason --off-cpu-thresh 1ms -- sh -c '
+		{ sleep 0.1; echo >"$1"; } & read line <"$1"' sh "$long"
+	perf script -F event,trace | grep -a 'denet:waits: ' | sed 's/.*denet:waits: //' >texts
+	grep 'in open.* on \.\.\..*nnn$' texts
+	awk '{ print length } length > 100 { bad = 1 } END { exit bad }' texts
 }
 
 @test "--reason: every sample has its wait, of the same length" {
@@ -56,7 +121,7 @@ waits() {
 
 @test "--reason in a pipe" {
 	denet-record --reason -o - -- "$pool" --ms 50 2>/dev/null |
-		perf script -i - -F comm,event,trace 2>/dev/null | grep -aq 'waits: waited .* in flock('
+		perf script -i - -F comm,event,trace 2>/dev/null | grep -aq 'waits: waited .* in flock on '
 }
 
 @test "--reason: a file whose recorder was killed opens, and offcpu-time is there" {

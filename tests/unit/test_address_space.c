@@ -55,6 +55,30 @@ TEST_F(space, a_mapping_has_its_bounds_and_its_time)
 	EXPECT_EQ(0x1000, find(self->machine, 1, 10, 0x1000)->pgoff);
 }
 
+static uint64_t start_before(struct machine *machine, uint64_t time, uint64_t addr)
+{
+	const struct maps *maps = process__maps_at(machine__process_at(machine, 1, time), time);
+	const struct maps_entry *map = maps__before(maps, time, addr);
+
+	return map ? map->start : 0;
+}
+
+TEST_F(space, the_mapping_before_an_address_is_the_last_that_begins_there_or_lower)
+{
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x1000, 0x1000, "/a", 10));
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x5000, 0x1000, "/b", 20));
+	EXPECT_EQ(0, start_before(self->machine, 30, 0xfff));
+	EXPECT_EQ(0x1000, start_before(self->machine, 30, 0x1000));
+	EXPECT_EQ(0x1000, start_before(self->machine, 30, 0x1fff));
+	EXPECT_EQ(0x1000, start_before(self->machine, 30, 0x4fff));
+	EXPECT_EQ(0x5000, start_before(self->machine, 30, 0x5000));
+	EXPECT_EQ(0x5000, start_before(self->machine, 30, ~0ULL));
+	EXPECT_EQ(0x1000, start_before(self->machine, 19, 0x9000));
+	/* What covers the second one is no longer before it at that time. */
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x5000, 0x2000, "/c", 40));
+	EXPECT_EQ(0x5000, start_before(self->machine, 30, 0x8000));
+}
+
 TEST_F(space, a_mapping_that_is_covered_was_there_before)
 {
 	ASSERT_EQ(0, maps_code(self->machine, 1, 0x1000, 0x1000, "/a", 10));

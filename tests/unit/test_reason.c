@@ -59,6 +59,7 @@ TEST(calls_are_classed_by_what_they_wait_for)
 	EXPECT_EQ(WIRE_CALL_POLL, calls[SYS_ppoll]);
 	EXPECT_EQ(WIRE_CALL_PATHAT, calls[SYS_openat]);
 	EXPECT_EQ(WIRE_CALL_FUTEX, calls[SYS_futex]);
+	EXPECT_EQ(WIRE_CALL_EPOLL, calls[SYS_epoll_pwait]);
 	EXPECT_EQ(WIRE_CALL_OTHER, calls[SYS_clock_nanosleep]);
 }
 
@@ -225,7 +226,7 @@ FIXTURE_SETUP(event)
 					.count = 2,
 					.state = 'S',
 					.reason = &self->reason };
-	self->reason = (struct reason){ .nr = -1, .call = "", .fd = -1 };
+	self->reason = (struct reason){ .nr = -1, .call = "", .fd = -1, .ready_fd = -1 };
 }
 
 FIXTURE_TEARDOWN(event)
@@ -248,29 +249,82 @@ static const char *print_event(FIXTURE_DATA(event) * self)
 TEST_F(event, reads_as_a_sentence)
 {
 	self->reason = (struct reason){ .nr = 0, .call = "read", .args = { 3, 0x10, 5 }, .fd = 3,
-					.ino = 9, .major = 8, .minor = 1, .path = "/etc/passwd" };
-	EXPECT_STREQ("waited 1500 ns (2 blocks, state S) in read(0x3, 0x10, 0x5) on descriptor 3, "
-		     "/etc/passwd on device 8:1", print_event(self));
-	self->reason = (struct reason){ .nr = 202, .call = "futex", .args = { 0xffff800000000000 },
-					.fd = -1, .futex = true };
-	EXPECT_STREQ("waited 1500 ns (2 blocks, state S) in futex(0xffff800000000000, 0x0, 0x0) "
-		     "on the futex 0xffff800000000000", print_event(self));
-	self->reason = (struct reason){ .nr = -1, .call = "", .fd = -1 };
-	EXPECT_STREQ("waited 1500 ns (2 blocks, state S) outside of system calls",
+					.ready_fd = -1, .ino = 9, .major = 8, .minor = 1,
+					.path = "/etc/passwd" };
+	EXPECT_STREQ("waited 1.500 us (S, 2 blocks) in read on descriptor 3, /etc/passwd",
 		     print_event(self));
+	self->sample.count = 1;
+	self->reason = (struct reason){ .nr = 202, .call = "futex", .args = { 0xffff800000000000 },
+					.fd = -1, .ready_fd = -1, .futex = true };
+	EXPECT_STREQ("waited 1.500 us (S) in futex on the futex 0xffff800000000000",
+		     print_event(self));
+	self->reason = (struct reason){ .nr = -1, .call = "", .fd = -1, .ready_fd = -1 };
+	EXPECT_STREQ("waited 1.500 us (S) outside of system calls", print_event(self));
 	self->reason.fault = true;
-	EXPECT_STREQ("waited 1500 ns (2 blocks, state S) for a page", print_event(self));
+	EXPECT_STREQ("waited 1.500 us (S) for a page", print_event(self));
+}
+
+TEST_F(event, tells_the_owner_of_a_mutex_and_the_object_that_it_lies_in)
+{
+	self->sample.count = 1;
+	self->reason = (struct reason){ .nr = 202, .call = "futex", .args = { 0x1040 }, .fd = -1,
+					.ready_fd = -1, .futex = true, .owner = 9537,
+					.owner_comm = "writer", .futex_at = "accounts+0x40" };
+	EXPECT_STREQ("waited 1.500 us (S) in futex on accounts+0x40, held by 9537 (writer)",
+		     print_event(self));
+	*self->reason.owner_comm = '\0';
+	EXPECT_STREQ("waited 1.500 us (S) in futex on accounts+0x40, held by 9537",
+		     print_event(self));
+}
+
+TEST_F(event, tells_the_descriptor_that_ended_an_epoll_and_its_peer)
+{
+	self->sample.count = 1;
+	self->reason = (struct reason){ .nr = 232, .call = "epoll_wait", .fd = 5, .ready_fd = 9,
+					.path = "anon_inode:[eventpoll]" };
+	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait on descriptor 5 until 9 was ready",
+		     print_event(self));
+	snprintf(self->reason.ready_remote, sizeof(self->reason.ready_remote), "10.0.0.1:80");
+	snprintf(self->reason.title, sizeof(self->reason.title), "web: idle");
+	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait on descriptor 5 until 9 was ready, "
+		     "peer 10.0.0.1:80; web: idle", print_event(self));
+	/* A title without a blank is the name of the program as a rule. */
+	snprintf(self->reason.title, sizeof(self->reason.title), "/usr/bin/web");
+	self->reason.ready_fd = -1;
+	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait on descriptor 5, anon_inode:[eventpoll]",
+		     print_event(self));
+}
+
+TEST_F(event, is_at_most_100_columns_wide)
+{
+	size_t whole;
+
+	self->reason = (struct reason){ .nr = 0, .call = "read", .fd = 3, .ready_fd = -1,
+					.path = "e" };
+	whole = strlen(print_event(self)) - 1;
+	for (size_t len = 1; len < sizeof(self->reason.path); len++) {
+		memset(self->reason.path, 'p', len - 1);
+		self->reason.path[len - 1] = 'e';
+		ASSERT_GE(100, strlen(print_event(self)));
+		/* The end of the path is there. */
+		ASSERT_EQ('e', self->seq.buffer[strlen(self->seq.buffer) - 1]);
+		ASSERT_EQ(whole + len < 100 ? whole + len : 100, strlen(self->seq.buffer));
+	}
+	memset(self->reason.title, ' ', sizeof(self->reason.title) - 1);
+	EXPECT_EQ(100, strlen(print_event(self)));
+	EXPECT_STREQ("...", self->seq.buffer + 97);
 }
 
 TEST_F(event, fields_are_where_the_format_says)
 {
-	static const char *const strings[] = { "state", "name",	 "kind",   "device",
-					       "path",	"local", "remote", "text" };
+	static const char *const strings[] = { "state",	 "name", "kind",       "device", "path",
+					       "local",	 "remote", "text",     "owner_comm",
+					       "object", "peer", "title" };
 	unsigned long long value = 0;
 
 	self->reason = (struct reason){ .nr = 202, .call = "futex", .futex = true, .fd = 4,
 					.args = { 1, 2, 3, 4, 5, ~0ULL }, .ino = 42,
-					.local = "1.2.3.4:5" };
+					.local = "1.2.3.4:5", .owner = 17, .ready_fd = -1 };
 	print_event(self);
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
 		struct tep_format_field *field = tep_find_any_field(self->event, strings[i]);
@@ -284,6 +338,10 @@ TEST_F(event, fields_are_where_the_format_says)
 	EXPECT_EQ(42, value);
 	tep_read_number_field(tep_find_any_field(self->event, "ns"), &self->raw, &value);
 	EXPECT_EQ(1500, value);
+	tep_read_number_field(tep_find_any_field(self->event, "owner"), &self->raw, &value);
+	EXPECT_EQ(17, value);
+	tep_read_number_field(tep_find_any_field(self->event, "ready"), &self->raw, &value);
+	EXPECT_EQ(-1, (int32_t)value);
 	EXPECT_STREQ("1.2.3.4:5",
 		     (char *)&self->raw + tep_find_any_field(self->event, "local")->offset);
 }

@@ -36,6 +36,12 @@ static bool has_maps(const struct callchain *callchain, const struct sample *sam
 	return callchain->incomplete || (maps && !maps__is_incomplete(maps));
 }
 
+/* Its owner may have been born, or got its name, in a record that is yet to be delivered. */
+static bool names_thread(const struct sample *sample)
+{
+	return sample->reason && sample->reason->owner;
+}
+
 /* Has the process judged by a chain along frame pointers. */
 static void judge(struct callchain *callchain, const struct sample *sample, size_t kept)
 {
@@ -187,7 +193,11 @@ int callchain__sample(struct callchain *callchain, const struct sample *sample)
 
 	if (!callchain->worker && !callchain->raw)
 		own.copy = NULL;
-	if (own.time < callchain->settled || (!own.copy && !own.user.nr))
+	if (own.time < callchain->settled)
+		return resolve(callchain, &own);
+	if (names_thread(&own))
+		return sample_queue__add(&callchain->waiting, &own);
+	if (!own.copy && !own.user.nr)
 		return resolve(callchain, &own);
 	/* What is known to be code is so whatever is yet to come. */
 	if (!(callchain->worker && own.copy) && has_maps(callchain, &own) &&

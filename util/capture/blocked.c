@@ -142,7 +142,8 @@ static void read_user_frames(struct capture *capture, struct user_frames *user, 
 	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * 1000000ULL;
 	int err;
 
-	if (!capture->options.stacks.user || capture->options.filter.no_still_blocked)
+	if (capture->options.filter.no_still_blocked ||
+	    (!capture->options.stacks.user && !capture->options.reasons))
 		return;
 	do {
 		err = read_once(capture, user, deadline);
@@ -209,11 +210,16 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 			 struct sample *sample)
 {
 	struct capture *capture = report->capture;
+	struct reason *reason = &capture->reason;
 	struct decoded_user decoded;
 	struct user_copy copy;
 
 	if (find_user_frames(report->user, block, &decoded)) {
 		sample->user = decoded.frames;
+		/* The one that sample->reason, if there is one, points to. */
+		reason->owner = decoded.owner;
+		reason->owner_shared = decoded.owner_shared;
+		memcpy(reason->title, decoded.title, sizeof(reason->title));
 		if (capture->options.stacks.copies.bytes && decoded.compat)
 			capture->stats.compat_copies++;
 	}

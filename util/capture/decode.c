@@ -113,8 +113,11 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 		.since = wire->since,
 		.tid = wire->tid,
 		.compat = wire->compat,
+		.owner = wire->owner,
+		.owner_shared = wire->owner_shared,
 		.frames = { (const uint64_t *)(wire + 1), wire->nr, wire->truncated },
 	};
+	memcpy(user->title, wire->title, strnlen(wire->title, sizeof(wire->title) - 1));
 	return (int)wire->head.size;
 }
 

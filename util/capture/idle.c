@@ -228,7 +228,7 @@ int idle_table__read(struct idle_table *table, const char *path)
 
 static bool is_condvar(const struct reason *reason)
 {
-	return reason->futex && (uint32_t)reason->args[1] ==
+	return !strcmp(reason->call, "futex") && (uint32_t)reason->args[1] ==
 		(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 }
 

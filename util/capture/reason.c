@@ -22,9 +22,8 @@ static const struct {
 	    "ftruncate", "fallocate", "flock", "fcntl", "ioctl", "close", "fstat", "lseek",
 	    "getdents64", "getdents", "sendfile", "splice", "tee", "vmsplice",
 	    "copy_file_range", "accept", "accept4", "connect", "recvfrom", "recvmsg",
-	    "recvmmsg", "sendto", "sendmsg", "sendmmsg", "epoll_wait", "epoll_pwait",
-	    "epoll_pwait2", "epoll_ctl", "io_uring_enter", "mq_timedreceive", "mq_timedsend",
-	    "fchmod", "fchown", "fsetxattr", "readahead" } },
+	    "recvmmsg", "sendto", "sendmsg", "sendmmsg", "epoll_ctl", "io_uring_enter",
+	    "mq_timedreceive", "mq_timedsend", "fchmod", "fchown", "fsetxattr", "readahead" } },
 	{ WIRE_CALL_POLL, { "poll", "ppoll" } },
 	{ WIRE_CALL_PATH,
 	  { "open", "creat", "stat", "lstat", "access", "statfs", "truncate", "unlink", "rmdir",
@@ -34,6 +33,8 @@ static const struct {
 	    "mkdirat", "renameat", "renameat2", "readlinkat", "fchmodat", "fchownat",
 	    "execveat" } },
 	{ WIRE_CALL_FUTEX, { "futex" } },
+	{ WIRE_CALL_FUTEX_WAIT, { "futex_wait" } },
+	{ WIRE_CALL_EPOLL, { "epoll_wait", "epoll_pwait", "epoll_pwait2" } },
 };
 
 void reason__classify(uint8_t calls[WIRE_MAX_CALLS])
@@ -143,8 +144,18 @@ int reason__decode(const void *data, size_t size, struct reason *reason)
 		.call = named ? syscalls__name(wire->nr) : "",
 		.fd = wire->fd,
 	};
-	reason->futex = !strcmp(reason->call, "futex");
+	reason->futex = !strcmp(reason->call, "futex") || !strcmp(reason->call, "futex_wait");
 	memcpy(reason->args, wire->args, sizeof(reason->args));
+	reason->owner = wire->owner;
+	reason->owner_shared = wire->flags & WIRE_REASON_SHARED;
+	reason->inner_pids = wire->flags & WIRE_REASON_INNER_PIDS;
+	reason->heap_start = wire->heap_start;
+	reason->ready_fd = wire->ready_fd;
+	snprintf(reason->title, sizeof(reason->title), "%.*s",
+		 (int)strnlen(wire->title, sizeof(wire->title)), wire->title);
+	if (wire->ready_port)
+		put_address(reason->ready_remote, sizeof(reason->ready_remote), wire->ready_family,
+			    wire->ready_remote, ntohs(wire->ready_port));
 	put_object(reason, wire);
 	return (int)wire->head.size;
 }

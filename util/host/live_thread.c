@@ -2,10 +2,12 @@
 #include "host/live_thread.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -39,4 +41,21 @@ pid_t live_thread__other(pid_t pid)
 	}
 	closedir(dir);
 	return found;
+}
+
+int live_thread__comm(pid_t tid, char comm[16])
+{
+	char name[32], line[64] = "";
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/comm", tid);
+	file = fopen(name, "re");
+	if (!file)
+		return -errno;
+	if (!fgets(line, sizeof(line), file))
+		*line = '\0';
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(comm, 16, "%.15s", line);
+	return *line ? 0 : -ESRCH;
 }

@@ -12,4 +12,7 @@
  */
 pid_t live_thread__other(pid_t pid);
 
+/* The name of a thread that lives, with a NUL. 0, or a negative errno: there is none. */
+int live_thread__comm(pid_t tid, char comm[16]);
+
 #endif /* DENET_HOST_LIVE_THREAD_H */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "host/pidns.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,4 +40,49 @@ int pidns__check_proc(void)
 	else
 		pr_err("/proc is not mounted: `mount -t proc proc /proc`");
 	return -EXDEV;
+}
+
+/* The last id in the line NSpid is that of the innermost namespace. 0: unknown. */
+static pid_t innermost_id(pid_t pid, pid_t tid)
+{
+	char name[64], line[256], *last;
+	uint64_t id = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/status", pid, tid);
+	file = fopen(name, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		last = strncmp(line, "NSpid:", 6) ? NULL : strrchr(line, '\t');
+		if (!last)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		if (units__parse_number(last + 1, INT32_MAX, &id))
+			id = 0;
+		break;
+	}
+	fclose(file);
+	return (pid_t)id;
+}
+
+pid_t pidns__find_thread(pid_t pid, pid_t inner)
+{
+	struct dirent *entry;
+	pid_t found = 0;
+	char name[32];
+	uint64_t tid;
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	dir = opendir(name);
+	if (!dir)
+		return 0;
+	while (!found && (entry = readdir(dir))) {
+		if (!units__parse_number(entry->d_name, INT32_MAX, &tid) &&
+		    innermost_id(pid, (pid_t)tid) == inner)
+			found = (pid_t)tid;
+	}
+	closedir(dir);
+	return found;
 }

@@ -3,6 +3,7 @@
 #define DENET_HOST_PIDNS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * The inode that stands for our PID namespace, or 0 in the first one, where the kernel's own
@@ -15,5 +16,11 @@ int pidns__inode(uint32_t *inode);
  * there and what is recorded are the same ids. 0 or -EXDEV (logged).
  */
 int pidns__check_proc(void);
+
+/*
+ * The thread of a process, by an id of the PID namespace that it is in itself; tid and pid are
+ * ours. 0: it has no such thread, or has ended. Touches nobody's memory map.
+ */
+pid_t pidns__find_thread(pid_t pid, pid_t inner);
 
 #endif /* DENET_HOST_PIDNS_H */

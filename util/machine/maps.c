@@ -306,6 +306,30 @@ const struct maps_entry *maps__after(const struct maps *maps, uint64_t time, uin
 	return first;
 }
 
+const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, uint64_t addr)
+{
+	size_t place = place_of(maps, addr);
+	const struct maps_entry *last = NULL;
+
+	/* The one at that place may hold the address, or lie behind it. */
+	if (place < maps->nr_living)
+		place++;
+	while (place-- > 0 && !last) {
+		const struct maps_entry *map = maps__living(maps, place);
+
+		if (map->start <= addr && time >= map->born)
+			last = map;
+	}
+	for (size_t i = 0; maps__nr_dead(maps) && i < maps->nr; i++) {
+		const struct maps_entry *map = &maps->all[i];
+
+		if (map->start <= addr && time >= map->born && time < map->died &&
+		    (!last || map->start > last->start))
+			last = map;
+	}
+	return last;
+}
+
 void maps__forget(struct maps *maps, uint64_t before)
 {
 	uint16_t place_now[MAX_ALL];

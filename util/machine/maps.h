@@ -71,6 +71,9 @@ const struct maps_entry *maps__find(const struct maps *maps, uint64_t time, uint
 /* The mapping that begins first at or behind an address at a time; NULL: none. */
 const struct maps_entry *maps__after(const struct maps *maps, uint64_t time, uint64_t addr);
 
+/* The mapping that begins last at or before an address at a time; NULL: none. */
+const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, uint64_t addr);
+
 /* Those that live, in the order of their addresses. */
 size_t maps__nr_living(const struct maps *maps);
 const struct maps_entry *maps__living(const struct maps *maps, size_t i);

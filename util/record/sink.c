@@ -203,12 +203,29 @@ void sink__free(struct sink *sink)
 {
 	deferred_exit__free(&sink->deferred_exit);
 	callchain__free(&sink->callchain);
+	wait_names__free(&sink->wait_names);
+}
+
+/* The side band of the sample's time is known. */
+static int give(void *ctx, const struct sample *sample)
+{
+	struct sink *sink = ctx;
+	struct sample named = *sample;
+	struct reason reason;
+
+	if (!sample->reason || !sink->events.reasons)
+		return sample_events__write(&sink->events, sample);
+	reason = *sample->reason;
+	wait_names__fill(&sink->wait_names, sample, &reason);
+	named.reason = &reason;
+	return sample_events__write(&sink->events, &named);
 }
 
 int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *capture_sink,
 	       enum callchain_mode mode)
 {
 	sink->machine = machine;
+	sink->wait_names.machine = machine;
 	*capture_sink = (struct capture_sink){
 		.ctx = sink,
 		.sample = sink__sample,
@@ -218,6 +235,5 @@ int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *
 		.lost = sink__lost,
 		.round = sink__round,
 	};
-	return callchain__init(&sink->callchain, mode, machine, sample_events__write,
-			       &sink->events);
+	return callchain__init(&sink->callchain, mode, machine, give, sink);
 }

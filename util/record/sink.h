@@ -9,6 +9,7 @@
 #include "callchain/callchain.h"
 #include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
+#include "record/wait_names.h"
 #include "session/sampling.h"
 
 struct dso_table;
@@ -28,6 +29,7 @@ struct sink {
 	uint64_t latest;	   /* the latest time of all that was delivered */
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
 	struct callchain callchain;
+	struct wait_names wait_names;
 };
 
 /* Makes capture_sink deliver into sink; machine is borrowed. 0 or -ENOMEM. */

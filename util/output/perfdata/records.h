@@ -56,7 +56,13 @@ struct writer_wait {
 	char path[256];
 	char local[56];
 	char remote[56];
-	char text[384]; /* all of it in words */
+	char text[104]; /* all of it in words, in at most 100 columns */
+	int32_t owner;	/* tid of the mutex's holder; 0: not known */
+	int32_t ready;	/* the descriptor that ended a wait of epoll; -1: not known */
+	char owner_comm[16];
+	char object[64]; /* that the futex lies in */
+	char peer[56];	 /* the remote end of the socket ready */
+	char title[64];	 /* of the process */
 };
 
 /* A mapping, for an MMAP2 record. */

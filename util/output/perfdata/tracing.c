@@ -40,7 +40,13 @@ static const struct tracing_field wait_fields[] = {
 	{ "char", "path[256]", 256, 0 },
 	{ "char", "local[56]", 56, 0 },
 	{ "char", "remote[56]", 56, 0 },
-	{ "char", "text[384]", 384, 0 },
+	{ "char", "text[104]", 104, 0 },
+	{ "s32", "owner", 4, 1 },
+	{ "s32", "ready", 4, 1 },
+	{ "char", "owner_comm[16]", 16, 0 },
+	{ "char", "object[64]", 64, 0 },
+	{ "char", "peer[56]", 56, 0 },
+	{ "char", "title[64]", 64, 0 },
 	{ 0 },
 };
 
@@ -49,9 +55,7 @@ static const struct tracing_event events[] = {
 	{ 60001, "rates", sampling_fields,
 	  "\"period %llu -> %llu ns, threshold %llu -> %llu ns (%s)\", REC->old_period_ns, "
 	  "REC->new_period_ns, REC->old_threshold_ns, REC->new_threshold_ns, REC->text" },
-	{ 60002, "waits", wait_fields,
-	  "\"waited %llu ns (%llu blocks, state %s) %s\", REC->ns, REC->blocks, REC->state, "
-	  "REC->text" },
+	{ 60002, "waits", wait_fields, "\"%s\", REC->text" },
 };
 
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/units.h"
 
-_Static_assert(sizeof(struct writer_wait) == 24 + 8 * 8 + 32 + 16 + 16 + 256 + 2 * 56 + 384,
+_Static_assert(sizeof(struct writer_wait) == 24 + 8 * 8 + 32 + 16 + 16 + 256 + 2 * 56 + 104 + 8 +
+						     16 + 64 + 56 + 64,
 	       "the fields lie one behind the other, as the format says");
 
 /* Appends to a text that is cut where there is no more room. */
@@ -24,39 +26,114 @@ add_text(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-static void add_call(char *text, size_t size, const struct reason *reason)
+static void add_length(char *text, size_t size, const struct sample *sample)
 {
-	if (reason->nr < 0)
-		return;
-	add_text(text, size, " in ");
-	if (*reason->call)
-		add_text(text, size, "%s", reason->call);
-	else
-		add_text(text, size, "system call %d", reason->nr);
-	add_text(text, size, "(0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ")", reason->args[0],
-		 reason->args[1], reason->args[2]);
+	char time[32], count[32];
+
+	add_text(text, size, "waited %s (%c",
+		 units__format_time(sample->period, time, sizeof(time)), sample->state);
+	if (sample->count != 1)
+		add_text(text, size, ", %s blocks",
+			 units__format_count(sample->count, count, sizeof(count)));
+	add_text(text, size, ")");
 }
 
-/* path, device: as the event has them. */
-static void add_object(char *text, size_t size, const struct reason *reason, const char *path,
-		       const char *device)
+static void add_call(char *text, size_t size, const struct reason *reason)
 {
-	if (reason->futex)
-		add_text(text, size, " on the futex 0x%" PRIx64, reason->args[0]);
-	if (!*path)
+	if (reason->fault)
+		add_text(text, size, " for a page");
+	else if (reason->nr < 0)
+		add_text(text, size, " outside of system calls");
+	if (reason->nr < 0)
 		return;
-	if (reason->fd >= 0)
-		add_text(text, size, " on descriptor %d,", reason->fd);
+	if (*reason->call)
+		add_text(text, size, " in %s", reason->call);
+	else
+		add_text(text, size, " in system call %d", reason->nr);
+}
+
+static void add_futex(char *text, size_t size, const struct writer_wait *wait)
+{
+	if (*wait->object)
+		add_text(text, size, " on %s", wait->object);
+	else
+		add_text(text, size, " on the futex 0x%" PRIx64, wait->futex);
+	if (wait->owner)
+		add_text(text, size, ", held by %d", wait->owner);
+	if (wait->owner && *wait->owner_comm)
+		add_text(text, size, " (%s)", wait->owner_comm);
+}
+
+/* The end of a path that is too long says more than its beginning. */
+static void add_path(char *text, size_t size, const char *path)
+{
+	size_t used = strlen(text), len = strlen(path);
+
+	if (used + 1 + len <= WAIT_EVENT_COLUMNS)
+		add_text(text, size, " %s", path);
+	else if (used + 5 < WAIT_EVENT_COLUMNS)
+		add_text(text, size, " ...%s", path + len - (WAIT_EVENT_COLUMNS - used - 4));
+}
+
+static void add_object(char *text, size_t size, const struct writer_wait *wait, int fd)
+{
+	if (!*wait->path)
+		return;
+	if (fd >= 0)
+		add_text(text, size, " on descriptor %d", fd);
 	else
 		add_text(text, size, " on");
-	if (*reason->remote)
-		add_text(text, size, " the socket from %s to %s", reason->local, reason->remote);
-	else if (*reason->local)
-		add_text(text, size, " the socket at %s", reason->local);
+	if (wait->ready >= 0) {
+		add_text(text, size, " until %d was ready", wait->ready);
+		if (*wait->peer)
+			add_text(text, size, ", peer %s", wait->peer);
+		return;
+	}
+	if (fd >= 0)
+		add_text(text, size, ",");
+	if (*wait->remote)
+		add_text(text, size, " the socket from %s to %s", wait->local, wait->remote);
+	else if (*wait->local)
+		add_text(text, size, " the socket at %s", wait->local);
 	else
-		add_text(text, size, " %s", path);
-	if (*device && *path == '/')
-		add_text(text, size, " on device %s", device);
+		add_path(text, size, wait->path);
+}
+
+/* What a program writes over its arguments has blanks as a rule, its file's name has none. */
+static void add_title(char *text, size_t size, const struct writer_wait *wait)
+{
+	if (strchr(wait->title, ' '))
+		add_text(text, size, "; %s", wait->title);
+}
+
+/* In words. What finds no room in the columns is in the other fields. */
+static void put_text(struct writer_wait *wait, const struct sample *sample)
+{
+	/* One more than fits shows that there is more. */
+	const size_t size = WAIT_EVENT_COLUMNS + 2;
+
+	_Static_assert(sizeof(wait->text) >= WAIT_EVENT_COLUMNS + 2, "the text has room");
+	add_length(wait->text, size, sample);
+	add_call(wait->text, size, sample->reason);
+	if (sample->reason->futex)
+		add_futex(wait->text, size, wait);
+	else
+		add_object(wait->text, size, wait, sample->reason->fd);
+	add_title(wait->text, size, wait);
+	if (strlen(wait->text) > WAIT_EVENT_COLUMNS)
+		memcpy(wait->text + WAIT_EVENT_COLUMNS - 3, "...", 4);
+}
+
+/* Readers print it to the terminal as it is, and whoever makes files and processes names them. */
+static void put_names(struct writer_wait *wait, const struct reason *reason)
+{
+	log__escape(wait->path, sizeof(wait->path), reason->path);
+	log__escape(wait->owner_comm, sizeof(wait->owner_comm), reason->owner_comm);
+	log__escape(wait->object, sizeof(wait->object), reason->futex_at);
+	log__escape(wait->title, sizeof(wait->title), reason->title);
+	memcpy(wait->local, reason->local, sizeof(wait->local));
+	memcpy(wait->remote, reason->remote, sizeof(wait->remote));
+	memcpy(wait->peer, reason->ready_remote, sizeof(wait->peer));
 }
 
 void wait_event__fill(struct writer_wait *wait, const struct sample *sample)
@@ -71,6 +148,8 @@ void wait_event__fill(struct writer_wait *wait, const struct sample *sample)
 		.state = { sample->state },
 		.futex = reason->futex ? reason->args[0] : 0,
 		.inode = reason->ino,
+		.owner = (int32_t)reason->owner,
+		.ready = reason->ready_fd,
 	};
 	memcpy(wait->args, reason->args, sizeof(wait->args));
 	snprintf(wait->name, sizeof(wait->name), "%s", reason->call);
@@ -78,19 +157,8 @@ void wait_event__fill(struct writer_wait *wait, const struct sample *sample)
 	if (reason->ino)
 		snprintf(wait->device, sizeof(wait->device), "%u:%u", reason->major,
 			 reason->minor);
-	/* Readers print it to the terminal as it is, and whoever makes files may name them. */
-	log__escape(wait->path, sizeof(wait->path), reason->path);
-	memcpy(wait->local, reason->local, sizeof(wait->local));
-	memcpy(wait->remote, reason->remote, sizeof(wait->remote));
-	if (reason->fault)
-		add_text(wait->text, sizeof(wait->text), "for a page");
-	else if (reason->nr < 0)
-		add_text(wait->text, sizeof(wait->text), "outside of system calls");
-	add_call(wait->text, sizeof(wait->text), reason);
-	add_object(wait->text, sizeof(wait->text), reason, wait->path, wait->device);
-	/* The sentence puts a blank in front. */
-	if (wait->text[0] == ' ')
-		memmove(wait->text, wait->text + 1, sizeof(wait->text) - 1);
+	put_names(wait, reason);
+	put_text(wait, sample);
 }
 
 int wait_event__write(struct writer *writer, const struct sample *sample)
