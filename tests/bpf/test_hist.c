@@ -8,11 +8,8 @@
 #include "base/units.h"
 #include "capture/hist.h"
 #include "common/test_capture.h"
-#include "common/steal.h"
+#include "common/tolerance.h"
 #include "common/switches.h"
-
-/* Percent by which clocks read at different places may differ. */
-#define TOLERANCE 1
 
 static int close_with_hist(struct test_capture *test_capture, struct capture_hist *hist)
 {
@@ -113,11 +110,11 @@ FIXTURE_SETUP(lengths)
 	options.filter.states = capture__all_states();
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
-	self->stolen_ns = steal__so_far();
+	self->stolen_ns = tolerance__stolen_ns();
 	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
 	ASSERT_EQ(0, close_with_hist(&self->test_capture, &self->hist));
-	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
+	self->stolen_ns = tolerance__stolen_since(self->stolen_ns);
 	ASSERT_EQ(40, self->workload.nr_truths);
 	sort_naps(self);
 }
@@ -160,7 +157,7 @@ TEST_F(lengths, a_bucket_has_the_time_of_its_naps)
 		if (!self->sure[i].count || asleep[i].count != self->sure[i].count)
 			continue;
 		compared++;
-		if (asleep[i].ns < self->sure[i].ns * (100 - TOLERANCE) / 100)
+		if (asleep[i].ns < self->sure[i].ns * (100 - TOLERANCE_PERCENT) / 100)
 			missing_ns += self->sure[i].ns - asleep[i].ns;
 		EXPECT_LE(asleep[i].ns, self->bracket[i])
 		TH_LOG("bucket %zu", i);

@@ -10,7 +10,6 @@
 #include "common/harness.h"
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "common/test_capture.h"
 
 #define MOST_MAP_BYTES (64ULL << 20)
@@ -88,7 +87,7 @@ static bool object__exists(enum object_kind kind, uint32_t id)
 /* The kernel frees after a grace period: waits for that, some seconds at most. */
 static size_t objects__left(const struct objects *objects)
 {
-	uint64_t limit = clock__now_ns() + 10 * NSEC_PER_SEC;
+	uint64_t limit = tolerance__deadline();
 	size_t left;
 
 	do {

@@ -8,9 +8,6 @@
 #include "base/units.h"
 #include "common/test_capture.h"
 
-/* What a thread may wait at its very end, beside two others on its CPU. */
-#define LAST_WAIT_NS (100 * NSEC_PER_MSEC)
-
 FIXTURE(runnable)
 {
 	struct workload workload;
@@ -74,7 +71,7 @@ TEST_F(runnable, each_thread_waited_as_long_as_schedstat_says)
 		EXPECT_EQ(0, thread->throttled_ns);
 		EXPECT_LE(truth->requested_ns, thread->runnable_ns);
 		/* Who has been joined may still wait once more, to leave its last CPU. */
-		EXPECT_LE(thread->runnable_ns, truth->bracket_ns + LAST_WAIT_NS);
+		EXPECT_LE(thread->runnable_ns, truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
 	}
 }
 

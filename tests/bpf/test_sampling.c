@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "common/test_capture.h"
-#include "common/steal.h"
+#include "common/tolerance.h"
 
 /*
  * Two captures stamp one block by turns, at both ends. By how much they differ about its length:
@@ -40,7 +40,7 @@ FIXTURE_SETUP(sampling)
 	ASSERT_EQ(0, test_capture__open_process(&self->exact, &exact, &self->workload));
 	capture_options__init(&self->options);
 	self->options.seed = 42;
-	self->stolen_ns = steal__so_far();
+	self->stolen_ns = tolerance__stolen_ns();
 }
 
 FIXTURE_TEARDOWN(sampling)
@@ -55,7 +55,7 @@ static int finish(FIXTURE_DATA(sampling) * self)
 {
 	int err = test_capture__close(&self->drawn);
 
-	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
+	self->stolen_ns = tolerance__stolen_since(self->stolen_ns);
 	return err ? err : test_capture__close(&self->exact);
 }
 

@@ -14,11 +14,8 @@
 #include "bpf_skel/wire.h"
 #include "common/observer.h"
 #include "common/test_capture.h"
-#include "common/steal.h"
+#include "common/tolerance.h"
 #include "common/switches.h"
-
-/* Two observers stamp a switch half a us apart, with interrupts off. */
-#define BETWEEN_STAMPS_NS (20 * NSEC_PER_USEC)
 
 enum { LEADER, PING, PONG, NR_THREADS };
 
@@ -58,7 +55,7 @@ FIXTURE_VARIANT_ADD(short_waits, accumulated_in_two_processes){
 /* A player is a thread of the workload, or its child. It has its name before it waits. */
 static int find_threads(FIXTURE_DATA(short_waits) * self)
 {
-	uint64_t limit = clock__now_ns() + 10 * NSEC_PER_SEC;
+	uint64_t limit = tolerance__deadline();
 	pid_t leader = self->workload.pid;
 
 	self->tids[LEADER] = leader;
@@ -100,7 +97,7 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 	struct switches before[NR_THREADS];
 	int err = step("counts before", count_switches(self, before));
 
-	self->stolen_ns = steal__so_far();
+	self->stolen_ns = tolerance__stolen_ns();
 	if (!err)
 		err = step("open", test_capture__open(&self->test_capture, options));
 	if (!err)
@@ -110,7 +107,7 @@ static int record_counted(FIXTURE_DATA(short_waits) * self, const struct capture
 		err = step("counts after", count_switches(self, self->switches));
 	if (!err)
 		err = step("close", test_capture__close(&self->test_capture));
-	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
+	self->stolen_ns = tolerance__stolen_since(self->stolen_ns);
 	for (int i = 0; i < NR_THREADS; i++) {
 		self->switches[i].voluntary -= before[i].voluntary;
 		self->switches[i].involuntary -= before[i].involuntary;
@@ -308,7 +305,7 @@ static void expect_same_blocks(struct __test_metadata *_metadata,
 		int64_t difference = (int64_t)(ours[i]->period - theirs[i]);
 
 		sum += (int64_t)theirs[i];
-		if ((uint64_t)llabs(difference) > BETWEEN_STAMPS_NS)
+		if ((uint64_t)llabs(difference) > TOLERANCE_SWITCH_NS)
 			odd_ns += (uint64_t)llabs(difference);
 		else
 			more += difference;

@@ -210,7 +210,7 @@ TEST_F(targets, targets_are_alive_until_the_last_one_has_ended)
 	EXPECT_TRUE(capture__targets_alive(self->test_capture.capture));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	/* Its storage goes with the task, which the kernel frees a little later. */
-	limit = clock__now_ns() + 5 * NSEC_PER_SEC;
+	limit = tolerance__deadline();
 	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
 		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
 	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));
@@ -274,7 +274,7 @@ TEST_F(targets, the_end_of_targets_whose_deaths_were_not_seen_is_noticed)
 	}
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
 	EXPECT_TRUE(capture__targets_alive(self->test_capture.capture));
-	limit = clock__now_ns() + 20 * NSEC_PER_SEC;
+	limit = tolerance__deadline();
 	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
 		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
 	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));

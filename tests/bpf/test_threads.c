@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "bpf_skel/wire.h"
 #include "common/test_capture.h"
-#include "common/steal.h"
+#include "common/tolerance.h"
 
 FIXTURE(threads)
 {
@@ -52,11 +52,11 @@ FIXTURE_SETUP(threads)
 	self->leader = self->workload.pid;
 	self->user = symbols__of_process(self->workload.pid);
 	ASSERT_TRUE(self->user != NULL);
-	self->stolen_ns = steal__so_far();
+	self->stolen_ns = tolerance__stolen_ns();
 	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 200));
 	ASSERT_EQ(0, test_capture__close(&self->test_capture));
-	self->stolen_ns = steal__so_far() - self->stolen_ns + steal__grain();
+	self->stolen_ns = tolerance__stolen_since(self->stolen_ns);
 	ASSERT_EQ(strtoul(variant->count, NULL, 10), self->workload.nr_truths);
 }
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "common/harness.h"
 #include "common/machine_events.h"
+#include "common/tolerance.h"
 #include "common/workload.h"
 
 #define CODE 0x1000
@@ -99,7 +99,7 @@ static int put(data *self, pid_t pid)
 
 static int await_results(data *self, size_t nr)
 {
-	uint64_t end = clock__now_ns() + 20 * NSEC_PER_SEC;
+	uint64_t end = tolerance__deadline();
 	int err = 0;
 
 	while (!err && self->nr < nr && clock__now_ns() < end)

@@ -8,9 +8,6 @@
 #include "base/units.h"
 #include "common/test_capture.h"
 
-/* Percent by which clocks read at different places may differ. */
-#define TOLERANCE 1
-
 FIXTURE(waits)
 {
 	struct workload workload;
@@ -79,12 +76,12 @@ TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 
 		/* A block whose end was not shown is missing, and counted. */
 		if (!self->test_capture.stats.unseen_switches) {
-			EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns)
+			EXPECT_LE(truth->requested_ns * (100 - TOLERANCE_PERCENT) / 100, sum.ns)
 			TH_LOG("%s", truth->comm);
 		}
 		if (!filter.function)
 			continue;
-		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE) / 100)
+		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE_PERCENT) / 100)
 		TH_LOG("%s", truth->comm);
 	}
 }

@@ -11,12 +11,6 @@
 #include "bpf_skel/wire.h"
 #include "common/test_capture.h"
 
-/* Percent by which clocks read at different places may differ. */
-#define TOLERANCE 1
-
-/* Who is woken while it still leaves its CPU is blocked for no longer, and by nobody. */
-#define LEAVING_NS (20 * NSEC_PER_USEC)
-
 /* The threads of the workload "wakes": two pairs, and the leader. */
 #define THREADS 5
 
@@ -100,8 +94,8 @@ TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 			continue;
 		}
 		EXPECT_EQ(truth->count, sum.count);
-		EXPECT_LE(truth->requested_ns * (100 - TOLERANCE) / 100, sum.ns);
-		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE) / 100);
+		EXPECT_LE(truth->requested_ns * (100 - TOLERANCE_PERCENT) / 100, sum.ns);
+		EXPECT_LE(sum.ns, truth->bracket_ns * (100 + TOLERANCE_PERCENT) / 100);
 	}
 }
 
@@ -154,8 +148,8 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 
 			/* What a timer ends may be as short as one likes: who naps may be late. */
 			asleep_ns += ns;
-			naps.count += ns > LEAVING_NS ? sample->count : 0;
-			naps.ns += ns > LEAVING_NS ? ns : 0;
+			naps.count += ns > TOLERANCE_SWITCH_NS ? sample->count : 0;
+			naps.ns += ns > TOLERANCE_SWITCH_NS ? ns : 0;
 		} else if (sample->kind == SAMPLE_WAKEUP && by_timer(sample, self->kernel)) {
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->pid);
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->tid);
@@ -172,7 +166,7 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 	EXPECT_LE(20, naps.count);
 	EXPECT_LE(timers.ns, asleep_ns);
 	if (!self->test_capture.init_stretches) {
-		EXPECT_LE(naps.ns * (100 - TOLERANCE) / 100, timers.ns);
+		EXPECT_LE(naps.ns * (100 - TOLERANCE_PERCENT) / 100, timers.ns);
 	} else if (!variant->threshold_ns) {
 		EXPECT_LE(naps.count, timers.count + hidden_wakeups(&self->test_capture));
 	}
@@ -212,7 +206,7 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 		nr = wakeups_of(&self->test_capture, sample);
 		EXPECT_GE(1, nr);
 		ended += nr;
-		if (nr || sample->period - sample->runqueue <= LEAVING_NS)
+		if (nr || sample->period - sample->runqueue <= TOLERANCE_SWITCH_NS)
 			continue;
 		orphans++;
 		/* A wake-up that was not shown leaves its block whole. */
@@ -246,7 +240,7 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	EXPECT_LT(blocked, whole);
 	EXPECT_LE(woken, blocked);
 	if (!self->test_capture.init_stretches) {
-		EXPECT_LE(blocked * (100 - TOLERANCE) / 100, woken);
+		EXPECT_LE(blocked * (100 - TOLERANCE_PERCENT) / 100, woken);
 	}
 }
 

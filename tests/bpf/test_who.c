@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "common/test_capture.h"
 #include "host/cgroup.h"
 #include "host/cpus.h"
@@ -32,7 +31,7 @@ FIXTURE_SETUP(who)
 
 FIXTURE_TEARDOWN(who)
 {
-	uint64_t limit = clock__now_ns() + 5 * NSEC_PER_SEC;
+	uint64_t limit = tolerance__deadline();
 
 	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
@@ -287,7 +286,7 @@ TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
 	ASSERT_EQ(0,
 		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
-	limit = clock__now_ns() + 10 * NSEC_PER_SEC;
+	limit = tolerance__deadline();
 	while (capture__targets_alive(self->test_capture.capture) && clock__now_ns() < limit)
 		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 10, -1));
 	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));

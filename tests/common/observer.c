@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "common/patience.h"
+#include "common/tolerance.h"
 
 #define SWITCH "sched:sched_switch:"
 
@@ -103,7 +103,7 @@ static int observer__command(struct observer *observer, const char *command)
 
 	if (write(observer->control, command, strlen(command)) < 0)
 		return -errno;
-	if (poll(&fd, 1, (int)patience__seconds(10) * 1000) != 1)
+	if (poll(&fd, 1, (int)tolerance__wait_seconds() * 1000) != 1)
 		return -ETIMEDOUT;
 	return read(observer->ack, answer, sizeof(answer)) > 0 ? 0 : -EPIPE;
 }

@@ -18,12 +18,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
-#include "common/patience.h"
+#include "common/tolerance.h"
 #include "machine/machine.h"
 #include "synth/synth.h"
 
-#define PATIENCE_NS (patience__seconds(10) * NSEC_PER_SEC)
 
 /* Whether this machine's registers are known. */
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -149,7 +147,7 @@ static pid_t find_blocked(pid_t pid, long nr, bool other)
 int stopped__await(struct stopped *stopped, long nr, bool other)
 {
 	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
-	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	uint64_t end = tolerance__deadline();
 	pid_t tid;
 
 	while (clock__now_ns() < end) {

@@ -2,7 +2,7 @@
 #ifndef DENET_TESTS_SWITCHES_H
 #define DENET_TESTS_SWITCHES_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +19,12 @@ struct switches {
 int switches__read(pid_t tid, struct switches *switches);
 
 /*
+ * False while the thread is on a CPU, also on its way off, and mostly if it is about to come to
+ * one.
+ */
+bool switches__has_left(pid_t tid);
+
+/*
  * Waits, some seconds at most, until the thread sleeps and has left its CPU, and reads its
  * counts; they don't move before it wakes up. 0, -ETIMEDOUT, or -errno if there is no such thread.
  */
@@ -26,36 +32,5 @@ int switches__of_sleeper(pid_t tid, struct switches *switches);
 
 /* Of a process, the child that it has; 0: it has none. */
 pid_t switches__child(pid_t pid);
-
-/*
- * All switches so far of the threads of process 1. There are virtual machines whose kernel
- * shows nothing that happens while one of these runs, to no tracer: neither that it leaves a
- * CPU, and so who comes next, nor whom it wakes, or an interrupt meanwhile.
- */
-struct init_switches {
-	struct init_thread {
-		pid_t tid;
-		uint64_t count;
-	} *threads;
-	size_t nr;
-	uint64_t running; /* of them, those that had not left their CPU to sleep */
-};
-
-/* More stretches than there can be, of which a multiple is a number, too. */
-#define INIT_UNKNOWN UINT32_MAX
-
-/* Reads them; the caller frees. 0 or -errno. */
-int init_switches__read(struct init_switches *init);
-
-/*
- * How often a thread of process 1 was on a CPU between two readings, at most: each time ends
- * with a switch, but for those that had not ended at the second. INIT_UNKNOWN if one of the
- * threads of the first reading is gone, as is its count.
- */
-uint64_t init_switches__stretches(const struct init_switches *from,
-				  const struct init_switches *to);
-
-/* Frees what was read; a zeroed one is accepted. */
-void init_switches__free(struct init_switches *init);
 
 #endif /* DENET_TESTS_SWITCHES_H */

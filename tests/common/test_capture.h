@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "common/switches.h"
+#include "common/tolerance.h"
 #include "common/symbols.h"
 #include "common/workload.h"
 

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
-#include "common/patience.h"
+#include "common/tolerance.h"
 
 /* The workloads lie beside the directory of the test's own binary. */
 static int workload_path(const char *name, char *path, size_t size)
@@ -142,9 +141,9 @@ int workload__read(struct workload *workload)
 }
 
 /* Reads until word was said (NULL: until the end). 0, -ETIMEDOUT, -EPIPE at the end. */
-static int workload__read_until(struct workload *workload, const char *word, unsigned int seconds)
+static int workload__read_until(struct workload *workload, const char *word)
 {
-	uint64_t limit = clock__now_ns() + seconds * NSEC_PER_SEC;
+	uint64_t limit = tolerance__deadline();
 
 	for (;;) {
 		struct pollfd fd = { .fd = workload->out, .events = POLLIN };
@@ -164,7 +163,7 @@ static int workload__read_until(struct workload *workload, const char *word, uns
 
 int workload__await(struct workload *workload, const char *word)
 {
-	return workload__read_until(workload, word, patience__seconds(10));
+	return workload__read_until(workload, word);
 }
 
 int workload__go(struct workload *workload)
@@ -174,7 +173,7 @@ int workload__go(struct workload *workload)
 
 int workload__finish(struct workload *workload)
 {
-	int status, err = workload__read_until(workload, NULL, patience__seconds(30));
+	int status, err = workload__read_until(workload, NULL);
 
 	if (err)
 		return err;

@@ -2,13 +2,13 @@
 /* The user side of samples: garbage goes, and nobody is judged by maps that are yet to come. */
 #include "common/harness.h"
 #include "common/machine_events.h"
+#include "common/tolerance.h"
 
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "callchain/callchain.h"
 #include "synth/synth.h"
 
@@ -327,7 +327,7 @@ static __attribute__((noinline)) void copy_self(FIXTURE_DATA(unwinding) *self)
 /* Polls until nothing is pending, some seconds at most. */
 static int finish(struct callchain *callchain)
 {
-	uint64_t limit = clock__now_ns() + 10 * NSEC_PER_SEC;
+	uint64_t limit = tolerance__deadline();
 	int err = 0;
 
 	while (!err && callchain__pending(callchain) && clock__now_ns() < limit)

@@ -15,8 +15,8 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "common/tolerance.h"
 
-#define FAR (clock__now_ns() + 20 * NSEC_PER_SEC)
 
 static int send_counts(void *ctx, struct child_out *out)
 {
@@ -86,13 +86,13 @@ TEST(every_message_arrives_in_order_with_its_type)
 	child = child__new(send_counts, &nr, &err);
 	ASSERT_NE(NULL, child);
 	for (uint32_t i = 0; i < nr; i++) {
-		ASSERT_EQ(1, child__receive(child, FAR, &message));
+		ASSERT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 		ASSERT_EQ(sizeof(value), message.size);
 		memcpy(&value, message.data, sizeof(value));
 		ASSERT_EQ(i, value);
 		ASSERT_EQ(i & 7, message.type);
 	}
-	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__delete(child));
 }
 
@@ -106,7 +106,7 @@ TEST(the_signal_that_ended_it_is_told)
 	for (size_t i = 0; i < 2; i++) {
 		child = child__new(die_of_a_signal, &signals[i], &err);
 		ASSERT_NE(NULL, child);
-		EXPECT_EQ(-ECHILD, child__receive(child, FAR, &message));
+		EXPECT_EQ(-ECHILD, child__receive(child, tolerance__deadline(), &message));
 		EXPECT_EQ(signals[i], child__signal(child));
 		EXPECT_EQ(0, child__delete(child));
 	}
@@ -120,14 +120,14 @@ TEST(result_of_the_function_is_told_from_its_death)
 
 	child = child__new(fail_plainly, NULL, &err);
 	ASSERT_NE(NULL, child);
-	EXPECT_EQ(-ENXIO, child__receive(child, FAR, &message));
+	EXPECT_EQ(-ENXIO, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__delete(child));
 
 	child = child__new(die_at_once, NULL, &err);
 	ASSERT_NE(NULL, child);
-	EXPECT_EQ(1, child__receive(child, FAR, &message));
+	EXPECT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(4, message.size);
-	EXPECT_EQ(-ECHILD, child__receive(child, FAR, &message));
+	EXPECT_EQ(-ECHILD, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__signal(child));
 	EXPECT_EQ(0, child__delete(child));
 }
@@ -140,10 +140,10 @@ TEST(greatest_message_passes_and_one_byte_more_is_refused)
 
 	child = child__new(send_greatest, NULL, &err);
 	ASSERT_NE(NULL, child);
-	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	ASSERT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(CHILD_MESSAGE_MAX, message.size);
 	EXPECT_EQ('z', ((const char *)message.data)[CHILD_MESSAGE_MAX - 1]);
-	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__delete(child));
 }
 
@@ -157,7 +157,7 @@ TEST(blocked_child_times_out_and_is_killed_and_reaped)
 	child = child__new(block_for_ever, NULL, &err);
 	ASSERT_NE(NULL, child);
 	pid = child__pid(child);
-	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	ASSERT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(-ETIMEDOUT,
 		  child__receive(child, clock__now_ns() + 5 * NSEC_PER_MSEC, &message));
 	/* A deadline that is over does not wait, nor does it block. */
@@ -216,7 +216,7 @@ static int spin(void *ctx, struct child_out *out)
 /* Polls until it is what is said, some seconds at most. */
 static bool becomes_runnable(const struct child *child, bool runnable)
 {
-	uint64_t end = FAR;
+	uint64_t end = tolerance__deadline();
 
 	while (child__is_runnable(child) != runnable && clock__now_ns() < end)
 		sched_yield();
@@ -287,13 +287,13 @@ TEST(one_that_only_lacks_a_cpu_is_waited_for)
 
 	spinning = child__new(spin_in_one_place, NULL, &err);
 	ASSERT_NE(NULL, spinning);
-	ASSERT_EQ(1, child__receive(spinning, FAR, &message));
+	ASSERT_EQ(1, child__receive(spinning, tolerance__deadline(), &message));
 	starving = child__new(compute_where_another_spins, NULL, &err);
 	ASSERT_NE(NULL, starving);
 	begin = clock__now_ns();
-	EXPECT_EQ(1, child__receive_unless_stuck(starving, 100 * NSEC_PER_MSEC, FAR, &message));
+	EXPECT_EQ(1, child__receive_unless_stuck(starving, 100 * NSEC_PER_MSEC, tolerance__deadline(), &message));
 	EXPECT_LT(100 * NSEC_PER_MSEC, clock__now_ns() - begin);
-	EXPECT_EQ(0, child__receive(starving, FAR, &message));
+	EXPECT_EQ(0, child__receive(starving, tolerance__deadline(), &message));
 	child__delete(starving);
 	child__delete(spinning);
 }
@@ -302,7 +302,7 @@ TEST(one_that_sleeps_or_computes_for_too_long_is_stuck)
 {
 	struct child_message message;
 	struct child *spinning, *sleeping;
-	uint64_t latest = FAR;
+	uint64_t latest = tolerance__deadline();
 	int err;
 
 	sleeping = child__new(block_for_ever, NULL, &err);
@@ -385,11 +385,11 @@ TEST(signals_neither_lose_nor_repeat_messages)
 	ASSERT_NE(NULL, child);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, interrupt, &interrupter));
 	for (uint32_t i = 0; i < nr; i++) {
-		ASSERT_EQ(1, child__receive(child, FAR, &message));
+		ASSERT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 		memcpy(&value, message.data, sizeof(value));
 		ASSERT_EQ(i, value);
 	}
-	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(0, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__delete(child));
 	__atomic_store_n(&interrupter.stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
@@ -415,7 +415,7 @@ TEST(child_keeps_none_of_the_parents_descriptors)
 		files[i] = dup(STDERR_FILENO);
 	child = child__new(list_descriptors, NULL, &err);
 	ASSERT_NE(NULL, child);
-	ASSERT_EQ(1, child__receive(child, FAR, &message));
+	ASSERT_EQ(1, child__receive(child, tolerance__deadline(), &message));
 	memcpy(&open_fds, message.data, sizeof(open_fds));
 	EXPECT_EQ(1, open_fds);
 	EXPECT_EQ(0, child__delete(child));
@@ -440,8 +440,8 @@ TEST(ctrl_c_does_not_end_the_child)
 
 	child = child__new(interrupt_oneself, NULL, &err);
 	ASSERT_NE(NULL, child);
-	EXPECT_EQ(1, child__receive(child, FAR, &message));
-	EXPECT_EQ(0, child__receive(child, FAR, &message));
+	EXPECT_EQ(1, child__receive(child, tolerance__deadline(), &message));
+	EXPECT_EQ(0, child__receive(child, tolerance__deadline(), &message));
 	EXPECT_EQ(0, child__delete(child));
 }
 

@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "common/harness.h"
 #include "common/machine_events.h"
 #include "common/stopped.h"
+#include "common/tolerance.h"
 #include "unwind/blame.h"
 
 #define COPY 8192
-#define PATIENCE_NS (20 * NSEC_PER_SEC)
 #define MAX_SAMPLES 20000
 
 /* What came back for a sample. */
@@ -134,7 +133,7 @@ static int put(data *self, size_t number)
 /* Polls until so many results are there. */
 static int await_results(data *self, size_t nr)
 {
-	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	uint64_t end = tolerance__deadline();
 	int err = 0;
 
 	while (!err && self->nr < nr && clock__now_ns() < end)
@@ -246,7 +245,7 @@ TEST_F(worker, more_events_than_fit_are_not_lost)
 /* Polls until the process is another one or none, some seconds at most. */
 static bool is_another(data *self, pid_t pid)
 {
-	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	uint64_t end = tolerance__deadline();
 
 	while (unwind_worker__pid(self->worker) == pid && clock__now_ns() < end) {
 		if (unwind_worker__poll(self->worker, 1))
@@ -327,7 +326,7 @@ TEST_F(worker, a_process_that_cannot_be_made_for_a_moment_is_made_later)
 	EXPECT_EQ(-EAGAIN, put(self, 0));
 	EXPECT_EQ(-EAGAIN, put(self, 0));
 	limit_descriptors(256);
-	end = clock__now_ns() + PATIENCE_NS;
+	end = tolerance__deadline();
 	while (put(self, 0) && clock__now_ns() < end)
 		usleep(1000);
 	ASSERT_EQ(0, await_results(self, 1));

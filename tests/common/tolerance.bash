@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What tests in bats allow for on a noisy machine; those in C have theirs in tolerance.h.
+
+# wait_seconds: for how long to wait for a condition before the test fails. A guest without KVM is
+# ten times as slow, and slower on a busy host.
+wait_seconds() {
+	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then echo 150; else echo 30; fi
+}
+
+# until_true COMMAND…: waits until it succeeds.
+until_true() {
+	local end
+
+	end=$((SECONDS + $(wait_seconds)))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { echo "never true: $*" >&2; return 1; }
+		sleep 0.05
+	done
+}
+
+# stolen: time for which the machine's CPUs were ready to run and got no real one, in ns of all
+# CPUs since boot.
+stolen() {
+	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 * 1e9 / tick }' /proc/stat
+}
+
+# stolen_since BEFORE: the same since an earlier reading, rounded up: it is told in ticks.
+stolen_since() {
+	echo $(($(stolen) - $1 + 1000000000 / $(getconf CLK_TCK)))
+}
+
+# switches_of_init: how often each thread of process 1 has been switched, and which of them run.
+# There are virtual machines whose kernel shows no tracer what happens while one of them runs, such
+# as a timer that wakes another thread.
+switches_of_init() {
+	grep -Hs 'ctxt_switches\|^running' /proc/1/task/*/status /proc/1/task/*/syscall || true
+}
+
+# runs_of_init BEFORE AFTER: how many times its threads ran at most between two such readings, one
+# that still ran at the second with them. Where one has ended, its count is lost: a million.
+runs_of_init() {
+	awk -F '[:[:space:]]+' '/syscall:running/ { running += NR != FNR; next }
+		NR == FNR { before[$1, $2] = $3; next }
+		{ runs += $3 - before[$1, $2]; delete before[$1, $2] }
+		END { for (i in before) runs += 1000000; print runs + running }' "$1" "$2"
+}
+
+# equal_within A B SLACK
+equal_within() {
+	awk -v a="$1" -v b="$2" -v slack="$3" \
+		'BEGIN { d = a - b; exit !(d <= slack && -d <= slack) }' ||
+		{ echo "$1 and $2 differ by more than $3" >&2; return 1; }
+}

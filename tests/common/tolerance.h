@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What tests allow for on a noisy machine; those in bats have theirs in tolerance.bash. */
+#ifndef DENET_TESTS_TOLERANCE_H
+#define DENET_TESTS_TOLERANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/units.h"
+
+/* Percent by which clocks read at different places may differ. */
+#define TOLERANCE_PERCENT 1
+
+/* What passes between two places of one switch that has interrupts off, at most. */
+#define TOLERANCE_SWITCH_NS (20 * NSEC_PER_USEC)
+
+/* For how long a thread may wait for its CPU at a place where nothing was to stop it. */
+#define TOLERANCE_PREEMPTED_NS (100 * NSEC_PER_MSEC)
+
+/*
+ * For how long to wait for a condition before the test fails, in seconds. A guest without KVM is
+ * ten times as slow, and slower on a busy host. run-tests.sh ends the program in any case.
+ */
+unsigned int tolerance__wait_seconds(void);
+
+/* The same as a time of clock__now_ns(). */
+uint64_t tolerance__deadline(void);
+
+/*
+ * Time for which a virtual machine's CPUs were ready to run and got no real one, by /proc/stat: ns
+ * of all CPUs since boot, 0 where the hypervisor does not tell.
+ */
+uint64_t tolerance__stolen_ns(void);
+
+/* The same since an earlier reading, rounded up: it is told in ticks. */
+uint64_t tolerance__stolen_since(uint64_t before);
+
+/*
+ * All switches so far of the threads of process 1. There are virtual machines whose kernel
+ * shows nothing that happens while one of these runs, to no tracer: neither its switch from a
+ * CPU, and so the next thread's to it, nor its wake-ups, or an interrupt meanwhile.
+ */
+struct init_switches {
+	struct init_thread {
+		pid_t tid;
+		uint64_t count;
+	} *threads;
+	size_t nr;
+	uint64_t running; /* of them, those that had not left their CPU to sleep */
+};
+
+/* More stretches than there can be, of which a multiple is a number, too. */
+#define INIT_UNKNOWN UINT32_MAX
+
+/* Reads them; the caller frees. 0 or -errno. */
+int init_switches__read(struct init_switches *init);
+
+/*
+ * How often a thread of process 1 was on a CPU between two readings, at most: each time ends
+ * with a switch, but for those that had not ended at the second. INIT_UNKNOWN if one of the
+ * threads of the first reading is gone, as is its count.
+ */
+uint64_t init_switches__stretches(const struct init_switches *from,
+				  const struct init_switches *to);
+
+/* Frees what was read; a zeroed one is accepted. */
+void init_switches__free(struct init_switches *init);
+
+#endif /* DENET_TESTS_TOLERANCE_H */
