@@ -4,18 +4,11 @@
 
 load ../cli/lib
 
-setup() {
-	need_root
-	need_perf
+prepare() {
 	tool=$(PATH=$PATH:/usr/sbin:/sbin command -v offcputime) ||
 		skip "no offcputime: sudo scripts/deps.sh bcc"
 	"$tool" 1 -m 10000000 >"$BATS_TEST_TMPDIR/try" 2>&1 ||
 		skip "offcputime does not run here: $(tail -1 "$BATS_TEST_TMPDIR/try")"
-	enter_tmp
-}
-
-teardown() {
-	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
 }
 
 # Both are there before the naps begin and until after they have ended; a nap is at least as long

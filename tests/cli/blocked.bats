@@ -4,16 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
-teardown() {
-	[ -z "$target" ] || kill "$target" 2>/dev/null || true
-}
-
 # The deadlock is there before anything is recorded.
 start_deadlock() {
 	mkfifo gate

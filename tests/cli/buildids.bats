@@ -4,11 +4,8 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
+prepare() {
 	command -v readelf >/dev/null || skip "no readelf"
-	enter_tmp
 	naps_id=$(readelf -n "$naps" | sed -n 's/.*Build ID: //p')
 	[ -n "$naps_id" ]
 }

@@ -5,17 +5,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-	target=
-}
-
-teardown() {
-	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
-}
-
 need_gdb() {
 	command -v gdb >/dev/null || skip "no gdb on this machine"
 }

@@ -4,12 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
 @test "--capture switch-out: the same chains, and -v says which way was taken" {
 	before=$(stolen)
 	switches_of_init >init.before

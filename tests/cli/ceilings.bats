@@ -4,14 +4,7 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
-teardown() {
-	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
+clean_up() {
 	if mountpoint -q small 2>/dev/null; then umount small; fi
 }
 

@@ -5,17 +5,9 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	unwind=$build/tests/unwind
 	teller=$unwind/teller
-	target=
-}
-
-teardown() {
-	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
 }
 
 need_teller() {

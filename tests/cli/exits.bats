@@ -4,10 +4,7 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	exits=$build/tests/workloads/exits
 }
 
@@ -17,7 +14,7 @@ record() {
 	before=$(cut -d' ' -f1 /proc/uptime) stolen=$(stolen)
 	denet-record --off-cpu-thresh 0 --state S,D -m 4M "$@" >said 2>err
 	after=$(cut -d' ' -f1 /proc/uptime)
-	stolen=$(($(stolen) - stolen + 1000000000 / $(getconf CLK_TCK)))
+	stolen=$(stolen_since "$stolen")
 	perf script --ns -F comm,tid,time,period,event,ip,sym >script
 	awk '
 		/^[^\t]/ && NF { comm = $1; tid = $2; end = $3; ns = $4; ours = "-"

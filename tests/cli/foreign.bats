@@ -4,12 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
 # hotspot FILE: what hotspot's reader makes of it, in the file FILE.b2qt.
 hotspot() {
 	local parser

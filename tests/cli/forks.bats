@@ -5,17 +5,13 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	find_pids_group || skip "no pids controller here"
 	mkdir "$group"
 }
 
-teardown() {
+clean_up() {
 	[ -z "${group:-}" ] || end_group
-	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
 }
 
 # find_pids_group: group is the name of a cgroup to be made, under either hierarchy.

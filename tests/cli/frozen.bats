@@ -4,10 +4,7 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	freezer=$(awk '$3 == "cgroup" && $4 ~ /freezer/ { print $2; exit }' /proc/mounts)
 	[ -n "$freezer" ] || skip "cgroup v1 with its freezer is not mounted"
 	freezer=$freezer/denet-test-$$-$BATS_TEST_NUMBER
@@ -18,9 +15,11 @@ setup() {
 	echo "$busy" >"$freezer/cgroup.procs"
 }
 
+# A frozen process does not end before it is thawed.
 teardown() {
-	[ -z "$busy" ] || kill -KILL "$busy"
-	[ ! -d "$freezer" ] || { echo THAWED >"$freezer/freezer.state"; until_true rmdir "$freezer"; }
+	[ ! -d "$freezer" ] || echo THAWED >"$freezer/freezer.state"
+	end_started
+	[ ! -d "$freezer" ] || until_true rmdir "$freezer"
 }
 
 becomes() {

@@ -9,8 +9,7 @@ setup() {
 	enter_tmp
 }
 
-teardown() {
-	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
+clean_up() {
 	[ ! -e perf.data ]
 }
 

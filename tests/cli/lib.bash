@@ -6,6 +6,36 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 build=$(cd "$top" && realpath "${O:-build}")
 naps=$build/tests/workloads/naps
 
+# shellcheck source=tests/common/tolerance.bash
+. "$top/tests/common/tolerance.bash"
+
+# What most files need. What a file needs besides is in its prepare() and clean_up(); one that needs
+# less has a setup() of its own.
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	if declare -F prepare >/dev/null; then prepare; fi
+}
+
+# Whatever a test has started in the background ends with it.
+teardown() {
+	end_started
+	if declare -F clean_up >/dev/null; then clean_up; fi
+}
+
+# end_started: ends the processes that this shell started, also one that is stopped or that ignores
+# other signals, as unshare does while its child lives.
+end_started() {
+	local pids
+
+	pids=$(jobs -pr)
+	# Words on purpose.
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill -KILL $pids 2>/dev/null || true
+	wait
+}
+
 # Each test has a directory of its own, and perf keeps its cache of build-ids there.
 enter_tmp() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -31,17 +61,6 @@ refute() {
 	! "$@"
 }
 
-# until_true COMMAND…: waits until it succeeds, at most 20 seconds; in a guest, which is slow, and
-# slower where its host is busy, five times as long.
-until_true() {
-	local end=$((SECONDS + (${DENET_TEST_GUEST:-0} ? 100 : 20)))
-
-	until "$@"; do
-		[ $SECONDS -lt $end ] || { echo "never true: $*" >&2; return 1; }
-		sleep 0.05
-	done
-}
-
 bigger_than() {
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]
 }
@@ -54,22 +73,6 @@ gone() {
 # is_at PID FUNCTION: its first thread is blocked in that function of the kernel.
 is_at() {
 	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] && grep -q "$2" "/proc/$1/wchan"
-}
-
-# switches_of_init: how often each thread of process 1 has been switched, and which of them run.
-# There are machines that show nothing of what happens while one of them runs, such as a timer that
-# wakes somebody.
-switches_of_init() {
-	grep -Hs 'ctxt_switches\|^running' /proc/1/task/*/status /proc/1/task/*/syscall || true
-}
-
-# runs_of_init BEFORE AFTER: how many times its threads ran at most between two such readings, one
-# that still ran at the second with them. One that has ended took its count along: nobody knows.
-runs_of_init() {
-	awk -F '[:[:space:]]+' '/syscall:running/ { running += NR != FNR; next }
-		NR == FNR { before[$1, $2] = $3; next }
-		{ runs += $3 - before[$1, $2]; delete before[$1, $2] }
-		END { for (i in before) runs += 1000000; print runs + running }' "$1" "$2"
 }
 
 # samples [FILE [OPTION…]]: how many perf script shows.
@@ -115,18 +118,6 @@ told_seconds() {
 	sed -n 's/.*\[ denet-record: \([0-9.]*\) s off-CPU.*/\1/p'
 }
 
-# equal_within A B SLACK
-equal_within() {
-	awk -v a="$1" -v b="$2" -v slack="$3" \
-		'BEGIN { d = a - b; exit !(d <= slack && -d <= slack) }' ||
-		{ echo "$1 and $2 differ by more than $3" >&2; return 1; }
-}
-
-# stolen: ns that the machine's CPUs wanted and were not given since its start, all together.
-stolen() {
-	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 * 1e9 / tick }' /proc/stat
-}
-
 # told_by_nap NAME FILE: "TIMES AWAY BRACKET" of that thread, as `naps … counts` said it in FILE.
 told_by_nap() {
 	sed -n "s/^$1 waited \\([0-9]*\\) times, for \\([0-9]*\\) of \\([0-9]*\\) ns\$/\\1 \\2 \\3/p" "$2"
@@ -141,7 +132,7 @@ has_nap_time() {
 
 	read -r times away bracket < <(told_by_nap "$1" "$2")
 	perf script -i "${4:-perf.data}" | fold | awk -v name="^$1;" -v away="$away" \
-		-v bracket="$bracket" -v stolen=$(($(stolen) - $3 + 1000000000 / $(getconf CLK_TCK))) '
+		-v bracket="$bracket" -v stolen="$(stolen_since "$3")" '
 		$0 ~ name { all += $NF }
 		$0 ~ name && /;take_nap;/ { naps += $NF }
 		END { print naps, "of", all, "ns; by the thread", away, "to", bracket, "less", stolen

@@ -5,17 +5,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
-teardown() {
-	[ -z "$recorder" ] || kill -CONT "$recorder" 2>/dev/null || true
-	[ -z "$target" ] || kill "$target" 2>/dev/null || true
-}
-
 # conserved FILE: in the accounts of -v, what was seen is what became of it, in blocks and ns.
 # Digits are added one by one: awk's numbers are not exact enough for the ns of a long run.
 conserved() {

@@ -4,12 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
 readable() {
 	perf script -i "$1" >script 2>err
 	refute grep -qiE 'corrupt|invalid|fail|unknown' err

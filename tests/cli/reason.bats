@@ -4,10 +4,7 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	pool=$build/tests/workloads/pool
 }
 

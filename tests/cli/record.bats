@@ -4,12 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
 @test "a command is recorded, and perf script shows where its threads waited" {
 	run -0 denet-record -- "$naps" 2 5 20
 	[[ "$output" == *READY* ]]

@@ -9,10 +9,6 @@ setup() {
 	enter_tmp
 }
 
-teardown() {
-	[ -z "${target:-}" ] || kill "$target" 2>/dev/null || true
-}
-
 # How often the recorder has gone to sleep so far.
 sleeps() {
 	awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$recorder/status"

@@ -4,15 +4,12 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	queued=$build/tests/workloads/queued
 	group=
 }
 
-teardown() {
+clean_up() {
 	[ -z "$group" ] || until_true rmdir "$group"
 }
 

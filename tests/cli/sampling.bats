@@ -4,16 +4,6 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
-teardown() {
-	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
-}
-
 has_threads() {
 	[ "$(awk '/^Threads:/ { print $2 }' "/proc/$1/status")" -ge "$2" ]
 }

@@ -4,11 +4,8 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
+prepare() {
 	[ -e /dev/fuse ] || skip "no /dev/fuse on this kernel"
-	enter_tmp
 	mkfifo hold
 	"$build/tests/workloads/stuck" <hold >stuck 3>&- &
 	server=$!
@@ -17,9 +14,11 @@ setup() {
 	stuck=$(sed -n 's/^stuck pid=\([0-9]*\) .*/\1/p' stuck)
 }
 
+# The file system ends by itself when nobody holds its FIFO, and lets the stuck process go.
 teardown() {
 	exec 4>&-
 	[ -z "$server" ] || wait "$server" || true
+	end_started
 }
 
 # Whether the process is stuck as meant: who reads its maps hangs.

@@ -5,16 +5,8 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	unwind=$build/tests/unwind
-	target=
-}
-
-teardown() {
-	[ -z "$target" ] || kill -KILL "$target" 2>/dev/null || true
 }
 
 # waits_in LIBRARY: nofp has it mapped, and waits for a byte.

@@ -6,12 +6,6 @@ load lib
 
 wakes=$build/tests/workloads/wakes
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
 # sum_of EVENT [FILE]: of its periods, in ns.
 sum_of() {
 	perf script -i "${2:-perf.data}" -F event,period 2>/dev/null |

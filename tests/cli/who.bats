@@ -4,24 +4,16 @@
 
 load lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	pids=()
 	export build naps
 	group=denet-test-$$-$BATS_TEST_NUMBER
 	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 }
 
-teardown() {
-	local pid dir
+clean_up() {
+	local dir
 
-	for pid in "${pids[@]}"; do
-		# By SIGKILL: unshare heeds no other while its child lives, which goes with it.
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	done
 	[ -z "$v2" ] || find "$v2" -depth -type d -name "*$group*" 2>/dev/null | while read -r dir; do
 		find "$dir" -depth -type d 2>/dev/null | while read -r dir; do
 			until_true rmdir "$dir"

@@ -5,16 +5,6 @@
 
 load ../cli/lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-}
-
-teardown() {
-	[ -z "${service:-}" ] || kill -KILL "$service" 2>/dev/null || true
-}
-
 # record_service COMMAND…: starts it, waits until it serves, and records it until it ends.
 record_service() {
 	mkfifo go

@@ -7,20 +7,9 @@ load ../cli/lib
 
 seconds=${SOAK_SECONDS:-60}
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
-	pids=()
-}
-
-teardown() {
-	local pid
-
+clean_up() {
+	# What the loops have started sees it.
 	touch stop
-	for pid in "${pids[@]}" ${recorder:-}; do
-		kill -KILL "$pid" 2>/dev/null || true
-	done
 }
 
 # Programs that nobody has seen before, each of its own inode, one after the other.
@@ -52,11 +41,9 @@ fds_of() {
 
 @test "memory and descriptors are bounded over $seconds s of churn, with rotation and dwarf" {
 	new_programs 3>&- &
-	pids+=($!)
 	(until [ -e stop ]; do
 		"$build/tests/workloads/forks" --count 500 --parallel 8 --us 500 >/dev/null
 	done) 3>&- &
-	pids+=($!)
 	denet-record -a --call-graph dwarf --off-cpu-thresh 0 --switch-output=2s --switch-max-files 3 \
 		-v -o live.data 2>live.err 3>&- &
 	recorder=$!

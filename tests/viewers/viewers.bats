@@ -4,10 +4,7 @@
 
 load ../cli/lib
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	denet-record -o perf.data --off-cpu-thresh 0 -- "$naps" 2 20 10 2>err
 }
 
