@@ -93,13 +93,12 @@ static const struct sample *still_blocked(const struct test_capture *test_captur
 	return found;
 }
 
-TEST_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
+CHECK_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t begin = self->asked ? self->asked : stats->start_ns;
 	uint64_t blocked = self->blocked ? self->blocked : stats->start_ns;
 
-	SKIP_FOR(test_capture__refused());
 	ASSERT_LT(stats->start_ns, stats->end_ns);
 	for (int i = 0; i < 3; i++) {
 		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
@@ -117,9 +116,8 @@ TEST_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
 	}
 }
 
-TEST_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
+CHECK_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 {
-	SKIP_FOR(test_capture__refused());
 	for (int i = 0; i < 3; i++) {
 		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
 		const char *leaf;
@@ -145,12 +143,11 @@ TEST_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 				 self->user, "start_sleeping"));
 }
 
-TEST_F(in_flight, accounts_know_the_blocks_in_flight)
+CHECK_F(in_flight, accounts_know_the_blocks_in_flight)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	struct capture_tally sum = { 0 };
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		if (!self->test_capture.samples[i].still_blocked)
 			continue;
@@ -166,9 +163,8 @@ TEST_F(in_flight, accounts_know_the_blocks_in_flight)
 }
 
 /* One that began in the recording, so that it has run, and four that never did. */
-TEST_F(in_flight, who_never_ran_in_the_recording_says_so)
+CHECK_F(in_flight, who_never_ran_in_the_recording_says_so)
 {
-	SKIP_FOR(test_capture__refused());
 	for (int i = 0; i < 3; i++) {
 		const struct sample *sample = still_blocked(&self->test_capture, self->tids[i]);
 
@@ -178,12 +174,11 @@ TEST_F(in_flight, who_never_ran_in_the_recording_says_so)
 	}
 }
 
-TEST_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
+CHECK_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
 {
 	struct capture_stats *stats = &self->test_capture.stats;
 	struct session_filter all = { 0 };
 
-	SKIP_FOR(test_capture__refused());
 	test_capture__free(&self->test_capture);
 	self->options.filter.no_still_blocked = true;
 	ASSERT_EQ(0,
@@ -196,6 +191,17 @@ TEST_F(in_flight, left_out_blocks_are_filtered_and_stay_in_the_accounts)
 	EXPECT_LE(4 * 50 * NSEC_PER_MSEC, stats->filtered_blocked.ns);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+/* All that is checked in one recording; the last check makes another. */
+TEST_F(in_flight, threads_that_are_still_blocked_are_in_the_recording)
+{
+	SKIP_FOR(test_capture__refused());
+	blocked_threads_are_reported_from_their_begin_to_the_end(_metadata, self, variant);
+	blocked_threads_have_kernel_and_user_stacks(_metadata, self, variant);
+	accounts_know_the_blocks_in_flight(_metadata, self, variant);
+	who_never_ran_in_the_recording_says_so(_metadata, self, variant);
+	left_out_blocks_are_filtered_and_stay_in_the_accounts(_metadata, self, variant);
 }
 
 TEST_HARNESS_MAIN

@@ -66,9 +66,8 @@ static struct session_filter waits_of(const struct truth *truth, const struct sy
 	return filter;
 }
 
-TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
+CHECK_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
@@ -86,9 +85,8 @@ TEST_F(waits, requested_is_at_most_recorded_and_that_at_most_the_bracket)
 	}
 }
 
-TEST_F(waits, each_wait_is_one_block)
+CHECK_F(waits, each_wait_is_one_block)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
@@ -115,11 +113,10 @@ TEST_F(waits, each_wait_is_one_block)
 	}
 }
 
-TEST_F(waits, pid_and_tid_of_threads_that_do_not_lead_are_right)
+CHECK_F(waits, pid_and_tid_of_threads_that_do_not_lead_are_right)
 {
 	size_t known = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 
@@ -187,9 +184,8 @@ static bool leaf_is_known(const char *what, const char *leaf)
 	return false;
 }
 
-TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
+CHECK_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = waits_of(truth, self->user);
@@ -219,13 +215,12 @@ TEST_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 }
 
 /* How long a nap is in the end nobody knows; which of them are samples depends on that alone. */
-TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
+CHECK_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t own = 0, sums = 0, summed = 0;
 	const struct truth *truth;
 
-	SKIP_FOR(test_capture__refused());
 	truth = workload__truth(&self->workload, "w-nanosleep");
 	ASSERT_TRUE(truth != NULL);
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
@@ -255,13 +250,12 @@ TEST_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 	}
 }
 
-TEST_F(waits, samples_add_up_to_the_accounts_and_no_block_is_lost)
+CHECK_F(waits, samples_add_up_to_the_accounts_and_no_block_is_lost)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	struct session_filter any = { 0 };
 	struct capture_tally sum = test_capture__sum(&self->test_capture, &any);
 
-	SKIP_FOR(test_capture__refused());
 	EXPECT_EQ(stats->direct.count + stats->accumulated.count + stats->in_flight.count,
 		  sum.count);
 	EXPECT_EQ(stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns, sum.ns);
@@ -269,6 +263,18 @@ TEST_F(waits, samples_add_up_to_the_accounts_and_no_block_is_lost)
 	EXPECT_LE(stats->unseen_switches, test_capture__hidden(&self->test_capture));
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+/* All that is checked in one recording: each takes some seconds in a guest. */
+TEST_F(waits, a_recording_is_what_the_threads_measured)
+{
+	SKIP_FOR(test_capture__refused());
+	requested_is_at_most_recorded_and_that_at_most_the_bracket(_metadata, self, variant);
+	each_wait_is_one_block(_metadata, self, variant);
+	pid_and_tid_of_threads_that_do_not_lead_are_right(_metadata, self, variant);
+	chain_has_the_known_functions_and_the_kernel_leaf_that_waits(_metadata, self, variant);
+	threshold_says_which_blocks_are_samples_of_their_own(_metadata, self, variant);
+	samples_add_up_to_the_accounts_and_no_block_is_lost(_metadata, self, variant);
 }
 
 TEST_HARNESS_MAIN

@@ -27,4 +27,12 @@
 			SKIP(return, "%s", skip_reason);                                           \
 	} while (0)
 
+/*
+ * A part of a test of that fixture, which calls it as name(_metadata, self, variant): for checks of
+ * one recording, where TEST_F would make another one for each.
+ */
+#define CHECK_F(fixture, name)                                                                     \
+	static void name(struct __test_metadata *_metadata, FIXTURE_DATA(fixture) *self,           \
+			 const FIXTURE_VARIANT(fixture) *variant __attribute__((unused)))
+
 #endif /* DENET_TESTS_HARNESS_H */

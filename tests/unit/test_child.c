@@ -291,7 +291,8 @@ TEST(one_that_only_lacks_a_cpu_is_waited_for)
 	starving = child__new(compute_where_another_spins, NULL, &err);
 	ASSERT_NE(NULL, starving);
 	begin = clock__now_ns();
-	EXPECT_EQ(1, child__receive_unless_stuck(starving, 100 * NSEC_PER_MSEC, tolerance__deadline(), &message));
+	EXPECT_EQ(1, child__receive_unless_stuck(starving, 100 * NSEC_PER_MSEC,
+						 tolerance__deadline(), &message));
 	EXPECT_LT(100 * NSEC_PER_MSEC, clock__now_ns() - begin);
 	EXPECT_EQ(0, child__receive(starving, tolerance__deadline(), &message));
 	child__delete(starving);
