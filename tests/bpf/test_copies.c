@@ -2,6 +2,7 @@
 /*
  * Copies of registers and stacks, held against what the kernel's own walk along frame pointers
  * found: the workload has them, so the chain can be read out of the copy.
+ * tests: parallel
  */
 #include "common/harness.h"
 

@@ -2,6 +2,7 @@
 /*
  * The programs' own walk of user frames finds what the kernel's finds, frame for frame:
  * frames.bpf.c does both whenever a workload leaves its CPU.
+ * tests: parallel
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

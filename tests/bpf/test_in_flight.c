@@ -2,6 +2,7 @@
 /*
  * Threads that are still blocked when the recording ends, a deadlock above all: they are
  * what the user looks for, and no context switch will ever report them.
+ * tests: parallel
  */
 #include "common/harness.h"
 

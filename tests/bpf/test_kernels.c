@@ -3,6 +3,7 @@
  * What kernels differ in most, in two short recordings: wake-ups, system calls, births. Made
  * for slow guests: it waits long, compares counts with the kernel's own, and blocks with the
  * wake-ups that ended them.
+ * tests: parallel
  */
 #include "common/harness.h"
 

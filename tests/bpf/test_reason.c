@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What blocks waited for: a child waits in ways whose objects the test has made. */
+/*
+ * What blocks waited for: a child waits in ways whose objects the test has made.
+ * tests: parallel
+ */
 #include "common/harness.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who is recorded: processes, threads, and what they start. */
+/*
+ * Who is recorded: processes, threads, and what they start.
+ * tests: parallel
+ */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 /*
  * Waits of tens of milliseconds, whose length the waiting threads measure themselves: the
  * recorded time lies between what they asked for and what they measured around it.
+ * tests: parallel
  */
 #include "common/harness.h"
 

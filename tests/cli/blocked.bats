@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Threads that have not come back when the recording ends, above all a deadlock.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Build-ids: of what was hit, wherever it lies, and of nothing else.
+# tests: parallel
 
 load lib
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # --call-graph dwarf: user chains of what was built without frame pointers are those that gdb
 # shows at the same place.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # The ways of capture at the command line. That they give the same is tested in tests/bpf.
+# tests: parallel
 
 load lib
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # User stacks without frame pointers from end to end, held against what the threads of a program
 # know of their own stacks: on any kernel, since neither gdb nor much time is needed.
+# tests: parallel
 
 load lib
 

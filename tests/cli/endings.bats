@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # How a recording ends, and that what was captured can be read then.
+# tests: parallel
 
 load lib
 

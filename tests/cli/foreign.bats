@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Readers of perf.data that are not perf, and what they need of a file.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # --off-cpu-hist: how long blocks are, what a threshold would cost, and no file.
+# tests: parallel
 
 load lib
 

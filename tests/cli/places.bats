@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Hard places: closed descriptors, planted links, hostile names, files that go away, many threads.
+# tests: parallel
 
 load lib
 

@@ -47,13 +47,15 @@ need_reader() {
 }
 
 # Samples with all of their fields and frames, but for what readers show differently: columns,
-# the addresses of user frames (in the file or in the process), names of PLT entries, and the C++
-# names of whatever else runs on this machine.
+# the addresses of user frames (in the file or in the process), names of PLT entries, and the names
+# in files other than our workloads, the C library and the kernel: releases of perf demangle C++ and
+# Rust differently, and compilers may run on this machine.
 show_samples() {
 	reader "$1" script -i "$RICH" --no-inline --ns \
 		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso |
 		sed -E 's/^\t +[0-7]?[0-9a-f]{1,15} /\t/; s/[[:space:]]+/ /g; s/ $//' |
-		sed -E '/^ /{/workloads|\[kernel|libc/!s/.* (\([^(]*\))$/ \1/}; /^ .*@plt/s/.* (\([^(]*\))$/ \1/'
+		sed -E '/^ /{/\((\[kernel[^(]*|[^(]*\/(workloads\/[a-z]+|libc\.so\.6|libc-[0-9.]+\.so))\)$/!s/.* (\([^(]*\))$/ \1/}
+			/^ .*@plt/s/.* (\([^(]*\))$/ \1/'
 }
 
 # What tracepoints of our own say, in the words of their formats.

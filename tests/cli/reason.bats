@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # What blocks waited for, in sentences and in columns, and waits for work left out.
+# tests: parallel
 
 load lib
 

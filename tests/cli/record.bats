@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-record and what perf makes of its files.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # What cannot be recorded is said clearly, and leaves the files alone.
+# tests: parallel
 
 load lib
 

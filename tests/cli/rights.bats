@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Who is not root records with capabilities, and each that is missing costs a named part.
+# tests: parallel
 
 load lib
 

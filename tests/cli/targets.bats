@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # What is recorded, which blocks count, and the other options.
+# tests: parallel
 
 load lib
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # --call-graph dwarf from end to end, where memory is not what it was; and what its samples cost:
 # they are drawn, and unwound while it can be seen how many are left.
+# tests: parallel
 
 load lib
 
