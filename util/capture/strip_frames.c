@@ -20,6 +20,13 @@ static const char *const family[] = {
 	"preempt_schedule_notrace",
 	"preempt_schedule_thunk",
 	"preempt_schedule_notrace_thunk",
+	/*
+	 * The walk from outside leaves them out, too: poll and epoll have the same leaf, whether the
+	 * wait has ended or not.
+	 */
+	"schedule_hrtimeout",
+	"schedule_hrtimeout_range",
+	"schedule_hrtimeout_range_clock",
 };
 
 #define FAMILY_SIZE (sizeof(family) / sizeof(family[0]))
