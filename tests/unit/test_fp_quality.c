@@ -2,6 +2,8 @@
 /* Chains decide whether a process has frame pointers, once there are enough of them. */
 #include "common/harness.h"
 
+#include <stdio.h>
+
 #include "callchain/fp_quality.h"
 
 static const uint64_t ips[] = { 1, 2, 3, 4, 5 };
@@ -66,6 +68,50 @@ TEST(a_child_is_what_was_decided_of_its_parent)
 	EXPECT_EQ(0, fp_quality__of_child(quality));
 	add(&quality, 1, 1);
 	EXPECT_TRUE(fp_quality__is_bad(fp_quality__of_child(quality)));
+}
+
+TEST(a_chain_of_two_frames_may_be_whole_and_one_of_one_or_with_garbage_is_not)
+{
+	const struct frames one = { ips, 1, false }, two = { ips, 2, false };
+
+	EXPECT_TRUE(fp_quality__is_cut(&one, 1));
+	EXPECT_TRUE(fp_quality__is_cut(&two, 1));
+	EXPECT_FALSE(fp_quality__is_cut(&two, 2));
+}
+
+TEST(the_census_names_the_program_with_the_most_time_in_broken_chains)
+{
+	struct fp_census census = { 0 };
+	const struct fp_program *worst;
+
+	EXPECT_EQ(NULL, fp_census__worst(&census));
+	fp_census__add(&census, "whole", 1, false, 900);
+	fp_census__add(&census, "half", 2, true, 50);
+	fp_census__add(&census, "half", 2, false, 60);
+	/* Less than half of its own time, and less than a tenth of all. */
+	EXPECT_EQ(NULL, fp_census__worst(&census));
+	fp_census__add(&census, "little", 3, true, 99);
+	EXPECT_EQ(NULL, fp_census__worst(&census));
+	fp_census__add(&census, "postgres", 4, true, 200);
+	fp_census__add(&census, "postgres", 4, false, 100);
+	worst = fp_census__worst(&census);
+	ASSERT_NE(NULL, worst);
+	EXPECT_STREQ("postgres", worst->comm);
+	EXPECT_EQ(4, worst->pid);
+	EXPECT_FALSE(worst->others);
+	EXPECT_EQ(300, worst->ns);
+	EXPECT_EQ(200, worst->broken_ns);
+	fp_census__add(&census, "postgres", 5, true, 1);
+	EXPECT_TRUE(worst->others);
+	/* More names than it tells apart count for the whole. */
+	for (int i = 0; i < 2 * FP_CENSUS_NAMES; i++) {
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "other%d", i);
+		fp_census__add(&census, comm, 6, true, 100);
+	}
+	EXPECT_EQ(NULL, fp_census__worst(&census));
+	EXPECT_EQ(FP_CENSUS_NAMES, census.nr);
 }
 
 TEST_HARNESS_MAIN

@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "callchain/cut_frames.h"
-#include "callchain/fp_quality.h"
 #include "machine/machine.h"
 #include "unwind/worker.h"
 
@@ -42,21 +41,39 @@ static bool names_thread(const struct sample *sample)
 	return sample->reason && sample->reason->owner;
 }
 
+/* Says with -v that from now on a process without frame pointers has copies. */
+static void choose(struct callchain *callchain, pid_t pid)
+{
+	pr_verbose("pid %d: chains along its frame pointers end early; from now on its stacks are "
+		   "copied and unwound",
+		   (int)pid);
+	callchain->choose(callchain->choose_ctx, pid, true);
+}
+
+static void count_chain(struct callchain *callchain, const struct sample *sample, bool broken)
+{
+	const struct thread *leader =
+		machine__thread_at(callchain->machine, (pid_t)sample->pid, sample->time);
+	const char *comm = leader ? thread__comm_at(leader, sample->time) : NULL;
+
+	if (comm && !sample->idle)
+		fp_census__add(&callchain->census, comm, (pid_t)sample->pid, broken,
+			       sample->period);
+}
+
 /* Has the process judged by a chain along frame pointers. */
 static void judge(struct callchain *callchain, const struct sample *sample, size_t kept)
 {
 	struct process *process;
 
-	if (!callchain->choose || !sample->user.nr || sample->kind != SAMPLE_OFFCPU)
+	if (!sample->user.nr || sample->kind != SAMPLE_OFFCPU)
+		return;
+	count_chain(callchain, sample, fp_quality__is_cut(&sample->user, kept));
+	if (!callchain->choose)
 		return;
 	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
-	if (!process ||
-	    !fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
-		return;
-	pr_verbose("pid %u: chains along its frame pointers end early; from now on its stacks are "
-		   "copied and unwound",
-		   sample->pid);
-	callchain->choose(callchain->choose_ctx, (pid_t)sample->pid, true);
+	if (process && fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
+		choose(callchain, (pid_t)sample->pid);
 }
 
 /* With the frames of frame pointers, as far as they are some. */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "callchain/fp_quality.h"
 #include "callchain/sample_queue.h"
 #include "sample.h"
 #include "machine/task_event.h"
@@ -37,6 +38,7 @@ struct callchain {
 	uint64_t settled;      /* the side band is known up to this time */
 	uint64_t last_round;   /* settled then */
 	struct callchain_stats stats;
+	struct fp_census census; /* of chains along frame pointers, waits for work left aside */
 	/* Told that samples of a process should carry copies, or no longer; NULL: nobody is. */
 	void (*choose)(void *ctx, pid_t pid, bool chosen);
 	void *choose_ctx;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "callchain/fp_quality.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* In one word: blocks seen, those with broken chains, and the decision. */
 #define BROKEN_ONE (1ULL << 16)
 #define DECIDED (1ULL << 32)
@@ -15,6 +18,11 @@ static unsigned int seen_of(uint64_t quality)
 static unsigned int broken_of(uint64_t quality)
 {
 	return quality >> 16 & 0xffff;
+}
+
+bool fp_quality__is_cut(const struct frames *user, size_t kept)
+{
+	return kept < user->nr || user->nr <= 1;
 }
 
 bool fp_quality__add(uint64_t *quality, const struct frames *user, size_t kept, uint64_t blocks)
@@ -43,4 +51,49 @@ bool fp_quality__is_bad(uint64_t quality)
 uint64_t fp_quality__of_child(uint64_t quality)
 {
 	return quality & DECIDED;
+}
+
+static struct fp_program *get_program(struct fp_census *census, const char *comm)
+{
+	struct fp_program *program;
+
+	for (size_t i = 0; i < census->nr; i++) {
+		if (!strcmp(census->programs[i].comm, comm))
+			return &census->programs[i];
+	}
+	if (census->nr == FP_CENSUS_NAMES)
+		return NULL;
+	program = &census->programs[census->nr++];
+	snprintf(program->comm, sizeof(program->comm), "%s", comm);
+	return program;
+}
+
+void fp_census__add(struct fp_census *census, const char *comm, pid_t pid, bool broken, uint64_t ns)
+{
+	struct fp_program *program = get_program(census, comm);
+
+	census->ns += ns;
+	if (!program)
+		return;
+	program->ns += ns;
+	if (!broken)
+		return;
+	program->broken_ns += ns;
+	program->others |= program->pid && program->pid != pid;
+	program->pid = pid;
+}
+
+const struct fp_program *fp_census__worst(const struct fp_census *census)
+{
+	const struct fp_program *worst = NULL;
+
+	for (size_t i = 0; i < census->nr; i++) {
+		const struct fp_program *program = &census->programs[i];
+
+		if (program->broken_ns && program->broken_ns >= program->ns / 2 &&
+		    program->broken_ns >= census->ns / 10 &&
+		    (!worst || program->broken_ns > worst->broken_ns))
+			worst = program;
+	}
+	return worst;
 }

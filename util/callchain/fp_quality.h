@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sample.h"
 
@@ -32,5 +33,39 @@ bool fp_quality__is_bad(uint64_t quality);
 
 /* What is known of a child: what was decided of its parent. */
 uint64_t fp_quality__of_child(uint64_t quality);
+
+/*
+ * Whether a chain along frame pointers surely ended early; kept as above. A thread that waits in a
+ * library right below its first function has two frames where libraries have no frame pointers.
+ */
+bool fp_quality__is_cut(const struct frames *user, size_t kept);
+
+/* Further names are not told apart. */
+#define FP_CENSUS_NAMES 64
+
+/* Processes of one name. */
+struct fp_program {
+	char comm[16];
+	pid_t pid;   /* the latest of them with a broken chain; 0: none */
+	bool others; /* there were several such */
+	uint64_t ns, broken_ns; /* in blocks with a chain, and of it, with a broken one */
+};
+
+/* Whose chains along frame pointers end early, over a whole recording. */
+struct fp_census {
+	struct fp_program programs[FP_CENSUS_NAMES];
+	size_t nr;
+	uint64_t ns; /* of all */
+};
+
+/* A chain of so many ns of a process of that name. */
+void fp_census__add(struct fp_census *census, const char *comm, pid_t pid, bool broken,
+		    uint64_t ns);
+
+/*
+ * The program with the most time in broken chains, if that is half of its own time and a tenth of
+ * all time; NULL: there is none.
+ */
+const struct fp_program *fp_census__worst(const struct fp_census *census);
 
 #endif /* DENET_CALLCHAIN_FP_QUALITY_H */

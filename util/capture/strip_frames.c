@@ -21,8 +21,8 @@ static const char *const family[] = {
 	"preempt_schedule_thunk",
 	"preempt_schedule_notrace_thunk",
 	/*
-	 * The walk from outside leaves them out, too: poll and epoll have the same leaf, whether the
-	 * wait has ended or not.
+	 * The walk from outside leaves them out, too: poll and epoll have the same leaf, whether
+	 * the wait has ended or not.
 	 */
 	"schedule_hrtimeout",
 	"schedule_hrtimeout_range",

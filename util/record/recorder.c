@@ -244,6 +244,8 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.rotated = recorder->options->rotation.enabled,
 		.path = recorder->options->output,
 	};
+	if (!summary->copies)
+		summary->short_chains = fp_census__worst(&recorder->sink.callchain.census);
 	summarize_next_step(recorder, summary);
 	summary->waiting =
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);

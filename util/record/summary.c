@@ -348,6 +348,20 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 			       percent);
 }
 
+static void find_short_chains(const struct fp_program *program, struct findings *findings)
+{
+	char time[32];
+
+	if (program)
+		findings__warn(findings, FINDING_STACKS,
+			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s: it "
+			       "lacks frame pointers; --call-graph auto unwinds it",
+			       program->comm, (int)program->pid,
+			       program->others ? " and others" : "",
+			       100 * (double)program->broken_ns / (double)program->ns,
+			       units__format_time(program->ns, time, sizeof(time)));
+}
+
 /* Ends the line, for which there is room, and writes it in one piece. */
 static void print_line(char *line)
 {
@@ -389,6 +403,7 @@ void summary__print(const struct summary *summary, struct findings *findings)
 
 	losses__find(findings, &summary->stats);
 	find_skipped(&summary->stats, findings);
+	find_short_chains(summary->short_chains, findings);
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_idle(summary, line, sizeof(line)));
 	if (log__level() >= LOG_VERBOSE)

@@ -36,6 +36,7 @@ struct summary {
 	double sampled_for_cost; /* share of the time for which --max-overhead asked for a period */
 	bool copies;		/* user stacks were asked to be copied */
 	struct callchain_stats callchain;
+	const struct fp_program *short_chains; /* whose chains end early; borrowed; NULL: none */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 	struct next_step next;
