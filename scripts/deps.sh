@@ -52,7 +52,8 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git gdb python3 g++ redis-tools
+		printf '%s\n' bats git gdb python3 g++ redis-tools redis-server \
+			postgresql
 		clang_runtime
 		;;
 	vm)

@@ -3,6 +3,7 @@
 # Threads that wait for a CPU or for a CPU quota, in what a recording says at its end.
 
 load lib
+load service
 
 prepare() {
 	queued=$build/tests/workloads/queued
@@ -56,24 +57,6 @@ said() {
 	grep -q 'waits for a CPU: ' err
 	tid=$(sed -n 's/.* tid=\([0-9]*\) comm=spinner-1 .*/\1/p' truths)
 	grep -q "  spinner-1 (pid [0-9]*, tid $tid): [0-9.]* [mu]*s runnable, 0.* throttled" err
-}
-
-# make_quota: a cgroup, $group, that may use a fifth of a CPU; its statistics are in $stat.
-make_quota() {
-	local v1 v2
-
-	v1=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
-	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	if [ -n "$v1" ]; then
-		mkdir "$v1/denet-test-$$" && group=$v1/denet-test-$$
-		echo 100000 >"$group/cpu.cfs_period_us"
-		echo 20000 >"$group/cpu.cfs_quota_us" || skip "no CPU quota on this machine"
-	elif [ -n "$v2" ] && echo +cpu >"$v2/cgroup.subtree_control"; then
-		mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
-		echo '20000 100000' >"$group/cpu.max" || skip "no CPU quota on this machine"
-	else
-		skip "no cgroup with the cpu controller"
-	fi
 }
 
 # throttled_seconds: as the kernel counts it, for the queue of each CPU.

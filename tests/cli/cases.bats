@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What holds services up in practice. Each is recorded with nothing but its target named; then the
+# first screen of the command that the last line tells is to show the cause, or the last lines are.
+
+load lib
+load service
+
+setup() {
+	need_root
+	need_perf
+	enter_tmp
+	service=$build/tests/workloads/service
+	unset SUDO_UID
+}
+
+teardown() {
+	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
+	[ -z "${hog:-}" ] || kill -KILL "$hog" 2>/dev/null || true
+	[ -z "${database:-}" ] || end_database
+	[ -z "${group:-}" ] || until_true rmdir "$group"
+}
+
+@test "PostgreSQL: sessions that wait for a row lock" {
+	begin_database
+	hold_row 6
+	# More than the daemons of one kind, be there another cluster as well.
+	for ((i = 0; i < 3; i++)); do
+		ask_row &
+	done
+	until_true waiting_sessions 3
+	look_at -u postgres
+	shows 'ProcSleep\|LockAcquire'
+}
+
+@test "PostgreSQL: a convoy behind one row" {
+	begin_database
+	# Each transaction takes its time with the row, so that there is a queue whoever has a CPU.
+	printf '%s\n' 'begin;' 'update accounts set n = n + 1 where id = 1;' '\sleep 20 ms' 'commit;' \
+		>script
+	"$database_bin/pgbench" -n -h "$database" -U postgres -c 6 -T 4 -f script postgres >bench 2>&1 3>&- &
+	until_true waiting_sessions 2
+	look_at -u postgres
+	shows 'ProcSleep\|LockAcquire'
+}
+
+@test "redis: a command that holds all clients up" {
+	command -v redis-server >/dev/null || skip "no redis-server: sudo scripts/deps.sh test"
+	redis-server --port 0 --unixsocket "$PWD/redis.sock" --enable-debug-command yes --save '' \
+		--dir "$PWD" >redis.log 2>&1 3>&- &
+	target=$!
+	until_true redis-cli -s redis.sock ping >/dev/null 2>&1
+	redis-cli -s redis.sock debug sleep 2 >/dev/null 3>&- &
+	until_true is_at "$target" nanosleep
+	look_at -p "$target"
+	shows 'redis-server .*nanosleep'
+}
+
+@test "a deadlock" {
+	mkfifo go
+	"$build/tests/workloads/deadlock" --limit 60 <go >said 3>&- &
+	target=$!
+	exec 4>go
+	until_true grep -q READY said
+	look_at -p "$target"
+	exec 4>&-
+	shows 'lock-ab .*futex'
+}
+
+@test "a request that waits for a slow backend" {
+	begin_service backend
+	look_at -p "$target"
+	shows ask_backend
+	shows '^ .*handler'
+}
+
+@test "a request that is flushed to disk" {
+	begin_service fsync "$PWD/log"
+	is_slow || skip "fsync takes no time on this file system"
+	look_at -p "$target"
+	shows flush_log
+}
+
+@test "a request that reads cold pages" {
+	begin_service mmap "$PWD/data"
+	is_slow || skip "pages of this file system are never cold"
+	look_at -p "$target"
+	shows read_cold
+}
+
+@test "requests in a cgroup that has swapped" {
+	[ "$(wc -l </proc/swaps)" -gt 1 ] || skip "no swap on this machine"
+	make_group memory
+	[ -e "$group/memory.max" ] || skip "no cgroup v2 with the memory controller"
+	echo 48M >"$group/memory.max"
+	begin_service_in_group swap
+	is_slow || skip "swap takes no time here"
+	look_at -p "$target"
+	shows use_swapped
+}
+
+@test "a service beside a CPU hog" {
+	# Both have one CPU.
+	taskset -c 0 sh -c 'while :; do :; done' 3>&- &
+	hog=$!
+	taskset -c 0 "$build/tests/workloads/queued" --threads 1 --ms 4000 >/dev/null 3>&- &
+	target=$!
+	until_true has_thread "$target" sleeper
+	look_at -p "$target"
+	grep 'runnable' err
+}
+
+@test "a service in a cgroup without CPU quota left" {
+	make_quota
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1" --threads 1 --ms 4000' "$group" \
+		"$build/tests/workloads/queued" >/dev/null 3>&- &
+	target=$!
+	until_true has_thread "$target" sleeper
+	look_at -v -p "$target"
+	! grep -q 'not shown by this kernel' err || skip "this kernel does not show it"
+	grep 'throttled by a CPU quota' err
+	kill -KILL "$target"
+	wait "$target" || true
+}
+
+@test "a service in a PID-namespaced container" {
+	unshare -pf --mount-proc --kill-child "$service" backend >said 3>&- &
+	target=$!
+	until_true grep -q READY said
+	look_at -p "$(pgrep -P "$target")"
+	shows ask_backend
+}
+
+@test "a program without frame pointers is named with its share of time, and what helps" {
+	denet-record -o case.data --off-cpu-thresh 20ms -- "$build/tests/unwind/nofp" hole \
+		>/dev/null 2>err
+	cat err
+	grep -E 'user stacks of nofp \(pid [0-9]+\) end early in [0-9]+ % of its .*--call-graph auto' err
+	denet-record -o case.data -- "$naps" 2 10 20 2>err
+	refute grep 'end early' err
+}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Services that are slow for a known reason, and what is seen of them first.
+
+# begin_service KIND [PATH]: tests/workloads/service; $target is its PID.
+begin_service() {
+	"$service" "$@" >said 3>&- &
+	target=$!
+	until_true grep -q READY said
+}
+
+# begin_service_in_group KIND: the same in the cgroup $group.
+begin_service_in_group() {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$service" "$@" >said 3>&- &
+	target=$!
+	until_true grep -q READY said
+}
+
+# is_slow: its thread has been off its CPU for a tenth of its last second at least.
+is_slow() {
+	until_true tells 5
+	awk '$1 == "truth-ms" && ++n == 5 { print; exit !($2 >= 50) }' said
+}
+
+tells() {
+	[ "$(grep -c truth-ms said)" -ge "$1" ]
+}
+
+# has_thread PID COMM: it has a thread of that name.
+has_thread() {
+	cat /proc/"$1"/task/*/comm 2>/dev/null | grep -qx "$2"
+}
+
+# look_at OPTION…: records for a second with these options alone. The words are in err. What the
+# told command shows first, in 25 lines each, is in screen: with its callchains, as --stdio prints
+# them, and without, as they are folded on a terminal.
+look_at() {
+	local next
+
+	denet-record -o case.data "$@" -- sleep 1 2>err
+	cat err
+	next=$(sed -n '$s/^\[ next: \(.*\) \]$/\1/p' err)
+	[[ "$next" == "perf report"* ]]
+	bash -c "$next --stdio" 2>screen.err | head -25 >screen
+	bash -c "$next --stdio -g none" 2>screen.err | head -25 >>screen
+	cat screen
+}
+
+# shows PATTERN: the first screen or the last lines have it.
+shows() {
+	cat screen <(tail -6 err) | grep "$1" || { echo "no $1 on the first screen" >&2; return 1; }
+}
+
+# begin_database: a PostgreSQL of our own; $database is the folder of its socket.
+begin_database() {
+	database_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
+	[ -x "$database_bin/postgres" ] || skip "no PostgreSQL: sudo scripts/deps.sh test"
+	database=$(mktemp -d /tmp/denet-pg.XXXXXX)
+	chown postgres "$database"
+	as_postgres "$database_bin/initdb" -D "$database/data" -A trust --no-sync >initdb.log 2>&1
+	as_postgres "$database_bin/pg_ctl" -D "$database/data" -w -l "$database/log" \
+		-o "-k $database -h '' -c fsync=off" start >start.log 2>&1 3>&-
+	sql 'create table accounts (id int primary key, n int); insert into accounts values (1, 0)'
+}
+
+as_postgres() {
+	setpriv --reuid=postgres --regid=postgres --clear-groups env HOME=/tmp "$@"
+}
+
+end_database() {
+	as_postgres "$database_bin/pg_ctl" -D "$database/data" -m immediate stop >/dev/null 2>&1 || true
+	rm -rf "$database"
+}
+
+sql() {
+	PGOPTIONS='' psql -q -At -h "$database" -U postgres -c "$1" postgres
+}
+
+# hold_row SECONDS: a session keeps a row locked, and does nothing.
+hold_row() {
+	{
+		echo 'begin; update accounts set n = n + 1 where id = 1; \! touch held'
+		until_true [ -e held ]
+		sleep "$1"
+		echo 'commit;'
+	} | psql -q -h "$database" -U postgres postgres >/dev/null 2>&1 3>&- &
+	until_true [ -e held ]
+}
+
+ask_row() {
+	sql 'update accounts set n = n + 1 where id = 1' 2>/dev/null 3>&-
+}
+
+# waiting_sessions N: so many sessions wait for locks.
+waiting_sessions() {
+	[ "$(sql "select count(*) from pg_stat_activity where wait_event_type = 'Lock'")" -ge "$1" ]
+}
+
+# make_group CONTROLLER: a cgroup v2 with this controller, $group.
+make_group() {
+	local v2
+
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$v2" ] && { echo "+$1" >"$v2/cgroup.subtree_control"; } 2>/dev/null ||
+		skip "no cgroup v2 with the controller $1"
+	mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
+}
+
+# make_quota: a cgroup, $group, that may use a fifth of a CPU; its statistics are in $stat.
+make_quota() {
+	local v1 v2
+
+	v1=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	if [ -n "$v1" ]; then
+		mkdir "$v1/denet-test-$$" && group=$v1/denet-test-$$
+		echo 100000 >"$group/cpu.cfs_period_us"
+		echo 20000 >"$group/cpu.cfs_quota_us" || skip "no CPU quota on this machine"
+	elif [ -n "$v2" ] && echo +cpu >"$v2/cgroup.subtree_control"; then
+		mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
+		echo '20000 100000' >"$group/cpu.max" || skip "no CPU quota on this machine"
+	else
+		skip "no cgroup with the cpu controller"
+	fi
+}
