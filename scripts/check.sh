@@ -13,11 +13,15 @@ tree=$(realpath "$(dirname "$0")/..")
 # shellcheck source=scripts/lib.sh
 . "$tree/scripts/lib.sh"
 
+# Fuzzers read their whole corpus in any case.
+fuzz_seconds=5
 all_levels='services viewers bcc soak timing sanitize'
+# Of --all as well, but without root.
+builder_levels=clang
 all=0
 case "$*" in
 '') ;;
---all) all=1 ;;
+--all) all=1 fuzz_seconds=10 ;;
 *)
 	echo 'usage: check.sh [--all]' >&2
 	exit 2
@@ -43,6 +47,7 @@ finish() {
 trap finish EXIT
 
 export TMPDIR=$work
+export FUZZ_SECONDS=${FUZZ_SECONDS:-$fuzz_seconds}
 extra_failures=0
 
 # What git does not ignore and has not seen, and what belongs to another user than the
@@ -109,13 +114,15 @@ run_as as_builder vm boot fuzz
 
 if [ $all = 1 ]; then
 	"$tree/scripts/deps.sh" services viewers bcc
-	say 'building with sanitizers, and running the levels of --all'
+	say 'building with clang, and with sanitizers, and running the levels of --all'
+	builder_make O=build/clang CC=clang DEV=1 BPFTOOL="$BPFTOOL" all tests
+	run_as as_builder $builder_levels
 	builder_make O=build/sanitize SANITIZE=address,undefined BPFTOOL="$BPFTOOL" all tests
 	# shellcheck disable=SC2086
 	run_as env $all_levels
 else
 	# No skips: these tests were not asked for.
-	for level in $all_levels; do
+	for level in $builder_levels $all_levels; do
 		echo "not run: $level (--all)"
 	done
 fi

@@ -14,6 +14,7 @@
 #   services  tests/services/*.bats  root: services in Java, Node and Python
 #   viewers   tests/viewers/*.bats   root: programs of others that show our files
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
+#   clang     level unit from $O/clang, built with CC=clang, workloads as well
 #   sanitize  levels bpf and cli from $O/sanitize, built with SANITIZE=address,undefined
 #   soak      tests/soak/*.bats      root: SOAK_SECONDS (60) of what may use up memory
 #   timing    tests/timing/*.bats    root: figures that another load would spoil
@@ -348,7 +349,7 @@ add_job() {
 
 usage() {
 	echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot|dist|' \
-		'services|viewers|bcc|sanitize|soak|timing…' >&2
+		'services|viewers|bcc|clang|sanitize|soak|timing…' >&2
 	exit 2
 }
 
@@ -406,6 +407,16 @@ add_fuzzers() {
 	done
 }
 
+# name_jobs FIRST LEVEL: the jobs from this number on are of that level.
+name_jobs() {
+	local job
+
+	for ((job = $1; job < ${#job_name[@]}; job++)); do
+		job_level[job]=$2
+		job_name[job]=$2/${job_name[job]}
+	done
+}
+
 add_level() {
 	local kernel job kind=tap O=$O
 
@@ -416,16 +427,19 @@ add_level() {
 		add_programs bpf $kind
 		;;
 	user | cli | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
+	clang)
+		job=${#job_name[@]}
+		O=$O/clang
+		add_programs unit tap
+		name_jobs "$job" clang
+		;;
 	sanitize)
 		job=${#job_name[@]}
 		O=$O/sanitize
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
 		add_programs bpf $kind
 		add_bats cli
-		for ((; job < ${#job_name[@]}; job++)); do
-			job_level[job]=sanitize
-			job_name[job]=sanitize/${job_name[job]}
-		done
+		name_jobs "$job" sanitize
 		;;
 	fuzz) add_fuzzers ;;
 	vm)

@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/user" "$tree/build/tests/unit"
-	cp "$BATS_TEST_DIRNAME/../../scripts/run-tests.sh" "$tree/scripts/"
+	cp "$BATS_TEST_DIRNAME"/../../scripts/{run,repeat}-tests.sh "$tree/scripts/"
 	unset O FILTER COUNTS TIMES JOBS REQUIRE_BPF RETRY V
 }
 
@@ -142,4 +142,16 @@ run_unit() {
 	run_unit -1
 	[[ "$output" == *"SKIP  unit/test_skips: 0 passed, 1 skipped"*"# SKIP not here"* ]]
 	[ "${lines[-1]}" = '0 passed, 0 failed, 1 skipped' ]
+}
+
+@test "repeat-tests.sh counts how often each program fails, without a second try" {
+	fake good true
+	fake seldom 'echo >>$0.ran; [ $(wc -l <$0.ran) != 2 ] || { echo "not ok 1 - the second time"; exit 1; }'
+	run -1 "$tree/scripts/repeat-tests.sh" unit 3
+	[[ "$output" == *"ok    unit/test_good: failed 0 of 3 times"* ]]
+	[[ "$output" == *"FAIL  unit/test_seldom: failed 1 of 3 times"* ]]
+	grep -q 'not ok 1 - the second time' "$tree"/build/repeat/test_seldom.2
+	[ "$(ls "$tree/build/repeat")" = test_seldom.2 ]
+	FILTER=good run -0 "$tree/scripts/repeat-tests.sh" unit 2
+	[ "${lines[-1]}" = '1 programs, 0 failed at least once' ]
 }
