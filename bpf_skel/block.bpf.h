@@ -79,17 +79,39 @@ static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __
 }
 
 /*
- * Walks the stacks of current into the block: kernel frames, then user frames. They are
- * those of the block, since a blocked task's stacks don't move.
+ * The kernel stack of current: by ORC rules if it has come back, so that where it was switched out
+ * still stands in its task, and else by the kernel's walk. Returns the number of frames.
  */
-static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full)
+static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, __u64 *ips, bool is_back)
+{
+	__u32 nr = is_back ? walk_kernel_stack(&cpu->walk, bpf_get_current_task_btf(), ips) : 0;
+
+	if (nr) {
+		cpu->own.accounts.orc_walks++;
+		return nr > settings.max_frames ? settings.max_frames : nr;
+	}
+	nr = walk(ctx, ips, 0);
+	if (is_back && has_kernel_walk && orc.ready) {
+		cpu->own.accounts.orc_fallbacks++;
+		learn_syscall_caller(ips, nr);
+	}
+	return nr;
+}
+
+/*
+ * Walks the stacks of current into the block: kernel frames, then user frames. They are
+ * those of the block, since a blocked task's stacks don't move. is_back: current has just got
+ * its CPU back; else it is about to leave it.
+ */
+static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full,
+					bool is_back)
 {
 	struct wire_block *block = &full->block;
 	__u32 nr = 0;
 
 	block->nr_kernel = block->nr_user = 0;
 	if (settings.kernel_stacks) {
-		nr = walk(ctx, full->ips, 0);
+		nr = walk_kernel(ctx, cpu, full->ips, is_back);
 		block->nr_kernel = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
@@ -346,7 +368,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	if (settings.split_runqueue)
 		full->block.runqueue_ns = runnable;
 	if (!is_parked)
-		walk_stacks(ctx, cpu, full);
+		walk_stacks(ctx, cpu, full, true);
 	if (settings.reasons)
 		file = describe_reason(task, &full->reason, ts, !is_parked, true);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
@@ -441,7 +463,7 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_
 		return;
 	full->block.since = ts->since;
 	full->block.flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	walk_stacks(ctx, cpu, full);
+	walk_stacks(ctx, cpu, full, false);
 }
 
 /* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */

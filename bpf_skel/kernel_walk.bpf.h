@@ -15,7 +15,7 @@
 #define WALK_FIRST 80U	/* that are read at once: enough for most stacks */
 #define WALK_MORE 400U	/* that are read if those do not do */
 #define WALK_FRAMES 64U /* a power of two */
-#define WALK_STRETCH 8	/* frames that the verifier follows in one go */
+#define WALK_STRETCH 4	/* frames that the verifier follows in one go */
 
 #define WALK_NOWHERE 0x10000U /* a place that no offset of a rule brings back to the stack */
 

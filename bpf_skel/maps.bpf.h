@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+#include "kernel_walk.bpf.h"
 #include "wire.h"
 
 #define ENTRIES_MAX 49152 /* windowed sums in one generation */
@@ -163,6 +164,7 @@ struct cpu {
 	struct wire_cpu own;
 	struct full_block full;
 	struct full_stack out;
+	struct kernel_walk walk;
 };
 
 struct {

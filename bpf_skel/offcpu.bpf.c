@@ -11,6 +11,7 @@
 #include "task.bpf.h"
 #include "block.bpf.h"
 #include "iterate.bpf.h"
+#include "orc_programs.bpf.h"
 #include "waker.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -29,10 +29,12 @@ enum orc_kind {
 #define ORC_REG_BP 4U
 #define ORC_REG_SP 5U
 #define ORC_REG_BP_INDIRECT 8U
-#define ORC_REG_OTHER 15U
+#define ORC_REG_OTHER 15U /* all bits of a nibble, see old_register() */
 #define ORC_NEW_REG_SP 3U
 #define ORC_NEW_REG_PREV_SP 8U
 #define ORC_NEW_REG_BP_INDIRECT 10U
+
+#define NIBBLE(place, value) ((__u64)(value) << (4 * (place)))
 
 /* Types of an orc_entry, as 6.4 and later number them. */
 #define ORC_TYPE_UNDEFINED 0U
@@ -132,22 +134,20 @@ static __always_inline bool find_orc_module(__u64 ip, struct wire_orc_table *tab
 	return false;
 }
 
+/*
+ * The number that a register of Linux 7.3 had before. A table in one word, where the verifier would
+ * follow each case of a switch on its own.
+ */
 static __always_inline __u32 old_register(__u32 reg)
 {
-	switch (reg) {
-	case 0:
-		return 0;
-	case ORC_NEW_REG_SP:
-		return ORC_REG_SP;
-	case ORC_REG_BP:
-		return ORC_REG_BP;
-	case ORC_NEW_REG_PREV_SP:
-		return ORC_REG_PREV_SP;
-	case ORC_NEW_REG_BP_INDIRECT:
-		return ORC_REG_BP_INDIRECT;
-	default:
-		return ORC_REG_OTHER;
-	}
+	const __u64 known = NIBBLE(0, 15) | NIBBLE(ORC_NEW_REG_SP, 15) | NIBBLE(ORC_REG_BP, 15) |
+			    NIBBLE(ORC_NEW_REG_PREV_SP, 15) | NIBBLE(ORC_NEW_REG_BP_INDIRECT, 15);
+	const __u64 olds = NIBBLE(ORC_NEW_REG_SP, ORC_REG_SP) | NIBBLE(ORC_REG_BP, ORC_REG_BP) |
+			   NIBBLE(ORC_NEW_REG_PREV_SP, ORC_REG_PREV_SP) |
+			   NIBBLE(ORC_NEW_REG_BP_INDIRECT, ORC_REG_BP_INDIRECT);
+
+	/* All others become ORC_REG_OTHER. */
+	return (__u32)((~known | olds) >> (4 * (reg & 15))) & 15;
 }
 
 /* The type of an entry in today's numbers. */
@@ -259,12 +259,21 @@ static __always_inline __u64 rule_of(__u64 key)
 	return (__u32)rule == (__u32)key ? rule : learn_rule(key);
 }
 
-/* A module's code may be gone or another one from now on: nothing that was learnt holds. */
-__noinline int forget_rules(void)
+#define FORGET_STRETCH 256U
+
+/* A global function, so that the verifier follows its loop once. */
+__noinline int forget_stretch(__u32 from)
 {
-	for (__u32 i = 0; i < WIRE_ORC_RULES; i++)
-		orc_rules[i] = 0;
+	for (__u32 i = 0; i < FORGET_STRETCH; i++)
+		orc_rules[(from + i) & (WIRE_ORC_RULES - 1)] = 0;
 	return 0;
+}
+
+/* A module's code may be gone or another one from now on: nothing that was learnt holds. */
+static __always_inline void forget_rules(void)
+{
+	for (__u32 from = 0; from < WIRE_ORC_RULES; from += FORGET_STRETCH)
+		forget_stretch(from);
 }
 
 /* Before a module goes: its table is not searched any more, nor any other's till a new look. */

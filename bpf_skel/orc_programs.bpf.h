@@ -64,24 +64,30 @@ static __always_inline bool is_left_out(__u64 ip)
 }
 
 /*
- * Whether our nr frames are the nr_kernel of the kernel's. A global function for the verifier's
- * sake. 1: they are, 0: not so.
+ * Whether a frame of ours is the next one of the kernel's. A global function, so that the verifier
+ * follows it once. 1: it is, 0: not so.
  */
-__noinline int is_same_walk(struct orc_room *room, __u32 nr, __u32 nr_kernel)
+__noinline int is_same_frame(struct orc_room *room, __u32 i)
 {
 	__u32 at;
 
-	if (!room)
+	if (!room || i >= WALK_FRAMES)
 		return 0;
+	at = i - *(volatile __u32 *)&room->left_out;
+	if (is_left_out(room->ours.ips[i])) {
+		room->left_out++;
+		return 1;
+	}
+	return at < WIRE_MAX_FRAMES && room->kernels.ips[at] == room->ours.ips[i];
+}
+
+/* Whether our nr frames are the nr_kernel of the kernel's. */
+static __always_inline bool is_same_walk(struct orc_room *room, __u32 nr, __u32 nr_kernel)
+{
 	room->left_out = 0;
-	for (__u32 i = 0; i < WALK_FRAMES; i++) {
-		if (i >= nr)
-			break;
-		at = i - *(volatile __u32 *)&room->left_out;
-		if (is_left_out(room->ours.ips[i]))
-			room->left_out++;
-		else if (at >= WIRE_MAX_FRAMES || room->kernels.ips[at] != room->ours.ips[i])
-			return 0;
+	for (__u32 i = 0; i < WALK_FRAMES && i < nr; i++) {
+		if (!is_same_frame(room, i))
+			return false;
 	}
 	return nr - room->left_out == nr_kernel;
 }

@@ -74,6 +74,8 @@ struct wire_accounts {
 	__u64 ringless_copies;	/* not sent, since the CPU had no ring yet */
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
+	__u64 orc_walks;	/* kernel stacks that the programs walked themselves */
+	__u64 orc_fallbacks;	/* and those that they left to the kernel after all */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
 	__u64 preempted_ns; /* of these, outside of sleeps */
@@ -464,7 +466,7 @@ WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 104);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 120);
 WIRE_ASSERT(wire_orc_table, 40);
 WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);
 WIRE_ASSERT(wire_orc_sleeper, 32);

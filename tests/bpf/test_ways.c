@@ -6,6 +6,7 @@
 #include "common/harness.h"
 
 #include "base/units.h"
+#include "bpf/kernel_features.h"
 #include "bpf_skel/wire.h"
 #include "common/test_capture.h"
 
@@ -27,6 +28,8 @@ struct profile {
 	int64_t missed;	     /* blocks by the kernel's own count that are in no sample */
 	int64_t invented;    /* blocks in known waits that the kernel did not count */
 	int64_t unseen;	     /* and those whose end was not shown, as the capture says */
+	uint64_t orc_walks;  /* kernel stacks that were walked by ORC tables */
+	uint64_t orc_fallbacks;
 };
 
 FIXTURE(hooks)
@@ -148,6 +151,8 @@ static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 	}
 	add_truths(self, profile, user);
 	profile->unseen = (int64_t)self->test_capture.stats.unseen_switches;
+	profile->orc_walks = self->test_capture.stats.orc_walks;
+	profile->orc_fallbacks = self->test_capture.stats.orc_fallbacks;
 	if (self->test_capture.stats.unseen_switches > test_capture__hidden(&self->test_capture)) {
 		stats__print(&self->test_capture.stats);
 		err = -ENODATA;
@@ -191,6 +196,21 @@ static void expect_same(struct __test_metadata *_metadata, const struct profile 
 	TH_LOG("%s", attach_hook__name(a->hook));
 }
 
+/* Known waits have no frame that the tables do not describe; another thread's may have one. */
+static void expect_orc_walks(struct __test_metadata *_metadata, const struct profile *profile)
+{
+	struct kernel_features features;
+	bool can = !kernel_features__read(&features) && features.orc.known &&
+		   features.quick_frames && profile->hook != ATTACH_HOOK_SWITCH_OUT;
+
+	EXPECT_EQ(can, profile->orc_walks > 0)
+	TH_LOG("%s", attach_hook__name(profile->hook));
+	EXPECT_LE(profile->orc_fallbacks, profile->orc_walks / 10)
+	TH_LOG("%s: %llu of %llu walks fell back", attach_hook__name(profile->hook),
+	       (unsigned long long)profile->orc_fallbacks,
+	       (unsigned long long)(profile->orc_walks + profile->orc_fallbacks));
+}
+
 TEST_F(hooks, all_that_load_give_the_same_folded_stacks)
 {
 	const struct profile *first = NULL;
@@ -206,6 +226,7 @@ TEST_F(hooks, all_that_load_give_the_same_folded_stacks)
 		TH_LOG("%s", attach_hook__name(hook));
 		ASSERT_EQ(hook, self->profiles[hook].hook);
 		EXPECT_LE(5, self->profiles[hook].nr);
+		expect_orc_walks(_metadata, &self->profiles[hook]);
 		if (first) {
 			expect_same(_metadata, first, &self->profiles[hook]);
 			expect_same(_metadata, &self->profiles[hook], first);

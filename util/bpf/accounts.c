@@ -24,6 +24,8 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->ringless_copies += cpu->ringless_copies;
 	sum->compat_copies += cpu->compat_copies;
 	sum->unread_copies += cpu->unread_copies;
+	sum->orc_walks += cpu->orc_walks;
+	sum->orc_fallbacks += cpu->orc_fallbacks;
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 	sum->runnable_ns += cpu->runnable_ns;

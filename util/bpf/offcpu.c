@@ -12,12 +12,15 @@
 #include "base/log.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
+#include "bpf/orc.h"
 #include "host/user_address.h"
 #include "offcpu.skel.h"
 
 struct offcpu {
 	struct offcpu_bpf *skel;
 	struct offcpu_maps maps;
+	struct orc orc;
+	struct orc_format orc_format;
 	enum attach_hook hook;
 	bool has_throttled;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
@@ -40,6 +43,29 @@ static void choose_programs(struct offcpu_bpf *skel, const struct kernel_feature
 	bpf_program__set_autoload(skel->progs.waking, settings->wakeup_stamps);
 	bpf_program__set_autoload(skel->progs.read_user, kernel_features->has_user_memory);
 	bpf_program__set_autoload(skel->progs.cgroup_born, skel->rodata->settings.cgroups);
+}
+
+/*
+ * Kernel stacks are walked by ORC rules once a thread has come back. The limit of
+ * kernel.perf_event_max_stack, for which quick_frames stands, only the kernel's own walk heeds.
+ */
+static bool may_walk_kernel(const struct wire_settings *settings,
+			    const struct kernel_features *features, enum attach_hook hook)
+{
+	return features->orc.known && features->quick_frames && settings->kernel_stacks &&
+	       !settings->histogram && hook != ATTACH_HOOK_SWITCH_OUT;
+}
+
+static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_features *features,
+			       bool walks)
+{
+	skel->rodata->has_kernel_walk = walks;
+	bpf_program__set_autoload(skel->progs.orc_sleepers, walks);
+	bpf_program__set_autoload(skel->progs.orc_check, walks);
+	bpf_program__set_autoload(skel->progs.orc_module, walks && features->has_modules);
+	bpf_program__set_autoload(skel->progs.module_came, walks && features->has_modules);
+	bpf_program__set_autoload(skel->progs.module_gone, walks && features->has_modules);
+	return walks ? 0 : bpf_map__set_max_entries(skel->maps.orc_modules, 1);
 }
 
 /* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
@@ -140,10 +166,9 @@ struct load {
 	const struct kernel_features *features;
 };
 
-/* Opens, loads and proves one hook; an attach_hook_try_fn. */
-static int load_hook(void *ctx, enum attach_hook hook)
+/* Opens and loads the programs of a hook; walks: they walk kernel stacks by ORC rules. */
+static int load_programs(const struct load *load, enum attach_hook hook, bool walks)
 {
-	const struct load *load = ctx;
 	const struct offcpu_config *config = load->config;
 	struct offcpu *offcpu = load->offcpu;
 	struct wire_settings *set;
@@ -160,7 +185,9 @@ static int load_hook(void *ctx, enum attach_hook hook)
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	offcpu->skel->rodata->address_mask = user_address__mask();
 	choose_programs(offcpu->skel, load->features, hook);
-	err = settle_reasons(offcpu->skel, config);
+	err = choose_orc_programs(offcpu->skel, load->features, walks);
+	if (!err)
+		err = settle_reasons(offcpu->skel, config);
 	if (!err)
 		err = settle_histogram(offcpu->skel, config);
 	if (!err)
@@ -176,10 +203,31 @@ static int load_hook(void *ctx, enum attach_hook hook)
 		err = bpf_map__set_max_entries(offcpu->skel->maps.parked, 1);
 	if (!err)
 		err = offcpu_bpf__load(offcpu->skel);
-	if (!err)
-		err = attach_switch_in(offcpu);
 	if (err)
 		drop(offcpu);
+	return err;
+}
+
+/*
+ * Loads and proves one hook; an attach_hook_try_fn. A verifier that refuses the walk by ORC rules
+ * may take the rest: bpf_get_stack() then finds the same frames, at a higher price.
+ */
+static int load_hook(void *ctx, enum attach_hook hook)
+{
+	const struct load *load = ctx;
+	bool walks = may_walk_kernel(&load->config->settings, load->features, hook);
+	int refused = walks ? load_programs(load, hook, true) : 0;
+	int err = refused || !walks ? load_programs(load, hook, false) : 0;
+
+	if (err)
+		return err;
+	if (refused)
+		pr_verbose("kernel stacks are walked by bpf_get_stack(), since the kernel refuses "
+			   "the walk by ORC tables: %s",
+			   strerror(-refused));
+	err = attach_switch_in(load->offcpu);
+	if (err)
+		drop(load->offcpu);
 	return err;
 }
 
@@ -242,6 +290,22 @@ static void find_accounts(struct offcpu *offcpu)
 	};
 }
 
+static void find_orc(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->orc = (struct orc){
+		.shared = &skel->bss->orc,
+		.rules = (uint64_t *)skel->bss->orc_rules,
+		.modules = skel->maps.orc_modules,
+		.sleepers = skel->progs.orc_sleepers,
+		.check = skel->progs.orc_check,
+		.read_module = skel->progs.orc_module,
+		.same = (const volatile uint64_t *)&skel->bss->orc_same,
+		.differ = (const volatile uint64_t *)&skel->bss->orc_differ,
+	};
+}
+
 struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 {
 	struct offcpu *offcpu = calloc(1, sizeof(*offcpu));
@@ -263,6 +327,8 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 		find_window_maps(offcpu);
 		find_blocked_iter(offcpu);
 		find_accounts(offcpu);
+		find_orc(offcpu);
+		offcpu->orc_format = features.orc;
 		return offcpu;
 	}
 	load_error__log(*err, &features);
@@ -351,6 +417,25 @@ int offcpu__attach(struct offcpu *offcpu)
 		err = attach_one(skel->progs.switch_park_no_state,
 				 &skel->links.switch_park_no_state);
 	return err;
+}
+
+int offcpu__walk_kernel_stacks(struct offcpu *offcpu, const struct kallsyms *kallsyms)
+{
+	struct offcpu_bpf *skel = offcpu->skel;
+	int err;
+
+	if (!skel->rodata->has_kernel_walk)
+		return -EOPNOTSUPP;
+	/* Before the modules are read, so that none comes or goes unseen. */
+	err = attach_one(skel->progs.module_came, &skel->links.module_came);
+	if (!err)
+		err = attach_one(skel->progs.module_gone, &skel->links.module_gone);
+	return err ? err : orc__start(&offcpu->orc, &offcpu->orc_format, kallsyms);
+}
+
+int offcpu__update_modules(struct offcpu *offcpu)
+{
+	return offcpu->orc.shared->ready ? orc__update(&offcpu->orc) : 0;
 }
 
 /*

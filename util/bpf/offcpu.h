@@ -21,6 +21,7 @@
  * with its descriptors; nothing is pinned.
  */
 struct offcpu;
+struct kallsyms;
 
 /* What is fixed when the programs are loaded. */
 struct offcpu_config {
@@ -68,6 +69,16 @@ int offcpu__overflow_ring(const struct offcpu *offcpu);
 
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int offcpu__attach(struct offcpu *offcpu);
+
+/*
+ * Has the programs walk kernel stacks by the kernel's ORC tables. 0; -EOPNOTSUPP if these programs
+ * cannot, or an error of orc__start(): bpf_get_stack() finds the frames then. After
+ * offcpu__attach().
+ */
+int offcpu__walk_kernel_stacks(struct offcpu *offcpu, const struct kallsyms *kallsyms);
+
+/* Reads the tables of kernel modules anew if any came or went; see orc__update(). */
+int offcpu__update_modules(struct offcpu *offcpu);
 
 /* Gives every target its storage; fn receives struct wire_task of every task. */
 int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx);

@@ -131,12 +131,14 @@ static int learn_from_sleepers(struct orc *orc)
 	return 0;
 }
 
-/* Where a function that replaces return addresses lies; none: an empty range. */
-static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const char *name, int i)
+/* Where a function lies to which return addresses are replaced; none: an empty range. */
+static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const char *name,
+		      const char *old_name, int i)
 {
 	uint64_t start = 0, end = 0;
 
-	if (kallsyms__range(kallsyms, name, &start, &end))
+	if (kallsyms__range(kallsyms, name, &start, &end) &&
+	    kallsyms__range(kallsyms, old_name, &start, &end))
 		start = 0;
 	orc->shared->stops[2 * i] = start;
 	orc->shared->stops[2 * i + 1] = start ? start + STOP_BYTES : 0;
@@ -167,8 +169,8 @@ static int find_functions(struct orc *orc, const struct kallsyms *kallsyms)
 		return -EOPNOTSUPP;
 	orc->shared->syscall_start = start;
 	orc->shared->syscall_end = end;
-	find_stop(orc, kallsyms, "return_to_handler", 0);
-	find_stop(orc, kallsyms, "arch_rethook_trampoline", 1);
+	find_stop(orc, kallsyms, "return_to_handler", "return_to_handler", 0);
+	find_stop(orc, kallsyms, "arch_rethook_trampoline", "__kretprobe_trampoline", 1);
 	find_section(orc, kallsyms, "__sched_text_start", "__sched_text_end", 0);
 	find_section(orc, kallsyms, "__lock_text_start", "__lock_text_end", 1);
 	return 0;

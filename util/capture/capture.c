@@ -92,6 +92,9 @@ static int read_symbols(struct capture *capture)
 	int err = 0;
 
 	make_strip_frames(capture);
+	/* That walk has no frames of the tracer's, which raw frames are about. */
+	if (capture->options.stacks.kernel && !capture->options.stacks.raw_frames)
+		offcpu__walk_kernel_stacks(capture->offcpu, ksyms_cache__symbols(&capture->ksyms));
 	if (!table) {
 		err = idle_table__init(&capture->idle_rules);
 		table = &capture->idle_rules;

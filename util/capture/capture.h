@@ -125,6 +125,8 @@ struct capture_stats {
 	uint64_t without_copy;		 /* blocks of the two that were not lost themselves */
 	uint64_t compat_copies;		 /* the same: of 32-bit tasks none is taken */
 	uint64_t unread_copies;		 /* the same: the stack was not in memory */
+	uint64_t orc_walks;		 /* kernel stacks that the programs walked by ORC rules */
+	uint64_t orc_fallbacks;		 /* those that they left to the kernel after all */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;

@@ -97,6 +97,8 @@ int capture__drain(struct capture *capture)
 		return err;
 	if (has_sums)
 		err = take_generation(capture, (unsigned int)gen);
+	/* Failing that, frames in modules are left to the kernel's walk. */
+	offcpu__update_modules(capture->offcpu);
 	capture->stats.windows++;
 	if (!err && capture->sink.round)
 		err = capture->sink.round(capture->sink.ctx);

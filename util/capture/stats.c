@@ -107,6 +107,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->ringless_copies = sum.ringless_copies;
 	stats->compat_copies = own->compat_copies + sum.compat_copies;
 	stats->unread_copies = sum.unread_copies;
+	stats->orc_walks = sum.orc_walks;
+	stats->orc_fallbacks = sum.orc_fallbacks;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->runnable_ns = own->runnable_ns + sum.runnable_ns;
 	stats->preempted_ns = own->preempted_ns + sum.preempted_ns;

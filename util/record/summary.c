@@ -267,6 +267,10 @@ static void print_verbose(const struct summary *summary)
 	pr_verbose("side-band records lost: %" PRIu64, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
 		   stats->full_entries, stats->full_stacks);
+	if (stats->orc_walks + stats->orc_fallbacks)
+		pr_verbose("kernel stacks: %" PRIu64 " walked by ORC tables, %" PRIu64
+			   " left to the kernel's own walk",
+			   stats->orc_walks, stats->orc_fallbacks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
 	pr_verbose("chains by frame pointers that ended in garbage, cut: %" PRIu64,
