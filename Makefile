@@ -260,6 +260,7 @@ $(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
 
 $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
 $(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/kernel_walk.skel.h
+$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/trampolines.skel.h
 $(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
 
 $(O)/tests/workloads/%: tests/workloads/%.c

@@ -15,6 +15,7 @@
 #include "host/kallsyms.h"
 #include "tests/bpf/kernel_walk.h"
 #include "tests/bpf/kernel_walk.skel.h"
+#include "tests/bpf/trampolines.skel.h"
 
 #define SHOWN 3
 
@@ -22,6 +23,7 @@ FIXTURE(walk)
 {
 	struct workload workload;
 	struct kernel_walk_bpf *skel;
+	struct trampolines_bpf *trampolines;
 	struct kallsyms *kallsyms;
 	struct orc orc;
 };
@@ -33,6 +35,7 @@ FIXTURE_SETUP(walk)
 
 FIXTURE_TEARDOWN(walk)
 {
+	trampolines_bpf__destroy(self->trampolines);
 	kernel_walk_bpf__destroy(self->skel);
 	kallsyms__delete(self->kallsyms);
 	workload__free(&self->workload);
@@ -101,6 +104,16 @@ static void show(const FIXTURE_DATA(walk) *self, const char *what, const __u64 *
 		show(self, "word", (self)->skel->bss->kind[i].words, 40);                          \
 	}
 
+static void print_counts(const FIXTURE_DATA(walk) *self, const char *after)
+{
+	const struct walk_counts *counts = &self->skel->bss->result;
+
+	fprintf(stderr,
+		"# after %s: %llu same (%llu in modules), %llu differ, %llu left, %llu none\n",
+		after, counts->same, counts->in_modules, counts->differ, counts->left,
+		counts->none);
+}
+
 /* Runs one of the tests' workloads to its end. */
 static int run(struct workload *workload, const char *const *argv)
 {
@@ -115,7 +128,7 @@ static int run(struct workload *workload, const char *const *argv)
 	return err ? err : workload__finish(workload);
 }
 
-/* Short waits by the ten thousand, waits of each kind, births and deaths, full CPUs. */
+/* Short waits by the ten thousand, waits of many kinds, births and deaths, full CPUs. */
 static int run_all(struct workload *workload)
 {
 	static const char *const loads[][6] = {
@@ -124,6 +137,7 @@ static int run_all(struct workload *workload)
 		{ "forks", "--wait", NULL },
 		{ "threads", "--wait", NULL },
 		{ "preempt", "--wait", NULL },
+		{ "kinds", "--wait", "--ms", "1500", NULL },
 	};
 	int err = 0;
 
@@ -133,6 +147,56 @@ static int run_all(struct workload *workload)
 			fprintf(stderr, "# %s: %s\n", loads[i][0], strerror(-err));
 	}
 	return err;
+}
+
+/* Loads the program that needs a BPF trampoline as well, if the kernel has these. 0 or -errno. */
+static int load_trampolines(FIXTURE_DATA(walk) *self, bool bpf_trampoline)
+{
+	int err;
+
+	self->trampolines = trampolines_bpf__open();
+	if (!self->trampolines)
+		return -errno;
+	bpf_program__set_autoload(self->trampolines->progs.leave_nanosleep, bpf_trampoline);
+	err = trampolines_bpf__load(self->trampolines);
+	if (err) {
+		trampolines_bpf__destroy(self->trampolines);
+		self->trampolines = NULL;
+	}
+	return err;
+}
+
+/* Attaches what the kernel takes of both programs. Their number. */
+static int attach_trampolines(FIXTURE_DATA(walk) *self)
+{
+	struct bpf_link **nanosleep, **timeout;
+
+	if (load_trampolines(self, true) && load_trampolines(self, false))
+		return 0;
+	nanosleep = &self->trampolines->links.leave_nanosleep;
+	timeout = &self->trampolines->links.leave_timeout;
+	if (bpf_program__autoload(self->trampolines->progs.leave_nanosleep))
+		*nanosleep = bpf_program__attach(self->trampolines->progs.leave_nanosleep);
+	*timeout = bpf_program__attach(self->trampolines->progs.leave_timeout);
+	return (*nanosleep != NULL) + (*timeout != NULL);
+}
+
+/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
+static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+{
+	static const char *const argv[] = { "kinds", "--wait", "--ms", "500", NULL };
+	uint64_t left = self->skel->bss->result.left;
+
+	if (!attach_trampolines(self)) {
+		fprintf(stderr, "# this kernel has neither BPF trampolines nor kretprobes\n");
+		return;
+	}
+	ASSERT_EQ(0, run(&self->workload, argv));
+	EXPECT_LT(0, self->trampolines->bss->nr_returns);
+	EXPECT_LT(left, self->skel->bss->result.left);
+	print_counts(self, "trampolines");
+	EXPECT_EQ(0, self->skel->bss->result.differ);
+	SHOW(self, differences);
 }
 
 static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
@@ -151,9 +215,7 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 		ASSERT_EQ(0, system(more));
 	/* Modules may have come or gone meanwhile: what was learnt of them is put right. */
 	EXPECT_EQ(0, orc__update(&self->orc));
-	TH_LOG("%llu same (%llu in modules), %llu left, %llu none", self->skel->bss->result.same,
-	       self->skel->bss->result.in_modules, self->skel->bss->result.left,
-	       self->skel->bss->result.none);
+	print_counts(self, "loads");
 	SHOW(self, differences);
 	EXPECT_EQ(0, self->skel->bss->result.differ);
 	EXPECT_LT(10000, self->skel->bss->result.same);
@@ -162,6 +224,7 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	{
 		SHOW(self, refusals);
 	}
+	compare_trampolines(_metadata, self);
 }
 
 TEST_F(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds)
