@@ -156,3 +156,44 @@ what_is_now_is_known() {
 	perf buildid-list -i t.data >ids
 	refute grep -q "$naps_id .*/twin" ids
 }
+
+@test "a PID that another container has by now gives no build-id of that one's file" {
+	write_container
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no ns_last_pid"
+	cp "$(command -v sleep)" other
+	other_id=$(readelf -n other | sed -n 's/.*Build ID: //p')
+	mkdir a b
+	for root in a b; do
+		sed "s|layer|$root/layer|g; s|merged|$root/merged|g" container.sh >$root.sh
+	done
+	sed -i "s|cp \"$naps\"|cp other|" b.sh
+	grep -q 'cp other' b.sh
+	mkfifo go
+	sh -c 'read line; unshare -m sh a.sh 1 20 10 & echo $! >first; wait; echo done >ended
+		read line; :' <go >out 3>&- &
+	parent=$!
+	exec 4>go
+	# All files are asked for at the end.
+	start_recording -p $parent --window 3600s 4>&-
+	echo >&4
+	until_true test -s ended
+	first=$(cat first)
+	for _ in $(seq 50); do
+		echo $((first - 1)) >/proc/sys/kernel/ns_last_pid
+		sh -c 'exec unshare -m sh b.sh 60' >/dev/null 3>&- 4>&- &
+		second=$!
+		[ $second != "$first" ] || break
+		kill $second
+		wait $second || true
+	done
+	[ $second = "$first" ] || skip "the PID was not to be had again"
+	until_true grep -q 'only here/naps' /proc/$second/maps
+	echo >&4
+	exec 4>&-
+	finish_recording
+	kill $second
+	perf script -i live.data -F comm,ip,dso 2>/dev/null | grep -q 'only here/naps'
+	perf buildid-list -i live.data >ids
+	cat ids
+	refute grep -q "$other_id .*only here" ids
+}

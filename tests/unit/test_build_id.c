@@ -15,6 +15,9 @@
 
 #include <kselftest_harness.h>
 
+#include "base/clock.h"
+#include "base/units.h"
+#include "host/proc_stat.h"
 #include "symbol/build_id.h"
 #include "symbol/root_open.h"
 
@@ -363,6 +366,24 @@ TEST_F(files, queries_are_all_answered_each_for_itself)
 	/* Nobody asked them: that is not their fault. */
 	EXPECT_EQ(-ECANCELED, queries[0].len);
 	EXPECT_EQ(-ECANCELED, queries[3].len);
+}
+
+TEST_F(files, a_process_that_was_born_after_the_one_that_is_meant_is_not_asked)
+{
+	struct build_id_query queries[2] = { 0 };
+	char good[160];
+	uint64_t born;
+
+	snprintf(good, sizeof(good), "%s", PATH(self, "file"));
+	write_elf(good, 20, 0);
+	ASSERT_EQ(0, proc_stat__born(getpid(), &born));
+	queries[0].path = queries[1].path = good;
+	queries[0].pid = queries[1].pid = getpid();
+	queries[0].alive = born - NSEC_PER_SEC;
+	queries[1].alive = clock__now_ns();
+	ASSERT_EQ(0, build_id__query(queries, 2, 20000));
+	EXPECT_EQ(-ESRCH, queries[0].len);
+	EXPECT_EQ(20, queries[1].len);
 }
 
 /*

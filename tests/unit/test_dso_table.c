@@ -93,7 +93,7 @@ TEST_F(dso_table, children_see_the_files_that_their_parent_sees)
 
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/bin/one", 1));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77));
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10, 500));
 	EXPECT_FALSE(dso_table__is_hit(self->dso_table, 11));
 	hit(self->dso_table, 11);
 	EXPECT_TRUE(dso_table__is_hit(self->dso_table, 11));
@@ -102,6 +102,7 @@ TEST_F(dso_table, children_see_the_files_that_their_parent_sees)
 	/* Through the child's root, or if it has ended through that of its parent. */
 	EXPECT_EQ(11, told.pid);
 	EXPECT_EQ(10, told.root);
+	EXPECT_EQ(500, told.alive);
 }
 
 TEST_F(dso_table, the_eldest_of_a_container_stands_for_it_and_not_who_made_it)
@@ -111,11 +112,11 @@ TEST_F(dso_table, the_eldest_of_a_container_stands_for_it_and_not_who_made_it)
 	/* 10 runs outside; 11 enters, 12 is its child, 13 has a container of its own in there. */
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 0));
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10, 0));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, 77));
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 12, 11));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 12, 11, 0));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 12, 77));
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 13, 12));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 13, 12, 0));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 13, 78));
 	hit(self->dso_table, 12);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
@@ -200,7 +201,7 @@ TEST_F(dso_table, a_sample_that_comes_before_the_records_of_its_process_counts)
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/bin/one", 1));
 	hit(self->dso_table, 11);
 	EXPECT_EQ(0, ask(self->dso_table).nr);
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10, 0));
 	EXPECT_STREQ("/bin/one ", ask(self->dso_table).text);
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 11, "/lib/two", 2));
 	EXPECT_EQ(2, ask(self->dso_table).nr);
@@ -229,7 +230,7 @@ TEST_F(dso_table, a_path_with_another_inode_is_another_file)
 TEST_F(dso_table, a_forked_process_has_the_files_of_its_parent_and_keeps_them)
 {
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 11, 10, 0));
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/lib/later", 2));
 	dso_table__exit(self->dso_table, 10);
 	dso_table__round(self->dso_table);
@@ -271,7 +272,7 @@ TEST_F(dso_table, a_pid_that_is_used_again_outlives_the_one_before)
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 9, "/bin/parent", 9));
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 10, "/bin/old", 1));
 	dso_table__exit(self->dso_table, 10);
-	ASSERT_EQ(0, dso_table__fork(self->dso_table, 10, 9));
+	ASSERT_EQ(0, dso_table__fork(self->dso_table, 10, 9, 0));
 	dso_table__round(self->dso_table);
 	dso_table__round(self->dso_table);
 	hit(self->dso_table, 10);
@@ -295,7 +296,7 @@ TEST_F(dso_table, a_thousand_forks_share_one_list)
 {
 	ASSERT_EQ(0, dso_table__map(self->dso_table, 1, "/bin/one", 1));
 	for (pid_t pid = 2; pid < 1000; pid++)
-		ASSERT_EQ(0, dso_table__fork(self->dso_table, pid, pid - 1));
+		ASSERT_EQ(0, dso_table__fork(self->dso_table, pid, pid - 1, 0));
 	hit(self->dso_table, 999);
 	EXPECT_EQ(999, ask(self->dso_table).last_pid);
 }

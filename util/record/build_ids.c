@@ -122,7 +122,11 @@ static int add_query(struct build_ids *ids, const struct hit *hit)
 		return -ENOMEM;
 	ids->next[ids->nr] = (struct next_try){ .view = hit->view, .root = hit->root };
 	ids->queries[ids->nr++] = (struct build_id_query){
-		.pid = hit->pid, .path = hit->path, .ino = hit->ino, .len = -ENOENT
+		.pid = hit->pid,
+		.path = hit->path,
+		.ino = hit->ino,
+		.alive = hit->alive,
+		.len = -ENOENT,
 	};
 	return 0;
 }

@@ -59,7 +59,9 @@ static int follow(struct sink *sink, const struct task_event *event)
 							    event->map.ino);
 	case TASK_EVENT_FORK:
 		/* Those that lived before have their own maps. */
-		return event->time ? dso_table__fork(dso_table, event->pid, event->ppid) : 0;
+		return event->time ? dso_table__fork(dso_table, event->pid, event->ppid,
+						     event->time)
+				   : 0;
 	case TASK_EVENT_EXEC:
 		dso_table__exec(dso_table, event->pid);
 		return mount_ns__look(dso_table, event->pid);

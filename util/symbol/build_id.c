@@ -15,6 +15,7 @@
 #include "base/confine.h"
 #include "base/jobs.h"
 #include "base/log.h"
+#include "host/proc_stat.h"
 #include "symbol/root_open.h"
 
 /* Far more than the notes of any kernel or module; what is behind is not looked at. */
@@ -167,12 +168,21 @@ static int confine(void *ctx)
 	return 0;
 }
 
+/*
+ * On an overlay, names and inode numbers do not tell a file from that of another process which has
+ * the same PID by now. It is looked at after the file was opened: if it is the one that lived at
+ * query->alive, it was then.
+ */
 static int run_query(void *ctx, size_t index, struct child_out *out)
 {
 	const struct build_id_query *query = (struct build_id_query *)ctx + index;
 	unsigned char id[BUILD_ID_MAX];
+	uint64_t born;
 	int len = build_id__of_inode(query->pid, query->path, query->ino, id);
 
+	if (len >= 0 && query->pid && query->alive &&
+	    (proc_stat__born(query->pid, &born) || born > query->alive))
+		len = -ESRCH;
 	return len < 0 ? len : child_out__put(out, 0, id, (size_t)len);
 }
 

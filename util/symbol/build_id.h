@@ -48,6 +48,11 @@ struct build_id_query {
 	pid_t pid;
 	const char *path;
 	uint64_t ino; /* as in the mapping; 0: not known */
+	/*
+	 * A time at which the process lived, CLOCK_MONOTONIC in ns; 0: not known. The process
+	 * that has its PID now is another one if it was born later: -ESRCH.
+	 */
+	uint64_t alive;
 	unsigned char id[BUILD_ID_MAX];
 	/*
 	 * Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed;

@@ -18,6 +18,7 @@ struct file {
 	unsigned int links; /* of processes that have it mapped */
 	uint64_t view;      /* that process's */
 	pid_t root;         /* the same */
+	uint64_t alive;     /* the same */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len;
 	bool program; /* the first file that some process mapped */
@@ -43,6 +44,7 @@ struct process {
 	bool hit; /* it has samples: all its files are hit, those to come as well */
 	uint64_t view; /* 0: it sees the files that we see */
 	pid_t root;    /* its eldest ancestor of the same view, or itself */
+	uint64_t alive; /* a time at which it lived; 0: none is known */
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -190,6 +192,7 @@ static void file__hit(struct file *file, const struct process *process)
 		file->pid = process->pid;
 		file->root = process->root;
 		file->view = process->view;
+		file->alive = process->alive;
 	}
 	file->hit = true;
 }
@@ -204,6 +207,7 @@ static void dso_table__queue(struct dso_table *dso_table, struct file *file,
 		file->pid = process->pid;
 		file->root = process->root;
 		file->view = process->view;
+		file->alive = process->alive;
 	}
 	file->asked = file->queued = true;
 	file->next_early = dso_table->early;
@@ -257,7 +261,7 @@ int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uin
 	return 0;
 }
 
-int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent)
+int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent, uint64_t time)
 {
 	struct process *from, *process;
 
@@ -273,6 +277,7 @@ int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent)
 	process->files = from->files;
 	process->view = from->view;
 	process->root = from->root;
+	process->alive = time;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
@@ -438,6 +443,8 @@ int dso_table__sample(struct dso_table *dso_table, const struct sample *sample)
 		return -ENOMEM;
 	if (process->hit)
 		return 0;
+	if (!process->alive)
+		process->alive = sample->time;
 	process__hit(process);
 	return 0;
 }
@@ -463,6 +470,7 @@ static struct hit file__describe(const struct file *file)
 		.ino = file->ino,
 		.view = file->view,
 		.root = file->root,
+		.alive = file->alive,
 		.id_len = file->id_len,
 		.first = file->program || is_c_library(file->path),
 	};

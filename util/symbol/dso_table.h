@@ -22,11 +22,11 @@ struct dso_table *dso_table__new(void);
 void dso_table__delete(struct dso_table *dso_table); /* accepts NULL */
 
 /*
- * What happens to the address spaces. 0 or -ENOMEM. Of what is no file of a file system, only
- * "[vdso]" is kept.
+ * What happens to the address spaces; time is CLOCK_MONOTONIC, in ns. 0 or -ENOMEM. Of what is
+ * no file of a file system, only "[vdso]" is kept.
  */
 int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uint64_t ino);
-int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent);
+int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent, uint64_t time);
 void dso_table__exec(struct dso_table *dso_table, pid_t pid);
 void dso_table__exit(struct dso_table *dso_table, pid_t pid);
 
@@ -63,6 +63,7 @@ struct hit {
 	uint64_t ino; /* inode number in that process's map; 0 if unknown */
 	uint64_t view; /* which files that process sees; 0: those that we see */
 	pid_t root;   /* its eldest ancestor that sees the same, which may live longer */
+	uint64_t alive; /* a time at which the process lived, 0: not known; see build_id_query */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len; /* 0: nobody has learnt it yet */
 	/* A program, or of the C library, without which hardly a chain has names. */
