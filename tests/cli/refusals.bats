@@ -11,7 +11,7 @@ setup() {
 	echo mine >perf.data
 }
 
-teardown() {
+clean_up() {
 	[ ! -e perf.data.old ]
 	[ "$(cat perf.data)" = mine ]
 }

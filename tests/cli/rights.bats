@@ -18,7 +18,7 @@ setup() {
 	cd "$open"
 }
 
-teardown() {
+clean_up() {
 	[ -z "${open:-}" ] || rm -rf "$open"
 }
 
@@ -64,7 +64,7 @@ addresses_are_hidden() {
 	need_perf
 	[ "$(cat /proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "kernel.kptr_restrict is 2"
 	run -0 with bpf,perfmon,syslog ./denet-record -o own.data -- ./naps 2 5 10
-	refute grep -q warning: <<<"$output"
+	refute grep -q CAP_ <<<"$output"
 	perf script -f -i own.data -F comm,ip,sym | grep -q do_nanosleep
 }
 
@@ -82,7 +82,7 @@ addresses_are_hidden() {
 	[[ "$output" == *CAP_DAC_READ_SEARCH* ]]
 	run -0 with bpf,perfmon,syslog,sys_ptrace,dac_read_search \
 		./denet-record -o c.data -p $! -- sleep 0.5
-	refute grep -q warning: <<<"$output"
+	refute grep -q CAP_ <<<"$output"
 	kill $!
 	refute grep -q "$id" <(perf buildid-list -f -i b.data)
 	perf buildid-list -f -i c.data | grep -q "$id .*/secret/hidden"
