@@ -85,22 +85,23 @@ has_wait() {
 	rm -f "/tmp/perf-$service.map"
 }
 
+# In these texts tabs are the shell's, which takes them away, and spaces Python's.
 @test "Python: a thread that waits for a lock is there by its name" {
 	command -v python3 >/dev/null || skip "no python3: sudo scripts/deps.sh services"
 	cat >slow.py <<-'END'
 		import ctypes, sys, threading, time
 
 		def slow_query():
-			# The thread's name for the kernel: older Pythons do not set it.
-			ctypes.CDLL(None).prctl(15, b"slow-query", 0, 0, 0)
-			lock = threading.Lock()
-			lock.acquire()
-			print("READY", flush=True)
-			sys.stdin.readline()
-			start = time.monotonic()
-			for i in range(20):
-				lock.acquire(timeout=0.03)
-			print("waited %d ms" % ((time.monotonic() - start) * 1000))
+		    # The thread's name for the kernel: older Pythons do not set it.
+		    ctypes.CDLL(None).prctl(15, b"slow-query", 0, 0, 0)
+		    lock = threading.Lock()
+		    lock.acquire()
+		    print("READY", flush=True)
+		    sys.stdin.readline()
+		    start = time.monotonic()
+		    for i in range(20):
+		        lock.acquire(timeout=0.03)
+		    print("waited %d ms" % ((time.monotonic() - start) * 1000))
 
 		thread = threading.Thread(target=slow_query)
 		thread.start()
@@ -118,13 +119,13 @@ has_wait() {
 		import sys, time
 
 		def slow_query():
-			time.sleep(0.03)
+		    time.sleep(0.03)
 
 		print("READY", flush=True)
 		sys.stdin.readline()
 		start = time.monotonic()
 		for i in range(20):
-			slow_query()
+		    slow_query()
 		print("waited %d ms" % ((time.monotonic() - start) * 1000))
 	END
 	record_service python3 -X perf slow.py
