@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "common/harness.h"
 
 #define CONDVAR_WAIT (FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
@@ -24,7 +25,8 @@ FIXTURE(idle)
 FIXTURE_SETUP(idle)
 {
 	ASSERT_EQ(0, idle_table__init(&self->table));
-	self->sample = (struct sample){ .state = 'S', .period = 1, .count = 1 };
+	self->sample = (struct sample){ .state = 'S', .period = 1, .count = 1,
+					.measured = NSEC_PER_SEC };
 	self->reason = (struct reason){ .nr = 1, .call = "" };
 	self->line = 99;
 	self->why = "";
@@ -56,6 +58,21 @@ static bool matches(FIXTURE_DATA(idle) * self, const char *call, const char *lea
 	self->reason.call = call;
 	self->reason.futex = !strcmp(call, "futex");
 	return idle_table__match(&self->table, &self->sample, &self->reason, leaf);
+}
+
+TEST_F(idle, a_short_wait_for_a_signal_is_a_pause_of_a_collector_and_a_short_accept_is_idle)
+{
+	self->sample.measured = 99 * NSEC_PER_MSEC;
+	EXPECT_FALSE(matches(self, "rt_sigsuspend", NULL));
+	EXPECT_TRUE(matches(self, "accept", NULL));
+	self->sample.measured = 100 * NSEC_PER_MSEC;
+	EXPECT_TRUE(matches(self, "rt_sigsuspend", NULL));
+	/* Of a sum, its mean. */
+	self->sample.count = 2;
+	EXPECT_FALSE(matches(self, "rt_sigsuspend", NULL));
+	/* Whoever names the call in a file knows his program. */
+	EXPECT_EQ(0, parse(self, "read\n"));
+	EXPECT_TRUE(matches(self, "read", NULL));
 }
 
 TEST_F(idle, the_built_in_table_has_waits_for_work_and_no_others)

@@ -73,8 +73,8 @@ static void make_strip_frames(struct capture *capture)
 	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->ksyms));
 	if (!strip_frames__works(capture->strip_frames))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
-			"and have no names; run with CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
-			"kernel.perf_event_paranoid=1`");
+			"and have no names, and no wait is known to be idle; run with CAP_SYSLOG, "
+			"or `sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1`");
 	if (capture->options.stacks.raw_frames) {
 		strip_frames__delete(capture->strip_frames);
 		capture->strip_frames = NULL;

@@ -8,43 +8,51 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/syscalls.h"
+#include "base/units.h"
 
 /* A larger file is no table of idle waits. */
 #define FILE_MAX (1024 * 1024)
+
+/* Shorter waits for a signal hand something over within a process. */
+#define SIGNAL_NS (100 * NSEC_PER_MSEC)
 
 /*
  * Waits that are waits for work whoever waits: for a new connection, a signal, a terminal's user.
  * No wait is here that may be one for a lock or for an answer, whatever its usual use:
  * PostgreSQL waits for locks in epoll_wait, Java for monitors in futex, a proxy for its backend in
- * either; and a sleep may be the pause of a loop that asks again and again.
+ * either; and a sleep may be the pause of a loop that asks again and again. Nor is a wait in
+ * epoll that ends by its timeout: pg_sleep() and a proxy whose backend is slow wait in the same
+ * way. A wait for a signal may be that of a thread which a garbage collector has stopped: those
+ * are short.
  */
 static const struct idle_rule built_in[] = {
-	{ "accept", "" },
-	{ "accept4", "" },
-	{ "pause", "" },
-	{ "rt_sigsuspend", "" },
-	{ "rt_sigtimedwait", "" },
-	{ "read", "n_tty_read" },
-	{ "read", "inotify_read" },
-	{ "read", "fanotify_read" },
-	{ "read", "signalfd_read" },
-	{ "read", "signalfd_read_iter" },
-	{ "read", "evdev_read" },
-	{ "read", "devkmsg_read" },
-	{ "syslog", "" },
-	{ IDLE_KTHREAD, "" },
-	{ IDLE_KTHREAD, "kthreadd" },
-	{ IDLE_KTHREAD, "smpboot_thread_fn" },
-	{ IDLE_KTHREAD, "worker_thread" },
-	{ IDLE_KTHREAD, "rescuer_thread" },
-	{ IDLE_KTHREAD, "kthread_worker_fn" },
-	{ IDLE_KTHREAD, "kswapd" },
-	{ IDLE_KTHREAD, "kcompactd" },
-	{ IDLE_KTHREAD, "kauditd_thread" },
-	{ IDLE_KTHREAD, "oom_reaper" },
-	{ IDLE_KTHREAD, "kjournald2" },
-	{ IDLE_KTHREAD, "irq_thread" },
+	{ "accept", "", 0 },
+	{ "accept4", "", 0 },
+	{ "pause", "", SIGNAL_NS },
+	{ "rt_sigsuspend", "", SIGNAL_NS },
+	{ "rt_sigtimedwait", "", SIGNAL_NS },
+	{ "read", "n_tty_read", 0 },
+	{ "read", "inotify_read", 0 },
+	{ "read", "fanotify_read", 0 },
+	{ "read", "signalfd_read", 0 },
+	{ "read", "signalfd_read_iter", 0 },
+	{ "read", "evdev_read", 0 },
+	{ "read", "devkmsg_read", 0 },
+	{ "syslog", "", 0 },
+	{ IDLE_KTHREAD, "", 0 },
+	{ IDLE_KTHREAD, "kthreadd", 0 },
+	{ IDLE_KTHREAD, "smpboot_thread_fn", 0 },
+	{ IDLE_KTHREAD, "worker_thread", 0 },
+	{ IDLE_KTHREAD, "rescuer_thread", 0 },
+	{ IDLE_KTHREAD, "kthread_worker_fn", 0 },
+	{ IDLE_KTHREAD, "kswapd", 0 },
+	{ IDLE_KTHREAD, "kcompactd", 0 },
+	{ IDLE_KTHREAD, "kauditd_thread", 0 },
+	{ IDLE_KTHREAD, "oom_reaper", 0 },
+	{ IDLE_KTHREAD, "kjournald2", 0 },
+	{ IDLE_KTHREAD, "irq_thread", 0 },
 };
 
 /* A thread that is in one of these fights for a lock, whatever the call. */
@@ -296,7 +304,8 @@ const char *idle_table__match(const struct idle_table *table, const struct sampl
 	if ((sample->state != 'S' && sample->state != 'I') || reason->fault)
 		return NULL;
 	for (size_t i = 0; i < nr; i++) {
-		if (!is_of_rule(&rules[i], sample, reason))
+		if (!is_of_rule(&rules[i], sample, reason) ||
+		    sample->measured / max_u64(sample->count, 1) < rules[i].min_ns)
 			continue;
 		if (*rules[i].leaf ? is_function(leaf, rules[i].leaf) : !idle__is_lock(leaf))
 			return rules[i].call;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "sample.h"
@@ -21,6 +22,7 @@ struct idle_table {
 struct idle_rule {
 	char call[IDLE_NAME_LEN]; /* or futex_condvar */
 	char leaf[IDLE_NAME_LEN]; /* "": any but a lock of the kernel */
+	uint64_t min_ns;	  /* shorter blocks are none; of a sum, its mean counts */
 };
 
 /*
