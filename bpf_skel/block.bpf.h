@@ -375,8 +375,11 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 		return 0;
 	if (settings.reasons && file)
 		read_names(file, &full->reason);
-	if (!is_parked)
-		send_copy(ctx, cpu, &full->block);
+	if (!is_parked && is_copied(&full->block)) {
+		__u32 index = bpf_get_smp_processor_id();
+
+		send_copy(ctx, cpu, &full->block, bpf_map_lookup_elem(&copies, &index));
+	}
 	send_block(ctx, cpu, full);
 	return 0;
 }

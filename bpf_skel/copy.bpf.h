@@ -27,6 +27,14 @@ struct {
 	__type(value, struct copy_room);
 } copies SEC(".maps");
 
+/* The same for wakers: an interrupt may wake somebody while a switch hook fills the room above. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy_room);
+} waker_copies SEC(".maps");
+
 /* The processes that have no frame pointers, where copies are for those only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -150,19 +158,22 @@ static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnat
 	copy->time = time;
 }
 
-/* Sends the copy of a block that is about to be sent itself, of current. */
-static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_block *block)
+/* Whether a block, or a wake-up, carries a copy. */
+static __always_inline bool is_copied(const struct wire_block *block)
 {
-	__u32 index = bpf_get_smp_processor_id(), bytes;
+	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
+		return false;
+	return !settings.copy_chosen || bpf_map_lookup_elem(&copy_pids, &block->pid);
+}
+
+/* Sends the copy of a block that is about to be sent itself, of current; room may be NULL. */
+static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_block *block,
+				      struct copy_room *room)
+{
 	enum copy_result result;
-	struct copy_room *room;
+	__u32 bytes;
 	long err;
 
-	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
-		return;
-	if (settings.copy_chosen && !bpf_map_lookup_elem(&copy_pids, &block->pid))
-		return;
-	room = bpf_map_lookup_elem(&copies, &index);
 	if (!room)
 		return;
 	result = copy_registers(bpf_get_current_task_btf(), room->copy.regs);

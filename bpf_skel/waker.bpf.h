@@ -120,7 +120,8 @@ static __always_inline bool waits_for_work(struct task_struct *task, const struc
 	if (!settings.skip_idle || ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD)
 		return false;
 	nr = user_call_nr(regs);
-	return nr >= 0 && nr < WIRE_MAX_CALLS && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_IDLE;
+	/* A comparison with the bound makes clang leave out the mask, which the verifier needs. */
+	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_IDLE;
 }
 
 /*
@@ -153,8 +154,16 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	describe_waker(&room->full.block, ts->state, now, ns);
 	room->full.block.weight = weight;
 	walk_waker(ctx, room, &room->full);
-	if (!is_for_sum(&room->full.block) || !accumulate(ctx, room, &room->full, NULL))
-		send_block(ctx, room, &room->full);
+	if (is_for_sum(&room->full.block) && accumulate(ctx, room, &room->full, NULL))
+		return;
+	/* An interrupt's user side is that of another. */
+	if (room->full.block.pid != WIRE_PID_INTERRUPT && is_copied(&room->full.block)) {
+		__u32 index = bpf_get_smp_processor_id();
+
+		send_copy(ctx, room, &room->full.block,
+			  bpf_map_lookup_elem(&waker_copies, &index));
+	}
+	send_block(ctx, room, &room->full);
 }
 
 /* Somebody wakes a task, which may not have left its CPU yet. */

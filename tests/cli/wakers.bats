@@ -88,6 +88,43 @@ sum_in() {
 	awk '/^bash.*wakeup-time/' RS= events | grep -q '(/.*/libc\.so\.6)'
 }
 
+@test "--wakers -p: of processes that wake nobody, the file has nothing" {
+	mkfifo gate
+	bash -c 'read line <gate; exec 3<>gate; read line <&3' 3>&- &
+	target=$!
+	until_true is_at "$target" wait_for_partner
+	start_recording --wakers -p "$target"
+	# A storm of births beside it, then wakers: one that was born meanwhile, and is another program
+	# by then, and the shell that it comes from.
+	"$build/tests/workloads/forks" --count 300 --us 100 >storm
+	echo >gate
+	until_true is_at "$target" pipe_read
+	bash -c 'exec -a teller tee gate <<<x >/dev/null' 3>&-
+	finish_recording
+	[ "$status" = 0 ]
+	perf script -i live.data --show-task-events --show-mmap-events >all 2>/dev/null
+	grep -c PERF_RECORD_FORK all | { read -r forks; echo "$forks forks"; [ "$forks" -lt 20 ]; }
+	refute grep -q '^ *child .*PERF_RECORD' all
+	perf script -i live.data -F comm,pid,event,ip,sym,dso >events 2>/dev/null
+	refute grep -q '^ *:[0-9]' events
+	awk '/^ *tee .*wakeup-time/' RS= events | grep -q '(/.*/libc\.so\.6)'
+	perf script -i live.data -F comm,tid,event 2>/dev/null | grep 'wakeup-time' >wakers
+	grep -q "^ *bats.* $$ " wakers || grep -q "^ *bash.* $$ " wakers
+}
+
+@test "--wakers --call-graph dwarf: the stack of the thread that releases a lock is whole" {
+	denet-record --wakers --call-graph dwarf --off-cpu-thresh 1ms -- \
+		"$build/tests/workloads/holders" --ms 100 >said
+	perf script -F comm,event,ip,sym 2>/dev/null >stacks
+	for kind in normal recursive adaptive; do
+		awk -v comm="h-$kind" '$1 == comm && /wakeup-time/ && /futex_wake/ && /run_holder/ {
+			found = 1 } END { exit !found }' RS= stacks || {
+			awk -v comm="h-$kind" '$1 == comm' RS= stacks
+			return 1
+		}
+	done
+}
+
 @test "--no-still-blocked leaves out both parts of threads that have not come back" {
 	denet-record --split-runqueue --no-still-blocked -v -a -- sleep 0.3 2>err
 	refute grep -q 'still blocked,' err

@@ -144,7 +144,7 @@ static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *
 			 enum attach_hook hook)
 {
 	struct wire_settings *settings = (void *)&skel->rodata->settings;
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = libbpf_num_possible_cpus(), err = 0;
 
 	/* A thread's stack is copied in its own context. */
 	if (!kernel_features->has_registers || hook == ATTACH_HOOK_SWITCH_OUT)
@@ -156,7 +156,9 @@ static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *
 	if (settings->copy_chosen &&
 	    bpf_map__set_max_entries(skel->maps.copy_pids, WIRE_MAX_COPY_PIDS))
 		return -errno;
-	return bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
+	if (settings->wakers)
+		err = bpf_map__set_max_entries(skel->maps.waker_copies, (__u32)cpus);
+	return err ? err : bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
 }
 
 /* What is loaded, whichever the hook. */

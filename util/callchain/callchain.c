@@ -66,9 +66,11 @@ static void judge(struct callchain *callchain, const struct sample *sample, size
 {
 	struct process *process;
 
-	if (!sample->user.nr || sample->kind != SAMPLE_OFFCPU)
+	if (!sample->user.nr)
 		return;
-	count_chain(callchain, sample, fp_quality__is_cut(&sample->user, kept));
+	/* Wakers are copied as waiters are; the figures are of time off the CPU. */
+	if (sample->kind == SAMPLE_OFFCPU)
+		count_chain(callchain, sample, fp_quality__is_cut(&sample->user, kept));
 	if (!callchain->choose)
 		return;
 	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);

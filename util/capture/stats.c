@@ -102,11 +102,11 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
 	move_idle(capture, stats);
 	stats->lost_reasons = sum.lost_reasons;
-	stats->copies = own->copies + sum.copies;
-	stats->lost_copies = sum.lost_copies;
-	stats->ringless_copies = sum.ringless_copies;
-	stats->compat_copies = own->compat_copies + sum.compat_copies;
-	stats->unread_copies = sum.unread_copies;
+	stats->copies = own->copies + sum.copies + wakeups.copies;
+	stats->lost_copies = sum.lost_copies + wakeups.lost_copies;
+	stats->ringless_copies = sum.ringless_copies + wakeups.ringless_copies;
+	stats->compat_copies = own->compat_copies + sum.compat_copies + wakeups.compat_copies;
+	stats->unread_copies = sum.unread_copies + wakeups.unread_copies;
 	stats->orc_walks = sum.orc_walks;
 	stats->orc_fallbacks = sum.orc_fallbacks;
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
@@ -117,7 +117,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
-	       sum.lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
+	       stats->lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 	if (err)
