@@ -10,6 +10,8 @@
 #include "hist/hist_cmd.h"
 
 #define RECORD_MAX_OVERHEAD_PPM 30000
+/* The option was not given; no percentage is that large. */
+#define RECORD_DEFAULT_OVERHEAD UINT32_MAX
 /* With --call-graph dwarf, unless something else is asked for. */
 #define RECORD_COPY_PERIOD (10 * NSEC_PER_MSEC)
 #define RECORD_COPY_RATE 1000
@@ -21,7 +23,7 @@ static void record__init(struct record *record, int argc, char **argv)
 	capture_options__init(&recorder->session.capture);
 	recorder->output = "perf.data";
 	recorder->window_ns = NSEC_PER_SEC;
-	recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
+	recorder->max_overhead_ppm = RECORD_DEFAULT_OVERHEAD;
 	recorder->argc = argc;
 	recorder->argv = (const char *const *)argv;
 	record->filter.capture = recorder->session.capture.filter;
@@ -39,6 +41,16 @@ static void settle_copies(struct recorder_options *recorder)
 	recorder->max_rate = RECORD_COPY_RATE;
 }
 
+/* Who asks for no rate is not to meet its event in readers, which show all events of a file. */
+static void settle_rates(struct recorder_options *recorder)
+{
+	bool given = recorder->max_overhead_ppm != RECORD_DEFAULT_OVERHEAD;
+
+	recorder->tell_rates = recorder->max_rate || given;
+	if (!given)
+		recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
+}
+
 /* Looks names up, and completes the options. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
@@ -49,6 +61,7 @@ static int record__resolve(struct record *record)
 	session->quiet = record->common.quiet;
 	session->stdout_to_stderr = record->hist ? record->json :
 						   !strcmp(record->recorder.output, "-");
+	settle_rates(&record->recorder);
 	settle_copies(&record->recorder);
 	err = target_options__resolve(&record->target, session);
 	return err ? err : filter_options__resolve(&record->filter, &session->capture);

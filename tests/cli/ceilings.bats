@@ -208,6 +208,18 @@ is_exact() {
 	perf script -i live.data -F event,trace 2>/dev/null | grep -q 'denet:rates.*, the load is gone)$'
 }
 
+@test "a default recording has no events but of waits, also when it is sampled for its cost" {
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 12 --rounds 6000 --us 20
+	start_recording -a --window 200ms
+	until_true is_sampled
+	kill -INT "$recorder"
+	finish_recording
+	[ "$status" = 0 ]
+	[ "$(perf evlist -i live.data | tr '\n' ' ')" = 'offcpu-time offcpu-idle ' ]
+	perf script -i live.data -F event 2>/dev/null | refute grep -v '^ *offcpu-\(time\|idle\): *$\|^$'
+	perf report -i live.data --stdio -g none --no-children 2>/dev/null | refute grep 0000000000000000
+}
+
 @test "--max-overhead: costs that sampling does not lower coarsen nothing, and are told" {
 	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 6000 --us 20
 	# No block is kept, so that all of it is for the switches.

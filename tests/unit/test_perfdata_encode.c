@@ -256,7 +256,7 @@ TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
 
 TEST_F(encode, comm_golden)
 {
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 100, 101, "worker"));
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 100, 101, 0, "worker"));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "0300000000003800 6400000065000000 "
 				 "776f726b65720000 6400000065000000 "
@@ -266,7 +266,7 @@ TEST_F(encode, comm_golden)
 
 TEST_F(encode, comm_of_more_than_15_bytes_is_cut)
 {
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, "0123456789abcdefghi"));
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, 0, "0123456789abcdefghi"));
 	EXPECT_EQ(16 + 16 + 32, self->out.len);
 	EXPECT_STREQ("0123456789abcde", self->out.data + 16);
 }
@@ -510,7 +510,7 @@ TEST_F(encode, whole_records_are_counted_and_a_part_is_not)
 {
 	size_t first;
 
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, "a"));
+	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, 0, "a"));
 	first = self->out.len;
 	ASSERT_EQ(0, encode__lost(&self->out, 1, 7, 9, 3));
 	for (size_t size = 0; size <= self->out.len; size++) {

@@ -35,7 +35,7 @@ static int make(struct buffer *in, int kind)
 	in->len = 0;
 	switch (kind) {
 	case 0:
-		return encode__comm(in, KERNEL_ID, 1, 2, "comm");
+		return encode__comm(in, KERNEL_ID, 1, 2, 0, "comm");
 	case 1:
 		return encode__fork(in, KERNEL_ID, 1, 2, 3, 4);
 	case 2:

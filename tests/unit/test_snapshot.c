@@ -95,6 +95,30 @@ TEST_F(snapshot, names_threads_and_maps_come_back_the_kernel_first)
 	EXPECT_EQ(TASK_EVENT_MMAP, self->told[self->nr - 1].event.kind);
 }
 
+TEST_F(snapshot, one_process_is_told_as_it_was_at_a_time_and_what_it_became_later)
+{
+	ASSERT_EQ(0, forks(self->machine, 10, 1, 0));
+	ASSERT_EQ(0, is_called(self->machine, 10, 10, "shell", 0));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 0x1000, 0x1000, "/bin/shell", 0));
+	ASSERT_EQ(0, born(self->machine, 10, 11, 10, 20));
+	ASSERT_EQ(0, forks(self->machine, 20, 1, 0));
+	ASSERT_EQ(0, is_called(self->machine, 20, 20, "other", 0));
+	ASSERT_EQ(0, execs(self->machine, 10, "tee", 100));
+	ASSERT_EQ(0, maps_code(self->machine, 10, 0x5000, 0x1000, "/bin/tee", 101));
+	ASSERT_EQ(0, snapshot__tell_process(machine__process(self->machine, 10), 50, take, self));
+	/* count() is of events of time 0, of then. */
+	EXPECT_EQ(1, count(self, TASK_EVENT_FORK, 10, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 10, NULL));
+	EXPECT_EQ(1, count(self, TASK_EVENT_MMAP, 10, "/bin/shell"));
+	EXPECT_EQ(0, count(self, TASK_EVENT_COMM, 20, NULL));
+	for (size_t i = 0, later = 0; i < self->nr; i++) {
+		later += self->told[i].event.time == 100 && !strcmp(self->told[i].name, "tee");
+		later += self->told[i].event.time == 101 && !strcmp(self->told[i].name, "/bin/tee");
+		if (i + 1 == self->nr)
+			EXPECT_EQ(2, later);
+	}
+}
+
 TEST_F(snapshot, a_child_has_its_parents_maps_until_it_execs)
 {
 	ASSERT_EQ(0, maps_code(self->machine, 10, 4096, 4096, "/bin/app", 0));

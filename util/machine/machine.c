@@ -274,6 +274,7 @@ static int inherit(struct machine *machine, struct process *process, uint64_t ti
 	if (!parent)
 		return address_space__begin(&process->space, &machine->store, &none, time);
 	process->left_out = parent->left_out;
+	process->wanted = parent->wanted;
 	process->mount_ns = parent->mount_ns;
 	process->mount_root = parent->mount_root;
 	process->fp_quality = parent->fp_quality;

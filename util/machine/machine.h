@@ -51,10 +51,12 @@ struct process {
 
 	/* Handed down to children. */
 	bool left_out;	   /* of the recording */
+	bool wanted;	   /* record/sink.h: its events are in the file whatever it does */
 	uint64_t mount_ns; /* machine/mount_ns.h; 0: it sees the files that we see */
 	pid_t mount_root;  /* its eldest ancestor that sees the same, or itself; 0: not known */
 	uint64_t fp_quality; /* callchain/fp_quality.h */
 
+	bool told;		 /* record/sink.h: its events are in the file from now on */
 	unsigned int sampled_in; /* symbol/dso_table.h: the file that has samples of it; 0: none */
 	uint64_t told_since;	 /* capture/sideband_filter.h: so many records since then */
 	unsigned int nr_told; /* names; a mapping counts as several */

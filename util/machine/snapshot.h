@@ -13,4 +13,11 @@
 int snapshot__tell(const struct machine *machine,
 		   int (*fn)(void *ctx, const struct task_event *event), void *ctx);
 
+/*
+ * The same of one process, as it was at a time, and then, with their times, what its threads were
+ * called and what it mapped since. Of what ended meanwhile, only names are told.
+ */
+int snapshot__tell_process(const struct process *process, uint64_t time,
+			   int (*fn)(void *ctx, const struct task_event *event), void *ctx);
+
 #endif /* DENET_MACHINE_SNAPSHOT_H */

@@ -18,6 +18,7 @@ struct recorder_options {
 	bool fill_cache; /* copy what was hit to ~/.debug */
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
 	uint32_t max_rate;	   /* samples a second, 0: as many as there are */
+	bool tell_rates; /* the file has an event for each change of what is sampled */
 	uint64_t max_size;         /* of a file in bytes, 0: no limit */
 	struct rotation_options rotation;
 	int argc;             /* for the file: how we were called */

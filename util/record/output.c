@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "record/build_ids.h"
 #include "record/cgroups.h"
+#include "record/sink.h"
 #include "symbol/dso_table.h"
 #include "machine/snapshot.h"
 
@@ -79,7 +80,12 @@ bool output__wants_switch(const struct output *output, uint64_t now, bool asked)
 
 static int write_event(void *ctx, const struct task_event *event)
 {
-	return writer__task_event(ctx, event);
+	const struct output *output = ctx;
+	const struct sink *sink = output->options.sink;
+
+	if (sink && event->pid > 0 && !sink__tells(sink, event->pid))
+		return 0;
+	return writer__task_event(output->writer, event);
 }
 
 int output__switch(struct output *output, int deadline_ms)
@@ -93,7 +99,7 @@ int output__switch(struct output *output, int deadline_ms)
 		return err;
 	if (output->dso_table)
 		dso_table__begin_file(output->dso_table);
-	err = snapshot__tell(output->options.machine, write_event, output->writer);
+	err = snapshot__tell(output->options.machine, write_event, output);
 	if (!err && output->options.writer.cgroups)
 		err = cgroups__write(output->writer);
 	return err ? err : begin_file(output);

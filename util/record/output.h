@@ -11,11 +11,13 @@
 
 struct dso_table;
 struct machine;
+struct sink;
 
 struct output_options {
 	struct writer_options writer; /* of each file */
 	struct rotation_options rotation;
-	const struct machine *machine; /* tells what a later file begins with */
+	const struct machine *machine; /* tells what a later file begins with, */
+	const struct sink *sink;       /* of the processes that this one tells; NULL: all */
 	bool build_ids;
 	bool fill_cache; /* what has a build-id is wanted in perf's cache, too */
 };

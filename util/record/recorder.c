@@ -264,7 +264,7 @@ static int tell_sampled_share(struct recorder *recorder)
 	uint64_t now = clock__now_ns();
 
 	recorder->sampled_for_cost = rate_control__sampled_share(&recorder->rate_control, now);
-	if (recorder->sampled_for_cost <= 0)
+	if (recorder->sampled_for_cost <= 0 || !recorder->options->tell_rates)
 		return 0;
 	return sampling_event__write_share(recorder->sink.writer, &level,
 					   recorder->sampled_for_cost);

@@ -9,6 +9,7 @@
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
 #include "machine/machine.h"
+#include "machine/snapshot.h"
 #include "session/status.h"
 #include "machine/mount_ns.h"
 
@@ -77,12 +78,44 @@ static int follow(struct sink *sink, const struct task_event *event)
 	}
 }
 
+void sink__want(struct sink *sink, pid_t pid)
+{
+	struct process *process = machine__process(sink->machine, pid);
+
+	if (process)
+		process->wanted = true;
+}
+
+bool sink__tells(const struct sink *sink, pid_t pid)
+{
+	const struct process *process = machine__process(sink->machine, pid);
+
+	return !sink->selective || !process || process->wanted || process->told;
+}
+
+/*
+ * A process that has the pid of one that is in the file is told from its birth on: else readers
+ * would take it for the one before.
+ */
+static bool is_told(struct sink *sink, const struct task_event *event)
+{
+	struct process *process = machine__process(sink->machine, event->pid);
+
+	if (sink->selective && process && event->kind == TASK_EVENT_FORK &&
+	    event->pid != event->ppid && idmap__find(&sink->told_pids, (uint64_t)event->pid))
+		process->told = true;
+	return sink__tells(sink, event->pid);
+}
+
 /* EXIT is held back; a birth forgets what is held of the task that had its id before. */
 static int write_event(struct sink *sink, const struct task_event *event)
 {
 	bool alive = process__lives(machine__process(sink->machine, event->pid));
-	int err = deferred_exit__follow(&sink->deferred_exit, event, alive);
+	int err;
 
+	if (!is_told(sink, event))
+		return 0;
+	err = deferred_exit__follow(&sink->deferred_exit, event, alive);
 	if (err || event->kind == TASK_EVENT_EXIT)
 		return err;
 	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */
@@ -206,6 +239,32 @@ void sink__free(struct sink *sink)
 	deferred_exit__free(&sink->deferred_exit);
 	callchain__free(&sink->callchain);
 	wait_names__free(&sink->wait_names);
+	idmap__free(&sink->told_pids);
+}
+
+static int write_known(void *ctx, const struct task_event *event)
+{
+	const struct sink *sink = ctx;
+
+	return writer__task_event(sink->writer, event);
+}
+
+/*
+ * Writes what is known of a process that has its first sample. What no sample will ask for any
+ * more is over: names and mappings are those of then, and the later ones.
+ */
+static int tell_process(struct sink *sink, pid_t pid, uint64_t time)
+{
+	struct process *process = machine__process_at(sink->machine, pid, time);
+	uint64_t since = sink->callchain.last_round;
+
+	if (!process || process->told || process->wanted)
+		return 0;
+	process->told = true;
+	if (!idmap__get(&sink->told_pids, (uint64_t)pid))
+		return -ENOMEM;
+	return snapshot__tell_process(process, since > process->born ? since : process->born,
+				      write_known, sink);
 }
 
 /* The side band of the sample's time is known. */
@@ -214,7 +273,12 @@ static int give(void *ctx, const struct sample *sample)
 	struct sink *sink = ctx;
 	struct sample named = *sample;
 	struct reason reason;
+	int err = 0;
 
+	if (sink->selective)
+		err = tell_process(sink, (pid_t)sample->pid, sample->time);
+	if (err)
+		return err;
 	if (!sample->reason || !sink->events.reasons)
 		return sample_events__write(&sink->events, sample);
 	reason = *sample->reason;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/idmap.h"
 #include "capture/capture.h"
 #include "callchain/callchain.h"
 #include "output/perfdata/sample_events.h"
@@ -26,6 +27,12 @@ struct sink {
 	struct sampling_level level; /* in force, for the counts */
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
 	struct deferred_exit deferred_exit;	   /* EXIT records that are held back */
+	/*
+	 * With selective, only the events of processes that are wanted or have samples are
+	 * written: those of others from their first sample on, with what the machine knows.
+	 */
+	bool selective;
+	struct idmap told_pids; /* of processes that have been in the file */
 	uint64_t latest;	   /* the latest time of all that was delivered */
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
 	struct callchain callchain;
@@ -38,6 +45,12 @@ int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *
 
 /* An event of time 0, made of what /proc and the task iterator tell. 0 or a negative errno. */
 int sink__synthesized(struct sink *sink, const struct task_event *event);
+
+/* With selective: the events of a process of the machine, and of its children, are written. */
+void sink__want(struct sink *sink, pid_t pid);
+
+/* Whether the file has, or is to have, what is known of a process. */
+bool sink__tells(const struct sink *sink, pid_t pid);
 
 /* The file from now on, before the first poll or between two. Borrowed. */
 void sink__set_writer(struct sink *sink, struct writer *writer);

@@ -53,6 +53,8 @@ static int sampling_changed(void *ctx, const struct sampling_level *level,
 	struct recorder *recorder = ctx;
 
 	recorder->sink.level = *level;
+	if (!recorder->options->tell_rates)
+		return 0;
 	return sampling_event__write(recorder->sink.writer, level, reason);
 }
 
@@ -117,6 +119,8 @@ static int start_capture(struct recorder *recorder)
 	if (!recorder->machine)
 		return -ENOMEM;
 	options.machine = recorder->machine;
+	/* Anybody on the machine may be a waker. */
+	recorder->sink.selective = options.wakers && !options.targets.all;
 	err = sink__init(&recorder->sink, recorder->machine, &sink,
 			 callchain_mode(recorder->options));
 	if (err)
@@ -164,7 +168,7 @@ static int open_output(struct recorder *recorder)
 		.writer = {
 			.path = options->output,
 			.events = other_events(recorder),
-			.perhaps = 1ULL << WRITER_SAMPLING,
+			.perhaps = options->tell_rates ? 1ULL << WRITER_SAMPLING : 0,
 			.cgroups = options->session.capture.cgroups,
 			.stack_bytes = raw_stack_bytes(recorder),
 			.argc = options->argc,
@@ -173,6 +177,7 @@ static int open_output(struct recorder *recorder)
 		},
 		.rotation = options->rotation,
 		.machine = recorder->machine,
+		.sink = &recorder->sink,
 		.build_ids = !options->no_build_ids,
 		.fill_cache = options->fill_cache,
 	};

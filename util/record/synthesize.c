@@ -61,6 +61,8 @@ static int write_task(const struct synthesize_options *options, const struct cap
 					  .tid = task->tid, .ppid = parent, .ptid = parent };
 	int err = tell(options, &event);
 
+	if (task->target)
+		sink__want(options->sink, task->pid);
 	return err ? err : write_comm(options, task->pid, task->tid, task->comm);
 }
 

@@ -236,10 +236,11 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 	return 0;
 }
 
-int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, const char *comm)
+int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, uint64_t time,
+		 const char *comm)
 {
 	struct layout_comm fixed = { .pid = pid, .tid = tid };
-	struct layout_sample_id trailer = { .pid = pid, .tid = tid, .id = id };
+	struct layout_sample_id trailer = { .pid = pid, .tid = tid, .time = time, .id = id };
 	struct record record = { .header = { .type = PERF_RECORD_COMM },
 				 FRONT(fixed),
 				 .name = comm,
@@ -277,7 +278,9 @@ int encode__mmap2(struct buffer *out, uint64_t id, const struct writer_mmap *map
 		.prot = map->prot,
 		.flags = map->flags,
 	};
-	struct layout_sample_id trailer = { .pid = map->pid, .tid = map->tid, .id = id };
+	struct layout_sample_id trailer = {
+		.pid = map->pid, .tid = map->tid, .time = map->time, .id = id
+	};
 	struct record record = { .header = { .type = PERF_RECORD_MMAP2,
 					     .misc = PERF_RECORD_MISC_USER },
 				 FRONT(fixed),

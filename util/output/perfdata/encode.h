@@ -38,7 +38,8 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 		       const void *raw, size_t size);
 
 /* comm is cut at 15 bytes, the kernel's limit. */
-int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, const char *comm);
+int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, uint64_t time,
+		 const char *comm);
 
 int encode__fork(struct buffer *out, uint64_t id, uint32_t pid, uint32_t ppid, uint32_t tid,
 		 uint32_t ptid);

@@ -69,6 +69,7 @@ struct writer_wait {
 struct writer_mmap {
 	uint32_t pid;
 	uint32_t tid;
+	uint64_t time; /* 0: before the recording */
 	uint64_t start;
 	uint64_t len;
 	uint64_t pgoff;

@@ -400,11 +400,18 @@ int writer__sideband(struct writer *writer, const void *event, size_t size)
 	return err == -EINVAL ? err : finish_record(writer, err);
 }
 
-int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm)
+static int write_comm(struct writer *writer, uint32_t pid, uint32_t tid, uint64_t time,
+		      const char *comm)
 {
 	if (writer->error)
 		return writer->error;
-	return finish_record(writer, encode__comm(&writer->pending, sideband_id(), pid, tid, comm));
+	return finish_record(writer, encode__comm(&writer->pending, sideband_id(), pid, tid, time,
+						  comm));
+}
+
+int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm)
+{
+	return write_comm(writer, pid, tid, 0, comm);
 }
 
 int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
@@ -436,6 +443,7 @@ static int write_mmap2(struct writer *writer, const struct task_event *event)
 	const struct writer_mmap map = {
 		.pid = (uint32_t)event->pid,
 		.tid = (uint32_t)event->tid,
+		.time = event->time,
 		.start = event->map.start,
 		.len = event->map.len,
 		.pgoff = event->map.pgoff,
@@ -462,7 +470,7 @@ int writer__task_event(struct writer *writer, const struct task_event *event)
 	case TASK_EVENT_FORK:
 		return writer__fork(writer, pid, (uint32_t)event->ppid, tid, (uint32_t)event->ptid);
 	case TASK_EVENT_COMM:
-		return writer__comm(writer, pid, tid, event->comm);
+		return write_comm(writer, pid, tid, event->time, event->comm);
 	case TASK_EVENT_MMAP:
 		return write_mmap2(writer, event);
 	case TASK_EVENT_KERNEL_MMAP:
