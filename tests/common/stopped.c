@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -107,7 +108,7 @@ int stopped__start(struct stopped *stopped, const char *const *argv)
  */
 static long blocked_in(pid_t pid, pid_t tid)
 {
-	char path[64], text[256];
+	char path[64], text[256], reads[32], reads_stdin[32];
 	ssize_t len;
 	int fd;
 
@@ -120,7 +121,9 @@ static long blocked_in(pid_t pid, pid_t tid)
 	if (len <= 0 || text[0] < '0' || text[0] > '9')
 		return -1;
 	text[len] = '\0';
-	if (!strncmp(text, "0 ", 2) && strncmp(text, "0 0x0 ", 6))
+	snprintf(reads, sizeof(reads), "%d ", SYS_read);
+	snprintf(reads_stdin, sizeof(reads_stdin), "%d 0x0 ", SYS_read);
+	if (!strncmp(text, reads, strlen(reads)) && strncmp(text, reads_stdin, strlen(reads_stdin)))
 		return -1;
 	return strtol(text, NULL, 10);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "common/tolerance.h"
 
 #include "symbol/cache.h"
 
@@ -116,7 +117,7 @@ TEST_F(cache, a_file_that_has_another_build_id_by_now_is_not_copied)
 	ASSERT_EQ(0, cache__want(&cache, CACHE_FILE, 0, path, id, (size_t)len));
 	id[0] ^= 1;
 	ASSERT_EQ(0, cache__want(&cache, CACHE_FILE, 0, path, id, (size_t)len));
-	ASSERT_EQ(0, cache__fill(&cache, 5000));
+	ASSERT_EQ(0, cache__fill(&cache, 1000 * (int)tolerance__wait_seconds()));
 	EXPECT_EQ(0, cache.items[0].err);
 	EXPECT_EQ(-ESTALE, cache.items[1].err);
 	cache__free(&cache);

@@ -20,6 +20,13 @@
 
 #define FILE_MAX (8 << 20)
 
+/* In perf's order, those of arch/ARCH/include/uapi/asm/perf_regs.h that are copied. */
+#ifdef __aarch64__
+#define ALL_REGS 0x1ffffffffULL
+#else
+#define ALL_REGS 0xff01ffULL
+#endif
+
 FIXTURE(writer)
 {
 	char dir[64];
@@ -245,7 +252,7 @@ TEST_F(writer, attr_tells_of_registers_and_stacks_where_samples_carry_them)
 		EXPECT_EQ(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 			  attr[i].sample_type &
 				  (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
-		EXPECT_EQ(0xff01ff, attr[i].sample_regs_user);
+		EXPECT_EQ(ALL_REGS, attr[i].sample_regs_user);
 		EXPECT_EQ(4096, attr[i].sample_stack_user);
 	}
 	/* Tracepoints have no user side. */
