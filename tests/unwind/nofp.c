@@ -151,13 +151,21 @@ static void run_library(const char *path)
 /* Code that no file has, with a frame pointer: push rbp; mov rbp, rsp; call rdi; pop rbp; ret. */
 static void run_made_code(void)
 {
+#ifdef __aarch64__
+	/* stp x29, x30, [sp, -16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], 16; ret */
+	static const unsigned int code[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd,
+					     0xd65f03c0 };
+#else
+	/* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
 	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+#endif
 	void *room = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void (*call)(void (*)(void));
 
 	if (room == MAP_FAILED)
 		exit(1);
 	memcpy(room, code, sizeof(code));
+	__builtin___clear_cache(room, (char *)room + sizeof(code));
 	if (mprotect(room, 4096, PROT_READ | PROT_EXEC))
 		exit(1);
 	call = (void (*)(void (*)(void)))room;

@@ -39,6 +39,7 @@ struct walk {
 	const struct maps *maps;
 	struct session *session;
 	enum unwind_status status;
+	struct unwind_regs start; /* what libdwfl begins with */
 	uint32_t max_frames;
 	uint32_t nr;
 	uint64_t sp;	    /* of the latest frame */
@@ -53,6 +54,9 @@ struct walk {
 	bool no_base;	    /* its frame pointer is 0, which marks the root */
 	bool unreadable;    /* it is in a file that could not be opened */
 	bool conflict;	    /* the session has another file at a place: it must be made anew */
+	bool made;	    /* arm64: it is in code of no file */
+	bool again;	    /* libdwfl is to begin again, with its caller */
+	bool resumed;	    /* it has, and has come to no frame yet */
 };
 
 struct unwinder {
@@ -154,16 +158,22 @@ static uint64_t without_signature(const struct walk *walk, uint64_t value)
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-	const struct unwinder *unwinder = arg;
-	struct unwind_regs regs = unwinder->walk->sample->regs;
+	const struct walk *walk = ((struct unwinder *)arg)->walk;
+	const Dwarf_Word *regs = walk->start.r;
 
 #ifdef __aarch64__
+	Dwarf_Word link = without_signature(walk, regs[USER_REG_LR]);
+
 	/* The program counter is no register of libdw's. */
-	regs.r[USER_REG_LR] = without_signature(unwinder->walk, regs.r[USER_REG_LR]);
-	dwfl_thread_state_register_pc(thread, regs.r[UNWIND_PC]);
-	return dwfl_thread_state_registers(thread, 0, UNWIND_PC, regs.r);
+	dwfl_thread_state_register_pc(thread, regs[UNWIND_PC]);
+	if (walk->resumed)
+		return dwfl_thread_state_registers(thread, UNWIND_FP, 1, &regs[UNWIND_FP]) &&
+		       dwfl_thread_state_registers(thread, UNWIND_SP, 1, &regs[UNWIND_SP]);
+	return dwfl_thread_state_registers(thread, 0, USER_REG_LR, regs) &&
+	       dwfl_thread_state_registers(thread, USER_REG_LR, 1, &link) &&
+	       dwfl_thread_state_registers(thread, UNWIND_SP, 1, &regs[UNWIND_SP]);
 #else
-	return dwfl_thread_state_registers(thread, 0, UNWIND_NR_REGS, regs.r);
+	return dwfl_thread_state_registers(thread, 0, UNWIND_NR_REGS, regs);
 #endif
 }
 
@@ -310,6 +320,9 @@ static int report_module(struct walk *walk, const struct maps_entry *map, uint64
 	if (dso->is_32bit)
 		walk->status = UNWIND_32BIT;
 	walk->unreadable = is_unreadable(dso, map->file);
+#ifdef __aarch64__
+	walk->made = dso->err && !walk->unreadable;
+#endif
 	if (unwinder->place)
 		*unwinder->place = map->file->id;
 	if (dso__bias(dso, map, &bias) || has_module(walk, dso, addr))
@@ -400,12 +413,40 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 #endif
 	/* This unwinds the frame already, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
+	/* What libdwfl begins with again is a return address all the same. */
+	activation = activation && !walk->resumed;
+	walk->resumed = false;
 	if (!is_sane(walk, frame, pc, activation))
 		return false;
 	walk->was_activation = activation;
 	walk->look_up = pc - !activation;
 	walk->unwinder->ips[walk->nr++] = pc;
 	return true;
+}
+
+/*
+ * Where there is no frame information, libdw's step on arm64 is to the address in the link register,
+ * which is right for a leaf only. Made code keeps frame records: the caller is in this one.
+ */
+static int leave_made_code(struct walk *walk, Dwfl_Frame *frame)
+{
+	Dwarf_Word base, caller_base, caller;
+
+	if (dwfl_frame_reg(frame, UNWIND_FP, &base))
+		return stop(walk, UNWIND_CUT_CFI);
+	if (!base)
+		return stop(walk, walk->nr > 1 ? UNWIND_COMPLETE : UNWIND_CUT_CFI);
+	walk->nr_reads = 0;
+	if (!read_memory(NULL, base, &caller_base, walk->unwinder) ||
+	    !read_memory(NULL, base + sizeof(base), &caller, walk->unwinder))
+		return stop(walk, UNWIND_CUT_STACK);
+	if (!caller)
+		return stop(walk, UNWIND_COMPLETE);
+	walk->start.r[UNWIND_FP] = caller_base;
+	walk->start.r[UNWIND_SP] = base + 2 * sizeof(base);
+	walk->start.r[UNWIND_PC] = caller;
+	walk->again = true;
+	return DWARF_CB_ABORT;
 }
 
 /* Called with each frame, before libdwfl looks for its caller. */
@@ -428,6 +469,8 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_ABORT;
 	if (!add_frame(walk, frame, pc))
 		return stop(walk, UNWIND_CUT_GARBAGE);
+	if (walk->made)
+		return leave_made_code(walk, frame);
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
 
@@ -489,8 +532,13 @@ static int walk_once(struct walk *walk)
 	walk->nr = 0;
 	walk->conflict = false;
 	walk->was_activation = false;
+	walk->start = walk->sample->regs;
 	unwinder->walk = walk;
-	ret = dwfl_getthread_frames(walk->session->dwfl, 1, take_frame, walk);
+	do {
+		walk->resumed = walk->again;
+		walk->again = false;
+		ret = dwfl_getthread_frames(walk->session->dwfl, 1, take_frame, walk);
+	} while (walk->again);
 	if (ret != DWARF_CB_ABORT)
 		walk->status = walk->nr ? status_of_end(walk, ret) : UNWIND_FAILED;
 	unwinder->walk = NULL;
