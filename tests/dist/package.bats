@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # The Debian package: built without network, clean, and installed on other releases.
+# tests: limit 1200
 
 load ../cli/lib
 
@@ -8,7 +9,7 @@ load ../cli/lib
 setup_file() {
 	export package=$BATS_FILE_TMPDIR
 	for tool in dpkg-buildpackage dh lintian; do
-		command -v $tool >/dev/null || skip "no $tool: scripts/deps.sh package"
+		command -v $tool >/dev/null || skip "no $tool: scripts/deps.sh dist"
 	done
 	[ "$(id -u)" = 0 ] || skip "needs root, to build without a network"
 	mkdir "$package/denet"
@@ -40,14 +41,14 @@ deb() {
 		grep -qx "./usr/$file" files || { echo "no $file"; false; }
 	done
 	dpkg-deb -f "$(deb)" Depends | tr , '\n' | sed 's/^ *//; s/ .*//' | sort >depends
-	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1) <(sed 's/t64$//' depends)
+	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libseccomp2) <(sed 's/t64$//' depends)
 }
 
 # install_on SUITE: in a root of that release, which apt fills with what the package wants.
 install_on() {
 	local suite=$1
 
-	command -v mmdebstrap >/dev/null || skip "no mmdebstrap: scripts/deps.sh package"
+	command -v mmdebstrap >/dev/null || skip "no mmdebstrap: scripts/deps.sh dist"
 	. "$top/scripts/suite-lib.sh"
 	cp "$(deb)" denet.deb
 	mmdebstrap --quiet --mode=root --variant=minbase --skip=check/empty \

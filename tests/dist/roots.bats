@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # The static program on other releases of Debian, older and newer than where it was built.
+# tests: limit 600
 
 load ../cli/lib
 
@@ -16,7 +17,7 @@ records_on() {
 
 	need_root
 	need_perf
-	command -v mmdebstrap >/dev/null || skip "no mmdebstrap: scripts/deps.sh package"
+	command -v mmdebstrap >/dev/null || skip "no mmdebstrap: scripts/deps.sh dist"
 	. "$top/scripts/suite-lib.sh"
 	mmdebstrap --quiet --mode=root --variant=essential "$suite" root \
 		"deb $(suite_mirror) $suite main" >log 2>&1 || { tail -20 log; false; }
