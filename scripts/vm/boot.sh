@@ -70,11 +70,11 @@ if [ -n "$dir" ]; then
 		-device virtio-9p-pci,fsdev=work,mount_tag=work)
 fi
 
-# Several CPUs share one thread: with one each, a CPU may run into a breakpoint by which the
+# Several CPUs of x86 share one thread: with one each, a CPU may run into a breakpoint by which the
 # kernel patches its own code after that is over, and die ("Oops: int3" in __schedule). It takes
 # no more than switching a trace event on and off, as soon as threads switch on the other CPU.
 threads=multi
-[ "$cpus" = 1 ] || threads=single
+[ "$cpus" = 1 ] || [ "${GUEST_ARCH:-amd64}" != amd64 ] || threads=single
 append='quiet panic=-1 rdinit=/init nokaslr mitigations=off random.trust_cpu=on'
 if [ "${GUEST_ARCH:-amd64}" = arm64 ]; then
 	# Return addresses are signed here; by a quick function in place of the architecture's slow one.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# can-boot.sh KERNEL: whether boot.sh can boot it here, as GUEST_ARCH says. Prints its release, which it fetches if
-# need be; or fails and prints why.
+# can-boot.sh KERNEL: whether boot.sh can boot it here, as GUEST_ARCH says. Prints its release, which
+# it fetches if need be; or fails and prints why.
 set -uo pipefail
 
 qemu=qemu-system-x86_64 set=vm
@@ -17,4 +17,10 @@ if ! said=$("$(dirname "$(realpath "$0")")/fetch-kernel.sh" "$1" 2>&1); then
 	echo "its kernel cannot be fetched (no network?): ${said##*$'\n'}"
 	exit 1
 fi
-echo "${said##*$'\n'}"
+release=${said##*$'\n'}
+if [ "$set" != vm ] &&
+	! said=$("$(dirname "$(realpath "$0")")/../$GUEST_ARCH/root.sh" 2>&1 >/dev/null); then
+	echo "its root file system cannot be fetched (no network?): ${said##*$'\n'}"
+	exit 1
+fi
+echo "$release"

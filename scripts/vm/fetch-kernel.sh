@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # fetch-kernel.sh 5.10|6.1|6.12|7: fetches a stock Debian kernel with its modules, once, and
-# prints its release. GUEST_ARCH=arm64: of that architecture, else amd64. 5.10 is Debian 11's, 6.1 Debian 12's, 6.12 Debian 13's, 7 the newest of
-# Debian 13's backports.
+# prints its release. GUEST_ARCH=arm64: of that architecture, else amd64. 5.10 is Debian 11's, 6.1
+# Debian 12's, 6.12 Debian 13's, 7 the newest of Debian 13's backports.
 set -euo pipefail
 
 # shellcheck source=scripts/suite-lib.sh

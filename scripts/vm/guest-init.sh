@@ -76,13 +76,17 @@ for dir in run tmp var/tmp dev/shm; do
 done
 $b mount -t devpts devpts /new/dev/pts
 $b ln -s /proc/self/fd /new/dev/fd
+for fd in 0stdin 1stdout 2stderr; do
+	$b ln -s "/proc/self/fd/${fd%%[a-z]*}" "/new/dev/${fd#?}"
+done
 if [ -n "$memory" ]; then
 	copy_host
 else
 	$b mount --move /share /new/share
 	# What the empty folders hide, as of a tree that lies in /tmp, is to be found here.
 	$b mkdir -p /new/host
-	mount_shared machine /new/host 2>/dev/null || $b mount --bind /host /new/host
+	$b mount -t 9p -o $options,ro,cache=loose machine /new/host 2>/dev/null ||
+		$b mount --bind /host /new/host
 	mount_shared work /new/w 2>/dev/null
 fi
 $b mount -t cgroup2 none /new/sys/fs/cgroup 2>/dev/null
