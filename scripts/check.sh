@@ -15,9 +15,9 @@ tree=$(realpath "$(dirname "$0")/..")
 
 # Fuzzers read their whole corpus in any case.
 fuzz_seconds=5
-all_levels='services viewers bcc soak timing sanitize'
+all_levels='services viewers bcc soak timing sanitize dist'
 # Of --all as well, but without root.
-builder_levels=clang
+builder_levels='clang arm64'
 all=0
 case "$*" in
 '') ;;
@@ -113,11 +113,20 @@ say 'running some of the tests under other kernels, in qemu, and the fuzzers bes
 run_as as_builder vm boot fuzz
 
 if [ $all = 1 ]; then
-	"$tree/scripts/deps.sh" services viewers bcc
-	say 'building with clang, and with sanitizers, and running the levels of --all'
+	"$tree/scripts/deps.sh" services viewers bcc dist arm64
+	say 'building with clang, with sanitizers, statically, and for arm64'
 	builder_make O=build/clang CC=clang DEV=1 BPFTOOL="$BPFTOOL" all tests
-	run_as as_builder $builder_levels
 	builder_make O=build/sanitize SANITIZE=address,undefined BPFTOOL="$BPFTOOL" all tests
+	builder_make O=build BPFTOOL="$BPFTOOL" dist
+	if as_builder "$tree/scripts/arm64/root.sh" >/dev/null; then
+		as_builder env O=build/arm64 BPFTOOL="$BPFTOOL" \
+			"$tree/scripts/arm64/make.sh" -j"$(nproc)" all tests dist
+	else
+		say 'no root file system for arm64 (no network?): its tests are skipped'
+	fi
+	say 'running the levels of --all'
+	# shellcheck disable=SC2086
+	run_as as_builder $builder_levels
 	# shellcheck disable=SC2086
 	run_as env $all_levels
 else

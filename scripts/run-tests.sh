@@ -11,6 +11,8 @@
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (5.10 6.1 6.12 7)
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
+#   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
+#             tests/arm64/*.bats     6.12 7), with what scripts/arm64/make.sh has built in $O/arm64
 #   services  tests/services/*.bats  root: services in Java, Node and Python
 #   viewers   tests/viewers/*.bats   root: programs of others that show our files
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
@@ -28,8 +30,9 @@
 # seldom it is met.
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
-# program (300), VM_LIMIT for each guest (900); GUEST_FILTER=REGEX picks programs in guests,
-# GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
+# program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
+# four times that for one of arm64, which runs whole levels); GUEST_FILTER=REGEX picks programs in
+# guests, GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
 # with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
 # receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
@@ -40,7 +43,6 @@ set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
 O=$(realpath -m "${O:-build}")
 export O
-limit=${TEST_LIMIT:-300}
 fuzz_seconds=${FUZZ_SECONDS:-10}
 vm_limit=${VM_LIMIT:-900}
 ways=${WAYS-switch-out}
@@ -53,8 +55,8 @@ jobs=${JOBS:-$(nproc)}
 # How many programs of a run may pass only when run again.
 most_flaky=2
 # One job for each program, by number: its level and name, the function that runs and judges it,
-# whether it runs alone, and the command, quoted.
-job_level=() job_name=() job_kind=() job_alone=() job_command=()
+# whether it runs alone, its time limit in seconds, and the command, quoted.
+job_level=() job_name=() job_kind=() job_alone=() job_limit=() job_command=()
 work=$(mktemp -d) || exit 1
 session=
 workers=()
@@ -225,11 +227,15 @@ run_fuzzer() {
 	details=$(tail -40 "$dir/log" | sed 's/^/    | /')
 }
 
-# run_guest KERNEL: the guest's own run of this script counts; a guest that does not get there has
-# failed. What fails there has been tried again already.
+# run_guest KERNEL [ARCH]: the guest's own run of this script counts; a guest that does not get there
+# has failed. What fails there has been tried again already.
 run_guest() {
-	local kernel=$1 cpus=${GUEST_CPUS:-1} release status level values
+	local kernel=$1 cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level values
+	local -x GUEST_ARCH=${2:-amd64}
 
+	if [ "$GUEST_ARCH" != amd64 ]; then
+		build=$O/$GUEST_ARCH seconds=$((4 * vm_limit))
+	fi
 	if ! release=$(scripts/vm/can-boot.sh "$kernel"); then
 		skip=1
 		note=", $release"
@@ -239,14 +245,14 @@ run_guest() {
 	mkdir "$dir/guest"
 	# One guest is enough to see CPUs come and go.
 	[ "$kernel" != 6.12 ] || cpus=2
-	run_limited $((vm_limit + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$vm_limit" -s "$cpus" \
+	run_limited $((seconds + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$seconds" -s "$cpus" \
 		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
-			cd '$PWD' && O='$O' COUNTS=/w/counts \
+			cd '$PWD' && O='$build' COUNTS=/w/counts \
 			GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
 	status=$?
 	while read -r level values; do
 		if [ "$level" = flaky ]; then
-			echo "flaky vm/$kernel $values" >>"$dir/flaky"
+			echo "flaky $name $values" >>"$dir/flaky"
 		else
 			read -r -a values <<<"$values"
 			good=$((good + values[0])) bad=$((bad + values[1])) skip=$((skip + values[2]))
@@ -264,8 +270,8 @@ run_guest() {
 # run_job NUMBER TRY: runs a job, prints its result and adds the counts to $work/counts. A failure
 # at the first try is not counted but leaves a file "again".
 run_job() {
-	local name=${job_name[$1]} dir=$work/job.$1 start=$EPOCHREALTIME word=ok require=0
-	local good=0 bad=0 skip=0 wrong='' note='' details='' again=0 seconds command
+	local name=${job_name[$1]} limit=${job_limit[$1]} dir=$work/job.$1 start=$EPOCHREALTIME
+	local word=ok require=0 good=0 bad=0 skip=0 wrong='' note='' details='' again=0 seconds command
 
 	mkdir -p "$dir"
 	rm -f "$dir"/{again,flaky}
@@ -334,12 +340,15 @@ run_jobs() {
 	done
 }
 
-# add_job LEVEL NAME KIND SOURCE COMMAND…: SOURCE is the file that may say "tests: parallel".
+# add_job LEVEL NAME KIND SOURCE COMMAND…: SOURCE is the file that may say "tests: parallel" and
+# "tests: limit SECONDS".
 add_job() {
-	local alone=0
+	local alone=0 own
 
+	own=$(sed -n 's/.*tests: limit \([0-9][0-9]*\).*/\1/p' "$4")
+	job_limit+=("${TEST_LIMIT:-${own:-300}}")
 	case $1 in
-	unit | user | fuzz | vm | boot) ;;
+	unit | user | fuzz | vm | boot | arm64) ;;
 	*) grep -q 'tests: parallel' "$4" || alone=1 ;;
 	esac
 	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
@@ -348,7 +357,7 @@ add_job() {
 }
 
 usage() {
-	echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot|dist|' \
+	echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot|dist|arm64|' \
 		'services|viewers|bcc|clang|sanitize|soak|timing…' >&2
 	exit 2
 }
@@ -446,6 +455,13 @@ add_level() {
 		for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
 			add_job vm "vm/$kernel" guest tests/vm/guest.sh "$kernel"
 		done
+		;;
+	arm64)
+		for kernel in ${ARM64_KERNELS:-6.1 6.12 7}; do
+			! is_picked "$kernel" ||
+				add_job arm64 "arm64/$kernel" guest tests/vm/guest.sh "$kernel" arm64
+		done
+		add_bats arm64
 		;;
 	*)
 		echo "run-tests.sh: no level $1" >&2

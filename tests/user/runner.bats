@@ -73,6 +73,15 @@ run_unit() {
 	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
 }
 
+@test "a program may name a time limit of its own, and TEST_LIMIT overrules it" {
+	fake hangs 'sleep 1000'
+	echo '/* tests: limit 2 */' >"$tree/tests/unit/test_hangs.c"
+	run_unit -1 env RETRY=0
+	[[ "$output" == *"(killed after 2 s)"* ]]
+	run_unit -1 env RETRY=0 TEST_LIMIT=1
+	[[ "$output" == *"(killed after 1 s)"* ]]
+}
+
 @test "a bats file that fails once is flaky" {
 	# bats would take a line that begins with its keyword for a test of this file.
 	printf '%s "fails once" {\n' @test >"$tree/tests/user/fake.bats"
