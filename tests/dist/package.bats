@@ -35,11 +35,17 @@ deb() {
 
 @test "it holds the names, the pages and the completion, and depends on no more than it uses" {
 	dpkg-deb -c "$(deb)" | awk '{ print $6 }' >files
-	for file in bin/{denet,denet-record,denet-check,perf-denet} share/denet/setcap.sh \
-		share/man/man1/{denet,denet-record,denet-check,perf-denet}.1.gz \
+	for file in bin/{denet,denet-{record,check,fold,setcap},perf-denet} share/denet/archive.sh \
+		share/man/man1/{denet,denet-{record,check,fold,setcap},perf-denet}.1.gz \
 		share/bash-completion/completions/denet; do
 		grep -qx "./usr/$file" files || { echo "no $file"; false; }
 	done
+	# What README.Debian tells people to type is there.
+	sed -n 's/^ *sudo \([^ ]*\) .*/\1/p' "$top/debian/denet.README.Debian" >commands
+	grep -q . commands
+	while read -r command; do
+		grep -qx "./usr/bin/$command" files || { echo "no $command"; false; }
+	done <commands
 	dpkg-deb -f "$(deb)" Depends | tr , '\n' | sed 's/^ *//; s/ .*//' | sort >depends
 	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libseccomp2) <(sed 's/t64$//' depends)
 }
