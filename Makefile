@@ -96,12 +96,13 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/
 CFLAGS_ALL = -std=gnu11 $(OPT) $(HARDEN) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
 LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -pthread -lm
-# As some distributions build programs of arm64: a function signs its return address. Programs
-# without frame pointers do not, since that takes a newer libdw than Debian 12's.
-SIGNED := $(if $(filter arm64,$(ARCH)),-mbranch-protection=pac-ret)
+# On arm64 a leaf has no frame record of its own, and frame pointers then lack its caller. Return
+# addresses are signed, as some distributions do; but not where there are no frame pointers, since
+# that takes a newer libdw than Debian 12's.
+FRAMES := $(if $(filter arm64,$(ARCH)),-mno-omit-leaf-frame-pointer -mbranch-protection=pac-ret)
 # Frame pointers are wanted in workloads: their chains are the truth that tests compare with.
 WORKLOAD_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-		  -fno-inline $(WARNINGS) $(SIGNED) -D_GNU_SOURCE -pthread -MMD -MP
+		  -fno-inline $(WARNINGS) $(FRAMES) -D_GNU_SOURCE -pthread -MMD -MP
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -D__bpf__ \
 	      -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations -Ibpf_skel
 

@@ -11,7 +11,7 @@ set -euo pipefail
 
 # What make needs (scripts/deps.sh build), and what tests run.
 packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libtraceevent-dev zlib1g-dev liblzma-dev
-	libbz2-dev libzstd-dev libstdc++6 bash coreutils util-linux mount sed grep mawk findutils procps gzip
+	libbz2-dev libzstd-dev libstdc++6 bash dash coreutils util-linux mount sed grep mawk findutils procps gzip
 	diffutils xz-utils binutils libc-bin busybox-static gdb python3)
 root=$(suite_cache)/arm64-root
 # The list is a part of the name of what it makes.
@@ -24,7 +24,7 @@ if [ ! -e "$mark" ]; then
 	suite_unpack "$root" "${all[@]}"
 	# What the packages would have set up when they are installed.
 	ln -sf mawk "$root/usr/bin/awk"
-	[ -e "$root/bin/sh" ] || ln -s bash "$root/bin/sh"
+	ln -sf dash "$root/bin/sh"
 	mkdir -p "$root"/{etc,proc,sys,dev,run,tmp,var/tmp,root,host,share,w}
 	printf '%s\n' root:x:0:0:root:/root:/bin/bash nobody:x:65534:65534::/:/bin/false \
 		>"$root/etc/passwd"

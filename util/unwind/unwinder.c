@@ -426,7 +426,8 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 
 /*
  * Where there is no frame information, libdw's step on arm64 is to the address in the link
- * register, which is right for a leaf only. Made code keeps frame records: the caller is in this one.
+ * register, which is right for a leaf only. Made code keeps frame records, with its caller in
+ * the latest.
  */
 static int leave_made_code(struct walk *walk, Dwfl_Frame *frame)
 {
