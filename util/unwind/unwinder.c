@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/bus_guard.h"
@@ -57,6 +61,7 @@ struct walk {
 	bool made;	    /* arm64: it is in code of no file */
 	bool again;	    /* libdwfl is to begin again, with its caller */
 	bool resumed;	    /* it has, and has come to no frame yet */
+	bool interrupted;   /* that caller was interrupted by a signal: all registers are known */
 };
 
 struct unwinder {
@@ -166,7 +171,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 
 	/* The program counter is no register of libdw's. */
 	dwfl_thread_state_register_pc(thread, regs[UNWIND_PC]);
-	if (walk->resumed)
+	if (walk->resumed && !walk->interrupted)
 		return dwfl_thread_state_registers(thread, UNWIND_FP, 1, &regs[UNWIND_FP]) &&
 		       dwfl_thread_state_registers(thread, UNWIND_SP, 1, &regs[UNWIND_SP]);
 	return dwfl_thread_state_registers(thread, 0, USER_REG_LR, regs) &&
@@ -414,7 +419,7 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 	/* This unwinds the frame already, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
 	/* What libdwfl begins with again is a return address all the same. */
-	activation = activation && !walk->resumed;
+	activation = activation && (!walk->resumed || walk->interrupted);
 	walk->resumed = false;
 	if (!is_sane(walk, frame, pc, activation))
 		return false;
@@ -447,8 +452,45 @@ static int leave_made_code(struct walk *walk, Dwfl_Frame *frame)
 	walk->start.r[UNWIND_SP] = base + 2 * sizeof(base);
 	walk->start.r[UNWIND_PC] = caller;
 	walk->again = true;
+	walk->interrupted = false;
 	return DWARF_CB_ABORT;
 }
+
+#ifdef __aarch64__
+/*
+ * Where a signal handler returns to, in the vDSO: the frame information does not say so, and is as
+ * good as none. The two instructions are what gdb and libgcc know it by, too.
+ */
+static bool is_signal_return(const struct maps_entry *map, uint64_t pc)
+{
+	static const uint32_t code[] = { 0xd2801168, 0xd4000001 }; /* mov x8, 139; svc 0 */
+	const char *own = (const char *)getauxval(AT_SYSINFO_EHDR);
+
+	return own && !strcmp(map->file->path, "[vdso]") && pc >= map->start &&
+	       map->end - map->start >= sizeof(code) && pc <= map->end - sizeof(code) &&
+	       !memcmp(own + (pc - map->start), code, sizeof(code));
+}
+
+/* The registers of what the signal interrupted lie above the handler's frame. */
+static int leave_signal_handler(struct walk *walk, Dwfl_Frame *frame)
+{
+	Dwarf_Word at;
+
+	if (dwfl_frame_reg(frame, UNWIND_SP, &at))
+		return stop(walk, UNWIND_CUT_CFI);
+	at += sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext) + offsetof(mcontext_t, regs);
+	walk->nr_reads = 0;
+	/* x0 to x30, sp and pc, as DWARF numbers them. */
+	for (int i = 0; i < UNWIND_NR_REGS; i++, at += sizeof(uint64_t)) {
+		if (!read_memory(NULL, at, &walk->start.r[i], walk->unwinder))
+			return stop(walk, UNWIND_CUT_STACK);
+	}
+	walk->again = true;
+	walk->interrupted = true;
+	walk->was_activation = true;
+	return DWARF_CB_ABORT;
+}
+#endif
 
 /* Called with each frame, before libdwfl looks for its caller. */
 static int take_frame(Dwfl_Frame *frame, void *arg)
@@ -470,6 +512,10 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_ABORT;
 	if (!add_frame(walk, frame, pc))
 		return stop(walk, UNWIND_CUT_GARBAGE);
+#ifdef __aarch64__
+	if (is_signal_return(map, pc))
+		return leave_signal_handler(walk, frame);
+#endif
 	if (walk->made)
 		return leave_made_code(walk, frame);
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
