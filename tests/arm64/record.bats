@@ -37,7 +37,7 @@ boot() {
 read_samples() {
 	perf script -i "w/$1.data" --kallsyms w/kallsyms -F comm,tid,period,event,ip,sym 2>/dev/null |
 		awk '
-		/^[^[:space:]].*offcpu-time/ {
+		/^[^[:space:]].*offcpu-(time|idle)/ {
 			line = $1 " " $2 " " $3; leaf = chain = ""; open = 1
 			next
 		}
@@ -77,15 +77,22 @@ has_waits() {
 # By the names that arm64 has for its system calls.
 has_reasons() {
 	perf script -i w/fp.data -F comm,event,trace 2>/dev/null | grep -a 'denet:waits: ' >reasons
-	for wait in 'w-nanosleep .* in clock_nanosleep(' 'w-futex .* in futex(.* on the futex 0x' \
-		'w-pipe .* in read(.*pipe:\[[0-9]*\]' 'w-poll .* in ppoll(' \
-		'w-epoll .* in epoll_pwait(.*anon_inode:\[eventpoll\]'; do
+	for wait in 'w-nanosleep .* in clock_nanosleep' 'w-futex .* in futex on ' \
+		'w-pipe .* in read on descriptor [0-9]*, pipe:\[' \
+		'w-poll .* in ppoll on descriptor [0-9]*, pipe:\[' \
+		'w-epoll .* in epoll_pwait on descriptor [0-9]* '; do
 		grep -q "$wait" reasons || { sort reasons | uniq -c | head -30; echo "no $wait"; false; }
 	done
 }
 
-# As deep as the program says, down to the first function.
+# As deep as the program says, down to the first function. On Linux 6.1, BPF programs cannot be
+# attached to functions of arm64's kernel, so there is no hook at switch-in, and no copies.
 is_unwound() {
+	if [ "$1" = 6.1 ]; then
+		grep 'no copies of user stacks' w/dwarf.err
+		return
+	fi
+	grep 'recording works here: switch-in' w/table
 	grep -q '^nofp_static .*;main;\(descend;\)\{21,\}\(.*;\)\?wait_in_pause;' dwarf.samples
 }
 
@@ -96,7 +103,7 @@ records_on() {
 	has_waits
 	has_reasons
 	read_samples dwarf
-	is_unwound
+	is_unwound "$1"
 }
 
 @test "it records on Linux 6.1" {
