@@ -232,15 +232,17 @@ static __always_inline enum walk_result walk_words(struct kernel_walk *walk, __u
 /* do_syscall_64() is called from one place, which the walk does not look for. */
 static __always_inline bool append_syscall_caller(struct kernel_walk *walk, __u64 *ips)
 {
+	__u64 caller = orc.syscall_caller;
 	__u32 nr = walk->nr;
 
 	if (walk->ip < orc.syscall_start || walk->ip >= orc.syscall_end)
 		return true;
-	asm volatile("" : "+r"(nr));
-	if (!orc.syscall_caller || nr >= WALK_FRAMES)
+	if (!caller || nr >= WALK_FRAMES)
 		return false;
-	ips[nr] = orc.syscall_caller;
 	walk->nr = nr + 1;
+	/* Linux 6.1 forgets the bound of what clang keeps on the stack: the mask is a new one. */
+	asm volatile("%0 &= %1" : "+r"(nr) : "i"(WALK_FRAMES - 1));
+	ips[nr] = caller;
 	return true;
 }
 
