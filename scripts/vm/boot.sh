@@ -7,7 +7,8 @@
 # writable, at /w. With -r, the guest may suspend: what the command then sees in place of the
 # files is a copy of each FILE, the libraries of programs among them, and busybox; what it leaves
 # in /w comes to DIR when it has ended. GUEST_ARCH=arm64: a machine of that architecture, on the files
-# of scripts/arm64/root.sh; those of this machine are below /host.
+# of scripts/arm64/root.sh; those of this machine are below /host. GUEST_APPEND: more words for the
+# kernel, such as preempt=full.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -75,7 +76,7 @@ fi
 # no more than switching a trace event on and off, as soon as threads switch on the other CPU.
 threads=multi
 [ "$cpus" = 1 ] || [ "${GUEST_ARCH:-amd64}" != amd64 ] || threads=single
-append='quiet panic=-1 rdinit=/init nokaslr mitigations=off random.trust_cpu=on'
+append="quiet panic=-1 rdinit=/init mitigations=off random.trust_cpu=on ${GUEST_APPEND:-}"
 if [ "${GUEST_ARCH:-amd64}" = arm64 ]; then
 	# Return addresses are signed here; by a quick function in place of the architecture's slow one.
 	machine=(qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on)
