@@ -14,6 +14,7 @@
 
 /* How many names are tried when files follow each other faster than their names can tell. */
 #define TRIES 100
+#define STAMPS_PER_SEC 100
 
 /* Units of a day's length are this option's alone; 'm' is minutes, as in perf. */
 static int parse_time(const char *text, size_t len, uint64_t *ns)
@@ -102,21 +103,36 @@ bool rotation__is_full(const struct rotation *rotation, uint64_t now, uint64_t b
 	return now >= rotation__due(rotation);
 }
 
-/* The name of a file that ends now; try counts up while names are taken. NULL: no memory. */
-static char *make_name(const struct rotation *rotation, unsigned int try)
+/*
+ * The time for the name of a file that ends now. Names sort by age: where files end faster than
+ * names tell, the next one counts on from the last, whose own name may be free again. (A clock that
+ * was set back further than that is believed.)
+ */
+static uint64_t next_stamp(const struct rotation *rotation)
 {
-	char stamp[32] = "";
 	struct timespec now;
+	uint64_t stamp;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	stamp = (uint64_t)now.tv_sec * STAMPS_PER_SEC +
+		(uint64_t)now.tv_nsec / (1000000000 / STAMPS_PER_SEC);
+	if (stamp <= rotation->stamp && rotation->stamp - stamp < TRIES)
+		stamp = rotation->stamp + 1;
+	return stamp;
+}
+
+/* NULL: no memory. */
+static char *make_name(const struct rotation *rotation, uint64_t stamp)
+{
+	time_t seconds = (time_t)(stamp / STAMPS_PER_SEC);
+	char text[32] = "";
 	struct tm local;
 	char *name;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now.tv_nsec += (long)try * 10000000;
-	now.tv_sec += now.tv_nsec / 1000000000;
-	now.tv_nsec %= 1000000000;
-	localtime_r(&now.tv_sec, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
-	if (asprintf(&name, "%s.%s%02ld", rotation->path, stamp, now.tv_nsec / 10000000) < 0)
+	localtime_r(&seconds, &local);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &local);
+	if (asprintf(&name, "%s.%s%02u", rotation->path, text,
+		     (unsigned int)(stamp % STAMPS_PER_SEC)) < 0)
 		return NULL;
 	return name;
 }
@@ -133,14 +149,16 @@ static int rename_once(const char *from, const char *to)
 	return rename(from, to) ? -errno : 0;
 }
 
-static int rename_file(const struct rotation *rotation, char **name)
+static int rename_file(struct rotation *rotation, char **name)
 {
+	uint64_t stamp = next_stamp(rotation);
 	int err = -EEXIST;
 
 	*name = NULL;
 	for (unsigned int try = 0; try < TRIES && err == -EEXIST; try++) {
 		free(*name);
-		*name = make_name(rotation, try);
+		rotation->stamp = stamp + try;
+		*name = make_name(rotation, rotation->stamp);
 		if (!*name)
 			return -ENOMEM;
 		err = rename_once(rotation->path, *name);

@@ -23,6 +23,7 @@ struct rotation {
 	char **names;     /* of the latest max_files files */
 	size_t next;      /* of names */
 	char *last;	  /* the name of the latest file; NULL: there is none */
+	uint64_t stamp;	  /* in that name, in hundredths of a second since the epoch */
 };
 
 /*
