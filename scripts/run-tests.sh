@@ -345,11 +345,11 @@ run_jobs() {
 add_job() {
 	local alone=0 own
 
-	own=$(sed -n 's/.*tests: limit \([0-9][0-9]*\).*/\1/p' "$4")
+	own=$(sed -nE 's@^(#| \*|/\*) tests: limit ([0-9]+).*@\2@p' "$4")
 	job_limit+=("${TEST_LIMIT:-${own:-300}}")
 	case $1 in
 	unit | user | fuzz | vm | boot | arm64) ;;
-	*) grep -q 'tests: parallel' "$4" || alone=1 ;;
+	*) grep -qE '^(#| \*|/\*) tests: parallel' "$4" || alone=1 ;;
 	esac
 	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
 	shift 4
