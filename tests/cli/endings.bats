@@ -205,7 +205,8 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	script -qec "denet-record -o a.data -- sleep 1.5" /dev/null >tty </dev/null
 	grep -q '\[ denet-record: 1 s, [0-9,]* samples, [0-9.]* MB, 0 lost \]' tty
 	denet-record -o a.data -- sleep 1.5 2>err
-	[ "$(wc -l <err)" = 2 ]
+	[ "$(grep -c '\[ denet-record: ' err)" = 1 ]
+	grep -q '\[ denet-record: [0-9.]* s off-CPU ' err
 }
 
 # with_a_deaf_stderr stopped|full|pipe: runs denet-record with a standard error that takes nothing more, waits until

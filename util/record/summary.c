@@ -352,14 +352,17 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 			       percent);
 }
 
+/* Less than that is no cause of slowness that anybody looks for. */
+#define LEAST_BROKEN_NS NSEC_PER_SEC
+
 static void find_short_chains(const struct fp_program *program, struct findings *findings)
 {
 	char time[32];
 
-	if (program)
+	if (program && program->broken_ns >= LEAST_BROKEN_NS)
 		findings__warn(findings, FINDING_STACKS,
-			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s: it "
-			       "lacks frame pointers; --call-graph auto unwinds it",
+			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, in code "
+			       "without frame pointers; --call-graph auto unwinds it",
 			       program->comm, (int)program->pid,
 			       program->others ? " and others" : "",
 			       100 * (double)program->broken_ns / (double)program->ns,
