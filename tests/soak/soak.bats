@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # A minute and more of what uses up memory and descriptors, if anything does: programs that are
-# new each time, short processes, rotated files, copies of stacks. Both stay bounded.
+# new each time, short processes, containers that come and go, rotated files, copies of stacks.
+# Both stay bounded.
 
 load ../cli/lib
 
@@ -25,6 +26,24 @@ new_programs() {
 	done
 }
 
+# Containers, each with an overlay of its own and a program that no other has, one after the other.
+containers() {
+	local i
+
+	for ((i = 0; ; i++)); do
+		[ ! -e stop ] || return 0
+		unshare -mpf --propagation private sh -c '
+			mkdir -p layer
+			mount -t tmpfs none layer &&
+			mkdir layer/lower layer/upper layer/work layer/root layer/lower/bin &&
+			cp "$1" "layer/lower/bin/in-$2" &&
+			mount -t overlay -o lowerdir=layer/lower,upperdir=layer/upper,workdir=layer/work \
+				overlay layer/root &&
+			"layer/root/bin/in-$2" 2 5 2' sh "$naps" $i >/dev/null
+		echo $i >nr_containers
+	done
+}
+
 # kB_of PID: the resident memory of it and its helpers. fds_of PID: their descriptors.
 kB_of() {
 	cat /proc/"$1"/status $(pgrep -P "$1" | sed 's|.*|/proc/&/status|') 2>/dev/null |
@@ -41,8 +60,11 @@ fds_of() {
 
 @test "memory and descriptors are bounded over $seconds s of churn, with rotation and dwarf" {
 	new_programs 3>&- &
-	(until [ -e stop ]; do
+	containers 3>&- &
+	(n=0
+	until [ -e stop ]; do
 		"$build/tests/workloads/forks" --count 500 --parallel 8 --us 500 >/dev/null
+		echo $((n += 500)) >nr_processes
 	done) 3>&- &
 	denet-record -a --call-graph dwarf --off-cpu-thresh 0 --switch-output=2s --switch-max-files 3 \
 		-v -o live.data 2>live.err 3>&- &
@@ -65,9 +87,11 @@ fds_of() {
 	kill -INT "$recorder"
 	finish_recording
 	tail -3 live.err
-	echo "$(cat programs) programs; $kb kB ($first_kb in the first third), $fds descriptors ($first_fds)"
+	echo "$(cat programs) programs, $(cat nr_containers) containers, $(cat nr_processes) processes; $kb kB ($first_kb in the first third), $fds descriptors ($first_fds)"
 	[ "$status" = 0 ]
 	[ "$(cat programs)" -gt "$seconds" ]
+	[ "$(cat nr_containers)" -gt $((seconds / 2)) ]
+	[ "$(cat nr_processes)" -ge 10000 ]
 	# Nothing that grows with time: a third more time would be that much more.
 	[ "$kb" -le $((first_kb * 5 / 4 + 4096)) ]
 	[ "$fds" -le $((first_fds + 8)) ]
@@ -76,4 +100,19 @@ fds_of() {
 	for file in "${files[@]}"; do
 		perf script -i "$file" >/dev/null
 	done
+}
+
+@test "a window of an hour keeps no more of 40,000 processes than of 10,000" {
+	start_recording -a --window 3600s --max-overhead 0
+	# 1 KB a process would be 30 MB more.
+	for i in 1 2 3 4; do
+		"$build/tests/workloads/forks" --count 10000 --parallel 16 --us 100 >/dev/null
+		kb[i]=$(kB_of "$recorder")
+	done
+	kill -INT "$recorder"
+	finish_recording
+	tail -3 live.err
+	echo "kB: ${kb[*]}"
+	[ "$status" = 0 ]
+	[ "${kb[4]}" -le $((kb[1] + 12288)) ]
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/auxv.h>
@@ -225,6 +226,35 @@ TEST_F(files, program_header_gives_the_id_up_to_the_greatest)
 	write_elf(path, 300, 0);
 	EXPECT_EQ(-EOVERFLOW, build_id__of_file(0, path, id));
 	EXPECT_EQ(0, id[0]);
+}
+
+TEST_F(files, notes_of_twelve_gigabytes_cost_neither_memory_nor_their_neighbours)
+{
+	const char *path = PATH(self, "file");
+	struct build_id_query queries[2] = { { .path = path }, { .path = "/proc/self/exe" } };
+	Elf64_Phdr phdr;
+	struct rusage usage;
+	FILE *file;
+
+	write_elf(path, 20, 0);
+	file = fopen(path, "r+e");
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(0, fseek(file, sizeof(Elf64_Ehdr), SEEK_SET));
+	ASSERT_EQ(1, fread(&phdr, sizeof(phdr), 1, file));
+	/* Behind the header is nothing but a hole, which reads as notes without end. */
+	phdr.p_offset = 4096;
+	phdr.p_filesz = phdr.p_memsz = 12ULL << 30;
+	ASSERT_EQ(0, fseek(file, sizeof(Elf64_Ehdr), SEEK_SET));
+	ASSERT_EQ(1, fwrite(&phdr, sizeof(phdr), 1, file));
+	ASSERT_EQ(0, fclose(file));
+	if (truncate(path, 13LL << 30))
+		SKIP(return, "no sparse files of 13 GB in /tmp");
+	ASSERT_EQ(0, build_id__query(queries, 2, 20000));
+	EXPECT_GE(0, queries[0].len);
+	EXPECT_NE(-ECANCELED, queries[1].len);
+	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
+	TH_LOG("the child had %ld kB", usage.ru_maxrss);
+	EXPECT_GT(200000, usage.ru_maxrss);
 }
 
 TEST_F(files, cut_or_foreign_files_have_no_id)

@@ -87,6 +87,34 @@ static int tell_view(void *ctx, const struct hit *hit)
 	return 0;
 }
 
+/* Puts a '+' behind each path that is to be asked for first. */
+static int tell_first(void *ctx, const struct hit *hit)
+{
+	char *text = ctx;
+
+	snprintf(text + strlen(text), 256 - strlen(text), "%s%s ", hit->path,
+		 hit->first ? "+" : "");
+	return 0;
+}
+
+TEST_F(dso_table, programs_the_c_library_and_the_loader_are_asked_for_first)
+{
+	static const char *const paths[] = { "/bin/one",		"/lib/libother.so.1",
+					     "/lib/ld-linux-x86-64.so.2", "/lib/libc.so.6",
+					     "/lib/libcrypto.so.3" };
+	char text[256] = "";
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		ASSERT_EQ(0, dso_table__map(self->dso_table, 10, paths[i], i + 1));
+	hit(self->dso_table, 10);
+	dso_table__each(self->dso_table, tell_first, text);
+	EXPECT_NE(NULL, strstr(text, "/bin/one+ "));
+	EXPECT_NE(NULL, strstr(text, "/lib/libother.so.1 "));
+	EXPECT_NE(NULL, strstr(text, "/lib/ld-linux-x86-64.so.2+ "));
+	EXPECT_NE(NULL, strstr(text, "/lib/libc.so.6+ "));
+	EXPECT_NE(NULL, strstr(text, "/lib/libcrypto.so.3 "));
+}
+
 TEST_F(dso_table, children_see_the_files_that_their_parent_sees)
 {
 	struct hit told = { .view = 0 };
