@@ -105,7 +105,7 @@ TEST(the_census_names_the_program_with_the_most_time_in_broken_chains)
 	EXPECT_TRUE(worst->others);
 	/* More names than it tells apart count for the whole. */
 	for (int i = 0; i < 2 * FP_CENSUS_NAMES; i++) {
-		char comm[16];
+		char comm[24];
 
 		snprintf(comm, sizeof(comm), "other%d", i);
 		fp_census__add(&census, comm, 6, true, 100);
