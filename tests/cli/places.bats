@@ -59,6 +59,35 @@ readable() {
 	[ ! -L perf.data.old ]
 }
 
+@test "a FIFO, a device or a socket that another user put there gets no recording" {
+	mkfifo planted
+	chown nobody planted
+	# Somebody who waits for it.
+	cat planted >got 3>&- &
+	reader=$!
+	run -1 denet-record -o planted -- true
+	[[ "$output" == *'refusing to write to planted: it belongs to user '* ]]
+	[ -p planted ]
+	kill $reader
+	[ ! -s got ]
+	# The same, of root's, is written.
+	chown root planted
+	timeout 20 cat planted >got 3>&- &
+	reader=$!
+	denet-record -o planted -- true
+	wait $reader
+	[ "$(head -c 8 got)" = PERFILE2 ]
+	if mknod device c 1 3 2>err; then
+		chown nobody device
+		run -1 denet-record -o device -- true
+		[[ "$output" == *'refusing to write to device: it belongs to user '* ]]
+	fi
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+	run -1 denet-record -o socket -- true
+	echo "$output"
+	[ -S socket ]
+}
+
 @test "escapes in names reach neither the terminal nor the table" {
 	name=$'red\033[31m\a'
 	cp "$naps" "$name"

@@ -184,6 +184,9 @@ TEST_F(worker, samples_come_back_in_order_with_all_their_frames)
 	EXPECT_TRUE(are_all_complete(self, 0));
 	EXPECT_EQ(3000, self->stats.status[UNWIND_COMPLETE]);
 	EXPECT_EQ(0, self->stats.restarts);
+	/* Charged as it is used: the process that used it is still there. */
+	EXPECT_LT(0, self->stats.cpu_ns);
+	EXPECT_EQ(0, self->stats.gone_ns);
 	EXPECT_EQ(0, unwind_worker__pending(self->worker));
 }
 
