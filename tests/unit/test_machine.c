@@ -282,6 +282,8 @@ TEST_F(machine, a_thread_that_renames_itself_without_end_takes_bounded_memory)
 			bytes = machine__bytes(self->machine);
 	}
 	EXPECT_EQ(bytes, machine__bytes(self->machine));
+	/* Nor does it end windows early. */
+	EXPECT_FALSE(machine__wants_forget(self->machine));
 	EXPECT_STREQ("100000", comm_at(self->machine, 10, 100000));
 	EXPECT_STREQ("99999", comm_at(self->machine, 10, 99999));
 }

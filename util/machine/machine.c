@@ -195,24 +195,29 @@ static struct thread *get_thread(struct machine *machine, struct process *proces
 	return new_thread(machine, process, tid, time);
 }
 
-static void free_comms(struct machine *machine, struct comm **at)
+/* Returns how many there were. */
+static size_t free_comms(struct machine *machine, struct comm **at)
 {
 	struct comm *comm;
+	size_t nr = 0;
 
 	while ((comm = *at)) {
 		*at = comm->before;
 		free(comm);
 		machine->bytes -= sizeof(*comm);
+		nr++;
 	}
+	return nr;
 }
 
-static void limit_comms(struct machine *machine, struct thread *thread)
+/* Returns how many names were dropped. */
+static size_t limit_comms(struct machine *machine, struct thread *thread)
 {
 	struct comm **at = &thread->comm;
 
 	for (int i = 0; *at && i < MAX_COMMS; i++)
 		at = &(*at)->before;
-	free_comms(machine, at);
+	return free_comms(machine, at);
 }
 
 static int set_comm(struct machine *machine, struct thread *thread, const char *name,
@@ -233,9 +238,10 @@ static int set_comm(struct machine *machine, struct thread *thread, const char *
 	}
 	snprintf(comm->name, sizeof(comm->name), "%s", name);
 	if (comm->before) {
-		machine->past++;
 		age(machine, thread->process);
-		limit_comms(machine, thread);
+		/* Else a loop of renames would end window after window. */
+		if (!limit_comms(machine, thread))
+			machine->past++;
 	}
 	return 0;
 }

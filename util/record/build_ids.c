@@ -26,6 +26,7 @@ struct build_ids {
 	struct next_try {
 		uint64_t view; /* of the process in the query */
 		pid_t root;    /* its ancestor that may live longer */
+		bool first;    /* to be asked before the time may be over */
 	} *next; /* of each query */
 	size_t nr;
 	size_t capacity;
@@ -33,7 +34,6 @@ struct build_ids {
 	size_t denied;
 	size_t not_asked;  /* the time was over */
 	size_t no_process; /* nobody could be made who asks */
-	bool first;	   /* of the two passes that collect, the one for what is asked first */
 };
 
 /* The kernel's name for a module: "[ext4]" and "/lib/…/ext4.ko.xz" are both "ext4". */
@@ -120,7 +120,8 @@ static int add_query(struct build_ids *ids, const struct hit *hit)
 {
 	if (ids->nr == ids->capacity && grow(ids))
 		return -ENOMEM;
-	ids->next[ids->nr] = (struct next_try){ .view = hit->view, .root = hit->root };
+	ids->next[ids->nr] = (struct next_try){ .view = hit->view, .root = hit->root,
+						.first = hit->first };
 	ids->queries[ids->nr++] = (struct build_id_query){
 		.pid = hit->pid,
 		.path = hit->path,
@@ -135,8 +136,6 @@ static int collect(void *ctx, const struct hit *hit)
 {
 	struct build_ids *ids = ctx;
 
-	if (hit->first != ids->first)
-		return 0;
 	if (hit->kernel)
 		return write_kernel_hit(ids, hit->path);
 	if (*hit->path == '[')
@@ -147,14 +146,21 @@ static int collect(void *ctx, const struct hit *hit)
 }
 
 /* Programs and the C library are asked before the time may be over. */
-static int collect_all(struct build_ids *ids, const struct dso_table *dso_table)
+static void put_first(struct build_ids *ids)
 {
-	int err;
+	size_t nr = 0;
 
-	ids->first = true;
-	err = dso_table__each(dso_table, collect, ids);
-	ids->first = false;
-	return err ? err : dso_table__each(dso_table, collect, ids);
+	for (size_t i = 0; i < ids->nr; i++) {
+		const struct build_id_query query = ids->queries[i];
+		const struct next_try next = ids->next[i];
+
+		if (!next.first)
+			continue;
+		ids->queries[i] = ids->queries[nr];
+		ids->next[i] = ids->next[nr];
+		ids->queries[nr] = query;
+		ids->next[nr++] = next;
+	}
 }
 
 static int collect_early(void *ctx, const struct hit *hit)
@@ -226,7 +232,7 @@ static int take_answers(struct build_ids *ids)
 	return err;
 }
 
-/* Many files may take longer, each a two hundredth, but not for ever. */
+/* In the end, many files may take longer, each a two hundredth, but not for ever. */
 static int deadline_for(size_t nr, int deadline_ms)
 {
 	return deadline_ms + (int)min_u64(nr * (uint64_t)deadline_ms / 200, 9ULL * deadline_ms);
@@ -236,7 +242,7 @@ static int ask_twice(struct build_ids *ids, int deadline_ms)
 {
 	int err;
 
-	deadline_ms = deadline_for(ids->nr, deadline_ms);
+	put_first(ids);
 	err = build_id__query(ids->queries, ids->nr, deadline_ms);
 	if (!err)
 		err = take_answers(ids);
@@ -276,9 +282,9 @@ int build_ids__write(struct writer *writer, const struct dso_table *dso_table, i
 	struct build_ids ids = { .writer = writer, .cache = cache };
 	int err;
 
-	err = collect_all(&ids, dso_table);
+	err = dso_table__each(dso_table, collect, &ids);
 	if (!err && ids.nr)
-		err = ask_twice(&ids, deadline_ms);
+		err = ask_twice(&ids, deadline_for(ids.nr, deadline_ms));
 	report_missing(&ids);
 	free_queries(&ids);
 	return err;
@@ -290,6 +296,7 @@ int build_ids__read_early(struct dso_table *dso_table, int deadline_ms)
 	int err;
 
 	err = dso_table__each_early(dso_table, collect_early, &ids);
+	/* However many they are: meanwhile nobody reads the rings. */
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
 	/* What is missing is asked for again in the end, and only then said. */
