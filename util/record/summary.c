@@ -361,8 +361,8 @@ static void find_short_chains(const struct fp_program *program, struct findings 
 
 	if (program && program->broken_ns >= LEAST_BROKEN_NS)
 		findings__warn(findings, FINDING_STACKS,
-			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, in code "
-			       "without frame pointers; --call-graph auto unwinds it",
+			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, in "
+			       "code without frame pointers; --call-graph auto unwinds it",
 			       program->comm, (int)program->pid,
 			       program->others ? " and others" : "",
 			       100 * (double)program->broken_ns / (double)program->ns,
