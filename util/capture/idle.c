@@ -63,7 +63,7 @@ static const char *const locks[] = {
 bool idle__is_lock(const char *function)
 {
 	for (size_t i = 0; function && i < sizeof(locks) / sizeof(locks[0]); i++) {
-		if (!strncmp(function, locks[i], strlen(locks[i])))
+		if (*function == *locks[i] && !strncmp(function, locks[i], strlen(locks[i])))
 			return true;
 	}
 	return false;
@@ -234,6 +234,12 @@ int idle_table__read(struct idle_table *table, const char *path)
 	return err;
 }
 
+/* Each function of the kernel is compared with each name of the table, at each start. */
+static bool is_same(const char *a, const char *b)
+{
+	return *a == *b && !strcmp(a, b);
+}
+
 static bool is_condvar(const struct reason *reason)
 {
 	return !strcmp(reason->call, "futex") && (uint32_t)reason->args[1] ==
@@ -254,7 +260,7 @@ bool idle_table__names_call(const struct idle_table *table, const char *call)
 	const struct idle_rule *rules = rules_of(table, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(rules[i].call, call))
+		if (is_same(rules[i].call, call))
 			return true;
 	}
 	return false;
@@ -266,7 +272,7 @@ bool idle_table__has_whole_call(const struct idle_table *table, const char *call
 	const struct idle_rule *rules = rules_of(table, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!*rules[i].leaf && !strcmp(rules[i].call, call))
+		if (!*rules[i].leaf && is_same(rules[i].call, call))
 			return true;
 	}
 	return false;
@@ -278,7 +284,7 @@ bool idle_table__names_leaf(const struct idle_table *table, const char *leaf)
 	const struct idle_rule *rules = rules_of(table, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (*rules[i].leaf && !strcmp(rules[i].leaf, leaf))
+		if (*rules[i].leaf && is_same(rules[i].leaf, leaf))
 			return true;
 	}
 	return false;
@@ -291,8 +297,8 @@ static bool is_of_rule(const struct idle_rule *rule, const struct sample *sample
 		return !strcmp(rule->call, IDLE_KTHREAD) && (*rule->leaf || sample->state == 'I');
 	if (sample->state != 'S')
 		return false;
-	return !strcmp(rule->call, reason->call) ||
-	       (is_condvar(reason) && !strcmp(rule->call, IDLE_CONDVAR));
+	return is_same(rule->call, reason->call) ||
+	       (is_same(rule->call, IDLE_CONDVAR) && is_condvar(reason));
 }
 
 const char *idle_table__match(const struct idle_table *table, const struct sample *sample,

@@ -20,11 +20,14 @@ static const char *match_idle(struct capture *capture, const struct sample *samp
 {
 	const struct idle_table *table = capture->options.filter.idle;
 	struct wait_place place = wait_places__find(&capture->places, &sample->kernel);
-	struct reason by_chain = { .nr = -1, .call = place.call ? place.call : "" };
+	struct reason by_chain;
 
-	by_chain.fault = place.fault;
 	if (sample->reason)
 		capture->reason.fault = place.fault;
+	else if (!place.call && !sample->kthread)
+		return NULL;
+	by_chain = (struct reason){ .nr = -1, .call = place.call ? place.call : "",
+				    .fault = place.fault };
 	return idle_table__match(table ? table : &capture->idle_rules, sample,
 				 sample->reason && *sample->reason->call ? sample->reason :
 									  &by_chain,

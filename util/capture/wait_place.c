@@ -37,7 +37,7 @@ static const char *const wrappers[] = {
 static bool is_one_of(const char *name, const char *const *names, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(name, names[i]))
+		if (*name == *names[i] && !strcmp(name, names[i]))
 			return true;
 	}
 	return false;
