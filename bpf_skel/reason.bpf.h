@@ -69,7 +69,7 @@ static __always_inline void note_owner(struct task_struct *task, struct task_sta
 	if (ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD || !is_futex(class))
 		return;
 	user_call(task, args, &compat);
-	/* What has no room on the page may be the word of a bare futex. */
+	/* A mutex that would cross the page's end may be the word of a bare futex. */
 	if (compat || (bpf_probe_read_user(&words, sizeof(words), (void *)args[0]) &&
 		       bpf_probe_read_user(&words.lock, sizeof(words.lock), (void *)args[0])))
 		return;
@@ -272,7 +272,7 @@ static __always_inline struct file *describe_fd(struct task_struct *task,
 	return file;
 }
 
-/* What a process calls itself: PostgreSQL writes there what a backend serves. */
+/* The process title: PostgreSQL backends write their database and command there. */
 static __always_inline void read_title(struct task_struct *task, struct wire_reason *reason)
 {
 	__u64 at = BPF_CORE_READ(task, mm, arg_start);

@@ -379,7 +379,7 @@ struct wire_orc_table {
 #define WIRE_ORC_NO_END 255
 
 /*
- * What the walk of kernel stacks needs to know of this kernel (kernel_walk.bpf.h). User space
+ * Constants of this kernel for the walk of kernel stacks (kernel_walk.bpf.h). User space
  * writes it once the kernel's symbols are known; modules may change it.
  */
 struct wire_orc {

@@ -41,7 +41,7 @@ static void settle_copies(struct recorder_options *recorder)
 	recorder->max_rate = RECORD_COPY_RATE;
 }
 
-/* Who asks for no rate is not to meet its event in readers, which show all events of a file. */
+/* Readers show all events of a file: without a rate or a budget there is no event of them. */
 static void settle_rates(struct recorder_options *recorder)
 {
 	bool given = recorder->max_overhead_ppm != RECORD_DEFAULT_OVERHEAD;

@@ -9,7 +9,7 @@
 #include "builtin/options/target.h"
 #include "record/recorder.h"
 
-/* What the options of denet-record fill in. */
+/* The values of denet-record's options. */
 struct record {
 	struct recorder_options recorder; /* with the session and its capture */
 	struct target_options target;

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "builtin/options/table.h"
 
-/* What every command with a capture has. */
+/* Options of every command with a capture. */
 struct common_options {
 	bool quiet;
 	int verbose;

@@ -13,7 +13,7 @@
  * are the same in all commands; a command may give a letter to another option, or drop it.
  */
 
-/* What a row's function is given. */
+/* The argument of a row's function. */
 struct option_value {
 	struct argp_state *state; /* for argp's functions */
 	const char *name;	  /* "-p", or "--pid" where it has no letter in this command */

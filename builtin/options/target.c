@@ -26,7 +26,7 @@ static void set_delay(const struct option_value *value, void *field)
 	option_set__time(value, field);
 }
 
-/* What people try for "record for so long". */
+/* The letters that users try for a duration. */
 static void refuse_duration(const struct option_value *value, void *field)
 {
 	bool is_number = value->text[strspn(value->text, "0123456789.")] == '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What kernel_walk.bpf.c keeps for test_kernel_walk.c. */
+/* Shared by kernel_walk.bpf.c and test_kernel_walk.c. */
 #ifndef DENET_TESTS_KERNEL_WALK_H
 #define DENET_TESTS_KERNEL_WALK_H
 

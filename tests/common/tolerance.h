@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tests allow for on a noisy machine; those in bats have theirs in tolerance.bash. */
+/* Allowances of tests for a noisy machine; those of bats files are in tolerance.bash. */
 #ifndef DENET_TESTS_TOLERANCE_H
 #define DENET_TESTS_TOLERANCE_H
 
@@ -12,7 +12,7 @@
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE_PERCENT 1
 
-/* What passes between two places of one switch that has interrupts off, at most. */
+/* The longest time between two hooks of one switch, which has interrupts off. */
 #define TOLERANCE_SWITCH_NS (20 * NSEC_PER_USEC)
 
 /* For how long a thread may wait for its CPU at a place where nothing was to stop it. */

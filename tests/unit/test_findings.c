@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a session tells: at most six lines, the worst first, and all of them with -v. */
+/* Findings of a session: at most six lines, the worst first, and all of them with -v. */
 #include "common/harness.h"
 
 #include <stdio.h>

@@ -70,7 +70,7 @@ TEST_F(idle, a_short_wait_for_a_signal_is_a_pause_of_a_collector_and_a_short_acc
 	/* Of a sum, its mean. */
 	self->sample.count = 2;
 	EXPECT_FALSE(matches(self, "rt_sigsuspend", NULL));
-	/* Whoever names the call in a file knows his program. */
+	/* A call named in a file is taken at its word. */
 	EXPECT_EQ(0, parse(self, "read\n"));
 	EXPECT_TRUE(matches(self, "read", NULL));
 }

@@ -38,7 +38,7 @@
 #define NOT_HERE 77 /* exit status of a kind that the kernel does not have */
 #define RING_ENTRIES 4
 
-/* What a kind needs between its waits. */
+/* State of a kind between its waits. */
 struct room {
 	int fds[2];  /* a kind's own, whichever */
 	int back[2]; /* the way back, where two threads play ping-pong */

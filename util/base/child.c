@@ -141,7 +141,7 @@ static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, int *k
 		_exit(1);
 	settle_signals();
 	err_out__after_fork();
-	/* What the parent keeps for later would end with us. */
+	/* A sink of the parent keeps lines in memory: they would be lost with this process. */
 	log__set_sink(NULL, NULL);
 	out.fd = settle_descriptors(fd, keep);
 	result = fn(ctx, &out);

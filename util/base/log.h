@@ -36,7 +36,7 @@ void log__set_hooks(void (*before)(void), void (*after)(void));
 typedef void (*log_fn)(void *ctx, enum log_level level, const char *text);
 void log__set_sink(log_fn fn, void *ctx);
 
-/* What a sink writes after all: a line on stderr of an escaped text that was logged. */
+/* For sinks: prints a line on stderr of an escaped text that was logged. */
 void log__write(enum log_level level, const char *text);
 
 /* Copies text to out, what must not reach a terminal escaped, as much as there is room for. */

@@ -51,7 +51,7 @@ void orc_format__read(struct orc_format *format, const struct btf *btf)
 	format->known = has_type;
 }
 
-/* What the sleepers told. There is one call of __switch_to_asm(), so all should tell the same. */
+/* Frame sizes of the sleepers. There is one call of __switch_to_asm(), so all should agree. */
 struct votes {
 	struct wire_orc_sleeper first;
 	int64_t frame; /* bytes from sp to the CFA, of the first */
@@ -176,7 +176,7 @@ static int find_functions(struct orc *orc, const struct kallsyms *kallsyms)
 	return 0;
 }
 
-/* Where the tables lie, and how they are packed. */
+/* Addresses of the tables, and how their entries are packed. */
 static int find_tables(struct orc *orc, const struct orc_format *format,
 		       const struct kallsyms *kallsyms)
 {
@@ -320,7 +320,7 @@ int orc__update(struct orc *orc)
 	epoch = __atomic_add_fetch(&orc->shared->epoch, 1, __ATOMIC_SEQ_CST);
 	nr = read_modules(orc, tables);
 	err = write_modules(orc, tables, nr);
-	/* What had no table may have one now, and what had one may be gone: the next look tells. */
+	/* Modules may have come or gone: the next lookup reads their tables anew. */
 	orc->shared->nr_modules = err ? 0 : (uint32_t)nr;
 	if (__atomic_compare_exchange_n(&orc->shared->epoch, &epoch, epoch + 1, false,
 					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {

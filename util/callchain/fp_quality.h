@@ -51,7 +51,7 @@ struct fp_program {
 	uint64_t ns, broken_ns; /* in blocks with a chain, and of it, with a broken one */
 };
 
-/* Whose chains along frame pointers end early, over a whole recording. */
+/* Programs whose chains along frame pointers end early, over a whole recording. */
 struct fp_census {
 	struct fp_program programs[FP_CENSUS_NAMES];
 	size_t nr;

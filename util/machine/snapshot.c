@@ -91,7 +91,7 @@ static int tell_thread(const struct telling *telling, const struct thread *threa
 	return err ? err : tell_comms(telling, thread, thread->comm, time);
 }
 
-/* What was mapped at the time, then what has been mapped since. */
+/* Mappings at that time, then later ones. */
 static int tell_maps_since(const struct telling *telling, const struct process *process,
 			   uint64_t time)
 {

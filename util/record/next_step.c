@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a shell takes as it is. */
+/* Characters that a shell needs no quotes for. */
 static bool is_plain(const char *path)
 {
 	for (const char *p = path; *p; p++) {

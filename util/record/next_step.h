@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What of a recording decides how it is looked at. */
+/* The facts of a recording that its next command depends on. */
 struct next_step {
 	const char *path; /* of the file, as the user would type it; NULL: there is none to name */
 	bool empty;	  /* it has no sample */

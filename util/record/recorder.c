@@ -213,7 +213,7 @@ static void summarize_idle(const struct recorder *recorder, struct summary *summ
 	}
 }
 
-/* What sudo was asked to run belongs to root, who alone may read it. */
+/* A file recorded under sudo belongs to root, and only root may read it. */
 static void summarize_next_step(const struct recorder *recorder, struct summary *summary)
 {
 	const char *sudo = getenv("SUDO_UID");

@@ -121,7 +121,7 @@ size_t findings__print(struct findings *findings, size_t closing)
 	size_t left_out = 0, taken = findings->printed + closing;
 	struct finding *finding;
 
-	/* Where nothing else has room, the worst still has. */
+	/* One line is always left for the worst. */
 	if (taken >= FINDINGS_LINES)
 		taken = FINDINGS_LINES - 1;
 	while ((finding = take_worst(findings))) {

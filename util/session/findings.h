@@ -24,7 +24,7 @@ enum finding_weight {
 };
 
 /*
- * What the user is to know of a session in the end, the worst first. Takes over the log: warnings
+ * Warnings and results of a session, the worst first. Takes over the log: warnings
  * beyond the first FINDINGS_LIVE are kept for the end. Errors and the lines of -v are printed at
  * once.
  * Zero-initialised is empty.

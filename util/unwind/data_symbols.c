@@ -24,7 +24,7 @@
 #define DEADLINE_MS 2000
 /* Files that did not answer, after which none is asked any more. */
 #define MOST_STUCK 2
-/* What reading one file may take. */
+/* Memory limit for reading one file. */
 #define MAX_HEAP (64ULL << 20)
 #define MAX_NAME 128
 /* Symbols that one may be behind in the table, and the address yet in it. */
@@ -38,7 +38,7 @@ struct data_symbol {
 	char name[MAX_NAME];
 };
 
-/* Where a file goes. */
+/* The placement of a file in memory. */
 struct placement {
 	uint64_t low, high; /* as struct dso has them */
 	uint64_t shift; /* to be added to start - pgoff of its code for the bias */

@@ -99,7 +99,7 @@ static void add_object(char *text, size_t size, const struct writer_wait *wait, 
 		add_path(text, size, wait->path);
 }
 
-/* What a program writes over its arguments has blanks as a rule, its file's name has none. */
+/* A title that a program sets usually has blanks, a file name usually has none. */
 static void add_title(char *text, size_t size, const struct writer_wait *wait)
 {
 	if (strchr(wait->title, ' '))

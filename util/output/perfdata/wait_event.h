@@ -5,7 +5,7 @@
 #include "output/perfdata/writer.h"
 #include "sample.h"
 
-/* What the text of the event has at most, so that a line of `perf script` stays readable. */
+/* Maximum length of the event's text, so that a line of `perf script` stays readable. */
 #define WAIT_EVENT_COLUMNS 100
 
 /* Fills in the fields of denet:waits for a sample that has a reason. */
