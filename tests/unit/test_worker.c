@@ -368,7 +368,8 @@ TEST_F(worker, a_file_that_is_cut_while_it_is_read_costs_one_sample_and_no_proce
 	ASSERT_EQ(0, put(self, 0));
 	ASSERT_EQ(0, await_results(self, 1));
 	EXPECT_EQ(UNWIND_COMPLETE, self->given[0].status);
-	ASSERT_EQ(0, ftruncate(fd, 64));
+	/* To nothing: its frame information may lie in its first page. */
+	ASSERT_EQ(0, ftruncate(fd, 0));
 	for (size_t i = 1; i < 20; i++)
 		ASSERT_EQ(0, put(self, i));
 	ASSERT_EQ(0, await_results(self, 20));

@@ -429,34 +429,81 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 	return true;
 }
 
-/*
- * Where there is no frame information, libdw's step on arm64 is to the address in the link
- * register, which is right for a leaf only. Made code keeps frame records, with its caller in
- * the latest.
- */
-static int leave_made_code(struct walk *walk, Dwfl_Frame *frame)
+#ifdef __aarch64__
+static bool covers(Dwarf_CFI *cfi, Dwarf_Addr pc)
 {
-	Dwarf_Word base, caller_base, caller;
+	Dwarf_Frame *frame;
 
-	if (dwfl_frame_reg(frame, UNWIND_FP, &base))
-		return stop(walk, UNWIND_CUT_CFI);
-	if (!base)
-		return stop(walk, walk->nr > 1 ? UNWIND_COMPLETE : UNWIND_CUT_CFI);
-	walk->nr_reads = 0;
-	if (!read_memory(NULL, base, &caller_base, walk->unwinder) ||
-	    !read_memory(NULL, base + sizeof(base), &caller, walk->unwinder))
-		return stop(walk, UNWIND_CUT_STACK);
-	if (!caller)
-		return stop(walk, UNWIND_COMPLETE);
-	walk->start.r[UNWIND_FP] = caller_base;
-	walk->start.r[UNWIND_SP] = base + 2 * sizeof(base);
-	walk->start.r[UNWIND_PC] = caller;
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc, &frame))
+		return false;
+	free(frame);
+	return true;
+}
+
+/* Assembler code and the vDSO of newer kernels have none. */
+static bool has_frame_information(const struct walk *walk)
+{
+	Dwfl_Module *module = dwfl_addrmodule(walk->session->dwfl, walk->look_up);
+	Dwarf_Addr bias = 0;
+
+	return module &&
+	       (covers(dwfl_module_eh_cfi(module, &bias), walk->look_up - bias) ||
+		covers(dwfl_module_dwarf_cfi(module, &bias), walk->look_up - bias));
+}
+
+/*
+ * Whether a function without frame information that was interrupted, or that has called the kernel,
+ * has no frame record: then its return address is in the link register alone. With a record, whose
+ * caller is given, it is there as well until the function's first call, which leaves an address
+ * of the function there.
+ */
+static bool has_no_record(const struct walk *walk, Dwarf_Word caller)
+{
+	const struct maps_entry *map = find_map(walk, walk->last);
+
+	return walk->was_activation && walk->link && walk->link != caller && map &&
+	       (walk->link < map->start || walk->link >= map->end) &&
+	       maps__find(walk->maps, walk->sample->time, walk->link - 1);
+}
+
+/* libdwfl is to go on with this frame. */
+static int go_on(struct walk *walk, Dwarf_Word base, Dwarf_Word sp, Dwarf_Word pc)
+{
+	walk->start.r[UNWIND_FP] = base;
+	walk->start.r[UNWIND_SP] = sp;
+	walk->start.r[UNWIND_PC] = pc;
 	walk->again = true;
 	walk->interrupted = false;
 	return DWARF_CB_ABORT;
 }
 
-#ifdef __aarch64__
+/*
+ * Where there is no frame information, libdw's step is to the address in the link register, with
+ * the frame record as the caller's: right for a leaf without the second, and for any other without
+ * the first. Such code, as made code, keeps frame records, with its caller in the latest,
+ * unless it is a leaf.
+ */
+static int leave_by_frame_record(struct walk *walk, Dwfl_Frame *frame)
+{
+	Dwarf_Word base, sp, caller_base, caller = 0;
+	bool is_read;
+
+	if (dwfl_frame_reg(frame, UNWIND_FP, &base) || dwfl_frame_reg(frame, UNWIND_SP, &sp))
+		return stop(walk, UNWIND_CUT_CFI);
+	walk->nr_reads = 0;
+	is_read = base && read_memory(NULL, base, &caller_base, walk->unwinder) &&
+		  read_memory(NULL, base + sizeof(base), &caller, walk->unwinder);
+	if (has_no_record(walk, caller))
+		return go_on(walk, base, sp, walk->link);
+	if (!base)
+		return stop(walk, walk->nr > 1 ? UNWIND_COMPLETE : UNWIND_CUT_CFI);
+	if (!is_read)
+		return stop(walk, UNWIND_CUT_STACK);
+	if (!caller)
+		return stop(walk, UNWIND_COMPLETE);
+	return go_on(walk, caller_base, base + 2 * sizeof(base), caller);
+}
+
 /*
  * Where a signal handler returns to, in the vDSO: the frame information does not say so, and is as
  * good as none. The two instructions are what gdb and libgcc know it by, too.
@@ -515,9 +562,9 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 #ifdef __aarch64__
 	if (is_signal_return(map, pc))
 		return leave_signal_handler(walk, frame);
+	if (walk->made || (!walk->unreadable && !has_frame_information(walk)))
+		return leave_by_frame_record(walk, frame);
 #endif
-	if (walk->made)
-		return leave_made_code(walk, frame);
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
 
