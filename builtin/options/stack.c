@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
 	{ "user-callchains", .of_samples = true, .text = "User frames only",
 	  OPTION_FALSE(struct capture_stacks, kernel) },
 	{ "raw-frames", .of_samples = true,
-	  .text = "Keep the leaf frames of the BPF programs and the scheduler",
+	  .text = "Keep the frames of the BPF programs, the scheduler and the system call entry",
 	  OPTION_TRUE(struct capture_stacks, raw_frames) },
 	{ "capture", .arg = "WAY",
 	  .text = "When to walk stacks: switch-in (only for blocks that are kept), "

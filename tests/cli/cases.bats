@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # What holds services up in practice. Each is recorded with nothing but its target named; then the
-# first screen of the command that the last line tells is to show the cause, or the last lines are.
+# first screen of a report without options and that of the command that the last line tells are to
+# show the cause, or the last lines are.
 
 load lib
 load service
@@ -31,6 +32,7 @@ teardown() {
 	until_true waiting_sessions 3
 	look_at -u postgres
 	shows 'ProcSleep\|LockAcquire'
+	grep 'ProcSleep\|LockAcquire' plain
 }
 
 @test "PostgreSQL: a convoy behind one row" {
@@ -42,6 +44,7 @@ teardown() {
 	until_true waiting_sessions 2
 	look_at -u postgres
 	shows 'ProcSleep\|LockAcquire'
+	grep 'ProcSleep\|LockAcquire' plain
 }
 
 @test "redis: a command that holds all clients up" {

@@ -33,7 +33,8 @@ has_thread() {
 
 # look_at OPTION…: records for a second with these options alone. The words are in err. What the
 # told command shows first, in 25 lines each, is in screen: with its callchains, as --stdio prints
-# them, and without, as they are folded on a terminal.
+# them, and without, as they are folded on a terminal. The same of a report without options, which
+# perf sorts by children, is in plain (50 lines with callchains) and plain.list.
 look_at() {
 	local next
 
@@ -44,11 +45,17 @@ look_at() {
 	bash -c "$next --stdio" 2>screen.err | head -25 >screen
 	bash -c "$next --stdio -g none" 2>screen.err | head -25 >>screen
 	cat screen
+	perf report -i case.data --stdio 2>screen.err | head -50 >plain
+	perf report -i case.data --stdio -g none 2>screen.err | head -25 >plain.list
+	cat plain
 }
 
-# shows PATTERN: the first screen or the last lines have it.
+# shows PATTERN: the last lines have it, or both first screens do, that of the told command and that
+# of a report without options.
 shows() {
-	cat screen <(tail -6 err) | grep "$1" || { echo "no $1 on the first screen" >&2; return 1; }
+	tail -6 err | grep "$1" && return
+	grep "$1" screen || { echo "no $1 where the told command begins" >&2; return 1; }
+	cat plain plain.list | grep "$1" || { echo "no $1 where a report without options begins" >&2; return 1; }
 }
 
 # begin_database: a PostgreSQL of our own; $database is the folder of its socket.

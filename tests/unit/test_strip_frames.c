@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is cut from the leaf side of a kernel chain, on a kallsyms of our own. */
+/* What is cut from both sides of a kernel chain, on a kallsyms of our own. */
 #include "common/harness.h"
 
 #include "capture/strip_frames.h"
@@ -15,6 +15,10 @@ static const char symbols[] = "0000000000001000 T bpf_trace_run2\n"
 			      "0000000000008000 T _end_of_it\n"
 			      "0000000000009000 T try_to_wake_up\n"
 			      "000000000000a000 T wake_up_q\n"
+			      "000000000000b000 T __x64_sys_nanosleep\n"
+			      "000000000000c000 T do_syscall_64\n"
+			      "000000000000d000 T entry_SYSCALL_64_after_hwframe\n"
+			      "000000000000e000 T asm_exc_page_fault\n"
 			      "00000000000f0000 t bpf_prog_1234_switch_in\t[bpf]\n";
 
 FIXTURE(strip_frames)
@@ -89,13 +93,34 @@ TEST_F(strip_frames, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
 	EXPECT_EQ(3, frames.nr);
 }
 
-TEST_F(strip_frames, only_the_leaf_side_is_cut)
+TEST_F(strip_frames, the_scheduler_is_cut_at_the_leaf_only)
 {
 	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x5050, 0x3040, 0x6060),
 			  CHAIN(0x5050, 0x3040, 0x6060)));
 	/* schedule_timeout says that it is a wait with a limit: it stays. */
 	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x3040, 0x7070, 0x6060),
 			  CHAIN(0x7070, 0x6060)));
+}
+
+TEST_F(strip_frames, a_chain_begins_with_the_system_call)
+{
+	const uint64_t *waker = CHAIN(0x9010, 0xa010, 0xb0b0, 0xc0c0, 0xd0d0);
+	struct frames frames = { .ips = waker, .nr = 5 };
+
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x5050, 0xb0b0, 0xc0c0, 0xd0d0),
+			  CHAIN(0x5050, 0xb0b0)));
+	/* Also without the scheduler, and where a signal's return is walked through. */
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x5050, 0xb0b0, 0xc0c0, 0xd0d0),
+			  CHAIN(0x5050, 0xb0b0)));
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x5050, 0xc0c0, 0xb0b0, 0xe0e0),
+			  CHAIN(0x5050, 0xc0c0, 0xb0b0, 0xe0e0)));
+	/* A thread that loses its CPU on its way out of a call has nothing else. */
+	EXPECT_EQ(0, left(self->strip_frames, CHAIN(0x2030, 0x3040, 0xc0c0, 0xd0d0),
+			  CHAIN(0xc0c0)));
+	strip_frames__cut(self->strip_frames, SAMPLE_WAKEUP, &frames);
+	ASSERT_EQ(2, frames.nr);
+	EXPECT_EQ(0xa010, frames.ips[0]);
+	EXPECT_EQ(0xb0b0, frames.ips[1]);
 }
 
 TEST_F(strip_frames, a_chain_without_the_scheduler_is_left_as_it_is)

@@ -31,6 +31,35 @@ static const char *const family[] = {
 
 #define FAMILY_SIZE (sizeof(family) / sizeof(family[0]))
 
+/*
+ * What each system call is entered through. perf report sorts by children unless it is told
+ * otherwise: these frames, with the whole call graph below each, would come first in every report.
+ */
+static const char *const entry[] = {
+	"entry_SYSCALL_64",
+	"entry_SYSCALL_64_after_hwframe",
+	"do_syscall_64",
+	"x64_sys_call",
+	"entry_SYSENTER_compat_after_hwframe",
+	"entry_SYSCALL_compat_after_hwframe",
+	"asm_int80_emulation",
+	"do_SYSENTER_32",
+	"do_fast_syscall_32",
+	"__do_fast_syscall_32",
+	"do_int80_emulation",
+	/* arm64 */
+	"el0t_64_sync",
+	"el0t_64_sync_handler",
+	"el0_svc",
+	"do_el0_svc",
+	"el0_svc_common",
+	"el0_svc_common.constprop.0",
+	"invoke_syscall",
+	"invoke_syscall.constprop.0",
+};
+
+#define ENTRY_SIZE (sizeof(entry) / sizeof(entry[0]))
+
 struct range {
 	uint64_t start;
 	uint64_t end;
@@ -39,8 +68,25 @@ struct range {
 struct strip_frames {
 	struct range ranges[FAMILY_SIZE];
 	size_t nr;
+	struct range entry[ENTRY_SIZE];
+	size_t nr_entry;
 	struct range waking; /* empty: not known */
 };
+
+/* The ranges of those functions that this kernel has. */
+static size_t find_ranges(const struct kallsyms *kallsyms, const char *const *names,
+			  size_t nr_names, struct range *ranges)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_names; i++) {
+		struct range *range = &ranges[nr];
+
+		if (!kallsyms__range(kallsyms, names[i], &range->start, &range->end))
+			nr++;
+	}
+	return nr;
+}
 
 struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms)
 {
@@ -48,12 +94,8 @@ struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms)
 
 	if (!strip_frames || !kallsyms || kallsyms__hidden(kallsyms))
 		return strip_frames;
-	for (size_t i = 0; i < FAMILY_SIZE; i++) {
-		struct range *range = &strip_frames->ranges[strip_frames->nr];
-
-		if (!kallsyms__range(kallsyms, family[i], &range->start, &range->end))
-			strip_frames->nr++;
-	}
+	strip_frames->nr = find_ranges(kallsyms, family, FAMILY_SIZE, strip_frames->ranges);
+	strip_frames->nr_entry = find_ranges(kallsyms, entry, ENTRY_SIZE, strip_frames->entry);
 	if (kallsyms__range(kallsyms, "try_to_wake_up", &strip_frames->waking.start,
 			    &strip_frames->waking.end))
 		strip_frames->waking = (struct range){ 0 };
@@ -97,6 +139,15 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 	kernel->nr -= i;
 }
 
+/* Cuts the entry of a system call from the root side. One frame is kept. */
+static void cut_entry(const struct strip_frames *strip_frames, struct frames *kernel)
+{
+	/* The frames at the root of a truncated chain are others. */
+	while (kernel->nr > 1 &&
+	       in_any(strip_frames->entry, strip_frames->nr_entry, kernel->ips[kernel->nr - 1]))
+		kernel->nr--;
+}
+
 void strip_frames__cut(const struct strip_frames *strip_frames, enum sample_kind kind,
 		       struct frames *kernel)
 {
@@ -112,4 +163,5 @@ void strip_frames__cut(const struct strip_frames *strip_frames, enum sample_kind
 	case SAMPLE_KINDS:
 		break;
 	}
+	cut_entry(strip_frames, kernel);
 }
