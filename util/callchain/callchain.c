@@ -10,29 +10,36 @@
 #include "machine/machine.h"
 #include "unwind/worker.h"
 
-/* The user frames up to the first one that lies in no code. */
-static size_t good_frames(const struct callchain *callchain, const struct sample *sample)
-{
-	const struct process *process;
+/* What is known of a sample's process, looked up once for each sample. */
+struct owner {
+	struct process *process; /* NULL: not known */
+	const struct maps *maps; /* of the sample's time; NULL: not known */
+};
 
+static struct owner owner_of(const struct callchain *callchain, const struct sample *sample)
+{
+	struct process *process =
+		machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
+
+	return (struct owner){ process, process__maps_at(process, sample->time) };
+}
+
+/* The number of user frames up to the first one that lies in no code. */
+static size_t good_frames(const struct callchain *callchain, const struct owner *owner,
+			  const struct sample *sample)
+{
 	if (callchain->incomplete)
 		return cut_frames__keep_possible(sample->user.ips, sample->user.nr);
-	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
-	return cut_frames__keep(process__maps_at(process, sample->time), sample->time,
-				sample->user.ips, sample->user.nr);
+	return cut_frames__keep(owner->maps, sample->time, sample->user.ips, sample->user.nr);
 }
 
 /*
  * Whether good_frames() can tell code from garbage already. The maps of a process that was born a
  * moment ago may be in a ring that is read later.
  */
-static bool has_maps(const struct callchain *callchain, const struct sample *sample)
+static bool has_maps(const struct callchain *callchain, const struct owner *owner)
 {
-	const struct process *process =
-		machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
-	const struct maps *maps = process__maps_at(process, sample->time);
-
-	return callchain->incomplete || (maps && !maps__is_incomplete(maps));
+	return callchain->incomplete || (owner->maps && !maps__is_incomplete(owner->maps));
 }
 
 /* Its owner may have been born, or got its name, in a record that is yet to be delivered. */
@@ -62,29 +69,26 @@ static void count_chain(struct callchain *callchain, const struct sample *sample
 }
 
 /* Has the process judged by a chain along frame pointers. */
-static void judge(struct callchain *callchain, const struct sample *sample, size_t kept)
+static void judge(struct callchain *callchain, struct process *process,
+		  const struct sample *sample, size_t kept)
 {
-	struct process *process;
-
 	if (!sample->user.nr)
 		return;
 	/* Wakers are copied as waiters are; the figures are of time off the CPU. */
 	if (sample->kind == SAMPLE_OFFCPU)
 		count_chain(callchain, sample, fp_quality__is_cut(&sample->user, kept));
-	if (!callchain->choose)
-		return;
-	process = machine__process_at(callchain->machine, (pid_t)sample->pid, sample->time);
-	if (process && fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
+	if (callchain->choose && process &&
+	    fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
 		choose(callchain, (pid_t)sample->pid);
 }
 
-/* With the frames of frame pointers, as far as they are some. */
-static int cut_and_give(struct callchain *callchain, const struct sample *sample)
+/* With the first nr frames of the chain along frame pointers. */
+static int give_frames(struct callchain *callchain, const struct owner *owner,
+		       const struct sample *sample, size_t nr)
 {
-	size_t nr = good_frames(callchain, sample);
 	struct sample cut;
 
-	judge(callchain, sample, nr);
+	judge(callchain, owner->process, sample, nr);
 	if (nr == sample->user.nr)
 		return callchain->give(callchain->ctx, sample);
 	cut = *sample;
@@ -92,6 +96,13 @@ static int cut_and_give(struct callchain *callchain, const struct sample *sample
 	cut.user.truncated = true;
 	callchain->stats.cut++;
 	return callchain->give(callchain->ctx, &cut);
+}
+
+static int cut_and_give(struct callchain *callchain, const struct sample *sample)
+{
+	struct owner owner = owner_of(callchain, sample);
+
+	return give_frames(callchain, &owner, sample, good_frames(callchain, &owner, sample));
 }
 
 static int fall_back(struct callchain *callchain, const struct sample *sample)
@@ -209,6 +220,7 @@ static int resolve(struct callchain *callchain, const struct sample *sample)
 int callchain__sample(struct callchain *callchain, const struct sample *sample)
 {
 	struct sample own = *sample;
+	struct owner owner;
 
 	if (!callchain->worker && !callchain->raw)
 		own.copy = NULL;
@@ -218,10 +230,12 @@ int callchain__sample(struct callchain *callchain, const struct sample *sample)
 		return sample_queue__add(&callchain->waiting, &own);
 	if (!own.copy && !own.user.nr)
 		return resolve(callchain, &own);
+	if (callchain->worker && own.copy)
+		return sample_queue__add(&callchain->waiting, &own);
 	/* What is known to be code is so whatever is yet to come. */
-	if (!(callchain->worker && own.copy) && has_maps(callchain, &own) &&
-	    good_frames(callchain, &own) == own.user.nr)
-		return cut_and_give(callchain, &own);
+	owner = owner_of(callchain, &own);
+	if (has_maps(callchain, &owner) && good_frames(callchain, &owner, &own) == own.user.nr)
+		return give_frames(callchain, &owner, &own, own.user.nr);
 	return sample_queue__add(&callchain->waiting, &own);
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/minmax.h"
+
 /* Deeper than this, no hook puts __schedule. */
 #define SEARCH_DEPTH 16
 
@@ -66,12 +68,34 @@ struct range {
 };
 
 struct strip_frames {
-	struct range ranges[FAMILY_SIZE];
+	struct range ranges[FAMILY_SIZE]; /* here and below sorted; neighbours are one */
 	size_t nr;
 	struct range entry[ENTRY_SIZE];
 	size_t nr_entry;
 	struct range waking; /* empty: not known */
 };
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *l = a, *r = b;
+
+	return l->start < r->start ? -1 : l->start > r->start;
+}
+
+/* Sorts ranges and joins neighbours: most of a family lies side by side. Their number. */
+static size_t join_ranges(struct range *ranges, size_t nr_ranges)
+{
+	size_t nr = 0;
+
+	qsort(ranges, nr_ranges, sizeof(*ranges), compare_ranges);
+	for (size_t i = 0; i < nr_ranges; i++) {
+		if (nr && ranges[i].start <= ranges[nr - 1].end)
+			ranges[nr - 1].end = max_u64(ranges[nr - 1].end, ranges[i].end);
+		else
+			ranges[nr++] = ranges[i];
+	}
+	return nr;
+}
 
 /* The ranges of those functions that this kernel has. */
 static size_t find_ranges(const struct kallsyms *kallsyms, const char *const *names,
@@ -85,7 +109,7 @@ static size_t find_ranges(const struct kallsyms *kallsyms, const char *const *na
 		if (!kallsyms__range(kallsyms, names[i], &range->start, &range->end))
 			nr++;
 	}
-	return nr;
+	return join_ranges(ranges, nr);
 }
 
 struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms)

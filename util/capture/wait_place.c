@@ -94,6 +94,7 @@ int wait_places__init(struct wait_places *places, const struct kallsyms *kallsym
 	struct search search = { places, table };
 
 	places->functions.len = 0;
+	memset(places->known, 0, sizeof(places->known));
 	return kallsyms ? kallsyms__each(kallsyms, add_function, &search) : 0;
 }
 
@@ -120,13 +121,24 @@ static const struct wait_function *find(const struct wait_places *places, uint64
 	return NULL;
 }
 
-struct wait_place wait_places__find(const struct wait_places *places, const struct frames *kernel)
+/* The functions of chains are few, and the same ones in nearly all of them. */
+static const struct wait_function *find_cached(struct wait_places *places, uint64_t ip)
+{
+	struct wait_places_known *known =
+		&places->known[(ip * 0x9e3779b97f4a7c15ULL) >> (64 - WAIT_PLACES_KNOWN_BITS)];
+
+	if (known->ip != ip)
+		*known = (struct wait_places_known){ ip, find(places, ip) };
+	return known->function;
+}
+
+struct wait_place wait_places__find(struct wait_places *places, const struct frames *kernel)
 {
 	struct wait_place place = { 0 };
 	bool at_leaf = true;
 
 	for (uint32_t i = 0; i < kernel->nr; i++) {
-		const struct wait_function *function = find(places, kernel->ips[i]);
+		const struct wait_function *function = find_cached(places, kernel->ips[i]);
 
 		if (at_leaf && !(function && function->wrapper)) {
 			at_leaf = false;

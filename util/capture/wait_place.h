@@ -3,12 +3,14 @@
 #define DENET_CAPTURE_WAIT_PLACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "host/kallsyms.h"
 #include "sample.h"
 
 struct idle_table;
+struct wait_function;
 
 /*
  * What the functions of a kernel chain say of a wait. The system call is read off the chain and not
@@ -21,9 +23,18 @@ struct wait_place {
 	bool fault;	  /* a page fault, in user space or in the call */
 };
 
+#define WAIT_PLACES_KNOWN_BITS 9
+
+/* An address that was looked up. */
+struct wait_places_known {
+	uint64_t ip;
+	const struct wait_function *function; /* NULL: none that matters */
+};
+
 /* The addresses of the functions that matter. Zero-initialised knows none. */
 struct wait_places {
 	struct buffer functions; /* struct wait_function, by address */
+	struct wait_places_known known[1 << WAIT_PLACES_KNOWN_BITS];
 };
 
 /*
@@ -35,6 +46,6 @@ int wait_places__init(struct wait_places *places, const struct kallsyms *kallsym
 void wait_places__free(struct wait_places *places);
 
 /* Reads a kernel chain, leaf first. */
-struct wait_place wait_places__find(const struct wait_places *places, const struct frames *kernel);
+struct wait_place wait_places__find(struct wait_places *places, const struct frames *kernel);
 
 #endif /* DENET_CAPTURE_WAIT_PLACE_H */
