@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <bpf/btf.h>
 #include <kselftest_harness.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "bpf/orc.h"
+#include "bpf/vmlinux_btf.h"
 
 /* A bit field of struct orc_entry, in bits from the begin of the struct. */
 struct field {
@@ -22,12 +25,33 @@ static struct btf *make_btf(const struct field *fields, uint32_t bytes)
 	return btf;
 }
 
+/* As the file of a kernel would have it. */
+static struct orc_format read_btf(const struct btf *btf)
+{
+	struct btf_wanted wanted = { BTF_KIND_STRUCT, ORC_FORMAT_STRUCT, NULL };
+	char path[] = "/tmp/denet-orc-XXXXXX";
+	int fd = mkstemp(path);
+	struct orc_format format = { .known = true };
+	struct vmlinux_btf kernel;
+	const void *data;
+	uint32_t size;
+
+	data = btf__raw_data(btf, &size);
+	if (write(fd, data, size) == (ssize_t)size && !vmlinux_btf__open(&kernel, path)) {
+		vmlinux_btf__find(&kernel, &wanted, 1);
+		orc_format__read(&format, &kernel, wanted.type);
+		vmlinux_btf__close(&kernel);
+	}
+	close(fd);
+	unlink(path);
+	return format;
+}
+
 static struct orc_format read_format(const struct field *fields, uint32_t bytes)
 {
 	struct btf *btf = make_btf(fields, bytes);
-	struct orc_format format;
+	struct orc_format format = read_btf(btf);
 
-	orc_format__read(&format, btf);
 	btf__free(btf);
 	return format;
 }
@@ -74,10 +98,9 @@ TEST(a_struct_of_another_size_or_without_a_type_is_not_known)
 TEST(a_kernel_without_the_tables_is_not_known)
 {
 	struct btf *btf = btf__new_empty();
-	struct orc_format format;
 
-	orc_format__read(&format, btf);
-	EXPECT_FALSE(format.known);
+	btf__add_int(btf, "unsigned int", 4, 0);
+	EXPECT_FALSE(read_btf(btf).known);
 	btf__free(btf);
 }
 

@@ -1,70 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bpf/kernel_features.h"
 
-#include <bpf/btf.h>
-#include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "bpf/vmlinux_btf.h"
 #include "host/sysctl.h"
 #include "wire.h"
 
-/* The number of arguments of a raw tracepoint, without its context; -1: there is none. */
-static int tracepoint_args(const struct btf *btf, const char *name)
-{
-	const struct btf_type *type;
-	char typedef_name[64];
-	int id;
+/* The types that tell the features. */
+enum {
+	SCHED_SWITCH,
+	SCHED_EXIT_TP,
+	MODULE_LOAD,
+	MODULE_FREE,
+	SCHED_IN,
+	HELPERS,
+	SCHED_INFO,
+	TASK_STRUCT,
+	CFS_RQ,
+	ORC_ENTRY,
+	WANTED,
+};
 
-	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return -1;
-	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-	type = btf__type_by_id(btf, type->type);
-	return (int)btf_vlen(type) - 1;
+/* The number of arguments of a raw tracepoint, without its context; -1: there is none. */
+static int tracepoint_args(const struct vmlinux_btf *btf, const struct btf_wanted *tracepoint)
+{
+	const struct btf_type *type = tracepoint->type;
+
+	/* A typedef of a pointer to a function. */
+	for (int i = 0; i < 2 && type; i++)
+		type = vmlinux_btf__type(btf, type->type);
+	return type ? (int)BTF_INFO_VLEN(type->info) - 1 : -1;
 }
 
 /* Whether the kernel's list of BPF helpers has one of this name. */
-static bool has_helper(const struct btf *btf, const char *name)
+static bool has_helper(const struct vmlinux_btf *btf, const struct btf_wanted *helpers,
+		       const char *name)
 {
-	int id = btf__find_by_name_kind(btf, "bpf_func_id", BTF_KIND_ENUM);
-	const struct btf_type *type;
+	const struct btf_enum *values;
 
-	if (id < 0)
+	if (!helpers->type)
 		return false;
-	type = btf__type_by_id(btf, (__u32)id);
-	for (int i = 0; i < btf_vlen(type); i++) {
-		if (!strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), name))
+	values = (const struct btf_enum *)(helpers->type + 1);
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(helpers->type->info); i++) {
+		if (!strcmp(vmlinux_btf__name(btf, values[i].name_off), name))
 			return true;
 	}
 	return false;
 }
 
 /* Whether a struct of the kernel has a member of this name. */
-static bool has_member(const struct btf *btf, const char *name, const char *member)
+static bool has_member(const struct vmlinux_btf *btf, const struct btf_wanted *wanted,
+		       const char *member)
 {
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
-	const struct btf_type *type;
-
-	if (id < 0)
-		return false;
-	type = btf__type_by_id(btf, (__u32)id);
-	for (int i = 0; i < btf_vlen(type); i++) {
-		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member))
-			return true;
-	}
-	return false;
+	return wanted->type && vmlinux_btf__member(btf, wanted->type, member);
 }
 
 /* Registers are known on x86-64 and arm64. */
-static bool has_registers(const struct btf *btf)
+static bool has_registers(const struct vmlinux_btf *btf, const struct btf_wanted *helpers)
 {
 #if defined(__x86_64__) || defined(__aarch64__)
-	return has_helper(btf, "BPF_FUNC_task_pt_regs");
+	return has_helper(btf, helpers, "BPF_FUNC_task_pt_regs");
 #else
 	(void)btf;
+	(void)helpers;
 	return false;
 #endif
 }
@@ -83,31 +83,52 @@ static bool has_quick_frames(bool has_registers)
 #endif
 }
 
+static void read_features(struct kernel_features *features, const struct vmlinux_btf *btf,
+			  const struct btf_wanted *types)
+{
+	int args = tracepoint_args(btf, &types[SCHED_SWITCH]);
+
+	features->has_scheduler = args >= 0;
+	features->has_state = args >= 4;
+	features->has_exit_tp = tracepoint_args(btf, &types[SCHED_EXIT_TP]) >= 1;
+	features->has_sched_in = types[SCHED_IN].type;
+	features->has_task_storage =
+		has_helper(btf, &types[HELPERS], "BPF_FUNC_task_storage_get");
+	features->has_user_memory =
+		has_helper(btf, &types[HELPERS], "BPF_FUNC_copy_from_user_task");
+	features->has_run_delay = has_member(btf, &types[SCHED_INFO], "run_delay");
+	features->has_throttled = has_member(btf, &types[TASK_STRUCT], "throttled") ||
+				  has_member(btf, &types[CFS_RQ], "throttle_count");
+	features->has_registers = has_registers(btf, &types[HELPERS]);
+	features->quick_frames = has_quick_frames(features->has_registers);
+	features->has_modules = tracepoint_args(btf, &types[MODULE_LOAD]) >= 0 &&
+				tracepoint_args(btf, &types[MODULE_FREE]) >= 0;
+	if (features->has_registers)
+		orc_format__read(&features->orc, btf, types[ORC_ENTRY].type);
+}
+
 int kernel_features__read(struct kernel_features *kernel_features)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int args;
+	struct btf_wanted types[WANTED] = {
+		[SCHED_SWITCH] = { BTF_KIND_TYPEDEF, "btf_trace_sched_switch", NULL },
+		[SCHED_EXIT_TP] = { BTF_KIND_TYPEDEF, "btf_trace_sched_exit_tp", NULL },
+		[MODULE_LOAD] = { BTF_KIND_TYPEDEF, "btf_trace_module_load", NULL },
+		[MODULE_FREE] = { BTF_KIND_TYPEDEF, "btf_trace_module_free", NULL },
+		[SCHED_IN] = { BTF_KIND_FUNC, "__perf_event_task_sched_in", NULL },
+		[HELPERS] = { BTF_KIND_ENUM, "bpf_func_id", NULL },
+		[SCHED_INFO] = { BTF_KIND_STRUCT, "sched_info", NULL },
+		[TASK_STRUCT] = { BTF_KIND_STRUCT, "task_struct", NULL },
+		[CFS_RQ] = { BTF_KIND_STRUCT, "cfs_rq", NULL },
+		[ORC_ENTRY] = { BTF_KIND_STRUCT, ORC_FORMAT_STRUCT, NULL },
+	};
+	struct vmlinux_btf btf;
+	int err = vmlinux_btf__open(&btf, NULL);
 
-	*kernel_features = (struct kernel_features){ .has_btf = btf };
-	if (!btf)
-		return errno ? -errno : -ENOENT;
-	args = tracepoint_args(btf, "sched_switch");
-	kernel_features->has_scheduler = args >= 0;
-	kernel_features->has_state = args >= 4;
-	kernel_features->has_exit_tp = tracepoint_args(btf, "sched_exit_tp") >= 1;
-	kernel_features->has_sched_in =
-		btf__find_by_name_kind(btf, "__perf_event_task_sched_in", BTF_KIND_FUNC) > 0;
-	kernel_features->has_task_storage = has_helper(btf, "BPF_FUNC_task_storage_get");
-	kernel_features->has_user_memory = has_helper(btf, "BPF_FUNC_copy_from_user_task");
-	kernel_features->has_run_delay = has_member(btf, "sched_info", "run_delay");
-	kernel_features->has_throttled = has_member(btf, "task_struct", "throttled") ||
-					 has_member(btf, "cfs_rq", "throttle_count");
-	kernel_features->has_registers = has_registers(btf);
-	kernel_features->quick_frames = has_quick_frames(kernel_features->has_registers);
-	kernel_features->has_modules = tracepoint_args(btf, "module_load") >= 0 &&
-				       tracepoint_args(btf, "module_free") >= 0;
-	if (kernel_features->has_registers)
-		orc_format__read(&kernel_features->orc, btf);
-	btf__free(btf);
+	*kernel_features = (struct kernel_features){ .has_btf = !err };
+	if (err)
+		return err;
+	vmlinux_btf__find(&btf, types, WANTED);
+	read_features(kernel_features, &btf, types);
+	vmlinux_btf__close(&btf);
 	return 0;
 }

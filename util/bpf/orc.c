@@ -2,7 +2,6 @@
 #include "bpf/orc.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <glob.h>
@@ -13,6 +12,7 @@
 
 #include "base/log.h"
 #include "bpf/task_iter.h"
+#include "bpf/vmlinux_btf.h"
 #include "host/kallsyms.h"
 
 /* The numbers of the registers in the entry of __schedule(), which saves bp below the CFA. */
@@ -23,32 +23,31 @@
 /* As in assembly: code that replaces return addresses on the stack is no longer than this. */
 #define STOP_BYTES 128
 
-void orc_format__read(struct orc_format *format, const struct btf *btf)
+void orc_format__read(struct orc_format *format, const struct vmlinux_btf *btf,
+		      const struct btf_type *type)
 {
-	int id = btf__find_by_name_kind(btf, "orc_entry", BTF_KIND_STRUCT);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-	bool has_type = false;
+	const struct btf_member *members, *member;
 
 	*format = (struct orc_format){ .end_shift = WIRE_ORC_NO_END };
 	if (!type || type->size != 6)
 		return;
-	for (__u16 i = 0; i < btf_vlen(type); i++) {
-		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
-		uint32_t bit = btf_member_bit_offset(type, i);
-		uint32_t size = btf_member_bitfield_size(type, i);
+	members = (const struct btf_member *)(type + 1);
+	for (member = members; member < members + BTF_INFO_VLEN(type->info); member++) {
+		const char *name = vmlinux_btf__name(btf, member->name_off);
+		uint32_t bit = BTF_MEMBER_BIT_OFFSET(member->offset);
+		uint32_t size = BTF_MEMBER_BITFIELD_SIZE(member->offset);
 
-		/* Behind the two offsets of 16 bits. */
-		if (bit < 32 || size == 0 || size > 4)
+		/* Behind the two offsets of 16 bits; only bit fields have a size here. */
+		if (!BTF_INFO_KFLAG(type->info) || bit < 32 || size == 0 || size > 4)
 			continue;
 		if (!strcmp(name, "type")) {
 			format->type_shift = (uint8_t)(bit - 32);
 			format->type_mask = (uint8_t)((1U << size) - 1);
-			has_type = true;
+			format->known = true;
 		} else if (!strcmp(name, "end")) {
 			format->end_shift = (uint8_t)(bit - 32);
 		}
 	}
-	format->known = has_type;
 }
 
 /* Frame sizes of the sleepers. There is one call of __switch_to_asm(), so all should agree. */

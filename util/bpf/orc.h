@@ -10,8 +10,9 @@
 
 struct bpf_map;
 struct bpf_program;
-struct btf;
+struct btf_type;
 struct kallsyms;
+struct vmlinux_btf;
 
 /*
  * Sets up the programs' own walk of kernel stacks (bpf_skel/kernel_walk.bpf.h) from what the
@@ -27,8 +28,12 @@ struct orc_format {
 	uint8_t end_shift; /* WIRE_ORC_NO_END: there is no flag for it */
 };
 
-/* known is false where the kernel has no ORC tables, or packs them in a way that we don't know. */
-void orc_format__read(struct orc_format *format, const struct btf *btf);
+/* The struct whose type tells it. */
+#define ORC_FORMAT_STRUCT "orc_entry"
+
+/* known is false where the kernel has no such type, or packs it in a way that we don't know. */
+void orc_format__read(struct orc_format *format, const struct vmlinux_btf *btf,
+		      const struct btf_type *type);
 
 /* The programs, maps and variables that make up the walk; all belong to a BPF object. */
 struct orc {
