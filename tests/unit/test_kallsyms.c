@@ -114,6 +114,30 @@ TEST(range_ends_where_the_next_function_begins)
 	kallsyms__delete(kallsyms);
 }
 
+/* A call that does not return may be the last instruction: its return address lies behind it. */
+TEST(padding_between_functions_belongs_to_the_one_in_front)
+{
+	static const char text[] = "0ff0 t __pfx_first\n"
+				   "1000 t first\n"
+				   "17f0 t __pfx_second\n"
+				   "1800 t second\n"
+				   "1ff0 t __cfi_third\n"
+				   "2000 t third\n";
+	uint64_t start = 0, end = 0;
+	struct kallsyms *kallsyms;
+	int err;
+
+	kallsyms = listing__read(text, &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_EQ(3, kallsyms__nr(kallsyms));
+	EXPECT_STREQ("first", kallsyms__name(kallsyms, 0x17f0));
+	EXPECT_STREQ("second", kallsyms__name(kallsyms, 0x1ff0));
+	ASSERT_EQ(0, kallsyms__range(kallsyms, "first", &start, &end));
+	EXPECT_EQ(0x1000, start);
+	EXPECT_EQ(0x1800, end);
+	kallsyms__delete(kallsyms);
+}
+
 TEST(addresses_that_are_all_zero_are_hidden)
 {
 	struct kallsyms *kallsyms;

@@ -6,6 +6,8 @@
 
 #include "capture/idle.h"
 
+#define HASHES 4096
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 struct wait_function {
@@ -46,44 +48,84 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 /* The name of the call whose entry this may be; NULL: it is named as none. */
 static const char *call_of(const char *name)
 {
-	for (size_t i = 0; name[0] == '_' && i < ARRAY_SIZE(entries); i++) {
-		if (!strncmp(name, entries[i], strlen(entries[i])))
+	if (name[0] != '_' || name[1] != '_')
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		if (name[2] == entries[i][2] && !strncmp(name, entries[i], strlen(entries[i])))
 			return name + strlen(entries[i]);
 	}
 	return NULL;
 }
 
-/* Looks what a function is. False: nothing that matters. */
-static bool classify(struct wait_function *function, const struct idle_table *table)
+/* Of a name without what compilers put behind a dot, whose length is *len. */
+static uint32_t hash_of(const char *name, size_t *len)
 {
-	const char *call = call_of(function->name);
+	uint32_t hash = 2166136261U;
 
-	if (call && idle_table__names_call(table, call))
-		memcpy(function->call, call, strlen(call) + 1);
-	function->leaf = idle_table__names_leaf(table, function->name);
-	function->wrapper = is_one_of(function->name, wrappers, ARRAY_SIZE(wrappers));
-	function->fault = is_one_of(function->name, faults, ARRAY_SIZE(faults));
-	function->lock = idle__is_lock(function->name);
-	return *function->call || function->leaf || function->wrapper || function->fault ||
-	       function->lock;
+	for (*len = 0; name[*len] && name[*len] != '.'; ++*len)
+		hash = (hash ^ (unsigned char)name[*len]) * 16777619;
+	return hash % HASHES;
 }
 
 /* What kallsyms__each() calls. */
 struct search {
 	struct wait_places *places;
 	const struct idle_table *table;
+	/* Names to compare with have such hashes: a kernel has tens of thousands of others. */
+	bool wanted[HASHES];
 };
+
+static void want(struct search *search, const char *name)
+{
+	size_t len;
+
+	search->wanted[hash_of(name, &len)] = true;
+}
+
+static void init_search(struct search *search)
+{
+	const struct idle_rule *rules = (const void *)search->table->rules.data;
+
+	for (size_t i = 0; i < search->table->rules.len / sizeof(*rules); i++)
+		want(search, rules[i].leaf);
+	for (size_t i = 0; i < ARRAY_SIZE(wrappers); i++)
+		want(search, wrappers[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		want(search, faults[i]);
+}
+
+/* Looks what a function is. wanted: its name may be one of those. False: nothing that matters. */
+static bool classify(struct wait_function *function, const struct idle_table *table, bool wanted)
+{
+	const char *name = function->name, *call = call_of(name);
+
+	if (call && idle_table__names_call(table, call))
+		memcpy(function->call, call, strlen(call) + 1);
+	if (wanted) {
+		function->leaf = idle_table__names_leaf(table, name);
+		function->wrapper = is_one_of(name, wrappers, ARRAY_SIZE(wrappers));
+		function->fault = is_one_of(name, faults, ARRAY_SIZE(faults));
+	}
+	function->lock = idle__is_lock(name);
+	return *function->call || function->leaf || function->wrapper || function->fault ||
+	       function->lock;
+}
 
 static int add_function(void *ctx, const char *name, uint64_t start, uint64_t end)
 {
 	const struct search *search = ctx;
-	struct wait_function function = { .start = start, .end = end };
-	size_t len = strcspn(name, ".");
+	struct wait_function function;
+	size_t len;
+	bool wanted = search->wanted[hash_of(name, &len)];
 
 	if (len >= sizeof(function.name))
 		return 0;
+	/* Most are none of these: nothing is copied. */
+	if (!wanted && name[0] != '_' && !idle__is_lock(name))
+		return 0;
+	function = (struct wait_function){ .start = start, .end = end };
 	memcpy(function.name, name, len);
-	if (!classify(&function, search->table))
+	if (!classify(&function, search->table, wanted))
 		return 0;
 	return buffer__append(&search->places->functions, &function, sizeof(function));
 }
@@ -91,10 +133,11 @@ static int add_function(void *ctx, const char *name, uint64_t start, uint64_t en
 int wait_places__init(struct wait_places *places, const struct kallsyms *kallsyms,
 		      const struct idle_table *table)
 {
-	struct search search = { places, table };
+	struct search search = { .places = places, .table = table };
 
 	places->functions.len = 0;
 	memset(places->known, 0, sizeof(places->known));
+	init_search(&search);
 	return kallsyms ? kallsyms__each(kallsyms, add_function, &search) : 0;
 }
 

@@ -122,6 +122,17 @@ static void note_bound(struct kallsyms_bounds *bounds, const struct kallsyms_lin
 		bounds->orc_entries = line->address;
 }
 
+/*
+ * The padding in front of each function, half of all symbols where compilers make it. No chain
+ * leads there but by the return address of a last call that does not return, and that belongs to
+ * the function before.
+ */
+static bool is_padding(const struct kallsyms_line *line)
+{
+	return line->name_len > 6 &&
+	       (!memcmp(line->name, "__pfx_", 6) || !memcmp(line->name, "__cfi_", 6));
+}
+
 /* A line that is none is passed over: what the others say is still true. */
 static int read_lines(struct kallsyms *kallsyms, FILE *file)
 {
@@ -144,6 +155,8 @@ static int read_lines(struct kallsyms *kallsyms, FILE *file)
 		if (!parsed.address)
 			continue;
 		any_address = true;
+		if (is_padding(&parsed))
+			continue;
 		err = add_symbol(kallsyms, &parsed);
 	}
 	if (!err && ferror(file))

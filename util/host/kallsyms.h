@@ -28,8 +28,9 @@ struct kallsyms_line {
 int kallsyms__parse_line(const char *line, size_t len, struct kallsyms_line *out);
 
 /*
- * Reads the functions (types t, T, w, W) of a file; path NULL: /proc/kallsyms. NULL and a
- * negative errno in *err if it cannot be read or holds no line of that kind (-ENODATA).
+ * Reads the functions (types t, T, w, W) of a file, without the padding in front of them (__pfx_,
+ * __cfi_); path NULL: /proc/kallsyms. NULL and a negative errno in *err if it cannot be read or
+ * holds no line of that kind (-ENODATA).
  */
 struct kallsyms *kallsyms__new(const char *path, int *err);
 
