@@ -22,7 +22,7 @@ waits() {
 	waits >sentences
 	grep "^ *locked .*waited .* in flock on descriptor [0-9]*, [^ ]*$path\$" sentences
 	grep "^ *accept .* in accept on descriptor [0-9]*, the socket at 127.0.0.1:$port\$" sentences
-	grep '^ *epoll .* in epoll_wait on descriptor [0-9]* until [0-9]* was ready$' sentences
+	grep '^ *epoll .* in epoll_wait until [0-9]* was ready$' sentences
 	grep '^ *condvar .* in futex on work+0x[0-9a-f]*$' sentences
 }
 
@@ -70,7 +70,7 @@ held() {
 	awk '/^ready/ { print $2, $3 }' said >truth
 	[ "$(wc -l <truth)" = 20 ]
 	perf script -F tid,event,trace | grep -a "^ *$(awk '/^server/ { print $2 }' said) .*denet:waits: " |
-		sed -n 's/.* in epoll_wait on descriptor [0-9]* until \([0-9]*\) was ready, peer /\1 /p' >told
+		sed -n 's/.* in epoll_wait until \([0-9]*\) was ready, peer /\1 /p' >told
 	diff truth told
 }
 

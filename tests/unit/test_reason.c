@@ -282,12 +282,22 @@ TEST_F(event, tells_the_descriptor_that_ended_an_epoll_and_its_peer)
 	self->sample.count = 1;
 	self->reason = (struct reason){ .nr = 232, .call = "epoll_wait", .fd = 5, .ready_fd = 9,
 					.path = "anon_inode:[eventpoll]" };
-	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait on descriptor 5 until 9 was ready",
+	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait until 9 was ready",
 		     print_event(self));
 	snprintf(self->reason.ready_remote, sizeof(self->reason.ready_remote), "10.0.0.1:80");
 	snprintf(self->reason.title, sizeof(self->reason.title), "web: idle");
-	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait on descriptor 5 until 9 was ready, "
+	EXPECT_STREQ("waited 1.500 us (S) in epoll_wait until 9 was ready, "
 		     "peer 10.0.0.1:80; web: idle", print_event(self));
+	/* Of the longest address the end, with the port, is there, and the columns hold. */
+	snprintf(self->reason.ready_remote, sizeof(self->reason.ready_remote),
+		 "[1111:2222:3333:4444:5555:6666:7777:8888]:65535");
+	self->sample.count = 1234567;
+	self->sample.period = 902926000;
+	EXPECT_EQ(100, strlen(print_event(self)));
+	EXPECT_TRUE(strstr(self->seq.buffer, ":7777:8888]:65535") != NULL)
+	TH_LOG("%s", self->seq.buffer);
+	self->sample.count = 1;
+	self->sample.period = 1500;
 	/* A title without a blank is the name of the program as a rule. */
 	snprintf(self->reason.title, sizeof(self->reason.title), "/usr/bin/web");
 	self->reason.ready_fd = -1;
@@ -310,7 +320,11 @@ TEST_F(event, is_at_most_100_columns_wide)
 		ASSERT_EQ('e', self->seq.buffer[strlen(self->seq.buffer) - 1]);
 		ASSERT_EQ(whole + len < 100 ? whole + len : 100, strlen(self->seq.buffer));
 	}
+	/* A title takes no room from it, and is cut where it has some, but not enough. */
 	memset(self->reason.title, ' ', sizeof(self->reason.title) - 1);
+	EXPECT_EQ(100, strlen(print_event(self)));
+	EXPECT_EQ('e', self->seq.buffer[99]);
+	snprintf(self->reason.path, sizeof(self->reason.path), "/a");
 	EXPECT_EQ(100, strlen(print_event(self)));
 	EXPECT_STREQ("...", self->seq.buffer + 97);
 }

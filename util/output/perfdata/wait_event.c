@@ -64,7 +64,7 @@ static void add_futex(char *text, size_t size, const struct writer_wait *wait)
 		add_text(text, size, " (%s)", wait->owner_comm);
 }
 
-/* The end of a path that is too long says more than its beginning. */
+/* The end of a path, or of an address, that is too long says more than its beginning. */
 static void add_path(char *text, size_t size, const char *path)
 {
 	size_t used = strlen(text), len = strlen(path);
@@ -75,34 +75,55 @@ static void add_path(char *text, size_t size, const char *path)
 		add_text(text, size, " ...%s", path + len - (WAIT_EVENT_COLUMNS - used - 4));
 }
 
+/* What ended the wait takes the place of the epoll descriptor: there is no room for both. */
+static void add_ready(char *text, size_t size, const struct writer_wait *wait)
+{
+	add_text(text, size, " until %d was ready", wait->ready);
+	if (!*wait->peer)
+		return;
+	add_text(text, size, ", peer");
+	add_path(text, size, wait->peer);
+}
+
+/* Where only one end has room, it is the remote one. */
+static void add_connection(char *text, size_t size, const struct writer_wait *wait)
+{
+	size_t len = strlen(text) + strlen(" the socket from  to ");
+
+	add_text(text, size, " the socket");
+	if (len + strlen(wait->local) + strlen(wait->remote) <= WAIT_EVENT_COLUMNS)
+		add_text(text, size, " from %s", wait->local);
+	add_text(text, size, " to");
+	add_path(text, size, wait->remote);
+}
+
 static void add_object(char *text, size_t size, const struct writer_wait *wait, int fd)
 {
 	if (!*wait->path)
 		return;
-	if (fd >= 0)
-		add_text(text, size, " on descriptor %d", fd);
-	else
-		add_text(text, size, " on");
 	if (wait->ready >= 0) {
-		add_text(text, size, " until %d was ready", wait->ready);
-		if (*wait->peer)
-			add_text(text, size, ", peer %s", wait->peer);
+		add_ready(text, size, wait);
 		return;
 	}
 	if (fd >= 0)
-		add_text(text, size, ",");
+		add_text(text, size, " on descriptor %d,", fd);
+	else
+		add_text(text, size, " on");
 	if (*wait->remote)
-		add_text(text, size, " the socket from %s to %s", wait->local, wait->remote);
+		add_connection(text, size, wait);
 	else if (*wait->local)
 		add_text(text, size, " the socket at %s", wait->local);
 	else
 		add_path(text, size, wait->path);
 }
 
-/* A title that a program sets usually has blanks, a file name usually has none. */
+/*
+ * A title that a program sets usually has blanks, a file name usually has none. It may be cut, but
+ * takes no room from what the thread waited for.
+ */
 static void add_title(char *text, size_t size, const struct writer_wait *wait)
 {
-	if (strchr(wait->title, ' '))
+	if (strchr(wait->title, ' ') && strlen(text) + strlen("; ...") < WAIT_EVENT_COLUMNS)
 		add_text(text, size, "; %s", wait->title);
 }
 
