@@ -13,7 +13,7 @@
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
 #   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
 #             tests/arm64/*.bats     6.12 7), with what scripts/arm64/make.sh has built in $O/arm64
-#   services  tests/services/*.bats  root: services in Java, Node and Python
+#   services  tests/services/*.bats  root: services that are packaged, or in Java, Node and Python
 #   viewers   tests/viewers/*.bats   root: programs of others that show our files
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
 #   clang     level unit from $O/clang, built with CC=clang, workloads as well

@@ -16,10 +16,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
-	[ -z "${hog:-}" ] || kill -KILL "$hog" 2>/dev/null || true
-	[ -z "${database:-}" ] || end_database
-	[ -z "${group:-}" ] || until_true rmdir "$group"
+	end_case
 }
 
 @test "PostgreSQL: sessions that wait for a row lock" {
@@ -92,14 +89,12 @@ teardown() {
 }
 
 @test "requests in a cgroup that has swapped" {
-	[ "$(wc -l </proc/swaps)" -gt 1 ] || skip "no swap on this machine"
-	make_group memory
-	[ -e "$group/memory.max" ] || skip "no cgroup v2 with the memory controller"
-	echo 48M >"$group/memory.max"
+	make_swap
+	make_memory_group 48M
 	begin_service_in_group swap
 	is_slow || skip "swap takes no time here"
 	look_at -p "$target"
-	shows use_swapped
+	shows do_swap_page
 }
 
 @test "a service beside a CPU hog" {

@@ -53,12 +53,20 @@ look_at() {
 # shows PATTERN: the last lines have it, or both first screens do, that of the told command and that
 # of a report without options.
 shows() {
-	tail -6 err | grep "$1" && return
-	grep "$1" screen || { echo "no $1 where the told command begins" >&2; return 1; }
-	cat plain plain.list | grep "$1" || { echo "no $1 where a report without options begins" >&2; return 1; }
+	shows_told "$1"
+	tail -6 err | grep -q "$1" || cat plain plain.list | grep "$1" ||
+		{ echo "no $1 where a report without options begins" >&2; return 1; }
 }
 
-# begin_database: a PostgreSQL of our own; $database is the folder of its socket.
+# shows_told PATTERN: the last lines have it, or what the told command shows first. For services whose
+# idle threads are in the file with more time, which perf shows first when it sorts by children.
+shows_told() {
+	cat screen <(tail -6 err) | grep "$1" ||
+		{ echo "no $1 where the told command begins" >&2; return 1; }
+}
+
+# begin_database [SETTING]: a PostgreSQL of our own; $database is the folder of its socket.
+# Its commits are not flushed to the disk, unless SETTING says otherwise.
 begin_database() {
 	database_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
 	[ -x "$database_bin/postgres" ] || skip "no PostgreSQL: sudo scripts/deps.sh test"
@@ -66,7 +74,7 @@ begin_database() {
 	chown postgres "$database"
 	as_postgres "$database_bin/initdb" -D "$database/data" -A trust --no-sync >initdb.log 2>&1
 	as_postgres "$database_bin/pg_ctl" -D "$database/data" -w -l "$database/log" \
-		-o "-k $database -h '' -c fsync=off" start >start.log 2>&1 3>&-
+		-o "-k $database -h '' -c fsync=off ${1:+-c $1}" start >start.log 2>&1 3>&-
 	sql 'create table accounts (id int primary key, n int); insert into accounts values (1, 0)'
 }
 
@@ -103,14 +111,41 @@ waiting_sessions() {
 	[ "$(sql "select count(*) from pg_stat_activity where wait_event_type = 'Lock'")" -ge "$1" ]
 }
 
-# make_group CONTROLLER: a cgroup v2 with this controller, $group.
-make_group() {
-	local v2
+# make_memory_group SIZE: a cgroup, $group, that may use so much memory.
+make_memory_group() {
+	local v1 v2
 
+	v1=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
 	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ -n "$v2" ] && { echo "+$1" >"$v2/cgroup.subtree_control"; } 2>/dev/null ||
-		skip "no cgroup v2 with the controller $1"
-	mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
+	if [ -n "$v1" ]; then
+		mkdir "$v1/denet-test-$$" && group=$v1/denet-test-$$
+		echo "$1" >"$group/memory.limit_in_bytes"
+	elif [ -n "$v2" ] && { echo +memory >"$v2/cgroup.subtree_control"; } 2>/dev/null; then
+		mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
+		echo "$1" >"$group/memory.max"
+	else
+		skip "no cgroup with the memory controller"
+	fi
+}
+
+# make_swap: swap space, if the machine has none: $swap, a file.
+make_swap() {
+	[ -e /proc/swaps ] || skip "a kernel without swap"
+	[ "$(wc -l </proc/swaps)" -le 1 ] || return 0
+	dd if=/dev/zero of="$PWD/swap" bs=1M count=256 status=none
+	chmod 600 "$PWD/swap"
+	mkswap "$PWD/swap" >mkswap.log && swapon "$PWD/swap" 2>>mkswap.log ||
+		skip "no swap: $(tail -1 mkswap.log)"
+	swap=$PWD/swap
+}
+
+# end_case: ends what a case has started. Processes go first, then what held them.
+end_case() {
+	[ -z "${target:-}" ] || kill -KILL "$target" 2>/dev/null || true
+	[ -z "${hog:-}" ] || kill -KILL "$hog" 2>/dev/null || true
+	[ -z "${database:-}" ] || end_database
+	[ -z "${group:-}" ] || until_true rmdir "$group"
+	[ -z "${swap:-}" ] || swapoff "$swap"
 }
 
 # make_quota: a cgroup, $group, that may use a fifth of a CPU; its statistics are in $stat.
