@@ -398,6 +398,7 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	struct capture_options options;
 	const struct sample *sample;
 	pid_t starved;
+	int err;
 
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&options);
@@ -414,7 +415,9 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	EXPECT_EQ(0, test_capture__pass_time(&test_capture, 50));
 	EXPECT_EQ(0, test_capture__close(&test_capture));
 	ASSERT_EQ(0, sched_setscheduler(0, SCHED_OTHER, &normal));
-	EXPECT_EQ(0, workload__go(&workload));
+	/* The hog may have given up by itself. */
+	err = workload__go(&workload);
+	ASSERT_TRUE(!err || err == -EPIPE);
 	ASSERT_EQ(0, workload__finish(&workload));
 	/* The kernel takes the CPU from the hog after a while. */
 	if (returned(&workload) <= test_capture.stats.end_ns)

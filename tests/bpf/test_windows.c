@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "common/test_capture.h"
+#include "common/tolerance.h"
 
 FIXTURE(windows)
 {
@@ -28,8 +29,8 @@ FIXTURE_VARIANT_ADD(windows, one_only) { .window_ms = 0 };
 
 FIXTURE_SETUP(windows)
 {
-	const char *const argv[] = { "stacks", "--wait", "--threads", "2",   "--bits", "6",
-				     "--us",   "100",	 "--rounds",  "20", NULL };
+	const char *const argv[] = { "stacks", "--wait",   "--threads", "2", "--bits", "6", "--us",
+				     tolerance__nap("100"), "--rounds", "20", NULL };
 	struct capture_options options;
 
 	SKIP_FOR(test_capture__refused());
@@ -89,8 +90,9 @@ TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 		EXPECT_LE(self->test_capture.drains, stats->windows);
 	}
 	/*
-	 * It sleeps for 128 ms in all. How many windows that makes depends on the kernel, on whose
-	 * grace periods each drain waits: more than windows of 100 ms make, with those of the end.
+	 * It sleeps for 128 ms and more in all. How many windows that makes depends on the kernel,
+	 * on whose grace periods each drain waits: more than windows of 100 ms make, with those
+	 * of the end.
 	 */
 	if (variant->window_ms == 5)
 		EXPECT_LT(4, stats->windows);
@@ -147,8 +149,8 @@ FIXTURE(fill)
 
 FIXTURE_SETUP(fill)
 {
-	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
-				     "15",     "--us", "20",	    NULL };
+	const char *const argv[] = { "stacks", "--wait", "--threads", "1", "--bits", "15", "--us",
+				     tolerance__nap("20"), NULL };
 
 	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));

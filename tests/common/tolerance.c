@@ -18,6 +18,19 @@ unsigned int tolerance__wait_seconds(void)
 	return getenv("DENET_TEST_GUEST") ? 150 : 30;
 }
 
+const char *tolerance__nap(const char *us)
+{
+	static char text[8][16];
+	static unsigned int next;
+	char *longer;
+
+	if (!getenv("DENET_TEST_GUEST"))
+		return us;
+	longer = text[next++ % 8];
+	snprintf(longer, sizeof(text[0]), "%s0", us);
+	return longer;
+}
+
 uint64_t tolerance__deadline(void)
 {
 	return clock__now_ns() + tolerance__wait_seconds() * NSEC_PER_SEC;

@@ -28,6 +28,12 @@ unsigned int tolerance__wait_seconds(void);
 uint64_t tolerance__deadline(void);
 
 /*
+ * A sleep of so many us, as text, that is not over before the thread has left its CPU: ten times as
+ * long in a guest without KVM.
+ */
+const char *tolerance__nap(const char *us);
+
+/*
  * Time for which a virtual machine's CPUs were ready to run and got no real one, by /proc/stat: ns
  * of all CPUs since boot, 0 where the hypervisor does not tell.
  */

@@ -168,7 +168,19 @@ int workload__await(struct workload *workload, const char *word)
 
 int workload__go(struct workload *workload)
 {
-	return write(workload->in, "\n", 1) == 1 ? 0 : -errno;
+	const struct timespec now = { 0 };
+	sigset_t pipes, before;
+	int err;
+
+	/* One that has ended is an error, not the end of the test. */
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipes, &before);
+	err = write(workload->in, "\n", 1) == 1 ? 0 : -errno;
+	if (err == -EPIPE)
+		sigtimedwait(&pipes, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 int workload__finish(struct workload *workload)
