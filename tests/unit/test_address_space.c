@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "callchain/cut_frames.h"
+#include "callchain/user_chain.h"
 #include "common/harness.h"
 #include "common/machine_events.h"
 
@@ -39,7 +39,7 @@ static const struct maps_entry *find(struct machine *machine, pid_t pid, uint64_
 static size_t keep_frames(struct machine *machine, pid_t pid, uint64_t time, const uint64_t *ips,
 			  size_t nr)
 {
-	return cut_frames__keep(process__maps_at(machine__process_at(machine, pid, time), time),
+	return user_chain__code(process__maps_at(machine__process_at(machine, pid, time), time),
 				time, ips, nr);
 }
 

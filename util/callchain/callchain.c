@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "callchain/cut_frames.h"
+#include "callchain/user_chain.h"
 #include "machine/machine.h"
 #include "unwind/worker.h"
 
@@ -29,8 +29,8 @@ static size_t good_frames(const struct callchain *callchain, const struct owner 
 			  const struct sample *sample)
 {
 	if (callchain->incomplete)
-		return cut_frames__keep_possible(sample->user.ips, sample->user.nr);
-	return cut_frames__keep(owner->maps, sample->time, sample->user.ips, sample->user.nr);
+		return user_chain__possible(sample->user.ips, sample->user.nr);
+	return user_chain__code(owner->maps, sample->time, sample->user.ips, sample->user.nr);
 }
 
 /*

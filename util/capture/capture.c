@@ -66,18 +66,18 @@ static int add_targets(struct capture *capture)
 }
 
 /* Without addresses chains keep the tracer's frames: a warning, no error. */
-static void make_strip_frames(struct capture *capture)
+static void make_kernel_chain(struct capture *capture)
 {
 	if (!capture->options.stacks.kernel)
 		return;
-	capture->strip_frames = strip_frames__new(ksyms_cache__symbols(&capture->ksyms));
-	if (!strip_frames__works(capture->strip_frames))
+	capture->kernel_chain = kernel_chain__new(ksyms_cache__symbols(&capture->ksyms));
+	if (!kernel_chain__works(capture->kernel_chain))
 		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
 			"and have no names, and no wait is known to be idle; run with CAP_SYSLOG, "
 			"or `sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1`");
 	if (capture->options.stacks.raw_frames) {
-		strip_frames__delete(capture->strip_frames);
-		capture->strip_frames = NULL;
+		kernel_chain__delete(capture->kernel_chain);
+		capture->kernel_chain = NULL;
 	}
 }
 
@@ -91,7 +91,7 @@ static int read_symbols(struct capture *capture)
 	const struct idle_table *table = capture->options.filter.idle;
 	int err = 0;
 
-	make_strip_frames(capture);
+	make_kernel_chain(capture);
 	/* That walk has no frames of the tracer's, which raw frames are about. */
 	if (capture->options.stacks.kernel && !capture->options.stacks.raw_frames)
 		offcpu__walk_kernel_stacks(capture->offcpu, ksyms_cache__symbols(&capture->ksyms));
@@ -226,7 +226,7 @@ void capture__delete(struct capture *capture)
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	overflow_ring__delete(capture->overflow_ring);
-	strip_frames__delete(capture->strip_frames);
+	kernel_chain__delete(capture->kernel_chain);
 	stacks__delete(capture->stacks[0]);
 	stacks__delete(capture->stacks[1]);
 	for (int i = 0; i < 2; i++)

@@ -14,7 +14,7 @@
 #include "capture/sideband_filter.h"
 #include "capture/overflow_ring.h"
 #include "capture/stacks.h"
-#include "capture/strip_frames.h"
+#include "capture/kernel_chain.h"
 #include "capture/wait_place.h"
 #include "capture/waiting_threads.h"
 
@@ -57,7 +57,7 @@ struct capture {
 	struct overflow_ring *overflow_ring; /* of the CPUs that have no ring yet */
 	struct sideband_filter sideband_filter;
 	struct ordered_events ordered_events; /* of the side band */
-	struct strip_frames *strip_frames; /* NULL: frames are left as they are */
+	struct kernel_chain *kernel_chain; /* NULL: frames are left as they are */
 	struct stacks *stacks[2];	/* of the two generations */
 	struct reason_store reasons[2]; /* of the two generations */
 	struct ksyms_cache ksyms;

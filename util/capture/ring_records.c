@@ -50,7 +50,7 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum delive
 		capture->stats.truncated_kernel += sample->count;
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
-	strip_frames__cut(capture->strip_frames, sample->kind, &sample->kernel);
+	kernel_chain__cut(capture->kernel_chain, sample->kind, &sample->kernel);
 	if (sample->kind == SAMPLE_OFFCPU)
 		sample->idle = match_idle(capture, sample);
 	if (sample->idle && capture->options.filter.idle) {

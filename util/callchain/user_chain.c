@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "callchain/cut_frames.h"
+#include "callchain/user_chain.h"
 
 #include "machine/maps.h"
 
@@ -7,7 +7,7 @@
 #define FIRST_CODE 4096
 #define LAST_CODE (1ULL << 56)
 
-size_t cut_frames__keep_possible(const uint64_t *ips, size_t nr)
+size_t user_chain__possible(const uint64_t *ips, size_t nr)
 {
 	size_t kept = 0;
 
@@ -16,14 +16,14 @@ size_t cut_frames__keep_possible(const uint64_t *ips, size_t nr)
 	return kept;
 }
 
-size_t cut_frames__keep(const struct maps *maps, uint64_t time, const uint64_t *ips, size_t nr)
+size_t user_chain__code(const struct maps *maps, uint64_t time, const uint64_t *ips, size_t nr)
 {
 	const struct maps_entry *map;
 	uint64_t start = 0, size = 0;
 	size_t kept = 0;
 
 	if (!maps || maps__is_incomplete(maps))
-		return cut_frames__keep_possible(ips, nr);
+		return user_chain__possible(ips, nr);
 	for (; kept < nr && ips[kept]; kept++) {
 		/* A return address may be the one behind the mapping's last call. */
 		uint64_t ip = ips[kept] - (kept > 0);

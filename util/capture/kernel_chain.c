@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "capture/strip_frames.h"
+#include "capture/kernel_chain.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ struct range {
 	uint64_t end;
 };
 
-struct strip_frames {
+struct kernel_chain {
 	struct range ranges[FAMILY_SIZE]; /* here and below sorted; neighbours are one */
 	size_t nr;
 	struct range entry[ENTRY_SIZE];
@@ -112,28 +112,28 @@ static size_t find_ranges(const struct kallsyms *kallsyms, const char *const *na
 	return join_ranges(ranges, nr);
 }
 
-struct strip_frames *strip_frames__new(const struct kallsyms *kallsyms)
+struct kernel_chain *kernel_chain__new(const struct kallsyms *kallsyms)
 {
-	struct strip_frames *strip_frames = calloc(1, sizeof(*strip_frames));
+	struct kernel_chain *kernel_chain = calloc(1, sizeof(*kernel_chain));
 
-	if (!strip_frames || !kallsyms || kallsyms__hidden(kallsyms))
-		return strip_frames;
-	strip_frames->nr = find_ranges(kallsyms, family, FAMILY_SIZE, strip_frames->ranges);
-	strip_frames->nr_entry = find_ranges(kallsyms, entry, ENTRY_SIZE, strip_frames->entry);
-	if (kallsyms__range(kallsyms, "try_to_wake_up", &strip_frames->waking.start,
-			    &strip_frames->waking.end))
-		strip_frames->waking = (struct range){ 0 };
-	return strip_frames;
+	if (!kernel_chain || !kallsyms || kallsyms__hidden(kallsyms))
+		return kernel_chain;
+	kernel_chain->nr = find_ranges(kallsyms, family, FAMILY_SIZE, kernel_chain->ranges);
+	kernel_chain->nr_entry = find_ranges(kallsyms, entry, ENTRY_SIZE, kernel_chain->entry);
+	if (kallsyms__range(kallsyms, "try_to_wake_up", &kernel_chain->waking.start,
+			    &kernel_chain->waking.end))
+		kernel_chain->waking = (struct range){ 0 };
+	return kernel_chain;
 }
 
-void strip_frames__delete(struct strip_frames *strip_frames)
+void kernel_chain__delete(struct kernel_chain *kernel_chain)
 {
-	free(strip_frames);
+	free(kernel_chain);
 }
 
-bool strip_frames__works(const struct strip_frames *strip_frames)
+bool kernel_chain__works(const struct kernel_chain *kernel_chain)
 {
-	return strip_frames && strip_frames->nr;
+	return kernel_chain && kernel_chain->nr;
 }
 
 static bool in_any(const struct range *ranges, size_t nr, uint64_t ip)
@@ -164,28 +164,28 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 }
 
 /* Cuts the entry of a system call from the root side. One frame is kept. */
-static void cut_entry(const struct strip_frames *strip_frames, struct frames *kernel)
+static void cut_entry(const struct kernel_chain *kernel_chain, struct frames *kernel)
 {
 	/* The frames at the root of a truncated chain are others. */
 	while (kernel->nr > 1 &&
-	       in_any(strip_frames->entry, strip_frames->nr_entry, kernel->ips[kernel->nr - 1]))
+	       in_any(kernel_chain->entry, kernel_chain->nr_entry, kernel->ips[kernel->nr - 1]))
 		kernel->nr--;
 }
 
-void strip_frames__cut(const struct strip_frames *strip_frames, enum sample_kind kind,
+void kernel_chain__cut(const struct kernel_chain *kernel_chain, enum sample_kind kind,
 		       struct frames *kernel)
 {
-	if (!strip_frames)
+	if (!kernel_chain)
 		return;
 	switch (kind) {
 	case SAMPLE_OFFCPU:
-		cut(strip_frames->ranges, strip_frames->nr, kernel);
+		cut(kernel_chain->ranges, kernel_chain->nr, kernel);
 		break;
 	case SAMPLE_WAKEUP:
-		cut(&strip_frames->waking, 1, kernel);
+		cut(&kernel_chain->waking, 1, kernel);
 		break;
 	case SAMPLE_KINDS:
 		break;
 	}
-	cut_entry(strip_frames, kernel);
+	cut_entry(kernel_chain, kernel);
 }
