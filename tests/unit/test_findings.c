@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Findings of a session: at most six lines, the worst first, and all of them with -v. */
+#include "common/captured_stderr.h"
 #include "common/harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "session/findings.h"
 
 static char shown[4096];
-
-static int cover(void)
-{
-	int saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC);
-
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-	return saved;
-}
-
-/* Standard error as it was, and what was written to it meanwhile in shown. */
-static void uncover(int saved)
-{
-	ssize_t n = pread(STDERR_FILENO, shown, sizeof(shown) - 1, 0);
-
-	shown[n > 0 ? n : 0] = '\0';
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-}
 
 static size_t lines(void)
 {
@@ -60,10 +40,10 @@ TEST(the_worst_come_first_and_leave_room_for_the_closing_lines)
 	int saved;
 
 	log__init("p", LOG_INFO);
-	saved = cover();
+	saved = captured_stderr__begin();
 	left_out = find_all(&findings);
 	findings__free(&findings);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: warning: lost\n[ elsewhere ]\np: warning: stacks 1\n"
 		     "p: warning: stacks 2\n",
 		     shown);
@@ -76,17 +56,17 @@ TEST(with_v_all_are_shown_and_with_q_the_warnings)
 	int saved;
 
 	log__init("p", LOG_VERBOSE);
-	saved = cover();
+	saved = captured_stderr__begin();
 	EXPECT_EQ(0, find_all(&findings));
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_EQ(7, lines());
 	EXPECT_NE(NULL, strstr(shown, "p: warning: hint\n[ note ]\n"));
 	log__init("p", LOG_WARNING);
 	findings__free(&findings);
-	saved = cover();
+	saved = captured_stderr__begin();
 	find_all(&quiet);
 	findings__free(&quiet);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_EQ(4, lines());
 	EXPECT_EQ(NULL, strchr(shown, '['));
 }
@@ -97,15 +77,15 @@ TEST(of_warnings_in_a_session_two_are_printed_at_once_and_the_worst_of_the_rest_
 	int saved;
 
 	log__init("p", LOG_INFO);
-	saved = cover();
+	saved = captured_stderr__begin();
 	findings__listen(&findings);
 	for (int i = 0; i < 5; i++)
 		pr_warn("early %d", i);
 	/* How it goes on is no finding. */
 	pr_info("news");
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: warning: early 0\np: warning: early 1\np: news\n", shown);
-	saved = cover();
+	saved = captured_stderr__begin();
 	findings__hold(&findings);
 	pr_loss("late loss");
 	pr_warn("late");
@@ -113,7 +93,7 @@ TEST(of_warnings_in_a_session_two_are_printed_at_once_and_the_worst_of_the_rest_
 	EXPECT_EQ(3, findings__print(&findings, 2));
 	findings__free(&findings);
 	pr_warn("afterwards");
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: error: error\np: warning: late loss\np: warning: early 2\n"
 		     "p: warning: afterwards\n", shown);
 }
@@ -124,12 +104,12 @@ TEST(the_worst_is_told_even_where_six_lines_are_there_already)
 	int saved;
 
 	log__init("p", LOG_INFO);
-	saved = cover();
+	saved = captured_stderr__begin();
 	findings__warn(&findings, FINDING_HINT, "hint");
 	findings__warn(&findings, FINDING_LOST, "lost");
 	EXPECT_EQ(1, findings__print(&findings, 2));
 	findings__free(&findings);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: warning: lost\n", shown);
 }
 
@@ -139,10 +119,10 @@ TEST(control_bytes_of_a_name_do_not_reach_the_terminal)
 	int saved;
 
 	log__init("p", LOG_INFO);
-	saved = cover();
+	saved = captured_stderr__begin();
 	findings__warn(&findings, FINDING_HINT, "%s", "a\033[2J");
 	findings__free(&findings);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: warning: a\\x1b[2J\n", shown);
 }
 

@@ -1,41 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <kselftest_harness.h>
 
 #include "base/log.h"
+#include "common/captured_stderr.h"
 
 static char shown[32768];
 
-/* Lets stderr go to memory; returns what uncover() needs. */
-static int cover(void)
-{
-	int saved = dup(STDERR_FILENO);
-	int fd = memfd_create("stderr", MFD_CLOEXEC);
-
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-	return saved;
-}
-
-static void uncover(int saved)
-{
-	ssize_t n = pread(STDERR_FILENO, shown, sizeof(shown) - 1, 0);
-
-	shown[n > 0 ? n : 0] = '\0';
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-}
-
 static const char *show(const char *text)
 {
-	int saved = cover();
+	int saved = captured_stderr__begin();
 
 	pr_err("%s", text);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 	return shown;
 }
 
@@ -52,14 +32,14 @@ TEST(each_level_is_shown_up_to_the_one_set)
 
 		log__init("p", (enum log_level)level);
 		EXPECT_EQ(level, (int)log__level());
-		saved = cover();
+		saved = captured_stderr__begin();
 		pr_err("%d", 0);
 		pr_loss("%d", 0);
 		pr_warn("%d", 1);
 		pr_info("%d", 2);
 		pr_verbose("%d", 3);
 		pr_debug("%d", 4);
-		uncover(saved);
+		captured_stderr__end(saved, shown, sizeof(shown));
 		for (int i = 0; i <= level; i++)
 			n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%s", lines[i]);
 		EXPECT_STREQ(expected, shown);
@@ -136,7 +116,7 @@ TEST(hooks_frame_each_line_that_is_shown)
 
 TEST(errno_survives)
 {
-	int saved = cover();
+	int saved = captured_stderr__begin();
 
 	log__init("p", LOG_INFO);
 	errno = EXDEV;
@@ -144,7 +124,7 @@ TEST(errno_survives)
 	EXPECT_EQ(EXDEV, errno);
 	pr_debug("b");
 	EXPECT_EQ(EXDEV, errno);
-	uncover(saved);
+	captured_stderr__end(saved, shown, sizeof(shown));
 }
 
 TEST(an_escaped_text_fills_its_room_and_is_cut_between_characters)
