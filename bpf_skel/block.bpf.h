@@ -311,6 +311,8 @@ static __always_inline void describe_block(struct wire_block *block, struct task
 		block->flags |= WIRE_BLOCK_PREEMPTED;
 	if (ts->throttled)
 		block->flags |= WIRE_BLOCK_THROTTLED;
+	if (settings.wakers && ts->handed_over)
+		block->flags |= WIRE_BLOCK_HANDED_OVER;
 	block->stack_bytes = 0;
 	block->reserved = 0;
 	block->incarnation = ts->incarnation;
@@ -430,6 +432,8 @@ sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
 	ts->throttled = ts->state == WIRE_STATE_R && is_throttled(prev);
 	if (settings.reasons)
 		note_owner(prev, ts);
+	if (settings.wakers)
+		ts->handed_over = 0;
 	ts->since = now;
 	if (ts->state == WIRE_STATE_X) {
 		ts->since = 0;

@@ -52,7 +52,7 @@ struct task_state {
 	__u64 cgroup[WIRE_CGROUP_MAX];
 	__u8 cgroup_wanted[WIRE_CGROUP_MAX];
 	__u8 owner_shared; /* wire_user.owner_shared, of owner */
-	__u8 reserved1[1];
+	__u8 handed_over;  /* a thread of its own process woke it last, see waker.bpf.h */
 	__u32 owner; /* wire_reason.owner, when the block began */
 };
 

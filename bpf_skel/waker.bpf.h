@@ -111,17 +111,19 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 /*
  * Whether the task sleeps in a call that is a wait for work wherever it sleeps. Calls that are so
  * in some of their functions only are not told from the others here: its stack is not walked.
+ * What another thread of its process ends is none, unless the user says so.
  */
 static __always_inline bool waits_for_work(struct task_struct *task, const struct task_state *ts)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u8 wanted = ts->handed_over ? WIRE_CALL_IDLE_GIVEN : WIRE_CALL_IDLE;
 	__s32 nr;
 
 	if (!settings.skip_idle || ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD)
 		return false;
 	nr = user_call_nr(regs);
 	/* A comparison with the bound makes clang leave out the mask, which the verifier needs. */
-	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_IDLE;
+	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & wanted;
 }
 
 /*
@@ -154,6 +156,14 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	describe_waker(&room->full.block, ts->state, now, ns);
 	room->full.block.weight = weight;
 	walk_waker(ctx, room, &room->full);
+	/* It came in while such a thread ran, which has nothing to do with it. */
+	if (ts->handed_over && room->full.block.pid == WIRE_PID_INTERRUPT) {
+		ts->handed_over = 0;
+		if (waits_for_work(task, ts)) {
+			tally_outcome(room, WIRE_OUTCOME_FILTERED_IDLE, ns);
+			return;
+		}
+	}
 	if (is_for_sum(&room->full.block) && accumulate(ctx, room, &room->full, NULL))
 		return;
 	/* An interrupt's user side is that of another. */
@@ -164,6 +174,14 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 			  bpf_map_lookup_elem(&waker_copies, &index));
 	}
 	send_block(ctx, room, &room->full);
+}
+
+/* Whether the waker is another thread of the task's process, unless an interrupt runs on it. */
+static __always_inline bool is_handed_over(struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+
+	return waker->tgid == task->tgid && !(waker->flags & PF_KTHREAD);
 }
 
 /* Somebody wakes a task, which may not have left its CPU yet. */
@@ -179,6 +197,8 @@ static __always_inline int handle_waking(void *ctx, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	ts->woken = now;
+	if (settings.wakers)
+		ts->handed_over = is_handed_over(task);
 	if (settings.wakers && phase == WIRE_PHASE_RUNNING)
 		report_waker(ctx, task, ts, now);
 	return 0;

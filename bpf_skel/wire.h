@@ -144,6 +144,7 @@ enum wire_call {
 	WIRE_CALL_FUTEX,
 	WIRE_CALL_FUTEX_WAIT, /* the one without an operation, since 6.7 */
 	WIRE_CALL_EPOLL,      /* a WIRE_CALL_FD that waits for other descriptors */
+	WIRE_CALL_IDLE_GIVEN = 64, /* a bit: that is a rule of the user's, whoever ends the wait */
 	WIRE_CALL_IDLE = 128, /* a bit: who sleeps in it waits for work */
 };
 
@@ -205,6 +206,7 @@ struct wire_reason {
 #define WIRE_BLOCK_IN_FLIGHT 16U /* had not ended when the recording did */
 #define WIRE_BLOCK_NEVER_RAN 32U /* in flight since before the recording began */
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
+#define WIRE_BLOCK_HANDED_OVER 512U /* with wakers: a thread of the same process ended it */
 #define WIRE_BLOCK_THROTTLED 256U /* the state is R, for want of its cgroup's CPU quota */
 #define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 

@@ -79,6 +79,7 @@ struct sample {
 	char state;	/* 'R', 'S', 'D', 'T', 't', 'I', 'P' or '?' */
 	bool preempted; /* state 'R' and not a yield */
 	bool kthread;
+	bool handed_over; /* with wakers: another thread of its process ended the block */
 	bool still_blocked; /* SAMPLE_OFFCPU: had not ended when the recording did */
 	const char *idle; /* the call of the rule by which it waits for work; NULL: it does not */
 	bool never_ran; /* still blocked, and since before the recording began */

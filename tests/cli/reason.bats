@@ -153,7 +153,8 @@ has() {
 		has all.data $comm offcpu-time
 		refute has all.data $comm offcpu-idle
 	done
-	grep -q '^\[ idle apart (event offcpu-idle): .* in 1 samples, longest accept4* of ' err
+	# With its thread's name, though that has ended.
+	grep -q '^\[ idle apart (event offcpu-idle): .* in 1 samples, longest accept4* of accept/' err
 	grep -q ', 1 idle apart,' err
 }
 
@@ -190,6 +191,27 @@ has() {
 	echo "woken: $(cat all.woken) and $(cat work.woken)"
 	echo "$output" | awk '/^wake-ups|wake-ups / { in_it = 1 } in_it && /filtered/ {
 		exit !($NF > 1e8) }'
+}
+
+@test "with --wakers, a wait for work that the process itself ends is none" {
+	denet-record --wakers -o outside.data -- "$pool" --ms 200
+	has outside.data accept offcpu-idle
+	refute has outside.data accept offcpu-time
+	denet-record --wakers -o inside.data -- "$pool" --ms 200 --inside 1
+	has inside.data accept offcpu-time
+	refute has inside.data accept offcpu-idle
+	# As a sum, too, and with --skip-idle, which leaves out neither the wait nor its end.
+	run -0 denet-record -v --wakers --skip-idle --off-cpu-thresh 10s -o inside.data -- \
+		"$pool" --ms 200 --inside 1
+	has inside.data accept offcpu-time
+	echo "$output" | awk '/filtered, idle/ && $(NF - 1) > 0 { bad = 1 } END { exit bad }'
+	# Unless that is what the user says.
+	echo accept >table
+	denet-record --wakers --skip-idle=table -o inside.data -- "$pool" --ms 200 --inside 1
+	refute has inside.data accept offcpu-time
+	# Without wake-ups, nobody knows.
+	denet-record -o inside.data -- "$pool" --ms 200 --inside 1
+	has inside.data accept offcpu-idle
 }
 
 @test "--skip-idle=FILE: a bad line is told with its number, and nothing is recorded" {

@@ -75,6 +75,18 @@ TEST_F(idle, a_short_wait_for_a_signal_is_a_pause_of_a_collector_and_a_short_acc
 	EXPECT_TRUE(matches(self, "read", NULL));
 }
 
+TEST_F(idle, what_the_process_itself_ends_is_no_wait_for_work_unless_the_user_says_so)
+{
+	self->sample.handed_over = true;
+	EXPECT_FALSE(matches(self, "accept", NULL));
+	EXPECT_FALSE(matches(self, "pause", NULL));
+	EXPECT_FALSE(idle_table__has_whole_call(&self->table, "accept", true));
+	EXPECT_TRUE(idle_table__has_whole_call(&self->table, "accept", false));
+	EXPECT_EQ(0, parse(self, "accept\n"));
+	EXPECT_TRUE(idle_table__has_whole_call(&self->table, "accept", true));
+	EXPECT_TRUE(matches(self, "accept", NULL));
+}
+
 TEST_F(idle, the_built_in_table_has_waits_for_work_and_no_others)
 {
 	EXPECT_TRUE(matches(self, "accept", NULL));

@@ -2,7 +2,8 @@
 /*
  * A small server: workers that wait for work in epoll_wait, in accept and on a condition
  * variable, and one that holds everything up: it waits for a file's lock. Once all of them
- * sleep, they do so for --ms milliseconds.
+ * sleep, they do so for --ms milliseconds. The client is another process, or, with --inside 1, a
+ * thread of this one.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "workload.h"
 
@@ -93,24 +95,45 @@ static int open_listener(struct sockaddr_in *address)
 	return fd;
 }
 
-/* Work for all of them. */
-static void end(const struct sockaddr_in *address, int own, int wake)
+static void be_client(const struct sockaddr_in *address)
 {
-	int client = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)address,
+		    sizeof(*address)))
+		workload__fail("connect", errno);
+}
 
+static void start_client(const struct sockaddr_in *address)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		workload__fail("fork", errno);
+	if (!pid) {
+		be_client(address);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Work for all of them. */
+static void end(const struct sockaddr_in *address, bool inside, int own, int wake)
+{
 	pthread_mutex_lock(&mutex);
 	over = true;
 	pthread_cond_broadcast(&work);
 	pthread_mutex_unlock(&mutex);
-	if (connect(client, (const struct sockaddr *)address, sizeof(*address)) ||
-	    write(wake, "w", 1) != 1)
+	if (inside)
+		be_client(address);
+	else
+		start_client(address);
+	if (write(wake, "w", 1) != 1)
 		workload__fail("wake", errno);
 	flock(own, LOCK_UN);
 }
 
 int main(int argc, char **argv)
 {
-	struct workload_option options[] = { { "ms", 200 }, { 0 } };
+	struct workload_option options[] = { { "ms", 200 }, { "inside", 0 }, { 0 } };
 	struct epoll_event event = { .events = EPOLLIN };
 	char path[] = "/tmp/denet-pool-XXXXXX";
 	struct sockaddr_in address;
@@ -132,7 +155,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < NR_WORKERS; i++)
 		wait_until_asleep(i);
 	workload__nanosleep(options[0].value * WORKLOAD_NSEC_PER_MSEC);
-	end(&address, own, fds[1]);
+	end(&address, options[1].value, own, fds[1]);
 	for (int i = 0; i < NR_WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	printf("path %s port %u\n", path, ntohs(address.sin_port));

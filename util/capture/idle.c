@@ -25,34 +25,35 @@
  * either; and a sleep may be the pause of a loop that asks again and again. Nor is a wait in
  * epoll that ends by its timeout: pg_sleep() and a proxy whose backend is slow wait in the same
  * way. A wait for a signal may be that of a thread which a garbage collector has stopped: those
- * are short.
+ * are short, and another thread of the process ends them, as it may end any other wait to hand
+ * something over. That is known where wake-ups are seen.
  */
 static const struct idle_rule built_in[] = {
-	{ "accept", "", 0 },
-	{ "accept4", "", 0 },
-	{ "pause", "", SIGNAL_NS },
-	{ "rt_sigsuspend", "", SIGNAL_NS },
-	{ "rt_sigtimedwait", "", SIGNAL_NS },
-	{ "read", "n_tty_read", 0 },
-	{ "read", "inotify_read", 0 },
-	{ "read", "fanotify_read", 0 },
-	{ "read", "signalfd_read", 0 },
-	{ "read", "signalfd_read_iter", 0 },
-	{ "read", "evdev_read", 0 },
-	{ "read", "devkmsg_read", 0 },
-	{ "syslog", "", 0 },
-	{ IDLE_KTHREAD, "", 0 },
-	{ IDLE_KTHREAD, "kthreadd", 0 },
-	{ IDLE_KTHREAD, "smpboot_thread_fn", 0 },
-	{ IDLE_KTHREAD, "worker_thread", 0 },
-	{ IDLE_KTHREAD, "rescuer_thread", 0 },
-	{ IDLE_KTHREAD, "kthread_worker_fn", 0 },
-	{ IDLE_KTHREAD, "kswapd", 0 },
-	{ IDLE_KTHREAD, "kcompactd", 0 },
-	{ IDLE_KTHREAD, "kauditd_thread", 0 },
-	{ IDLE_KTHREAD, "oom_reaper", 0 },
-	{ IDLE_KTHREAD, "kjournald2", 0 },
-	{ IDLE_KTHREAD, "irq_thread", 0 },
+	{ "accept", "", 0, false },
+	{ "accept4", "", 0, false },
+	{ "pause", "", SIGNAL_NS, false },
+	{ "rt_sigsuspend", "", SIGNAL_NS, false },
+	{ "rt_sigtimedwait", "", SIGNAL_NS, false },
+	{ "read", "n_tty_read", 0, false },
+	{ "read", "inotify_read", 0, false },
+	{ "read", "fanotify_read", 0, false },
+	{ "read", "signalfd_read", 0, false },
+	{ "read", "signalfd_read_iter", 0, false },
+	{ "read", "evdev_read", 0, false },
+	{ "read", "devkmsg_read", 0, false },
+	{ "syslog", "", 0, false },
+	{ IDLE_KTHREAD, "", 0, false },
+	{ IDLE_KTHREAD, "kthreadd", 0, false },
+	{ IDLE_KTHREAD, "smpboot_thread_fn", 0, false },
+	{ IDLE_KTHREAD, "worker_thread", 0, false },
+	{ IDLE_KTHREAD, "rescuer_thread", 0, false },
+	{ IDLE_KTHREAD, "kthread_worker_fn", 0, false },
+	{ IDLE_KTHREAD, "kswapd", 0, false },
+	{ IDLE_KTHREAD, "kcompactd", 0, false },
+	{ IDLE_KTHREAD, "kauditd_thread", 0, false },
+	{ IDLE_KTHREAD, "oom_reaper", 0, false },
+	{ IDLE_KTHREAD, "kjournald2", 0, false },
+	{ IDLE_KTHREAD, "irq_thread", 0, false },
 };
 
 /* A thread that is in one of these fights for a lock, whatever the call. */
@@ -78,7 +79,7 @@ const struct idle_rule *idle_table__built_in(size_t *nr)
 static int add_rule(struct idle_table *table, const char *call, size_t call_len, const char *leaf,
 		    size_t leaf_len)
 {
-	struct idle_rule rule = { 0 };
+	struct idle_rule rule = { .given = true };
 
 	memcpy(rule.call, call, call_len);
 	memcpy(rule.leaf, leaf, leaf_len);
@@ -266,13 +267,13 @@ bool idle_table__names_call(const struct idle_table *table, const char *call)
 	return false;
 }
 
-bool idle_table__has_whole_call(const struct idle_table *table, const char *call)
+bool idle_table__has_whole_call(const struct idle_table *table, const char *call, bool given)
 {
 	size_t nr;
 	const struct idle_rule *rules = rules_of(table, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!*rules[i].leaf && is_same(rules[i].call, call))
+		if (!*rules[i].leaf && (rules[i].given || !given) && is_same(rules[i].call, call))
 			return true;
 	}
 	return false;
@@ -295,7 +296,7 @@ static bool is_of_rule(const struct idle_rule *rule, const struct sample *sample
 {
 	if (sample->kthread)
 		return !strcmp(rule->call, IDLE_KTHREAD) && (*rule->leaf || sample->state == 'I');
-	if (sample->state != 'S')
+	if (sample->state != 'S' || (sample->handed_over && !rule->given))
 		return false;
 	return is_same(rule->call, reason->call) ||
 	       (is_same(rule->call, IDLE_CONDVAR) && is_condvar(reason));

@@ -23,6 +23,7 @@ struct idle_rule {
 	char call[IDLE_NAME_LEN]; /* or futex_condvar */
 	char leaf[IDLE_NAME_LEN]; /* "": any but a lock of the kernel */
 	uint64_t min_ns;	  /* shorter blocks are none; of a sum, its mean counts */
+	bool given;		  /* by the user: counts whoever ends the wait */
 };
 
 /*
@@ -54,7 +55,8 @@ int idle_table__read(struct idle_table *table, const char *path);
 
 /*
  * The call of the rule by which a sample waits for work: asleep in that call, not in a page fault,
- * and at the rule's function. leaf NULL: not known, then only rules without a function count. NULL:
+ * at the rule's function, and, but for rules of the user's, not ended by a thread of its process.
+ * leaf NULL: not known, then only rules without a function count. NULL:
  * no rule says so. Lives as long as the table.
  */
 const char *idle_table__match(const struct idle_table *table, const struct sample *sample,
@@ -62,8 +64,11 @@ const char *idle_table__match(const struct idle_table *table, const struct sampl
 
 /* Whether a rule has this system call, or this function. */
 bool idle_table__names_call(const struct idle_table *table, const char *call);
-/* Whether the call is a wait for work in whichever function a thread sleeps. */
-bool idle_table__has_whole_call(const struct idle_table *table, const char *call);
+/*
+ * Whether the call is a wait for work in whichever function a thread sleeps; given: by a rule of
+ * the user's.
+ */
+bool idle_table__has_whole_call(const struct idle_table *table, const char *call, bool given);
 bool idle_table__names_leaf(const struct idle_table *table, const char *leaf);
 
 /* Whether a function fights for a lock of the kernel. NULL does not. */

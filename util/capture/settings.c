@@ -97,8 +97,10 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 static void mark_idle(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
 {
 	for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
-		if (idle_table__has_whole_call(table, syscalls__name(nr)))
+		if (idle_table__has_whole_call(table, syscalls__name(nr), false))
 			calls[nr] |= WIRE_CALL_IDLE;
+		if (idle_table__has_whole_call(table, syscalls__name(nr), true))
+			calls[nr] |= WIRE_CALL_IDLE_GIVEN;
 	}
 }
 

@@ -191,28 +191,6 @@ static void summarize_sampling(const struct recorder *recorder, struct summary *
 	summary->sampled_for_cost = recorder->sampled_for_cost;
 }
 
-/* With the names of threads that still live: a sample has none. */
-static void summarize_idle(const struct recorder *recorder, struct summary *summary)
-{
-	char path[32], comm[16];
-	FILE *file;
-
-	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST; i++) {
-		struct sample_events_wait *wait = &summary->longest_idle[i];
-
-		*wait = recorder->sink.events.longest[i];
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", wait->tid);
-		file = wait->ns ? fopen(path, "re") : NULL;
-		if (!file)
-			continue;
-		if (fgets(comm, sizeof(comm), file)) {
-			comm[strcspn(comm, "\n")] = '\0';
-			log__escape(wait->comm, sizeof(wait->comm), comm);
-		}
-		fclose(file);
-	}
-}
-
 /* A file recorded under sudo belongs to root, and only root may read it. */
 static void summarize_next_step(const struct recorder *recorder, struct summary *summary)
 {
@@ -251,7 +229,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);
 	summary->records_preempted =
 		recorder->options->session.capture.filter.states & capture__state_bit('R');
-	summarize_idle(recorder, summary);
+	memcpy(summary->longest_idle, recorder->sink.events.longest, sizeof(summary->longest_idle));
 	summarize_sampling(recorder, summary);
 	if (capture__stats(recorder->session.capture, &summary->stats))
 		pr_loss("the accounts of the recording cannot be read");

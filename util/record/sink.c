@@ -267,6 +267,32 @@ static int tell_process(struct sink *sink, pid_t pid, uint64_t time)
 				      write_known, sink);
 }
 
+/* The last lines name the threads of the longest idle waits as they were called then. */
+static void name_longest(struct sink *sink, const struct sample *sample)
+{
+	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST; i++) {
+		struct sample_events_wait *wait = &sink->events.longest[i];
+		const struct thread *thread;
+		const char *comm;
+
+		if (wait->tid != sample->tid || *wait->comm)
+			continue;
+		thread = machine__thread_at(sink->machine, (pid_t)sample->tid, sample->time);
+		comm = thread ? thread__comm_at(thread, sample->time) : NULL;
+		if (comm)
+			log__escape(wait->comm, sizeof(wait->comm), comm);
+	}
+}
+
+static int write_sample(struct sink *sink, const struct sample *sample)
+{
+	int err = sample_events__write(&sink->events, sample);
+
+	if (!err && sample->idle)
+		name_longest(sink, sample);
+	return err;
+}
+
 /* The side band of the sample's time is known. */
 static int give(void *ctx, const struct sample *sample)
 {
@@ -280,11 +306,11 @@ static int give(void *ctx, const struct sample *sample)
 	if (err)
 		return err;
 	if (!sample->reason || !sink->events.reasons)
-		return sample_events__write(&sink->events, sample);
+		return write_sample(sink, sample);
 	reason = *sample->reason;
 	wait_names__fill(&sink->wait_names, sample, &reason);
 	named.reason = &reason;
-	return sample_events__write(&sink->events, &named);
+	return write_sample(sink, &named);
 }
 
 int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *capture_sink,
