@@ -4,11 +4,8 @@
 
 load lib
 
-setup() {
-	need_root
-	enter_tmp
-	export O=$build
-}
+needs=root
+export O=$build
 
 # row WORDS…: the first line of the output that begins with these words.
 row() {

@@ -7,15 +7,12 @@
 load lib
 load service
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	service=$build/tests/workloads/service
 	unset SUDO_UID
 }
 
-teardown() {
+clean_up() {
 	end_case
 }
 

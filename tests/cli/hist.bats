@@ -5,10 +5,7 @@
 
 load lib
 
-setup() {
-	need_root
-	enter_tmp
-}
+needs=root
 
 clean_up() {
 	[ ! -e perf.data ]

@@ -7,15 +7,12 @@ load lib
 
 cpu=/sys/devices/system/cpu/cpu1/online
 
-setup() {
-	need_root
-	need_perf
+prepare() {
 	[ "${DENET_HOTPLUG:-0}" = 1 ] || skip "takes CPUs away: only with DENET_HOTPLUG=1"
 	[ -w $cpu ] || skip "CPU 1 cannot be taken away here"
-	enter_tmp
 }
 
-teardown() {
+clean_up() {
 	[ ! -w $cpu ] || echo 1 >$cpu
 }
 

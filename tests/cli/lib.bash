@@ -9,11 +9,12 @@ naps=$build/tests/workloads/naps
 # shellcheck source=tests/common/tolerance.bash
 . "$top/tests/common/tolerance.bash"
 
-# What most files need. What a file needs besides is in its prepare() and clean_up(); one that needs
-# less has a setup() of its own.
+# What a file needs of the machine is in its $needs, root and perf if it names nothing; what else it
+# needs is in its prepare() and clean_up().
 setup() {
-	need_root
-	need_perf
+	local need
+
+	for need in ${needs:-root perf}; do "need_$need"; done
 	enter_tmp
 	if declare -F prepare >/dev/null; then prepare; fi
 }

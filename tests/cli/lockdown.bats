@@ -7,11 +7,11 @@ load lib
 
 file=/sys/kernel/security/lockdown
 
-setup() {
-	need_root
+needs=root
+
+prepare() {
 	[ "${DENET_LOCKDOWN:-0}" = 1 ] || skip "locks the kernel down: only with DENET_LOCKDOWN=1"
 	[ -e $file ] || mount -t securityfs none /sys/kernel/security
-	enter_tmp
 }
 
 @test "lockdown=integrity: a recording works, and denet-check says so" {

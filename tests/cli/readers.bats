@@ -21,12 +21,8 @@ setup_file() {
 		--split-runqueue --wakers --reason -o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
 }
 
-setup() {
-	need_root
-	need_perf
-	reader_cache=${XDG_CACHE_HOME:-$HOME/.cache}
-	enter_tmp
-}
+# That of the user, not of a test.
+reader_cache=${XDG_CACHE_HOME:-$HOME/.cache}
 
 # reader VERSION ARGUMENT…: the perf of that release, "own" for the machine's.
 reader() {

@@ -5,9 +5,9 @@
 
 load lib
 
-setup() {
-	need_root
-	enter_tmp
+needs=root
+
+prepare() {
 	echo mine >perf.data
 }
 

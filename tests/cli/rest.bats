@@ -4,10 +4,7 @@
 
 load lib
 
-setup() {
-	need_root
-	enter_tmp
-}
+needs=root
 
 # How often the recorder has gone to sleep so far.
 sleeps() {

@@ -5,10 +5,10 @@
 
 load lib
 
-setup() {
-	need_root
+needs=root
+
+prepare() {
 	command -v setpriv >/dev/null || skip "no setpriv"
-	enter_tmp
 	# Nobody may not look into the folders of bats.
 	open=$(mktemp -d /tmp/denet-rights.XXXXXX)
 	chmod 777 "$open"

@@ -5,11 +5,8 @@
 load ../cli/lib
 load waits
 
-setup() {
+prepare() {
 	[ "${DENET_TEST_GUEST:-}" = 1 ] || skip "only in a guest: it sets the machine's clock"
-	need_root
-	need_perf
-	enter_tmp
 }
 
 # record_while COMMAND…: four threads sleep for four seconds, once each, while it runs.

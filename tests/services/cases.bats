@@ -6,10 +6,7 @@
 load ../cli/lib
 load ../cli/service
 
-setup() {
-	need_root
-	need_perf
-	enter_tmp
+prepare() {
 	unset SUDO_UID
 }
 

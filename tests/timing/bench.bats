@@ -4,11 +4,8 @@
 
 load ../cli/lib
 
-setup() {
-	need_root
-	enter_tmp
-	export O=$build
-}
+needs=root
+export O=$build
 
 @test "programs that record take longer at a switch than those that do nothing" {
 	run -0 "$top/scripts/bench.sh" --quick

@@ -7,14 +7,10 @@ load ../cli/lib
 
 rounds=5
 
-setup() {
-	need_root
-	enter_tmp
-	cell=$build/tests/bench/cell
-	[ -x "$cell" ] || skip "not built: make bench"
-	short="$build/tests/workloads/short --wait --linger 1 --batch 1 --depth 17"
-	record="denet-record -v -B --max-overhead 0 --off-cpu-thresh 0 -o data"
-}
+needs=root
+cell=$build/tests/bench/cell
+short="$build/tests/workloads/short --wait --linger 1 --batch 1 --depth 17"
+record="denet-record -v -B --max-overhead 0 --off-cpu-thresh 0 -o data"
 
 # field NAME: of a line of name=value.
 field() {
