@@ -2,9 +2,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,6 +14,7 @@
 
 #include "common/harness.h"
 
+#include "base/confine.h"
 #include "symbol/copy_file.h"
 
 #define MB (1ULL << 20)
@@ -124,6 +127,109 @@ TEST_F(copy, who_is_killed_leaves_nothing)
 	waitpid(pid, &status, 0);
 	ASSERT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(0, count_files(self->dir));
+}
+
+/* As on a file system that has no files without a name; in the confinement of the real process. */
+static void enter_old_file_system(void)
+{
+	const struct scmp_arg_cmp nameless = SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE);
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+	if (!filter ||
+	    seccomp_rule_add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(openat), 1, nameless) ||
+	    seccomp_load(filter))
+		_exit(10);
+	seccomp_release(filter);
+	if (confine__process(CONFINE_COPY, 64 * MB))
+		_exit(11);
+}
+
+/*
+ * Copies there, in a process of its own, with room for most bytes of a file; its wait status. It
+ * checks that the room has become less by the bytes of the copy.
+ */
+static int copy_on_old_file_system(FIXTURE_DATA(copy) *self, uint64_t most)
+{
+	const struct rlimit limit = { most, most };
+	struct stat st;
+	int status = -1, err;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGXFSZ, SIG_DFL);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		enter_old_file_system();
+		err = copy_file__into(self->dir_fd, "to", self->from, &self->room);
+		if (err || fstatat(self->dir_fd, "to", &st, 0))
+			_exit(-err ? -err : 12);
+		_exit(self->room + (uint64_t)st.st_size == 100 * MB ? 0 : 13);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+TEST_F(copy, without_nameless_files_what_a_kill_leaves_is_taken_over_or_removed)
+{
+	struct stat st;
+
+	if (geteuid())
+		SKIP(return, "needs root for the confinement");
+	fill(self->from, 4 * MB);
+	ASSERT_EQ(0, fchmod(self->from, 0755));
+	/* The signal is for lack of room in the midst of it. */
+	ASSERT_TRUE(WIFSIGNALED(copy_on_old_file_system(self, MB)));
+	EXPECT_EQ(1, count_files(self->dir));
+	ASSERT_EQ(0, fstatat(self->dir_fd, ".to.part", &st, 0));
+	EXPECT_EQ((off_t)MB, st.st_size);
+	copy_file__forget(self->dir_fd, "to");
+	EXPECT_EQ(0, count_files(self->dir));
+
+	ASSERT_TRUE(WIFSIGNALED(copy_on_old_file_system(self, MB)));
+	ASSERT_EQ(0, ftruncate(self->from, (off_t)(MB / 2)));
+	EXPECT_EQ(0, copy_on_old_file_system(self, 2 * MB));
+	EXPECT_EQ(1, count_files(self->dir));
+	ASSERT_EQ(0, fstatat(self->dir_fd, "to", &st, 0));
+	EXPECT_EQ((off_t)(MB / 2), st.st_size);
+	EXPECT_EQ(0444, st.st_mode & 07777);
+}
+
+TEST_F(copy, a_part_that_another_process_writes_or_that_is_another_file_is_left_alone)
+{
+	int part;
+
+	if (geteuid())
+		SKIP(return, "needs root for the confinement");
+	fill(self->from, MB);
+	part = openat(self->dir_fd, ".to.part", O_WRONLY | O_CREAT, 0600);
+	ASSERT_LE(0, part);
+	ASSERT_EQ(5, write(part, "other", 5));
+	ASSERT_EQ(0, flock(part, LOCK_EX));
+	EXPECT_EQ(12, WEXITSTATUS(copy_on_old_file_system(self, 2 * MB)));
+	copy_file__forget(self->dir_fd, "to");
+	EXPECT_EQ(5, lseek(part, 0, SEEK_END));
+	EXPECT_EQ(1, count_files(self->dir));
+	ASSERT_EQ(0, flock(part, LOCK_UN));
+	/* A second name of a file that is not ours to write. */
+	ASSERT_EQ(0, linkat(self->dir_fd, ".to.part", self->dir_fd, "second", 0));
+	EXPECT_EQ(EPERM, WEXITSTATUS(copy_on_old_file_system(self, 2 * MB)));
+	EXPECT_EQ(5, lseek(part, 0, SEEK_END));
+	close(part);
+	unlinkat(self->dir_fd, ".to.part", 0);
+	unlinkat(self->dir_fd, "second", 0);
+}
+
+/* As files of /proc do, of which nothing tells the size before. */
+TEST_F(copy, the_bytes_of_a_file_that_tells_no_size_are_taken_from_the_room)
+{
+	int from = open("/proc/self/smaps", O_RDONLY);
+	struct stat st;
+
+	ASSERT_LE(0, from);
+	ASSERT_EQ(0, copy_file__into(self->dir_fd, "to", from, &self->room));
+	ASSERT_EQ(0, fstatat(self->dir_fd, "to", &st, 0));
+	EXPECT_LT(0, st.st_size);
+	EXPECT_EQ(100 * MB, self->room + (uint64_t)st.st_size);
+	close(from);
 }
 
 static unsigned int mode_of_copy(FIXTURE_DATA(copy) *self, unsigned int mode)

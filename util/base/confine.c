@@ -51,9 +51,10 @@ static const int plain_calls[] = {
 };
 
 static const int copy_calls[] = {
-	SCMP_SYS(fallocate), SCMP_SYS(fchmod),	SCMP_SYS(ftruncate),  SCMP_SYS(linkat),
-	SCMP_SYS(mkdirat),   SCMP_SYS(openat),	SCMP_SYS(pwrite64),   SCMP_SYS(renameat),
-	SCMP_SYS(renameat2), SCMP_SYS(symlinkat), SCMP_SYS(unlinkat),
+	SCMP_SYS(fallocate), SCMP_SYS(fchmod),	  SCMP_SYS(flock),    SCMP_SYS(fsync),
+	SCMP_SYS(ftruncate), SCMP_SYS(geteuid),	  SCMP_SYS(linkat),   SCMP_SYS(mkdirat),
+	SCMP_SYS(openat),    SCMP_SYS(pwrite64),  SCMP_SYS(renameat), SCMP_SYS(renameat2),
+	SCMP_SYS(symlinkat), SCMP_SYS(unlinkat),
 };
 
 static int allow_all(scmp_filter_ctx filter, const int *calls, size_t nr)

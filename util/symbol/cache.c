@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,8 @@ static void format_hex(const struct cache_item *item, char hex[HEX_MAX])
 		snprintf(hex + 2 * i, 3, "%02x", item->id[i]);
 }
 
-/* Opens a folder below another one, made if it is not there; dir_fd is closed. */
-static int enter(int dir_fd, const char *name)
+/* Opens a folder below another one, if need be made; dir_fd is closed. */
+static int enter(int dir_fd, const char *name, bool make)
 {
 	int fd, err;
 
@@ -85,7 +86,7 @@ static int enter(int dir_fd, const char *name)
 		close(dir_fd);
 		return -EINVAL;
 	}
-	if (mkdirat(dir_fd, name, 0755) && errno != EEXIST)
+	if (make && mkdirat(dir_fd, name, 0755) && errno != EEXIST)
 		fd = -1;
 	else
 		fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -95,7 +96,7 @@ static int enter(int dir_fd, const char *name)
 }
 
 /* The folder of an entry: PATH/BUILD-ID. */
-static int open_entry(int debug_fd, const char *path, const char *hex)
+static int open_entry(int debug_fd, const char *path, const char *hex, bool make)
 {
 	char parts[PATH_MAX], *rest = NULL;
 	int fd = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0);
@@ -108,8 +109,8 @@ static int open_entry(int debug_fd, const char *path, const char *hex)
 	}
 	for (char *part = strtok_r(parts, "/", &rest); part && fd >= 0;
 	     part = strtok_r(NULL, "/", &rest))
-		fd = enter(fd, part);
-	return fd < 0 ? fd : enter(fd, hex);
+		fd = enter(fd, part, make);
+	return fd < 0 ? fd : enter(fd, hex, make);
 }
 
 /* .build-id/12/3456… leads to the entry. */
@@ -119,9 +120,9 @@ static int write_link(int debug_fd, const char *path, const char *hex)
 	int fd = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0), err = 0;
 
 	if (fd >= 0)
-		fd = enter(fd, ".build-id");
+		fd = enter(fd, ".build-id", true);
 	if (fd >= 0)
-		fd = enter(fd, first);
+		fd = enter(fd, first, true);
 	if (fd < 0)
 		return fd;
 	snprintf(target, sizeof(target), "../../%s/%s", path + (*path == '/'), hex);
@@ -140,13 +141,29 @@ int cache__copy(int debug_fd, const struct cache_item *item, int fd, uint64_t *r
 	if (!item->len || item->len > BUILD_ID_MAX)
 		return -EINVAL;
 	format_hex(item, hex);
-	entry_fd = open_entry(debug_fd, item->path, hex);
+	entry_fd = open_entry(debug_fd, item->path, hex, true);
 	if (entry_fd < 0)
 		return entry_fd;
 	if (faccessat(entry_fd, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		err = copy_file__into(entry_fd, name, fd, room);
 	close(entry_fd);
 	return err ? err : write_link(debug_fd, item->path, hex);
+}
+
+/* Removes what is left of a copy whose process was killed. */
+static void forget_part(int debug_fd, const struct cache_item *item)
+{
+	char hex[HEX_MAX] = "";
+	int entry_fd;
+
+	if (item->len > BUILD_ID_MAX)
+		return;
+	format_hex(item, hex);
+	entry_fd = open_entry(debug_fd, item->path, hex, false);
+	if (entry_fd < 0)
+		return;
+	copy_file__forget(entry_fd, entry_names[item->kind]);
+	close(entry_fd);
 }
 
 static int open_debug(void)
@@ -156,7 +173,7 @@ static int open_debug(void)
 
 	if (fd < 0)
 		return home && *home ? -errno : -ENOENT;
-	return enter(fd, ".debug");
+	return enter(fd, ".debug", true);
 }
 
 /* The kernel maps the whole of it, the section headers last. */
@@ -262,7 +279,15 @@ static int confine(void *ctx)
 
 static void finish_item(void *ctx, size_t index, int status)
 {
-	((struct cache *)ctx)->items[index].err = status;
+	struct cache_item *item = &((struct cache *)ctx)->items[index];
+	int debug_fd = status ? open_debug() : -1;
+
+	item->err = status;
+	/* Its process may have been killed. */
+	if (debug_fd >= 0) {
+		forget_part(debug_fd, item);
+		close(debug_fd);
+	}
 }
 
 int cache__fill(struct cache *cache, int deadline_ms)

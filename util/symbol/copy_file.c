@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -45,8 +46,11 @@ static int copy_bytes(int from, int to, int64_t size, uint64_t *room)
 {
 	int64_t at = 0, hole, nr;
 
-	if (!size)
-		return (nr = copy_range(from, to, 0, INT64_MAX, *room)) < 0 ? (int)nr : 0;
+	if (!size) {
+		nr = copy_range(from, to, 0, INT64_MAX, *room);
+		*room -= nr > 0 ? (uint64_t)nr : 0;
+		return nr < 0 ? (int)nr : 0;
+	}
 	while (at < size && ((at = lseek(from, at, SEEK_DATA)) >= 0 || errno != ENXIO)) {
 		hole = at < 0 ? size : lseek(from, at, SEEK_HOLE);
 		at = at < 0 ? 0 : at;
@@ -81,26 +85,73 @@ static int check_room(int dir_fd, const struct stat *st, uint64_t room)
 	return bytes + fs.f_blocks * block / FREE_PART > fs.f_bavail * block ? -ENOSPC : 0;
 }
 
-/* Where there are no files without a name: one that a kill leaves behind has a name of its own. */
+static void name_part(const char *name, char part[64])
+{
+	snprintf(part, 64, ".%.32s.part", name);
+}
+
+/* Whether the file that is open still has that name. */
+static bool has_name(int dir_fd, const char *name, const struct stat *own)
+{
+	struct stat st;
+
+	return !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && st.st_dev == own->st_dev &&
+	       st.st_ino == own->st_ino;
+}
+
+/*
+ * Locks the part of a copy, which nobody else may have made. -EBUSY: another process writes it, or
+ * has just finished it. Without locks, as on some network file systems, it is taken as it is.
+ */
+static int lock_part(int dir_fd, const char *part, int fd)
+{
+	struct stat own;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return -EBUSY;
+	if (fstat(fd, &own))
+		return -errno;
+	if (!has_name(dir_fd, part, &own))
+		return -EBUSY;
+	return S_ISREG(own.st_mode) && own.st_nlink == 1 && own.st_uid == geteuid() ? 0 : -EPERM;
+}
+
+/* Opens the part of a copy, emptied: a new one, or that of a process that was killed. */
+static int open_part(int dir_fd, const char *part)
+{
+	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(dir_fd, part, flags, 0600), err;
+
+	if (fd < 0)
+		return -errno;
+	err = lock_part(dir_fd, part, fd);
+	if (!err && ftruncate(fd, 0))
+		err = -errno;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* Where there are no files without a name. */
 static int copy_by_rename(int dir_fd, const char *name, int from, const struct stat *st,
 			  uint64_t *room)
 {
-	char temporary[64];
+	char part[64];
 	int fd, err;
 
-	snprintf(temporary, sizeof(temporary), ".%.32s.%d", name, getpid());
-	fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	name_part(name, part);
+	fd = open_part(dir_fd, part);
 	if (fd < 0)
-		return -errno;
+		return fd == -EBUSY ? 0 : fd;
 	err = copy_bytes(from, fd, st->st_size, room);
-	if (!err && fchmod(fd, (st->st_mode & 0444) | 0400))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(dir_fd, temporary, dir_fd, name))
+	if (!err && (fsync(fd) || renameat(dir_fd, part, dir_fd, name)))
 		err = -errno;
 	if (err)
-		unlinkat(dir_fd, temporary, 0);
+		unlinkat(dir_fd, part, 0);
+	/* Not before: who is killed must be able to write it again. */
+	else if (fchmod(fd, (st->st_mode & 0444) | 0400))
+		err = -errno;
+	close(fd);
 	return err;
 }
 
@@ -139,4 +190,18 @@ int copy_file__into(int dir_fd, const char *name, int from, uint64_t *room)
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
+}
+
+void copy_file__forget(int dir_fd, const char *name)
+{
+	char part[64];
+	int fd;
+
+	name_part(name, part);
+	fd = openat(dir_fd, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!lock_part(dir_fd, part, fd))
+		unlinkat(dir_fd, part, 0);
+	close(fd);
 }
