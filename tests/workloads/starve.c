@@ -4,7 +4,8 @@
  * wakes it, --ms milliseconds later, and spins: it is woken and gets no CPU. HOGGING is said once
  * that is so, after a truth that tells how long it was blocked at least. The hog goes on until a
  * line is on stdin, for --hog milliseconds at most: the kernel takes the CPU from it after 950.
- * "BACK NS" tells when, by CLOCK_MONOTONIC, the other was on the CPU again.
+ * "BACK NS LOST" tells when, by CLOCK_MONOTONIC, the other was back from its call, and how often it
+ * had lost a CPU by then, on which it was earlier.
  */
 #include "workload.h"
 
@@ -15,6 +16,7 @@ static struct gate gate = GATE_INIT;
 static int starved_tid;
 static int ends[2]; /* of the pipe that it reads */
 static uint64_t sleep_ns, hog_ns, back;
+static long lost;
 static struct waits truth = { .comm = "starved", .count = 1 };
 static unsigned long long before; /* how often it had left its CPU before it slept */
 static bool about_to_sleep;
@@ -37,6 +39,14 @@ KNOWN static void sleep_and_starve(void)
 		;
 }
 
+static long involuntary(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw;
+}
+
 KNOWN static void *start_starving(void *arg)
 {
 	(void)arg;
@@ -46,9 +56,11 @@ KNOWN static void *start_starving(void *arg)
 	gate__pass(&gate);
 	waits__begin(&truth, "pipe", "sleep_and_starve");
 	before = workload__voluntary();
+	lost = involuntary();
 	__atomic_store_n(&about_to_sleep, true, __ATOMIC_RELEASE);
 	sleep_and_starve();
 	back = workload__now();
+	lost = involuntary() - lost;
 	return NULL;
 }
 
@@ -114,6 +126,6 @@ int main(int argc, char **argv)
 	gate__open(&gate);
 	pthread_join(hog, NULL);
 	pthread_join(starved, NULL);
-	printf("BACK %llu\n", (unsigned long long)back);
+	printf("BACK %llu %ld\n", (unsigned long long)back, lost);
 	return 0;
 }
