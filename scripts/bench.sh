@@ -250,8 +250,8 @@ compare() {
 # latency_command WORKLOAD: one client that waits for each reply.
 latency_command() {
 	case $1 in
-	pipe) echo "$O/tests/bench/latency pipe $latency_requests" ;;
-	redis-get) echo "env O=$O $tree/tests/bench/latency-redis.sh $latency_requests" ;;
+	pipe-*) echo "$O/tests/bench/latency ${1#pipe-} pipe $latency_requests" ;;
+	redis-*) echo "env O=$O $tree/tests/bench/latency-redis.sh ${1#redis-} $latency_requests" ;;
 	esac
 }
 
@@ -364,7 +364,7 @@ rounds=5 scale=100 part=all quick='' keep='' house_rounds=3
 chosen_workloads='pingpong convoy messaging redis'
 chosen_modes=$(mode_names)
 stack_bits=16 rest_ms=10000 storm_rounds=300000
-latency_requests=50000 latency_rounds='' latency_workloads=(pipe)
+latency_requests=50000 latency_rounds='' latency_workloads=(pipe-together)
 command="scripts/bench.sh $*"
 while [ $# != 0 ]; do
 	case $1 in
@@ -413,8 +413,10 @@ write_bpftrace
 choose_tools "$@"
 choose_workloads "$chosen_workloads"
 latency_rounds=${latency_rounds:-$rounds}
+[ "$(nproc)" = 1 ] || latency_workloads+=(pipe-apart)
 if [ -z "$quick" ] && command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
-	latency_workloads+=(redis-get)
+	latency_workloads+=(redis-together)
+	[ "$(nproc)" = 1 ] || latency_workloads+=(redis-apart)
 fi
 [[ $part != all && $part != compare ]] || compare
 [[ $part != all && $part != latency ]] || measure_latency

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# latency-redis.sh REQUESTS: a workload: one client that gets one key from a redis-server over
+# latency-redis.sh PLACES REQUESTS: a workload: one client that gets one key from a redis-server over
 # loopback, one request after the other. O is the build directory.
 set -euo pipefail
 
@@ -16,7 +16,7 @@ for _ in 1 2 3 4 5; do
 		kill -0 "$server" 2>/dev/null || continue 2
 		sleep 0.01
 	done
-	"$O/tests/bench/latency" redis $port "$server" "$1"
+	"$O/tests/bench/latency" "$1" redis $port "$server" "$2"
 	redis-cli -p $port shutdown nosave >/dev/null 2>&1 || true
 	wait "$server"
 	exit

@@ -16,6 +16,10 @@ $1 != workload || $3 != "latency" { next }
 		next
 	}
 	where = placement(f["together"])
+	if (!(f["rate"] > 0 && base[key, "rate"] > 0)) {
+		failed[$2]++
+		next
+	}
 	if (placement(base[key, "together"]) != where) {
 		unpaired[$2]++
 		next
@@ -42,6 +46,8 @@ END {
 				show(row, "p99us", "%.1f"), range(row, "rate", "%.2f"),
 				range(row, "p50", "%.2f"), range(row, "p99", "%.2f")
 		}
+		if (failed[order[i]])
+			printf "%-12s %d pairs left out, of which a side failed\n", order[i], failed[order[i]]
 		if (unpaired[order[i]])
 			printf "%-12s %d pairs of two placements left out\n", order[i], unpaired[order[i]]
 	}

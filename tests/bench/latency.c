@@ -2,9 +2,11 @@
 /*
  * Request and reply, one at a time: what a client that waits for each answer sees of a service.
  *
- *	latency pipe REQUESTS               a process of its own answers, over two pipes
- *	latency redis PORT PID REQUESTS     a redis-server with that process id, over loopback
+ *	latency PLACES pipe REQUESTS            a process of its own answers, over two pipes
+ *	latency PLACES redis PORT PID REQUESTS  a redis-server with that process id, over loopback
  *
+ * PLACES: both sides are kept on one CPU (together), each on one of its own (apart), or wherever
+ * the scheduler puts them (free), which may double the rate by itself.
  * Prints one line on standard error: replies a second, the median and the 99th percentile of
  * their times in ns, and the share of requests for which both sides were on the same CPU. The
  * first tenth of the requests is not measured.
@@ -35,6 +37,7 @@ static const char set[] = "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n";
 static const char get[] = "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n";
 
 struct service {
+	pid_t pid;
 	int in, out;         /* descriptors of the client's side */
 	const char *request; /* size bytes */
 	size_t size;
@@ -110,6 +113,7 @@ static void start_pipe_server(struct service *service)
 	close(request[0]);
 	close(reply[1]);
 	*service = (struct service){
+		.pid = pid,
 		.in = reply[0],
 		.out = request[1],
 		.request = "?",
@@ -137,6 +141,7 @@ static void connect_to_redis(struct service *service, const char *port, const ch
 	read_all(fd, strlen("+OK\r\n"));
 	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
 	*service = (struct service){
+		.pid = (pid_t)strtol(pid, NULL, 10),
 		.in = fd,
 		.out = fd,
 		.request = get,
@@ -161,6 +166,31 @@ static int look_up_cpu(const struct service *service)
 	for (int field = 2; at && field < 39; field++)
 		at = strchr(at + 1, ' ');
 	return at ? (int)strtol(at + 1, NULL, 10) : -1;
+}
+
+/* Keeps a task on the nth of the CPUs that this process may use. */
+static void keep_on(pid_t pid, int nth)
+{
+	cpu_set_t all, one;
+	int cpu;
+
+	if (sched_getaffinity(getpid(), sizeof(all), &all) < 0)
+		fail("sched_getaffinity");
+	for (cpu = 0; cpu < CPU_SETSIZE && (!CPU_ISSET(cpu, &all) || nth--); cpu++)
+		;
+	CPU_ZERO(&one);
+	if (cpu < CPU_SETSIZE)
+		CPU_SET(cpu, &one);
+	if (sched_setaffinity(pid, sizeof(one), &one) < 0)
+		fail("sched_setaffinity");
+}
+
+static void keep_places(const struct service *service, const char *places)
+{
+	if (!strcmp(places, "free"))
+		return;
+	keep_on(service->pid, !strcmp(places, "apart"));
+	keep_on(0, 0);
 }
 
 static void measure(const struct service *service, struct figures *figures, size_t requests)
@@ -209,7 +239,8 @@ static void print_figures(struct figures *figures)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fprintf(stderr, "usage: latency pipe REQUESTS | latency redis PORT PID REQUESTS\n");
+	fprintf(stderr, "usage: latency together|apart|free pipe REQUESTS\n"
+			"       latency together|apart|free redis PORT PID REQUESTS\n");
 	exit(2);
 }
 
@@ -219,17 +250,19 @@ int main(int argc, char **argv)
 	struct service service;
 	size_t requests;
 
-	if (argc < 3)
+	if (argc < 4 || (strcmp(argv[1], "together") && strcmp(argv[1], "apart") &&
+			 strcmp(argv[1], "free")))
 		usage();
 	requests = strtoul(argv[argc - 1], NULL, 10);
 	if (requests < 100)
 		usage();
-	if (argc == 3 && !strcmp(argv[1], "pipe"))
+	if (argc == 4 && !strcmp(argv[2], "pipe"))
 		start_pipe_server(&service);
-	else if (argc == 5 && !strcmp(argv[1], "redis"))
-		connect_to_redis(&service, argv[2], argv[3]);
+	else if (argc == 6 && !strcmp(argv[2], "redis"))
+		connect_to_redis(&service, argv[3], argv[4]);
 	else
 		usage();
+	keep_places(&service, argv[1]);
 	measure(&service, &figures, requests);
 	close(service.out);
 	while (wait(NULL) > 0)
