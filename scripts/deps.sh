@@ -72,7 +72,7 @@ packages_of() {
 		command -v node >/dev/null || echo nodejs
 		;;
 	viewers)
-		echo hotspot
+		printf '%s\n' hotspot chromium
 		;;
 	bcc)
 		echo libbpf-tools

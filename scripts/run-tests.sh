@@ -14,7 +14,7 @@
 #   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
 #             tests/arm64/*.bats     6.12 7), with what scripts/arm64/make.sh has built in $O/arm64
 #   services  tests/services/*.bats  root: services that are packaged, or in Java, Node and Python
-#   viewers   tests/viewers/*.bats   root: programs of others that show our files
+#   viewers   tests/viewers/*.bats   root: programs of others that show our files, in a browser, too
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
 #   clang     level unit from $O/clang, built with CC=clang, workloads as well
 #   sanitize  levels bpf and cli from $O/sanitize, built with SANITIZE=address,undefined

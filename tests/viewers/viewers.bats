@@ -39,3 +39,23 @@ prepare() {
 	[ "$(awk '{ ns += $2 } END { printf "%.0f", ns }' out)" = "$(sum_of_periods)" ]
 	grep -q '^napper-0 .*take_nap' out
 }
+
+# speedscope is in no distribution: `npm install -g speedscope`, or SPEEDSCOPE names its release.
+@test "speedscope, in a browser, opens the folded stacks" {
+	page=${SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope/dist/release}/index.html
+	[ -e "$page" ] || skip "no speedscope: sudo npm install -g speedscope"
+	command -v chromium >/dev/null || skip "no chromium: sudo scripts/deps.sh viewers"
+	"$top/scripts/fold.sh" >app.folded
+	echo 'no stacks' >none.folded
+	opens app.folded
+	refute opens none.folded
+}
+
+# opens FILE: the page has its name at the top, which speedscope writes once it has read it.
+opens() {
+	printf 'speedscope.loadFileFromBase64("%s", "%s")' "$1" "$(base64 -w0 "$1")" >profile.js
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+		--user-data-dir="$PWD/chromium" --virtual-time-budget=10000 --dump-dom \
+		"file://$page#localProfilePath=$PWD/profile.js" 2>browser.log >dom
+	grep -q "<title>$1 " dom
+}
