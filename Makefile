@@ -126,7 +126,7 @@ have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_roomy nofp_bomb \
 	   small.so large.so \
-	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped) \
+	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped oddcfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
@@ -354,6 +354,11 @@ $(O)/tests/unwind/samecfi: tests/unwind/badcfi.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -DSAME -nostdlib -static -o $@ $<
+
+$(O)/tests/unwind/oddcfi.so: tests/unwind/oddcfi.S
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -nostdlib -shared -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024
