@@ -51,6 +51,7 @@ host
 bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
+input
 record hist check'
 
 @test "the tree has C sources to look at" {
