@@ -350,8 +350,11 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 		return 0;
 	if (!end)
 		end = bpf_ktime_get_ns();
-	if (phase == WIRE_PHASE_CLOSING && end > end_ns)
+	if (phase == WIRE_PHASE_CLOSING && end > end_ns) {
+		/* Who had no CPU at the end was queued until now. */
+		delay -= delay < end - end_ns ? delay : end - end_ns;
 		end = end_ns;
+	}
 	runnable = since ? runnable_part(ts->state, since, end, woken, delay) : 0;
 	count_runnable(cpu, ts, since, end, runnable, delay);
 	if (!since)
