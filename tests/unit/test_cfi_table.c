@@ -565,6 +565,13 @@ TEST(tables_are_made_in_milliseconds)
 	}
 }
 
+#else
+
+TEST(tables_are_for_x86_64)
+{
+	SKIP(return, "rules of frames are made for x86-64 only");
+}
+
 #endif /* __x86_64__ */
 
 TEST_HARNESS_MAIN
