@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <sched.h>
@@ -463,19 +464,76 @@ TEST_F(files, dead_file_system_costs_only_the_queries_that_touch_it)
 	umount2(PATH(self, "root"), MNT_DETACH);
 }
 
+/* Asks for one file: the length of its build-id or a negative errno. */
+static int ask(struct build_id_query query)
+{
+	int err = build_id__query(&query, 1, 20000);
+
+	return err ? err : query.len;
+}
+
+static int self_path(char *path, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", path, size - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	return len > 0 ? 0 : -errno;
+}
+
 TEST(a_name_that_went_over_to_another_file_has_no_build_id)
 {
-	unsigned char other[BUILD_ID_MAX];
+	struct build_id_query query = { .pid = getpid() };
 	char path[PATH_MAX];
 	struct stat st;
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-	ASSERT_GT(len, 0);
-	path[len] = '\0';
+	ASSERT_EQ(0, self_path(path, sizeof(path)));
 	ASSERT_EQ(0, stat(path, &st));
-	EXPECT_EQ(20, build_id__of_inode(0, path, st.st_ino, other));
-	EXPECT_EQ(20, build_id__of_inode(0, path, 0, other));
-	EXPECT_EQ(-ESTALE, build_id__of_inode(0, path, st.st_ino + 1, other));
+	query.path = path;
+	EXPECT_EQ(20, ask(query));
+	query.file.ino = st.st_ino;
+	EXPECT_EQ(20, ask(query));
+	query.file.ino++;
+	EXPECT_EQ(-ESTALE, ask(query));
+}
+
+/* What /proc/self/maps tells of the first mapping of this program. */
+static struct file_id id_of_mapping(const char *path)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	struct file_id shown = { 0 };
+	char line[PATH_MAX + 128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, path) && sscanf(line, "%*s %*s %*s %x:%x %" SCNu64, &shown.maj,
+						 &shown.min, &shown.ino) == 3)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return shown;
+}
+
+TEST(a_file_of_a_process_that_has_ended_must_be_the_one_that_was_mapped)
+{
+	struct build_id_query query = { .elsewhere = true };
+	char path[PATH_MAX];
+
+	ASSERT_EQ(0, self_path(path, sizeof(path)));
+	query.path = path;
+	/* That both see the same files is no proof where inode numbers are. */
+	for (int i = 0; i < 2; i++) {
+		query.same_view = i;
+		query.file = (struct file_id){ 0 };
+		EXPECT_EQ(-ESTALE, ask(query));
+		query.file = id_of_mapping(path);
+		ASSERT_NE(0, query.file.ino);
+		EXPECT_EQ(20, ask(query));
+		query.file.min++;
+		EXPECT_EQ(-ESTALE, ask(query));
+		query.file.min--;
+		query.file.ino++;
+		EXPECT_EQ(-ESTALE, ask(query));
+	}
 }
 
 TEST(the_vdso_has_a_build_id)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/live_thread.h"
+#include "host/proc_stat.h"
 #include "symbol/dso_table.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
@@ -49,7 +50,7 @@ static int view_of_thread(pid_t pid, uint64_t *view)
 		foreign |= strcmp(theirs, ours) != 0;
 		hash = add_text(hash, theirs);
 	}
-	*view = foreign ? hash | 1 : 0;
+	*view = foreign ? hash | 2 : DSO_VIEW_OURS;
 	return 0;
 }
 
@@ -61,9 +62,12 @@ int mount_ns__of(pid_t pid, uint64_t *view)
 	return other ? view_of_thread(other, view) : err;
 }
 
-int mount_ns__look(struct dso_table *dso_table, pid_t pid)
+int mount_ns__look(struct dso_table *dso_table, pid_t pid, uint64_t alive)
 {
-	uint64_t view;
+	uint64_t view, born;
 
-	return mount_ns__of(pid, &view) ? 0 : dso_table__set_view(dso_table, pid, view);
+	/* The birth last: if the PID was used again meanwhile, it shows. */
+	if (mount_ns__of(pid, &view) || proc_stat__born(pid, &born) || born > alive)
+		return 0;
+	return dso_table__set_view(dso_table, pid, view, alive);
 }

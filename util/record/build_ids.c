@@ -116,19 +116,42 @@ static int grow(struct build_ids *ids)
 	return 0;
 }
 
+/*
+ * Where else to look for the file of a process that has ended: below the root of its ancestor that
+ * saw the same, if that still does; below our own if it saw the same as we do, or nobody knows.
+ */
+static bool try_elsewhere(const struct next_try *next, struct build_id_query *query)
+{
+	bool foreign = next->view != DSO_VIEW_OURS && next->view != DSO_VIEW_UNKNOWN;
+	pid_t ended = query->pid;
+	uint64_t view;
+
+	if (query->elsewhere)
+		return false;
+	query->elsewhere = true;
+	query->same_view = next->view != DSO_VIEW_UNKNOWN;
+	query->pid = foreign ? next->root : 0;
+	return !foreign ||
+	       (query->pid != ended && !mount_ns__of(query->pid, &view) && view == next->view);
+}
+
 static int add_query(struct build_ids *ids, const struct hit *hit)
 {
-	if (ids->nr == ids->capacity && grow(ids))
-		return -ENOMEM;
-	ids->next[ids->nr] = (struct next_try){ .view = hit->view, .root = hit->root,
-						.first = hit->first };
-	ids->queries[ids->nr++] = (struct build_id_query){
+	struct build_id_query query = {
 		.pid = hit->pid,
 		.path = hit->path,
-		.ino = hit->ino,
+		.file = hit->file,
 		.alive = hit->alive,
 		.len = -ENOENT,
 	};
+	const struct next_try next = { .view = hit->view, .root = hit->root, .first = hit->first };
+
+	if (hit->gone && !try_elsewhere(&next, &query))
+		return 0;
+	if (ids->nr == ids->capacity && grow(ids))
+		return -ENOMEM;
+	ids->next[ids->nr] = next;
+	ids->queries[ids->nr++] = query;
 	return 0;
 }
 
@@ -173,23 +196,8 @@ static int take_answer(struct build_ids *ids, const struct build_id_query *query
 {
 	if (!ids->dso_table)
 		return keep(ids, CACHE_FILE, query->pid, query->path, query->id, query->len);
-	dso_table__learn(ids->dso_table, query->path, query->ino, query->id, query->len);
+	dso_table__learn(ids->dso_table, query->path, &query->file, query->id, query->len);
 	return 0;
-}
-
-/*
- * Where else to look for the file of a process that has ended: below our own root if it saw
- * the same as we do, else below that of its ancestor, if that still is who it was.
- */
-static bool try_elsewhere(const struct next_try *next, struct build_id_query *query)
-{
-	pid_t ended = query->pid;
-	uint64_t view = 0;
-
-	query->pid = next->view ? next->root : 0;
-	if (!next->view)
-		return ended != 0;
-	return query->pid != ended && !mount_ns__of(query->pid, &view) && view == next->view;
 }
 
 /* Nobody asked: of files that are read early, the next window tries again. */
@@ -200,7 +208,7 @@ static void leave_for_later(struct build_ids *ids, const struct build_id_query *
 	else
 		ids->not_asked++;
 	if (ids->dso_table)
-		dso_table__ask_again(ids->dso_table, query->path, query->ino);
+		dso_table__ask_again(ids->dso_table, query->path, &query->file);
 }
 
 /* Takes the answers. What is left is what may be found elsewhere. */
@@ -276,7 +284,7 @@ static void free_queries(struct build_ids *ids)
 	free(ids->next);
 }
 
-int build_ids__write(struct writer *writer, const struct dso_table *dso_table, int deadline_ms,
+int build_ids__write(struct writer *writer, struct dso_table *dso_table, int deadline_ms,
 		     struct cache *cache)
 {
 	struct build_ids ids = { .writer = writer, .cache = cache };

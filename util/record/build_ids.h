@@ -11,7 +11,7 @@ struct writer;
  * answer within deadline_ms are left out, and said. What has a build-id is wanted in the
  * cache, too (NULL: it is not). 0 or a negative errno.
  */
-int build_ids__write(struct writer *writer, const struct dso_table *dso_table, int deadline_ms,
+int build_ids__write(struct writer *writer, struct dso_table *dso_table, int deadline_ms,
 		     struct cache *cache);
 
 /*

@@ -56,9 +56,10 @@ int build_id__of_fd(int fd, unsigned char *id)
 	return ret;
 }
 
-int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char *id)
+/* Closes fd, which may be a negative errno. */
+static int read_and_close(int fd, unsigned char *id)
 {
-	int fd = root_open__inode(pid, path, ino), ret;
+	int ret;
 
 	if (fd < 0)
 		return fd;
@@ -69,7 +70,7 @@ int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char 
 
 int build_id__of_file(pid_t pid, const char *path, unsigned char *id)
 {
-	return build_id__of_inode(pid, path, 0, id);
+	return read_and_close(root_open__file(pid, path), id);
 }
 
 /* Notes are padded to four bytes, name and content each. */
@@ -178,8 +179,13 @@ static int run_query(void *ctx, size_t index, struct child_out *out)
 	const struct build_id_query *query = (struct build_id_query *)ctx + index;
 	unsigned char id[BUILD_ID_MAX];
 	uint64_t born;
-	int len = build_id__of_inode(query->pid, query->path, query->ino, id);
+	int len, fd;
 
+	if (query->elsewhere)
+		fd = root_open__elsewhere(query->pid, query->path, &query->file, query->same_view);
+	else
+		fd = root_open__inode(query->pid, query->path, query->file.ino);
+	len = read_and_close(fd, id);
 	if (len >= 0 && query->pid && query->alive &&
 	    (proc_stat__born(query->pid, &born) || born > query->alive))
 		len = -ESRCH;

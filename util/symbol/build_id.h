@@ -2,9 +2,12 @@
 #ifndef DENET_SYMBOL_BUILD_ID_H
 #define DENET_SYMBOL_BUILD_ID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "symbol/root_open.h"
 
 #define BUILD_ID_MAX 20
 
@@ -20,13 +23,6 @@ int build_id__of_file(pid_t pid, const char *path, unsigned char *id);
 
 /* The same of a file that is open for reading, whose position may change. */
 int build_id__of_fd(int fd, unsigned char *id);
-
-/*
- * The same, if the file is the one with inode number ino (0: not known): else -ESTALE, since
- * the name has gone over to another file. On an overlay, whose numbers differ between a
- * mapping and the name, any will do.
- */
-int build_id__of_inode(pid_t pid, const char *path, uint64_t ino, unsigned char *id);
 
 /*
  * The build-id of the vDSO of this process, which those of the same word size share. Same
@@ -47,12 +43,15 @@ int build_id__of_notes(const void *notes, size_t size, unsigned char *id);
 struct build_id_query {
 	pid_t pid;
 	const char *path;
-	uint64_t ino; /* as in the mapping; 0: not known */
+	struct file_id file; /* as in the mapping */
 	/*
 	 * A time at which the process lived, CLOCK_MONOTONIC in ns; 0: not known. The process
 	 * that has its PID now is another one if it was born later: -ESRCH.
 	 */
 	uint64_t alive;
+	/* That process has ended: pid, or our own root if it is 0, only stands in for it. */
+	bool elsewhere;
+	bool same_view; /* see root_open__elsewhere() */
 	unsigned char id[BUILD_ID_MAX];
 	/*
 	 * Bytes of id, or a negative errno; -ETIMEDOUT: no answer in time, -ECHILD: crashed;

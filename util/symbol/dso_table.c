@@ -9,18 +9,18 @@
 /* Fewer files than this are kept, needed or not. */
 #define SWEEP_MIN 4096
 
-/* A file that some process has mapped; there is one for each path and inode number. */
+/* A file that some process has mapped; there is one for each path, device and inode number. */
 struct file {
 	char *path;
-	uint64_t ino;
+	struct file_id id;
 	pid_t pid; /* of the process whose sample hit it */
 	bool hit;
 	unsigned int links; /* of processes that have it mapped */
 	uint64_t view;      /* that process's */
 	pid_t root;         /* the same */
 	uint64_t alive;     /* the same */
-	unsigned char id[BUILD_ID_MAX];
-	int id_len;
+	unsigned char build_id[BUILD_ID_MAX];
+	int build_id_len;
 	bool program; /* the first file that some process mapped */
 	bool asked;  /* dso_table__each_early() had its turn, or will */
 	bool queued; /* it is in hits.early */
@@ -42,9 +42,10 @@ struct process {
 	pid_t pid;
 	struct link *files;
 	bool hit; /* it has samples: all its files are hit, those to come as well */
-	uint64_t view; /* 0: it sees the files that we see */
+	uint64_t view;
 	pid_t root;    /* its eldest ancestor of the same view, or itself */
 	uint64_t alive; /* a time at which it lived; 0: none is known */
+	uint64_t born;	/* 0: not known */
 	struct process *next_left; /* of hits.left */
 	unsigned int left_round;
 	bool left;   /* it has ended */
@@ -83,8 +84,12 @@ static int file__compare(const void *a, const void *b)
 {
 	const struct file *x = a, *y = b;
 
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
+	if (x->id.ino != y->id.ino)
+		return x->id.ino < y->id.ino ? -1 : 1;
+	if (x->id.maj != y->id.maj)
+		return x->id.maj < y->id.maj ? -1 : 1;
+	if (x->id.min != y->id.min)
+		return x->id.min < y->id.min ? -1 : 1;
 	return strcmp(x->path, y->path);
 }
 
@@ -133,19 +138,28 @@ static struct process *dso_table__process(struct dso_table *dso_table, pid_t pid
 	return process;
 }
 
-static struct file *dso_table__file(struct dso_table *dso_table, const char *path, uint64_t ino)
+/* NULL: not known. */
+static struct file *dso_table__find_file(struct dso_table *dso_table, const char *path,
+					 const struct file_id *id)
 {
-	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
+	struct file key = { .path = (char *)(uintptr_t)path, .id = *id };
 	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
-	struct file *file;
 
-	if (node)
-		return *node;
+	return node ? *node : NULL;
+}
+
+static struct file *dso_table__file(struct dso_table *dso_table, const char *path,
+				    const struct file_id *id)
+{
+	struct file *file = dso_table__find_file(dso_table, path, id);
+
+	if (file)
+		return file;
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return NULL;
 	file->path = strdup(path);
-	file->ino = ino;
+	file->id = *id;
 	if (!file->path || !tsearch(file, &dso_table->files_tree, file__compare)) {
 		free(file->path);
 		free(file);
@@ -186,29 +200,35 @@ void dso_table__delete(struct dso_table *dso_table)
 	free(dso_table);
 }
 
+/* The process through which it is read. */
+static void file__set_process(struct file *file, const struct process *process)
+{
+	file->pid = process->pid;
+	file->root = process->root;
+	file->view = process->view;
+	file->alive = process->alive;
+}
+
 static void file__hit(struct file *file, const struct process *process)
 {
-	if (!file->hit) {
-		file->pid = process->pid;
-		file->root = process->root;
-		file->view = process->view;
-		file->alive = process->alive;
-	}
+	if (!file->hit)
+		file__set_process(file, process);
 	file->hit = true;
+}
+
+static bool is_foreign(uint64_t view)
+{
+	return view != DSO_VIEW_UNKNOWN && view != DSO_VIEW_OURS;
 }
 
 /* A file that may be out of reach when the recording ends is told once before that. */
 static void dso_table__queue(struct dso_table *dso_table, struct file *file,
 			     const struct process *process)
 {
-	if (!process->view || file->asked || (file->hit && !file->view))
+	if (!is_foreign(process->view) || file->asked || (file->hit && !is_foreign(file->view)))
 		return;
-	if (!file->hit) {
-		file->pid = process->pid;
-		file->root = process->root;
-		file->view = process->view;
-		file->alive = process->alive;
-	}
+	if (!file->hit)
+		file__set_process(file, process);
 	file->asked = file->queued = true;
 	file->next_early = dso_table->early;
 	dso_table->early = file;
@@ -232,7 +252,8 @@ static bool process__has(const struct process *process, const struct file *file)
 	return false;
 }
 
-int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uint64_t ino)
+int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path,
+		   const struct file_id *id)
 {
 	struct process *process;
 	struct link *link;
@@ -242,7 +263,7 @@ int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uin
 	if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]"))
 		return 0;
 	process = dso_table__process(dso_table, pid);
-	file = dso_table__file(dso_table, path, ino);
+	file = dso_table__file(dso_table, path, id);
 	if (!process || !file)
 		return -ENOMEM;
 	if (!process->files)
@@ -268,16 +289,17 @@ int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent, uint64
 	if (pid == parent)
 		return 0;
 	from = dso_table__find(dso_table, parent);
-	if (!from)
+	/* Its PID may have been that of another process, which is known. */
+	if (!from && !dso_table__find(dso_table, pid))
 		return 0;
 	process = dso_table__process(dso_table, pid);
 	if (!process)
 		return -ENOMEM;
 	link__put(process->files);
-	process->files = from->files;
-	process->view = from->view;
-	process->root = from->root;
-	process->alive = time;
+	process->files = from ? from->files : NULL;
+	process->view = from ? from->view : DSO_VIEW_UNKNOWN;
+	process->root = from ? from->root : 0;
+	process->alive = process->born = time;
 	process->left = false;
 	if (process->files)
 		process->files->refs++;
@@ -294,6 +316,8 @@ void dso_table__exec(struct dso_table *dso_table, pid_t pid)
 		return;
 	link__put(process->files);
 	process->files = NULL;
+	if (process->view == DSO_VIEW_OURS)
+		process->view = DSO_VIEW_UNKNOWN;
 }
 
 void dso_table__exit(struct dso_table *dso_table, pid_t pid)
@@ -395,7 +419,7 @@ int dso_table__kernel_map(struct dso_table *dso_table, uint64_t start, uint64_t 
 	return 0;
 }
 
-int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view)
+int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive)
 {
 	struct process *process = dso_table__process(dso_table, pid);
 
@@ -404,7 +428,9 @@ int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view)
 	if (process->view != view || !process->root)
 		process->root = pid;
 	process->view = view;
-	for (struct link *link = process->files; view && link; link = link->next)
+	if (!process->alive)
+		process->alive = alive;
+	for (struct link *link = process->files; is_foreign(view) && link; link = link->next)
 		dso_table__queue(dso_table, link->file, process);
 	return 0;
 }
@@ -462,24 +488,26 @@ static bool is_c_library(const char *path)
 	return false;
 }
 
-static struct hit file__describe(const struct file *file)
+static struct hit dso_table__describe(struct dso_table *dso_table, const struct file *file)
 {
+	const struct process *process = dso_table__find(dso_table, file->pid);
 	struct hit hit = {
 		.path = file->path,
 		.pid = file->pid,
-		.ino = file->ino,
+		.file = file->id,
 		.view = file->view,
 		.root = file->root,
 		.alive = file->alive,
-		.id_len = file->id_len,
+		.gone = process && process->born > file->alive,
+		.id_len = file->build_id_len,
 		.first = file->program || is_c_library(file->path),
 	};
 
-	memcpy(hit.id, file->id, sizeof(hit.id));
+	memcpy(hit.id, file->build_id, sizeof(hit.id));
 	return hit;
 }
 
-int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+int dso_table__each(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
 		    void *ctx)
 {
 	struct hit hit = { .kernel = true };
@@ -493,7 +521,7 @@ int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, cons
 	for (const struct file *file = dso_table->files; file && !err; file = file->next) {
 		if (!file->hit)
 			continue;
-		hit = file__describe(file);
+		hit = dso_table__describe(dso_table, file);
 		err = fn(ctx, &hit);
 	}
 	return err;
@@ -509,32 +537,31 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 	while (!err && (file = dso_table->early)) {
 		dso_table->early = file->next_early;
 		file->queued = false;
-		hit = file__describe(file);
+		hit = dso_table__describe(dso_table, file);
 		err = fn(ctx, &hit);
 	}
 	return err;
 }
 
-void dso_table__ask_again(struct dso_table *dso_table, const char *path, uint64_t ino)
+void dso_table__ask_again(struct dso_table *dso_table, const char *path,
+			  const struct file_id *id)
 {
-	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
-	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
+	struct file *file = dso_table__find_file(dso_table, path, id);
 
-	if (!node || (*node)->queued || (*node)->id_len)
+	if (!file || file->queued || file->build_id_len)
 		return;
-	(*node)->queued = true;
-	(*node)->next_early = dso_table->early;
-	dso_table->early = *node;
+	file->queued = true;
+	file->next_early = dso_table->early;
+	dso_table->early = file;
 }
 
-void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,
+void dso_table__learn(struct dso_table *dso_table, const char *path, const struct file_id *file_id,
 		      const unsigned char *id, int len)
 {
-	struct file key = { .path = (char *)(uintptr_t)path, .ino = ino };
-	struct file **node = tfind(&key, &dso_table->files_tree, file__compare);
+	struct file *file = dso_table__find_file(dso_table, path, file_id);
 
-	if (!node || len <= 0 || len > BUILD_ID_MAX)
+	if (!file || len <= 0 || len > BUILD_ID_MAX)
 		return;
-	memcpy((*node)->id, id, (size_t)len);
-	(*node)->id_len = len;
+	memcpy(file->build_id, id, (size_t)len);
+	file->build_id_len = len;
 }

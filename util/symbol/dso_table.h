@@ -25,16 +25,23 @@ void dso_table__delete(struct dso_table *dso_table); /* accepts NULL */
  * What happens to the address spaces; time is CLOCK_MONOTONIC, in ns. 0 or -ENOMEM. Of what is
  * no file of a file system, only "[vdso]" is kept.
  */
-int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path, uint64_t ino);
+int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path,
+		   const struct file_id *id);
 int dso_table__fork(struct dso_table *dso_table, pid_t pid, pid_t parent, uint64_t time);
 void dso_table__exec(struct dso_table *dso_table, pid_t pid);
 void dso_table__exit(struct dso_table *dso_table, pid_t pid);
 
 /*
- * Which files a process sees, as mount_ns__of() tells; not 0: others than we do under the same
- * names (it has a mount namespace or a root of its own). Children inherit that. 0 or -ENOMEM.
+ * Which files a process sees, as mount_ns__of() tells. Any other number: others than we do under
+ * the same names, since it has a mount namespace or a root of its own. Children inherit it. What
+ * execs may have left our view on the way, as containers are started: of such a process nothing
+ * is known until it is told anew.
  */
-int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view);
+#define DSO_VIEW_UNKNOWN 0
+#define DSO_VIEW_OURS 1
+
+/* A process lived at time alive and saw this. 0 or -ENOMEM. */
+int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive);
 
 /* Whether the process has had samples already. */
 bool dso_table__is_hit(struct dso_table *dso_table, pid_t pid);
@@ -60,10 +67,11 @@ struct hit {
 	const char *path;
 	bool kernel;  /* path is the name of the kernel or of a module */
 	pid_t pid;    /* a process that had it mapped when it was hit */
-	uint64_t ino; /* inode number in that process's map; 0 if unknown */
-	uint64_t view; /* which files that process sees; 0: those that we see */
+	struct file_id file; /* as that process's map shows it */
+	uint64_t view; /* which files that process sees */
 	pid_t root;   /* its eldest ancestor that sees the same, which may live longer */
 	uint64_t alive; /* a time at which the process lived, 0: not known; see build_id_query */
+	bool gone;    /* the PID belongs to a process that was born after it */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len; /* 0: nobody has learnt it yet */
 	/* A program, or of the C library, without which hardly a chain has names. */
@@ -71,7 +79,7 @@ struct hit {
 };
 
 /* Calls fn for each; stops at its first result other than 0, which is returned. */
-int dso_table__each(const struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
+int dso_table__each(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
 		    void *ctx);
 
 /*
@@ -82,10 +90,11 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 			  void *ctx);
 
 /* A file that dso_table__each_early() told could not be asked: it is told again. */
-void dso_table__ask_again(struct dso_table *dso_table, const char *path, uint64_t ino);
+void dso_table__ask_again(struct dso_table *dso_table, const char *path,
+			  const struct file_id *id);
 
 /* The build-id of a file that dso_table__each_early() told. */
-void dso_table__learn(struct dso_table *dso_table, const char *path, uint64_t ino,
+void dso_table__learn(struct dso_table *dso_table, const char *path, const struct file_id *file_id,
 		      const unsigned char *id, int len);
 
 #endif /* DENET_SYMBOL_DSO_TABLE_H */

@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -140,17 +141,77 @@ int root_open__file(pid_t pid, const char *path)
 	return fd;
 }
 
+static bool is_on_overlay(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 /* What a mapping and a name tell of one file agrees, but for overlays. */
 int root_open__check(int fd, uint64_t ino)
 {
-	struct statfs fs;
 	struct stat st;
 
 	if (!ino)
 		return 0;
-	if (fstat(fd, &st) || fstatfs(fd, &fs))
+	if (fstat(fd, &st))
 		return -errno;
-	return st.st_ino == ino || fs.f_type == OVERLAYFS_SUPER_MAGIC ? 0 : -ESTALE;
+	return st.st_ino == ino || is_on_overlay(fd) ? 0 : -ESTALE;
+}
+
+/* What /proc/self/maps tells of the mapping that begins at an address. 0 or -ESTALE, -errno. */
+static int read_own_mapping(const void *start, struct file_id *id)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	unsigned long long first, ino;
+	unsigned int maj, min;
+	char line[PATH_MAX + 128];
+	int err = -ESTALE;
+
+	if (!file)
+		return -errno;
+	while (err && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%*x %*s %*x %x:%x %llu", &first, &maj, &min, &ino) != 4 ||
+		    first != (uintptr_t)start)
+			continue;
+		*id = (struct file_id){ .ino = ino, .maj = maj, .min = min };
+		err = 0;
+	}
+	fclose(file);
+	return err;
+}
+
+/* Nothing is read from the mapping: a file that shrinks meanwhile does no harm. */
+static int check_mapped(int fd, const struct file_id *id)
+{
+	void *start = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct file_id shown;
+	int err;
+
+	if (start == MAP_FAILED)
+		return -errno;
+	err = read_own_mapping(start, &shown);
+	munmap(start, 1);
+	if (err)
+		return err;
+	return shown.ino == id->ino && shown.maj == id->maj && shown.min == id->min ? 0 : -ESTALE;
+}
+
+int root_open__elsewhere(pid_t pid, const char *path, const struct file_id *id, bool same_view)
+{
+	int fd, err;
+
+	if (!id->ino)
+		return -ESTALE;
+	fd = root_open__file(pid, path);
+	if (fd < 0)
+		return fd;
+	err = check_mapped(fd, id);
+	if (!err || (err == -ESTALE && same_view && is_on_overlay(fd)))
+		return fd;
+	close(fd);
+	return err;
 }
 
 int root_open__inode(pid_t pid, const char *path, uint64_t ino)

@@ -2,8 +2,15 @@
 #ifndef DENET_ROOT_OPEN_H
 #define DENET_ROOT_OPEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* A mapped file as the side band and /proc/PID/maps name it. */
+struct file_id {
+	uint64_t ino; /* 0: not known */
+	uint32_t maj, min;
+};
 
 /*
  * Opening the files of another process, which may be hostile: its root may hold links
@@ -28,6 +35,15 @@ int root_open__inode(pid_t pid, const char *path, uint64_t ino);
 
 /* Whether the file at fd is the one with that inode number, as above. 0, -ESTALE, -errno. */
 int root_open__check(int fd, uint64_t ino);
+
+/*
+ * Opens the file of a process that has ended, below the root of another one, pid (0: our own
+ * root). The name alone proves nothing there: the file is mapped, and the mapping must show the
+ * device and the inode in id, else -ESTALE. Linux 6.8 to 6.17 name files of overlays differently
+ * in /proc/PID/maps and in the side band; same_view: both processes are known to see the same
+ * files under the same names, so that a file of an overlay is accepted all the same.
+ */
+int root_open__elsewhere(pid_t pid, const char *path, const struct file_id *id, bool same_view);
 
 /*
  * Finds path below the directory root_fd. Returns an O_PATH descriptor or a negative errno.
