@@ -22,7 +22,8 @@
 #include "base/heap.h"
 
 #define COPY (64u << 10)
-#define NOW 1000
+/* After the birth of every process. */
+#define NOW (UINT64_C(1) << 60)
 
 FIXTURE(unwinder)
 {

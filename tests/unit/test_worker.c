@@ -122,7 +122,7 @@ static int put(data *self, size_t number)
 {
 	const struct unwind_sample sample = {
 		.pid = self->stopped.pid,
-		.time = 1,
+		.time = UINT64_C(1) << 60, /* after the birth of every process */
 		.regs = self->stopped.regs,
 		.stack = self->stopped.stack,
 		.stack_bytes = self->stopped.stack_bytes,

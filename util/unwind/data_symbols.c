@@ -53,7 +53,7 @@ struct file_symbols {
 };
 
 struct question {
-	pid_t pid;
+	const struct dso_process *process;
 	const struct maps_entry *map;
 };
 
@@ -126,7 +126,7 @@ static int read_file(void *ctx, struct child_out *out)
 		err = confine__process(CONFINE_READ, MAX_HEAP);
 	if (err)
 		pr_debug("the process that reads symbols is not confined: %s", strerror(-err));
-	dso = dso__open(question->pid, map);
+	dso = dso__open(question->process, map);
 	if (!dso)
 		return -ENOMEM;
 	err = dso->err ? dso->err : dso__bias(dso, map, &bias);
@@ -169,10 +169,11 @@ static void sort(struct file_symbols *file)
 }
 
 /* Reads a file's symbols by way of a process that has it mapped. 0 or a negative errno. */
-static int ask(struct file_symbols *file, pid_t pid, const struct maps_entry *map)
+static int ask(struct file_symbols *file, const struct dso_process *process,
+	       const struct maps_entry *map)
 {
 	const uint64_t latest = clock__now_ns() + DEADLINE_MS * NSEC_PER_MSEC;
-	struct question question = { pid, map };
+	struct question question = { process, map };
 	struct child_message message;
 	struct child *child;
 	int err;
@@ -197,7 +198,8 @@ static int ask(struct file_symbols *file, pid_t pid, const struct maps_entry *ma
 }
 
 /* The symbols of the file, read if they were not yet; NULL: they cannot be had. */
-static const struct file_symbols *get_file(struct data_symbols *symbols, pid_t pid,
+static const struct file_symbols *get_file(struct data_symbols *symbols,
+					   const struct dso_process *process,
 					   const struct maps_entry *map)
 {
 	uint64_t *value = idmap__find(&symbols->files, map->file->id);
@@ -213,7 +215,7 @@ static const struct file_symbols *get_file(struct data_symbols *symbols, pid_t p
 	if (!file)
 		return NULL;
 	*value = (uint64_t)(uintptr_t)file;
-	err = ask(file, pid, map);
+	err = ask(file, process, map);
 	if (err)
 		pr_verbose("no names of the variables of %s: %s", map->file->path, strerror(-err));
 	symbols->stuck += err == -ETIMEDOUT;
@@ -256,7 +258,8 @@ int data_symbols__find(struct data_symbols *symbols, const struct machine *machi
 		process__maps_at(machine__process_at(machine, pid, time), time);
 	/* Variables lie behind the code of their file. */
 	const struct maps_entry *map = maps ? maps__before(maps, time, addr) : NULL;
-	const struct file_symbols *file = map ? get_file(symbols, pid, map) : NULL;
+	const struct dso_process process = { .pid = pid, .alive = time };
+	const struct file_symbols *file = map ? get_file(symbols, &process, map) : NULL;
 	const struct data_symbol *symbol;
 	const char *slash;
 	uint64_t bias;

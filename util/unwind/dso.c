@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "host/live_thread.h"
+#include "host/proc_stat.h"
 #include "symbol/root_open.h"
 
 #ifdef __aarch64__
@@ -76,18 +77,44 @@ static int check_generation(int fd, const struct mapped_file *file)
 	return -ESTALE;
 }
 
-static int open_file(pid_t pid, const struct maps_entry *map)
+static bool has_name(const struct mapped_file *file)
+{
+	size_t len = strlen(file->path);
+
+	return len <= strlen(DELETED) || strcmp(file->path + len - strlen(DELETED), DELETED);
+}
+
+/* Looked at after the file was opened: if it is the one that is meant, it was so then. */
+static bool is_younger(const struct dso_process *process)
+{
+	uint64_t born;
+
+	return process->alive &&
+	       (proc_stat__born(process->pid, &born) || born > process->alive);
+}
+
+static int open_through(const struct dso_process *process, const struct maps_entry *map)
 {
 	const struct mapped_file *file = map->file;
-	size_t len = strlen(file->path);
-	int fd = -ENOENT;
+	int fd = has_name(file) ? root_open__inode(process->pid, file->path, file->ino) : -ENOENT;
 
-	if (len <= strlen(DELETED) || strcmp(file->path + len - strlen(DELETED), DELETED))
-		fd = root_open__inode(pid, file->path, file->ino);
+	if (fd < 0 && fd != -ESRCH)
+		fd = open_mapping(process->pid, map);
+	if (fd < 0 || !is_younger(process))
+		return fd;
+	close(fd);
+	return -ESRCH;
+}
+
+static int open_file(const struct dso_process *process, const struct maps_entry *map)
+{
+	const struct mapped_file *file = map->file;
+	const struct file_id id = { .ino = file->ino, .maj = file->maj, .min = file->min };
+	int fd = process->other ? root_open__elsewhere(process->pid, file->path, &id, false)
+				: open_through(process, map);
+
 	if (fd == -ESRCH)
-		fd = root_open__inode(0, file->path, file->ino);
-	else if (fd < 0)
-		fd = open_mapping(pid, map);
+		fd = root_open__elsewhere(0, file->path, &id, false);
 	return fd < 0 ? fd : check_generation(fd, file);
 }
 
@@ -169,7 +196,7 @@ static struct dso *open_vdso(void)
 				header->e_shoff + (size_t)header->e_shnum * header->e_shentsize);
 }
 
-struct dso *dso__open(pid_t pid, const struct maps_entry *map)
+struct dso *dso__open(const struct dso_process *process, const struct maps_entry *map)
 {
 	struct dso *dso;
 	int fd;
@@ -179,7 +206,7 @@ struct dso *dso__open(pid_t pid, const struct maps_entry *map)
 	dso = calloc(1, sizeof(*dso));
 	if (!dso)
 		return NULL;
-	fd = has_file(map->file) ? open_file(pid, map) : -ENOENT;
+	fd = has_file(map->file) ? open_file(process, map) : -ENOENT;
 	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
 		dso->err = fd < 0 ? fd : -ENOTSUP;
 		return dso;

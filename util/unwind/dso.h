@@ -21,15 +21,25 @@ struct dso {
 	bool is_32bit; /* it is one of the 32-bit sibling of it */
 };
 
+/* The process through which a file is opened. */
+struct dso_process {
+	pid_t pid;
+	/* When the process with the mapping lived (CLOCK_MONOTONIC, ns); 0: not known. */
+	uint64_t alive;
+	bool other; /* pid is not that process, but stands in for it */
+};
+
 /*
- * Opens the file of a mapping of process pid: by its name in the process's root, else, if the
- * name has gone over to another file, through the mapping itself, else, if the process is gone,
- * by its name in our own root. What has another inode number than the mapping is never
- * taken. Memory without a file has no image, but for the vDSO. May block for ever on a dead file
- * system, and a file that shrinks may kill the caller (SIGBUS) when it is read: to be called in
- * a child (base/child.h), with the guard of base/bus_guard.h. NULL: no memory; else see err.
+ * Opens the file of a mapping of a process: by its name in the process's root, else, if the name
+ * has gone over to another file, through the mapping itself, else, if the process is gone (its
+ * PID belongs to nobody, or was born since), by its name in our own root. What has another inode
+ * number than the mapping is never taken; where the process does not tell for itself, device and
+ * inode must be those of the mapping (root_open__elsewhere()). Memory without a file has no
+ * image, but for the vDSO. May block for ever on a dead file system, and a file that shrinks may
+ * kill the caller (SIGBUS) when it is read: to be called in a child (base/child.h), with the
+ * guard of base/bus_guard.h. NULL: no memory; else see err.
  */
-struct dso *dso__open(pid_t pid, const struct maps_entry *map);
+struct dso *dso__open(const struct dso_process *process, const struct maps_entry *map);
 
 void dso__delete(struct dso *dso); /* accepts NULL */
 

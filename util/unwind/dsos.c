@@ -59,29 +59,30 @@ static struct dso *avoided(void)
 	return dso;
 }
 
-static struct dso *open_dso(struct dsos *dsos, pid_t pid, const struct maps_entry *map)
+static struct dso *open_dso(struct dsos *dsos, const struct dso_process *process,
+			    const struct maps_entry *map)
 {
 	struct dso *dso;
 
 	if (dsos->opening)
 		*dsos->opening = map->file->id;
-	dso = dso__open(pid, map);
+	dso = dso__open(process, map);
 	if (dsos->opening)
 		*dsos->opening = 0;
 	return dso;
 }
 
-static const struct dso *get_dso(struct dsos *dsos, pid_t pid,
-				     const struct maps_entry *map)
+static const struct dso *get_dso(struct dsos *dsos, const struct dso_process *process,
+				 const struct maps_entry *map)
 {
 	struct dso_entry *entry = entry_of(dsos, map->file->id);
 	struct dso *dso;
 
 	if (!entry)
 		return NULL;
-	if (!is_worth_a_try(entry, pid))
+	if (!is_worth_a_try(entry, process->pid))
 		return entry->dso;
-	dso = entry->avoid ? avoided() : open_dso(dsos, pid, map);
+	dso = entry->avoid ? avoided() : open_dso(dsos, process, map);
 	if (!dso)
 		return NULL;
 	if (!entry->dso) {
@@ -96,7 +97,7 @@ static const struct dso *get_dso(struct dsos *dsos, pid_t pid,
 		dsos->opened++;
 	else if (!entry->tries)
 		dsos->refused++;
-	entry->tried = pid;
+	entry->tried = process->pid;
 	entry->tries++;
 	return entry->dso;
 }
@@ -123,15 +124,16 @@ static pid_t living_ancestor(const struct machine *machine, pid_t pid)
  * Who has ended took its view of the file systems along; in a container there is as a rule
  * somebody left who started it and has the same.
  */
-const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine, pid_t pid,
-			    const struct maps_entry *map)
+const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine,
+			    const struct dso_process *process, const struct maps_entry *map)
 {
-	const struct dso *dso = get_dso(dsos, pid, map);
+	const struct dso *dso = get_dso(dsos, process, map);
+	struct dso_process other = { .other = true };
 
-	if (!dso || !dso->err || dso->err == -ENOEXEC || !has_ended(pid))
+	if (!dso || !dso->err || dso->err == -ENOEXEC || !has_ended(process->pid))
 		return dso;
-	pid = living_ancestor(machine, pid);
-	return pid ? get_dso(dsos, pid, map) : dso;
+	other.pid = living_ancestor(machine, process->pid);
+	return other.pid ? get_dso(dsos, &other, map) : dso;
 }
 
 int dsos__avoid(struct dsos *dsos, uint64_t file_id)

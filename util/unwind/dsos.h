@@ -20,13 +20,13 @@ struct dsos {
 };
 
 /*
- * The image of the file of a mapping of process pid, opened if it is not there, see
+ * The image of the file of a mapping of a process, opened if it is not there, see
  * dso__open(); if the process has ended, also by way of one of those that machine says it
  * descends from. NULL: no memory; image->err tells why it has no elf. Valid until
  * dsos__clear().
  */
-const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine, pid_t pid,
-			    const struct maps_entry *map);
+const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine,
+			    const struct dso_process *process, const struct maps_entry *map);
 
 /* A file that is never to be opened. 0 or -ENOMEM. */
 int dsos__avoid(struct dsos *dsos, uint64_t file_id);

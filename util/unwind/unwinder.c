@@ -314,12 +314,14 @@ static bool is_unreadable(const struct dso *dso, const struct mapped_file *file)
 static int report_module(struct walk *walk, const struct maps_entry *map, uint64_t addr)
 {
 	struct unwinder *unwinder = walk->unwinder;
+	const struct dso_process process = { .pid = walk->sample->pid,
+					     .alive = walk->sample->time };
 	const struct dso *dso;
 	Dwfl_Module *module;
 	void **userdata;
 	uint64_t bias;
 
-	dso = dsos__get(&unwinder->dsos, unwinder->machine, walk->sample->pid, map);
+	dso = dsos__get(&unwinder->dsos, unwinder->machine, &process, map);
 	if (!dso)
 		return -ENOMEM;
 	if (dso->is_32bit)
