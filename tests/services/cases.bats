@@ -12,7 +12,8 @@ prepare() {
 
 teardown() {
 	end_case
-	[ -z "${nginx:-}" ] || kill -KILL "$nginx" 2>/dev/null || true
+	# Killed, it would leave its worker behind.
+	[ -z "${nginx:-}" ] || { kill "$nginx" && until_true gone "$nginx"; }
 	end_started
 }
 
