@@ -381,15 +381,20 @@ static const struct sample *still_blocked(const struct test_capture *test_captur
 	return NULL;
 }
 
-/* The block of a thread that came back after the end, where it was cut. */
-static const struct sample *cut_off(const struct test_capture *test_capture, pid_t tid)
+/*
+ * The block that a thread was in at the end. It may be back before the iterator finds it: the block
+ * is cut there then.
+ */
+static const struct sample *blocked_at_end(const struct test_capture *test_capture, pid_t tid)
 {
-	for (size_t i = 0; i < test_capture->nr; i++) {
+	const struct sample *sample = still_blocked(test_capture, tid);
+
+	for (size_t i = 0; !sample && i < test_capture->nr; i++) {
 		if (test_capture->samples[i].time == test_capture->stats.end_ns &&
 		    test_capture->samples[i].tid == (uint32_t)tid)
-			return &test_capture->samples[i];
+			sample = &test_capture->samples[i];
 	}
-	return NULL;
+	return sample;
 }
 
 /*
@@ -435,10 +440,7 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	ASSERT_EQ(0, workload__finish(&workload));
 	if (!starved_until(&workload, test_capture.stats.end_ns))
 		SKIP(return, "this machine is too slow: it got a CPU before the end");
-	/* It may be back before the iterator finds it: its block ends with the recording then. */
-	sample = still_blocked(&test_capture, starved);
-	if (!sample)
-		sample = cut_off(&test_capture, starved);
+	sample = blocked_at_end(&test_capture, starved);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ('S', sample->state);
 	ASSERT_EQ(1, workload.nr_truths);
@@ -446,7 +448,7 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	EXPECT_LE(workload.truths[0].requested_ns, sample->period - sample->runqueue);
 	EXPECT_LT(0, sample->runqueue);
 	/* The leader waits for the others, and nobody has woken it. */
-	sample = still_blocked(&test_capture, workload.pid);
+	sample = blocked_at_end(&test_capture, workload.pid);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ(0, sample->runqueue);
 	test_capture__free(&test_capture);
