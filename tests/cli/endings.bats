@@ -150,6 +150,91 @@ end_with() {
 	grep -q 'nobody reads the pipe' err
 }
 
+# record_without_reader COMMAND…: into a FIFO that nobody reads, until it waits for a reader.
+record_without_reader() {
+	mkfifo fifo
+	"$@" denet-record -o fifo -- "$naps" 1 5 20 3>&- 2>err &
+	recorder=$!
+	until_true grep -q poll "/proc/$recorder/wchan"
+}
+
+@test "a closed terminal ends the wait for the reader of a FIFO, but not under nohup" {
+	record_without_reader env
+	kill -HUP $recorder
+	status=0
+	wait $recorder || status=$?
+	[ "$status" = 1 ]
+	grep -q 'fifo: .*nobody reads the pipe' err
+	rm fifo
+	record_without_reader env --ignore-signal=HUP
+	kill -HUP $recorder
+	perf script -i - <fifo >script 3>&-
+	wait $recorder
+	grep -q take_nap script
+}
+
+# holds_bytes FIFO: its reader has not taken them yet.
+holds_bytes() {
+	python3 -c '
+import fcntl, os, struct, sys, termios
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+held = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
+sys.exit(not held)' "$1"
+}
+
+# fill FIFO: with zeros, until it has no room left.
+fill() {
+	python3 -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK)
+try:
+    while True:
+        os.write(fd, bytes(4096))
+except BlockingIOError:
+    pass' "$1"
+}
+
+@test "a reader that takes nothing does not hold up an end by a signal" {
+	mkfifo fifo
+	sleep 600 <fifo 3>&- &
+	reader=$!
+	start_target "$naps" 2 10000 10
+	denet-record -o fifo -p "$target" 3>&- >said 2>err &
+	recorder=$!
+	# It has begun, and comes to its signals.
+	until_true holds_bytes fifo
+	fill fifo
+	kill -TERM $recorder
+	status=0
+	wait $recorder || status=$?
+	kill $reader
+	[ "$status" = 1 ]
+	grep -q 'fifo: .*nobody reads the pipe' err
+}
+
+@test "a socket whose peer does not read does not hold up an end by a signal" {
+	cat >peer.py <<-'END'
+	import socket, subprocess, sys
+	ours, theirs = socket.socketpair()
+	recorder = subprocess.Popen(sys.argv[1:], stdout=theirs)
+	theirs.close()
+	print(recorder.pid, flush=True)
+	sys.exit(recorder.wait())
+	END
+	python3 peer.py denet-record -o - --off-cpu-thresh 0 --max-overhead 0 --window 20ms -- \
+		"$build/tests/workloads/short" --rounds 10000000 3>&- >pid 2>err &
+	peer=$!
+	until_true test -s pid
+	recorder=$(cat pid)
+	# The socket is full: the recorder waits for its peer.
+	until_true grep -qE 'poll|sock_alloc_send' "/proc/$recorder/wchan"
+	kill -TERM "$recorder"
+	status=0
+	wait $peer || status=$?
+	[ "$status" = 1 ]
+	grep -q 'nobody reads the pipe' err
+}
+
 # is_full FIFO: it has no room left.
 is_full() {
 	python3 -c '

@@ -248,13 +248,15 @@ static int tell_sampled_share(struct recorder *recorder)
 					   recorder->sampled_for_cost);
 }
 
-static int recorder__finish(struct recorder *recorder)
+static int recorder__finish(struct recorder *recorder, enum session_end end)
 {
 	struct summary summary;
 	int err, closed;
 
 	findings__hold(&recorder->findings);
 	session__finish(&recorder->session);
+	if (end == SESSION_SIGNAL)
+		writer__hurry(recorder->output.writer);
 	err = stop_capture(recorder);
 	if (!err)
 		err = tell_sampled_share(recorder);
@@ -294,7 +296,7 @@ int recorder__run(const struct recorder_options *options, int *status)
 		output__discard(&recorder.output);
 		goto out;
 	}
-	err = recorder__finish(&recorder);
+	err = recorder__finish(&recorder, end);
 	if (!err)
 		*status = session__final_status(&recorder.session, end);
 out:

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,7 +88,10 @@ static int use_pipe(struct file *file, int fd, const char *name)
 	}
 	file->fd = fd;
 	file->pipe = true;
-	file->fifo = !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !stop_blocking(file);
+	if (fstat(fd, &st))
+		return 0;
+	file->socket = S_ISSOCK(st.st_mode);
+	file->fifo = S_ISFIFO(st.st_mode) && !stop_blocking(file);
 	return 0;
 }
 
@@ -138,13 +142,19 @@ static bool is_trusted(const char *path, const struct stat *st)
 
 /*
  * A recorder blocks its signals and reads them when it comes to it. Who waits for somebody else
- * before that has to look whether the user wants an end.
+ * before that has to look whether the user wants an end. What is blocked is pending even if it is
+ * ignored, as nohup(1) has it for SIGHUP.
  */
 static bool end_is_wanted(void)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+	if (sigpending(&set))
+		return false;
+	return sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+	       (sigismember(&set, SIGHUP) && !sigaction(SIGHUP, NULL, &hangup) &&
+		hangup.sa_handler != SIG_IGN);
 }
 
 static bool is_fifo(const char *path)
@@ -267,16 +277,16 @@ static int fail_write(struct file *file, const char *what, int error)
 }
 
 /* Until there is room, or the reader had its time to make some when the user wants an end. */
-static int wait_writable(int fd)
+static int wait_writable(const struct file *file)
 {
-	struct pollfd pollfd = { .fd = fd, .events = POLLOUT };
+	struct pollfd pollfd = { .fd = file->fd, .events = POLLOUT };
 	int ready, waited = 0;
 
 	do {
 		ready = poll(&pollfd, 1, LOOK_UP_MS);
 		if (ready < 0 && errno != EINTR)
 			return -errno;
-		waited += !ready && end_is_wanted() ? LOOK_UP_MS : 0;
+		waited += !ready && (file->ending || end_is_wanted()) ? LOOK_UP_MS : 0;
 	} while (ready <= 0 && waited < LAST_WAIT_MS);
 	return ready > 0 ? 0 : -ETIMEDOUT;
 }
@@ -284,12 +294,14 @@ static int wait_writable(int fd)
 /* A reader that does not read must not hold us in a write(2) that no signal ends. */
 static ssize_t write_some(const struct file *file, const char *data, size_t size)
 {
-	int err = file->fifo ? wait_writable(file->fd) : 0;
+	int err = file->fifo ? wait_writable(file) : 0;
 
 	if (err) {
 		errno = -err;
 		return -1;
 	}
+	if (file->socket)
+		return send(file->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	return write(file->fd, data, file->fifo && size > CHUNK ? CHUNK : size);
 }
 
@@ -309,7 +321,7 @@ int file__append(struct file *file, const void *data, size_t size, size_t *writt
 			continue;
 		if (errno != EAGAIN)
 			return fail_write(file, "write to", errno);
-		err = wait_writable(file->fd);
+		err = wait_writable(file);
 		if (err)
 			return fail_write(file, "write to", -err);
 	}

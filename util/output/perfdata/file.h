@@ -11,6 +11,8 @@ struct file {
 	int fd;
 	bool pipe;
 	bool fifo;   /* a pipe that blocks: it is written by chunks */
+	bool socket;
+	bool ending; /* the user wants an end: a reader that takes nothing is not waited for long */
 	bool moved;  /* a file of the same name became FILE.old */
 	bool failed; /* an error has been logged: those that follow from it are not */
 	char *path;  /* for messages */
@@ -22,8 +24,8 @@ struct file {
  * if root or we made it. What is no regular file must belong to root or to us. Otherwise a new
  * file of mode 0600 is made: one that exists, link or not, becomes PATH.old, an empty one is
  * removed. Terminals, directories and block devices are refused. A FIFO is opened once it has a
- * reader; a SIGINT or SIGTERM that is blocked and pending ends that wait. 0 or a negative errno,
- * logged.
+ * reader; a SIGINT, SIGTERM or SIGHUP that is blocked, pending and not ignored ends that wait. 0 or
+ * a negative errno, logged.
  */
 int file__open(struct file *file, const char *path);
 

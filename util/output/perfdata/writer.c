@@ -591,6 +591,11 @@ static int write_features(struct writer *writer)
 	return err;
 }
 
+void writer__hurry(struct writer *writer)
+{
+	writer->file.ending = true;
+}
+
 bool writer__has_name(const struct writer *writer)
 {
 	return file__has_name(&writer->file);

@@ -96,6 +96,9 @@ uint64_t writer__bytes(const struct writer *writer);
 /* Samples written so far. */
 uint64_t writer__samples(const struct writer *writer);
 
+/* The user wants an end: a reader of a pipe that takes nothing is waited for no more than 2 s. */
+void writer__hurry(struct writer *writer);
+
 /* Whether the file still has its name: nobody has removed or renamed it. */
 bool writer__has_name(const struct writer *writer);
 
