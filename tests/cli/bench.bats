@@ -32,12 +32,14 @@ has_figures() {
 	[[ "$(row 'exact-user')" == *'not measured'* ]]
 	# Each cell of ours tells that nothing was lost.
 	[ "$(grep -c ' lost=0 ' cells)" = 8 ]
-	# Both sides of the pair of each mode, and a row with its ratios, or the word on its placement.
+	# Both sides of the pair of each mode and placement, and a row with their ratios.
 	for mode in exact min-50us; do
-		for side in none tool; do
-			grep -q "^pipe $mode latency side=$side .*rate=[1-9].* p50=[1-9].* p99=[1-9]" cells
+		for place in together apart; do
+			for side in none tool; do
+				grep -q "^pipe-$place $mode latency side=$side .*rate=[1-9].* p50=[1-9].* p99=[1-9]" cells
+			done
+			grep -qE "^$mode +$place +1 " <<<"$output"
 		done
-		grep -qE "^$mode +(together|apart|mixed) +1 |^$mode +1 pairs of two placements" <<<"$output"
 	done
 }
 
