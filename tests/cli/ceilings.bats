@@ -218,6 +218,11 @@ is_exact() {
 	[ "$(perf evlist -i live.data | tr '\n' ' ')" = 'offcpu-time offcpu-idle ' ]
 	perf script -i live.data -F event 2>/dev/null | refute grep -v '^ *offcpu-\(time\|idle\): *$\|^$'
 	perf report -i live.data --stdio -g none --no-children 2>/dev/null | refute grep 0000000000000000
+	# The share of the time is told where it is in nobody's way.
+	share=$(sed -n 's/.*; --max-overhead sampled \([0-9.]*\) % of the time.*/\1/p' live.err)
+	[ -n "$share" ]
+	perf report --header-only -i live.data |
+		grep -q "^# perf version : .* (--max-overhead sampled $share % of the time)$"
 }
 
 @test "--max-overhead: costs that sampling does not lower coarsen nothing, and are told" {

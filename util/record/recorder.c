@@ -46,6 +46,20 @@ static int end_window(struct recorder *recorder)
 }
 
 /* Goes on in another file. What the window has so far belongs to the one before. */
+/* Of which share of the time readers of the file know but samples. */
+static void note_sampled_share(struct recorder *recorder)
+{
+	char note[96];
+
+	recorder->sampled_for_cost =
+		rate_control__sampled_share(&recorder->rate_control, clock__now_ns());
+	if (recorder->sampled_for_cost <= 0)
+		return;
+	snprintf(note, sizeof(note), "--max-overhead sampled %.1f %% of the time",
+		 100 * recorder->sampled_for_cost);
+	writer__note(recorder->output.writer, note);
+}
+
 static int switch_file(struct recorder *recorder)
 {
 	int err;
@@ -53,6 +67,7 @@ static int switch_file(struct recorder *recorder)
 	err = end_window(recorder);
 	if (!err)
 		err = sink__finish_callchains(&recorder->sink, RECORDER_SWITCH_MS, NULL);
+	note_sampled_share(recorder);
 	if (!err)
 		err = output__switch(&recorder->output, RECORDER_SWITCH_MS);
 	sink__set_writer(&recorder->sink, recorder->output.writer);
@@ -235,13 +250,12 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		pr_loss("the accounts of the recording cannot be read");
 }
 
-/* Of which share of the time readers of the file know but samples. */
+/* The same as an event, where the rate was asked for. */
 static int tell_sampled_share(struct recorder *recorder)
 {
 	struct sampling_level level = rate_control__level(&recorder->rate_control);
-	uint64_t now = clock__now_ns();
 
-	recorder->sampled_for_cost = rate_control__sampled_share(&recorder->rate_control, now);
+	note_sampled_share(recorder);
 	if (recorder->sampled_for_cost <= 0 || !recorder->options->tell_rates)
 		return 0;
 	return sampling_event__write_share(recorder->sink.writer, &level,

@@ -2,6 +2,7 @@
 #include "output/perfdata/features.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "output/perfdata/attrs.h"
@@ -75,7 +76,12 @@ static int encode_release(struct buffer *out, const struct features *features)
 
 static int encode_version(struct buffer *out, const struct features *features)
 {
-	return encode_known_string(out, features->version);
+	char text[256];
+
+	if (!features->version || !*features->note)
+		return encode_known_string(out, features->version);
+	snprintf(text, sizeof(text), "%s (%s)", features->version, features->note);
+	return put_string(out, text);
 }
 
 static int encode_arch(struct buffer *out, const struct features *features)

@@ -16,6 +16,7 @@ struct features {
 	char machine[65];
 	char cpudesc[256];
 	const char *version;
+	char note[96]; /* told behind the version; may be empty */
 	uint32_t cpus_online;
 	uint32_t cpus_avail; /* the highest CPU number that is present, and one */
 	uint64_t total_mem_kb;

@@ -2,6 +2,7 @@
 #include "output/perfdata/writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -589,6 +590,11 @@ static int write_features(struct writer *writer)
 		file__truncate(&writer->file, offset);
 	buffer__free(&out);
 	return err;
+}
+
+void writer__note(struct writer *writer, const char *note)
+{
+	snprintf(writer->features.note, sizeof(writer->features.note), "%s", note);
 }
 
 void writer__hurry(struct writer *writer)

@@ -96,6 +96,12 @@ uint64_t writer__bytes(const struct writer *writer);
 /* Samples written so far. */
 uint64_t writer__samples(const struct writer *writer);
 
+/*
+ * What readers are to know of the whole recording so far, in less than 96 characters: it is told
+ * behind the version, which `perf report --header` shows. A pipe has told its version by then.
+ */
+void writer__note(struct writer *writer, const char *note);
+
 /* The user wants an end: a reader of a pipe that takes nothing is waited for no more than 2 s. */
 void writer__hurry(struct writer *writer);
 
