@@ -86,17 +86,20 @@ what_is_now_is_known() {
 
 @test "a container that has ended before the recording has its build-ids" {
 	write_container
-	# One that was there already: its files are read before the first records are written.
-	unshare -m sh container.sh 1 10000 10 >out 3>&- &
-	pid=$!
-	until_true grep -q READY out
-	start_recording -p $pid
-	until_true bigger_than live.data 1000
-	kill $pid
-	finish_recording
-	[ "$(samples live.data)" -gt 0 ]
-	perf buildid-list -i live.data >ids
-	grep -q "^$naps_id .*only here/naps\$" ids
+	# One that was there already: its files are read before the first records are written, with a
+	# delay as well.
+	for delay in 0 10; do
+		unshare -m sh container.sh 1 10000 10 >out 3>&- &
+		pid=$!
+		until_true grep -q READY out
+		start_recording -p $pid -D $delay
+		until_true bigger_than live.data 1000
+		kill $pid
+		finish_recording
+		[ "$(samples live.data)" -gt 0 ]
+		perf buildid-list -i live.data >ids
+		grep -q "^$naps_id .*only here/naps\$" ids
+	done
 	# And one that comes and goes meanwhile.
 	start_recording -a --window 50ms
 	unshare -m sh container.sh 1 10000 10 >out2 3>&- &

@@ -19,3 +19,22 @@ load lib
 	[ "$size" -lt $((1000000 + 20 * times)) ]
 	perf script -i flood.data -F comm,ip,sym 2>/dev/null | grep -q take_nap
 }
+
+@test "many processes that do so fill the file as little, and are told on the last lines" {
+	floods=()
+	for _ in {1..35}; do
+		"$build/tests/workloads/protects" --ms 8000 --pages 60000 >/dev/null 3>&- &
+		floods+=($!)
+	done
+	denet-record -v -a -o flood.data -- "$naps" 1 20 250 >naps.said 2>err
+	for flood in "${floods[@]}"; do
+		wait "$flood"
+	done
+	size=$(stat -c %s flood.data)
+	echo "$size bytes"
+	tail -20 err
+	# All may tell 16,384 mappings a second, and eight seconds' worth at once, of 100 bytes.
+	[ "$size" -lt $((16384 * (8 + 8) * 110)) ]
+	grep -q 'changes of mappings or names came too fast' err
+	perf script -i flood.data -F comm,ip,sym 2>/dev/null | grep -q take_nap
+}

@@ -163,23 +163,21 @@ TEST_F(machine, marks_are_handed_down_but_not_to_the_next_life_of_a_pid)
 	ASSERT_EQ(0, forks(self->machine, 10, 1, 0));
 	process = machine__process(self->machine, 10);
 	process->left_out = true;
-	process->mount_ns = 77;
-	process->mount_root = 10;
+	process->floods = 3;
 	process->fp_quality = 5;
 	ASSERT_EQ(0, forks(self->machine, 20, 10, 100));
 	process = machine__process(self->machine, 20);
 	EXPECT_TRUE(process->left_out);
-	EXPECT_EQ(77, process->mount_ns);
-	EXPECT_EQ(10, process->mount_root);
+	EXPECT_EQ(3, process->floods);
 	EXPECT_EQ(5, process->fp_quality);
 	ASSERT_EQ(0, execs(self->machine, 20, "new", 110));
 	EXPECT_TRUE(process->left_out);
-	EXPECT_EQ(77, process->mount_ns);
+	EXPECT_EQ(3, process->floods);
 	/* The pid is another's now, whose parent is not known. */
 	ASSERT_EQ(0, ends(self->machine, 20, 20, 120));
 	ASSERT_EQ(0, forks(self->machine, 20, 1, 130));
 	EXPECT_FALSE(machine__process(self->machine, 20)->left_out);
-	EXPECT_EQ(0, machine__process(self->machine, 20)->mount_ns);
+	EXPECT_EQ(0, machine__process(self->machine, 20)->floods);
 }
 
 static int append_tid(void *ctx, const struct thread *thread)

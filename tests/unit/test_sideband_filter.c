@@ -207,4 +207,50 @@ TEST_F(filter, a_flood_of_mappings_is_cut_and_the_next_second_begins_anew)
 	EXPECT_EQ(1, wants_map(self, 5, 0x9000, time + NSEC_PER_SEC));
 }
 
+/* Mappings of a process in a second, one after the other; how many are passed on. */
+static uint64_t flood(data *self, uint32_t pid, uint64_t time, uint64_t nr)
+{
+	uint64_t passed = 0;
+
+	for (uint64_t i = 0; i < nr; i++)
+		passed += (uint64_t)wants_map(self, pid, 0x1000 * (1 + i % 3) + 0x800 * (i & 1),
+					      time + i);
+	return passed;
+}
+
+TEST_F(filter, who_floods_on_may_tell_less_with_each_second_and_so_may_its_children)
+{
+	static const uint64_t rates[] = { 8192, 2048, 512, 128, 64, 64 };
+	uint64_t time = 5 * NSEC_PER_SEC;
+
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++, time += NSEC_PER_SEC)
+		EXPECT_EQ(rates[i], flood(self, 5, time, 10000));
+	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 6, 5));
+	EXPECT_EQ(64, flood(self, 6, time, 10000));
+	/* Two quiet seconds take it two steps back, and four to where it began. */
+	time += 2 * NSEC_PER_SEC;
+	EXPECT_EQ(512, flood(self, 5, time, 10000));
+	EXPECT_EQ(8192, flood(self, 5, time + 10 * NSEC_PER_SEC, 10000));
+}
+
+TEST_F(filter, many_processes_that_flood_share_what_all_may_tell)
+{
+	const uint64_t time = 5 * NSEC_PER_SEC;
+	uint64_t passed = 0;
+
+	for (pid_t pid = 10; pid < 110; pid++) {
+		ASSERT_EQ(0, forks(self->machine, pid, 1, 0));
+		passed += flood(self, (uint32_t)pid, time + (uint64_t)pid, 8000);
+	}
+	EXPECT_LE(SIDEBAND_FILTER_BURST, passed);
+	EXPECT_GT(SIDEBAND_FILTER_BURST + 100 * SIDEBAND_FILTER_LEAST_RATE + 1000, passed);
+	/* An ordinary program starts beside them with all of its mappings. */
+	ASSERT_EQ(0, forks(self->machine, 5, 1, 0));
+	EXPECT_EQ(60, flood(self, 5, time + 1000000, 60));
+	/* Later there is room for all again. */
+	ASSERT_EQ(0, forks(self->machine, 6, 1, 0));
+	EXPECT_EQ(8000, flood(self, 6, time + 9 * NSEC_PER_SEC, 8000));
+}
+
 TEST_HARNESS_MAIN

@@ -285,6 +285,7 @@ int capture__start(struct capture *capture)
 	err = offcpu__attach(capture->offcpu);
 	if (err)
 		return err;
+	capture->tasks_seen = clock__now_ns();
 	err = offcpu__enlist(capture->offcpu, keep_tasks, capture);
 	if (err) {
 		pr_err("cannot go over the tasks that live: %s", strerror(-err));
@@ -317,6 +318,11 @@ const struct capture_task *capture__tasks(const struct capture *capture, size_t 
 {
 	*nr = capture->tasks.len / sizeof(struct capture_task);
 	return (const struct capture_task *)(const void *)capture->tasks.data;
+}
+
+uint64_t capture__tasks_seen(const struct capture *capture)
+{
+	return capture->tasks_seen;
 }
 
 /*

@@ -116,6 +116,7 @@ struct capture_stats {
 	uint64_t unseen_deaths;		 /* of any task: nothing is lost by it */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
+	uint64_t flooded;		 /* others that came too fast, and were left out */
 	uint64_t full_entries;		 /* sent directly because the sums were full */
 	uint64_t full_stacks;
 	uint64_t lost_reasons;		 /* records of reasons the rings had no room for */
@@ -160,6 +161,9 @@ int capture__begin(struct capture *capture);
 
 /* The tasks that lived at the start; valid until capture__delete(). */
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr);
+
+/* A time before all of them were seen to live (CLOCK_MONOTONIC). */
+uint64_t capture__tasks_seen(const struct capture *capture);
 
 /*
  * Where the kernel itself lies. 0, -EPERM if its addresses are hidden, or why its symbols

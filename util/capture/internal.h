@@ -67,6 +67,7 @@ struct capture {
 	struct user_stacks user_stacks; /* whose blocks have not come yet */
 	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */
 	struct buffer tasks;		/* struct capture_task */
+	uint64_t tasks_seen;		/* since then */
 	struct capture_stats stats;	/* what user space counts */
 	struct waiting_threads waiting;
 	struct capture_tally blocked;	/* threads in flight at the end, before filters */

@@ -2,12 +2,19 @@
 #include "capture/sideband_filter.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "machine/machine.h"
+
+/* Steps from the greatest rate to the least. */
+#define MAX_FLOODS 4
+/* After so long, all that was told is forgotten. */
+#define LONGEST (SIDEBAND_FILTER_BURST / SIDEBAND_FILTER_TOTAL_RATE * NSEC_PER_SEC)
 
 int sideband_filter__init(struct sideband_filter *filter, struct machine *machine, pid_t own,
 			  bool all)
@@ -63,23 +70,73 @@ static bool is_followed(const struct sideband_filter *filter, const struct task_
 	       (!filter->no_inherit || event->pid == event->ppid);
 }
 
-/* More of a process's mappings and names than anyone could read. */
+/* In names, a second. */
+static uint64_t own_limit(const struct process *process)
+{
+	return max_u64(SIDEBAND_FILTER_MAX_RATE >> 2 * process->floods,
+		       SIDEBAND_FILTER_LEAST_RATE) *
+	       SIDEBAND_FILTER_NAMES_PER_MAP;
+}
+
+static uint64_t limit_of(const struct sideband_filter *filter, const struct process *process)
+{
+	if (filter->told > SIDEBAND_FILTER_BURST * SIDEBAND_FILTER_NAMES_PER_MAP)
+		return SIDEBAND_FILTER_LEAST_RATE * SIDEBAND_FILTER_NAMES_PER_MAP;
+	return own_limit(process);
+}
+
+/* A new second of a process begins, the first one with what its parent is known for. */
+static void judge_second(struct process *process, uint64_t time)
+{
+	uint64_t quiet = process->told_since ? (time - process->told_since) / NSEC_PER_SEC : 0;
+
+	if (process->nr_told > own_limit(process)) {
+		process->floods++;
+		quiet--;
+	}
+	process->floods = (unsigned int)min_u64(process->floods, MAX_FLOODS);
+	process->floods -= (unsigned int)min_u64(process->floods, quiet);
+	process->told_since = time;
+	process->nr_told = 0;
+}
+
+/* What all have told is forgotten at the rate at which they may tell. */
+static void forget_told(struct sideband_filter *filter, uint64_t time)
+{
+	const uint64_t rate = SIDEBAND_FILTER_TOTAL_RATE * SIDEBAND_FILTER_NAMES_PER_MAP;
+	uint64_t passed = time > filter->told_until ? time - filter->told_until : 0, names;
+
+	if (passed > LONGEST) {
+		filter->told_until = time - LONGEST;
+		passed = LONGEST;
+	}
+	names = passed * rate / NSEC_PER_SEC;
+	filter->told -= min_u64(filter->told, names);
+	filter->told_until += names * NSEC_PER_SEC / rate;
+}
+
+/* More of the mappings and names of a process, or of all, than anyone could read. */
 static bool is_flood(struct sideband_filter *filter, struct process *process,
 		     const struct task_event *event)
 {
+	unsigned int names = event->kind == TASK_EVENT_MMAP ? SIDEBAND_FILTER_NAMES_PER_MAP : 1;
+
 	if (event->kind != TASK_EVENT_MMAP && event->kind != TASK_EVENT_COMM)
 		return false;
-	if (event->time - process->told_since >= NSEC_PER_SEC) {
-		process->told_since = event->time;
-		process->nr_told = 0;
-	}
-	process->nr_told += event->kind == TASK_EVENT_MMAP ? SIDEBAND_FILTER_NAMES_PER_MAP : 1;
-	if (process->nr_told <= SIDEBAND_FILTER_MAX_RATE * SIDEBAND_FILTER_NAMES_PER_MAP)
+	if (event->time >= process->told_since + NSEC_PER_SEC)
+		judge_second(process, event->time);
+	forget_told(filter, event->time);
+	process->nr_told += names;
+	if (process->nr_told <= limit_of(filter, process)) {
+		filter->told += names;
 		return false;
+	}
 	if (!filter->nr_flooded++)
-		pr_warn("pid %d changes its mappings or names more than %d times a second: the "
-			"file has only so many of them, and frames in the others have no names",
-			(int)event->pid, SIDEBAND_FILTER_MAX_RATE);
+		pr_warn("pid %d changes its mappings or names more than %" PRIu64 " times a "
+			"second: the file has only so many of them, and frames in the others have "
+			"no names",
+			(int)event->pid,
+			limit_of(filter, process) / SIDEBAND_FILTER_NAMES_PER_MAP);
 	return true;
 }
 

@@ -25,13 +25,25 @@ struct sideband_filter {
 	bool keep_known;      /* lets mappings through that are known already */
 	uint64_t nr_senseless; /* records that made no sense, and were left out */
 	uint64_t nr_flooded;  /* records that came too fast, and were left out */
+	uint64_t told;	      /* by all processes, in names, less what has been forgotten since */
+	uint64_t told_until;  /* when that was */
 };
 
 /*
  * What a process may tell of its mappings and names in a second; of more the machine knows, but
- * the file does not: a loop of mprotect(2) would fill it at 30 MB a second.
+ * the file does not: a loop of mprotect(2) would fill it at 30 MB a second. For each second in
+ * which it tells more, the next ones have a quarter of that, down to the least, and its children
+ * begin with that; each second in which it doesn't takes one such step back.
  */
 #define SIDEBAND_FILTER_MAX_RATE 8192
+#define SIDEBAND_FILTER_LEAST_RATE 64
+/*
+ * What all processes may tell in a second, and eight seconds' worth at once, for hundreds that
+ * start together; beyond that, each has the least. Executable mappings are told only: a compiler
+ * has ten.
+ */
+#define SIDEBAND_FILTER_TOTAL_RATE 16384
+#define SIDEBAND_FILTER_BURST (8 * SIDEBAND_FILTER_TOTAL_RATE)
 /* A process may have ten thousands of threads, each of which gets its name in the same second. */
 #define SIDEBAND_FILTER_NAMES_PER_MAP 16
 

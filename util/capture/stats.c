@@ -119,6 +119,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
 	       stats->lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
+	stats->flooded = capture->sideband_filter.nr_flooded;
 	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 	if (err)
 		return err;

@@ -281,8 +281,7 @@ static int inherit(struct machine *machine, struct process *process, uint64_t ti
 		return address_space__begin(&process->space, &machine->store, &none, time);
 	process->left_out = parent->left_out;
 	process->wanted = parent->wanted;
-	process->mount_ns = parent->mount_ns;
-	process->mount_root = parent->mount_root;
+	process->floods = parent->floods;
 	process->fp_quality = parent->fp_quality;
 	return address_space__begin(&process->space, &machine->store, &parent->space, time);
 }

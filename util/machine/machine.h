@@ -52,8 +52,7 @@ struct process {
 	/* Handed down to children. */
 	bool left_out;	   /* of the recording */
 	bool wanted;	   /* record/sink.h: its events are in the file whatever it does */
-	uint64_t mount_ns; /* machine/mount_ns.h; 0: it sees the files that we see */
-	pid_t mount_root;  /* its eldest ancestor that sees the same, or itself; 0: not known */
+	unsigned int floods; /* capture/sideband_filter.h: in so many seconds it told too much */
 	uint64_t fp_quality; /* callchain/fp_quality.h */
 
 	bool told;		 /* record/sink.h: its events are in the file from now on */

@@ -64,4 +64,9 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 			       "%" PRIu64 " records of maps and names were lost: some frames may "
 			       "have no names; try a larger -m",
 			       stats->lost_sideband);
+	if (stats->flooded)
+		findings__warn(findings, FINDING_NAMES,
+			       "%" PRIu64 " changes of mappings or names came too fast: the file "
+			       "lacks them, and some frames may have no names",
+			       stats->flooded);
 }

@@ -131,14 +131,11 @@ int synthesize__write(const struct synthesize_options *options, struct capture *
 {
 	struct id_list pids = { 0 };
 	const struct capture_task *tasks;
-	struct capture_stats stats;
 	size_t nr = 0;
 	int err;
 
 	tasks = capture__tasks(capture, &nr);
-	err = capture__stats(capture, &stats);
-	if (!err)
-		err = write_kernel(options, capture);
+	err = write_kernel(options, capture);
 	if (!err && options->cgroups)
 		err = cgroups__write(options->sink->writer);
 	if (!err && options->wakers)
@@ -153,7 +150,7 @@ int synthesize__write(const struct synthesize_options *options, struct capture *
 		if (!err && options->sink->dso_table && !options->all &&
 		    tasks[i].pid == tasks[i].tid)
 			err = mount_ns__look(options->sink->dso_table, tasks[i].pid,
-					     stats.start_ns);
+					     capture__tasks_seen(capture));
 	}
 	if (!err)
 		err = write_maps(options, &pids);
