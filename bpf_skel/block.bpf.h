@@ -351,7 +351,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	if (!end)
 		end = bpf_ktime_get_ns();
 	if (phase == WIRE_PHASE_CLOSING && end > end_ns) {
-		/* Who had no CPU at the end was queued until now. */
+		/* The run queue's time after the end of the recording is none of the block's. */
 		delay -= delay < end - end_ns ? delay : end - end_ns;
 		end = end_ns;
 	}

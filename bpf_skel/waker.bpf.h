@@ -111,7 +111,7 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 /*
  * Whether the task sleeps in a call that is a wait for work wherever it sleeps. Calls that are so
  * in some of their functions only are not told from the others here: its stack is not walked.
- * What another thread of its process ends is none, unless the user says so.
+ * A wait that another thread of its process ends is not idle, unless the user's table has the call.
  */
 static __always_inline bool waits_for_work(struct task_struct *task, const struct task_state *ts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What blocks waited for: a child waits in ways whose objects the test has made.
+ * The reasons of blocks: a child process waits on futexes, files and sockets that the test made.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -342,7 +342,7 @@ static bool slept_in(const struct test_capture *test_capture, const char *call)
 }
 
 /* True if the sample is one of a wait of ours. */
-/* What the C library calls; arm64 has the younger calls only. */
+/* The system calls behind poll(3) and epoll_wait(3); arm64 has only the newer ones. */
 #ifdef SYS_poll
 #define POLL "poll"
 #define EPOLL_WAIT "epoll_wait"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who is recorded: processes, threads, and what they start.
+ * The tasks that a recording covers: targets, their threads and their descendants.
  * tests: parallel
  */
 #include <bpf/bpf.h>

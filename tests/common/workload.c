@@ -172,7 +172,7 @@ int workload__go(struct workload *workload)
 	sigset_t pipes, before;
 	int err;
 
-	/* One that has ended is an error, not the end of the test. */
+	/* If the workload has ended, the write fails and SIGPIPE must not end the test. */
 	sigemptyset(&pipes);
 	sigaddset(&pipes, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipes, &before);

@@ -269,7 +269,7 @@ static bool is_made(const data *self, uint64_t ip)
 }
 
 #ifdef __aarch64__
-/* There gdb goes on with words of the stack: what is known is in which file each function is. */
+/* gdb takes words of the stack for frames there: the file of each function is checked instead. */
 static void expect_callers_of_made_code(struct __test_metadata *_metadata, const data *self,
 					uint32_t first)
 {

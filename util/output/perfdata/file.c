@@ -141,9 +141,9 @@ static bool is_trusted(const char *path, const struct stat *st)
 }
 
 /*
- * A recorder blocks its signals and reads them when it comes to it. Who waits for somebody else
- * before that has to look whether the user wants an end. What is blocked is pending even if it is
- * ignored, as nohup(1) has it for SIGHUP.
+ * The recorder blocks its signals and reads them in its loop. A wait for a reader outside of that
+ * loop must look for them itself. A blocked signal becomes pending even if its disposition is
+ * SIG_IGN, as under nohup(1).
  */
 static bool end_is_wanted(void)
 {
