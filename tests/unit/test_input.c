@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -366,6 +367,47 @@ static void put_file(const char *path, const void *data, size_t size)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd))
 		abort();
+}
+
+/* Replaces the first OLD in a file by NEW, which is as long. */
+static int replace(const char *path, const char *old, const char *new)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	char *data, *at;
+
+	if (fd < 0 || fstat(fd, &st) || strlen(old) != strlen(new))
+		return -EINVAL;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (data == MAP_FAILED)
+		return -errno;
+	at = memmem(data, (size_t)st.st_size, old, strlen(old));
+	if (at)
+		memcpy(at, new, strlen(new));
+	munmap(data, (size_t)st.st_size);
+	return at ? 0 : -ENOENT;
+}
+
+/* libtraceevent 1.7.1 crashes on the first. */
+TEST_F(input, reasons_in_a_format_that_no_kernel_prints_are_left_out)
+{
+	static const char *const others[] = {
+		"__attribute__((x)) of_name;",
+		"unsigned short common[000];",
+		"unsigned short\ncommon_type;",
+	};
+	struct input *input;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		ASSERT_EQ(0, write_file(self->path, CLOSE));
+		ASSERT_EQ(0, replace(self->path, "unsigned short common_type;", others[i]));
+		self->nr = 0;
+		self->last = 0;
+		ASSERT_EQ(0, read_file(self, self->path, &input));
+		check_samples(_metadata, self, false);
+		input__close(input);
+	}
 }
 
 TEST_F(input, files_of_others_are_refused_with_one_error)

@@ -2,6 +2,8 @@
 #include "input/trace_fields.h"
 
 #include <errno.h>
+#include <regex.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,26 @@ static int skip_head(struct rest *rest)
 }
 
 /*
+ * Whether a format is one that a kernel could print: a name, a number, and fields of plain types.
+ * libtraceevent parses what a kernel prints; other text can crash it (1.7.1).
+ */
+static bool is_plain(const char *text)
+{
+	static const char format[] =
+		"^name: [a-z_]{1,64}\nID: [0-9]{1,9}\nformat:\n"
+		"(\tfield:([a-z][a-z0-9_]* )+[a-z][a-z0-9_]*(\\[[1-9][0-9]{0,8}\\])?;"
+		"\toffset:[0-9]{1,9};\tsize:[0-9]{1,9};\tsigned:[01];\n+)*$";
+	regex_t regex;
+	bool plain;
+
+	if (regcomp(&regex, format, REG_EXTENDED | REG_NOSUB))
+		return false;
+	plain = !regexec(&regex, text, 0, NULL, 0);
+	regfree(&regex);
+	return plain;
+}
+
+/*
  * The fields only: how an event reads in words is an expression of C, which is of no use here and
  * needs most of the parser.
  */
@@ -87,24 +109,31 @@ static char *copy_fields(const char *format, size_t size)
 {
 	static const char print[] = "\nprint fmt:";
 	const char *end = memmem(format, size, print, sizeof(print) - 1);
+
+	if (!end || memchr(format, '\0', (size_t)(end - format)))
+		return NULL;
+	return strndup(format, (size_t)(end - format) + 1);
+}
+
+static int parse_fields(struct trace_fields *fields, const char *plain)
+{
+	enum tep_errno err;
 	char *text;
 
-	if (!end || memchr(format, '\0', (size_t)(end - format)) ||
-	    asprintf(&text, "%.*s%s \"\"\n", (int)(end - format), format, print) < 0)
-		return NULL;
-	return text;
+	if (asprintf(&text, "%sprint fmt: \"\"\n", plain) < 0)
+		return -ENOMEM;
+	err = tep_parse_event(fields->tep, text, strlen(text), "denet");
+	free(text);
+	return err ? -EINVAL : 0;
 }
 
 static int parse_format(struct trace_fields *fields, const char *format, size_t size)
 {
 	char *text = copy_fields(format, size);
-	enum tep_errno err;
+	int err = text && is_plain(text) ? parse_fields(fields, text) : -EINVAL;
 
-	if (!text)
-		return -EINVAL;
-	err = tep_parse_event(fields->tep, text, strlen(text), "denet");
 	free(text);
-	return err ? -EINVAL : 0;
+	return err;
 }
 
 static int parse_events(struct trace_fields *fields, struct rest *rest)
