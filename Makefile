@@ -53,7 +53,8 @@ ifeq ($(shell $(PKG_CONFIG) --exists libperf 2>/dev/null && echo yes),yes)
 else
   LIBPERF_CFLAGS := -isystem $(DEPS)/include
   LIBPERF_LIBS := $(DEPS)/lib/libperf.a $(DEPS)/lib/libapi.a
-  LIBPERF_FILE := $(DEPS)/lib/libperf.a
+  # What the script leaves when it is done: one that an older script built is built anew.
+  LIBPERF_FILE := $(DEPS)/built-by-$(shell cksum <scripts/build-libperf.sh | tr ' ' -)
 endif
 
 ifeq ($(STATIC),1)
@@ -195,8 +196,9 @@ $(O)/syscall_names.h:
 		grep -v -e '"syscalls"' -e arch_specific | sort > $@.tmp
 	$(Q)mv $@.tmp $@
 
-# A change of flags rebuilds: they are kept in a file that all objects depend on.
-FLAGS_KEPT = $(CC) $(OPT) $(HARDEN) $(HARDEN_LINK) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS)
+# A change of flags, or another libperf, rebuilds: they are kept in a file that all objects depend on.
+FLAGS_KEPT = $(CC) $(OPT) $(HARDEN) $(HARDEN_LINK) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS) \
+	$(LIBPERF_FILE)
 $(O)/.flags: FORCE
 	@mkdir -p $(O)
 	@echo '$(FLAGS_KEPT)' | cmp -s - $@ || echo '$(FLAGS_KEPT)' > $@

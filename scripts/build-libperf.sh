@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # build-libperf.sh DIR: builds libperf and libapi from the distribution's kernel source
 # (package linux-source) into DIR/lib and DIR/include, with the kernel's test harness
-# header beside them. Does nothing where that has been done. CROSS_COMPILE and ARCH (arm64) are
-# as the kernel's build has them.
+# header beside them. Does nothing where this script, as it is now, has done that: the file built-by-…
+# there bears its checksum. CROSS_COMPILE and ARCH (arm64) are as the kernel's build has them.
 set -euo pipefail
 
 dir=${1:?usage: build-libperf.sh DIR}
-if [ -e "$dir/lib/libperf.a" ] && [ -e "$dir/lib/libapi.a" ] && [ -e "$dir/include/kselftest_harness.h" ]; then
-	exit 0
-fi
+mark=built-by-$(cksum <"$0" | tr ' ' -)
+[ ! -e "$dir/$mark" ] || exit 0
 
 # The newest tarball; Debian keeps it in /usr/src, Ubuntu in a folder of the same name.
 tarball=$(find /usr/src -maxdepth 2 -name 'linux-source-*.tar.*' 2>/dev/null | sort -V | tail -1)
@@ -47,4 +46,6 @@ libapi=$(find "$work" -name libapi.a | head -1)
 [ -n "$libapi" ] || { echo "build-libperf.sh: no libapi.a was built, see $log" >&2; exit 1; }
 cp "$libapi" "$dir/lib/"
 cp "$work"/tools/testing/selftests/kselftest*.h "$dir/include/"
+rm -f "$dir"/built-by-*
+touch "$dir/$mark"
 echo "build-libperf.sh: libperf is in $dir" >&2
