@@ -215,6 +215,45 @@ CHECK_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 	}
 }
 
+/* Prefixes: compilers put words such as ".constprop.0" behind some of these names. */
+static bool is_syscall_entry(const char *name)
+{
+	static const char *const entries[] = { "entry_SYSCALL_64", "do_syscall_64", "x64_sys_call",
+					       "el0t_64_sync",     "el0_svc",       "do_el0_svc",
+					       "invoke_syscall" };
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		if (!strncmp(name, entries[i], strlen(entries[i])))
+			return true;
+	}
+	return false;
+}
+
+CHECK_F(waits, no_chain_has_the_entry_of_its_system_call)
+{
+	struct session_filter filter = { .states = "S", .user = self->user };
+	size_t found = 0;
+
+	filter.function = "start_waiting";
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
+		size_t entries = 0;
+
+		if (!test_capture__matches(sample, &filter))
+			continue;
+		found++;
+		for (uint32_t j = 0; j < sample->kernel.nr; j++) {
+			const char *name = symbols__name(self->kernel, sample->kernel.ips[j]);
+
+			entries += name && is_syscall_entry(name);
+		}
+		EXPECT_EQ(0, entries);
+		if (entries)
+			sample__print(sample, self->kernel, self->user);
+	}
+	EXPECT_LT(0, found);
+}
+
 /* How long a nap is in the end nobody knows; which of them are samples depends on that alone. */
 CHECK_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 {
@@ -274,6 +313,7 @@ TEST_F(waits, a_recording_is_what_the_threads_measured)
 	each_wait_is_one_block(_metadata, self, variant);
 	pid_and_tid_of_threads_that_do_not_lead_are_right(_metadata, self, variant);
 	chain_has_the_known_functions_and_the_kernel_leaf_that_waits(_metadata, self, variant);
+	no_chain_has_the_entry_of_its_system_call(_metadata, self, variant);
 	threshold_says_which_blocks_are_samples_of_their_own(_metadata, self, variant);
 	samples_add_up_to_the_accounts_and_no_block_is_lost(_metadata, self, variant);
 }
