@@ -158,8 +158,8 @@ FIXTURE(overflow)
 
 FIXTURE_SETUP(overflow)
 {
-	const char *const argv[] = { "stacks", "--wait",    "--threads", "1", "--bits",
-				     "14",     "--us", "20",	    NULL };
+	const char *const argv[] = { "stacks", "--wait", "--threads", "1", "--bits", "14", "--us",
+				     tolerance__nap("20"), NULL };
 
 	SKIP_FOR(test_capture__refused());
 	ASSERT_EQ(0, workload__start(&self->workload, argv));
