@@ -268,6 +268,8 @@ $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
 $(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/kernel_walk.skel.h
 $(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/trampolines.skel.h
 $(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
+$(O)/tests/bpf/test_user_walk: $(O)/tests/bpf/user_walk.skel.h
+$(O)/tests/bpf/user_walk.bpf.o: tests/bpf/user_walk.h
 
 $(O)/tests/workloads/%: tests/workloads/%.c
 	$(say) WORKLOAD $@

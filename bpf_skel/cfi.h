@@ -29,6 +29,7 @@ enum cfi_special {
 	CFI_SIGNAL = 2,	     /* returns from a signal handler: a struct ucontext lies at rsp */
 	CFI_UNSUPPORTED = 3, /* there is information, but no rule for it */
 	CFI_NO_FILE = 4,     /* code that was made at run time, or is of no ELF file */
+	CFI_SPECIALS,
 };
 
 #define CFI_KIND_SHIFT 22

@@ -17,6 +17,13 @@
 #define PF_IO_WORKER 0x10U
 #define PF_USER_WORKER 0x4000U
 
+/* Words of struct pt_regs. */
+#define REGS_BP 4U
+#define REGS_IP 16U
+#define REGS_CS 17U
+#define REGS_SP 19U
+#define REGS_WORDS 21U
+
 #define USER_PAGE 4096U
 #define PIECE_WORDS 126U
 #define FRAME_BYTES 16U /* the caller's frame pointer, the return address */

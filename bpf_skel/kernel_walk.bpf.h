@@ -23,12 +23,6 @@
 /* arch/x86/include/asm/switch_to.h: bytes of struct inactive_task_frame, and bp in it. */
 #define INACTIVE_BYTES 56U
 #define INACTIVE_BP 40U
-/* Words of struct pt_regs. */
-#define REGS_BP 4U
-#define REGS_IP 16U
-#define REGS_CS 17U
-#define REGS_SP 19U
-#define REGS_WORDS 21U
 
 /* Set by user space where the rules are those of x86-64 and bpf_task_pt_regs is there. */
 const volatile __u8 has_kernel_walk = 0;

@@ -46,6 +46,7 @@ enum {
 	BPF_RB_NO_WAKEUP = 1,
 	BPF_RB_FORCE_WAKEUP = 2,
 	BPF_F_USER_STACK = 256,
+	BPF_F_MMAPABLE = 1024,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
@@ -95,6 +96,7 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	unsigned int i_rdev;
+	unsigned int i_generation;
 };
 
 struct qstr {
@@ -125,6 +127,14 @@ struct file {
 	void *private_data;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_pgoff;
+	unsigned long vm_flags;
+	struct file *vm_file;
 };
 
 struct fdtable {
@@ -219,10 +229,16 @@ struct thread_info {
 	__u32 status;
 };
 
+struct mm_context {
+	void *vdso;
+};
+
 struct mm_struct {
 	unsigned long start_brk;
 	unsigned long brk;
 	unsigned long arg_start;
+	unsigned long exec_vm;
+	struct mm_context context;
 };
 
 struct list_head {
@@ -287,6 +303,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	__u64 start_boottime;
+	__u64 self_exec_id;
 	char comm[16];
 	struct thread_struct thread;
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/cfi_table.h"
+#include "cfi/cfi_table.h"
 
 #define MAX_SECTION 65536
 #define CODE 0x1000ULL

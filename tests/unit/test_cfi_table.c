@@ -3,7 +3,7 @@
  * The rules that we make of call frame information against libdw's answers: both are evaluated for
  * a machine whose registers and memory have made-up values, and must find the same caller.
  */
-#include "unwind/cfi_table.h"
+#include "cfi/cfi_table.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "common/harness.h"
-#include "unwind/cfi_rows.h"
+#include "cfi/cfi_rows.h"
 
 #ifdef __x86_64__
 

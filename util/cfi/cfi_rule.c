@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/cfi_rule.h"
+#include "cfi/cfi_rule.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_CFI_TABLE_H
-#define DENET_UNWIND_CFI_TABLE_H
+#ifndef DENET_CFI_CFI_TABLE_H
+#define DENET_CFI_CFI_TABLE_H
 
 #include <libelf.h>
 #include <stddef.h>
@@ -44,4 +44,4 @@ uint32_t cfi_table__find(const struct cfi_table *table, uint64_t offset);
 
 void cfi_table__free(struct cfi_table *table);
 
-#endif /* DENET_UNWIND_CFI_TABLE_H */
+#endif /* DENET_CFI_CFI_TABLE_H */

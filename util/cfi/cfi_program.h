@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_CFI_PROGRAM_H
-#define DENET_UNWIND_CFI_PROGRAM_H
+#ifndef DENET_CFI_CFI_PROGRAM_H
+#define DENET_CFI_CFI_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,4 +76,4 @@ int64_t cfi_bytes__sleb(struct cfi_bytes *bytes);
 /* An unsigned number of size bytes, at most 8. False: there are not so many. */
 bool cfi_bytes__take(struct cfi_bytes *bytes, size_t size, uint64_t *value);
 
-#endif /* DENET_UNWIND_CFI_PROGRAM_H */
+#endif /* DENET_CFI_CFI_PROGRAM_H */

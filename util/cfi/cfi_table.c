@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/cfi_table.h"
+#include "cfi/cfi_table.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/minmax.h"
-#include "unwind/cfi_rows.h"
+#include "cfi/cfi_rows.h"
 
 #define NO_RULE CFI_RULE(CFI_SPECIAL, CFI_NONE)
 /* Executable segments of a file: linkers make one. */

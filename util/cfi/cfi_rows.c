@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/cfi_rows.h"
+#include "cfi/cfi_rows.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/cfi_program.h"
-#include "unwind/cfi_rule.h"
+#include "cfi/cfi_program.h"
+#include "cfi/cfi_rule.h"
 
 #define NO_RULE CFI_RULE(CFI_SPECIAL, CFI_NONE)
 #define UNSUPPORTED CFI_RULE(CFI_SPECIAL, CFI_UNSUPPORTED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/cfi_program.h"
+#include "cfi/cfi_program.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_CFI_ROWS_H
-#define DENET_UNWIND_CFI_ROWS_H
+#ifndef DENET_CFI_CFI_ROWS_H
+#define DENET_CFI_CFI_ROWS_H
 
 #include <libelf.h>
 #include <stddef.h>
@@ -43,4 +43,4 @@ uint32_t cfi_rows__find(const struct cfi_rows *rows, uint64_t pc);
 
 void cfi_rows__free(struct cfi_rows *rows);
 
-#endif /* DENET_UNWIND_CFI_ROWS_H */
+#endif /* DENET_CFI_CFI_ROWS_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_CFI_RULE_H
-#define DENET_UNWIND_CFI_RULE_H
+#ifndef DENET_CFI_CFI_RULE_H
+#define DENET_CFI_CFI_RULE_H
 
 #include <stdbool.h>
 
 #include "cfi.h"
-#include "unwind/cfi_program.h"
+#include "cfi/cfi_program.h"
 
 /*
  * The rule of a state, whose return address is at CFA-8 and whose expressions are those that
@@ -14,4 +14,4 @@
  */
 __u32 cfi_rule__of(const struct cfi_state *state, bool is_signal, struct cfi_wide *wide);
 
-#endif /* DENET_UNWIND_CFI_RULE_H */
+#endif /* DENET_CFI_CFI_RULE_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The tables of cfi.h in maps, for both compilers: util/bpf/user_rules.c fills them,
+ * user_rules.bpf.h searches them.
+ *
+ * Tables lie one behind the other in slabs. A place is the number of a word over all slabs. The
+ * index of a table may cross the border of two slabs, the rows of a page don't.
+ */
+#ifndef DENET_CFI_MAPS_H
+#define DENET_CFI_MAPS_H
+
+#include "cfi.h"
+
+#define RULES_SLAB_SHIFT 18
+#define RULES_SLAB_WORDS (1U << RULES_SLAB_SHIFT) /* 1 MB */
+#define RULES_SLABS 64
+#define RULES_FILES 8192
+#define RULES_WIDES 32768 /* of all files */
+#define RULES_WANTED 1024
+#define RULES_CACHE_WORDS 65536U
+
+struct rules_slab {
+	__u32 words[RULES_SLAB_WORDS];
+};
+
+/* A file as the kernel knows it. All 0: the vDSO. */
+struct rules_key {
+	__u64 ino;
+	__u32 dev; /* of its file system: major << 20 | minor */
+	__u32 generation;
+};
+
+/* Where the table of a file lies. No pages: the file has no call frame information. */
+struct rules_file {
+	__u64 start;	/* as in struct cfi_table */
+	__u32 nr_pages;
+	__u32 index;	/* the place of the first index word; those of rows begin here, too */
+	__u32 wides;	/* added to the numbers of its struct cfi_wide */
+	__u32 reserved;
+};
+
+/* A file that a walk met and that has no table: one of the mappings of it. */
+struct rules_wanted {
+	__u64 start;
+	__u64 end;
+	__u32 pid;
+	__u32 reserved;
+};
+
+/* Why a walk by tables found no more frames; the first one is no fault. */
+enum user_walk_end {
+	USER_WALK_WHOLE = 0,
+	USER_WALK_FRAMES,     /* there are more than fit */
+	USER_WALK_NO_TABLE,   /* the table of a file was not made yet */
+	USER_WALK_NO_CFI,     /* no call frame information, and no chain of frame pointers */
+	USER_WALK_UNREADABLE, /* the stack is not in memory, or no stack */
+	USER_WALK_NO_RULE,    /* the rule cannot be told in ours */
+	USER_WALK_BUSY,	      /* the mappings were being changed */
+	USER_WALK_ENDS,
+};
+
+#endif /* DENET_CFI_MAPS_H */

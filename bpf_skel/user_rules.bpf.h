@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which rule holds at a user address of current: its mapping tells the file and the offset, the
+ * file's table the rule. Rules are kept for each process and address, and mappings for each CPU.
+ */
+#ifndef DENET_USER_RULES_BPF_H
+#define DENET_USER_RULES_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include "cfi_maps.h"
+
+#define RULES_REGIONS 64U /* of a CPU; a power of two */
+#define RULES_REGION_SHIFT 16
+#define RULES_VDSO_BYTES 65536U
+#define RULES_TAG_SHIFT 24 /* of a cached rule; what is below is the rule */
+#define ENOENT 2 /* of errno.h, which is not for programs */
+#define VM_EXEC 4U /* include/linux/mm.h */
+#define RULES_HASH 0x9e3779b97f4a7c15ULL
+
+/* What a lookup says that no table does. */
+enum {
+	RULES_NO_TABLE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS),
+	RULES_BUSY = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 1),
+	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* nothing is mapped, or data */
+};
+
+/* The first slab; user space makes the others as they are needed. */
+struct rules_slab_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct rules_slab);
+} rules_slab0 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, RULES_SLABS);
+	__type(key, __u32);
+	__array(values, struct rules_slab_map);
+} rules_slabs SEC(".maps") = {
+	.values = { [0] = &rules_slab0 },
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RULES_FILES);
+	__type(key, struct rules_key);
+	__type(value, struct rules_file);
+} rules_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RULES_WIDES);
+	__type(key, __u32);
+	__type(value, struct cfi_wide);
+} rules_wides SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RULES_WANTED);
+	__type(key, struct rules_key);
+	__type(value, struct rules_wanted);
+} rules_wanted SEC(".maps");
+
+/* The rule of an address in a process: 40 bits of a hash of both, then the rule. */
+struct rules_cache {
+	__u64 words[RULES_CACHE_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rules_cache);
+} rules_caches SEC(".maps");
+
+volatile __u64 rules_asked; /* files in rules_wanted, ever: user space looks when this grows */
+
+/* A mapping, and the table of its file. */
+struct rules_region {
+	__u64 process;
+	__u64 start;
+	__u64 end;
+	__u64 to_offset; /* from an address to an offset in the file */
+	__u32 is_file;
+	__u32 reserved;
+	struct rules_file file;
+};
+
+struct rules_regions {
+	struct rules_region regions[RULES_REGIONS];
+};
+
+/* What bpf_find_vma() shows of a mapping. */
+struct rules_vma {
+	__u64 start;
+	__u64 end;
+	__u64 offset;
+	__u32 is_file;
+	__u32 is_code;
+	struct rules_key key;
+};
+
+/*
+ * A number that stands for the process with its program and the size of its code: one of two that
+ * follow each other at the same address has another start, an exec another count, and mapped or
+ * unmapped code another size.
+ */
+static __always_inline __u64 rules_process(struct task_struct *task)
+{
+	__u64 process = BPF_CORE_READ(task, group_leader, start_boottime);
+
+	process = process * RULES_HASH + task->self_exec_id;
+	return process * RULES_HASH + BPF_CORE_READ(task, mm, exec_vm);
+}
+
+static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct rules_vma *seen)
+{
+	struct file *file = vma->vm_file;
+
+	seen->start = vma->vm_start;
+	seen->end = vma->vm_end;
+	seen->offset = vma->vm_pgoff << 12;
+	seen->is_code = vma->vm_flags & VM_EXEC;
+	if (!file)
+		return 0;
+	seen->is_file = 1;
+	seen->key.ino = file->f_inode->i_ino;
+	seen->key.dev = file->f_inode->i_sb->s_dev;
+	seen->key.generation = file->f_inode->i_generation;
+	return 0;
+}
+
+/* The vDSO is no file: its table has the key that is all 0. */
+static __always_inline void see_vdso(struct task_struct *task, struct rules_vma *seen, __u64 pc)
+{
+	__u64 vdso = (__u64)BPF_CORE_READ(task, mm, context.vdso);
+
+	if (seen->is_file || !vdso || pc - vdso >= RULES_VDSO_BYTES)
+		return;
+	seen->is_file = 1;
+	seen->offset = seen->start - vdso;
+}
+
+/* Asks user space for the table of a file. */
+static __always_inline void want_file(struct task_struct *task, const struct rules_vma *seen)
+{
+	struct rules_wanted wanted = {
+		.start = seen->start,
+		.end = seen->end,
+		.pid = task->tgid,
+	};
+
+	if (!bpf_map_update_elem(&rules_wanted, &seen->key, &wanted, BPF_NOEXIST))
+		__sync_fetch_and_add(&rules_asked, 1);
+}
+
+/* Looks for the mapping of an address. 0, or the rule that tells what is missing. */
+static __always_inline __u32 find_region(struct task_struct *task, struct rules_region *region,
+					 __u64 process, __u64 pc)
+{
+	struct rules_vma seen = {};
+	struct rules_file *file;
+	long err = bpf_find_vma(task, pc, see_vma, &seen, 0);
+
+	region->process = 0;
+	if (err && err != -ENOENT)
+		return RULES_BUSY;
+	if (!seen.is_code)
+		return RULES_NO_CODE;
+	see_vdso(task, &seen, pc);
+	if (seen.is_file) {
+		file = bpf_map_lookup_elem(&rules_files, &seen.key);
+		if (!file) {
+			want_file(task, &seen);
+			return RULES_NO_TABLE;
+		}
+		region->file = *file;
+	}
+	region->start = seen.start;
+	region->end = seen.end;
+	region->to_offset = seen.offset - seen.start;
+	region->is_file = seen.is_file;
+	region->process = process;
+	return 0;
+}
+
+static __always_inline struct rules_slab *slab_of(__u32 place)
+{
+	__u32 nr = place >> RULES_SLAB_SHIFT, zero = 0;
+	void *slab = bpf_map_lookup_elem(&rules_slabs, &nr);
+
+	return slab ? bpf_map_lookup_elem(slab, &zero) : NULL;
+}
+
+/* The last of nr rows from place on that begins at or before the byte of a page. */
+static __always_inline __u32 search_rows(__u32 place, __u32 nr, __u32 byte)
+{
+	const struct rules_slab *slab = slab_of(place);
+	__u32 half;
+
+	if (!slab)
+		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
+	for (int i = 0; i < CFI_PAGE_SHIFT; i++) {
+		if (nr <= 1)
+			break;
+		half = nr >> 1;
+		if (slab->words[(place + half) & (RULES_SLAB_WORDS - 1)] >> 24 <= byte) {
+			place += half;
+			nr -= half;
+		} else {
+			nr = half;
+		}
+	}
+	return slab->words[place & (RULES_SLAB_WORDS - 1)] & CFI_RULE_MASK;
+}
+
+static __always_inline __u32 search_table(const struct rules_region *region, __u64 pc)
+{
+	const struct rules_file *file = &region->file;
+	__u64 offset = pc + region->to_offset - file->start;
+	const struct rules_slab *slab;
+	__u32 word, place, rule;
+
+	if (!region->is_file)
+		return CFI_RULE(CFI_SPECIAL, CFI_NO_FILE);
+	if (offset >> CFI_PAGE_SHIFT >= file->nr_pages)
+		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
+	place = file->index + (__u32)(offset >> CFI_PAGE_SHIFT);
+	slab = slab_of(place);
+	if (!slab)
+		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
+	word = slab->words[place & (RULES_SLAB_WORDS - 1)];
+	rule = search_rows(file->index + (word & CFI_RULE_MASK), word >> 24,
+			   offset & (CFI_PAGE_SIZE - 1));
+	return rule >> CFI_KIND_SHIFT == CFI_WIDE ? rule + file->wides : rule;
+}
+
+/* The rule of an address of current, looked up in its mapping. */
+static __always_inline __u32 look_up_rule(struct rules_regions *regions, __u64 process, __u64 pc)
+{
+	__u64 hash = ((pc >> RULES_REGION_SHIFT) ^ process) * RULES_HASH;
+	struct rules_region *region = &regions->regions[hash >> 32 & (RULES_REGIONS - 1)];
+	__u32 missing;
+
+	if (region->process != process || pc < region->start || pc >= region->end) {
+		missing = find_region(bpf_get_current_task_btf(), region, process, pc);
+		if (missing)
+			return missing;
+	}
+	return search_table(region, pc) & CFI_RULE_MASK;
+}
+
+/*
+ * The rule of an address of current, which is process; regions is room of this CPU that nobody
+ * else uses meanwhile. A global function, so that the verifier follows it once.
+ */
+__noinline int rule_of_user(struct rules_regions *regions, __u64 process, __u64 pc)
+{
+	__u64 hash = (pc ^ process) * RULES_HASH, word;
+	struct rules_cache *cache;
+	__u32 zero = 0, rule;
+	volatile __u64 *at;
+
+	if (!regions)
+		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
+	cache = bpf_map_lookup_elem(&rules_caches, &zero);
+	if (!cache)
+		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
+	at = &cache->words[hash >> 48];
+	word = *at;
+	hash <<= 16;
+	if (((word ^ hash) >> RULES_TAG_SHIFT) == 0)
+		return word & CFI_RULE_MASK;
+	rule = look_up_rule(regions, process, pc);
+	if (rule < RULES_NO_TABLE || rule > RULES_NO_CODE)
+		*at = (hash & ~(__u64)CFI_RULE_MASK) | rule;
+	return rule;
+}
+
+#endif /* DENET_USER_RULES_BPF_H */

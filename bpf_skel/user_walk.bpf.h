@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The user stack of current by call frame information: frame by frame, the rule of its address
+ * tells where the caller's is. The stack is read in pieces, since each read costs as much as half
+ * a kilobyte read at once. Code without a rule (made at run time, or by a compiler that writes
+ * none) is left by its frame pointer.
+ */
+#ifndef DENET_USER_WALK_BPF_H
+#define DENET_USER_WALK_BPF_H
+
+#include "frames.bpf.h"
+#include "user_rules.bpf.h"
+
+#define USER_PIECE_WORDS 256U
+#define USER_PIECE_BYTES (USER_PIECE_WORDS * 8U)
+#define USER_STRETCH 8		  /* frames that the verifier follows in one go */
+#define USER_FRAME_MAX (1U << 20) /* bytes, along a frame pointer */
+
+/* In struct ucontext, arch/x86/include/uapi/asm/sigcontext.h. */
+#define UCONTEXT_BP 120U
+#define UCONTEXT_WORDS 7U /* from bp to ip */
+
+/* Set by user space where the tables are those of this architecture. */
+const volatile __u8 has_user_walk = 0;
+
+/* A walk, in a map: what the verifier does not know of it, it need not follow. */
+struct user_walk {
+	__u64 piece[USER_PIECE_WORDS]; /* of the stack, from base on */
+	__u64 regs[REGS_WORDS];
+	__u64 base;
+	__u64 process; /* rules_process() */
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u32 bytes; /* of the piece */
+	__u32 nr;    /* frames so far */
+	__u32 exact; /* the frame was interrupted: its ip is no return address */
+	__u32 leaf;  /* all of its registers are known */
+	__u32 guess; /* found along a frame pointer */
+	__u32 reserved;
+	struct rules_regions regions;
+};
+
+/* Whether the walk goes on; else an enum user_walk_end. */
+#define USER_WALK_GOING (-1)
+
+/*
+ * Sees to it that the piece has need bytes of the stack from low on. A piece that cannot be read
+ * up to its end is read up to the end of its page.
+ */
+static __always_inline bool read_piece(struct user_walk *walk, __u64 low, __u32 need)
+{
+	__u64 at = low - walk->base, bytes = USER_PIECE_BYTES;
+
+	if (at < walk->bytes && at + need <= walk->bytes)
+		return true;
+	walk->base = low;
+	walk->bytes = 0;
+	if (bpf_probe_read_user(walk->piece, USER_PIECE_BYTES, (const void *)low)) {
+		bytes = USER_PAGE - (low & (USER_PAGE - 1));
+		asm volatile("" : "+r"(bytes));
+		if (bytes < need || bytes > USER_PIECE_BYTES ||
+		    bpf_probe_read_user(walk->piece, (__u32)bytes, (const void *)low))
+			return false;
+	}
+	walk->bytes = (__u32)bytes;
+	return true;
+}
+
+/* A word of the piece, which read_piece() has said to be there. */
+static __always_inline __u64 piece_word(const struct user_walk *walk, __u64 address)
+{
+	__u64 at = (address - walk->base) / sizeof(__u64);
+
+	asm volatile("%0 &= %1" : "+r"(at) : "i"(USER_PIECE_WORDS - 1));
+	return walk->piece[at];
+}
+
+/* The frame at hand is that of a caller, whose CFA was sp. */
+static __always_inline int go_on(struct user_walk *walk, __u64 cfa, __u64 ip, __u64 bp)
+{
+	walk->ip = ip;
+	walk->sp = cfa;
+	walk->bp = bp;
+	walk->exact = walk->leaf = walk->guess = 0;
+	return ip < USER_PAGE ? USER_WALK_WHOLE : USER_WALK_GOING;
+}
+
+/* By what nearly all rules are: distances from sp or bp. */
+static __always_inline int step_plainly(struct user_walk *walk, __u32 rule)
+{
+	__u32 words = rule & (CFI_BP_WORDS - 1), need = (words ? words : 1) * sizeof(__u64);
+	__u64 cfa = rule >> CFI_KIND_SHIFT == CFI_SP ? walk->sp : walk->bp;
+
+	cfa += (rule >> CFI_CFA_SHIFT & (CFI_CFA_WORDS - 1)) * sizeof(__u64);
+	/* A stack grows one way. */
+	if (cfa <= walk->sp || cfa & 7)
+		return USER_WALK_UNREADABLE;
+	if (need > USER_PIECE_BYTES)
+		return USER_WALK_NO_RULE;
+	if (!read_piece(walk, cfa - need, need))
+		return USER_WALK_UNREADABLE;
+	return go_on(walk, cfa, piece_word(walk, cfa - sizeof(__u64)),
+		     words ? piece_word(walk, cfa - need) : walk->bp);
+}
+
+/* The frame that a signal has interrupted. */
+static __always_inline int step_over_signal(struct user_walk *walk)
+{
+	__u64 saved[UCONTEXT_WORDS];
+
+	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(walk->sp + UCONTEXT_BP)))
+		return USER_WALK_UNREADABLE;
+	walk->bp = saved[0];
+	walk->sp = saved[5];
+	walk->ip = saved[6];
+	walk->exact = 1;
+	walk->leaf = 0;
+	return USER_WALK_GOING;
+}
+
+/* Along the frame pointer, if it can be one. */
+static __always_inline int step_by_pointer(struct user_walk *walk)
+{
+	__u64 words[2];
+	int end;
+
+	if (walk->bp < walk->sp || walk->bp - walk->sp > USER_FRAME_MAX || walk->bp & 7 ||
+	    bpf_probe_read_user(words, sizeof(words), (const void *)walk->bp) ||
+	    words[1] < USER_PAGE)
+		return USER_WALK_NO_CFI;
+	end = go_on(walk, walk->bp + sizeof(words), words[1], words[0]);
+	walk->guess = 1;
+	return end;
+}
+
+/* The frame at hand lies in no code: where it came from a frame pointer, that was none. */
+static __always_inline int leave_out(struct user_walk *walk)
+{
+	if (walk->nr > 1)
+		walk->nr--;
+	return walk->guess ? USER_WALK_NO_CFI : USER_WALK_UNREADABLE;
+}
+
+/* A register by its DWARF number. False: it is that of a callee, and lost. */
+static __always_inline bool get_register(const struct user_walk *walk, __u32 reg, __u64 *value)
+{
+	/* Its word of struct pt_regs, a byte for each. */
+	const __u64 low = 0x13040e0d050b0c0aULL, high = 0x0001020306070809ULL;
+	__u32 at = (reg < 8 ? low >> reg * 8 : high >> (reg & 7) * 8) & 31;
+
+	if (reg == USER_REG_SP)
+		*value = walk->sp;
+	else if (reg == USER_REG_FP)
+		*value = walk->bp;
+	else if (!walk->leaf || reg > 15)
+		return false;
+	else
+		*value = walk->regs[at < REGS_WORDS ? at : 0];
+	return true;
+}
+
+static __always_inline int find_wide_cfa(struct user_walk *walk, const struct cfi_wide *wide,
+					 __u64 *cfa)
+{
+	__u64 base, word;
+
+	if (wide->cfa == CFI_CFA_PLT) {
+		*cfa = walk->sp + 8 + ((walk->ip & 15) >= (__u32)wide->cfa_offset ? 8 : 0);
+		return USER_WALK_GOING;
+	}
+	if (!get_register(walk, wide->reg, &base))
+		return USER_WALK_NO_RULE;
+	*cfa = base + (__s64)wide->cfa_offset;
+	if (wide->cfa == CFI_CFA_DEREF) {
+		if (bpf_probe_read_user(&word, sizeof(word), (const void *)*cfa))
+			return USER_WALK_UNREADABLE;
+		*cfa = word + (__s64)wide->cfa_add;
+	}
+	return *cfa <= walk->sp ? USER_WALK_UNREADABLE : USER_WALK_GOING;
+}
+
+static __always_inline int step_widely(struct user_walk *walk, __u32 number)
+{
+	const struct cfi_wide *wide = bpf_map_lookup_elem(&rules_wides, &number);
+	__u64 cfa, ip, bp = walk->bp;
+	int end;
+
+	if (!wide)
+		return USER_WALK_NO_RULE;
+	end = find_wide_cfa(walk, wide, &cfa);
+	if (end != USER_WALK_GOING)
+		return end;
+	if (wide->ra == CFI_RA_REGISTER) {
+		if (!get_register(walk, wide->ra_offset, &ip))
+			return USER_WALK_NO_RULE;
+	} else if (bpf_probe_read_user(&ip, sizeof(ip),
+				       (const void *)(cfa + (__s64)wide->ra_offset))) {
+		return USER_WALK_UNREADABLE;
+	}
+	if (wide->bp == CFI_BP_LOST)
+		bp = 0;
+	else if (wide->bp != CFI_BP_SAME &&
+		 bpf_probe_read_user(&bp, sizeof(bp),
+				     (const void *)((wide->bp == CFI_BP_AT_CFA ? cfa : bp) +
+						    (__s64)wide->bp_offset)))
+		return USER_WALK_UNREADABLE;
+	return go_on(walk, cfa, ip, bp);
+}
+
+/* By the rules that are rare. A global function, so that the verifier follows it once. */
+__noinline int step_rarely(struct user_walk *walk, __u32 rule)
+{
+	if (!walk)
+		return USER_WALK_NO_RULE;
+	if (rule >> CFI_KIND_SHIFT == CFI_WIDE)
+		return step_widely(walk, rule & CFI_VALUE_MASK);
+	switch (rule & CFI_VALUE_MASK) {
+	case CFI_OUTERMOST:
+		return USER_WALK_WHOLE;
+	case CFI_SIGNAL:
+		return step_over_signal(walk);
+	case CFI_UNSUPPORTED:
+		return USER_WALK_NO_RULE;
+	case RULES_NO_TABLE:
+		return USER_WALK_NO_TABLE;
+	case RULES_BUSY:
+		return USER_WALK_BUSY;
+	case RULES_NO_CODE:
+		return leave_out(walk);
+	default:
+		return step_by_pointer(walk);
+	}
+}
+
+/* Some frames of a walk. A global function, so that the verifier follows it once. */
+__noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
+{
+	__u32 rule, kind, at;
+	int end;
+
+	if (!walk || !out)
+		return USER_WALK_NO_RULE;
+	for (int i = 0; i < USER_STRETCH; i++) {
+		at = walk->nr;
+		asm volatile("" : "+r"(at));
+		if (at >= WIRE_MAX_FRAMES)
+			return USER_WALK_FRAMES;
+		out->ips[at] = walk->ip;
+		walk->nr = at + 1;
+		rule = rule_of_user(&walk->regions, walk->process, walk->ip - !walk->exact);
+		kind = rule >> CFI_KIND_SHIFT;
+		if (kind == CFI_SP || kind == CFI_BP)
+			end = step_plainly(walk, rule);
+		else
+			end = step_rarely(walk, rule);
+		if (end != USER_WALK_GOING)
+			return end;
+	}
+	return USER_WALK_GOING;
+}
+
+/*
+ * Walks the user stack of current into ips, which has room for WIRE_MAX_FRAMES; walk is room of
+ * this CPU that nobody else uses meanwhile. Returns the number of frames, and in *end why there
+ * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
+ */
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, int *end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs;
+
+	if (!has_user_walk || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (!regs || regs->cs != USER_CS_64 ||
+	    bpf_probe_read_kernel(walk->regs, sizeof(walk->regs), regs))
+		return 0;
+	walk->ip = walk->regs[REGS_IP];
+	walk->sp = walk->regs[REGS_SP];
+	walk->bp = walk->regs[REGS_BP];
+	walk->process = rules_process(task);
+	walk->bytes = walk->nr = 0;
+	walk->exact = walk->leaf = 1;
+	walk->guess = 0;
+	*end = USER_WALK_GOING;
+	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && *end == USER_WALK_GOING; i++)
+		*end = walk_user_stretch(walk, (struct frame_room *)ips);
+	return walk->nr;
+}
+
+#endif /* DENET_USER_WALK_BPF_H */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The programs' own walk of user stacks finds what libdw finds in a copy of the same stack, taken
+ * in the same moment, frame for frame. The programs are as distributions build them.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "bpf/kernel_features.h"
+#include "bpf/user_rules.h"
+#include "common/harness.h"
+#include "common/stopped.h"
+#include "common/test_capture.h"
+#include "tests/bpf/user_walk.h"
+#include "tests/bpf/user_walk.skel.h"
+#include "cfi/cfi_table.h"
+#include "unwind/unwinder.h"
+
+#define PATIENCE_NS (60 * UINT64_C(1000000000))
+#define VDSO_BYTES 8192
+#define SHOWN 3
+
+FIXTURE(user_walk)
+{
+	struct user_walk_bpf *skel;
+	struct user_rules rules;
+	struct ring_buffer *ring;
+	struct stopped stopped;
+	struct machine *machine;
+	struct unwinder *unwinder;
+	size_t nr_maps; /* that the machine knows */
+	size_t same;
+	size_t differ;
+	size_t early; /* ended for want of a table, or of the mappings */
+	size_t other; /* not whole for other reasons, or libdw's were not */
+	size_t frames;
+	int err;
+};
+
+typedef FIXTURE_DATA(user_walk) data;
+
+static int hook(data *self)
+{
+	struct kernel_features features;
+	int err = kernel_features__read(&features);
+
+	if (err)
+		return err;
+	bpf_program__set_autoload(self->skel->progs.walk_at_exit_tp, features.has_exit_tp);
+	bpf_program__set_autoload(self->skel->progs.walk_at_fentry, !features.has_exit_tp);
+	self->skel->rodata->has_user_walk = 1;
+	err = user_walk_bpf__load(self->skel);
+	return err ? err : user_walk_bpf__attach(self->skel);
+}
+
+static void forget_maps(data *self)
+{
+	unwinder__delete(self->unwinder);
+	machine__delete(self->machine);
+	self->unwinder = NULL;
+	self->machine = NULL;
+}
+
+FIXTURE_SETUP(user_walk)
+{
+	SKIP_FOR(test_capture__refused());
+	elf_version(EV_CURRENT);
+	self->skel = user_walk_bpf__open();
+	ASSERT_NE(NULL, self->skel);
+	ASSERT_EQ(0, hook(self));
+	self->rules = (struct user_rules){
+		.slab0 = self->skel->maps.rules_slab0,
+		.slabs = self->skel->maps.rules_slabs,
+		.files = self->skel->maps.rules_files,
+		.wides = self->skel->maps.rules_wides,
+		.wanted = self->skel->maps.rules_wanted,
+		.asked = (const volatile uint64_t *)&self->skel->bss->rules_asked,
+	};
+}
+
+FIXTURE_TEARDOWN(user_walk)
+{
+	stopped__free(&self->stopped);
+	forget_maps(self);
+	ring_buffer__free(self->ring);
+	user_rules__free(&self->rules);
+	user_walk_bpf__destroy(self->skel);
+}
+
+static int add_table(data *self, const struct rules_key *key, Elf *elf)
+{
+	struct cfi_table table = { 0 };
+	int err = elf ? cfi_table__make(&table, elf) : -ENOENT;
+
+	err = user_rules__add(&self->rules, key, err ? NULL : &table);
+	cfi_table__free(&table);
+	elf_end(elf);
+	return err;
+}
+
+/* A file of a mapping, through the mapping itself. */
+static int make_table(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
+{
+	data *self = ctx;
+	char path[80];
+	int fd, err;
+
+	if (!key->ino)
+		return add_table(self, key,
+				 elf_memory((char *)getauxval(AT_SYSINFO_EHDR), VDSO_BYTES));
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", wanted->pid, wanted->start,
+		 wanted->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	err = add_table(self, key, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+	close(fd);
+	return err;
+}
+
+/* What the machine knows of the process is what there is now. */
+static int tell_maps(data *self)
+{
+	int err = 0;
+
+	forget_maps(self);
+	self->machine = machine__new();
+	if (self->machine)
+		self->unwinder = unwinder__new(self->machine, &err);
+	if (!self->unwinder)
+		return err ? err : -ENOMEM;
+	return stopped__tell_maps(&self->stopped, self->machine, 0);
+}
+
+static int unwind(data *self, const struct walked *walked, struct unwind_result *result)
+{
+	struct unwind_sample sample = {
+		.pid = (pid_t)walked->pid,
+		.time = walked->time,
+		.stack = walked->stack,
+		.stack_bytes = walked->bytes,
+		.max_frames = WIRE_MAX_FRAMES,
+	};
+
+	memcpy(sample.regs.r, walked->regs, sizeof(sample.regs.r));
+	return unwinder__unwind(self->unwinder, &sample, result);
+}
+
+static bool is_same(const struct walked *walked, const struct unwind_result *result)
+{
+	return walked->nr == result->nr &&
+	       !memcmp(walked->ips, result->ips, walked->nr * sizeof(walked->ips[0]));
+}
+
+static void show(const struct walked *walked, const struct unwind_result *result)
+{
+	fprintf(stderr, "# ours %u, end %d; libdw's %u, %s\n", walked->nr, walked->end, result->nr,
+		unwind__status_name(result->status));
+	for (uint32_t i = 0; i < walked->nr || i < result->nr; i++)
+		fprintf(stderr, "#   %3u %16llx %16llx\n", i,
+			i < walked->nr ? (unsigned long long)walked->ips[i] : 0,
+			i < result->nr ? (unsigned long long)result->ips[i] : 0);
+}
+
+static int compare(void *ctx, void *record, size_t size)
+{
+	const struct walked *walked = record;
+	struct unwind_result result;
+	data *self = ctx;
+
+	(void)size;
+	/* In the middle of an exec there are no registers. */
+	if (!walked->nr)
+		return 0;
+	if (walked->end == USER_WALK_NO_TABLE || walked->end == USER_WALK_BUSY) {
+		self->early++;
+		return 0;
+	}
+	self->err = self->machine ? 0 : tell_maps(self);
+	if (!self->err)
+		self->err = unwind(self, walked, &result);
+	/* It may have mapped more since the last look. */
+	if (!self->err && !is_same(walked, &result))
+		self->err = tell_maps(self);
+	if (!self->err)
+		self->err = unwind(self, walked, &result);
+	if (self->err)
+		return self->err;
+	self->frames += walked->nr;
+	if (is_same(walked, &result))
+		self->same++;
+	else if (walked->end != USER_WALK_WHOLE || result.status != UNWIND_COMPLETE)
+		self->other++;
+	else
+		self->differ++;
+	if (!is_same(walked, &result) && self->other + self->differ <= SHOWN)
+		show(walked, &result);
+	return 0;
+}
+
+/* Compares until there are nr walks that are the same, or nothing comes of it. */
+static int walk_program(data *self, const char *const *argv, size_t nr)
+{
+	uint64_t end = clock__now_ns() + PATIENCE_NS;
+	int ret = stopped__start(&self->stopped, argv);
+
+	if (ret)
+		return ret;
+	self->ring = ring_buffer__new(bpf_map__fd(self->skel->maps.walks), compare, self, NULL);
+	self->skel->bss->walked_pids[0] = (uint32_t)self->stopped.pid;
+	while (ret >= 0 && !self->err && self->same < nr && clock__now_ns() < end) {
+		ret = ring_buffer__poll(self->ring, 100);
+		if (ret >= 0)
+			ret = user_rules__each_wanted(&self->rules, make_table, self);
+	}
+	fprintf(stderr, "# %s: %zu same, %zu differ, %zu early, %zu other, %zu frames\n", argv[0],
+		self->same, self->differ, self->early, self->other, self->frames);
+	return ret < 0 ? ret : self->err;
+}
+
+TEST_F(user_walk, python3)
+{
+	static const char script[] =
+		"import re, time\n"
+		"def nap(x): time.sleep(0.0003); return ''\n"
+		"def down(n): return down(n - 1) if n else re.sub('a', nap, 'aaa')\n"
+		"while True:\n"
+		"  for depth in range(8): sorted([depth], key=lambda d: len(down(d)))\n";
+	static const char *const argv[] = { "python3", "-c", script, NULL };
+
+	ASSERT_EQ(0, walk_program(self, argv, 3000));
+	EXPECT_EQ(0, self->differ);
+	EXPECT_LE(3000, self->same);
+}
+
+TEST_F(user_walk, bash)
+{
+	static const char script[] =
+		"exec 3<> <(:)\n"
+		"down() { if (($1)); then down $(($1 - 1)); else read -rt 0.0003 <&3; fi; }\n"
+		"while :; do down 3; done\n";
+	static const char *const argv[] = { "bash", "-c", script, NULL };
+
+	ASSERT_EQ(0, walk_program(self, argv, 1000));
+	EXPECT_EQ(0, self->differ);
+	EXPECT_LE(1000, self->same);
+}
+
+TEST_F(user_walk, perl)
+{
+	static const char script[] =
+		"use Time::HiRes qw(ualarm);"
+		"sub nap { select(undef, undef, undef, 0.0003); }"
+		"sub down { my $n = shift; return $n ? down($n - 1) : nap(); }"
+		"$SIG{ALRM} = sub { nap(); };"
+		"while (1) { ualarm(200); @x = sort { down(3); $a <=> $b } (3, 2, 1); }";
+	static const char *const argv[] = { "perl", "-e", script, NULL };
+
+	ASSERT_EQ(0, walk_program(self, argv, 1000));
+	EXPECT_EQ(0, self->differ);
+	EXPECT_LE(1000, self->same);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/user_rules.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cfi/cfi_table.h"
+
+static struct rules_slab *map_memory(int fd)
+{
+	void *memory = mmap(NULL, sizeof(struct rules_slab), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* A further slab. The map of maps holds it from here on. */
+static int make_slab(struct user_rules *rules, uint32_t nr)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rules_slab", sizeof(uint32_t),
+				sizeof(struct rules_slab), 1, &opts);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	rules->memory[nr] = map_memory(fd);
+	if (!rules->memory[nr] ||
+	    bpf_map_update_elem(bpf_map__fd(rules->slabs), &nr, &fd, BPF_ANY))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Where a word lies; NULL with a negative errno in *err. */
+static uint32_t *word_at(struct user_rules *rules, uint64_t place, int *err)
+{
+	uint64_t nr = place >> RULES_SLAB_SHIFT;
+
+	*err = nr < RULES_SLABS ? 0 : -ENOSPC;
+	if (!*err && !rules->memory[nr] && nr)
+		*err = make_slab(rules, (uint32_t)nr);
+	else if (!*err && !rules->memory[nr])
+		rules->memory[nr] = map_memory(bpf_map__fd(rules->slab0));
+	if (!*err && !rules->memory[nr])
+		*err = -ENOMEM;
+	return *err ? NULL : &rules->memory[nr]->words[place & (RULES_SLAB_WORDS - 1)];
+}
+
+static int put_word(struct user_rules *rules, uint64_t place, uint32_t word)
+{
+	int err;
+	uint32_t *at = word_at(rules, place, &err);
+
+	if (at)
+		*at = word;
+	return err;
+}
+
+/* What is copied of a table. */
+struct copy {
+	uint64_t index;	 /* its place */
+	uint32_t shift;	 /* rows lie so much behind where the table has them, */
+	uint32_t copied; /* and are copied up to this word of the table */
+};
+
+/* The rows of a page, and its word of the index. Pages follow each other and share rows. */
+static int copy_page(struct user_rules *rules, struct copy *copy, const struct cfi_table *table,
+		     uint32_t page)
+{
+	uint32_t first = table->words[page] & CFI_RULE_MASK, nr = table->words[page] >> 24;
+	uint64_t place = copy->index + copy->shift + first;
+	uint64_t left = RULES_SLAB_WORDS - place % RULES_SLAB_WORDS;
+	int err = 0;
+
+	if (nr > left) {
+		copy->shift += (uint32_t)left;
+		copy->copied = first;
+	}
+	if ((uint64_t)first + copy->shift + nr > CFI_TABLE_WORDS)
+		return -E2BIG;
+	for (uint32_t i = copy->copied > first ? copy->copied : first; i < first + nr && !err; i++)
+		err = put_word(rules, copy->index + copy->shift + i, table->words[i]);
+	if (copy->copied < first + nr)
+		copy->copied = first + nr;
+	return err ? err : put_word(rules, copy->index + page, nr << 24 | (first + copy->shift));
+}
+
+static int copy_table(struct user_rules *rules, const struct cfi_table *table)
+{
+	struct copy copy = { .index = rules->next };
+	int err = 0;
+
+	for (uint32_t page = 0; page < table->nr_pages && !err; page++)
+		err = copy_page(rules, &copy, table, page);
+	if (!err)
+		rules->next = (uint32_t)(copy.index + copy.shift + table->nr_words);
+	return err;
+}
+
+static int copy_wides(struct user_rules *rules, const struct cfi_table *table)
+{
+	if (rules->nr_wides + table->nr_wides > RULES_WIDES)
+		return -ENOSPC;
+	for (uint32_t i = 0; i < table->nr_wides; i++) {
+		uint32_t number = rules->nr_wides + i;
+
+		if (bpf_map_update_elem(bpf_map__fd(rules->wides), &number, &table->wides[i],
+					BPF_ANY))
+			return -errno;
+	}
+	rules->nr_wides += table->nr_wides;
+	return 0;
+}
+
+int user_rules__add(struct user_rules *rules, const struct rules_key *key,
+		    const struct cfi_table *table)
+{
+	struct rules_file file;
+	int err = 0;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file))
+		return 0;
+	file = (struct rules_file){ .index = rules->next, .wides = rules->nr_wides };
+	if (table) {
+		file.start = table->start;
+		file.nr_pages = table->nr_pages;
+		err = copy_table(rules, table);
+		if (!err)
+			err = copy_wides(rules, table);
+	}
+	if (err)
+		return err;
+	/* The words are written before a program can find them: a system call is a barrier. */
+	return bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_ANY) ? -errno : 0;
+}
+
+int user_rules__each_wanted(struct user_rules *rules,
+			    int (*want)(void *ctx, const struct rules_key *key,
+					const struct rules_wanted *wanted),
+			    void *ctx)
+{
+	int fd = bpf_map__fd(rules->wanted), ret = 0;
+	uint64_t asked = *rules->asked;
+	struct rules_wanted wanted;
+	struct rules_key key;
+
+	if (asked == rules->answered)
+		return 0;
+	while (!ret && !bpf_map_get_next_key(fd, NULL, &key)) {
+		if (bpf_map_lookup_elem(fd, &key, &wanted) || bpf_map_delete_elem(fd, &key))
+			return -errno;
+		ret = want(ctx, &key, &wanted);
+	}
+	if (!ret)
+		rules->answered = asked;
+	return ret;
+}
+
+void user_rules__free(struct user_rules *rules)
+{
+	for (int i = 0; i < RULES_SLABS; i++) {
+		if (rules->memory[i])
+			munmap(rules->memory[i], sizeof(struct rules_slab));
+	}
+}

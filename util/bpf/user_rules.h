@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_BPF_USER_RULES_H
+#define DENET_BPF_USER_RULES_H
+
+#include <stdint.h>
+
+#include "cfi_maps.h"
+
+struct bpf_map;
+struct cfi_table;
+
+/*
+ * The tables by which programs walk user stacks (bpf_skel/user_walk.bpf.h). The maps belong to a
+ * BPF object. A zero-initialised struct with the maps set goes into user_rules__add().
+ */
+struct user_rules {
+	const struct bpf_map *slab0;
+	const struct bpf_map *slabs;
+	const struct bpf_map *files;
+	const struct bpf_map *wides;
+	const struct bpf_map *wanted;
+	const volatile uint64_t *asked; /* rules_asked of the programs */
+	uint64_t answered;		/* as *asked was at the last look */
+	uint32_t next;			/* the place that is free */
+	uint32_t nr_wides;
+	struct rules_slab *memory[RULES_SLABS];
+};
+
+/*
+ * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
+ * information. 0; -ENOSPC if there is no more room, or another negative errno.
+ */
+int user_rules__add(struct user_rules *rules, const struct rules_key *key,
+		    const struct cfi_table *table);
+
+/*
+ * Calls want for each file that walks have met without a table since the last call, until it
+ * returns other than 0. Returns that, or a negative errno. A file to which want adds nothing is
+ * met again.
+ */
+int user_rules__each_wanted(struct user_rules *rules,
+			    int (*want)(void *ctx, const struct rules_key *key,
+					const struct rules_wanted *wanted),
+			    void *ctx);
+
+void user_rules__free(struct user_rules *rules);
+
+#endif /* DENET_BPF_USER_RULES_H */
