@@ -32,23 +32,31 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 }
 
 /*
- * Whether the block is drawn, and for how many ns it stands then: its own where all count,
- * or where it is long. Accounts hold what was measured, whatever stands for it.
+ * Whether the block that ended at now is drawn, and for how many ns it stands then: its own where
+ * all count, or where it is long. Accounts hold what was measured, whatever stands for it.
  */
-static __always_inline bool is_drawn(struct cpu *cpu, __u64 ns, __u64 *weight)
+static __always_inline bool is_drawn(struct cpu *cpu, __u64 now, __u64 ns, __u64 *weight)
 {
 	__u64 period = period_ns;
+	bool above = ns >= threshold_ns;
 
 	*weight = ns;
-	if (!period || ns >= threshold_ns)
+	if (!period)
 		return true;
-	if (!cpu->own.random)
-		cpu->own.random = sample_weight__seed(settings.seed, bpf_get_smp_processor_id());
-	*weight = sample_weight__of(&cpu->own.random, ns, period);
-	if (*weight)
-		return true;
-	tally_outcome(cpu, WIRE_OUTCOME_NOT_DRAWN, ns);
-	return false;
+	if (!above) {
+		if (!cpu->own.random)
+			cpu->own.random =
+				sample_weight__seed(settings.seed, bpf_get_smp_processor_id());
+		*weight = sample_weight__of(&cpu->own.random, ns, period);
+	}
+	if (!*weight) {
+		tally_outcome(cpu, WIRE_OUTCOME_NOT_DRAWN, ns);
+		return false;
+	}
+	if (settings.max_rate)
+		sample_budget__spend(&budget, settings.max_rate, now, above, &period_ns,
+				     &threshold_ns);
+	return true;
 }
 
 /* Whether a block is but added to a sum. What was drawn goes out with its own time. */
@@ -363,7 +371,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	tally(&cpu->own.accounts.seen, ns);
 	if (is_filtered(cpu, ts->state, ns) || in_histogram(cpu, ts->state, ns))
 		return 0;
-	if (!is_drawn(cpu, ns, &weight))
+	if (!is_drawn(cpu, end, ns, &weight))
 		return 0;
 	full = is_parked ? find_parked(cpu, ts->incarnation, since, ns) : &cpu->full;
 	if (!is_parked)

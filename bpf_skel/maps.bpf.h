@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "kernel_walk.bpf.h"
+#include "sample_budget.h"
 #include "wire.h"
 
 #define ENTRIES_MAX 49152 /* windowed sums in one generation */
@@ -24,6 +25,7 @@ volatile __u32 phase = WIRE_PHASE_IDLE;
 volatile __u64 start_ns;      /* blocks that began before count from here */
 volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
 volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
+struct sample_budget budget;  /* which makes both coarser */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 nr_sums[2];     /* entries in each generation */

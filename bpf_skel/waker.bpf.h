@@ -151,7 +151,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 		tally_outcome(room, WIRE_OUTCOME_FILTERED_IDLE, ns);
 		return;
 	}
-	if (!is_drawn(room, ns, &weight))
+	if (!is_drawn(room, now, ns, &weight))
 		return;
 	describe_waker(&room->full.block, ts->state, now, ns);
 	room->full.block.weight = weight;

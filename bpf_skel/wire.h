@@ -429,6 +429,7 @@ struct wire_settings {
 	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
 	__u32 copy_bytes;   /* of user stack; a multiple of 8; 0: none is copied */
 	__u64 seed;	    /* of the draw */
+	__u64 max_rate;	    /* samples a second, which makes the draw coarser; 0: any */
 	__u8 all;	    /* every task is a target */
 	__u8 kernel_threads;
 	__u8 no_inherit;
@@ -467,7 +468,7 @@ WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
-WIRE_ASSERT(wire_settings, 56 + 8 + WIRE_MAX_CPUS / 8 + 32);
+WIRE_ASSERT(wire_settings, 64 + 8 + WIRE_MAX_CPUS / 8 + 32);
 WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 120);
 WIRE_ASSERT(wire_orc_table, 40);
 WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --off-cpu-max-rate against loads whose rate is known for each period. */
+/*
+ * --off-cpu-max-rate against loads whose rate is known for each period: the recorder's look once a
+ * second, and what the programs do within one.
+ */
 #include "common/harness.h"
 
 #include "base/units.h"
+#include "bpf_skel/sample_budget.h"
 #include "capture/capture.h"
 #include "session/sampling.h"
 
@@ -17,7 +21,6 @@ static void run(const struct load *load, size_t nr, struct sampling_level level,
 		struct sampling_counts *counts)
 {
 	for (size_t i = 0; i < nr; i++) {
-		counts->ns += load[i].rate * load[i].ns;
 		if (load[i].ns >= level.lower_ns && load[i].ns < level.threshold_ns)
 			counts->between += load[i].rate;
 		if (load[i].ns >= level.threshold_ns)
@@ -47,13 +50,14 @@ static uint64_t rate_after(struct sampling *sampling, const struct load *load, s
 
 TEST(without_a_budget_all_blocks_count)
 {
-	struct sampling_counts counts = { .below = 1000000 };
+	const struct sampling_counts counts = { .below = 1000000 };
 	struct sampling sampling;
 
 	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 0, 1);
+	EXPECT_FALSE(sampling__adopt(&sampling, 5, 1, 1, &counts));
 	EXPECT_EQ(0, sampling__level(&sampling).period_ns);
 	EXPECT_EQ(500 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
-	EXPECT_EQ(UINT64_MAX, sampling__due(&sampling, &counts, 1));
+	EXPECT_EQ(UINT64_MAX, sampling__due(&sampling));
 }
 
 TEST(a_storm_is_brought_down_to_the_budget_and_a_trickle_is_left_whole)
@@ -124,159 +128,171 @@ TEST(the_period_never_goes_below_what_the_user_asked_for)
 	EXPECT_EQ(0, sampling.changes);
 }
 
-TEST(a_surge_is_looked_at_at_once_and_what_the_budget_allows_is_not)
-{
-	struct sampling_counts counts = { .below = 2000 };
-	struct sampling sampling;
-
-	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 999, 0);
-	EXPECT_EQ(NSEC_PER_MSEC, sampling__due(&sampling, &counts, NSEC_PER_MSEC));
-	/* A quarter of a second's samples in a twentieth of it, and in a half of it. */
-	counts.below = 250;
-	EXPECT_EQ(50 * NSEC_PER_MSEC, sampling__due(&sampling, &counts, 50 * NSEC_PER_MSEC));
-	EXPECT_LE(800 * NSEC_PER_MSEC, sampling__due(&sampling, &counts, 500 * NSEC_PER_MSEC));
-	counts.below = 10;
-	EXPECT_LE(800 * NSEC_PER_MSEC, sampling__due(&sampling, &counts, NSEC_PER_MSEC));
-}
-
-/* A recording that goes on. */
+/* A recording: what is in force in the programs, which make it coarser themselves. */
 struct test_capture {
+	struct sampling sampling;
+	struct sample_budget budget;
+	__u64 period;
+	__u64 threshold;
 	uint64_t now;
+	uint64_t looked_late_ns; /* the recorder looks so much later than it wants to */
 	struct sampling_counts counts;
 };
 
-/*
- * The samples of a load in some milliseconds, looked at when it is due, at the earliest after each
- * one. Parts of samples are carried on.
- */
-static uint64_t run_ms(struct sampling *sampling, struct test_capture *run, uint64_t ms,
-		       struct load load)
+static void begin(struct test_capture *run, uint64_t threshold, uint32_t max_rate)
 {
-	struct sampling_counts *counts = &run->counts;
-	uint64_t first = counts->below + counts->above, end = run->now + ms * NSEC_PER_MSEC;
-	uint64_t weight, part = 0;
+	*run = (struct test_capture){ .now = 5 * NSEC_PER_SEC };
+	sampling__init(&run->sampling, 0, threshold, max_rate, run->now);
+	run->period = sampling__level(&run->sampling).period_ns;
+	run->threshold = threshold;
+}
+
+/* As rate_control__look() does it. */
+static void look(struct test_capture *run)
+{
 	struct sampling_level level;
 
-	while (run->now < end) {
-		level = sampling__level(sampling);
-		weight = load.ns;
-		if (load.ns < level.threshold_ns && load.ns < level.period_ns)
-			weight = level.period_ns;
-		run->now += NSEC_PER_MSEC;
-		part += load.rate * load.ns / 1000;
-		counts->ns += part / weight * weight;
-		if (load.ns >= level.threshold_ns)
-			counts->above += part / weight;
-		else
-			counts->below += part / weight;
-		if (load.ns >= level.lower_ns && load.ns < level.threshold_ns)
-			counts->between += part / weight * weight / load.ns;
-		part %= weight;
-		if (run->now >= sampling__due(sampling, counts, run->now))
-			sampling__look(sampling, run->now, counts);
+	if (run->now < sampling__due(&run->sampling) + run->looked_late_ns)
+		return;
+	if (sampling__adopt(&run->sampling, run->period, run->threshold, run->now, &run->counts) ||
+	    sampling__look(&run->sampling, run->now, &run->counts)) {
+		level = sampling__level(&run->sampling);
+		run->period = level.period_ns;
+		run->threshold = level.threshold_ns;
 	}
-	return counts->below + counts->above - first;
 }
+
+/* A sample of a block of that length. */
+static void give(struct test_capture *run, uint64_t ns)
+{
+	struct sampling_level level = sampling__level(&run->sampling);
+	bool above = ns >= run->threshold;
+
+	if (ns >= level.threshold_ns)
+		run->counts.above++;
+	else
+		run->counts.below++;
+	if (ns >= level.lower_ns && ns < level.threshold_ns)
+		run->counts.between += (ns < run->period && !above ? run->period : ns) / ns;
+	sample_budget__spend(&run->budget, run->sampling.max_rate, run->now, above, &run->period,
+			     &run->threshold);
+}
+
+/* The samples of a load in some milliseconds. Parts of samples are carried on. */
+static uint64_t run_ms(struct test_capture *run, uint64_t ms, struct load load)
+{
+	uint64_t first = run->counts.below + run->counts.above, weight, part = 0;
+	uint64_t end = run->now + ms * NSEC_PER_MSEC;
+
+	while (run->now < end) {
+		run->now += 10 * NSEC_PER_USEC;
+		part += load.rate * load.ns / 100000;
+		for (;;) {
+			weight = load.ns < run->threshold && load.ns < run->period ? run->period
+										   : load.ns;
+			if (part < weight)
+				break;
+			part -= weight;
+			give(run, load.ns);
+		}
+		look(run);
+	}
+	return run->counts.below + run->counts.above - first;
+}
+
+/* 64 threads that sleep all the time. */
+static const struct load storm = { 64 * NSEC_PER_USEC, 1000000 };
 
 TEST(a_storm_is_in_the_budget_from_its_first_second_on)
 {
-	/* 64 threads that sleep all the time. */
-	const struct load storm = { 64 * NSEC_PER_USEC, 1000000 };
+	const struct load calm = { NSEC_PER_MSEC, 3 };
 	const uint32_t budgets[] = { 100, 1000 };
-	struct sampling sampling;
 	struct test_capture run;
 
 	for (size_t i = 0; i < 2; i++) {
-		run = (struct test_capture){ .now = 5 * NSEC_PER_SEC };
-		sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, budgets[i], run.now);
-		sampling__expect(&sampling, 64);
-		/* The recording begins a while later. */
-		run.now += NSEC_PER_SEC / 2;
-		sampling__begin(&sampling, run.now);
+		begin(&run, 500 * NSEC_PER_MSEC, budgets[i]);
 		for (int second = 0; second < 5; second++)
-			EXPECT_GE(budgets[i] * 11 / 10, run_ms(&sampling, &run, 1000, storm));
+			EXPECT_GE(budgets[i] * 5 / 4, run_ms(&run, 1000, storm));
+		run_ms(&run, 20370, calm);
+		EXPECT_GE(NSEC_PER_MSEC, run.period);
+		/* It begins within a second, and may spend what that one has left, too. */
+		EXPECT_GE(budgets[i] * 2, run_ms(&run, 1000, storm));
+		for (int second = 0; second < 5; second++)
+			EXPECT_GE(budgets[i] * 5 / 4, run_ms(&run, 1000, storm));
+		/* And most of it is made use of. */
+		EXPECT_LE(budgets[i] / 2, run_ms(&run, 1000, storm));
 	}
 }
 
-TEST(who_starts_a_storm_alone_or_later_exceeds_the_budget_but_for_a_moment)
+TEST(a_recorder_that_comes_late_keeps_to_the_budget)
 {
-	const struct load storm = { 64 * NSEC_PER_USEC, 1000000 }, calm = { NSEC_PER_MSEC, 3 };
-	struct sampling sampling;
-	struct test_capture run = { 0 };
+	struct test_capture run;
 
-	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 1000, run.now);
-	sampling__expect(&sampling, 1);
-	sampling__begin(&sampling, run.now);
-	run_ms(&sampling, &run, 30, calm);
-	EXPECT_GE(2000, run_ms(&sampling, &run, 1000, storm));
-	for (int second = 0; second < 3; second++)
-		EXPECT_GE(1100, run_ms(&sampling, &run, 1000, storm));
-	run_ms(&sampling, &run, 20000, calm);
-	EXPECT_GE(NSEC_PER_MSEC, sampling__level(&sampling).period_ns);
+	begin(&run, 500 * NSEC_PER_MSEC, 200);
+	run.looked_late_ns = 3600 * NSEC_PER_SEC;
+	for (int second = 0; second < 10; second++)
+		EXPECT_GE(250, run_ms(&run, 1000, storm));
 }
 
-TEST(few_blocks_of_many_threads_are_fine_within_a_second)
+TEST(what_is_in_force_is_adopted_once)
 {
-	const struct load calm = { 100 * NSEC_PER_USEC, 2000 };
+	const struct sampling_counts counts = { .below = 700 };
 	struct sampling sampling;
-	struct test_capture run = { 0 };
-	uint64_t period;
 
-	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 1000, run.now);
-	sampling__expect(&sampling, 10000);
-	EXPECT_EQ(NSEC_PER_SEC, sampling__level(&sampling).period_ns);
-	sampling__begin(&sampling, run.now);
-	run_ms(&sampling, &run, 1000, calm);
-	period = sampling__level(&sampling).period_ns;
-	/* As far as so few samples say anything. */
-	EXPECT_GE(4 * NSEC_PER_MSEC, period);
-	EXPECT_LE(NSEC_PER_MSEC, period);
+	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 200, 0);
+	EXPECT_FALSE(sampling__adopt(&sampling, NSEC_PER_MSEC, 500 * NSEC_PER_MSEC, 1, &counts));
+	EXPECT_TRUE(sampling__adopt(&sampling, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, 5, &counts));
+	EXPECT_FALSE(sampling__adopt(&sampling, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, 6, &counts));
+	EXPECT_EQ(9 * NSEC_PER_MSEC, sampling__level(&sampling).period_ns);
+	EXPECT_EQ(1, sampling.changes);
+	/* What came before is not held against it. */
+	EXPECT_EQ(700, sampling.seen.below);
+	EXPECT_EQ(5, sampling.looked);
+	EXPECT_TRUE(sampling__adopt(&sampling, 9 * NSEC_PER_MSEC, NSEC_PER_SEC, 7, &counts));
+	EXPECT_EQ(NSEC_PER_SEC, sampling__level(&sampling).threshold_ns);
 }
 
-TEST(blocks_above_the_threshold_alone_are_found_to_exceed_the_budget_between_its_looks)
+TEST(blocks_above_the_threshold_alone_raise_it_within_a_second)
 {
 	const struct load naps = { 3 * NSEC_PER_MSEC, 2500 };
-	struct sampling sampling;
-	struct test_capture run = { 0 };
+	const uint64_t thresholds[] = { 0, NSEC_PER_MSEC };
+	struct test_capture run;
 
-	sampling__init(&sampling, 0, NSEC_PER_MSEC, 100, run.now);
-	sampling__expect(&sampling, 8);
-	sampling__begin(&sampling, run.now);
-	EXPECT_GE(300, run_ms(&sampling, &run, 1000, naps));
-	EXPECT_LT(3 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
-	for (int second = 0; second < 5; second++)
-		EXPECT_GE(130, run_ms(&sampling, &run, 1000, naps));
+	for (size_t i = 0; i < 2; i++) {
+		begin(&run, thresholds[i], 100);
+		EXPECT_GE(150, run_ms(&run, 1000, naps));
+		EXPECT_LT(3 * NSEC_PER_MSEC, run.threshold);
+		for (int second = 0; second < 5; second++)
+			EXPECT_GE(130, run_ms(&run, 1000, naps));
+	}
 }
 
-TEST(long_blocks_that_end_at_once_stay_exact_where_a_second_has_room_for_them)
+TEST(a_burst_of_long_blocks_stays_exact_where_a_second_has_room_for_it)
 {
-	struct sampling_counts counts = { .above = 70, .ns = 70 * NSEC_PER_SEC };
-	struct sampling sampling;
+	struct test_capture run;
 
-	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 100, 0);
-	sampling__begin(&sampling, 0);
-	EXPECT_EQ(NSEC_PER_MSEC, sampling__due(&sampling, &counts, NSEC_PER_MSEC));
-	sampling__look(&sampling, NSEC_PER_MSEC, &counts);
-	EXPECT_EQ(500 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
-	counts.above += 1000;
-	sampling__look(&sampling, 2 * NSEC_PER_MSEC, &counts);
-	EXPECT_LT(500 * NSEC_PER_MSEC, sampling__level(&sampling).threshold_ns);
+	begin(&run, 500 * NSEC_PER_MSEC, 100);
+	for (int i = 0; i < 15; i++)
+		give(&run, NSEC_PER_SEC);
+	EXPECT_EQ(500 * NSEC_PER_MSEC, run.threshold);
+	for (int i = 0; i < 1000; i++)
+		give(&run, NSEC_PER_SEC);
+	EXPECT_LT(500 * NSEC_PER_MSEC, run.threshold);
 }
 
 TEST(chance_moves_nothing_in_a_part_of_a_second)
 {
-	struct sampling_counts counts = { 0 };
-	struct sampling sampling;
+	struct test_capture run;
 
-	/* Two are expected in the first 20 ms. */
-	sampling__init(&sampling, 0, 500 * NSEC_PER_MSEC, 100, 0);
-	sampling__begin(&sampling, 0);
-	for (uint64_t nr = 0; nr < 6; nr++) {
-		counts.below += nr;
-		EXPECT_FALSE(sampling__look(&sampling, (nr + 1) * 20 * NSEC_PER_MSEC, &counts));
+	/* A steady rate, of which some parts come in half of their time. */
+	begin(&run, 500 * NSEC_PER_MSEC, 200);
+	for (int second = 0; second < 10; second++) {
+		for (int i = 0; i < 200; i++) {
+			run.now += (i / 25 % 2 ? 8 : 2) * NSEC_PER_MSEC;
+			give(&run, 10 * NSEC_PER_USEC);
+		}
 	}
-	counts.below += 30;
-	EXPECT_TRUE(sampling__look(&sampling, 140 * NSEC_PER_MSEC, &counts));
+	EXPECT_EQ(NSEC_PER_MSEC, run.period);
 }
 
 TEST(no_load_however_great_overflows)
@@ -288,6 +304,22 @@ TEST(no_load_however_great_overflows)
 	rate_after(&sampling, flood, 2, 100);
 	EXPECT_GE(CAPTURE_MAX_PERIOD_NS, sampling__level(&sampling).period_ns);
 	EXPECT_GE(3600 * NSEC_PER_SEC, sampling__level(&sampling).threshold_ns);
+}
+
+TEST(no_rate_however_great_overflows_the_budget)
+{
+	__u64 period = NSEC_PER_MSEC, threshold = 3000 * NSEC_PER_SEC;
+	struct sample_budget budget = { 0 };
+
+	/* The clock of another CPU may be behind. */
+	for (uint64_t i = 0; i < 1000; i++)
+		sample_budget__spend(&budget, 1, NSEC_PER_SEC - i, i % 2, &period, &threshold);
+	EXPECT_EQ(CAPTURE_MAX_PERIOD_NS, period);
+	for (uint64_t i = 0; i < 1000; i++)
+		sample_budget__spend(&budget, UINT32_MAX, 2 * NSEC_PER_SEC, 1, &period, &threshold);
+	for (uint64_t i = 0; i < 1000; i++)
+		sample_budget__spend(&budget, 1, 2 * NSEC_PER_SEC, 1, &period, &threshold);
+	EXPECT_EQ(3600 * NSEC_PER_SEC, threshold);
 }
 
 TEST(max_overhead_draws_from_blocks_above_a_lower_threshold_too_and_takes_that_back)

@@ -14,6 +14,10 @@
 #include "bpf/load_error.h"
 #include "bpf/orc.h"
 #include "host/user_address.h"
+
+/* A variable of the skeleton has a type of this. */
+#include "sample_budget.h"
+
 #include "offcpu.skel.h"
 
 struct offcpu {
@@ -478,6 +482,12 @@ void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t th
 {
 	offcpu->skel->bss->threshold_ns = threshold_ns;
 	offcpu->skel->bss->period_ns = period_ns;
+}
+
+void offcpu__sampling(const struct offcpu *offcpu, uint64_t *period_ns, uint64_t *threshold_ns)
+{
+	*threshold_ns = offcpu->skel->bss->threshold_ns;
+	*period_ns = offcpu->skel->bss->period_ns;
 }
 
 /* What the programs take, but for their maps. */

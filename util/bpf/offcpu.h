@@ -94,6 +94,7 @@ int offcpu__end(struct offcpu *offcpu);
 
 /* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
 void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns);
+void offcpu__sampling(const struct offcpu *offcpu, uint64_t *period_ns, uint64_t *threshold_ns);
 
 /* Run time and memory of programs and maps, and missed runs. 0 or a negative errno. */
 int offcpu__bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats);

@@ -314,6 +314,11 @@ void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t
 	offcpu__set_sampling(capture->offcpu, period_ns, threshold_ns);
 }
 
+void capture__sampling(const struct capture *capture, uint64_t *period_ns, uint64_t *threshold_ns)
+{
+	offcpu__sampling(capture->offcpu, period_ns, threshold_ns);
+}
+
 const struct capture_task *capture__tasks(const struct capture *capture, size_t *nr)
 {
 	*nr = capture->tasks.len / sizeof(struct capture_task);

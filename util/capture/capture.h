@@ -219,6 +219,9 @@ int capture__stats(struct capture *capture, struct capture_stats *stats);
  */
 void capture__set_sampling(struct capture *capture, uint64_t period_ns, uint64_t threshold_ns);
 
+/* What is in force: with options.max_rate the programs make both greater while samples are many. */
+void capture__sampling(const struct capture *capture, uint64_t *period_ns, uint64_t *threshold_ns);
+
 /*
  * Switches the kernel's statistics of BPF run time on or off; they make each run some tens
  * of nanoseconds dearer. 0 or a negative errno: it takes CAP_SYS_ADMIN.

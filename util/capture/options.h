@@ -73,6 +73,7 @@ struct capture_options {
 	uint64_t threshold_ns;
 	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: all count */
 	uint64_t seed;	     /* of the draw */
+	uint32_t max_rate;   /* samples a second, see capture__sampling(); 0: any */
 	bool cgroups;	     /* samples have their cgroup, and new cgroups are reported */
 	bool reasons;	     /* samples tell what they waited for */
 	bool data_maps;	     /* the side band tells of mappings that are not executable as well */

@@ -33,6 +33,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.states = options->filter.states,
 		.own_pid = (uint32_t)getpid(),
 		.seed = options->seed,
+		.max_rate = options->max_rate,
 		.max_frames = stacks->max_frames < WIRE_MAX_FRAMES ? stacks->max_frames
 								   : WIRE_MAX_FRAMES,
 		.copy_bytes = stacks->user ? stacks->copies.bytes : 0,

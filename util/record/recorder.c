@@ -271,7 +271,9 @@ static int recorder__finish(struct recorder *recorder, enum session_end end)
 	session__finish(&recorder->session);
 	if (end == SESSION_SIGNAL)
 		writer__hurry(recorder->output.writer);
-	err = stop_capture(recorder);
+	err = rate_control__end(&recorder->rate_control, clock__now_ns());
+	if (!err)
+		err = stop_capture(recorder);
 	if (!err)
 		err = tell_sampled_share(recorder);
 	/* Not before: threads that are stuck are recorded as they are. */

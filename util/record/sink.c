@@ -19,7 +19,6 @@
 /* For the budget. A sample that was drawn stands for so many blocks of its length. */
 static void count(struct sink *sink, const struct sample *sample)
 {
-	sink->counts.ns += sample->period;
 	if (sample->measured >= sink->level.threshold_ns) {
 		sink->counts.above++;
 		return;

@@ -73,7 +73,6 @@ static void init_rate_control(struct recorder *recorder)
 		.threshold_ns = options->session.capture.threshold_ns,
 		.max_overhead_ppm = options->max_overhead_ppm,
 		.max_rate = options->max_rate,
-		.threads = targets__threads(&options->session.capture.targets),
 		.between_windows = options->window_ns > NSEC_PER_SEC,
 		.counts = &recorder->sink.counts,
 		.changed = sampling_changed,
@@ -85,19 +84,14 @@ static void init_rate_control(struct recorder *recorder)
 	recorder->sink.level = rate_control__level(&recorder->rate_control);
 }
 
-/* What has to be noticed before a ring is half full: too many samples, a file that is full. */
-static uint32_t wake_bytes(const struct recorder *recorder)
+/* That a file is full has to be noticed before a ring is half full. */
+static uint32_t wake_bytes(const struct recorder_options *options)
 {
-	const struct recorder_options *options = recorder->options;
-	uint64_t rate, size = options->max_size / RECORDER_SIZE_PARTS;
+	uint64_t size = options->max_size / RECORDER_SIZE_PARTS;
 
-	rate = sampling__wake_bytes(&recorder->rate_control.sampling,
-				    options->session.capture.stacks.copies.bytes);
 	if (!options->max_size)
-		return (uint32_t)rate;
-	if (size < RECORDER_LEAST_WAKE)
-		size = RECORDER_LEAST_WAKE;
-	return (uint32_t)min_u64(rate ? rate : UINT32_MAX, min_u64(size, UINT32_MAX));
+		return 0;
+	return (uint32_t)min_u64(max_u64(size, RECORDER_LEAST_WAKE), UINT32_MAX);
 }
 
 static int start_capture(struct recorder *recorder)
@@ -108,7 +102,8 @@ static int start_capture(struct recorder *recorder)
 
 	options.data_maps = recorder->options->raw_stacks;
 	init_rate_control(recorder);
-	options.wake_bytes = wake_bytes(recorder);
+	options.wake_bytes = wake_bytes(recorder->options);
+	options.max_rate = recorder->options->max_rate;
 	options.seed = make_seed();
 	options.period_ns = recorder->sink.level.period_ns;
 	recorder->sink.events.reasons = options.reasons;

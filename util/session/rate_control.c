@@ -48,8 +48,6 @@ void rate_control__init(struct rate_control *control, const struct rate_control_
 	sampling__init(&control->sampling, options->period_ns, options->threshold_ns,
 		       options->max_rate, clock__now_ns());
 	overhead__init(&control->overhead, options->max_overhead_ppm);
-	control->asked = sampling__level(&control->sampling);
-	sampling__expect(&control->sampling, options->threads);
 }
 
 struct sampling_level rate_control__level(const struct rate_control *control)
@@ -92,7 +90,7 @@ uint64_t rate_control__due(const struct rate_control *control)
 	/* The end of a window is waking up enough, unless windows are long. */
 	if (!control->options.between_windows)
 		return UINT64_MAX;
-	rate = sampling__due(&control->sampling, control->options.counts, clock__now_ns());
+	rate = sampling__due(&control->sampling);
 	return control->options.max_overhead_ppm ? min_u64(rate, control->looked + LOOK_NS) : rate;
 }
 
@@ -111,8 +109,6 @@ static int change(struct rate_control *control, struct rate_control_reason *reas
 
 int rate_control__begin(struct rate_control *control)
 {
-	struct rate_control_reason reason = { .old = control->asked,
-					      .max_rate = control->options.max_rate };
 	struct capture_stats stats;
 	int err = capture__stats(control->capture, &stats);
 
@@ -120,18 +116,40 @@ int rate_control__begin(struct rate_control *control)
 		return err;
 	control->began = stats.start_ns;
 	sampling__begin(&control->sampling, stats.start_ns);
-	return control->sampling.changes ? change(control, &reason) : 0;
+	return 0;
+}
+
+static struct rate_control_reason budget_reason(const struct rate_control *control)
+{
+	return (struct rate_control_reason){ .old = sampling__level(&control->sampling),
+					     .max_rate = control->options.max_rate };
+}
+
+/* 1: the programs have made the draw coarser, and it was told; 0, or a negative errno. */
+static int follow_programs(struct rate_control *control, uint64_t now)
+{
+	struct rate_control_reason reason = budget_reason(control);
+	uint64_t period_ns, threshold_ns;
+	int err;
+
+	capture__sampling(control->capture, &period_ns, &threshold_ns);
+	if (!sampling__adopt(&control->sampling, period_ns, threshold_ns, now,
+			     control->options.counts))
+		return 0;
+	err = change(control, &reason);
+	return err ? err : 1;
 }
 
 /* --off-cpu-max-rate. */
 static int watch_rate(struct rate_control *control, uint64_t now)
 {
-	const struct sampling_counts *counts = control->options.counts;
-	struct rate_control_reason reason = { .old = sampling__level(&control->sampling),
-					      .max_rate = control->options.max_rate };
+	struct rate_control_reason reason = budget_reason(control);
+	int err = follow_programs(control, now);
 
-	if (now < sampling__due(&control->sampling, counts, now) ||
-	    !sampling__look(&control->sampling, now, counts))
+	if (err)
+		return err < 0 ? err : 0;
+	if (now < sampling__due(&control->sampling) ||
+	    !sampling__look(&control->sampling, now, control->options.counts))
 		return 0;
 	return change(control, &reason);
 }
@@ -280,6 +298,13 @@ int rate_control__look(struct rate_control *control, uint64_t now, bool window_e
 	if (window_ended || control->options.between_windows)
 		err = watch_cost(control, now);
 	return err ? err : watch_rate(control, now);
+}
+
+int rate_control__end(struct rate_control *control, uint64_t now)
+{
+	int err = follow_programs(control, now);
+
+	return err < 0 ? err : 0;
 }
 
 double rate_control__sampled_share(const struct rate_control *control, uint64_t now)

@@ -34,7 +34,6 @@ struct rate_control_options {
 	uint64_t threshold_ns;
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
 	uint32_t max_rate;         /* samples a second, 0: as many as there are */
-	uint64_t threads;          /* targets, about, when the recording begins */
 	bool between_windows;      /* windows are too long to look at their ends only */
 	const struct sampling_counts *counts; /* of what has been delivered so far; borrowed */
 	rate_control_fn changed;
@@ -43,16 +42,15 @@ struct rate_control_options {
 };
 
 /*
- * What makes a recording coarser while it runs, and finer again: once a second, and earlier where
- * samples come too quickly, it asks --off-cpu-max-rate and --max-overhead, tells the capture what
- * is in force, and calls back. It knows no file.
+ * What makes a recording coarser while it runs, and finer again: once a second it asks
+ * --off-cpu-max-rate and --max-overhead, tells the capture what is in force, and calls back. What
+ * the programs make coarser within a second, to keep to the budget, it follows. It knows no file.
  */
 struct rate_control {
 	struct rate_control_options options;
 	struct capture *capture;
 	struct sampling sampling;
 	struct overhead overhead;
-	struct sampling_level asked; /* by the user, before anybody had looked at the targets */
 	struct sampling_counts counts; /* at the previous look at the cost */
 	uint64_t looked;	/* when that was, CLOCK_MONOTONIC */
 	uint64_t own_ns;	/* CPU time of this process and its helpers until then */
@@ -84,6 +82,9 @@ uint64_t rate_control__due(const struct rate_control *control);
 
 /* Looks, and changes what is to be changed. 0 or a negative errno. */
 int rate_control__look(struct rate_control *control, uint64_t now, bool window_ended);
+
+/* No look comes any more: tells what the programs did since the last one. 0 or a negative errno. */
+int rate_control__end(struct rate_control *control, uint64_t now);
 
 /* The share of the time until now, 0 to 1, for which --max-overhead had blocks sampled. */
 double rate_control__sampled_share(const struct rate_control *control, uint64_t now);

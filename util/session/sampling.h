@@ -11,7 +11,6 @@ struct sampling_counts {
 	uint64_t above;
 	/* Blocks, not samples, about: of those below, as long as the threshold to come back to. */
 	uint64_t between;
-	uint64_t ns; /* off the CPU, for which all of them stand */
 	uint64_t below_ns; /* measured in the samples of single blocks below the threshold */
 	uint64_t sideband; /* records of the side band, which are no samples */
 };
@@ -32,7 +31,6 @@ struct sampling {
 	uint32_t max_rate;    /* samples a second, 0: no budget */
 	uint64_t looked;      /* when, CLOCK_MONOTONIC: the second that is looked at next */
 	struct sampling_counts seen; /* until then */
-	uint64_t telling;     /* samples since then that are worth a look before a second is over */
 	uint64_t changes;     /* of what is in force */
 };
 
@@ -49,39 +47,28 @@ void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t thre
 
 struct sampling_level sampling__level(const struct sampling *sampling);
 
-/*
- * Before the recording: so many threads are its targets. A thread is off the CPU for a second in a
- * second at most, so short blocks of all of them cannot exceed the budget with a period of
- * threads / budget seconds: that is what the first one is, up to a second. True: it is a change.
- */
-bool sampling__expect(struct sampling *sampling, uint64_t threads);
-
 /* Blocks are recorded since now. */
 void sampling__begin(struct sampling *sampling, uint64_t now);
-
-/*
- * How many bytes of samples on one CPU are worth a look; copy_bytes: of the user stack with each
- * of them. 0: there is no budget.
- */
-uint32_t sampling__wake_bytes(const struct sampling *sampling, uint32_t copy_bytes);
 
 /* What is asked for by others than --max-overhead; 0: all blocks count. */
 uint64_t sampling__base_period(const struct sampling *sampling);
 
+/* When the budget wants sampling__look() to be called. UINT64_MAX: there is none. */
+uint64_t sampling__due(const struct sampling *sampling);
+
 /*
- * When the budget wants sampling__look() to be called: after a second; or now, if a good part of
- * a second's samples has come at twice the rate. UINT64_MAX: there is no budget.
+ * The programs have made the draw coarser (bpf_skel/sample_budget.h), and this is in force. True:
+ * it is news; the second that is looked at begins anew then.
  */
-uint64_t sampling__due(const struct sampling *sampling, const struct sampling_counts *counts,
-		       uint64_t now);
+bool sampling__adopt(struct sampling *sampling, uint64_t period_ns, uint64_t threshold_ns,
+		     uint64_t now, const struct sampling_counts *counts);
 
 /*
  * Compares the rate since the last look with the budget. True: what is in force has changed.
  * The period follows the rate that it was seen to give, as if all blocks were shorter than
  * it; where they are not, the next looks mend it. Once blocks above the threshold take most
  * of the budget by themselves, the threshold goes up. It comes back by halves, once those that
- * it would have above it then leave most of the budget. Before a second is over, both only go up,
- * and by what is beyond chance.
+ * it would have above it then leave most of the budget.
  */
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
 

@@ -226,32 +226,3 @@ void targets__warn_of_gone_groups(const struct capture_targets *targets)
 			gone, targets->nr_groups);
 	cgroup_mounts__free(&mounts);
 }
-
-/* Of the whole machine: the second number of "4/512" in /proc/loadavg. */
-static uint64_t all_threads(void)
-{
-	uint64_t threads = 0;
-	FILE *file = fopen("/proc/loadavg", "re");
-	char word[64];
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*s %*s %*s %*[0-9]/%63[0-9]", word) != 1 ||
-	    units__parse_number(word, INT32_MAX, &threads))
-		threads = 0;
-	fclose(file);
-	return threads;
-}
-
-uint64_t targets__threads(const struct capture_targets *targets)
-{
-	uint64_t sum = targets->all ? all_threads() : targets->nr_tids, threads;
-	char value[64];
-
-	for (size_t i = 0; i < targets->nr_pids; i++) {
-		if (read_status(targets->pids[i], "Threads", value, sizeof(value)) &&
-		    !units__parse_number(value, INT32_MAX, &threads))
-			sum += threads;
-	}
-	return sum ? sum : 1;
-}

@@ -32,7 +32,4 @@ size_t targets__count_children(const struct capture_targets *targets,
 /* At the end: warns if cgroups that narrowed the targets were removed meanwhile. */
 void targets__warn_of_gone_groups(const struct capture_targets *targets);
 
-/* About how many threads the options make targets of when the recording begins, at least 1. */
-uint64_t targets__threads(const struct capture_targets *targets);
-
 #endif /* DENET_SESSION_TARGETS_H */
