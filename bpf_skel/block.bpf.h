@@ -107,6 +107,22 @@ static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, __u64 *ips,
 }
 
 /*
+ * Whether the kernel frames of a thread are wanted: in its samples, or to tell a wait for work
+ * from others. User space leaves them out of the samples then.
+ */
+static __always_inline bool wants_kernel_frames(struct task_struct *task)
+{
+	__s32 nr;
+
+	if (settings.kernel_stacks || !settings.judge_idle)
+		return settings.kernel_stacks;
+	if (task->flags & PF_KTHREAD)
+		return true;
+	nr = user_call_nr((struct pt_regs *)bpf_task_pt_regs(task));
+	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_JUDGED;
+}
+
+/*
  * Walks the stacks of current into the block: kernel frames, then user frames. They are
  * those of the block, since a blocked task's stacks don't move. is_back: current has just got
  * its CPU back; else it is about to leave it.
@@ -118,7 +134,7 @@ static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_
 	__u32 nr = 0;
 
 	block->nr_kernel = block->nr_user = 0;
-	if (settings.kernel_stacks) {
+	if (wants_kernel_frames(bpf_get_current_task_btf())) {
 		nr = walk_kernel(ctx, cpu, full->ips, is_back);
 		block->nr_kernel = (__u16)nr;
 		if (nr >= settings.max_frames)

@@ -75,7 +75,7 @@ static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_
 	long bytes;
 	__u32 nr;
 
-	if (!settings.kernel_stacks)
+	if (!wants_kernel_frames(task))
 		return 0;
 	bytes = bpf_get_task_stack(task, full->ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
 	nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;

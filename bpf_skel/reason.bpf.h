@@ -35,7 +35,8 @@ static __always_inline void read_call(struct task_struct *task, struct wire_reas
 static __always_inline __u32 class_of(__s32 nr)
 {
 	return nr < 0 ? WIRE_CALL_OTHER :
-			calls[nr & (WIRE_MAX_CALLS - 1)] & ~(WIRE_CALL_IDLE | WIRE_CALL_IDLE_GIVEN);
+			calls[nr & (WIRE_MAX_CALLS - 1)] &
+				~(WIRE_CALL_JUDGED | WIRE_CALL_IDLE | WIRE_CALL_IDLE_GIVEN);
 }
 
 static __always_inline bool is_futex(__u32 class)

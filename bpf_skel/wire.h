@@ -144,6 +144,7 @@ enum wire_call {
 	WIRE_CALL_FUTEX,
 	WIRE_CALL_FUTEX_WAIT, /* the one without an operation, since 6.7 */
 	WIRE_CALL_EPOLL,      /* a WIRE_CALL_FD that waits for other descriptors */
+	WIRE_CALL_JUDGED = 32, /* a bit: by some rule a wait in it may be one for work */
 	WIRE_CALL_IDLE_GIVEN = 64, /* a bit: that is a rule of the user's, whoever ends the wait */
 	WIRE_CALL_IDLE = 128, /* a bit: who sleeps in it waits for work */
 };
@@ -445,7 +446,7 @@ struct wire_settings {
 	__u8 histogram; /* lengths are counted, and that is all */
 	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
 	__u8 children; /* living descendants of a target process are targets, too */
-	__u8 reserved[1];
+	__u8 judge_idle; /* kernel stacks are walked where a wait may be one for work */
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };

@@ -158,6 +158,25 @@ has() {
 	grep -q ', 1 idle apart,' err
 }
 
+@test "waits for work are told whichever frames are recorded" {
+	for frames in --user-callchains --kernel-callchains --raw-frames; do
+		denet-record "$frames" -- "$pool" --ms 200
+		has perf.data accept offcpu-idle
+		denet-record "$frames" --skip-idle -o rest.data -- "$pool" --ms 200
+		for file in perf rest; do
+			refute has $file.data accept offcpu-time
+			for comm in epoll condvar locked; do
+				has $file.data $comm offcpu-time
+			done
+		done
+	done
+	# What tells them is not in the file where it was not asked for.
+	denet-record --user-callchains -- "$pool" --ms 200
+	perf script -F comm,ip,sym >frames
+	grep -q '^[[:space:]]*[0-9a-f]\{6,\} ' frames
+	refute grep '^[[:space:]]*ffff' frames
+}
+
 @test "--skip-idle leaves out what waits for work, and nothing that may wait for a lock" {
 	run -0 denet-record -v --skip-idle -o work.data -- "$pool" --ms 200
 	echo "$output" | awk '/filtered, idle/ { exit !($(NF - 1) >= 1 && $NF >= 1e8) }'

@@ -15,6 +15,7 @@ prepare() {
 	cp "$build/denet" "$open/denet-record"
 	cp "$build/denet" "$open/denet-check"
 	cp "$naps" "$open/naps"
+	cp "$build/tests/workloads/pool" "$open/pool"
 	cd "$open"
 }
 
@@ -58,6 +59,20 @@ addresses_are_hidden() {
 	perf script -f -i own.data -F comm,ip,sym >script 2>/dev/null
 	grep -q take_nap script
 	refute grep -q do_nanosleep script
+}
+
+# Unsure means not idle.
+@test "where kernel names are hidden no wait is idle, and a line says so" {
+	need_perf
+	addresses_are_hidden || skip "kernel addresses are open to everybody here"
+	for frames in '' --user-callchains --raw-frames; do
+		run -0 with bpf,perfmon ./denet-record $frames -o own.data -- ./pool --ms 200
+		[ "$(grep -c 'no wait is known to be idle' <<<"$output")" = 1 ]
+		[[ "$output" != *'idle apart'* ]]
+		perf script -f -i own.data -F comm,period,event 2>/dev/null |
+			awk '$1 == "accept" && $3 == "offcpu-time:" { ns += $2 }
+				END { exit !(ns > 1e8) }'
+	done
 }
 
 @test "CAP_SYSLOG buys the names of kernel functions" {

@@ -56,8 +56,9 @@ static void choose_programs(struct offcpu_bpf *skel, const struct kernel_feature
 static bool may_walk_kernel(const struct wire_settings *settings,
 			    const struct kernel_features *features, enum attach_hook hook)
 {
-	return features->orc.known && features->quick_frames && settings->kernel_stacks &&
-	       !settings->histogram && hook != ATTACH_HOOK_SWITCH_OUT;
+	return features->orc.known && features->quick_frames &&
+	       (settings->kernel_stacks || settings->judge_idle) && !settings->histogram &&
+	       hook != ATTACH_HOOK_SWITCH_OUT;
 }
 
 static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_features *features,
@@ -117,10 +118,10 @@ static int settle_reasons(struct offcpu_bpf *skel, const struct offcpu_config *c
 {
 	int err;
 
-	if (config->settings.reasons) {
+	if (config->settings.reasons || config->settings.judge_idle)
 		memcpy((void *)skel->rodata->calls, config->calls, sizeof(config->calls));
+	if (config->settings.reasons)
 		return 0;
-	}
 	err = bpf_map__set_max_entries(skel->maps.reasons0, 1);
 	return err ? err : bpf_map__set_max_entries(skel->maps.reasons1, 1);
 }

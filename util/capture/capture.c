@@ -65,20 +65,26 @@ static int add_targets(struct capture *capture)
 	return err;
 }
 
+/* Kernel chains are in the samples, or are there to tell waits for work. */
+static bool has_kernel_chains(const struct capture *capture)
+{
+	return capture->options.stacks.kernel || capture->options.stacks.user;
+}
+
 /* Without addresses chains keep the tracer's frames: a warning, no error. */
 static void make_kernel_chain(struct capture *capture)
 {
-	if (!capture->options.stacks.kernel)
+	if (!has_kernel_chains(capture))
 		return;
 	capture->kernel_chain = kernel_chain__new(ksyms_cache__symbols(&capture->ksyms));
 	if (!kernel_chain__works(capture->kernel_chain))
-		pr_warn("kernel addresses are hidden: kernel chains keep the scheduler's frames "
-			"and have no names, and no wait is known to be idle; run with CAP_SYSLOG, "
-			"or `sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1`");
-	if (capture->options.stacks.raw_frames) {
-		kernel_chain__delete(capture->kernel_chain);
-		capture->kernel_chain = NULL;
-	}
+		pr_warn("kernel addresses are hidden: %sno wait is known to be idle; run with "
+			"CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+			"kernel.perf_event_paranoid=1`",
+			capture->options.stacks.kernel ?
+				"kernel chains keep the scheduler's frames and have no names, "
+				"and " :
+				"");
 }
 
 /*
@@ -93,13 +99,13 @@ static int read_symbols(struct capture *capture)
 
 	make_kernel_chain(capture);
 	/* That walk has no frames of the tracer's, which raw frames are about. */
-	if (capture->options.stacks.kernel && !capture->options.stacks.raw_frames)
+	if (has_kernel_chains(capture) && !capture->options.stacks.raw_frames)
 		offcpu__walk_kernel_stacks(capture->offcpu, ksyms_cache__symbols(&capture->ksyms));
 	if (!table) {
 		err = idle_table__init(&capture->idle_rules);
 		table = &capture->idle_rules;
 	}
-	if (!err && capture->options.stacks.kernel)
+	if (!err && has_kernel_chains(capture))
 		err = wait_places__init(&capture->places, ksyms_cache__symbols(&capture->ksyms),
 					table);
 	ksyms_cache__drop(&capture->ksyms);

@@ -16,10 +16,10 @@
  * Decides by the chain whether it is a page fault, and whether it waits for work. The chain also
  * tells the system call where no reason does.
  */
-static const char *match_idle(struct capture *capture, const struct sample *sample)
+static const char *match_idle(struct capture *capture, const struct sample *sample,
+			      struct wait_place place)
 {
 	const struct idle_table *table = capture->options.filter.idle;
-	struct wait_place place = wait_places__find(&capture->places, &sample->kernel);
 	struct reason by_chain;
 
 	if (sample->reason)
@@ -42,17 +42,33 @@ static void count_drawn(struct capture_stats *stats, const struct sample *sample
 	stats->variance += (double)sample->period * (double)(sample->period - sample->measured);
 }
 
+/* Waits are judged by their kernel frames as cut, whichever of them the sample is to have. */
+static void cut_kernel_chain(struct capture *capture, struct sample *sample)
+{
+	const struct capture_stacks *stacks = &capture->options.stacks;
+	struct frames chain = sample->kernel;
+	struct wait_place place;
+
+	kernel_chain__cut(capture->kernel_chain, sample->kind, &chain);
+	if (sample->kind == SAMPLE_OFFCPU) {
+		place = wait_places__find(&capture->places, &chain);
+		sample->idle = match_idle(capture, sample, place);
+	}
+	if (!stacks->kernel)
+		sample->kernel = (struct frames){ 0 };
+	else if (!stacks->raw_frames)
+		sample->kernel = chain;
+	if (sample->kernel.truncated)
+		capture->stats.truncated_kernel += sample->count;
+}
+
 int capture__deliver(struct capture *capture, struct sample *sample, enum delivery delivery)
 {
 	if (sample->time > capture->stats.end_ns)
 		capture->stats.end_ns = sample->time;
-	if (sample->kernel.truncated)
-		capture->stats.truncated_kernel += sample->count;
 	if (sample->user.truncated)
 		capture->stats.truncated_user += sample->count;
-	kernel_chain__cut(capture->kernel_chain, sample->kind, &sample->kernel);
-	if (sample->kind == SAMPLE_OFFCPU)
-		sample->idle = match_idle(capture, sample);
+	cut_kernel_chain(capture, sample);
 	if (sample->idle && capture->options.filter.idle) {
 		capture->idle[delivery].count += sample->count;
 		capture->idle[delivery].ns += sample->measured;

@@ -49,6 +49,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.reasons = want_reasons(options),
 		.skip_idle = options->filter.idle != NULL,
 		.histogram = options->histogram,
+		.judge_idle = stacks->user && !stacks->kernel,
 	};
 }
 
@@ -95,7 +96,7 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 }
 
 /* The calls that are waits for work in whichever function a thread sleeps in them. */
-static void mark_idle(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
+static void mark_whole_calls(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
 {
 	for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
 		if (idle_table__has_whole_call(table, syscalls__name(nr), false))
@@ -105,10 +106,29 @@ static void mark_idle(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table
 	}
 }
 
+/* All calls that a rule names: the kernel chain of a wait in them tells whether it is idle. */
+static int mark_judged(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
+{
+	struct idle_table built_in = { 0 };
+	int err = 0;
+
+	if (!table) {
+		err = idle_table__init(&built_in);
+		table = &built_in;
+	}
+	for (int nr = 0; !err && nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
+		if (idle_table__names_call(table, syscalls__name(nr)))
+			calls[nr] |= WIRE_CALL_JUDGED;
+	}
+	idle_table__free(&built_in);
+	return err;
+}
+
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols)
 {
 	const struct capture_targets *targets = &options->targets;
+	int err = 0;
 
 	*config = (struct offcpu_config){
 		.settings = make_settings(options),
@@ -120,10 +140,12 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 	if (config->settings.reasons)
 		reason__classify(config->calls);
 	if (options->filter.idle)
-		mark_idle(config->calls, options->filter.idle);
+		mark_whole_calls(config->calls, options->filter.idle);
+	if (config->settings.judge_idle)
+		err = mark_judged(config->calls, options->filter.idle);
 	for (size_t i = 0; i < WIRE_HIST_BUCKETS; i++)
 		config->hist_bounds[i] = hist__bound(i);
-	return make_filter(&config->settings, options);
+	return err ? err : make_filter(&config->settings, options);
 }
 
 int settings__add_targets(const struct capture_targets *targets,

@@ -107,8 +107,7 @@ static int start_capture(struct recorder *recorder)
 	options.seed = make_seed();
 	options.period_ns = recorder->sink.level.period_ns;
 	recorder->sink.events.reasons = options.reasons;
-	/* By their kernel chains, without which none is known. */
-	recorder->sink.events.idle_apart = !options.filter.idle && options.stacks.kernel;
+	recorder->sink.events.idle_apart = !options.filter.idle;
 	recorder->sink.events.split = options.split_runqueue;
 	recorder->machine = machine__new();
 	if (!recorder->machine)
