@@ -442,9 +442,15 @@ sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
 	now = bpf_ktime_get_ns();
 	cpu->own.now = now;
 	cpu->own.next = next->pid;
-	if (!prev->pid || phase != WIRE_PHASE_RUNNING)
+	if (!prev->pid)
 		return NULL;
 	ts = bpf_task_storage_get(&task_states, prev, NULL, 0);
+	if (phase != WIRE_PHASE_RUNNING) {
+		if (ts && phase == WIRE_PHASE_CLOSING &&
+		    classify_state(preempt, state) == WIRE_STATE_X)
+			tell_thread(ctx, prev, ts);
+		return NULL;
+	}
 	if (!ts) {
 		count_stray(cpu, prev, classify_state(preempt, state));
 		return NULL;

@@ -178,8 +178,11 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	 * Claimed before it is written, so that a task which wakes now is not reported by the
 	 * switch hook as well. No room in this read: the task is shown again in the next.
 	 */
-	if (__sync_val_compare_and_swap(&ts->since, since, 0) != since)
+	ts->claimed = 1;
+	if (__sync_val_compare_and_swap(&ts->since, since, 0) != since) {
+		ts->claimed = 0;
 		return 0;
+	}
 	if (settings.reasons) {
 		file = describe_reason(task, &room->full.reason, ts, false, false);
 		if (file)
@@ -188,12 +191,14 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	} else {
 		err = bpf_seq_write(ctx->meta->seq, block, size);
 	}
-	if (err)
+	if (err) {
+		ts->claimed = 0;
 		ts->since = since;
-	else if (ts->throttled)
+	} else if (ts->throttled) {
 		ts->throttled_ns += block->runqueue_ns;
-	else
+	} else {
 		ts->runnable_ns += block->runqueue_ns;
+	}
 	return 0;
 }
 
@@ -208,7 +213,11 @@ static __always_inline int report_thread(struct bpf_iter__task *ctx)
 	if (!ts || !(ts->runnable_ns + ts->throttled_ns))
 		return 0;
 	describe_thread(&thread, task, ts);
-	bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread));
+	/* No room in this read: the task is shown again in the next. */
+	if (bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread))) {
+		__sync_fetch_and_add(&ts->runnable_ns, thread.runnable_ns);
+		__sync_fetch_and_add(&ts->throttled_ns, thread.throttled_ns);
+	}
 	return 0;
 }
 

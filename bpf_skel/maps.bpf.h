@@ -56,6 +56,7 @@ struct task_state {
 	__u8 owner_shared; /* wire_user.owner_shared, of owner */
 	__u8 handed_over;  /* a thread of its own process woke it last, see waker.bpf.h */
 	__u32 owner; /* wire_reason.owner, when the block began */
+	__u32 claimed; /* the iterator has told its block, and its wait for a CPU until the end */
 };
 
 #define TASK_STATE_BY_TID 1U /* a target as a thread, not as part of its process */

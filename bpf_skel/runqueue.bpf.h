@@ -142,7 +142,8 @@ static __always_inline void count_runnable(struct cpu *cpu, struct task_state *t
 
 	if (bpf_core_field_exists(struct sched_info, run_delay))
 		ns = delay_in_recording(delay, since, end);
-	if (!ns)
+	/* The iterator has counted that wait until the end. */
+	if (!ns || (!since && ts->claimed))
 		return;
 	if (since && ts->throttled) {
 		accounts->throttled_ns += ns;
@@ -155,20 +156,24 @@ static __always_inline void count_runnable(struct cpu *cpu, struct task_state *t
 	ts->runnable_ns += ns;
 }
 
+/* The task's figures move to where they are told from: a hook or, at the end, an iterator. */
 static __always_inline void describe_thread(struct wire_thread *thread, struct task_struct *task,
-					    const struct task_state *ts)
+					    struct task_state *ts)
 {
 	__builtin_memset(thread, 0, sizeof(*thread));
 	thread->head.kind = WIRE_THREAD;
 	thread->head.size = sizeof(*thread);
 	thread->pid = pid_of(task);
 	thread->tid = tid_of(task);
-	thread->runnable_ns = ts->runnable_ns;
-	thread->throttled_ns = ts->throttled_ns;
+	thread->runnable_ns = __sync_lock_test_and_set(&ts->runnable_ns, 0);
+	thread->throttled_ns = __sync_lock_test_and_set(&ts->throttled_ns, 0);
 	bpf_probe_read_kernel_str(thread->comm, sizeof(thread->comm), task->comm);
 }
 
-/* A thread has left its last CPU: its figures die with its state. */
+/*
+ * A thread has left its last CPU: its figures die with its state. One that was reaped before it
+ * came so far is shown by no iterator.
+ */
 static __always_inline void tell_thread(void *ctx, struct task_struct *task,
 					struct task_state *ts)
 {
@@ -178,8 +183,6 @@ static __always_inline void tell_thread(void *ctx, struct task_struct *task,
 		return;
 	describe_thread(&thread, task, ts);
 	send_record(ctx, &thread, sizeof(thread));
-	/* The iterator at the end shows it again if nobody has reaped it. */
-	ts->runnable_ns = ts->throttled_ns = 0;
 }
 
 #endif /* DENET_RUNQUEUE_BPF_H */
