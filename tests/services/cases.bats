@@ -143,7 +143,11 @@ is_flushing() {
 	timeout 60 sh -c 'while curl -s -o reply --unix-socket nginx.sock http://localhost/; do :; done' \
 		3>&- &
 	until_true [ -e reply ]
-	# An event loop waits for all of its sockets in one place: which of them it was is the reason.
+	# An event loop waits for all of its sockets in one place, so no callchain has the backend. The
+	# last lines say which option tells it.
+	look_at -p "$(pgrep -P "$nginx" | head -1)"
+	shows 'nginx .*epoll_wait'
+	grep '^\[ [0-9]* % of the time is in epoll_wait, .*--reason tells' err
 	look_at --reason -p "$(pgrep -P "$nginx" | head -1)"
 	perf script -i case.data 2>script.err >script
 	cat script

@@ -21,6 +21,22 @@ TEST(the_last_line_tells_time_samples_losses_and_the_file)
 		     summary__format(&summary, line, sizeof(line)));
 }
 
+TEST(a_line_tells_of_event_loops_where_no_reason_is_recorded)
+{
+	struct summary summary = { .ns = 4000, .for_any_ns = 2999 };
+	char line[256];
+
+	EXPECT_STREQ("[ 75 % of the time is in epoll_wait, poll or select: --reason tells which "
+		     "descriptor became ready, and its peer ]",
+		     summary__format_for_any(&summary, line, sizeof(line)));
+	summary.for_any_ns = 1999;
+	EXPECT_STREQ("", summary__format_for_any(&summary, line, sizeof(line)));
+	summary = (struct summary){ .ns = 4000, .for_any_ns = 4000, .reasons = true };
+	EXPECT_STREQ("", summary__format_for_any(&summary, line, sizeof(line)));
+	summary = (struct summary){ 0 };
+	EXPECT_STREQ("", summary__format_for_any(&summary, line, sizeof(line)));
+}
+
 TEST(threads_that_are_still_blocked_are_told_apart)
 {
 	struct summary summary = {

@@ -15,7 +15,8 @@ static const char symbols[] = "ffffffff80000100 T schedule_timeout\n"
 			      "ffffffff80000500 T __x64_sys_futex\n"
 			      "ffffffff80000600 t n_tty_read\n"
 			      "ffffffff80000700 T asm_exc_page_fault\n"
-			      "ffffffff80000800 T vfs_read\n";
+			      "ffffffff80000800 T vfs_read\n"
+			      "ffffffff80000900 t ep_poll.part.0\n";
 
 FIXTURE(places)
 {
@@ -82,6 +83,17 @@ TEST_F(places, locks_and_page_faults_are_known_whatever_the_rules)
 	EXPECT_TRUE(idle__is_lock(place.leaf));
 	EXPECT_TRUE(place.fault);
 	EXPECT_STREQ("accept4", place.call);
+	EXPECT_FALSE(place.for_any);
+}
+
+TEST_F(places, event_loops_are_known_though_no_rule_names_them)
+{
+	const uint64_t ips[] = { 0xffffffff80000110, 0xffffffff80000905 };
+	const struct frames frames = { ips, 2, false };
+	struct wait_place place = wait_places__find(&self->places, &frames);
+
+	EXPECT_TRUE(place.for_any);
+	EXPECT_TRUE(!place.call && !place.leaf && !place.fault);
 }
 
 TEST_HARNESS_MAIN

@@ -53,6 +53,7 @@ static void cut_kernel_chain(struct capture *capture, struct sample *sample)
 	if (sample->kind == SAMPLE_OFFCPU) {
 		place = wait_places__find(&capture->places, &chain);
 		sample->idle = match_idle(capture, sample, place);
+		sample->for_any = place.for_any && sample->state == 'S';
 	}
 	if (!stacks->kernel)
 		sample->kernel = (struct frames){ 0 };

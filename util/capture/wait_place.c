@@ -14,7 +14,7 @@ struct wait_function {
 	uint64_t start, end;
 	char name[IDLE_NAME_LEN]; /* without what compilers put behind a dot */
 	char call[IDLE_NAME_LEN]; /* whose entry it is; "": of none that matters */
-	bool leaf, wrapper, lock, fault;
+	bool leaf, wrapper, lock, fault, for_any;
 };
 
 /* How the entries of system calls are named, on one architecture or another. */
@@ -34,6 +34,11 @@ static const char *const wrappers[] = {
 	"schedule_timeout", "schedule_timeout_interruptible", "schedule_hrtimeout",
 	"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "io_schedule",
 	"io_schedule_timeout", "poll_schedule_timeout", "wait_woken",
+};
+
+/* In them threads wait for any of several descriptors. */
+static const char *const for_any[] = {
+	"ep_poll", "do_epoll_wait", "do_poll", "do_sys_poll", "do_select", "core_sys_select",
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t nr)
@@ -92,6 +97,8 @@ static void init_search(struct search *search)
 		want(search, wrappers[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 		want(search, faults[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(for_any); i++)
+		want(search, for_any[i]);
 }
 
 /* Looks what a function is. wanted: its name may be one of those. False: nothing that matters. */
@@ -105,10 +112,11 @@ static bool classify(struct wait_function *function, const struct idle_table *ta
 		function->leaf = idle_table__names_leaf(table, name);
 		function->wrapper = is_one_of(name, wrappers, ARRAY_SIZE(wrappers));
 		function->fault = is_one_of(name, faults, ARRAY_SIZE(faults));
+		function->for_any = is_one_of(name, for_any, ARRAY_SIZE(for_any));
 	}
 	function->lock = idle__is_lock(name);
 	return *function->call || function->leaf || function->wrapper || function->fault ||
-	       function->lock;
+	       function->for_any || function->lock;
 }
 
 static int add_function(void *ctx, const char *name, uint64_t start, uint64_t end)
@@ -191,6 +199,7 @@ struct wait_place wait_places__find(struct wait_places *places, const struct fra
 		if (!function)
 			continue;
 		place.fault |= function->fault;
+		place.for_any |= function->for_any;
 		if (*function->call)
 			place.call = function->call;
 	}

@@ -21,6 +21,7 @@ struct wait_place {
 	const char *call; /* the system call; NULL: none that a rule names */
 	const char *leaf; /* the function that waits; NULL: none that a rule names, and no lock */
 	bool fault;	  /* a page fault, in user space or in the call */
+	bool for_any;	  /* for any of several descriptors, in epoll_wait, poll or select */
 };
 
 #define WAIT_PLACES_KNOWN_BITS 9

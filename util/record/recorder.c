@@ -232,6 +232,8 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.still_blocked = recorder->sink.events.still_blocked,
 		.idle = recorder->sink.events.idle,
 		.bytes = output__bytes(&recorder->output),
+		.reasons = recorder->sink.events.reasons,
+		.for_any_ns = recorder->sink.events.for_any_ns,
 		.copies = capture__copies(recorder->session.capture),
 		.callchain = recorder->sink.callchain.stats,
 		.rotated = recorder->options->rotation.enabled,

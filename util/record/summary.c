@@ -330,6 +330,23 @@ char *summary__format_idle(const struct summary *summary, char *buf, size_t size
 	return buf;
 }
 
+#define MUCH_FOR_ANY 50 /* percent */
+
+char *summary__format_for_any(const struct summary *summary, char *buf, size_t size)
+{
+	double percent = 0;
+
+	*buf = '\0';
+	if (summary->ns)
+		percent = 100 * (double)summary->for_any_ns / (double)summary->ns;
+	if (percent >= MUCH_FOR_ANY && !summary->reasons)
+		snprintf(buf, size,
+			 "[ %.0f %% of the time is in epoll_wait, poll or select: --reason tells "
+			 "which descriptor became ready, and its peer ]",
+			 percent);
+	return buf;
+}
+
 /* Of the off-CPU time that was captured, so many percent were left out as idle. */
 static unsigned int percent_skipped(const struct capture_stats *stats)
 {
@@ -413,6 +430,8 @@ void summary__print(const struct summary *summary, struct findings *findings)
 	find_short_chains(summary->short_chains, findings);
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_idle(summary, line, sizeof(line)));
+	findings__add(findings, FINDING_HINT,
+		      summary__format_for_any(summary, line, sizeof(line)));
 	if (log__level() >= LOG_VERBOSE)
 		print_verbose(summary);
 	left_out = findings__print(findings, closing_lines(summary));

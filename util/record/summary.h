@@ -36,6 +36,8 @@ struct summary {
 	double sampled_for_cost; /* share of the time for which --max-overhead asked for a period */
 	bool copies;		/* user stacks were asked to be copied */
 	struct callchain_stats callchain;
+	bool reasons;		/* samples tell what they waited for */
+	uint64_t for_any_ns;	/* of ns, in waits for any of several descriptors */
 	const struct fp_program *short_chains; /* whose chains end early; borrowed; NULL: none */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
@@ -56,6 +58,12 @@ void summary__print_stats(const struct capture_stats *stats, struct findings *fi
  * buf.
  */
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size);
+
+/*
+ * The line on event loops: where the time is in waits for any of several descriptors, the callchain
+ * does not tell for which. Empty where it is less than half, or where samples tell. Returns buf.
+ */
+char *summary__format_for_any(const struct summary *summary, char *buf, size_t size);
 
 /*
  * Prints the findings, the worst first, with -v all accounts, and unless quiet the last lines: what

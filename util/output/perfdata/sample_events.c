@@ -56,6 +56,7 @@ static int write_block(struct sample_events *events, const struct sample *sample
 		events->ns += waited;
 	} else {
 		events->ns += sample->period;
+		events->for_any_ns += sample->for_any ? sample->period - waited : 0;
 		events->samples++;
 		events->still_blocked += sample->still_blocked;
 	}

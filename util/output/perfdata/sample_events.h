@@ -37,6 +37,7 @@ struct sample_events {
 	/* What was written: */
 	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, queued-time */
 	uint64_t runqueue_ns;  /* of that, in queued-time */
+	uint64_t for_any_ns;   /* of ns, in waits for any of several descriptors */
 	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
 	struct sample_events_tally idle;    /* of offcpu-idle */
