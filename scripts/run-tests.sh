@@ -8,7 +8,7 @@
 #   cli       tests/cli/*.bats       root
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
-#   vm        tests/vm/guest.sh      in a guest of each of KERNELS (5.10 6.1 6.12 7)
+#   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
 #   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
@@ -452,7 +452,7 @@ add_level() {
 		;;
 	fuzz) add_fuzzers ;;
 	vm)
-		for kernel in ${KERNELS:-5.10 6.1 6.12 7}; do
+		for kernel in ${KERNELS:-7 6.1 6.12 5.10}; do
 			add_job vm "vm/$kernel" guest tests/vm/guest.sh "$kernel"
 		done
 		;;

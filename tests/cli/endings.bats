@@ -5,11 +5,6 @@
 
 load lib
 
-start_target() {
-	"$@" >/dev/null 3>&- &
-	target=$!
-}
-
 # complete FILE: its features are there, which are written last.
 complete() {
 	perf report --header-only -i "$1" 2>/dev/null | grep -q '# hostname'

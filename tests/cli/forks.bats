@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # No process can be made (a limit of tasks is reached): what the recorder does in helpers is tried
 # again or left out, which is said; the recording goes on, and so does the command.
+# tests: parallel
 
 load lib
 

@@ -11,11 +11,6 @@ clean_up() {
 	[ ! -e perf.data ]
 }
 
-start_target() {
-	"$@" >said 3>&- &
-	target=$!
-}
-
 # asleep PID: all of its threads are.
 asleep() {
 	! grep -h '^State:' /proc/"$1"/task/*/status | grep -qv 'S (sleeping)'
@@ -130,7 +125,7 @@ for row in doc["thresholds"]:
 
 @test "Ctrl-C ends it, and threads that are still blocked are told apart" {
 	start_target "$naps" 2 1 60000
-	until_true grep -q READY said
+	until_true grep -q READY target.out
 	until_true asleep "$target"
 	start_watch -p "$target"
 	kill -INT "$watcher"
@@ -148,7 +143,7 @@ for row in doc["thresholds"]:
 	echo >go
 	wait "$watcher"
 	grep -q -e '--off-cpu-thresh' out
-	[ "$(cat said)" = READY ]
+	[ "$(cat target.out)" = READY ]
 	until_true gone "$target"
 }
 

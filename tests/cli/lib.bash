@@ -71,6 +71,11 @@ gone() {
 	! grep -q '^State:[[:space:]][^ZX]' "/proc/$1/status" 2>/dev/null
 }
 
+# runs PID NAME: it is that program by now, and sleeps.
+runs() {
+	grep -qs "^State:[[:space:]]S" "/proc/$1/status" && [ "$(cat "/proc/$1/comm")" = "$2" ]
+}
+
 # is_at PID FUNCTION: its first thread is blocked in that function of the kernel.
 is_at() {
 	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] && grep -q "$2" "/proc/$1/wchan"
@@ -80,6 +85,11 @@ is_at() {
 samples() {
 	# No sample is an answer, too, though not to grep.
 	perf script -i "${1:-perf.data}" -F comm,event "${@:2}" 2>/dev/null | grep -c offcpu-time || true
+}
+
+# processes [FILE]: their PIDs, from the samples.
+processes() {
+	perf script -i "${1:-perf.data}" -F pid,event | awk '{ print $1 }' | sort -nu
 }
 
 # The sum of the periods of all samples, in ns.
@@ -122,6 +132,17 @@ told_seconds() {
 # told_by_nap NAME FILE: "TIMES AWAY BRACKET" of that thread, as `naps … counts` said it in FILE.
 told_by_nap() {
 	sed -n "s/^$1 waited \\([0-9]*\\) times, for \\([0-9]*\\) of \\([0-9]*\\) ns\$/\\1 \\2 \\3/p" "$2"
+}
+
+# all_naps_there: as many waits of napper-0 in take_nap as the kernel counted in its last twenty
+# naps, and none of the naps before. $output is what the recording printed.
+all_naps_there() {
+	local nr told
+
+	told=$(sed -n 's/^napper-0 waited \([0-9]*\) times,.*/\1/p' <<<"$output" | tail -1)
+	nr=$(perf script -F comm,event,ip,sym | awk '/^napper-0/ && /take_nap/' RS= | grep -c napper-0)
+	echo "$nr waits of napper-0 are there, $told were counted"
+	[ "$nr" = "$told" ] && [ "$nr" -gt 10 ]
 }
 
 # has_nap_time NAME SAID STOLEN [DATA]: the file has the time that the thread was off its CPU by
@@ -175,6 +196,14 @@ all_who_waited() {
 		}
 		END { print n, "of", threads; exit bad || threads != 10000 || n < 9000 }' \
 		"$2" <(truths "$1" tid voluntary)
+}
+
+# start_target COMMAND…: in the background until the test ends. $target is its PID, $targets has those of
+# all that were started; its output is in target.out.
+start_target() {
+	"$@" >target.out 3>&- &
+	target=$!
+	targets+=("$target")
 }
 
 # start_recording OPTION…: in the background, without a COMMAND; $recorder is its PID. It

@@ -5,11 +5,6 @@
 
 load lib
 
-start_target() {
-	"$@" >/dev/null 3>&- &
-	target=$!
-}
-
 # find_thread NAME: $tid is the thread of the target that has the name.
 find_thread() {
 	local task
