@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "common/harness.h"
+#include "common/perfdata_events.h"
 #include "output/perfdata/sample_events.h"
 #include "output/perfdata/writer.h"
 
@@ -93,13 +94,13 @@ static struct sample sample_of(unsigned int i)
 
 static int write_head(struct writer *writer)
 {
-	int err = writer__fork(writer, 100, 1, 100, 1);
+	int err = write_fork(writer, 100, 1, 100);
 
 	if (!err)
-		err = writer__comm(writer, 100, 100, "app");
+		err = write_name(writer, 100, 100, "app");
 	if (!err)
-		err = writer__fork(writer, 100, 100, 101, 100);
-	return err ? err : writer__comm(writer, 100, 101, "worker");
+		err = write_fork(writer, 100, 100, 101);
+	return err ? err : write_name(writer, 100, 101, "worker");
 }
 
 /* The times of neighbours are swapped, as those of two CPUs may be; a round ends now and then. */

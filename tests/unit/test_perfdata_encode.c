@@ -254,9 +254,17 @@ TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
 	}
 }
 
+static int encode_comm(struct buffer *out, const char *name)
+{
+	const struct task_event event = { .kind = TASK_EVENT_COMM, .pid = 100, .tid = 101,
+					  .comm = name };
+
+	return encode__task_event(out, 1, &event);
+}
+
 TEST_F(encode, comm_golden)
 {
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 100, 101, 0, "worker"));
+	ASSERT_EQ(0, encode_comm(&self->out, "worker"));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "0300000000003800 6400000065000000 "
 				 "776f726b65720000 6400000065000000 "
@@ -266,14 +274,17 @@ TEST_F(encode, comm_golden)
 
 TEST_F(encode, comm_of_more_than_15_bytes_is_cut)
 {
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, 0, "0123456789abcdefghi"));
+	ASSERT_EQ(0, encode_comm(&self->out, "0123456789abcdefghi"));
 	EXPECT_EQ(16 + 16 + 32, self->out.len);
 	EXPECT_STREQ("0123456789abcde", self->out.data + 16);
 }
 
 TEST_F(encode, fork_golden_is_reported_by_the_parent)
 {
-	ASSERT_EQ(0, encode__fork(&self->out, 1, 100, 99, 101, 98));
+	const struct task_event event = { .kind = TASK_EVENT_FORK, .pid = 100, .tid = 101,
+					  .ppid = 99, .ptid = 98 };
+
+	ASSERT_EQ(0, encode__task_event(&self->out, 1, &event));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "0700000000004000 6400000063000000 "
 				 "6500000062000000 0000000000000000 "
@@ -281,25 +292,25 @@ TEST_F(encode, fork_golden_is_reported_by_the_parent)
 				 "0000000000000000 0100000000000000"));
 }
 
-static const struct writer_mmap map = {
+static const struct task_event mapping = {
+	.kind = TASK_EVENT_MMAP,
 	.pid = 100,
 	.tid = 101,
-	.start = 0x400000,
-	.len = 0x1000,
-	.pgoff = 0x2000,
-	.maj = 8,
-	.min = 1,
-	.ino = 77,
-	.ino_generation = 5,
-	.prot = 5,
-	.flags = 2,
-	.path = "/bin/a",
-	.executable = true,
+	.map = { .start = 0x400000,
+		 .len = 0x1000,
+		 .pgoff = 0x2000,
+		 .maj = 8,
+		 .min = 1,
+		 .ino = 77,
+		 .generation = 5,
+		 .prot = 5,
+		 .flags = 2,
+		 .path = "/bin/a" },
 };
 
 TEST_F(encode, mmap2_golden)
 {
-	ASSERT_EQ(0, encode__mmap2(&self->out, 1, &map));
+	ASSERT_EQ(0, encode__task_event(&self->out, 1, &mapping));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "0a00000002007000 6400000065000000 "
 				 "0000400000000000 0010000000000000 "
@@ -312,10 +323,10 @@ TEST_F(encode, mmap2_golden)
 
 TEST_F(encode, mmap2_of_data_says_so_in_misc)
 {
-	struct writer_mmap data = map;
+	struct task_event event = mapping;
 
-	data.executable = false;
-	ASSERT_EQ(0, encode__mmap2(&self->out, 1, &data));
+	event.map.data = true;
+	ASSERT_EQ(0, encode__task_event(&self->out, 1, &event));
 	EXPECT_EQ(PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA,
 		  (bytes__u64(self->out.data, 0) >> 32) & 0xffff);
 }
@@ -325,23 +336,26 @@ static void check_path(struct __test_metadata *_metadata, struct buffer *out, si
 		       size_t want)
 {
 	size_t room = (want + 8) & ~(size_t)7;
-	struct writer_mmap long_map = map;
+	struct task_event event = mapping;
 	char path[10001];
 
 	memset(path, 'x', len);
 	path[len] = '\0';
-	long_map.path = path;
+	event.map.path = path;
 	out->len = 0;
-	ASSERT_EQ(0, encode__mmap2(out, 1, &long_map));
+	ASSERT_EQ(0, encode__task_event(out, 1, &event));
 	EXPECT_EQ(72 + room + 32, out->len);
 	EXPECT_EQ(want, strnlen(out->data + 72, room));
 	EXPECT_EQ(1, bytes__u64(out->data, out->len - 8));
 	out->len = 0;
-	ASSERT_EQ(0, encode__kernel_mmap(out, 1, 0, 0, 0, path));
+	event.kind = TASK_EVENT_KERNEL_MMAP;
+	ASSERT_EQ(0, encode__task_event(out, 1, &event));
 	EXPECT_EQ(40 + room + 32, out->len);
 	EXPECT_EQ(want, strnlen(out->data + 40, room));
 	out->len = 0;
-	ASSERT_EQ(0, encode__cgroup(out, 1, 5, path));
+	event.kind = TASK_EVENT_CGROUP;
+	event.cgroup.path = path;
+	ASSERT_EQ(0, encode__task_event(out, 1, &event));
 	EXPECT_EQ(16 + room + 32, out->len);
 	EXPECT_EQ(want, strnlen(out->data + 16, room));
 	EXPECT_EQ(record_size(out), out->len);
@@ -359,8 +373,14 @@ TEST_F(encode, paths_end_in_a_nul_at_every_length)
 
 TEST_F(encode, kernel_mmap_golden)
 {
-	ASSERT_EQ(0, encode__kernel_mmap(&self->out, 1, 0xffffffff81000000, 0x1000,
-					 0xffffffff81000000, "[kernel.kallsyms]_text"));
+	const struct task_event event = { .kind = TASK_EVENT_KERNEL_MMAP,
+					  .pid = -1,
+					  .map = { .start = 0xffffffff81000000,
+						   .len = 0x1000,
+						   .pgoff = 0xffffffff81000000,
+						   .path = "[kernel.kallsyms]_text" } };
+
+	ASSERT_EQ(0, encode__task_event(&self->out, 1, &event));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "0100000001006000 ffffffff00000000 "
 				 "00000081ffffffff 0010000000000000 "
@@ -372,7 +392,10 @@ TEST_F(encode, kernel_mmap_golden)
 
 TEST_F(encode, cgroup_golden)
 {
-	ASSERT_EQ(0, encode__cgroup(&self->out, 1, 42, "/a/b"));
+	const struct task_event event = { .kind = TASK_EVENT_CGROUP,
+					  .cgroup = { .id = 42, .path = "/a/b" } };
+
+	ASSERT_EQ(0, encode__task_event(&self->out, 1, &event));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
 				 "1300000000003800 2a00000000000000 "
 				 "2f612f6200000000 0000000000000000 "
@@ -510,7 +533,7 @@ TEST_F(encode, whole_records_are_counted_and_a_part_is_not)
 {
 	size_t first;
 
-	ASSERT_EQ(0, encode__comm(&self->out, 1, 1, 1, 0, "a"));
+	ASSERT_EQ(0, encode_comm(&self->out, "a"));
 	first = self->out.len;
 	ASSERT_EQ(0, encode__lost(&self->out, 1, 7, 9, 3));
 	for (size_t size = 0; size <= self->out.len; size++) {

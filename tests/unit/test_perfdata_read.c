@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "common/perfdata_events.h"
 
 #define NR_SAMPLES 400
 #define OUTPUT_MAX (4 << 20)
@@ -97,28 +98,29 @@ static int record(const char *path, bool cgroups, bool close_it)
 		.cgroups = cgroups,
 	};
 	/* An offset like the address: perf versions differ in which of them they show. */
-	const struct writer_mmap map = { .pid = 100,
-					 .tid = 100,
-					 .start = 0x400000,
-					 .len = 0x100000,
-					 .pgoff = 0x400000,
-					 .prot = 5,
-					 .flags = 2,
-					 .path = "/bin/denet-none",
-					 .executable = true };
+	const struct task_event cgroup = { .kind = TASK_EVENT_CGROUP,
+					   .cgroup = { .id = 42, .path = "/test.slice" } };
+	const struct task_event map = { .kind = TASK_EVENT_MMAP,
+					.pid = 100,
+					.tid = 100,
+					.map = { .start = 0x400000,
+						 .len = 0x100000,
+						 .pgoff = 0x400000,
+						 .prot = 5,
+						 .flags = 2,
+						 .path = "/bin/denet-none" } };
 	int err;
 	struct writer *writer = writer__new(&options, &err);
 
 	if (!writer)
 		return err;
-	err |= writer__kernel_mmap(writer, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
-				   "[kernel.kallsyms]_text");
-	err |= writer__comm(writer, 100, 100, "app");
-	err |= writer__fork(writer, 100, 100, 101, 100);
-	err |= writer__comm(writer, 100, 101, "worker");
-	err |= writer__mmap2(writer, &map);
+	err |= writer__task_event(writer, &text_mapping);
+	err |= write_name(writer, 100, 100, "app");
+	err |= write_fork(writer, 100, 100, 101);
+	err |= write_name(writer, 100, 101, "worker");
+	err |= writer__task_event(writer, &map);
 	if (cgroups)
-		err |= writer__cgroup(writer, 42, "/test.slice");
+		err |= writer__task_event(writer, &cgroup);
 	for (unsigned int i = 0; i < NR_SAMPLES; i++) {
 		const struct sample sample = sample_of(i);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "common/perfdata_events.h"
 #include "output/perfdata/attrs.h"
 #include "output/perfdata/layout.h"
 #include "output/perfdata/writer.h"
@@ -204,9 +205,8 @@ static int write_file(const char *path, bool overhead, bool cgroups)
 
 	if (!writer)
 		return err;
-	err = writer__kernel_mmap(writer, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
-				  "[kernel.kallsyms]_text");
-	err |= writer__comm(writer, 7, 7, "app");
+	err = writer__task_event(writer, &text_mapping);
+	err |= write_name(writer, 7, 7, "app");
 	for (uint64_t i = 1; i <= 3; i++) {
 		sample.time = i * 1000;
 		err |= writer__sample(writer, WRITER_OFFCPU_TIME, &sample);

@@ -522,15 +522,16 @@ TEST_F(writer, missing_directory_is_an_error)
 	EXPECT_EQ(-ENOENT, err);
 }
 
-TEST_F(writer, bad_sideband_record_leaves_the_file_as_it_was)
+TEST_F(writer, an_event_that_has_no_record_leaves_the_file_as_it_was)
 {
+	const struct task_event exit = { .kind = TASK_EVENT_EXIT, .pid = 1, .tid = 1 };
 	int err;
 	struct writer *writer = open_writer(self->path, &err);
 	uint64_t before;
 
 	ASSERT_NE(NULL, writer);
 	before = writer__bytes(writer);
-	EXPECT_EQ(-EINVAL, writer__sideband(writer, "garbage!", 8));
+	EXPECT_EQ(-EINVAL, writer__task_event(writer, &exit));
 	EXPECT_EQ(before, writer__bytes(writer));
 	EXPECT_EQ(-EINVAL, writer__sample(writer, 99, &self->sample));
 	EXPECT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));

@@ -26,26 +26,32 @@ FIXTURE_TEARDOWN(task_event)
 
 #define KERNEL_ID 0x4711
 
-static const struct writer_mmap map = {
-	.pid = 1, .tid = 2, .start = 0x1000, .len = 0x2000, .pgoff = 0x3000, .maj = 8, .min = 9,
-	.ino = 10, .ino_generation = 11, .prot = 5, .flags = 2, .path = "/bin/a", .executable = true
+static const struct task_event made[] = {
+	{ .kind = TASK_EVENT_COMM, .pid = 1, .tid = 2, .comm = "comm" },
+	{ .kind = TASK_EVENT_FORK, .pid = 1, .tid = 3, .ppid = 2, .ptid = 4 },
+	{ .kind = TASK_EVENT_MMAP,
+	  .pid = 1,
+	  .tid = 2,
+	  .map = { .start = 0x1000,
+		   .len = 0x2000,
+		   .pgoff = 0x3000,
+		   .maj = 8,
+		   .min = 9,
+		   .ino = 10,
+		   .generation = 11,
+		   .prot = 5,
+		   .flags = 2,
+		   .path = "/bin/a" } },
+	{ .kind = TASK_EVENT_KERNEL_MMAP,
+	  .pid = -1,
+	  .map = { .start = 1, .len = 2, .pgoff = 3, .path = "[kernel.kallsyms]_text" } },
+	{ .kind = TASK_EVENT_CGROUP, .cgroup = { .id = 1, .path = "/a" } },
 };
 
 static int make(struct buffer *in, int kind)
 {
 	in->len = 0;
-	switch (kind) {
-	case 0:
-		return encode__comm(in, KERNEL_ID, 1, 2, 0, "comm");
-	case 1:
-		return encode__fork(in, KERNEL_ID, 1, 2, 3, 4);
-	case 2:
-		return encode__mmap2(in, KERNEL_ID, &map);
-	case 3:
-		return encode__kernel_mmap(in, KERNEL_ID, 1, 2, 3, "[kernel.kallsyms]_text");
-	default:
-		return encode__cgroup(in, KERNEL_ID, 1, "/a");
-	}
+	return encode__task_event(in, KERNEL_ID, &made[kind]);
 }
 
 #define NR_KINDS 5
@@ -103,6 +109,22 @@ TEST_F(task_event, every_kind_is_decoded_with_all_that_it_tells)
 	EXPECT_EQ(TASK_EVENT_CGROUP, event->kind);
 	EXPECT_EQ(1, event->cgroup.id);
 	EXPECT_STREQ("/a", event->cgroup.path);
+}
+
+TEST_F(task_event, a_record_of_the_kernel_keeps_its_bytes_but_for_the_id)
+{
+	struct buffer out = { 0 };
+
+	for (int kind = 0; kind < NR_KINDS; kind++) {
+		ASSERT_EQ(0, make(&self->in, kind));
+		ASSERT_EQ(0, decode(self));
+		out.len = 0;
+		ASSERT_EQ(0, encode__task_event(&out, 1, &self->event));
+		ASSERT_EQ(self->in.len, out.len);
+		EXPECT_EQ(0, memcmp(self->in.data, out.data, out.len - 8));
+		EXPECT_EQ(1, bytes__u64(out.data, out.len - 8));
+	}
+	buffer__free(&out);
 }
 
 TEST_F(task_event, the_time_and_the_marks_of_the_kernel_are_heard)

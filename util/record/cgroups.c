@@ -15,9 +15,11 @@ struct cgroups {
 
 static int write_one(void *ctx, uint64_t id, const char *path)
 {
+	const struct task_event event = { .kind = TASK_EVENT_CGROUP,
+					  .cgroup = { .id = id, .path = path } };
 	struct cgroups *cgroups = ctx;
 
-	cgroups->err = writer__cgroup(cgroups->writer, id, path);
+	cgroups->err = writer__task_event(cgroups->writer, &event);
 	return cgroups->err;
 }
 

@@ -43,15 +43,17 @@ void sampling_event__describe(struct writer_sampling *fields, const struct sampl
 
 static int write_fields(struct writer *writer, const struct writer_sampling *fields)
 {
-	uint32_t pid = (uint32_t)getpid();
+	const pid_t pid = getpid();
+	const struct task_event name = { .kind = TASK_EVENT_COMM, .pid = pid, .tid = pid,
+					 .comm = log__program() };
 	const struct writer_trace trace = {
 		.time = clock__now_ns(),
-		.pid = pid,
-		.tid = pid,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)pid,
 		.fields = fields,
 		.size = sizeof(*fields),
 	};
-	int err = writer__comm(writer, pid, pid, log__program());
+	int err = writer__task_event(writer, &name);
 
 	return err ? err : writer__trace(writer, WRITER_SAMPLING, &trace);
 }

@@ -161,9 +161,11 @@ static int sink__settled(void *ctx, uint64_t time)
 
 static int sink__cgroup(void *ctx, uint64_t id, const char *path)
 {
+	const struct task_event event = { .kind = TASK_EVENT_CGROUP,
+					  .cgroup = { .id = id, .path = path } };
 	struct sink *sink = ctx;
 
-	return writer__cgroup(sink->writer, id, path);
+	return writer__task_event(sink->writer, &event);
 }
 
 static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)

@@ -236,91 +236,129 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 	return 0;
 }
 
-int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, uint64_t time,
-		 const char *comm)
+/* A record of the kernel. The id is the last field of its trailer, whatever its event asks for. */
+static int copy_record(struct buffer *out, uint64_t id, const struct task_event *event)
 {
-	struct layout_comm fixed = { .pid = pid, .tid = tid };
-	struct layout_sample_id trailer = { .pid = pid, .tid = tid, .time = time, .id = id };
+	int err = buffer__append(out, event->record, event->size);
+
+	if (!err)
+		memcpy(out->data + out->len - sizeof(id), &id, sizeof(id));
+	return err;
+}
+
+static int encode_comm(struct buffer *out, const struct layout_sample_id *trailer, const char *comm)
+{
+	struct layout_comm fixed = { .pid = trailer->pid, .tid = trailer->tid };
 	struct record record = { .header = { .type = PERF_RECORD_COMM },
 				 FRONT(fixed),
 				 .name = comm,
 				 .name_limit = COMM_LIMIT,
-				 .trailer = &trailer };
+				 .trailer = trailer };
 
 	return append(out, &record);
 }
 
-int encode__fork(struct buffer *out, uint64_t id, uint32_t pid, uint32_t ppid, uint32_t tid,
-		 uint32_t ptid)
+/* The kernel reports a fork from the parent. */
+static int encode_fork(struct buffer *out, struct layout_sample_id *trailer,
+		       const struct task_event *event)
 {
-	struct layout_task fixed = { .pid = pid, .ppid = ppid, .tid = tid, .ptid = ptid };
-	/* The kernel reports a fork from the parent. */
-	struct layout_sample_id trailer = { .pid = ppid, .tid = ptid, .id = id };
+	struct layout_task fixed = { .pid = (uint32_t)event->pid,
+				     .ppid = (uint32_t)event->ppid,
+				     .tid = (uint32_t)event->tid,
+				     .ptid = (uint32_t)event->ptid };
 	struct record record = { .header = { .type = PERF_RECORD_FORK },
 				 FRONT(fixed),
-				 .trailer = &trailer };
+				 .trailer = trailer };
 
+	trailer->pid = fixed.ppid;
+	trailer->tid = fixed.ptid;
 	return append(out, &record);
 }
 
-int encode__mmap2(struct buffer *out, uint64_t id, const struct writer_mmap *map)
+static int encode_mmap2(struct buffer *out, const struct layout_sample_id *trailer,
+			const struct task_map *map)
 {
 	struct layout_mmap2 fixed = {
-		.pid = map->pid,
-		.tid = map->tid,
+		.pid = trailer->pid,
+		.tid = trailer->tid,
 		.start = map->start,
 		.len = map->len,
 		.pgoff = map->pgoff,
 		.maj = map->maj,
 		.min = map->min,
 		.ino = map->ino,
-		.ino_generation = map->ino_generation,
+		.ino_generation = map->generation,
 		.prot = map->prot,
 		.flags = map->flags,
-	};
-	struct layout_sample_id trailer = {
-		.pid = map->pid, .tid = map->tid, .time = map->time, .id = id
 	};
 	struct record record = { .header = { .type = PERF_RECORD_MMAP2,
 					     .misc = PERF_RECORD_MISC_USER },
 				 FRONT(fixed),
 				 .name = map->path ? map->path : "",
 				 .name_limit = PATH_LIMIT,
-				 .trailer = &trailer };
+				 .trailer = trailer };
 
-	if (!map->executable)
+	if (map->data)
 		record.header.misc |= PERF_RECORD_MISC_MMAP_DATA;
 	return append(out, &record);
 }
 
-int encode__kernel_mmap(struct buffer *out, uint64_t id, uint64_t start, uint64_t len,
-			uint64_t pgoff, const char *name)
+/* MMAP of pid -1 in kernel mode. */
+static int encode_kernel_mmap(struct buffer *out, struct layout_sample_id *trailer,
+			      const struct task_map *map)
 {
-	struct layout_mmap fixed = {
-		.pid = UINT32_MAX, .start = start, .len = len, .pgoff = pgoff
-	};
-	struct layout_sample_id trailer = { .pid = UINT32_MAX, .id = id };
+	struct layout_mmap fixed = { .pid = UINT32_MAX,
+				     .start = map->start,
+				     .len = map->len,
+				     .pgoff = map->pgoff };
 	struct record record = { .header = { .type = PERF_RECORD_MMAP,
 					     .misc = PERF_RECORD_MISC_KERNEL },
 				 FRONT(fixed),
-				 .name = name,
+				 .name = map->path,
 				 .name_limit = PATH_LIMIT,
-				 .trailer = &trailer };
+				 .trailer = trailer };
+
+	trailer->pid = UINT32_MAX;
+	trailer->tid = 0;
+	return append(out, &record);
+}
+
+static int encode_cgroup(struct buffer *out, const struct layout_sample_id *trailer,
+			 const struct task_event *event)
+{
+	struct layout_cgroup fixed = { .id = event->cgroup.id };
+	struct record record = { .header = { .type = PERF_RECORD_CGROUP },
+				 FRONT(fixed),
+				 .name = event->cgroup.path,
+				 .name_limit = PATH_LIMIT,
+				 .trailer = trailer };
 
 	return append(out, &record);
 }
 
-int encode__cgroup(struct buffer *out, uint64_t id, uint64_t cgroup, const char *path)
+int encode__task_event(struct buffer *out, uint64_t id, const struct task_event *event)
 {
-	struct layout_cgroup fixed = { .id = cgroup };
-	struct layout_sample_id trailer = { .id = id };
-	struct record record = { .header = { .type = PERF_RECORD_CGROUP },
-				 FRONT(fixed),
-				 .name = path,
-				 .name_limit = PATH_LIMIT,
-				 .trailer = &trailer };
+	struct layout_sample_id trailer = { .pid = (uint32_t)event->pid,
+					    .tid = (uint32_t)event->tid,
+					    .time = event->time,
+					    .id = id };
 
-	return append(out, &record);
+	if (event->record)
+		return copy_record(out, id, event);
+	switch (event->kind) {
+	case TASK_EVENT_FORK:
+		return encode_fork(out, &trailer, event);
+	case TASK_EVENT_COMM:
+		return encode_comm(out, &trailer, event->comm);
+	case TASK_EVENT_MMAP:
+		return encode_mmap2(out, &trailer, &event->map);
+	case TASK_EVENT_KERNEL_MMAP:
+		return encode_kernel_mmap(out, &trailer, &event->map);
+	case TASK_EVENT_CGROUP:
+		return encode_cgroup(out, &trailer, event);
+	default:
+		return -EINVAL;
+	}
 }
 
 int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "machine/task_event.h"
 #include "output/perfdata/layout.h"
 #include "output/perfdata/records.h"
 #include "sample.h"
@@ -37,21 +38,14 @@ int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup,
 int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample,
 		       const void *raw, size_t size);
 
-/* comm is cut at 15 bytes, the kernel's limit. */
-int encode__comm(struct buffer *out, uint64_t id, uint32_t pid, uint32_t tid, uint64_t time,
-		 const char *comm);
+/*
+ * A record of the side band: that of the kernel, if the event was decoded from one, with its id
+ * replaced; else one that is made of the event. A comm is cut at 15 bytes, the kernel's limit, a
+ * path at PATH_MAX - 1; a mapping's path may be NULL, an empty one. -EINVAL for what we make no
+ * record of, EXIT and EXEC.
+ */
+int encode__task_event(struct buffer *out, uint64_t id, const struct task_event *event);
 
-int encode__fork(struct buffer *out, uint64_t id, uint32_t pid, uint32_t ppid, uint32_t tid,
-		 uint32_t ptid);
-
-/* The path is cut at PATH_MAX - 1 bytes; NULL is the empty path. */
-int encode__mmap2(struct buffer *out, uint64_t id, const struct writer_mmap *map);
-
-/* MMAP of pid -1 in kernel mode; the name is cut as a path is. */
-int encode__kernel_mmap(struct buffer *out, uint64_t id, uint64_t start, uint64_t len,
-			uint64_t pgoff, const char *name);
-
-int encode__cgroup(struct buffer *out, uint64_t id, uint64_t cgroup, const char *path);
 int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu);
 int encode__finished_round(struct buffer *out);
 

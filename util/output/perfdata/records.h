@@ -65,20 +65,4 @@ struct writer_wait {
 	char title[64];	 /* of the process */
 };
 
-/* A mapping, for an MMAP2 record. */
-struct writer_mmap {
-	uint32_t pid;
-	uint32_t tid;
-	uint64_t time; /* 0: before the recording */
-	uint64_t start;
-	uint64_t len;
-	uint64_t pgoff;
-	uint32_t maj, min;
-	uint64_t ino;
-	uint64_t ino_generation;
-	uint32_t prot, flags; /* as mmap(2) */
-	const char *path;     /* any bytes; cut at PATH_MAX - 1 */
-	bool executable;
-};
-
 #endif /* DENET_OUTPUT_PERFDATA_RECORDS_H */

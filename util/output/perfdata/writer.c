@@ -12,7 +12,6 @@
 #include "output/perfdata/features.h"
 #include "output/perfdata/file.h"
 #include "output/perfdata/first_sample.h"
-#include "output/perfdata/sideband.h"
 #include "output/perfdata/tracing.h"
 
 /* More than this is not kept in memory, flushed or not. */
@@ -390,103 +389,15 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
 }
 
-int writer__sideband(struct writer *writer, const void *event, size_t size)
+int writer__task_event(struct writer *writer, const struct task_event *event)
 {
 	int err;
 
 	if (writer->error)
 		return writer->error;
-	err = sideband__encode(&writer->pending, sideband_id(), event, size);
-	/* A bad record is the sender's trouble: the file goes on. */
+	err = encode__task_event(&writer->pending, sideband_id(), event);
+	/* An event without a record is the sender's trouble: the file goes on. */
 	return err == -EINVAL ? err : finish_record(writer, err);
-}
-
-static int write_comm(struct writer *writer, uint32_t pid, uint32_t tid, uint64_t time,
-		      const char *comm)
-{
-	if (writer->error)
-		return writer->error;
-	return finish_record(writer, encode__comm(&writer->pending, sideband_id(), pid, tid, time,
-						  comm));
-}
-
-int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm)
-{
-	return write_comm(writer, pid, tid, 0, comm);
-}
-
-int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
-{
-	if (writer->error)
-		return writer->error;
-	return finish_record(writer,
-			     encode__fork(&writer->pending, sideband_id(), pid, ppid, tid, ptid));
-}
-
-int writer__mmap2(struct writer *writer, const struct writer_mmap *map)
-{
-	if (writer->error)
-		return writer->error;
-	return finish_record(writer, encode__mmap2(&writer->pending, sideband_id(), map));
-}
-
-int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uint64_t pgoff,
-			const char *name)
-{
-	if (writer->error)
-		return writer->error;
-	return finish_record(writer, encode__kernel_mmap(&writer->pending, sideband_id(), start,
-							 len, pgoff, name));
-}
-
-static int write_mmap2(struct writer *writer, const struct task_event *event)
-{
-	const struct writer_mmap map = {
-		.pid = (uint32_t)event->pid,
-		.tid = (uint32_t)event->tid,
-		.time = event->time,
-		.start = event->map.start,
-		.len = event->map.len,
-		.pgoff = event->map.pgoff,
-		.maj = event->map.maj,
-		.min = event->map.min,
-		.ino = event->map.ino,
-		.ino_generation = event->map.generation,
-		.prot = event->map.prot,
-		.flags = event->map.flags,
-		.path = event->map.path,
-		.executable = !event->map.data,
-	};
-
-	return writer__mmap2(writer, &map);
-}
-
-int writer__task_event(struct writer *writer, const struct task_event *event)
-{
-	uint32_t pid = (uint32_t)event->pid, tid = (uint32_t)event->tid;
-
-	if (event->record)
-		return writer__sideband(writer, event->record, event->size);
-	switch (event->kind) {
-	case TASK_EVENT_FORK:
-		return writer__fork(writer, pid, (uint32_t)event->ppid, tid, (uint32_t)event->ptid);
-	case TASK_EVENT_COMM:
-		return write_comm(writer, pid, tid, event->time, event->comm);
-	case TASK_EVENT_MMAP:
-		return write_mmap2(writer, event);
-	case TASK_EVENT_KERNEL_MMAP:
-		return writer__kernel_mmap(writer, event->map.start, event->map.len,
-					   event->map.pgoff, event->map.path);
-	default:
-		return -EINVAL;
-	}
-}
-
-int writer__cgroup(struct writer *writer, uint64_t id, const char *path)
-{
-	if (writer->error)
-		return writer->error;
-	return finish_record(writer, encode__cgroup(&writer->pending, sideband_id(), id, path));
 }
 
 int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu)

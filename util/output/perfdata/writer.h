@@ -55,27 +55,11 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
 
 /*
- * A record of the kernel's side band, which ends in a sample_id of {u32 pid, tid; u64
- * time; u32 cpu, res; u64 id}: the id is replaced by ours. -EINVAL if it is too short or
- * its size field lies.
+ * What happens to a task, a cgroup or the kernel's mappings: the record that the event was decoded
+ * from, under an id of ours, or one made of it (encode__task_event()). One of time 0 sorts first.
+ * -EINVAL if there is no such record; the file goes on.
  */
-int writer__sideband(struct writer *writer, const void *event, size_t size);
-
-/* The record that an event was decoded from or, if there is none, one made of it. As above. */
 int writer__task_event(struct writer *writer, const struct task_event *event);
-
-/* Records made by us, with a sample_id of time 0 so that they sort first. */
-int writer__comm(struct writer *writer, uint32_t pid, uint32_t tid, const char *comm);
-int writer__fork(struct writer *writer, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
-
-int writer__mmap2(struct writer *writer, const struct writer_mmap *map);
-
-/* PERF_RECORD_MMAP of pid -1 in kernel mode: the kernel itself and its modules. */
-int writer__kernel_mmap(struct writer *writer, uint64_t start, uint64_t len, uint64_t pgoff,
-			const char *name);
-
-/* CGROUP record: the path below its hierarchy for an id. */
-int writer__cgroup(struct writer *writer, uint64_t id, const char *path);
 
 int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu);
 int writer__finished_round(struct writer *writer);
