@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "common/bytes.h"
 #include "common/harness.h"
+#include "common/perfdata_events.h"
 #include "output/perfdata/layout.h"
 
 #define FILE_MAX (8 << 20)
@@ -203,6 +204,124 @@ TEST_F(writer, header_and_attr_golden)
 				 "0100000000000000 6f66666370752d74 "
 				 "696d650000000000"));
 	EXPECT_EQ(0, writer__close(writer));
+}
+
+/* A file with all kinds of events and records, of fixed input. 0 or the first error. */
+static int write_one_of_each(const char *path, struct sample sample)
+{
+	static const char *const argv[] = { "denet-record", "-a" };
+	static const unsigned char build_id[20] = { 0xde, 0x11, 0xe7 };
+	const struct writer_options options = {
+		.path = path,
+		.events = 1ULL << WRITER_OFFCPU_IDLE | 1ULL << WRITER_RUNQUEUE_TIME |
+			  1ULL << WRITER_WAKEUP_TIME,
+		.perhaps = 1ULL << WRITER_SAMPLING,
+		.cgroups = true,
+		.argc = 2,
+		.argv = argv,
+		.version = "0.1",
+	};
+	const struct task_event mapping = { .kind = TASK_EVENT_MMAP,
+					    .pid = 1,
+					    .tid = 2,
+					    .map = { .start = 0x1000, .len = 0x1000, .prot = 5,
+						     .flags = 2, .path = "/bin/a" } };
+	const struct task_event cgroup = { .kind = TASK_EVENT_CGROUP,
+					   .cgroup = { .id = 42, .path = "/test.slice" } };
+	const struct writer_sampling sampling = { .new_period_ns = 1000000, .text = "period" };
+	const struct writer_trace trace = { .time = 1500, .pid = 1, .tid = 2,
+					    .fields = &sampling, .size = sizeof(sampling) };
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	if (!writer)
+		return err;
+	err = writer__task_event(writer, &text_mapping);
+	err |= write_name(writer, 1, 1, "app");
+	err |= write_fork(writer, 1, 1, 2);
+	err |= writer__task_event(writer, &mapping);
+	err |= writer__task_event(writer, &cgroup);
+	for (int event = WRITER_OFFCPU_TIME; event <= WRITER_WAKEUP_TIME; event++) {
+		err |= writer__sample(writer, event, &sample);
+		sample.time += 1000;
+	}
+	err |= writer__trace(writer, WRITER_SAMPLING, &trace);
+	err |= writer__lost(writer, 3, 2500, 1);
+	err |= writer__finished_round(writer);
+	err |= writer__build_id(writer, false, 1, "/bin/a", build_id, sizeof(build_id));
+	return err | writer__close(writer);
+}
+
+/* A line for each record: its type, misc, size and, but for those of user space, its event's id. */
+static void list_records(const char *data, size_t size, char *out, size_t room)
+{
+	struct perf_event_header header;
+	uint64_t id;
+
+	for (size_t at = 0, n = 0; at < size && n < room; at += header.size) {
+		memcpy(&header, data + at, sizeof(header));
+		id = bytes__u64(data, header.type == PERF_RECORD_SAMPLE ? at + 8
+									: at + header.size - 8);
+		n += (size_t)snprintf(out + n, room - n, "%u %#x %u %d\n", header.type, header.misc,
+				      header.size, header.type < 64 ? (int)id : 0);
+		if (!header.size)
+			return;
+	}
+}
+
+/* The sum of FNV-1a: it changes with any byte and with their order. */
+static uint64_t digest(const char *data, size_t size)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ (unsigned char)data[i]) * 0x100000001b3;
+	return sum;
+}
+
+/*
+ * What readers may rely on is in Documentation/format.txt: a change of these belongs there. The
+ * features' own bytes tell of this machine, so that only their order is fixed.
+ */
+TEST_F(writer, a_whole_file_golden)
+{
+	static const char records[] =
+		"78 0 40 0\n" /* EVENT_UPDATE of each event */
+		"78 0 40 0\n"
+		"78 0 40 0\n"
+		"78 0 40 0\n"
+		"1 0x1 96 1\n" /* the kernel's MMAP */
+		"3 0 56 1\n" /* COMM */
+		"7 0 64 1\n" /* FORK */
+		"10 0x2 112 1\n" /* MMAP2 */
+		"19 0 64 1\n" /* CGROUP */
+		"9 0x1 96 1\n" /* samples */
+		"9 0x1 96 2\n"
+		"9 0x1 96 3\n"
+		"9 0x1 96 4\n"
+		"9 0x2 216 33\n" /* denet:rates */
+		"2 0 56 1\n" /* LOST */
+		"68 0 8 0\n" /* FINISHED_ROUND */;
+	char list[2048] = "";
+	uint64_t data, size, end;
+
+	ASSERT_EQ(0, write_one_of_each(self->path, self->sample));
+	self->size = load(self->path, self->data);
+	data = bytes__u64(self->data, 40);
+	size = bytes__u64(self->data, 48);
+	list_records(self->data + data, size, list, sizeof(list));
+	EXPECT_STREQ(records, list);
+	/* Ids, attrs and records. */
+	EXPECT_EQ(0xa427a288809b068e, digest(self->data + 104, data + size - 104));
+	/* Behind the records a table, by ascending bits, and then the features without gaps. */
+	EXPECT_EQ(0x20a01cfe, bytes__u64(self->data, 72) & ~(1ULL << LAYOUT_FEATURE_CPUDESC));
+	end = bytes__u64(self->data, data + size);
+	for (uint64_t bits = bytes__u64(self->data, 72), at = data + size; bits; bits &= bits - 1) {
+		EXPECT_EQ(end, bytes__u64(self->data, at));
+		end += bytes__u64(self->data, at + 8);
+		at += 16;
+	}
+	EXPECT_EQ(self->size, end);
 }
 
 TEST_F(writer, attr_says_what_design_asks_for)
