@@ -40,7 +40,7 @@ static void check(const struct options *options, const void *values)
 	const struct filter_options *filter = values;
 
 	if (filter->capture.min_ns > filter->capture.max_ns)
-		options__error(options, "--min-block is longer than --max-block: nothing is left");
+		options__error(options, "--min-block is longer than --max-block: no block matches");
 }
 
 const struct option_table filter_table = {

@@ -258,7 +258,7 @@ int options__parse(const struct option_command *command, int argc, char **argv)
 	if (command->silent)
 		flags |= ARGP_NO_ERRS | ARGP_NO_EXIT;
 	if (clash) {
-		pr_err("the option --%s is defined twice: this program is wrong", clash);
+		pr_err("the option --%s is defined twice: this is a bug", clash);
 		return -EINVAL;
 	}
 	err = options__init(&options, command);

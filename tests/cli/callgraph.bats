@@ -297,7 +297,7 @@ END
 
 @test "--capture switch-out has no copies, says so, and follows frame pointers" {
 	run -0 denet-record --capture switch-out --call-graph dwarf -- "$naps" 1 5 10
-	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are followed'* ]]
+	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are used'* ]]
 	[ "$(samples)" -ge 1 ]
 }
 

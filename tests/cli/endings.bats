@@ -254,7 +254,7 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	umount small
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
-	[[ "$output" == *"sh goes on without denet-record, which waits for its end"* ]]
+	[[ "$output" == *"sh is no longer recorded; denet-record waits for it to end"* ]]
 	[ -e small.over ]
 	[ "$count" -gt 50 ]
 	# One that cannot even begin leaves the one before as it was.

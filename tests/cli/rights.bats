@@ -67,7 +67,7 @@ addresses_are_hidden() {
 	addresses_are_hidden || skip "kernel addresses are open to everybody here"
 	for frames in '' --user-callchains --raw-frames; do
 		run -0 with bpf,perfmon ./denet-record $frames -o own.data -- ./pool --ms 200
-		[ "$(grep -c 'no wait is known to be idle' <<<"$output")" = 1 ]
+		[ "$(grep -c 'idle waits are not recognized' <<<"$output")" = 1 ]
 		[[ "$output" != *'idle apart'* ]]
 		perf script -f -i own.data -F comm,period,event 2>/dev/null |
 			awk '$1 == "accept" && $3 == "offcpu-time:" { ns += $2 }
@@ -105,7 +105,7 @@ addresses_are_hidden() {
 
 @test "without CAP_IPC_LOCK rings are as large as the limits allow, which is said" {
 	run -0 with bpf,perfmon,syslog sh -c 'ulimit -l 0; ./denet-record -m 4096 -- ./naps 1 5 10'
-	[[ "$output" == *"warning: rings of "*" pages a CPU instead of 4096"*CAP_IPC_LOCK* ]]
+	[[ "$output" == *"warning: rings of "*" pages per CPU instead of 4096"*CAP_IPC_LOCK* ]]
 	[[ "$output" == *" 0 lost; wrote"* ]]
 }
 

@@ -49,7 +49,7 @@ shows_the_stuck_threads() {
 	maps_hang
 	record_it -a
 	shows_the_stuck_threads
-	grep -q "maps of 1 processes did not come in time (the first is $stuck" live.err
+	grep -q "maps of 1 processes could not be read in time (the first is $stuck" live.err
 }
 
 @test "a recording of the stuck process starts, stops and shows it" {

@@ -37,6 +37,6 @@ void irq_ranges__read(struct wire_irq_ranges *ranges, const struct kallsyms *kal
 	if (kallsyms && !kallsyms__hidden(kallsyms))
 		find_ranges(ranges, kallsyms);
 	if (!ranges->interrupt_start)
-		pr_warn("the kernel does not tell where its interrupts enter: what they wake "
-			"seems to be woken by the thread that they interrupt");
+		pr_warn("the kernel's code for interrupt entry was not found: wake-ups by "
+			"interrupts are attributed to the interrupted threads");
 }

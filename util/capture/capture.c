@@ -78,12 +78,11 @@ static void make_kernel_chain(struct capture *capture)
 		return;
 	capture->kernel_chain = kernel_chain__new(ksyms_cache__symbols(&capture->ksyms));
 	if (!kernel_chain__works(capture->kernel_chain))
-		pr_warn("kernel addresses are hidden: %sno wait is known to be idle; run with "
-			"CAP_SYSLOG, or `sysctl kernel.kptr_restrict=0 "
+		pr_warn("kernel addresses are hidden: %sidle waits are not recognized; run with "
+			"CAP_SYSLOG, or with `sysctl kernel.kptr_restrict=0 "
 			"kernel.perf_event_paranoid=1`",
 			capture->options.stacks.kernel ?
-				"kernel chains keep the scheduler's frames and have no names, "
-				"and " :
+				"kernel frames have no names, the scheduler's are not cut, and " :
 				"");
 }
 
@@ -120,8 +119,8 @@ static int reserve_descriptors(void)
 	int err = descriptors__reserve(DESCRIPTORS + 2 * (size_t)(cpus > 0 ? cpus : 1), &limit);
 
 	if (err)
-		pr_err("no descriptors left: a recording takes %d and two for each CPU, and the "
-		       "limit is %" PRIu64 "; raise `ulimit -n`",
+		pr_err("no descriptors left: a recording needs %d and two per CPU, the limit is "
+		       " %" PRIu64 "; raise `ulimit -n`",
 		       DESCRIPTORS, limit);
 	return err;
 }
@@ -152,11 +151,11 @@ static uint32_t ring_pages(const struct capture_options *options)
 static void explain_copies(const struct capture *capture)
 {
 	if (offcpu__attach_hook(capture->offcpu) == ATTACH_HOOK_SWITCH_OUT)
-		pr_warn("no copies of user stacks: they are walked at switch-out here, where they "
-			"cannot be copied (-v tells why); frame pointers are followed instead");
+		pr_warn("no copies of user stacks: stacks are walked at switch-out here, where "
+			"they cannot be copied (-v shows why); frame pointers are used instead");
 	else
-		pr_warn("no copies of user stacks: the kernel does not hand out user registers "
-			"(that takes Linux 5.15, on x86-64 or arm64); frame pointers are followed "
+		pr_warn("no copies of user stacks: the kernel does not provide user registers "
+			"(requires Linux 5.15 on x86-64 or arm64); frame pointers are used "
 			"instead");
 }
 
@@ -182,7 +181,7 @@ static int build(struct capture *capture)
 		return err;
 	capture->overflow_ring = overflow_ring__new(offcpu__overflow_ring(capture->offcpu), &err);
 	if (!capture->overflow_ring) {
-		pr_err("cannot map the ring of the CPUs that have none: %s", strerror(-err));
+		pr_err("cannot map the overflow ring: %s", strerror(-err));
 		return err;
 	}
 	capture->stacks[0] = stacks__new();
@@ -285,7 +284,7 @@ int capture__start(struct capture *capture)
 	/* Nobody would read of names and maps. */
 	err = capture->options.histogram ? 0 : rings__enable(capture->rings);
 	if (err) {
-		pr_err("cannot switch the side band on: %s", strerror(-err));
+		pr_err("cannot enable the side band: %s", strerror(-err));
 		return err;
 	}
 	err = offcpu__attach(capture->offcpu);
@@ -294,7 +293,7 @@ int capture__start(struct capture *capture)
 	capture->tasks_seen = clock__now_ns();
 	err = offcpu__enlist(capture->offcpu, keep_tasks, capture);
 	if (err) {
-		pr_err("cannot go over the tasks that live: %s", strerror(-err));
+		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
 	if (!capture->options.delayed)
@@ -310,7 +309,7 @@ int capture__begin(struct capture *capture)
 	int err = offcpu__begin(capture->offcpu, &capture->stats.start_ns);
 
 	if (err)
-		pr_err("cannot stamp the tasks that sleep: %s", strerror(-err));
+		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
 	capture->begun = !err;
 	return err;
 }
@@ -392,7 +391,7 @@ int capture__stop(struct capture *capture, int deadline_ms)
 		capture->stats.start_ns = capture->stats.end_ns;
 	err = close_up(capture, deadline_ms);
 	if (err)
-		pr_err("the recording could not be ended as a whole: %s", strerror(-err));
+		pr_err("the end of the recording is incomplete: %s", strerror(-err));
 	return err;
 }
 

@@ -69,12 +69,12 @@ static void explain_open(int err)
 
 	capabilities__read(&rights);
 	if ((err == -EACCES || err == -EPERM) && rights.has[CAPABILITY_PERFMON])
-		pr_err("perf_event_open(2) is refused though the right is there: by %s; run "
-		       "outside of the sandbox, or allow the call there",
+		pr_err("perf_event_open(2) is denied by %s, although this process has "
+		       "CAP_PERFMON; run outside of the sandbox, or allow the call there",
 		       rights.seccomp ? "a seccomp filter" : "a security module");
 	else if (err == -EACCES || err == -EPERM)
-		pr_err("no right to open perf events on all CPUs: run as root, with CAP_PERFMON, "
-		       "or set kernel.perf_event_paranoid to -1");
+		pr_err("no permission to open perf events on all CPUs: run as root, with "
+		       "CAP_PERFMON, or set kernel.perf_event_paranoid to -1");
 	else if (err == -EMFILE)
 		pr_err("no descriptors left for the perf rings: raise `ulimit -n`");
 	else
@@ -201,11 +201,11 @@ static int map_ring(struct ring *ring, uint32_t pages)
 static void explain_map(int err, uint32_t pages)
 {
 	if (err == -EPERM)
-		pr_err("no right to lock %u pages a CPU for the rings: use fewer (-m), raise "
-		       "`ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
+		pr_err("no permission to lock %u pages per CPU for the rings: use fewer (-m), "
+		       "raise `ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
 		       pages);
 	else
-		pr_err("cannot map rings of %u pages a CPU: %s", pages, strerror(-err));
+		pr_err("cannot map rings of %u pages per CPU: %s", pages, strerror(-err));
 }
 
 static int new_ring(struct ring *ring, const struct rings *rings)
@@ -299,7 +299,7 @@ static int open_smaller(struct rings *rings)
 	else if (err)
 		explain_open(err);
 	else if (rings->pages != wanted)
-		pr_warn("rings of %u pages a CPU instead of %u: there is no right to lock more; "
+		pr_warn("rings of %u pages per CPU instead of %u, since no more may be locked; "
 			"raise `ulimit -l` or kernel.perf_event_mlock_kb, or run with CAP_IPC_LOCK",
 			rings->pages, wanted);
 	return err;

@@ -76,7 +76,7 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 	int err = pidns__inode(&filter->pid_ns);
 
 	if (err) {
-		pr_err("cannot tell our PID namespace: /proc/self/ns/pid: %s", strerror(-err));
+		pr_err("cannot determine our PID namespace: /proc/self/ns/pid: %s", strerror(-err));
 		return err;
 	}
 	if (targets->cpu_bits) {

@@ -45,8 +45,8 @@ static int leave_out(struct sideband_filter *filter, const void *record, size_t 
 
 	memcpy(&header, record, size < sizeof(header) ? size : sizeof(header));
 	if (!filter->nr_senseless++)
-		pr_warn("the kernel sent a record that makes no sense (type %u, misc %#x, %zu "
-			"bytes): it is left out, as are others like it",
+		pr_warn("the kernel sent an invalid record (type %u, misc %#x, %zu bytes): it is "
+			"ignored, and so are further ones",
 			header.type, header.misc, size);
 	return 0;
 }
@@ -133,8 +133,7 @@ static bool is_flood(struct sideband_filter *filter, struct process *process,
 	}
 	if (!filter->nr_flooded++)
 		pr_warn("pid %d changes its mappings or names more than %" PRIu64 " times a "
-			"second: the file has only so many of them, and frames in the others have "
-			"no names",
+			"second: only so many are recorded, and frames in the others have no names",
 			(int)event->pid,
 			limit_of(filter, process) / SIDEBAND_FILTER_NAMES_PER_MAP);
 	return true;

@@ -80,8 +80,8 @@ static int resolve_absolute(struct cgroup_list *list, const struct cgroup_mounts
 		return 1;
 	if (ref.hierarchy == CGROUP_PERF_EVENT &&
 	    (!mount || stat(mount, &stat_buf) || stat_buf.st_dev != dev)) {
-		pr_err("-G %s: of the hierarchies of cgroup v1, only that of perf_event tells "
-		       "whose a task is; %s%s",
+		pr_err("-G %s: of the cgroup v1 hierarchies, only that of perf_event can be "
+		       "used; %s%s",
 		       path, mount ? "it is mounted at " : "it is not mounted here: use v2",
 		       mount ? mount : "");
 		return -EINVAL;

@@ -90,7 +90,7 @@ int cpus__check(const struct cpus *cpus)
 	int missing;
 
 	if (cpus__online(&online) || read_online(text, sizeof(text))) {
-		pr_warn("the CPUs that are online are not known: -C is taken as it is");
+		pr_warn("cannot read which CPUs are online: -C is not checked");
 		return 0;
 	}
 	missing = cpus__first_missing(cpus, &online);

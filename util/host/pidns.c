@@ -35,7 +35,7 @@ int pidns__check_proc(void)
 	if (len > 0 && !units__parse_number(name, INT32_MAX, &pid) && pid == (uint64_t)getpid())
 		return 0;
 	if (len > 0 || !access("/proc/version", F_OK))
-		pr_err("/proc shows the processes of another PID namespace: mount the own one "
+		pr_err("/proc shows the processes of another PID namespace: mount one of our own "
 		       "(`mount -t proc proc /proc`, or `unshare --mount-proc`)");
 	else
 		pr_err("/proc is not mounted: `mount -t proc proc /proc`");

@@ -160,7 +160,7 @@ static int read_attrs(struct input *input)
 	if (ret < 0 && ret != -EINVAL)
 		return say_read_error(input, ret);
 	if (!ret && section->size)
-		pr_err("%s has no end: it was not copied as a whole", input->path);
+		pr_err("%s is truncated: its data end early", input->path);
 	else if (!ret)
 		return refuse(input);
 	return ret == 1 ? 0 : -EINVAL;

@@ -262,10 +262,10 @@ static int ask_twice(struct build_ids *ids, int deadline_ms)
 static void report_missing(const struct build_ids *ids)
 {
 	if (ids->timed_out)
-		pr_warn("%zu files did not answer in time: they have no build-id in the file",
+		pr_warn("%zu files could not be read in time: they have no build-id in the file",
 			ids->timed_out);
 	if (ids->not_asked)
-		pr_warn("%zu files were not asked for their build-ids, since others took too long: "
+		pr_warn("%zu files were not read for their build-ids, since others took too long: "
 			"they have none in the file",
 			ids->not_asked);
 	if (ids->no_process)

@@ -35,8 +35,8 @@ int cgroups__write(struct writer *writer)
 	if (!err)
 		err = root ? cgroup__walk(root, write_one, &cgroups) : -ENOENT;
 	if (err && !cgroups.err)
-		pr_warn("the cgroups that there are cannot be read (%s), so they have no names in "
-			"the file; is /sys/fs/cgroup mounted?",
+		pr_warn("cannot read the existing cgroups (%s): they have no names in the file; is "
+			"/sys/fs/cgroup mounted?",
 			strerror(-err));
 	cgroup_mounts__free(&mounts);
 	return cgroups.err;

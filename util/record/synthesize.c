@@ -86,8 +86,8 @@ static int write_map(void *ctx, const struct task_event *event)
 static void report_maps(const struct synth_result *result)
 {
 	if (result->missed)
-		pr_warn("the memory maps of %" PRIu64 " processes did not come in time (the first "
-			"is %d, it may be stuck): their frames will have no names",
+		pr_warn("the memory maps of %" PRIu64 " processes could not be read in time (the "
+			"first is %d, it may be stuck): their frames will have no names",
 			result->missed, result->first_missed);
 	if (result->not_asked)
 		pr_warn("the memory maps of %" PRIu64 " processes were not read, since others took "
@@ -103,7 +103,7 @@ static void report_maps(const struct synth_result *result)
 			"will have no names",
 			result->failed);
 	if (result->bad_lines)
-		pr_warn("%" PRIu64 " memory mappings are described in a way that is not known: "
+		pr_warn("%" PRIu64 " memory mappings have an unknown format: "
 			"their frames will have no names",
 			result->bad_lines);
 	if (result->denied)

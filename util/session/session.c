@@ -164,7 +164,7 @@ void session__finish(struct session *session)
 	signals__finish(session->signals, workload);
 	targets__warn_of_gone_groups(&session->options->capture.targets);
 	if (session->begin)
-		pr_warn("the end came before the delay of -D was over: nothing was recorded");
+		pr_warn("the recording ended before the delay of -D was over: it is empty");
 }
 
 void session__terminate(struct session *session)
@@ -194,7 +194,7 @@ static void outlive_workload(struct session *session)
 	if (!session->workload || !workload__is_released(session->workload) ||
 	    workload__ended(session->workload))
 		return;
-	pr_warn("%s goes on without %s, which waits for its end", session->options->command[0],
+	pr_warn("%s is no longer recorded; %s waits for it to end", session->options->command[0],
 		log__program());
 	session__finish(session);
 	err_out__finish(LAST_WORDS_MS);

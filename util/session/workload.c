@@ -221,7 +221,7 @@ int workload__release(struct workload *workload)
 	if (write(workload->go_fd, "", 1) == 1 && !kill(workload->pid, SIGCONT))
 		return 0;
 	err = -errno;
-	pr_err("%s cannot be let go: %s", workload->name, strerror(-err));
+	pr_err("%s cannot be started: %s", workload->name, strerror(-err));
 	return err;
 }
 
