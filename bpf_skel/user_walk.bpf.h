@@ -260,6 +260,13 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 	return USER_WALK_GOING;
 }
 
+#ifdef __TARGET_ARCH_arm64
+/* There are no tables yet. */
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, int *end)
+{
+	return 0;
+}
+#else
 /*
  * Walks the user stack of current into ips, which has room for WIRE_MAX_FRAMES; walk is room of
  * this CPU that nobody else uses meanwhile. Returns the number of frames, and in *end why there
@@ -288,5 +295,6 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips
 		*end = walk_user_stretch(walk, (struct frame_room *)ips);
 	return walk->nr;
 }
+#endif
 
 #endif /* DENET_USER_WALK_BPF_H */

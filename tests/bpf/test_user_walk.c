@@ -72,6 +72,9 @@ static void forget_maps(data *self)
 FIXTURE_SETUP(user_walk)
 {
 	SKIP_FOR(test_capture__refused());
+#ifndef __x86_64__
+	SKIP(return, "only x86-64 has tables");
+#endif
 	elf_version(EV_CURRENT);
 	self->skel = user_walk_bpf__open();
 	ASSERT_NE(NULL, self->skel);

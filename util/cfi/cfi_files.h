@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CFI_CFI_FILES_H
+#define DENET_CFI_CFI_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cfi/cfi_table.h"
+
+/* A file whose table is to be made, by a mapping of it: its name need not lead to it. */
+struct cfi_file {
+	pid_t pid; /* 0: the vDSO, of any process */
+	uint64_t start;
+	uint64_t end;
+	/*
+	 * 0 and the table; else without one: -ENOENT if the file has no call frame information, or
+	 * the mapping is gone; -ENOEXEC if it is no ELF file of this machine; -ETIMEDOUT if the
+	 * file did not answer, -ECHILD if reading it killed the process that did, -ECANCELED if the
+	 * time was over before; or another negative errno.
+	 */
+	int err;
+	struct cfi_table table;
+};
+
+/*
+ * Makes the tables in a confined process, which files that hang or are broken on purpose cannot
+ * leave. err and table of each file are set; the tables are to be freed in each case. 0 or a
+ * negative errno: our own error, files without an answer say -ECANCELED.
+ */
+int cfi_files__make(struct cfi_file *files, size_t nr, int deadline_ms);
+
+#endif /* DENET_CFI_CFI_FILES_H */
