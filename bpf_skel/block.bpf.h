@@ -81,8 +81,15 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips)
 {
 	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
-	__u32 nr = walk_user_frames(ips, piece, settings.max_frames);
+	__u32 nr, end = 0;
 
+	nr = walk_user_tables(&cpu->user_walk, ips, &end);
+	if (nr) {
+		if (end < USER_WALK_ENDS)
+			cpu->own.accounts.user_walks[end]++;
+		return nr > settings.max_frames ? settings.max_frames : nr;
+	}
+	nr = walk_user_frames(ips, piece, settings.max_frames);
 	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
 }
 

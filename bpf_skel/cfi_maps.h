@@ -47,16 +47,4 @@ struct rules_wanted {
 	__u32 reserved;
 };
 
-/* Why a walk by tables found no more frames; the first one is no fault. */
-enum user_walk_end {
-	USER_WALK_WHOLE = 0,
-	USER_WALK_FRAMES,     /* there are more than fit */
-	USER_WALK_NO_TABLE,   /* the table of a file was not made yet */
-	USER_WALK_NO_CFI,     /* no call frame information, and no chain of frame pointers */
-	USER_WALK_UNREADABLE, /* the stack is not in memory, or no stack */
-	USER_WALK_NO_RULE,    /* the rule cannot be told in ours */
-	USER_WALK_BUSY,	      /* the mappings were being changed */
-	USER_WALK_ENDS,
-};
-
 #endif /* DENET_CFI_MAPS_H */

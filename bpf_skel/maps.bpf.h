@@ -9,6 +9,7 @@
 #include <bpf/bpf_tracing.h>
 #include "kernel_walk.bpf.h"
 #include "sample_budget.h"
+#include "user_walk.bpf.h"
 #include "wire.h"
 
 #define ENTRIES_MAX 49152 /* windowed sums in one generation */
@@ -168,6 +169,7 @@ struct cpu {
 	struct full_block full;
 	struct full_stack out;
 	struct kernel_walk walk;
+	struct user_walk user_walk;
 };
 
 struct {

@@ -11,6 +11,9 @@
 #include <bpf/bpf_helpers.h>
 #include "cfi_maps.h"
 
+/* Set by user space where tables are wanted and those of this architecture can be made. */
+const volatile __u8 has_user_walk = 0;
+
 #define RULES_REGIONS 64U /* of a CPU; a power of two */
 #define RULES_REGION_SHIFT 16
 #define RULES_VDSO_BYTES 65536U
@@ -240,7 +243,8 @@ static __always_inline __u32 search_table(const struct rules_region *region, __u
 }
 
 /* The rule of an address of current, looked up in its mapping. */
-static __always_inline __u32 look_up_rule(struct rules_regions *regions, __u64 process, __u64 pc)
+static __always_inline __u32 look_up_user_rule(struct rules_regions *regions, __u64 process,
+					       __u64 pc)
 {
 	__u64 hash = ((pc >> RULES_REGION_SHIFT) ^ process) * RULES_HASH;
 	struct rules_region *region = &regions->regions[hash >> 32 & (RULES_REGIONS - 1)];
@@ -265,7 +269,7 @@ __noinline int rule_of_user(struct rules_regions *regions, __u64 process, __u64 
 	__u32 zero = 0, rule;
 	volatile __u64 *at;
 
-	if (!regions)
+	if (!regions || !has_user_walk)
 		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
 	cache = bpf_map_lookup_elem(&rules_caches, &zero);
 	if (!cache)
@@ -275,7 +279,7 @@ __noinline int rule_of_user(struct rules_regions *regions, __u64 process, __u64 
 	hash <<= 16;
 	if (((word ^ hash) >> RULES_TAG_SHIFT) == 0)
 		return word & CFI_RULE_MASK;
-	rule = look_up_rule(regions, process, pc);
+	rule = look_up_user_rule(regions, process, pc);
 	if (rule < RULES_NO_TABLE || rule > RULES_NO_CODE)
 		*at = (hash & ~(__u64)CFI_RULE_MASK) | rule;
 	return rule;

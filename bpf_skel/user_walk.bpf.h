@@ -20,9 +20,6 @@
 #define UCONTEXT_BP 120U
 #define UCONTEXT_WORDS 7U /* from bp to ip */
 
-/* Set by user space where the tables are those of this architecture. */
-const volatile __u8 has_user_walk = 0;
-
 /* A walk, in a map: what the verifier does not know of it, it need not follow. */
 struct user_walk {
 	__u64 piece[USER_PIECE_WORDS]; /* of the stack, from base on */
@@ -211,7 +208,7 @@ static __always_inline int step_widely(struct user_walk *walk, __u32 number)
 /* By the rules that are rare. A global function, so that the verifier follows it once. */
 __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 {
-	if (!walk)
+	if (!walk || !has_user_walk)
 		return USER_WALK_NO_RULE;
 	if (rule >> CFI_KIND_SHIFT == CFI_WIDE)
 		return step_widely(walk, rule & CFI_VALUE_MASK);
@@ -262,7 +259,7 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 
 #ifdef __TARGET_ARCH_arm64
 /* There are no tables yet. */
-static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, int *end)
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, __u32 *end)
 {
 	return 0;
 }
@@ -272,10 +269,11 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips
  * this CPU that nobody else uses meanwhile. Returns the number of frames, and in *end why there
  * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
  */
-static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, int *end)
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, __u32 *end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
+	int ret = USER_WALK_GOING;
 
 	if (!has_user_walk || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
@@ -290,9 +288,9 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips
 	walk->bytes = walk->nr = 0;
 	walk->exact = walk->leaf = 1;
 	walk->guess = 0;
-	*end = USER_WALK_GOING;
-	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && *end == USER_WALK_GOING; i++)
-		*end = walk_user_stretch(walk, (struct frame_room *)ips);
+	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
+		ret = walk_user_stretch(walk, (struct frame_room *)ips);
+	*end = ret;
 	return walk->nr;
 }
 #endif

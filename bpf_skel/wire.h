@@ -60,6 +60,18 @@ struct wire_tally {
 	__u64 ns;
 };
 
+/* Why a walk by tables found no more frames; the first one is no fault. */
+enum user_walk_end {
+	USER_WALK_WHOLE = 0,
+	USER_WALK_FRAMES,     /* there are more than fit */
+	USER_WALK_NO_TABLE,   /* the table of a file was not made yet */
+	USER_WALK_NO_CFI,     /* no call frame information, and no chain of frame pointers */
+	USER_WALK_UNREADABLE, /* the stack is not in memory, or no stack */
+	USER_WALK_NO_RULE,    /* the rule cannot be told in ours */
+	USER_WALK_BUSY,	      /* the mappings were being changed */
+	USER_WALK_ENDS,
+};
+
 /* Per-CPU accounts; user space adds the CPUs up. */
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
@@ -76,6 +88,7 @@ struct wire_accounts {
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	__u64 orc_walks;	/* kernel stacks that the programs walked themselves */
 	__u64 orc_fallbacks;	/* and those that they left to the kernel after all */
+	__u64 user_walks[USER_WALK_ENDS]; /* user stacks by tables, by enum user_walk_end */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
 	__u64 preempted_ns; /* of these, outside of sleeps */
@@ -470,7 +483,7 @@ WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 64 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 120);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 120 + 8 * USER_WALK_ENDS);
 WIRE_ASSERT(wire_orc_table, 40);
 WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);
 WIRE_ASSERT(wire_orc_sleeper, 32);

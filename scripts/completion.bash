@@ -13,7 +13,7 @@ _denet_options() {
 # _denet_values OPTION: the words that an option takes, where they are few and known.
 _denet_values() {
 	case $1 in
-	--call-graph) echo 'fp dwarf auto' ;;
+	--call-graph) echo 'fp tables dwarf auto' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
 	--state) echo 'R S D T t I P all' ;;
 	-u | --uid) compgen -u ;;

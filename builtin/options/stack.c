@@ -14,7 +14,7 @@ static void set_call_graph(const struct option_value *value, void *field)
 	if (err == -ERANGE)
 		option_value__error(value, "incorrect stack dump size (max %d)", CAPTURE_MAX_DUMP);
 	else if (err)
-		option_value__error(value, "must be fp, dwarf[,BYTES] or auto[,BYTES]");
+		option_value__error(value, "must be fp, tables, dwarf[,BYTES] or auto[,BYTES]");
 }
 
 static void set_max_frames(const struct option_value *value, void *field)
@@ -33,8 +33,9 @@ static const struct option_row rows[] = {
 	  OPTION_NOTHING },
 	{ "call-graph", .of_samples = true, .arg = "MODE",
 	  .text = "How to unwind user stacks: fp (frame pointers, the default), "
-		  "dwarf[,BYTES] (unwind tables, on a copy of BYTES of each stack, default "
-		  "8192) or auto[,BYTES] (dwarf for processes without frame pointers)",
+		  "tables (unwind tables, in the kernel), dwarf[,BYTES] (unwind tables, on a "
+		  "copy of BYTES of each stack, default 8192) or auto[,BYTES] (dwarf for "
+		  "processes without frame pointers)",
 	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
 	{ "max-stack", .of_samples = true, .arg = "N",
 	  .text = "Maximum number of frames, each of kernel and user (default and maximum: "

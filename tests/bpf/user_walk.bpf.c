@@ -64,7 +64,7 @@ static __always_inline int compare(void)
 	struct walked *walked;
 	struct room *room;
 	__u32 zero = 0;
-	int end = 0;
+	__u32 end = 0;
 
 	if (!is_walked(task->tgid) || task->flags & 4 /* PF_EXITING */)
 		return 0;
@@ -79,7 +79,7 @@ static __always_inline int compare(void)
 	walked->pid = task->tgid;
 	walked->end = end;
 	walked->bytes = copy_walked(walked, walked->regs[USER_REG_SP]);
-	if (walked->nr && end >= 0 && end < USER_WALK_ENDS)
+	if (walked->nr && end < USER_WALK_ENDS)
 		walked_ends[end]++;
 	bpf_ringbuf_submit(walked, 0);
 	return 0;

@@ -110,6 +110,12 @@ TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)
 	EXPECT_TRUE(copies.chosen);
 	ASSERT_EQ(0, capture_copies__parse(&copies, "auto,16"));
 	EXPECT_EQ(16, copies.bytes);
+	ASSERT_EQ(0, capture_copies__parse(&copies, "tables"));
+	EXPECT_EQ(0, copies.bytes);
+	EXPECT_FALSE(copies.chosen);
+	EXPECT_TRUE(copies.tables);
+	ASSERT_EQ(0, capture_copies__parse(&copies, "fp"));
+	EXPECT_FALSE(copies.tables);
 }
 
 TEST(perfs_largest_copy_is_as_much_as_a_record_holds)
@@ -126,7 +132,8 @@ TEST(a_wrong_call_graph_is_refused_and_changes_nothing)
 {
 	static const char *const sizes[] = { "dwarf,", "dwarf,0", "dwarf,65529", "dwarf,x",
 					     "dwarf,-8", "dwarf,8k", "dwarf,99999999999999999999" };
-	static const char *const modes[] = { "", "dwarfs", "lbr", "fp,4096", "dwarf:4096", "Fp" };
+	static const char *const modes[] = { "", "dwarfs", "lbr", "fp,4096",
+					     "tables,8", "dwarf:4096", "Fp" };
 	struct capture_copies copies = { .bytes = 1 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)

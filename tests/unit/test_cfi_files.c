@@ -115,7 +115,7 @@ TEST(files_without_a_table_say_why_and_cost_the_others_nothing)
 	ASSERT_EQ(0, cfi_files__make(files, 4, DEADLINE_MS));
 	EXPECT_EQ(-ENOEXEC, files[0].err);
 	EXPECT_EQ(-ENOEXEC, files[1].err);
-	EXPECT_EQ(-ENOENT, files[2].err);
+	EXPECT_EQ(-ESRCH, files[2].err);
 	EXPECT_EQ(0, files[3].err);
 	for (int i = 0; i < 4; i++)
 		cfi_table__free(&files[i].table);

@@ -101,6 +101,7 @@ static void read_features(struct kernel_features *features, const struct vmlinux
 				  has_member(btf, &types[CFS_RQ], "throttle_count");
 	features->has_registers = has_registers(btf, &types[HELPERS]);
 	features->quick_frames = has_quick_frames(features->has_registers);
+	features->has_find_vma = has_helper(btf, &types[HELPERS], "BPF_FUNC_find_vma");
 	features->has_modules = tracepoint_args(btf, &types[MODULE_LOAD]) >= 0 &&
 				tracepoint_args(btf, &types[MODULE_FREE]) >= 0;
 	if (features->has_registers)

@@ -26,6 +26,7 @@ struct kernel_features {
 	 * and the kernel's own walk heeds it.
 	 */
 	bool quick_frames;
+	bool has_find_vma; /* the helper bpf_find_vma: they may look for mappings */
 	bool has_modules; /* the tracepoints module_load and module_free */
 	/* The programs may walk kernel stacks by these tables. */
 	struct orc_format orc;

@@ -13,6 +13,7 @@
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
 #include "bpf/orc.h"
+#include "bpf/user_rules.h"
 #include "host/user_address.h"
 
 /* A variable of the skeleton has a type of this. */
@@ -24,6 +25,7 @@ struct offcpu {
 	struct offcpu_bpf *skel;
 	struct offcpu_maps maps;
 	struct orc orc;
+	struct user_rules user_rules;
 	struct orc_format orc_format;
 	enum attach_hook hook;
 	bool has_throttled;
@@ -59,6 +61,23 @@ static bool may_walk_kernel(const struct wire_settings *settings,
 	return features->orc.known && features->quick_frames &&
 	       (settings->kernel_stacks || settings->judge_idle) && !settings->histogram &&
 	       hook != ATTACH_HOOK_SWITCH_OUT;
+}
+
+/* User stacks by tables, in the context of their thread; no memory for them if not. */
+static int settle_user_walk(struct offcpu_bpf *skel, const struct offcpu_config *config,
+			    const struct kernel_features *features, enum attach_hook hook)
+{
+	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
+					 skel->maps.rules_files, skel->maps.rules_wides,
+					 skel->maps.rules_wanted, skel->maps.rules_caches };
+	int err = 0;
+
+	skel->rodata->has_user_walk = config->user_tables && features->quick_frames &&
+				      features->has_find_vma && !config->settings.histogram &&
+				      hook != ATTACH_HOOK_SWITCH_OUT;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
+		err = bpf_map__set_autocreate(maps[i], skel->rodata->has_user_walk);
+	return err;
 }
 
 static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_features *features,
@@ -194,6 +213,8 @@ static int load_programs(const struct load *load, enum attach_hook hook, bool wa
 	choose_programs(offcpu->skel, load->features, hook);
 	err = choose_orc_programs(offcpu->skel, load->features, walks);
 	if (!err)
+		err = settle_user_walk(offcpu->skel, config, load->features, hook);
+	if (!err)
 		err = settle_reasons(offcpu->skel, config);
 	if (!err)
 		err = settle_histogram(offcpu->skel, config);
@@ -313,6 +334,20 @@ static void find_orc(struct offcpu *offcpu)
 	};
 }
 
+static void find_user_rules(struct offcpu *offcpu)
+{
+	const struct offcpu_bpf *skel = offcpu->skel;
+
+	offcpu->user_rules = (struct user_rules){
+		.slab0 = skel->maps.rules_slab0,
+		.slabs = skel->maps.rules_slabs,
+		.files = skel->maps.rules_files,
+		.wides = skel->maps.rules_wides,
+		.wanted = skel->maps.rules_wanted,
+		.asked = (const volatile uint64_t *)&skel->bss->rules_asked,
+	};
+}
+
 struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 {
 	struct offcpu *offcpu = calloc(1, sizeof(*offcpu));
@@ -335,6 +370,7 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 		find_blocked_iter(offcpu);
 		find_accounts(offcpu);
 		find_orc(offcpu);
+		find_user_rules(offcpu);
 		offcpu->orc_format = features.orc;
 		return offcpu;
 	}
@@ -348,6 +384,7 @@ void offcpu__delete(struct offcpu *offcpu)
 	if (!offcpu)
 		return;
 	blocked_iter__free(&offcpu->maps.blocked);
+	user_rules__free(&offcpu->user_rules);
 	drop(offcpu);
 	free(offcpu);
 }
@@ -370,6 +407,11 @@ bool offcpu__knows_throttling(const struct offcpu *offcpu)
 bool offcpu__copies(const struct offcpu *offcpu)
 {
 	return offcpu->skel->rodata->settings.copy_bytes != 0;
+}
+
+struct user_rules *offcpu__user_rules(struct offcpu *offcpu)
+{
+	return offcpu->skel->rodata->has_user_walk ? &offcpu->user_rules : NULL;
 }
 
 int offcpu__choose(struct offcpu *offcpu, pid_t pid, bool chosen)

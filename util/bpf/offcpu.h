@@ -22,11 +22,13 @@
  */
 struct offcpu;
 struct kallsyms;
+struct user_rules;
 
 /* What is fixed when the programs are loaded. */
 struct offcpu_config {
 	struct wire_settings settings;
 	enum attach_hook hook;
+	bool user_tables; /* user stacks are walked by tables where that can be */
 	size_t nr_targets;                    /* entries that target_maps__add() is going to make */
 	__u8 calls[WIRE_MAX_CALLS];           /* enum wire_call by number; for settings.reasons */
 	__u64 hist_bounds[WIRE_HIST_BUCKETS]; /* shortest block of each; for settings.histogram */
@@ -57,6 +59,9 @@ bool offcpu__knows_throttling(const struct offcpu *offcpu);
 
 /* Whether blocks carry copies of user stacks, which not every kernel and hook can give. */
 bool offcpu__copies(const struct offcpu *offcpu);
+
+/* The tables by which user stacks are walked; NULL: frame pointers are followed. Borrowed. */
+struct user_rules *offcpu__user_rules(struct offcpu *offcpu);
 
 /* Whether blocks of the process carry them, if that is chosen. 0 or a negative errno. */
 int offcpu__choose(struct offcpu *offcpu, pid_t pid, bool chosen);

@@ -172,6 +172,10 @@ static int build(struct capture *capture)
 	if (!capture->offcpu)
 		return err;
 	capture->maps = offcpu__maps(capture->offcpu);
+	user_tables__init(&capture->user_tables, offcpu__user_rules(capture->offcpu));
+	if (config.user_tables && !capture->user_tables.rules)
+		pr_warn("user stacks are not walked by unwind tables: that takes Linux 5.17, on "
+			"x86-64, and a hook at switch-in; frame pointers are followed instead");
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	if (config.settings.copy_bytes && !offcpu__copies(capture->offcpu))
 		explain_copies(capture);

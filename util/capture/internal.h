@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "capture/capture.h"
 #include "capture/user_stacks.h"
+#include "capture/user_tables.h"
 #include "capture/idle.h"
 #include "capture/ksyms_cache.h"
 #include "bpf/offcpu.h"
@@ -64,6 +65,7 @@ struct capture {
 	struct idle_table idle_rules;	/* of waits that go apart, where none are left out */
 	struct wait_places places;	/* what kernel chains tell of waits */
 	struct reason reason;		/* of the block that is delivered */
+	struct user_tables user_tables;
 	struct user_stacks user_stacks; /* whose blocks have not come yet */
 	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */
 	struct buffer tasks;		/* struct capture_task */

@@ -105,6 +105,10 @@ int capture_copies__parse(struct capture_copies *copies, const char *text)
 		*copies = (struct capture_copies){ 0 };
 		return 0;
 	}
+	if (!strcmp(text, "tables")) {
+		*copies = (struct capture_copies){ .tables = true };
+		return 0;
+	}
 	if (len == 5 && !strncmp(text, "dwarf", len))
 		chosen = false;
 	else if (len == 4 && !strncmp(text, "auto", len))
@@ -114,8 +118,10 @@ int capture_copies__parse(struct capture_copies *copies, const char *text)
 	if (text[len] && (units__parse_number(text + len + 1, CAPTURE_MAX_DUMP, &bytes) || !bytes))
 		return -ERANGE;
 	bytes = (bytes + 7) & ~7ULL;
-	copies->bytes = (uint32_t)min_u64(bytes, CAPTURE_MAX_COPY);
-	copies->chosen = chosen;
+	*copies = (struct capture_copies){
+		.bytes = (uint32_t)min_u64(bytes, CAPTURE_MAX_COPY),
+		.chosen = chosen,
+	};
 	return 0;
 }
 

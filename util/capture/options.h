@@ -53,6 +53,7 @@ struct capture_filter {
 struct capture_copies {
 	uint32_t bytes;
 	bool chosen; /* only those of the processes of capture__choose(), and in the end */
+	bool tables; /* none: the programs walk by unwind tables, where that can be */
 };
 
 /* How stacks are walked. */
@@ -127,8 +128,8 @@ int capture_states__parse(uint32_t *states, const char *text);
 int attach_hook__parse(enum attach_hook *hook, const char *text);
 
 /*
- * How user stacks are walked: "fp", "dwarf", "auto", "dwarf,BYTES" or "auto,BYTES". BYTES is
- * rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
+ * How user stacks are walked: "fp", "tables", "dwarf", "auto", "dwarf,BYTES" or "auto,BYTES". BYTES
+ * is rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
  * -EINVAL if it is none of these, -ERANGE if BYTES is no number from 1 to CAPTURE_MAX_DUMP.
  */
 int capture_copies__parse(struct capture_copies *copies, const char *text);

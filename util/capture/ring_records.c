@@ -271,9 +271,12 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	if (!capture->options.targets.all && !rings__awaits_bell(capture->rings) &&
 	    (timeout_ms < 0 || timeout_ms > ALIVE_MS))
 		timeout_ms = ALIVE_MS;
-	err = rings__wait(capture->rings, timeout_ms, wake_fd);
+	err = rings__wait(capture->rings,
+			  user_tables__timeout(&capture->user_tables, timeout_ms), wake_fd);
 	if (err == RINGS_CPUS_CHANGED)
 		err = capture__update_rings(capture);
 	capture__adopt_strays(capture);
+	if (!err)
+		err = user_tables__update(&capture->user_tables);
 	return err ? err : capture__read_rings(capture);
 }

@@ -133,6 +133,7 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 	*config = (struct offcpu_config){
 		.settings = make_settings(options),
 		.hook = options->stacks.hook,
+		.user_tables = options->stacks.user && options->stacks.copies.tables,
 		.nr_targets = targets->nr_pids + targets->nr_tids + targets->nr_uids,
 	};
 	if (options->wakers)

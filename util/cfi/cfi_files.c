@@ -69,6 +69,12 @@ static Elf *open_elf(const struct cfi_file *file, int *fd)
 	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ_MMAP, NULL);
 }
 
+/* errno of an open. */
+static int open_error(void)
+{
+	return errno == ENOENT ? -ESRCH : -errno;
+}
+
 /* Arrays may be longer than a message. */
 static int put_array(struct child_out *out, uint32_t type, const void *data, size_t bytes)
 {
@@ -104,7 +110,7 @@ static int make_one(void *ctx, size_t index, struct child_out *out)
 	if (elf)
 		err = cfi_table__make(&table, elf);
 	else
-		err = file->pid && fd < 0 ? -errno : -ENOEXEC;
+		err = file->pid && fd < 0 ? open_error() : -ENOEXEC;
 	elf_end(elf);
 	if (fd >= 0)
 		close(fd);

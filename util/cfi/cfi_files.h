@@ -14,10 +14,10 @@ struct cfi_file {
 	uint64_t start;
 	uint64_t end;
 	/*
-	 * 0 and the table; else without one: -ENOENT if the file has no call frame information, or
-	 * the mapping is gone; -ENOEXEC if it is no ELF file of this machine; -ETIMEDOUT if the
-	 * file did not answer, -ECHILD if reading it killed the process that did, -ECANCELED if the
-	 * time was over before; or another negative errno.
+	 * 0 and the table; else without one: -ENOENT if the file has no call frame information;
+	 * -ESRCH if the mapping is gone; -ENOEXEC if it is no ELF file of this machine;
+	 * -ETIMEDOUT if the file did not answer, -ECHILD if reading it killed the process that
+	 * did, -ECANCELED if the time was over before; or another negative errno.
 	 */
 	int err;
 	struct cfi_table table;

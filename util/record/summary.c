@@ -252,6 +252,25 @@ static void print_waiting(const struct summary *summary)
 	}
 }
 
+/* Nothing where no user stack was walked by tables. */
+static void print_user_walks(const struct capture_stats *stats)
+{
+	const uint64_t *walks = stats->user_walks;
+	uint64_t all = 0;
+
+	for (int i = 0; i < USER_WALK_ENDS; i++)
+		all += walks[i];
+	if (!all)
+		return;
+	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
+		   "limit, %" PRIu64 " ended for want of a table, %" PRIu64 " of call frame "
+		   "information, %" PRIu64 " of memory, %" PRIu64 " of a rule, %" PRIu64
+		   " since mappings were being changed",
+		   walks[USER_WALK_WHOLE], walks[USER_WALK_FRAMES], walks[USER_WALK_NO_TABLE],
+		   walks[USER_WALK_NO_CFI], walks[USER_WALK_UNREADABLE], walks[USER_WALK_NO_RULE],
+		   walks[USER_WALK_BUSY]);
+}
+
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
@@ -271,6 +290,7 @@ static void print_verbose(const struct summary *summary)
 		pr_verbose("kernel stacks: %" PRIu64 " walked by ORC tables, %" PRIu64
 			   " left to the kernel's own walk",
 			   stats->orc_walks, stats->orc_fallbacks);
+	print_user_walks(stats);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
 	pr_verbose("chains by frame pointers that ended in garbage, cut: %" PRIu64,
