@@ -27,7 +27,6 @@ struct writer {
 	size_t nr_shown;      /* attrs at the front that the header counts */
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
-	uint64_t samples;
 	int error; /* the first one; nothing is written after it */
 };
 
@@ -300,7 +299,6 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 		      encode__sample(&writer->pending, event, features->cgroups, sample);
 	if (!err) {
 		note_time(writer, sample->time);
-		writer->samples++;
 		err = first_sample__note(&writer->first, event == WRITER_OFFCPU_TIME, sample,
 					 features->cgroups, features->stack_bytes);
 	}
@@ -434,11 +432,6 @@ int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const cha
 uint64_t writer__bytes(const struct writer *writer)
 {
 	return writer->data_offset + writer->data_size + writer->pending.len;
-}
-
-uint64_t writer__samples(const struct writer *writer)
-{
-	return writer->samples;
 }
 
 /*

@@ -77,9 +77,6 @@ int writer__flush(struct writer *writer);
 /* Bytes in the file or pipe so far, buffered ones included. */
 uint64_t writer__bytes(const struct writer *writer);
 
-/* Samples written so far. */
-uint64_t writer__samples(const struct writer *writer);
-
 /*
  * What readers are to know of the whole recording so far, in less than 96 characters: it is told
  * behind the version, which `perf report --header` shows. A pipe has told its version by then.
