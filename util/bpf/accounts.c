@@ -57,6 +57,18 @@ static int read_accounts(const struct bpf_map *map, struct wire_accounts *sum)
 	return err;
 }
 
+static uint64_t lost_records(const struct wire_accounts *accounts)
+{
+	return accounts->outcome[WIRE_OUTCOME_LOST_RING].count + accounts->lost_stacks +
+	       accounts->lost_reasons + accounts->lost_copies;
+}
+
+uint64_t accounts__lost_records(const struct wire_accounts *sum,
+				const struct wire_accounts *wakeups)
+{
+	return lost_records(sum) + lost_records(wakeups);
+}
+
 int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
 		   struct wire_accounts *wakeups)
 {

@@ -16,11 +16,15 @@ struct accounts {
 	const struct bpf_map *hist;       /* a struct wire_hist for each of WIRE_STATE_MAX states */
 };
 
-/* All of these add the CPUs up, and return 0 or a negative errno. */
+/* Those that read add the CPUs up, and return 0 or a negative errno. */
 
 /* The accounts of blocks, and those of wake-ups. */
 int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
 		   struct wire_accounts *wakeups);
+
+/* How many records of blocks and wake-ups, and of their stacks, the rings had no room for. Pure. */
+uint64_t accounts__lost_records(const struct wire_accounts *sum,
+				const struct wire_accounts *wakeups);
 
 /* What became of the blocks so far, as far as it tells what they cost. */
 struct accounts_load {

@@ -352,9 +352,7 @@ static int report_last_losses(struct capture *capture)
 	err = accounts__read(&capture->maps->accounts, &sum, &wakeups);
 	if (err)
 		return err;
-	lost = sum.outcome[WIRE_OUTCOME_LOST_RING].count + sum.lost_stacks + sum.lost_reasons +
-	       sum.lost_copies + wakeups.outcome[WIRE_OUTCOME_LOST_RING].count +
-	       wakeups.lost_stacks;
+	lost = accounts__lost_records(&sum, &wakeups);
 	if (lost <= capture->stats.lost_records)
 		return 0;
 	lost -= capture->stats.lost_records;

@@ -118,8 +118,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
 	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
-	lost = stats->lost_ring.count + sum.lost_stacks + sum.lost_reasons +
-	       stats->lost_copies + stats->wakeups.lost.count + wakeups.lost_stacks;
+	lost = accounts__lost_records(&sum, &wakeups);
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	stats->flooded = capture->sideband_filter.nr_flooded;
 	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
