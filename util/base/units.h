@@ -25,6 +25,14 @@ int units__parse_size(const char *text, uint64_t *bytes);
 /* Reads an unsigned decimal number of at most max. 0, -EINVAL or -ERANGE. */
 int units__parse_number(const char *text, uint64_t max, uint64_t *number);
 
+/* The value of a hexadecimal digit in lower case; -1: it is none. */
+static inline int units__hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
 int units__parse_percent(const char *text, uint32_t *ppm);
 

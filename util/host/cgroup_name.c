@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "host/cgroup.h"
 
 #define ID_DIGITS 64
@@ -14,24 +15,16 @@ struct name {
 	char text[NAME_MAX + 1];
 };
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* systemd writes a dash in a name as \x2d, since its own dashes tell slices apart. */
 static void unescape(struct name *name, const char *text)
 {
 	size_t n = 0;
 
 	for (; *text && n < sizeof(name->text) - 1; n++) {
-		if (text[0] == '\\' && text[1] == 'x' && hex_value(text[2]) >= 0 &&
-		    hex_value(text[3]) >= 0) {
-			name->text[n] = (char)(hex_value(text[2]) * 16 + hex_value(text[3]));
+		if (text[0] == '\\' && text[1] == 'x' && units__hex_digit(text[2]) >= 0 &&
+		    units__hex_digit(text[3]) >= 0) {
+			name->text[n] = (char)(units__hex_digit(text[2]) << 4 |
+					       units__hex_digit(text[3]));
 			text += 4;
 		} else {
 			name->text[n] = *text++;
@@ -73,7 +66,7 @@ static const char *without_prefix(const char *text)
 static bool is_hex(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (hex_value(text[i]) < 0)
+		if (units__hex_digit(text[i]) < 0)
 			return false;
 	}
 	return text[len] == '\0';

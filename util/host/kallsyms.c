@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/units.h"
 
 #define READ_BYTES 65536
 
@@ -24,25 +25,16 @@ struct kallsyms {
 	bool hidden;
 };
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 int kallsyms__parse_line(const char *line, size_t len, struct kallsyms_line *out)
 {
 	const char *p = line, *end = line + len;
 	const char *tab;
 
 	out->address = 0;
-	for (; p < end && hex_value(*p) >= 0; p++) {
+	for (; p < end && units__hex_digit(*p) >= 0; p++) {
 		if (out->address >> 60)
 			return -EINVAL;
-		out->address = out->address << 4 | (uint64_t)hex_value(*p);
+		out->address = out->address << 4 | (uint64_t)units__hex_digit(*p);
 	}
 	if (p == line || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return -EINVAL;
