@@ -40,6 +40,48 @@ prepare() {
 	grep -q '^napper-0 .*take_nap' out
 }
 
+# pprof's converter is in no distribution: PERF_TO_PROFILE names it, or it is on the PATH.
+@test "pprof's converter reads the file with its build-ids, and has its nanoseconds" {
+	converter=${PERF_TO_PROFILE:-$(command -v perf_to_profile || true)}
+	[ -x "$converter" ] || skip "no perf_to_profile: build github.com/google/perf_data_converter"
+	perf buildid-list -i perf.data | grep -q naps
+	"$converter" -i perf.data -o profile.pb -f 2>words || { cat words; false; }
+	cat >values.py <<-'END'
+		# Of each sample (field 2 of a Profile) the second value (field 2 of a Sample): the period.
+		import sys
+
+		def varint(data, at):
+		    value = shift = 0
+		    while True:
+		        value |= (data[at] & 127) << shift
+		        shift += 7
+		        at += 1
+		        if data[at - 1] < 128:
+		            return value, at
+
+		def fields(data):
+		    at = 0
+		    while at < len(data):
+		        key, at = varint(data, at)
+		        value, at = varint(data, at)
+		        if key & 7 == 2:
+		            value, at = data[at:at + value], at + value
+		        yield key >> 3, value
+
+		def values(sample):
+		    for field, value in fields(sample):
+		        at = 0
+		        while field == 2 and at < len(value):
+		            number, at = varint(value, at)
+		            yield number
+
+		profile = open(sys.argv[1], "rb").read()
+		print(sum(list(values(sample))[1] for field, sample in fields(profile) if field == 2))
+	END
+	[ "$(python3 values.py profile.pb)" = "$(sum_of_periods)" ]
+	grep -qa take_nap profile.pb || grep -qa /naps profile.pb
+}
+
 # speedscope is in no distribution: `npm install -g speedscope`, or SPEEDSCOPE names its release.
 @test "speedscope, in a browser, opens the folded stacks" {
 	page=${SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope/dist/release}/index.html
