@@ -37,6 +37,23 @@ TEST(a_line_tells_of_event_loops_where_no_reason_is_recorded)
 	EXPECT_STREQ("", summary__format_for_any(&summary, line, sizeof(line)));
 }
 
+TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
+{
+	struct summary summary = { .ns = 4000, .never_ran = { .count = 5, .ns = 3000 } };
+	char line[256];
+
+	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
+		     "report with -g none lists the others below them ]",
+		     summary__format_never_ran(&summary, line, sizeof(line)));
+	summary.never_ran.ns = 1999;
+	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+	/* A deadlock: there are no others. */
+	summary.never_ran.ns = 4000;
+	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+	summary = (struct summary){ 0 };
+	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+}
+
 TEST(threads_that_are_still_blocked_are_told_apart)
 {
 	struct summary summary = {

@@ -230,6 +230,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.wakeups = recorder->sink.events.wakeups,
 		.samples = recorder->sink.events.samples,
 		.still_blocked = recorder->sink.events.still_blocked,
+		.never_ran = recorder->sink.events.never_ran,
 		.idle = recorder->sink.events.idle,
 		.bytes = output__bytes(&recorder->output),
 		.reasons = recorder->sink.events.reasons,

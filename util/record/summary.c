@@ -367,6 +367,25 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
 	return buf;
 }
 
+#define MUCH_NEVER_RAN 50 /* percent */
+
+char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size)
+{
+	const struct sample_events_tally *never_ran = &summary->never_ran;
+	char count[32];
+	double percent = 0;
+
+	*buf = '\0';
+	if (never_ran->ns < summary->ns)
+		percent = 100 * (double)never_ran->ns / (double)summary->ns;
+	if (percent >= MUCH_NEVER_RAN)
+		snprintf(buf, size,
+			 "[ %.0f %% of the time is of %s threads that were blocked from begin to "
+			 "end: a report with -g none lists the others below them ]",
+			 percent, units__format_count(never_ran->count, count, sizeof(count)));
+	return buf;
+}
+
 /* Of the off-CPU time that was captured, so many percent were left out as idle. */
 static unsigned int percent_skipped(const struct capture_stats *stats)
 {
@@ -450,6 +469,8 @@ void summary__print(const struct summary *summary, struct findings *findings)
 	find_short_chains(summary->short_chains, findings);
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_idle(summary, line, sizeof(line)));
+	findings__add(findings, FINDING_HINT,
+		      summary__format_never_ran(summary, line, sizeof(line)));
 	findings__add(findings, FINDING_HINT,
 		      summary__format_for_any(summary, line, sizeof(line)));
 	if (log__level() >= LOG_VERBOSE)

@@ -27,6 +27,7 @@ struct summary {
 	size_t nr_waiting;
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
+	struct sample_events_tally never_ran; /* of these, threads that were blocked all the time */
 	struct sample_events_tally idle; /* samples of offcpu-idle: waits for work */
 	struct sample_events_wait longest_idle[SAMPLE_EVENTS_LONGEST];
 	uint64_t bytes;
@@ -64,6 +65,13 @@ char *summary__format_idle(const struct summary *summary, char *buf, size_t size
  * does not tell for which. Empty where it is less than half, or where samples tell. Returns buf.
  */
 char *summary__format_for_any(const struct summary *summary, char *buf, size_t size);
+
+/*
+ * The line on threads that were blocked all the time, such as pools of workers, where they have so
+ * much of it that a report begins with them. Empty where they do not, or where there are no others.
+ * Returns buf.
+ */
+char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size);
 
 /*
  * Prints the findings, the worst first, with -v all accounts, and unless quiet the last lines: what

@@ -59,6 +59,8 @@ static int write_block(struct sample_events *events, const struct sample *sample
 		events->for_any_ns += sample->for_any ? sample->period - waited : 0;
 		events->samples++;
 		events->still_blocked += sample->still_blocked;
+		events->never_ran.count += sample->never_ran;
+		events->never_ran.ns += sample->never_ran ? sample->period : 0;
 	}
 	return 0;
 }

@@ -40,6 +40,7 @@ struct sample_events {
 	uint64_t for_any_ns;   /* of ns, in waits for any of several descriptors */
 	uint64_t samples;      /* blocks and sums; split ones count once */
 	uint64_t still_blocked; /* of these samples */
+	struct sample_events_tally never_ran; /* threads that were blocked all the time */
 	struct sample_events_tally idle;    /* of offcpu-idle */
 	struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST]; /* of it, one of each thread */
 	struct sample_events_tally wakeups; /* of wakeup-time */
