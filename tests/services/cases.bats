@@ -64,8 +64,12 @@ redis_prefix=(env)
 	until_true asks_itself
 	look_at -p "$(sql "select pid from pg_stat_activity where query like '%dblink%'
 		and pid <> pg_backend_pid()")"
-	# dblink itself has no frame pointers on Debian; its library's wait is the leaf.
-	shows 'poll\|PQ\|dblink'
+	# It is a function of the query that waits for a socket, in dblink, which has no symbols on Debian.
+	for function in WaitLatchOrSocket ExecMakeTableFunctionResult; do
+		grep " $function\$" screen
+		grep " $function\$" plain
+	done
+	perf script -i case.data -F ip,sym,dso 2>/dev/null | grep '/dblink\.so'
 }
 
 asks_itself() {
@@ -92,6 +96,8 @@ has_committed() {
 	ask_redis -t set
 	until_true is_flushing "$target"
 	look_at -p "$target"
+	# Its idle threads have the most time, so that their callchains fill the first screen.
+	grep '^\[ .* threads that were blocked from begin to end: .*-g none' err
 	shows_told 'redis-server.*\(jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
 }
 
@@ -146,7 +152,7 @@ is_flushing() {
 	# An event loop waits for all of its sockets in one place, so no callchain has the backend. The
 	# last lines say which option tells it.
 	look_at -p "$(pgrep -P "$nginx" | head -1)"
-	shows 'nginx .*epoll_wait'
+	grep 'nginx .*epoll_wait' screen
 	grep '^\[ [0-9]* % of the time is in epoll_wait, .*--reason tells' err
 	look_at --reason -p "$(pgrep -P "$nginx" | head -1)"
 	perf script -i case.data 2>script.err >script
