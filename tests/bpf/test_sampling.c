@@ -166,7 +166,8 @@ static double slack_of(const FIXTURE_DATA(sampling) * self, const struct truth_s
 	/* What the other sees more or less of a block changes its variance, ns * (period - ns). */
 	double draw = fmin(stray(truth->variance + all * SKEW_NS, period), all);
 
-	return draw + SKEW_NS * (double)truth->count + (double)self->stolen_ns;
+	return draw + SKEW_NS * (double)truth->count + (double)self->stolen_ns +
+	       (double)tolerance__untold_ns((uint64_t)truth->ns);
 }
 
 static void expect_unbiased(struct __test_metadata *_metadata, FIXTURE_DATA(sampling) * self)

@@ -116,6 +116,21 @@ static int path_of_turns(const struct sample *sample, const struct symbols *user
 	return path;
 }
 
+/*
+ * By the kernel's count, how many of the 40 naps in a stack were no block, since they were over
+ * before the thread had left its CPU: four times what each stack has on the average.
+ */
+static uint64_t most_missed(const struct workload *workload)
+{
+	uint64_t naps = 0, left = 0;
+
+	for (size_t i = 0; i < workload->nr_truths; i++) {
+		naps += workload->truths[i].count;
+		left += workload->truths[i].voluntary;
+	}
+	return naps > left ? (naps - left) * 4 / 64 : 0;
+}
+
 TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
 {
 	struct session_filter filter = { .function = "wait_bottom", .user = self->user,
@@ -136,7 +151,7 @@ TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
 	}
 	/* Two threads, 20 rounds; a sleep that was cut short makes two blocks of one. */
 	for (int i = 0; i < 64; i++) {
-		EXPECT_LE(36, blocks[i]);
+		EXPECT_LE(36, blocks[i] + most_missed(&self->workload));
 		EXPECT_LE(blocks[i], 44);
 	}
 }

@@ -43,6 +43,13 @@ uint64_t tolerance__stolen_ns(void);
 uint64_t tolerance__stolen_since(uint64_t before);
 
 /*
+ * How much of ns of waits may be missing because of time that a guest without KVM was not given:
+ * its host does not tell it. A fiftieth; on a host with a load of 80 it was a two-hundredth.
+ * Elsewhere 0.
+ */
+uint64_t tolerance__untold_ns(uint64_t ns);
+
+/*
  * All switches so far of the threads of process 1. There are virtual machines whose kernel
  * shows nothing that happens while one of these runs, to no tracer: neither its switch from a
  * CPU, and so the next thread's to it, nor its wake-ups, or an interrupt meanwhile.
