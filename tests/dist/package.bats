@@ -46,6 +46,9 @@ deb() {
 	while read -r command; do
 		grep -qx "./usr/bin/$command" files || { echo "no $command"; false; }
 	done <commands
+	# Nothing runs at its installation: capabilities are given by denet-setcap, if at all.
+	dpkg-deb --ctrl-tarfile "$(deb)" | tar -t | sort >control
+	diff <(printf '%s\n' ./ ./control ./md5sums) control
 	dpkg-deb -f "$(deb)" Depends | tr , '\n' | sed 's/^ *//; s/ .*//' | sort >depends
 	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libseccomp2) <(sed 's/t64$//' depends)
 }
