@@ -69,8 +69,10 @@ static __always_inline int compare(void)
 	if (!is_walked(task->tgid) || task->flags & 4 /* PF_EXITING */)
 		return 0;
 	room = bpf_map_lookup_elem(&rooms, &zero);
+	if (!room)
+		return 0;
 	walked = bpf_ringbuf_reserve(&walks, sizeof(*walked), 0);
-	if (!room || !walked)
+	if (!walked)
 		return 0;
 	walked->nr = walk_user_tables(&room->walk, room->out.ips, &end);
 	bpf_probe_read_kernel(walked->ips, sizeof(walked->ips), room->out.ips);
