@@ -310,6 +310,50 @@ TEST_F(worker, it_pauses_when_every_process_dies)
 	EXPECT_EQ(nr, self->nr);
 }
 
+/* What session/rate_control.c adds up: reaped children, and the one that is there. */
+static uint64_t charged_ns(data *self)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	unwind_worker__stats(self->worker, &self->stats);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC +
+	       self->stats.cpu_ns - self->stats.gone_ns;
+}
+
+TEST_F(worker, cpu_time_is_charged_as_it_is_used_and_once_when_a_process_is_replaced)
+{
+	uint64_t began, first, before, after, start;
+	pid_t pid;
+
+	SKIP_FOR(self->refused);
+	ASSERT_EQ(0, tell_maps(self));
+	began = charged_ns(self);
+	ASSERT_EQ(0, put_all(self, 5000));
+	first = charged_ns(self) - began;
+	ASSERT_EQ(0, await_results(self, 5000));
+	before = charged_ns(self) - began;
+	/* Most of it before the results were waited for: not at the end only. */
+	EXPECT_LT(0, first);
+	EXPECT_LE(first, before);
+	EXPECT_EQ(0, self->stats.gone_ns);
+	start = clock__now_ns();
+	pid = unwind_worker__pid(self->worker);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_TRUE(is_another(self, pid));
+	after = charged_ns(self) - began;
+	/* The kernel counts CPU time of those that it reaps in microseconds. */
+	EXPECT_LE(before, after + 10 * NSEC_PER_USEC);
+	/* Two processes cannot have used more since then than both CPUs have had. */
+	EXPECT_GE(before + 2 * (clock__now_ns() - start) + 10 * NSEC_PER_USEC, after);
+	EXPECT_LT(0, self->stats.gone_ns);
+	/* It goes on, and so does the account. */
+	ASSERT_EQ(0, put(self, 5000));
+	ASSERT_EQ(0, await_results(self, 5001));
+	EXPECT_LE(after, charged_ns(self) - began + 10 * NSEC_PER_USEC);
+}
+
 static void limit_descriptors(rlim_t nr)
 {
 	struct rlimit limit;

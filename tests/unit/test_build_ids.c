@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which files are asked for their build-ids first, and for how long many of them are. */
+#include "record/build_ids.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "common/captured_stderr.h"
+#include "common/harness.h"
+#include "output/perfdata/writer.h"
+#include "symbol/cache.h"
+#include "symbol/dso_table.h"
+
+#define DEADLINE_MS 20000
+
+FIXTURE(build_ids)
+{
+	char dir[64];
+	char path[96];
+	struct writer *writer;
+	struct dso_table *dso_table;
+	struct cache cache;
+	int fuse; /* the server of a file system in dir/dead that never answers; -1: none */
+};
+
+static const char *const files[] = { "program", "a.so", "b.so", "libc.so.6", "perf.data", "dead" };
+
+FIXTURE_SETUP(build_ids)
+{
+	static const char *const argv[] = { "denet-record" };
+	struct writer_options options = { .argc = 1, .argv = argv, .version = "0" };
+	int err;
+
+	log__init("test", LOG_WARNING);
+	memset(self, 0, sizeof(*self));
+	self->fuse = -1;
+	snprintf(self->dir, sizeof(self->dir), "/tmp/denet-build-ids-XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->dir));
+	snprintf(self->path, sizeof(self->path), "%s/perf.data", self->dir);
+	options.path = self->path;
+	self->writer = writer__new(&options, &err);
+	ASSERT_NE(NULL, self->writer);
+	self->dso_table = dso_table__new();
+	ASSERT_NE(NULL, self->dso_table);
+}
+
+FIXTURE_TEARDOWN(build_ids)
+{
+	dso_table__delete(self->dso_table);
+	writer__close(self->writer);
+	cache__free(&self->cache);
+	if (self->fuse >= 0) {
+		close(self->fuse);
+		snprintf(self->path, sizeof(self->path), "%s/dead", self->dir);
+		umount2(self->path, MNT_DETACH);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		snprintf(self->path, sizeof(self->path), "%s/%s", self->dir, files[i]);
+		remove(self->path);
+	}
+	rmdir(self->dir);
+}
+
+typedef FIXTURE_DATA(build_ids) data;
+
+static const char *path_of(data *self, const char *name)
+{
+	snprintf(self->path, sizeof(self->path), "%s/%s", self->dir, name);
+	return self->path;
+}
+
+/* A file of ours that has a build-id, which this process has mapped. 0 or -1. */
+static int map_copy(data *self, const char *name)
+{
+	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int out = open(path_of(self, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ssize_t len = sendfile(out, in, NULL, 64 << 20);
+	struct file_id id = { 0 };
+	struct stat st;
+
+	if (len <= 0 || fstat(out, &st))
+		return -1;
+	id.ino = st.st_ino;
+	close(in);
+	close(out);
+	return dso_table__map(self->dso_table, getpid(), self->path, &id);
+}
+
+static void hit(data *self)
+{
+	const uint64_t ip = 0x1000;
+	const struct sample sample = { .pid = (uint32_t)getpid(), .tid = (uint32_t)getpid(),
+				       .user = { .ips = &ip, .nr = 1 } };
+
+	dso_table__sample(self->dso_table, &sample);
+}
+
+static bool is_item(const data *self, size_t i, const char *name)
+{
+	const char *slash = i < self->cache.nr ? strrchr(self->cache.items[i].path, '/') : NULL;
+
+	return slash && !strcmp(slash + 1, name);
+}
+
+TEST_F(build_ids, programs_and_the_c_library_are_asked_first)
+{
+	ASSERT_EQ(0, map_copy(self, "program"));
+	ASSERT_EQ(0, map_copy(self, "a.so"));
+	ASSERT_EQ(0, map_copy(self, "b.so"));
+	ASSERT_EQ(0, map_copy(self, "libc.so.6"));
+	hit(self);
+	ASSERT_EQ(0, build_ids__write(self->writer, self->dso_table, DEADLINE_MS, &self->cache));
+	/* As the answers came. */
+	ASSERT_EQ(4, self->cache.nr);
+	EXPECT_TRUE(is_item(self, 0, "program") || is_item(self, 1, "program"));
+	EXPECT_TRUE(is_item(self, 0, "libc.so.6") || is_item(self, 1, "libc.so.6"));
+	EXPECT_TRUE(is_item(self, 2, "a.so") || is_item(self, 3, "a.so"));
+}
+
+/* A FUSE file system whose server never answers: whoever touches it waits until he is killed. */
+static bool mount_dead(data *self)
+{
+	char options[128];
+
+	if (mkdir(path_of(self, "dead"), 0755) || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return false;
+	self->fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", self->fuse);
+	return self->fuse >= 0 && !mount("dead", self->path, "fuse", MS_NOSUID | MS_NODEV, options);
+}
+
+static int map_dead(data *self, size_t nr)
+{
+	const struct file_id id = { 0 };
+	char path[128];
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		snprintf(path, sizeof(path), "%s/dead/lib%zu.so", self->dir, i);
+		err = dso_table__map(self->dso_table, getpid(), path, &id);
+	}
+	return err;
+}
+
+/* The number that a warning begins with, 0: there is none. */
+static size_t number_before(const char *text, const char *words)
+{
+	const char *at = strstr(text, words);
+
+	while (at && at > text && at[-1] != ':')
+		at--;
+	return at ? strtoul(at, NULL, 10) : 0;
+}
+
+TEST_F(build_ids, many_files_that_do_not_answer_have_more_time_and_leave_some_to_others)
+{
+	const int deadline_ms = 250;
+	uint64_t start, took;
+	size_t silent, left;
+	char text[2048];
+	int saved, err;
+
+	if (!mount_dead(self))
+		SKIP(return, "cannot mount a FUSE file system here");
+	ASSERT_EQ(0, map_copy(self, "program"));
+	ASSERT_EQ(0, map_dead(self, 400));
+	ASSERT_EQ(0, map_copy(self, "libc.so.6"));
+	hit(self);
+	saved = captured_stderr__begin();
+	start = clock__now_ns();
+	err = build_ids__write(self->writer, self->dso_table, deadline_ms, &self->cache);
+	took = clock__now_ns() - start;
+	captured_stderr__end(saved, text, sizeof(text));
+	ASSERT_EQ(0, err);
+	/* A two hundredth more for each of them, and all of it was used up. */
+	EXPECT_LE(3 * deadline_ms * NSEC_PER_MSEC, took);
+	/* Those that come last in the table were asked all the same. */
+	EXPECT_EQ(2, self->cache.nr);
+	/* Each file is told once, as what it was. */
+	silent = number_before(text, " files could not be read in time");
+	left = number_before(text, " files were not read for their build-ids");
+	EXPECT_LT(0, silent);
+	EXPECT_LT(0, left);
+	EXPECT_EQ(400, silent + left);
+}
+
+TEST_HARNESS_MAIN
