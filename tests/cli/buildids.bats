@@ -200,3 +200,77 @@ what_is_now_is_known() {
 	cat ids
 	refute grep -q "$other_id .*only here" ids
 }
+
+# mount_dead DIR: whoever opens a file there waits until he is killed.
+mount_dead() {
+	[ -e /dev/fuse ] || skip "no /dev/fuse on this kernel"
+	exec 9<>/dev/fuse
+	mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 dead "$1" ||
+		skip "no FUSE file system here"
+	touch mounted
+}
+
+# Once its server is gone, it answers everybody, with an error.
+clean_up() {
+	exec 9>&-
+	[ ! -e mounted ] || umount -l dead
+}
+
+@test "the processes that read build-ids are confined, as /proc tells of one that waits for a file" {
+	mkdir dead
+	cp "$naps" dead
+	# Each file that does not answer takes a sixteenth of the time that is left.
+	for i in $(seq 16); do cp "$build/tests/unwind/small.so" dead/$i.so; done
+	LD_PRELOAD=$(printf "$PWD/dead/%s.so " $(seq 16)) dead/naps 1 100000 10 >out 3>&- &
+	until_true grep -q READY out
+	start_recording -p $! --off-cpu-thresh 0
+	until_true bigger_than live.data 20000
+	mount_dead dead
+	kill -INT "$recorder"
+	while ! has_confined_child "$recorder"; do
+		refute is_confined "$recorder"
+		refute gone "$recorder"
+	done
+	finish_recording
+	[ "$status" = 0 ]
+	grep -q 'files could not be read in time: they have no build-id' live.err
+}
+
+# A shell script that makes a root of its own, an overlay with a program of its own as /brief.
+write_root() {
+	cat >root.sh <<-'EOF'
+		set -e
+		mkdir -p "$1.layer" "$1"
+		mount -t tmpfs none "$1.layer"
+		mkdir "$1.layer/upper" "$1.layer/work"
+		mount -t overlay overlay -o "lowerdir=/,upperdir=$1.layer/upper,workdir=$1.layer/work" "$1"
+		for dir in /proc /sys /dev "$PWD" "$build"; do
+			mkdir -p "$1$dir"
+			mount --rbind "$dir" "$1$dir"
+		done
+		cp "$2" "$1/brief"
+		shift 2
+		exec "$@"
+	EOF
+	export build
+}
+
+@test "a container that has gone takes no build-id from ours if our own root is an overlay, too" {
+	write_container
+	write_root
+	cp "$(command -v sleep)" other
+	# Both are made in the same way, so that their inode numbers may well be the same.
+	cat >both.sh <<-EOF
+		cd "$PWD"
+		exec denet-record -v -a --window 3600s -o live.data -- sh -c '
+			unshare -m sh root.sh "$PWD/theirs" other chroot "$PWD/theirs" /brief 0.2
+			sleep 0.1' 2>live.err
+	EOF
+	unshare -m sh root.sh "$PWD/ours" "$naps" chroot "$PWD/ours" sh "$PWD/both.sh"
+	perf script -i live.data -F comm,event 2>/dev/null | grep -q '^ *brief.*offcpu'
+	perf buildid-list -i live.data >ids
+	cat ids live.err
+	# There are others, so that it is no matter of not having asked.
+	grep -q '/libc' ids
+	refute grep -q "$naps_id .*/brief" ids
+}

@@ -274,3 +274,24 @@ chains() {
 		use && NF == 2 && $1 !~ /^ffff/ { chain = $2 (chain == "" ? "" : ";" chain) }
 		use && !NF { print chain; use = 0 }'
 }
+
+# is_confined PID: it has a filter of system calls, no capability but those by which it reads
+# (CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE), and a limit on its memory.
+is_confined() {
+	local kept=$((1 << 2 | 1 << 19 | 1 << 40)) capabilities
+
+	capabilities=$(sed -n 's/^CapPrm:[[:space:]]*/0x/p' "/proc/$1/status")
+	grep -q '^Seccomp:[[:space:]]*2$' "/proc/$1/status" &&
+		[ $((capabilities & ~kept)) = 0 ] &&
+		grep -q '^Max data size  *[0-9]' "/proc/$1/limits"
+}
+
+# has_confined_child PID: one that runs now.
+has_confined_child() {
+	local child
+
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+		is_confined "$child" 2>/dev/null && return
+	done
+	return 1
+}

@@ -70,26 +70,6 @@ reads() {
 	awk -F ';' 'NF >= 8' ours | grep -q .
 }
 
-# is_confined PID: it has a filter of system calls, no capability but those by which it reads
-# (CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE), and a limit on its memory.
-is_confined() {
-	local kept=$((1 << 2 | 1 << 19 | 1 << 40)) capabilities
-
-	capabilities=$(sed -n 's/^CapPrm:[[:space:]]*/0x/p' "/proc/$1/status")
-	grep -q '^Seccomp:[[:space:]]*2$' "/proc/$1/status" &&
-		[ $((capabilities & ~kept)) = 0 ] &&
-		grep -q '^Max data size  *[0-9]' "/proc/$1/limits"
-}
-
-has_confined_child() {
-	local child
-
-	for child in $(cat "/proc/$1/task/$1/children"); do
-		is_confined "$child" && return
-	done
-	return 1
-}
-
 @test "the process that unwinds is confined, and the recorder is not" {
 	start_recording --call-graph dwarf --off-cpu-thresh 0 --window 50ms -- "$naps" 2 10000 10
 	cp live.err err
