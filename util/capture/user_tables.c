@@ -11,9 +11,13 @@
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
 
-/* Files in one go, and the time that they get: rings fill meanwhile. */
-#define BATCH 32
-#define BATCH_MS 200
+#define BATCH 32 /* files in one go */
+/*
+ * The time that they get, of which one gets a sixteenth (jobs__run()): at first, so that a file that
+ * hangs costs little, and after some that did not answer, as on a slow machine.
+ */
+#define FIRST_MS 200
+#define MAX_MS 6400
 /* So long after a file was asked for, others are likely to be, and are looked for so often. */
 #define BUSY_MS 1000
 #define LOOK_MS 10
@@ -54,6 +58,8 @@ static int add_file(struct user_tables *tables, const struct rules_key *key,
 	/* Not begun, or the process is gone: another one may ask. */
 	if (file->err == -ECANCELED || file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
+	if (file->err == -ETIMEDOUT && tables->deadline_ms < MAX_MS)
+		return 0;
 	if (file->err)
 		return add_none(tables, key);
 	err = user_rules__add(tables->rules, key, &file->table);
@@ -71,6 +77,7 @@ void user_tables__init(struct user_tables *tables, struct user_rules *rules)
 {
 	*tables = (struct user_tables){
 		.rules = rules,
+		.deadline_ms = FIRST_MS,
 		.busy_until = clock__now_ns() + BUSY_MS * NSEC_PER_MSEC,
 	};
 }
@@ -78,17 +85,21 @@ void user_tables__init(struct user_tables *tables, struct user_rules *rules)
 int user_tables__update(struct user_tables *tables)
 {
 	struct batch batch = { .nr = 0 };
+	bool late = false;
 	int err = tables->rules ? user_rules__each_wanted(tables->rules, collect, &batch) : 0;
 
 	if (err < 0 || !batch.nr)
 		return err < 0 ? err : 0;
 	tables->busy_until = clock__now_ns() + BUSY_MS * NSEC_PER_MSEC;
-	err = cfi_files__make(batch.files, batch.nr, BATCH_MS);
+	err = cfi_files__make(batch.files, batch.nr, tables->deadline_ms);
 	for (size_t i = 0; i < batch.nr; i++) {
+		late |= batch.files[i].err == -ETIMEDOUT;
 		if (!err)
 			err = add_file(tables, &batch.keys[i], &batch.files[i]);
 		cfi_table__free(&batch.files[i].table);
 	}
+	if (late && tables->deadline_ms < MAX_MS)
+		tables->deadline_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
 	return err;

@@ -10,6 +10,7 @@ struct user_rules;
 /* The tables of call frame information that walks of user stacks ask for. */
 struct user_tables {
 	struct user_rules *rules; /* of the programs; borrowed; NULL: they walk without */
+	int deadline_ms;	  /* for the next files */
 	uint64_t busy_until;	  /* clock__now_ns(): more files may be asked for soon */
 	uint64_t made;
 	uint64_t without; /* files that have none */
