@@ -13,8 +13,8 @@
 
 #define BATCH 32 /* files in one go */
 /*
- * The time that they get, of which one gets a sixteenth (jobs__run()): at first, so that a file that
- * hangs costs little, and after some that did not answer, as on a slow machine.
+ * The time that they get, of which one gets a sixteenth (jobs__run()): at first, so that a file
+ * that hangs costs little, and after some that did not answer, as on a slow machine.
  */
 #define FIRST_MS 200
 #define MAX_MS 6400
