@@ -47,6 +47,9 @@ TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 		     summary__format_never_ran(&summary, line, sizeof(line)));
 	summary.never_ran.ns = 1999;
 	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+	summary.never_ran = (struct sample_events_tally){ .count = 1, .ns = 3000 };
+	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+	summary.never_ran.count = 5;
 	/* A deadlock: there are no others. */
 	summary.never_ran.ns = 4000;
 	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));

@@ -376,7 +376,8 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 	double percent = 0;
 
 	*buf = '\0';
-	if (never_ran->ns < summary->ns)
+	/* One thread fills no screen. */
+	if (never_ran->count > 1 && never_ran->ns < summary->ns)
 		percent = 100 * (double)never_ran->ns / (double)summary->ns;
 	if (percent >= MUCH_NEVER_RAN)
 		snprintf(buf, size,
