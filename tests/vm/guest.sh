@@ -33,9 +33,9 @@ if [ "$(uname -m)" = aarch64 ]; then
 		# But for the walks in BPF programs, which are x86-64's.
 		names=$(basename -s .c tests/unit/test_*.c tests/bpf/test_*.c |
 			grep -vxE 'test_frames|test_kernel_walk|test_user_walk' | paste -sd'|')
-		# gdb takes ten seconds and more for each of its answers.
-		TEST_LIMIT=1200
 	fi
+	# gdb takes ten seconds and more for each of its answers.
+	TEST_LIMIT=1200
 	export FILTER=${GUEST_FILTER:-"^($names)\$"} WAYS=''
 	exec scripts/run-tests.sh unit bpf
 fi
