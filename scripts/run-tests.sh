@@ -91,7 +91,8 @@ finish() {
 }
 
 trap finish EXIT
-trap 'exit 130' INT TERM
+# A second signal may come before finish() has begun.
+trap 'trap "" INT TERM; exit 130' INT TERM
 
 # run_limited SECONDS COMMAND…: output to $dir/log; the status, 124 after the time limit.
 # Temporary files go to a folder of the program's own.
@@ -314,7 +315,7 @@ work_through() {
 	local job
 
 	trap 'trap "" INT TERM; end_session' EXIT
-	trap 'exit 130' INT TERM
+	trap 'trap "" INT TERM; exit 130' INT TERM
 	for job in "${!job_name[@]}"; do
 		if [ "${job_alone[job]}" = 0 ] && mkdir "$work/taken.$job" 2>/dev/null; then
 			run_job "$job" 1
