@@ -38,16 +38,22 @@ struct data_symbol {
 	char name[MAX_NAME];
 };
 
+/* A linker makes four or five. */
+#define MAX_SEGMENTS 16
+
 /* The placement of a file in memory. */
 struct placement {
-	uint64_t low, high; /* as struct dso has them */
 	uint64_t shift; /* to be added to start - pgoff of its code for the bias */
+	uint64_t nr;	/* of its segments; between them may lie what is none of the file's */
+	struct {
+		uint64_t low, high; /* addresses in the file */
+	} segments[MAX_SEGMENTS];
 };
 
 enum { TYPE_PLACEMENT = 1, TYPE_SYMBOLS };
 
 struct file_symbols {
-	struct placement placement; /* high is 0: the file cannot be read */
+	struct placement placement; /* nr is 0: the file cannot be read */
 	struct buffer symbols;	    /* struct data_symbol, by value */
 	size_t nr;
 };
@@ -113,11 +119,27 @@ static int send_symbols(Elf *elf, struct child_out *out)
 }
 
 /* In the child. */
+static void find_segments(Elf *elf, struct placement *placement)
+{
+	GElf_Phdr segment;
+	size_t nr = 0;
+
+	if (elf_getphdrnum(elf, &nr))
+		return;
+	for (size_t i = 0; i < nr && placement->nr < MAX_SEGMENTS; i++) {
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		placement->segments[placement->nr].low = segment.p_vaddr;
+		placement->segments[placement->nr++].high = segment.p_vaddr + segment.p_memsz;
+	}
+}
+
+/* In the child. */
 static int read_file(void *ctx, struct child_out *out)
 {
 	const struct question *question = ctx;
 	const struct maps_entry *map = question->map;
-	struct placement placement;
+	struct placement placement = { 0 };
 	struct dso *dso;
 	uint64_t bias;
 	int err = bus_guard__install();
@@ -131,8 +153,8 @@ static int read_file(void *ctx, struct child_out *out)
 		return -ENOMEM;
 	err = dso->err ? dso->err : dso__bias(dso, map, &bias);
 	if (!err) {
-		placement = (struct placement){ dso->low, dso->high,
-						bias - (map->start - map->pgoff) };
+		placement.shift = bias - (map->start - map->pgoff);
+		find_segments(dso->elf, &placement);
 		err = child_out__put(out, TYPE_PLACEMENT, &placement, sizeof(placement));
 	}
 	if (!err)
@@ -146,7 +168,7 @@ static int take_message(struct file_symbols *file, const struct child_message *m
 {
 	if (message->type == TYPE_PLACEMENT && message->size == sizeof(file->placement)) {
 		memcpy(&file->placement, message->data, sizeof(file->placement));
-		return 0;
+		return file->placement.nr <= MAX_SEGMENTS ? 0 : -EPROTO;
 	}
 	if (message->type != TYPE_SYMBOLS || message->size % sizeof(struct data_symbol) ||
 	    file->symbols.len > DATA_SYMBOLS_MAX * sizeof(struct data_symbol))
@@ -243,6 +265,15 @@ static const struct data_symbol *find_symbol(const struct file_symbols *file, ui
 	return NULL;
 }
 
+static bool is_in_segment(const struct placement *placement, uint64_t addr)
+{
+	for (uint64_t i = 0; i < placement->nr; i++) {
+		if (addr >= placement->segments[i].low && addr < placement->segments[i].high)
+			return true;
+	}
+	return false;
+}
+
 static void put_name(char *out, size_t size, const char *name, uint64_t offset)
 {
 	if (offset)
@@ -268,7 +299,7 @@ int data_symbols__find(struct data_symbols *symbols, const struct machine *machi
 		return -ENOENT;
 	bias = map->start - map->pgoff + file->placement.shift;
 	addr -= bias;
-	if (addr < file->placement.low || addr >= file->placement.high)
+	if (!is_in_segment(&file->placement, addr))
 		return -ENOENT;
 	symbol = find_symbol(file, addr);
 	slash = strrchr(map->file->path, '/');
