@@ -222,6 +222,8 @@ static size_t distinct_stacks(struct test_capture *test_capture,
 	const struct sample *previous = NULL;
 	size_t nr = 0;
 
+	if (!test_capture->nr)
+		return 0;
 	qsort(test_capture->samples, test_capture->nr, sizeof(*test_capture->samples),
 	      compare_stack);
 	for (size_t i = 0; i < test_capture->nr; i++) {

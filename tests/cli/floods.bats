@@ -35,6 +35,10 @@ load lib
 	tail -20 err
 	# All may tell 16,384 mappings a second, and eight seconds' worth at once, of 100 bytes.
 	[ "$size" -lt $((16384 * (8 + 8) * 110)) ]
+	# A recorder that is slow itself loses them in its rings, those of naps among them.
+	if is_sanitized && grep -q 'records of maps and names were lost' err; then
+		return
+	fi
 	grep -q 'changes of mappings or names came too fast' err
 	perf script -i flood.data -F comm,ip,sym 2>/dev/null | grep -q take_nap
 }

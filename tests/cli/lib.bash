@@ -66,6 +66,16 @@ bigger_than() {
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]
 }
 
+# is_sanitized: the programs were built with the address sanitizer.
+is_sanitized() {
+	nm -D "$build/denet" | grep -q __asan_init
+}
+
+# Processes that read files are confined in other builds.
+need_confinement() {
+	! is_sanitized || skip "built with the address sanitizer, which no confined process can use"
+}
+
 # gone PID: it has ended, be it a child that nobody has waited for.
 gone() {
 	! grep -q '^State:[[:space:]][^ZX]' "/proc/$1/status" 2>/dev/null

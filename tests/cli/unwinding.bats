@@ -71,6 +71,7 @@ reads() {
 }
 
 @test "the process that unwinds is confined, and the recorder is not" {
+	need_confinement
 	start_recording --call-graph dwarf --off-cpu-thresh 0 --window 50ms -- "$naps" 2 10000 10
 	cp live.err err
 	need_copies
