@@ -212,7 +212,8 @@ static int compare_stack(const void *a, const void *b)
 
 	if (x->user.nr != y->user.nr)
 		return x->user.nr < y->user.nr ? -1 : 1;
-	return memcmp(x->user.ips, y->user.ips, x->user.nr * sizeof(*x->user.ips));
+	/* Without frames there may be no memory. */
+	return x->user.nr ? memcmp(x->user.ips, y->user.ips, x->user.nr * sizeof(*x->user.ips)) : 0;
 }
 
 /* Sorts the samples. */

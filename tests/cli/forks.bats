@@ -130,6 +130,8 @@ in_container() {
 		bash -c 'echo $BASHPID; "$0" 3 1000000 5 & echo $!; wait' "$naps"
 	until_true bigger_than live.data 0
 	need_copies
+	# The limit would hold for its threads as well.
+	until_true grep -q READY out
 	worker() { pgrep -P "$recorder" -x denet-record; }
 	until_true worker
 	# Not one more: the next one that dies cannot be replaced.
