@@ -53,7 +53,8 @@ is_exact() {
 	start_target "$naps" 1 100000 20
 	calm=$target
 	start_target "$build/tests/workloads/stacks" --threads 4 --bits 12 --rounds 6000 --us 20
-	start_recording -v -a --max-overhead 3 --window 200ms
+	# Not of the whole machine, whose other load may stay.
+	start_recording -v -p "$calm,$target" --max-overhead 3 --window 200ms
 	until_true is_sampled
 	kill "$target"
 	wait "$target" || true
