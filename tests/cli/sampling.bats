@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Sampling: fewer samples, which stand for all of the time.
+# Sampling: fewer samples, which stand for all of the time. Rates are held per target.
+# tests: parallel
 
 load lib
 
