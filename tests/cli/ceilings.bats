@@ -78,7 +78,7 @@ is_exact() {
 	kill -INT "$recorder"
 	finish_recording
 	[ "$status" = 0 ]
-	[ "$(perf evlist -i live.data | tr '\n' ' ')" = 'offcpu-time offcpu-idle ' ]
+	perf evlist -i live.data | refute grep -vx 'offcpu-time\|offcpu-idle'
 	perf script -i live.data -F event 2>/dev/null | refute grep -v '^ *offcpu-\(time\|idle\): *$\|^$'
 	perf report -i live.data --stdio -g none --no-children 2>/dev/null | refute grep 0000000000000000
 	# The share of the time is told where it is in nobody's way.

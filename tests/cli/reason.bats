@@ -156,6 +156,15 @@ has() {
 	# With its thread's name, though that has ended.
 	grep -q '^\[ idle apart (event offcpu-idle): .* in 1 samples, longest accept4* of accept/' err
 	grep -q ', 1 idle apart,' err
+	# Without such a wait perf report has one event, and no menu to choose from.
+	denet-record -o none.data -- "$naps" 1 2 10
+	[ "$(perf evlist -i none.data)" = offcpu-time ]
+	# In a pipe it is told when it comes, after samples of others.
+	denet-record -o - --off-cpu-thresh 0 -- "$pool" --ms 200 2>err |
+		perf script -i - -F event 2>script.err | sort | uniq -c >events
+	cat events script.err
+	grep ' 1 .*offcpu-idle:' events
+	grep offcpu-time: events
 }
 
 @test "waits for work are told whichever frames are recorded" {

@@ -135,14 +135,27 @@ static uint64_t other_events(const struct recorder *recorder)
 {
 	uint64_t events = 0;
 
-	if (recorder->sink.events.idle_apart)
-		events |= 1ULL << WRITER_OFFCPU_IDLE;
 	if (recorder->options->session.capture.split_runqueue)
 		events |= 1ULL << WRITER_RUNQUEUE_TIME;
 	if (recorder->options->session.capture.wakers)
 		events |= 1ULL << WRITER_WAKEUP_TIME;
 	if (recorder->sink.events.reasons)
 		events |= 1ULL << WRITER_OFFCPU_WAIT;
+	return events;
+}
+
+/*
+ * Those that a file has only if there are samples of them: perf report without options begins with a
+ * menu where there are several events, samples or not.
+ */
+static uint64_t perhaps_events(const struct recorder *recorder)
+{
+	uint64_t events = 0;
+
+	if (recorder->sink.events.idle_apart)
+		events |= 1ULL << WRITER_OFFCPU_IDLE;
+	if (recorder->options->tell_rates)
+		events |= 1ULL << WRITER_SAMPLING;
 	return events;
 }
 
@@ -162,7 +175,7 @@ static int open_output(struct recorder *recorder)
 		.writer = {
 			.path = options->output,
 			.events = other_events(recorder),
-			.perhaps = options->tell_rates ? 1ULL << WRITER_SAMPLING : 0,
+			.perhaps = perhaps_events(recorder),
 			.cgroups = options->session.capture.cgroups,
 			.stack_bytes = raw_stack_bytes(recorder),
 			.argc = options->argc,

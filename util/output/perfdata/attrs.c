@@ -17,9 +17,9 @@
 
 static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
-	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_RUNQUEUE_TIME, "queued-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 };
 
 /* Tracepoints of our own: their config is that of the table in tracing.c. */
@@ -52,10 +52,14 @@ const struct event_kind *attrs__late_kind(uint64_t id)
 	return NULL;
 }
 
-size_t attrs__select_late(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
+size_t attrs__select_others(uint64_t events, const struct event_kind *selected[])
 {
 	size_t nr = 0;
 
+	for (size_t i = 1; i < NR_KINDS; i++) {
+		if (events & 1ULL << kinds[i].id)
+			selected[nr++] = &kinds[i];
+	}
 	for (size_t i = 0; i < NR_LATE_KINDS; i++) {
 		if (events & 1ULL << late_kinds[i].id)
 			selected[nr++] = &late_kinds[i];
@@ -83,17 +87,12 @@ struct event_kind attrs__stand_in(const struct event_kind *kind)
 	return stand_in;
 }
 
-size_t attrs__select(uint64_t events, const struct event_kind *selected[ATTRS_MAX])
+size_t attrs__select(uint64_t events, const struct event_kind *selected[])
 {
-	size_t nr = 0;
-
 	_Static_assert(NR_KINDS + NR_LATE_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
-	for (size_t i = 0; i < NR_KINDS; i++) {
-		/* The first one asks for the side band: no file is without it. */
-		if (!i || events & 1ULL << kinds[i].id)
-			selected[nr++] = &kinds[i];
-	}
-	return nr + attrs__select_late(events, selected + nr);
+	/* The first one asks for the side band: no file is without it. */
+	selected[0] = &kinds[0];
+	return 1 + attrs__select_others(events, selected + 1);
 }
 
 const struct event_kind *attrs__kind(uint64_t id)

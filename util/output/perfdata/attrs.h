@@ -21,21 +21,20 @@ struct event_kind {
 const struct event_kind *attrs__kinds(size_t *nr);
 
 /*
- * The events of one file: those of attrs__kinds() that are always there and those whose bits
- * (1 << id) are set, late ones at the end. Fills in kinds, ATTRS_MAX at most, and returns
- * their number.
+ * The events of one file: offcpu-time and those whose bits (1 << id) are set, late ones at the end.
+ * Fills in kinds, ATTRS_MAX at most, and returns their number.
  */
 #define ATTRS_MAX 8
-size_t attrs__select(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
+size_t attrs__select(uint64_t events, const struct event_kind *kinds[]);
+
+/* The same without offcpu-time. */
+size_t attrs__select_others(uint64_t events, const struct event_kind *kinds[]);
 
 /*
- * Events that most files do not have. What they look like is told by TRACING_DATA, which
- * comes last in a file, so their attrs do, too, and only if there are samples of them.
- * Those whose bits are set.
+ * Late events are those that most files do not have. What they look like is told by TRACING_DATA,
+ * which comes last in a file, so their attrs do, too, and only if there are samples of them. The bits
+ * of all late events.
  */
-size_t attrs__select_late(uint64_t events, const struct event_kind *kinds[ATTRS_MAX]);
-
-/* The bits of all late events. */
 uint64_t attrs__late_bits(void);
 
 /*

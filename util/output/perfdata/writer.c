@@ -23,8 +23,11 @@ struct writer {
 	struct buffer build_ids; /* of a file; a pipe gets them at once */
 	struct features features;
 	struct first_sample first;
-	uint64_t perhaps;     /* as writer_options.perhaps; 0 in a pipe */
-	size_t nr_shown;      /* attrs at the front that the header counts */
+	uint64_t perhaps;     /* as writer_options.perhaps; of tracepoints, none in a pipe */
+	/* Events whose attrs stand at the front: those of the file, and behind them perhaps. */
+	const struct event_kind *front[ATTRS_MAX];
+	size_t nr_front;
+	size_t nr_shown;      /* of these, how many the header counts */
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
 	int error; /* the first one; nothing is written after it */
@@ -38,28 +41,26 @@ static uint64_t sideband_id(void)
 	return attrs__kinds(&nr)[0].id;
 }
 
-/*
- * The events whose attrs stand at the front: those of the file, and behind them those that
- * may come. The header counts these only once they do.
- */
-static size_t select_front(const struct writer *writer, const struct event_kind *kinds[ATTRS_MAX])
+/* The header counts those that may come only once they do. */
+static void select_front(struct writer *writer)
 {
-	size_t nr = attrs__select(writer->features.events, kinds);
+	uint64_t events = writer->features.events;
 
-	return nr + attrs__select_late(writer->perhaps & ~writer->features.events, kinds + nr);
+	writer->nr_shown = attrs__select(events, writer->front);
+	writer->nr_front = writer->nr_shown;
+	writer->nr_front += attrs__select_others(writer->perhaps & ~events,
+						 writer->front + writer->nr_front);
 }
 
 /* The header, but for the features. */
 static struct layout_header make_header(const struct writer *writer)
 {
-	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = select_front(writer, kinds);
-
 	return (struct layout_header){
 		.magic = LAYOUT_MAGIC,
 		.size = sizeof(struct layout_header),
 		.attr_size = sizeof(struct layout_attr),
-		.attrs = { .offset = sizeof(struct layout_header) + nr * sizeof(uint64_t),
+		.attrs = { .offset = sizeof(struct layout_header) +
+				     writer->nr_front * sizeof(uint64_t),
 			   .size = writer->nr_shown * sizeof(struct layout_attr) },
 		.data = { .offset = writer->data_offset, .size = writer->data_size },
 	};
@@ -78,22 +79,21 @@ static struct layout_attr make_attr(const struct writer *writer, const struct ev
 /* Header, ids and attrs: all that stands before the data of a file. */
 static int put_front(struct writer *writer, struct buffer *out)
 {
-	const struct event_kind *kinds[ATTRS_MAX];
 	uint64_t ids = sizeof(struct layout_header);
 	struct layout_header header;
 	size_t nr;
 	int err;
 
-	writer->nr_shown = attrs__select(writer->features.events, kinds);
-	nr = select_front(writer, kinds);
+	select_front(writer);
+	nr = writer->nr_front;
 	header = make_header(writer);
 	header.data.offset = header.attrs.offset + nr * sizeof(struct layout_attr);
 	writer->data_offset = header.data.offset;
 	err = buffer__append(out, &header, sizeof(header));
 	for (size_t i = 0; !err && i < nr; i++)
-		err = buffer__append(out, &kinds[i]->id, sizeof(kinds[i]->id));
+		err = buffer__append(out, &writer->front[i]->id, sizeof(writer->front[i]->id));
 	for (size_t i = 0; !err && i < nr; i++) {
-		struct event_kind kind = attrs__stand_in(kinds[i]);
+		struct event_kind kind = attrs__stand_in(writer->front[i]);
 		struct layout_attr attr = make_attr(writer, &kind, ids + i * sizeof(kind.id));
 
 		err = buffer__append(out, &attr, sizeof(attr));
@@ -113,17 +113,22 @@ static int put_names(const struct writer *writer, struct buffer *out)
 	return err;
 }
 
+static int put_pipe_attr(struct writer *writer, const struct event_kind *kind)
+{
+	unsigned char attr[LAYOUT_ATTR_SIZE];
+
+	attrs__fill(kind, writer->features.cgroups, writer->features.stack_bytes, attr);
+	return encode__header_attr(&writer->pending, kind->id, attr);
+}
+
 static int put_pipe_attrs(struct writer *writer)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
 	size_t nr = attrs__select(writer->features.events, kinds);
-	unsigned char attr[LAYOUT_ATTR_SIZE];
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
-		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
-	}
+	for (size_t i = 0; !err && i < nr; i++)
+		err = put_pipe_attr(writer, kinds[i]);
 	return err;
 }
 
@@ -247,11 +252,12 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 	*err = file__open(&writer->file, options->path);
 	if (*err)
 		goto out;
+	writer->perhaps = options->perhaps;
 	/* A pipe tells them right before their first samples, a file at its end. */
-	if (writer->file.pipe)
+	if (writer->file.pipe) {
 		writer->features.events &= ~attrs__late_bits();
-	else
-		writer->perhaps = options->perhaps & attrs__late_bits();
+		writer->perhaps &= ~attrs__late_bits();
+	}
 	writer->features.late = writer->features.events & attrs__late_bits();
 	*err = writer->file.pipe ? start_pipe(writer) : start_file(writer);
 	if (!*err)
@@ -284,16 +290,44 @@ static void note_time(struct writer *writer, uint64_t time)
 		features->last_ns = time;
 }
 
+/* Readers of a file that is never finished learn now that there are samples of the event. */
+static int show(struct writer *writer, const struct event_kind *kind)
+{
+	struct layout_header header;
+
+	for (size_t i = writer->nr_shown; i < writer->nr_front; i++) {
+		if (writer->front[i] == kind)
+			writer->nr_shown = i + 1;
+	}
+	header = make_header(writer);
+	return file__rewrite(&writer->file, &header.attrs, sizeof(header.attrs),
+			     offsetof(struct layout_header, attrs));
+}
+
+/* The first sample of an event that might not have come. */
+static int announce(struct writer *writer, const struct event_kind *kind)
+{
+	int err = writer->file.pipe ? put_pipe_attr(writer, kind) : show(writer, kind);
+
+	writer->features.events |= 1ULL << kind->id;
+	return err ? err : encode__event_name(&writer->pending, kind->id, kind->name);
+}
+
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample)
 {
+	const struct event_kind *kind = attrs__kind(event);
 	struct features *features = &writer->features;
-	int err;
+	int err = 0;
 
 	if (writer->error)
 		return writer->error;
-	if (!attrs__kind(event) ||
-	    (event != WRITER_OFFCPU_TIME && !(features->events & 1ULL << event)))
+	if (!kind || (event != WRITER_OFFCPU_TIME &&
+		      !((features->events | writer->perhaps) & 1ULL << event)))
 		return -EINVAL;
+	if (writer->perhaps & ~features->events & 1ULL << event)
+		err = announce(writer, kind);
+	if (err)
+		return remember(writer, err);
 	err = features->stack_bytes ?
 		      encode__stack_sample(&writer->pending, event, features->cgroups, sample) :
 		      encode__sample(&writer->pending, event, features->cgroups, sample);
@@ -308,34 +342,19 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 /* In a pipe a late event is made known right before its first sample. */
 static int announce_late(struct writer *writer)
 {
-	unsigned char attr[LAYOUT_ATTR_SIZE];
 	struct buffer data = { 0 };
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select_late(UINT64_MAX, kinds);
+	size_t nr = attrs__select_others(attrs__late_bits(), kinds);
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		attrs__fill(kinds[i], writer->features.cgroups, writer->features.stack_bytes, attr);
-		err = encode__header_attr(&writer->pending, kinds[i]->id, attr);
-	}
+	for (size_t i = 0; !err && i < nr; i++)
+		err = put_pipe_attr(writer, kinds[i]);
 	if (!err)
 		err = tracing__encode(&data);
 	if (!err)
 		err = encode__tracing_data(&writer->pending, data.data, data.len);
 	buffer__free(&data);
 	return err;
-}
-
-/* Readers of a file that is never finished learn now that there are samples of such events. */
-static int show_late(struct writer *writer)
-{
-	const struct event_kind *kinds[ATTRS_MAX];
-	struct layout_header header;
-
-	writer->nr_shown = select_front(writer, kinds);
-	header = make_header(writer);
-	return file__rewrite(&writer->file, &header.attrs, sizeof(header.attrs),
-			     offsetof(struct layout_header, attrs));
 }
 
 /* Appends the sample with its common fields in front. */
@@ -382,7 +401,7 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 	if (writer->file.pipe && !writer->features.late)
 		err = announce_late(writer);
 	if (writer->perhaps & ~writer->features.late & 1ULL << event)
-		err = show_late(writer);
+		err = show(writer, kind);
 	writer->features.late |= 1ULL << event;
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
 }
