@@ -81,6 +81,7 @@ struct sample {
 	bool kthread;
 	bool handed_over; /* with wakers: another thread of its process ended the block */
 	bool still_blocked; /* SAMPLE_OFFCPU: had not ended when the recording did */
+	const char *call; /* by the chain: a system call or "a page fault"; NULL: unknown */
 	const char *idle; /* the call of the rule by which it waits for work; NULL: it does not */
 	bool for_any; /* it waits for any of several descriptors, as event loops do */
 	bool never_ran; /* still blocked, and since before the recording began */

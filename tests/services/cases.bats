@@ -97,7 +97,7 @@ has_committed() {
 	until_true is_flushing "$target"
 	look_at -p "$target"
 	# Its idle threads have the most time, so that their callchains fill the first screen.
-	grep '^\[ .* threads that were blocked from begin to end: .*-g none' err
+	grep '^\[ .* threads that were blocked from begin to end: .*-g none.* redis-server in fdatasync, ' err
 	shows_told 'redis-server.*\(jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
 }
 

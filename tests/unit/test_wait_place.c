@@ -69,6 +69,7 @@ TEST_F(places, what_no_rule_names_is_not_known)
 
 	EXPECT_EQ(NULL, place.call);
 	EXPECT_EQ(NULL, place.leaf);
+	EXPECT_STREQ("futex", place.entry);
 	place = wait_places__find(&self->places, &none);
 	EXPECT_TRUE(!place.call && !place.leaf && !place.fault);
 }

@@ -53,6 +53,7 @@ static void cut_kernel_chain(struct capture *capture, struct sample *sample)
 	if (sample->kind == SAMPLE_OFFCPU) {
 		place = wait_places__find(&capture->places, &chain);
 		sample->idle = match_idle(capture, sample, place);
+		sample->call = place.fault ? "a page fault" : place.entry;
 		sample->for_any = place.for_any && sample->state == 'S';
 	}
 	if (!stacks->kernel)

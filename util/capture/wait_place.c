@@ -13,7 +13,8 @@
 struct wait_function {
 	uint64_t start, end;
 	char name[IDLE_NAME_LEN]; /* without what compilers put behind a dot */
-	char call[IDLE_NAME_LEN]; /* whose entry it is; "": of none that matters */
+	char call[IDLE_NAME_LEN]; /* whose entry it is; "": of none that a rule names */
+	size_t entry; /* where in name that of the call begins; 0: it is no entry */
 	bool leaf, wrapper, lock, fault, for_any;
 };
 
@@ -106,6 +107,7 @@ static bool classify(struct wait_function *function, const struct idle_table *ta
 {
 	const char *name = function->name, *call = call_of(name);
 
+	function->entry = call ? (size_t)(call - name) : 0;
 	if (call && idle_table__names_call(table, call))
 		memcpy(function->call, call, strlen(call) + 1);
 	if (wanted) {
@@ -115,7 +117,7 @@ static bool classify(struct wait_function *function, const struct idle_table *ta
 		function->for_any = is_one_of(name, for_any, ARRAY_SIZE(for_any));
 	}
 	function->lock = idle__is_lock(name);
-	return *function->call || function->leaf || function->wrapper || function->fault ||
+	return function->entry || function->leaf || function->wrapper || function->fault ||
 	       function->for_any || function->lock;
 }
 
@@ -202,6 +204,8 @@ struct wait_place wait_places__find(struct wait_places *places, const struct fra
 		place.for_any |= function->for_any;
 		if (*function->call)
 			place.call = function->call;
+		if (function->entry)
+			place.entry = function->name + function->entry;
 	}
 	return place;
 }

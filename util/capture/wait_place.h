@@ -19,6 +19,7 @@ struct wait_function;
  */
 struct wait_place {
 	const char *call; /* the system call; NULL: none that a rule names */
+	const char *entry; /* the system call, whether or not a rule names it; NULL: none */
 	const char *leaf; /* the function that waits; NULL: none that a rule names, and no lock */
 	bool fault;	  /* a page fault, in user space or in the call */
 	bool for_any;	  /* for any of several descriptors, in epoll_wait, poll or select */

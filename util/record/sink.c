@@ -247,6 +247,7 @@ void sink__free(struct sink *sink)
 	deferred_exit__free(&sink->deferred_exit);
 	callchain__free(&sink->callchain);
 	wait_names__free(&sink->wait_names);
+	wait_census__free(&sink->wait_census);
 	idmap__free(&sink->told_pids);
 }
 
@@ -296,9 +297,12 @@ static int write_sample(struct sink *sink, const struct sample *sample)
 {
 	int err = sample_events__write(&sink->events, sample);
 
-	if (!err && sample->idle)
-		name_longest(sink, sample);
-	return err;
+	if (err || sample->kind != SAMPLE_OFFCPU)
+		return err;
+	if (!sample->idle)
+		return wait_census__add(&sink->wait_census, sink->machine, sample);
+	name_longest(sink, sample);
+	return 0;
 }
 
 /* The side band of the sample's time is known. */

@@ -10,6 +10,7 @@
 #include "callchain/callchain.h"
 #include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
+#include "record/wait_census.h"
 #include "record/wait_names.h"
 #include "session/sampling.h"
 
@@ -37,6 +38,7 @@ struct sink {
 	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
 	struct callchain callchain;
 	struct wait_names wait_names;
+	struct wait_census wait_census; /* of offcpu-time */
 };
 
 /* Makes capture_sink deliver into sink; machine is borrowed. 0 or -ENOMEM. */

@@ -145,8 +145,8 @@ static uint64_t other_events(const struct recorder *recorder)
 }
 
 /*
- * Those that a file has only if there are samples of them: perf report without options begins with a
- * menu where there are several events, samples or not.
+ * Those that a file has only if there are samples of them: perf report without options begins with
+ * a menu where there are several events, samples or not.
  */
 static uint64_t perhaps_events(const struct recorder *recorder)
 {

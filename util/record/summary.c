@@ -372,18 +372,23 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
 char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size)
 {
 	const struct sample_events_tally *never_ran = &summary->never_ran;
-	char count[32];
+	const struct wait_census_row *rest = &summary->most_of_rest;
+	char count[32], time[32], most[128] = "";
 	double percent = 0;
 
 	*buf = '\0';
 	/* One thread fills no screen. */
 	if (never_ran->count > 1 && never_ran->ns < summary->ns)
 		percent = 100 * (double)never_ran->ns / (double)summary->ns;
+	if (rest->ns)
+		snprintf(most, sizeof(most), ", most of them %s in %s, %s", rest->comm, rest->call,
+			 units__format_time(rest->ns, time, sizeof(time)));
 	if (percent >= MUCH_NEVER_RAN)
 		snprintf(buf, size,
 			 "[ %.0f %% of the time is of %s threads that were blocked from begin to "
-			 "end: a report with -g none lists the others below them ]",
-			 percent, units__format_count(never_ran->count, count, sizeof(count)));
+			 "end: a report with -g none lists the waits of others below them%s ]",
+			 percent, units__format_count(never_ran->count, count, sizeof(count)),
+			 most);
 	return buf;
 }
 

@@ -32,8 +32,8 @@ size_t attrs__select_others(uint64_t events, const struct event_kind *kinds[]);
 
 /*
  * Late events are those that most files do not have. What they look like is told by TRACING_DATA,
- * which comes last in a file, so their attrs do, too, and only if there are samples of them. The bits
- * of all late events.
+ * which comes last in a file, so their attrs do, too, and only if there are samples of them. The
+ * bits of all late events.
  */
 uint64_t attrs__late_bits(void);
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/wait_census.h"
+
+#include "common/harness.h"
+#include "common/machine_events.h"
+#include "sample.h"
+
+FIXTURE(census)
+{
+	struct machine *machine;
+	struct wait_census census;
+};
+
+FIXTURE_SETUP(census)
+{
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	self->census = (struct wait_census){ 0 };
+	for (pid_t tid = 10; tid < 14; tid++) {
+		born(self->machine, 10, tid, 1, 100);
+		is_called(self->machine, 10, tid, tid == 13 ? "log\nger" : "worker", 100);
+	}
+}
+
+FIXTURE_TEARDOWN(census)
+{
+	wait_census__free(&self->census);
+	machine__delete(self->machine);
+}
+
+static int waits(struct wait_census *census, const struct machine *machine, uint32_t tid,
+		 const char *call, uint64_t ns)
+{
+	const struct sample sample = { .pid = 10, .tid = tid, .call = call, .time = 200,
+				       .period = ns };
+
+	return wait_census__add(census, machine, &sample);
+}
+
+TEST_F(census, threads_of_one_name_are_added_up_by_call)
+{
+	static const char call[] = "fdatasync", other[] = "epoll_wait";
+	struct wait_census_row most;
+
+	EXPECT_EQ(0, wait_census__most(&self->census).ns);
+	EXPECT_EQ(0, waits(&self->census, self->machine, 13, call, 50));
+	EXPECT_EQ(0, waits(&self->census, self->machine, 10, other, 59));
+	for (uint32_t tid = 10; tid < 13; tid++) {
+		EXPECT_EQ(0, waits(&self->census, self->machine, tid, call, 15));
+		EXPECT_EQ(0, waits(&self->census, self->machine, tid, call, 5));
+	}
+	most = wait_census__most(&self->census);
+	EXPECT_STREQ("worker", most.comm);
+	EXPECT_STREQ("fdatasync", most.call);
+	EXPECT_EQ(60, most.ns);
+}
+
+TEST_F(census, threads_that_never_ran_and_unknown_calls_and_threads_are_left_out)
+{
+	const struct sample never = { .pid = 10, .tid = 10, .call = "futex", .time = 200,
+				      .period = 1000, .never_ran = true };
+	struct wait_census_row most;
+
+	EXPECT_EQ(0, wait_census__add(&self->census, self->machine, &never));
+	EXPECT_EQ(0, waits(&self->census, self->machine, 10, NULL, 1000));
+	EXPECT_EQ(0, waits(&self->census, self->machine, 99, "read", 1000));
+	EXPECT_EQ(0, waits(&self->census, self->machine, 13, "read", 1));
+	most = wait_census__most(&self->census);
+	EXPECT_EQ(1, most.ns);
+	/* As a terminal may see it. */
+	EXPECT_STREQ("log\\x0ager", most.comm);
+}
+
+TEST_F(census, no_more_than_its_rows_are_kept)
+{
+	static const char call[] = "read";
+
+	for (pid_t tid = 100; tid < 100 + WAIT_CENSUS_ROWS + 10; tid++) {
+		born(self->machine, 10, tid, 1, 100);
+		is_called(self->machine, 10, tid, "crowd", 100);
+		ASSERT_EQ(0, waits(&self->census, self->machine, (uint32_t)tid, call, 1));
+	}
+	EXPECT_EQ(WAIT_CENSUS_ROWS, wait_census__most(&self->census).ns);
+}
+
+TEST_HARNESS_MAIN

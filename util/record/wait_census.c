@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "record/wait_census.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "machine/machine.h"
+#include "sample.h"
+
+static struct wait_census_row *rows_of(struct wait_census *census, size_t *nr)
+{
+	*nr = census->rows.len / sizeof(struct wait_census_row);
+	return (struct wait_census_row *)(void *)census->rows.data;
+}
+
+/* The name of a call lies at one place as long as samples come. */
+static uint64_t key_of(const struct sample *sample)
+{
+	return (uint64_t)sample->tid << 32 | (uint32_t)(uintptr_t)sample->call;
+}
+
+/* Index + 1; 0: there is no room for it. */
+static int add_row(struct wait_census *census, const struct machine *machine,
+		   const struct sample *sample, uint64_t *place)
+{
+	const struct thread *thread =
+		machine__thread_at(machine, (pid_t)sample->tid, sample->time);
+	const char *comm = thread ? thread__comm_at(thread, sample->time) : NULL;
+	struct wait_census_row row = { 0 };
+	size_t nr;
+
+	rows_of(census, &nr);
+	if (!comm || nr == WAIT_CENSUS_ROWS)
+		return 0;
+	log__escape(row.comm, sizeof(row.comm), comm);
+	snprintf(row.call, sizeof(row.call), "%s", sample->call);
+	*place = nr + 1;
+	return buffer__append(&census->rows, &row, sizeof(row));
+}
+
+int wait_census__add(struct wait_census *census, const struct machine *machine,
+		     const struct sample *sample)
+{
+	uint64_t *place;
+	size_t nr;
+	int err;
+
+	if (sample->never_ran || !sample->call)
+		return 0;
+	place = idmap__get(&census->places, key_of(sample));
+	if (!place)
+		return -ENOMEM;
+	if (!*place) {
+		err = add_row(census, machine, sample, place);
+		if (err || !*place) {
+			idmap__remove(&census->places, key_of(sample));
+			return err;
+		}
+	}
+	rows_of(census, &nr)[*place - 1].ns += sample->period;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct wait_census_row *one = a, *other = b;
+	int order = strcmp(one->comm, other->comm);
+
+	return order ? order : strcmp(one->call, other->call);
+}
+
+struct wait_census_row wait_census__most(struct wait_census *census)
+{
+	struct wait_census_row most = { 0 }, sum = { 0 }, *rows;
+	size_t nr;
+
+	rows = rows_of(census, &nr);
+	if (nr)
+		qsort(rows, nr, sizeof(*rows), compare);
+	for (size_t i = 0; i < nr; i++) {
+		if (i && !compare(&rows[i], &rows[i - 1]))
+			sum.ns += rows[i].ns;
+		else
+			sum = rows[i];
+		if (sum.ns > most.ns)
+			most = sum;
+	}
+	/* Rows are not where they were. */
+	idmap__clear(&census->places);
+	census->rows.len = 0;
+	return most;
+}
+
+void wait_census__free(struct wait_census *census)
+{
+	buffer__free(&census->rows);
+	idmap__free(&census->places);
+}
