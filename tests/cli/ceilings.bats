@@ -230,7 +230,7 @@ resident() {
 	cat live.err
 	[ "$status" = 0 ]
 	perf script -i other.data --show-mmap-events -F comm,pid 2>/dev/null | grep -q '<[0-9a-f]\{40\}>.*/naps'
-	perf script -i live.data --show-mmap-events -F comm,pid 2>/dev/null | grep 'MMAP2.*/naps' >maps
+	perf script -i live.data --show-mmap-events -F comm,pid 2>/dev/null | grep "MMAP2.* $naps\$" >maps
 	cat maps
 	[ "$(wc -l <maps)" -ge 5 ]
 	refute grep -v "[0-9a-f]*:[0-9a-f]* $(stat -c %i "$naps") " maps

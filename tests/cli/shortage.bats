@@ -27,17 +27,18 @@ clean_up() {
 	# Both have one CPU.
 	taskset -c 0 sh -c 'while :; do :; done' 3>&- &
 	hog=$!
-	taskset -c 0 "$build/tests/workloads/queued" --threads 1 --ms 4000 >/dev/null 3>&- &
+	taskset -c 0 "$build/tests/workloads/queued" --threads 1 --ms 60000 >/dev/null 3>&- &
 	target=$!
 	until_true has_thread "$target" sleeper
 	look_at -p "$target"
 	grep 'runnable' err
+	kill -KILL "$target"
 }
 
 @test "a service in a cgroup without CPU quota left" {
 	make_quota
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1" --threads 1 --ms 4000' "$group" \
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1" --threads 1 --ms 60000' "$group" \
 		"$build/tests/workloads/queued" >/dev/null 3>&- &
 	target=$!
 	until_true has_thread "$target" sleeper
