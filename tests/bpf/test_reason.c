@@ -404,7 +404,8 @@ TEST_F(reason, each_wait_tells_its_call_and_its_object)
 
 	sample = longest(test_capture, POLL);
 	ASSERT_TRUE(long_enough(sample));
-	EXPECT_STREQ(name, sample->reason->path);
+	/* Its array can be read where the thread itself is seen to come back. */
+	EXPECT_STREQ(test_capture->at_switch_out ? "" : name, sample->reason->path);
 
 	sample = longest(test_capture, EPOLL_WAIT);
 	ASSERT_TRUE(long_enough(sample));
