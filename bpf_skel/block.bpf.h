@@ -78,7 +78,8 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 }
 
 /* The same of the user side of current, by the way that is quicker if it can be had. */
-static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips)
+static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips,
+						  struct wire_block *block)
 {
 	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
 	__u32 nr, end = 0;
@@ -86,7 +87,10 @@ static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __
 	nr = walk_user_tables(&cpu->user_walk, ips, &end);
 	if (nr) {
 		if (end < USER_WALK_ENDS)
-			cpu->own.accounts.user_walks[end]++;
+			tally(&cpu->own.accounts.user_walks[end], block->ns);
+		block->flags |= WIRE_BLOCK_BY_TABLES;
+		if (end > USER_WALK_FRAMES)
+			block->flags |= WIRE_BLOCK_ENDED_EARLY;
 		return nr > settings.max_frames ? settings.max_frames : nr;
 	}
 	nr = walk_user_frames(ips, piece, settings.max_frames);
@@ -148,7 +152,7 @@ static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)]);
+		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)], block);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;

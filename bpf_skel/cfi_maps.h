@@ -39,12 +39,15 @@ struct rules_file {
 	__u32 reserved;
 };
 
-/* A file that a walk met and that has no table: one of the mappings of it. */
+/* A file whose table is wanted: one of the mappings of it. */
 struct rules_wanted {
 	__u64 start;
 	__u64 end;
-	__u32 pid;
-	__u32 reserved;
+	__u32 pid;  /* as the recorder knows it */
+	__u32 uses; /* mappings of the file that were seen, or RULES_MET */
 };
+
+/* A walk has met the file: no other is wanted more. */
+#define RULES_MET 0x80000000U
 
 #endif /* DENET_CFI_MAPS_H */

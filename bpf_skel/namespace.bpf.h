@@ -46,6 +46,12 @@ static __always_inline __u32 pid_of(struct task_struct *task)
 	return number_of(BPF_CORE_READ(task, group_leader, thread_pid));
 }
 
+/* Of user_rules.bpf.h. */
+static __always_inline __u32 rules_pid(struct task_struct *task)
+{
+	return pid_of(task);
+}
+
 /* The thread. */
 static __always_inline __u32 tid_of(struct task_struct *task)
 {

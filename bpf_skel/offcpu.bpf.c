@@ -113,6 +113,27 @@ int list_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* A target is another program from now on. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(program_came, struct task_struct *task)
+{
+	if (has_user_walk && bpf_task_storage_get(&task_states, task, NULL, 0))
+		expect_program(task);
+	return 0;
+}
+
+/* The code that targets have mapped already. Waits for their mmap_lock: read in a child only. */
+SEC("iter/task_vma")
+int list_code(struct bpf_iter__task_vma *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct vm_area_struct *vma = ctx->vma;
+
+	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0))
+		expect_mapping(task, vma);
+	return 0;
+}
+
 SEC("iter/task")
 int count_targets(struct bpf_iter__task *ctx)
 {

@@ -10,6 +10,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include "cfi_maps.h"
+#include "regs.bpf.h"
 
 /* Set by user space where tables are wanted and those of this architecture can be made. */
 const volatile __u8 has_user_walk = 0;
@@ -80,7 +81,11 @@ struct {
 	__type(value, struct rules_cache);
 } rules_caches SEC(".maps");
 
-volatile __u64 rules_asked; /* files in rules_wanted, ever: user space looks when this grows */
+/* Becomes readable when there is something new in rules_wanted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* a page, set by user space */
+} rules_bell SEC(".maps");
 
 /* A mapping, and the table of its file. */
 struct rules_region {
@@ -148,17 +153,58 @@ static __always_inline void see_vdso(struct task_struct *task, struct rules_vma 
 	seen->offset = seen->start - vdso;
 }
 
-/* Asks user space for the table of a file. */
-static __always_inline void want_file(struct task_struct *task, const struct rules_vma *seen)
+/* The process of a task as the recorder knows it; 0: it does not. Of the object's own. */
+static __always_inline __u32 rules_pid(struct task_struct *task);
+
+/* Asks user space for the table of a file that a task has mapped. */
+static __always_inline void want_file(struct task_struct *task, const struct rules_vma *seen,
+				      __u32 uses)
 {
 	struct rules_wanted wanted = {
 		.start = seen->start,
 		.end = seen->end,
-		.pid = task->tgid,
+		.pid = rules_pid(task),
+		.uses = uses,
 	};
+	struct rules_wanted *known;
 
+	if (!wanted.pid)
+		return;
+	known = bpf_map_lookup_elem(&rules_wanted, &seen->key);
+	if (known) {
+		known->uses = uses == RULES_MET ? uses : known->uses + uses;
+		return;
+	}
 	if (!bpf_map_update_elem(&rules_wanted, &seen->key, &wanted, BPF_NOEXIST))
-		__sync_fetch_and_add(&rules_asked, 1);
+		bpf_ringbuf_output(&rules_bell, &wanted.pid, sizeof(wanted.pid),
+				   BPF_RB_FORCE_WAKEUP);
+}
+
+/* A task has code mapped that its walks may meet: its table is made before they do. */
+static __always_inline void expect_file(struct task_struct *task, const struct rules_vma *seen)
+{
+	if (seen->is_file && seen->is_code && !bpf_map_lookup_elem(&rules_files, &seen->key))
+		want_file(task, seen, 1);
+}
+
+static __always_inline void expect_mapping(struct task_struct *task, struct vm_area_struct *vma)
+{
+	struct rules_vma seen = {};
+
+	see_vma(task, vma, &seen);
+	expect_file(task, &seen);
+}
+
+/* The same of a program that current has just become, and of its interpreter, which runs first. */
+static __always_inline void expect_program(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct rules_vma program = {}, interpreter = {};
+
+	bpf_find_vma(task, BPF_CORE_READ(task, mm, start_code), see_vma, &program, 0);
+	expect_file(task, &program);
+	bpf_find_vma(task, user_pc(regs), see_vma, &interpreter, 0);
+	expect_file(task, &interpreter);
 }
 
 /* Looks for the mapping of an address. 0, or the rule that tells what is missing. */
@@ -178,7 +224,7 @@ static __always_inline __u32 find_region(struct task_struct *task, struct rules_
 	if (seen.is_file) {
 		file = bpf_map_lookup_elem(&rules_files, &seen.key);
 		if (!file) {
-			want_file(task, &seen);
+			want_file(task, &seen, RULES_MET);
 			return RULES_NO_TABLE;
 		}
 		region->file = *file;

@@ -234,6 +234,7 @@ struct mm_context {
 };
 
 struct mm_struct {
+	unsigned long start_code;
 	unsigned long start_brk;
 	unsigned long brk;
 	unsigned long arg_start;
@@ -356,6 +357,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
 };
 
 #pragma clang attribute pop

@@ -88,7 +88,7 @@ struct wire_accounts {
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	__u64 orc_walks;	/* kernel stacks that the programs walked themselves */
 	__u64 orc_fallbacks;	/* and those that they left to the kernel after all */
-	__u64 user_walks[USER_WALK_ENDS]; /* user stacks by tables, by enum user_walk_end */
+	struct wire_tally user_walks[USER_WALK_ENDS]; /* blocks by how the walk by tables ended */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
 	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
 	__u64 preempted_ns; /* of these, outside of sleeps */
@@ -222,6 +222,8 @@ struct wire_reason {
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
 #define WIRE_BLOCK_HANDED_OVER 512U /* with wakers: a thread of the same process ended it */
 #define WIRE_BLOCK_THROTTLED 256U /* the state is R, for want of its cgroup's CPU quota */
+#define WIRE_BLOCK_BY_TABLES 1024U /* the user frames were found by unwind tables, */
+#define WIRE_BLOCK_ENDED_EARLY 2048U /* and not up to the root */
 #define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 
 /* The frames follow the struct, leaf first. */
@@ -483,7 +485,7 @@ WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
 WIRE_ASSERT(wire_settings, 64 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX) + 120 + 8 * USER_WALK_ENDS);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX + USER_WALK_ENDS) + 120);
 WIRE_ASSERT(wire_orc_table, 40);
 WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);
 WIRE_ASSERT(wire_orc_sleeper, 32);

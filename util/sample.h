@@ -87,6 +87,8 @@ struct sample {
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;
+	bool by_tables;	  /* user was found by unwind tables, and not by frame pointers; */
+	bool ended_early; /* the walk by tables could not go on to the root */
 	const struct reason *reason; /* NULL: not asked for, or lost */
 	const struct user_copy *copy; /* valid as frames are; NULL: not asked for, or lost */
 };

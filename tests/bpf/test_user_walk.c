@@ -45,6 +45,8 @@ FIXTURE(user_walk)
 	size_t early; /* ended for want of a table, or of the mappings */
 	size_t other; /* not whole for other reasons, or libdw's were not */
 	size_t frames;
+	size_t wanted; /* as many as are to be the same */
+	uint64_t deadline;
 	int err;
 };
 
@@ -101,7 +103,7 @@ FIXTURE_SETUP(user_walk)
 		.files = self->skel->maps.rules_files,
 		.wides = self->skel->maps.rules_wides,
 		.wanted = self->skel->maps.rules_wanted,
-		.asked = (const volatile uint64_t *)&self->skel->bss->rules_asked,
+		.bell = self->skel->maps.rules_bell,
 	};
 }
 
@@ -191,6 +193,12 @@ static void show(const struct walked *walked, const struct unwind_result *result
 			i < result->nr ? (unsigned long long)result->ips[i] : 0);
 }
 
+/* Walks may come as fast as they are compared. */
+static bool is_over(const data *self)
+{
+	return self->same >= self->wanted || clock__now_ns() >= self->deadline;
+}
+
 static int compare(void *ctx, void *record, size_t size)
 {
 	const struct walked *walked = record;
@@ -224,22 +232,23 @@ static int compare(void *ctx, void *record, size_t size)
 		self->differ++;
 	if (!is_same(walked, &result) && self->other + self->differ <= SHOWN)
 		show(walked, &result);
-	return 0;
+	return is_over(self) ? -ECANCELED : 0;
 }
 
 /* Compares until there are nr walks that are the same, or nothing comes of it. */
 static int walk_program(data *self, const char *const *argv, size_t nr)
 {
-	uint64_t end = clock__now_ns() + PATIENCE_NS;
 	int ret = stopped__start(&self->stopped, argv);
 
 	if (ret)
 		return ret;
+	self->wanted = nr;
+	self->deadline = clock__now_ns() + PATIENCE_NS;
 	self->ring = ring_buffer__new(bpf_map__fd(self->skel->maps.walks), compare, self, NULL);
 	self->skel->bss->walked_pids[0] = (uint32_t)self->stopped.pid;
-	while (ret >= 0 && !self->err && self->same < nr && clock__now_ns() < end) {
+	while (ret >= 0 && !self->err && !is_over(self)) {
 		ret = ring_buffer__poll(self->ring, 100);
-		if (ret >= 0)
+		if (ret >= 0 || ret == -ECANCELED)
 			ret = user_rules__each_wanted(&self->rules, make_table, self);
 	}
 	fprintf(stderr, "# %s: %zu same, %zu differ, %zu early, %zu other, %zu frames\n", argv[0],

@@ -12,6 +12,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+static __always_inline __u32 rules_pid(struct task_struct *task)
+{
+	return task->tgid;
+}
+
 struct room {
 	struct user_walk walk;
 	struct frame_room out;

@@ -295,25 +295,6 @@ END
 	[[ "$output" == *'user stacks: 0 copied'* ]]
 }
 
-@test "--call-graph tables: chains are whole without copies once their tables are there" {
-	cat >naps.py <<'END'
-import time
-for i in range(300): time.sleep(0.001)
-time.sleep(0.3)
-END
-	run -0 denet-record -v --call-graph tables --off-cpu-thresh 0 -- /usr/bin/python3 naps.py
-	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
-	file_chain perf.data >ours
-	[ "$(wc -l <ours)" -ge 8 ]
-	[[ "$output" != *' copied, '* ]]
-	whole=$(sed -n 's/.*user stacks by unwind tables: \([0-9]*\) whole.*/\1/p' <<<"$output")
-	[ "$whole" -ge 100 ]
-	# As they are unwound from copies.
-	denet-record --call-graph dwarf --off-cpu-thresh 0 -- /usr/bin/python3 naps.py
-	file_chain perf.data >theirs
-	[ "$(wc -l <ours)" -eq "$(wc -l <theirs)" ]
-}
-
 @test "--capture switch-out has no copies, says so, and follows frame pointers" {
 	run -0 denet-record --capture switch-out --call-graph dwarf -- "$naps" 1 5 10
 	[[ "$output" == *'no copies of user stacks: '*'switch-out'*'frame pointers are used'* ]]

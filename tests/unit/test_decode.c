@@ -90,6 +90,13 @@ TEST(flags_of_a_block_become_what_they_mean)
 	EXPECT_TRUE(sample.kthread && sample.kernel.truncated && sample.still_blocked &&
 		    sample.never_ran);
 	EXPECT_FALSE(sample.preempted || sample.user.truncated);
+	EXPECT_FALSE(sample.by_tables || sample.ended_early);
+	room.block.flags = WIRE_BLOCK_BY_TABLES;
+	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
+	EXPECT_TRUE(sample.by_tables && !sample.ended_early);
+	room.block.flags = WIRE_BLOCK_BY_TABLES | WIRE_BLOCK_ENDED_EARLY;
+	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
+	EXPECT_TRUE(sample.by_tables && sample.ended_early);
 }
 
 TEST(a_block_that_counts_a_frame_too_many_is_refused)

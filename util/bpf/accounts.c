@@ -26,8 +26,10 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->unread_copies += cpu->unread_copies;
 	sum->orc_walks += cpu->orc_walks;
 	sum->orc_fallbacks += cpu->orc_fallbacks;
-	for (int i = 0; i < USER_WALK_ENDS; i++)
-		sum->user_walks[i] += cpu->user_walks[i];
+	for (int i = 0; i < USER_WALK_ENDS; i++) {
+		sum->user_walks[i].count += cpu->user_walks[i].count;
+		sum->user_walks[i].ns += cpu->user_walks[i].ns;
+	}
 	sum->no_stack.count += cpu->no_stack.count;
 	sum->no_stack.ns += cpu->no_stack.ns;
 	sum->runnable_ns += cpu->runnable_ns;

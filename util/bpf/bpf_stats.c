@@ -29,7 +29,7 @@ int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object
 			bpf_stats->missed_births += prog.recursion_misses;
 		else if (program == roles->gone)
 			bpf_stats->missed_deaths += prog.recursion_misses;
-		else
+		else if (program != roles->exec)
 			bpf_stats->recursion_misses += prog.recursion_misses;
 	}
 	return 0;

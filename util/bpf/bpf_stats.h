@@ -7,9 +7,12 @@
 struct bpf_object;
 struct bpf_program;
 
-/* The programs whose misses are counted apart from those at switches. */
+/*
+ * The programs whose misses are counted apart from those at switches. Nothing is lost where one of
+ * exec is missed: what it would have foreseen is met.
+ */
 struct bpf_stats_roles {
-	const struct bpf_program *waking, *born, *gone;
+	const struct bpf_program *waking, *born, *gone, *exec;
 };
 
 /*
@@ -17,7 +20,7 @@ struct bpf_stats_roles {
  * are preemptible (Linux 7), a second fork or exit on a CPU during the first is missed.
  */
 struct bpf_stats {
-	uint64_t recursion_misses; /* of all but the three below */
+	uint64_t recursion_misses; /* of all but the roles */
 	uint64_t missed_wakeups;
 	uint64_t missed_births;
 	uint64_t missed_deaths;

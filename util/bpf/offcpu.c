@@ -69,14 +69,20 @@ static int settle_user_walk(struct offcpu_bpf *skel, const struct offcpu_config 
 {
 	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
 					 skel->maps.rules_files, skel->maps.rules_wides,
-					 skel->maps.rules_wanted, skel->maps.rules_caches };
-	int err = 0;
+					 skel->maps.rules_wanted, skel->maps.rules_caches,
+					 skel->maps.rules_bell };
+	bool walks;
+	int err;
 
-	skel->rodata->has_user_walk = config->user_tables && features->quick_frames &&
-				      features->has_find_vma && !config->settings.histogram &&
-				      hook != ATTACH_HOOK_SWITCH_OUT;
+	walks = config->user_tables && features->quick_frames && features->has_find_vma &&
+		!config->settings.histogram && hook != ATTACH_HOOK_SWITCH_OUT;
+	skel->rodata->has_user_walk = walks;
+	skel->rodata->has_user_walk = walks;
+	bpf_program__set_autoload(skel->progs.program_came, walks);
+	bpf_program__set_autoload(skel->progs.list_code, walks);
+	err = bpf_map__set_max_entries(skel->maps.rules_bell, (__u32)sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
-		err = bpf_map__set_autocreate(maps[i], skel->rodata->has_user_walk);
+		err = bpf_map__set_autocreate(maps[i], walks);
 	return err;
 }
 
@@ -344,7 +350,8 @@ static void find_user_rules(struct offcpu *offcpu)
 		.files = skel->maps.rules_files,
 		.wides = skel->maps.rules_wides,
 		.wanted = skel->maps.rules_wanted,
-		.asked = (const volatile uint64_t *)&skel->bss->rules_asked,
+		.bell = skel->maps.rules_bell,
+		.list_code = skel->progs.list_code,
 	};
 }
 
@@ -457,6 +464,8 @@ int offcpu__attach(struct offcpu *offcpu)
 	if (!err)
 		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	if (!err)
+		err = attach_one(skel->progs.program_came, &skel->links.program_came);
+	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
 		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
@@ -541,6 +550,7 @@ static int read_bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_sta
 		.waking = skel->progs.waking,
 		.born = skel->progs.task_born,
 		.gone = skel->progs.task_gone,
+		.exec = skel->progs.program_came,
 	};
 
 	return bpf_stats__read(bpf_stats, skel->obj, &roles);

@@ -116,13 +116,20 @@ static int copy_wides(struct user_rules *rules, const struct cfi_table *table)
 	return 0;
 }
 
+bool user_rules__has(const struct user_rules *rules, const struct rules_key *key)
+{
+	struct rules_file file;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file);
+}
+
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table)
 {
 	struct rules_file file;
 	int err = 0;
 
-	if (!bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file))
+	if (user_rules__has(rules, key))
 		return 0;
 	file = (struct rules_file){ .index = rules->next, .wides = rules->nr_wides };
 	if (table) {
@@ -135,7 +142,9 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 	if (err)
 		return err;
 	/* The words are written before a program can find them: a system call is a barrier. */
-	return bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_ANY) ? -errno : 0;
+	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_ANY))
+		return 0;
+	return errno == E2BIG ? -ENOSPC : -errno;
 }
 
 int user_rules__each_wanted(struct user_rules *rules,
@@ -144,24 +153,32 @@ int user_rules__each_wanted(struct user_rules *rules,
 			    void *ctx)
 {
 	int fd = bpf_map__fd(rules->wanted), ret = 0;
-	uint64_t asked = *rules->asked;
 	struct rules_wanted wanted;
 	struct rules_key key;
 
-	if (asked == rules->answered)
-		return 0;
 	while (!ret && !bpf_map_get_next_key(fd, NULL, &key)) {
 		if (bpf_map_lookup_elem(fd, &key, &wanted) || bpf_map_delete_elem(fd, &key))
 			return -errno;
 		ret = want(ctx, &key, &wanted);
 	}
-	if (!ret)
-		rules->answered = asked;
 	return ret;
+}
+
+int user_rules__open_list(struct user_rules *rules)
+{
+	int fd;
+
+	if (!rules->list_link)
+		rules->list_link = bpf_program__attach_iter(rules->list_code, NULL);
+	if (!rules->list_link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(rules->list_link));
+	return fd < 0 ? -errno : fd;
 }
 
 void user_rules__free(struct user_rules *rules)
 {
+	bpf_link__destroy(rules->list_link);
 	for (int i = 0; i < RULES_SLABS; i++) {
 		if (rules->memory[i])
 			munmap(rules->memory[i], sizeof(struct rules_slab));

@@ -2,11 +2,14 @@
 #ifndef DENET_BPF_USER_RULES_H
 #define DENET_BPF_USER_RULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cfi_maps.h"
 
+struct bpf_link;
 struct bpf_map;
+struct bpf_program;
 struct cfi_table;
 
 /*
@@ -19,12 +22,16 @@ struct user_rules {
 	const struct bpf_map *files;
 	const struct bpf_map *wides;
 	const struct bpf_map *wanted;
-	const volatile uint64_t *asked; /* rules_asked of the programs */
-	uint64_t answered;		/* as *asked was at the last look */
-	uint32_t next;			/* the place that is free */
+	const struct bpf_map *bell;   /* a ring that gets a word for each new file in wanted */
+	const struct bpf_program *list_code; /* lists code that is mapped; may be NULL */
+	struct bpf_link *list_link;
+	uint32_t next; /* the place that is free */
 	uint32_t nr_wides;
 	struct rules_slab *memory[RULES_SLABS];
 };
+
+/* Whether the programs have the table of a file, or know that it has none. */
+bool user_rules__has(const struct user_rules *rules, const struct rules_key *key);
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
@@ -34,14 +41,21 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table);
 
 /*
- * Calls want for each file that walks have met without a table since the last call, until it
- * returns other than 0. Returns that, or a negative errno. A file to which want adds nothing is
- * met again.
+ * Calls want for each file without a table that walks have met, or that was mapped, since the last
+ * call, until it returns other than 0. Returns that, or a negative errno. A file to which want adds
+ * nothing is met again.
  */
 int user_rules__each_wanted(struct user_rules *rules,
 			    int (*want)(void *ctx, const struct rules_key *key,
 					const struct rules_wanted *wanted),
 			    void *ctx);
+
+/*
+ * A descriptor that makes files wanted while it is read: those whose code targets have mapped. It
+ * brings no bytes, and its reader hangs as long as a target holds its mmap_lock. The caller closes
+ * it. Negative: an errno.
+ */
+int user_rules__open_list(struct user_rules *rules);
 
 void user_rules__free(struct user_rules *rules);
 

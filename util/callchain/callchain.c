@@ -62,13 +62,16 @@ static void count_chain(struct callchain *callchain, const struct sample *sample
 	const struct thread *leader =
 		machine__thread_at(callchain->machine, (pid_t)sample->pid, sample->time);
 	const char *comm = leader ? thread__comm_at(leader, sample->time) : NULL;
+	struct fp_program *program = NULL;
 
 	if (comm && !sample->idle)
-		fp_census__add(&callchain->census, comm, (pid_t)sample->pid, broken,
-			       sample->period);
+		program = fp_census__add(&callchain->census, comm, (pid_t)sample->pid, broken,
+					 sample->period);
+	if (program && broken)
+		program->by_tables = sample->by_tables;
 }
 
-/* Has the process judged by a chain along frame pointers. */
+/* Has the process judged by a chain; whether it has frame pointers, only such a one tells. */
 static void judge(struct callchain *callchain, struct process *process,
 		  const struct sample *sample, size_t kept)
 {
@@ -76,8 +79,10 @@ static void judge(struct callchain *callchain, struct process *process,
 		return;
 	/* Wakers are copied as waiters are; the figures are of time off the CPU. */
 	if (sample->kind == SAMPLE_OFFCPU)
-		count_chain(callchain, sample, fp_quality__is_cut(&sample->user, kept));
-	if (callchain->choose && process &&
+		count_chain(callchain, sample,
+			    sample->by_tables ? sample->ended_early
+					      : fp_quality__is_cut(&sample->user, kept));
+	if (callchain->choose && process && !sample->by_tables &&
 	    fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
 		choose(callchain, (pid_t)sample->pid);
 }

@@ -38,7 +38,7 @@ struct callchain {
 	uint64_t settled;      /* the side band is known up to this time */
 	uint64_t last_round;   /* settled then */
 	struct callchain_stats stats;
-	struct fp_census census; /* of chains along frame pointers, waits for work left aside */
+	struct fp_census census; /* of chains without copies, waits for work left aside */
 	/* Told that samples of a process should carry copies, or no longer; NULL: nobody is. */
 	void (*choose)(void *ctx, pid_t pid, bool chosen);
 	void *choose_ctx;

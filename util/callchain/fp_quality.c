@@ -68,19 +68,21 @@ static struct fp_program *get_program(struct fp_census *census, const char *comm
 	return program;
 }
 
-void fp_census__add(struct fp_census *census, const char *comm, pid_t pid, bool broken, uint64_t ns)
+struct fp_program *fp_census__add(struct fp_census *census, const char *comm, pid_t pid,
+				  bool broken, uint64_t ns)
 {
 	struct fp_program *program = get_program(census, comm);
 
 	census->ns += ns;
 	if (!program)
-		return;
+		return NULL;
 	program->ns += ns;
 	if (!broken)
-		return;
+		return program;
 	program->broken_ns += ns;
 	program->others |= program->pid && program->pid != pid;
 	program->pid = pid;
+	return program;
 }
 
 const struct fp_program *fp_census__worst(const struct fp_census *census)

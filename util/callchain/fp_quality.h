@@ -48,19 +48,20 @@ struct fp_program {
 	char comm[16];
 	pid_t pid;   /* the latest of them with a broken chain; 0: none */
 	bool others; /* there were several such */
+	bool by_tables; /* unwind tables led no further, not frame pointers */
 	uint64_t ns, broken_ns; /* in blocks with a chain, and of it, with a broken one */
 };
 
-/* Programs whose chains along frame pointers end early, over a whole recording. */
+/* Programs whose chains end early, over a whole recording. */
 struct fp_census {
 	struct fp_program programs[FP_CENSUS_NAMES];
 	size_t nr;
 	uint64_t ns; /* of all */
 };
 
-/* A chain of so many ns of a process of that name. */
-void fp_census__add(struct fp_census *census, const char *comm, pid_t pid, bool broken,
-		    uint64_t ns);
+/* A chain of so many ns of a process of that name. Returns its program; NULL: not told apart. */
+struct fp_program *fp_census__add(struct fp_census *census, const char *comm, pid_t pid,
+				  bool broken, uint64_t ns);
 
 /*
  * The program with the most time in broken chains, if that is half of its own time and a tenth of

@@ -35,6 +35,7 @@ static int connect_rings(struct capture *capture)
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
 				       rings__fd(capture->rings, i));
+	rings__watch(capture->rings, user_tables__fd(&capture->user_tables));
 	if (!capture->options.targets.all)
 		rings__set_bell(capture->rings, target_maps__bell(&capture->maps->targets));
 	return err;
@@ -172,7 +173,9 @@ static int build(struct capture *capture)
 	if (!capture->offcpu)
 		return err;
 	capture->maps = offcpu__maps(capture->offcpu);
-	user_tables__init(&capture->user_tables, offcpu__user_rules(capture->offcpu));
+	err = user_tables__init(&capture->user_tables, offcpu__user_rules(capture->offcpu));
+	if (err)
+		return err;
 	if (config.user_tables && !capture->user_tables.rules)
 		pr_warn("user stacks are not walked by unwind tables: that takes Linux 5.17, on "
 			"x86-64, and a hook at switch-in; frame pointers are followed instead");
@@ -232,6 +235,7 @@ void capture__delete(struct capture *capture)
 	if (!capture)
 		return;
 	cost__free(&capture->cost);
+	user_tables__free(&capture->user_tables);
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	overflow_ring__delete(capture->overflow_ring);
@@ -300,7 +304,8 @@ int capture__start(struct capture *capture)
 		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
-	if (!capture->options.delayed)
+	err = user_tables__prepare(&capture->user_tables);
+	if (!err && !capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;
 	if (!err && capture->options.targets.all)

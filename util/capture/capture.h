@@ -129,7 +129,7 @@ struct capture_stats {
 	uint64_t unread_copies;		 /* the same: the stack was not in memory */
 	uint64_t orc_walks;		 /* kernel stacks that the programs walked by ORC rules */
 	uint64_t orc_fallbacks;		 /* those that they left to the kernel after all */
-	uint64_t user_walks[USER_WALK_ENDS]; /* by unwind tables, by enum user_walk_end */
+	struct capture_tally user_walks[USER_WALK_ENDS]; /* blocks by how a walk by tables ended */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;

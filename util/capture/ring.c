@@ -24,7 +24,7 @@
 /* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
 /* What is polled beside the rings. */
-#define OTHER_POLLS 4
+#define OTHER_POLLS 5
 /* The clock of an event that lives goes on between two of so many looks. */
 #define CLOCK_LOOKS 100
 
@@ -48,6 +48,7 @@ struct rings {
 	uint32_t pages;
 	uint32_t wake_bytes; /* 0: half of a ring */
 	int bell_fd;  /* negative: there is none, or it has rung */
+	int other_fd; /* another one that ends a wait; negative: there is none */
 	bool data_maps; /* the side band tells of them */
 	int watch_fd; /* negative: the list of CPUs is all that tells */
 	int resume_fd; /* negative: the end of a suspend is not announced */
@@ -317,7 +318,7 @@ struct rings *rings__new(uint32_t pages, uint32_t wake_bytes, bool data_maps, in
 	rings->wake_bytes = wake_bytes;
 	rings->data_maps = data_maps;
 	/* Before the list is read: what changes after that is announced. */
-	rings->bell_fd = -1;
+	rings->bell_fd = rings->other_fd = -1;
 	rings->watch_fd = cpu_watch__open();
 	rings->resume_fd = resume_watch__open();
 	rings->threads = perf_thread_map__new_dummy();
@@ -592,11 +593,17 @@ int rings__wait(struct rings *rings, int timeout_ms, int extra_fd)
 	polls[nr + 1] = (struct pollfd){ .fd = rings->watch_fd, .events = POLLIN };
 	polls[nr + 2] = (struct pollfd){ .fd = rings->bell_fd, .events = POLLIN };
 	polls[nr + 3] = (struct pollfd){ .fd = rings->resume_fd, .events = POLLIN };
+	polls[nr + 4] = (struct pollfd){ .fd = rings->other_fd, .events = POLLIN };
 	if (poll(polls, nr + OTHER_POLLS, timeout_ms) < 0)
 		return -errno;
 	if (polls[nr + 2].revents)
 		rings->bell_fd = -1;
 	return polls[nr + 1].revents || polls[nr + 3].revents ? RINGS_CPUS_CHANGED : 0;
+}
+
+void rings__watch(struct rings *rings, int fd)
+{
+	rings->other_fd = fd;
 }
 
 void rings__set_bell(struct rings *rings, int fd)

@@ -85,6 +85,9 @@ bool rings__wants_update(const struct rings *rings);
 #define RINGS_CPUS_CHANGED 1
 int rings__wait(struct rings *rings, int timeout_ms, int extra_fd);
 
+/* From now on rings__wait() also ends whenever fd is readable; -1: never. Borrowed. */
+void rings__watch(struct rings *rings, int fd);
+
 /*
  * From now on rings__wait() also ends when fd is readable, which it is expected to stay: only
  * the first time counts. Borrowed.

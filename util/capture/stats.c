@@ -110,7 +110,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->orc_walks = sum.orc_walks;
 	stats->orc_fallbacks = sum.orc_fallbacks;
 	for (int i = 0; i < USER_WALK_ENDS; i++)
-		stats->user_walks[i] = sum.user_walks[i];
+		stats->user_walks[i] = add(from_wire(&sum.user_walks[i]),
+					   from_wire(&wakeups.user_walks[i]));
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->runnable_ns = own->runnable_ns + sum.runnable_ns;
 	stats->preempted_ns = own->preempted_ns + sum.preempted_ns;

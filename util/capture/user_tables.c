@@ -1,68 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "capture/user_tables.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
 
-#define BATCH 32 /* files in one go */
+/* Files in one go: while the rings are not read, and before a recording begins. */
+#define BATCH 8
+#define FIRST_BATCH 32
 /*
  * The time that they get, of which one gets a sixteenth (jobs__run()): at first, so that a file
  * that hangs costs little, and after some that did not answer, as on a slow machine.
  */
 #define FIRST_MS 200
 #define MAX_MS 6400
-/* So long after a file was asked for, others are likely to be, and are looked for so often. */
-#define BUSY_MS 1000
-#define LOOK_MS 10
-#define IDLE_LOOK_MS 100
+/* Before a recording begins. */
+#define LIST_MS 400
+#define PREPARE_MS 1600
 
-struct batch {
-	struct rules_key keys[BATCH];
-	struct cfi_file files[BATCH];
-	size_t nr;
+/* A file that is wanted. */
+struct wish {
+	struct rules_key key;
+	struct rules_wanted wanted;
 };
 
-static int collect(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
+static struct wish *wishes_of(const struct user_tables *tables)
 {
-	struct batch *batch = ctx;
+	return (struct wish *)(void *)tables->wishes.data;
+}
 
-	batch->keys[batch->nr] = *key;
-	/* The vDSO is that of any process. */
-	batch->files[batch->nr++] = (struct cfi_file){
-		.pid = key->ino ? (pid_t)wanted->pid : 0,
-		.start = wanted->start,
-		.end = wanted->end,
-	};
-	return batch->nr == BATCH;
+static size_t nr_wishes(const struct user_tables *tables)
+{
+	return tables->wishes.len / sizeof(struct wish);
+}
+
+/* Once each: what waits here may be asked for again. */
+static int add_wish(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
+{
+	const struct wish wish = { *key, *wanted };
+	struct user_tables *tables = ctx;
+	struct wish *wishes = wishes_of(tables);
+
+	for (size_t i = 0; i < nr_wishes(tables); i++) {
+		if (memcmp(&wishes[i].key, key, sizeof(*key)))
+			continue;
+		wishes[i] = wish;
+		return 0;
+	}
+	return buffer__append(&tables->wishes, &wish, sizeof(wish));
+}
+
+static int by_uses(const void *a, const void *b)
+{
+	const struct wish *x = a, *y = b;
+
+	return x->wanted.uses < y->wanted.uses ? -1 : x->wanted.uses > y->wanted.uses;
+}
+
+/* Takes in what is wanted by now; what is wanted most comes last. */
+static int collect(struct user_tables *tables)
+{
+	int err = user_rules__each_wanted(tables->rules, add_wish, tables);
+
+	if (nr_wishes(tables))
+		qsort(wishes_of(tables), nr_wishes(tables), sizeof(struct wish), by_uses);
+	return err;
 }
 
 /* The file goes without from here on. */
 static int add_none(struct user_tables *tables, const struct rules_key *key)
 {
+	int err = user_rules__add(tables->rules, key, NULL);
+
 	tables->without++;
-	return user_rules__add(tables->rules, key, NULL);
+	return err == -ENOSPC ? 0 : err;
 }
 
-static int add_file(struct user_tables *tables, const struct rules_key *key,
+static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file)
 {
 	int err;
 
-	/* Not begun, or the process is gone: another one may ask. */
-	if (file->err == -ECANCELED || file->err == -EAGAIN || file->err == -ESRCH)
+	/* No process can be made, or the process is gone: another one may ask. */
+	if (file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
-	if (file->err == -ETIMEDOUT && tables->deadline_ms < MAX_MS)
-		return 0;
+	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && tables->deadline_ms < MAX_MS))
+		return add_wish(tables, &wish->key, &wish->wanted);
 	if (file->err)
-		return add_none(tables, key);
-	err = user_rules__add(tables->rules, key, &file->table);
+		return add_none(tables, &wish->key);
+	err = user_rules__add(tables->rules, &wish->key, &file->table);
 	tables->made += !err;
 	if (err != -ENOSPC)
 		return err;
@@ -70,33 +106,48 @@ static int add_file(struct user_tables *tables, const struct rules_key *key,
 		pr_warn("there is no room for more unwind tables: the rest of the files go by "
 			"frame pointers");
 	tables->full = true;
-	return add_none(tables, key);
+	return add_none(tables, &wish->key);
 }
 
-void user_tables__init(struct user_tables *tables, struct user_rules *rules)
+/* Takes a batch of what is wanted most. Returns how many. */
+static size_t take_batch(struct user_tables *tables, struct wish *batch, struct cfi_file *files,
+			 size_t most)
 {
-	*tables = (struct user_tables){
-		.rules = rules,
-		.deadline_ms = FIRST_MS,
-		.busy_until = clock__now_ns() + BUSY_MS * NSEC_PER_MSEC,
-	};
+	size_t nr = 0;
+
+	while (nr < most && nr_wishes(tables)) {
+		const struct wish *wish = &wishes_of(tables)[nr_wishes(tables) - 1];
+
+		tables->wishes.len -= sizeof(*wish);
+		if (user_rules__has(tables->rules, &wish->key))
+			continue;
+		batch[nr] = *wish;
+		/* The vDSO is that of any process. */
+		files[nr++] = (struct cfi_file){
+			.pid = wish->key.ino ? (pid_t)wish->wanted.pid : 0,
+			.start = wish->wanted.start,
+			.end = wish->wanted.end,
+		};
+	}
+	return nr;
 }
 
-int user_tables__update(struct user_tables *tables)
+static int make_batch(struct user_tables *tables, size_t most, int deadline_ms)
 {
-	struct batch batch = { .nr = 0 };
+	struct wish batch[FIRST_BATCH];
+	struct cfi_file files[FIRST_BATCH];
+	size_t nr = take_batch(tables, batch, files, most);
 	bool late = false;
-	int err = tables->rules ? user_rules__each_wanted(tables->rules, collect, &batch) : 0;
+	int err;
 
-	if (err < 0 || !batch.nr)
-		return err < 0 ? err : 0;
-	tables->busy_until = clock__now_ns() + BUSY_MS * NSEC_PER_MSEC;
-	err = cfi_files__make(batch.files, batch.nr, tables->deadline_ms);
-	for (size_t i = 0; i < batch.nr; i++) {
-		late |= batch.files[i].err == -ETIMEDOUT;
+	if (!nr)
+		return 0;
+	err = cfi_files__make(files, nr, deadline_ms);
+	for (size_t i = 0; i < nr; i++) {
+		late |= files[i].err == -ETIMEDOUT;
 		if (!err)
-			err = add_file(tables, &batch.keys[i], &batch.files[i]);
-		cfi_table__free(&batch.files[i].table);
+			err = add_file(tables, &batch[i], &files[i]);
+		cfi_table__free(&files[i].table);
 	}
 	if (late && tables->deadline_ms < MAX_MS)
 		tables->deadline_ms *= 2;
@@ -105,11 +156,105 @@ int user_tables__update(struct user_tables *tables)
 	return err;
 }
 
+static int hear_bell(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+int user_tables__init(struct user_tables *tables, struct user_rules *rules)
+{
+	*tables = (struct user_tables){ .rules = rules, .deadline_ms = FIRST_MS };
+	if (!rules)
+		return 0;
+	tables->bell = ring_buffer__new(bpf_map__fd(rules->bell), hear_bell, NULL, NULL);
+	if (tables->bell)
+		return 0;
+	pr_err("cannot map the bell of unwind tables: %s", strerror(errno));
+	return -errno;
+}
+
+/* In the child: what is read makes files wanted, and has no bytes. */
+static int read_list(void *ctx, struct child_out *out)
+{
+	int fd = *(const int *)ctx;
+	char data[64];
+	ssize_t len;
+
+	(void)out;
+	do
+		len = read(fd, data, sizeof(data));
+	while (len > 0 || (len < 0 && (errno == EINTR || errno == EAGAIN)));
+	return len < 0 ? -errno : 0;
+}
+
+/* Has the programs ask for what is mapped. That it cannot be told is no error. */
+static void list_code(struct user_tables *tables, uint64_t deadline)
+{
+	int fd = user_rules__open_list(tables->rules), err = fd;
+	struct child_message message;
+	struct child *child = NULL;
+
+	if (fd >= 0) {
+		child = child__new_patiently(read_list, &fd, &fd, deadline, &err);
+		close(fd);
+	}
+	if (child)
+		err = child__receive(child, deadline, &message);
+	if (err)
+		pr_verbose("unwind tables are made when stacks are met that need them, since what "
+			   "is mapped cannot be listed: %s",
+			   strerror(err < 0 ? -err : EPROTO));
+	child__delete(child);
+}
+
+int user_tables__prepare(struct user_tables *tables)
+{
+	static const struct rules_key vdso;
+	static const struct rules_wanted most = { .uses = RULES_MET };
+	uint64_t deadline = clock__now_ns() + PREPARE_MS * NSEC_PER_MSEC, now;
+	int err;
+
+	if (!tables->rules)
+		return 0;
+	list_code(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
+	err = add_wish(tables, &vdso, &most);
+	if (!err)
+		err = collect(tables);
+	while (!err && nr_wishes(tables) && (now = clock__now_ns()) < deadline)
+		err = make_batch(tables, FIRST_BATCH,
+				 (int)((deadline - now) / NSEC_PER_MSEC) + 1);
+	return err;
+}
+
+int user_tables__update(struct user_tables *tables)
+{
+	int err;
+
+	if (!tables->rules)
+		return 0;
+	if (ring_buffer__consume(tables->bell) > 0) {
+		err = collect(tables);
+		if (err)
+			return err;
+	}
+	return make_batch(tables, BATCH, tables->deadline_ms);
+}
+
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
-	int look_ms = clock__now_ns() < tables->busy_until ? LOOK_MS : IDLE_LOOK_MS;
+	return nr_wishes(tables) ? 0 : timeout_ms;
+}
 
-	if (!tables->rules || (timeout_ms >= 0 && timeout_ms <= look_ms))
-		return timeout_ms;
-	return look_ms;
+int user_tables__fd(const struct user_tables *tables)
+{
+	return tables->bell ? ring_buffer__epoll_fd(tables->bell) : -1;
+}
+
+void user_tables__free(struct user_tables *tables)
+{
+	ring_buffer__free(tables->bell);
+	buffer__free(&tables->wishes);
 }

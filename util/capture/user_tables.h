@@ -5,28 +5,47 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
+
+struct ring_buffer;
 struct user_rules;
 
-/* The tables of call frame information that walks of user stacks ask for. */
+/*
+ * The tables of call frame information by which programs walk user stacks: of the files that they
+ * meet, or that targets have mapped.
+ */
 struct user_tables {
 	struct user_rules *rules; /* of the programs; borrowed; NULL: they walk without */
+	struct ring_buffer *bell; /* rings when a file is wanted */
+	struct buffer wishes;	  /* those that were not tried yet, the last one first */
 	int deadline_ms;	  /* for the next files */
-	uint64_t busy_until;	  /* clock__now_ns(): more files may be asked for soon */
 	uint64_t made;
 	uint64_t without; /* files that have none */
 	bool full;	  /* there was no room for one, which was said */
 };
 
-/* rules is borrowed, and may be NULL. The first files are likely to be asked for soon. */
-void user_tables__init(struct user_tables *tables, struct user_rules *rules);
+/* rules is borrowed, and may be NULL. 0 or a negative errno (logged). */
+int user_tables__init(struct user_tables *tables, struct user_rules *rules);
 
 /*
- * Makes the tables of the files that were asked for since the last call, within a part of a
- * second; what was not made by then is asked for again. 0 or a negative errno (logged).
+ * Makes the tables of the files that targets have mapped, so that walks need not wait for them:
+ * those that most have first, and as many as can be made in about a second. The programs are
+ * attached. 0 or a negative errno (logged).
+ */
+int user_tables__prepare(struct user_tables *tables);
+
+/*
+ * Makes the tables of some files that are wanted, within a part of a second. 0 or a negative errno
+ * (logged).
  */
 int user_tables__update(struct user_tables *tables);
 
-/* timeout_ms, or less: how soon files are to be looked for again. */
+/* timeout_ms, or less where there is more to be made. */
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms);
+
+/* Becomes readable when there is something for user_tables__update(); -1: never. Borrowed. */
+int user_tables__fd(const struct user_tables *tables);
+
+void user_tables__free(struct user_tables *tables);
 
 #endif /* DENET_CAPTURE_USER_TABLES_H */

@@ -255,20 +255,26 @@ static void print_waiting(const struct summary *summary)
 /* Nothing where no user stack was walked by tables. */
 static void print_user_walks(const struct capture_stats *stats)
 {
-	const uint64_t *walks = stats->user_walks;
-	uint64_t all = 0;
+	const struct capture_tally *walks = stats->user_walks;
+	uint64_t all = 0, ns = 0;
+	char time[32], of[32];
 
-	for (int i = 0; i < USER_WALK_ENDS; i++)
-		all += walks[i];
+	for (int i = 0; i < USER_WALK_ENDS; i++) {
+		all += walks[i].count;
+		ns += walks[i].ns;
+	}
 	if (!all)
 		return;
 	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
-		   "limit, %" PRIu64 " ended for want of a table, %" PRIu64 " of call frame "
-		   "information, %" PRIu64 " of memory, %" PRIu64 " of a rule, %" PRIu64
-		   " since mappings were being changed",
-		   walks[USER_WALK_WHOLE], walks[USER_WALK_FRAMES], walks[USER_WALK_NO_TABLE],
-		   walks[USER_WALK_NO_CFI], walks[USER_WALK_UNREADABLE], walks[USER_WALK_NO_RULE],
-		   walks[USER_WALK_BUSY]);
+		   "limit, %" PRIu64 " ended for want of a table (%s of %s), %" PRIu64
+		   " of call frame information, %" PRIu64 " of memory, %" PRIu64
+		   " of a rule, %" PRIu64 " since mappings were being changed",
+		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
+		   walks[USER_WALK_NO_TABLE].count,
+		   units__format_time(walks[USER_WALK_NO_TABLE].ns, time, sizeof(time)),
+		   units__format_time(ns, of, sizeof(of)), walks[USER_WALK_NO_CFI].count,
+		   walks[USER_WALK_UNREADABLE].count, walks[USER_WALK_NO_RULE].count,
+		   walks[USER_WALK_BUSY].count);
 }
 
 static void print_verbose(const struct summary *summary)
@@ -421,14 +427,16 @@ static void find_short_chains(const struct fp_program *program, struct findings 
 {
 	char time[32];
 
-	if (program && program->broken_ns >= LEAST_BROKEN_NS)
-		findings__warn(findings, FINDING_STACKS,
-			       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, in "
-			       "code without frame pointers; --call-graph auto unwinds it",
-			       program->comm, (int)program->pid,
-			       program->others ? " and others" : "",
-			       100 * (double)program->broken_ns / (double)program->ns,
-			       units__format_time(program->ns, time, sizeof(time)));
+	if (!program || program->broken_ns < LEAST_BROKEN_NS)
+		return;
+	findings__warn(findings, FINDING_STACKS,
+		       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, %s",
+		       program->comm, (int)program->pid, program->others ? " and others" : "",
+		       100 * (double)program->broken_ns / (double)program->ns,
+		       units__format_time(program->ns, time, sizeof(time)),
+		       program->by_tables ? "where unwind tables lead no further; -v shows why" :
+					    "in code without frame pointers; --call-graph auto "
+					    "unwinds it");
 }
 
 /* Ends the line, for which there is room, and writes it in one piece. */
