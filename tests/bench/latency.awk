@@ -10,29 +10,36 @@ $1 != workload || $3 != "latency" { next }
 { fields() }
 !($2 in seen) { seen[$2] = 1; order[++nr] = $2 }
 {
-	key = $2 SUBSEP f["round"]
-	if ($4 == "side=none") {
-		for (name in f) base[key, name] = f[name]
-		next
+	# Rounds take turns in which side comes first.
+	pair = $2 SUBSEP f["round"]
+	if (!(pair in of)) {
+		of[pair] = $2
+		pairs[++nr_pairs] = pair
 	}
-	where = placement(f["together"])
-	if (!(f["rate"] > 0 && base[key, "rate"] > 0)) {
-		failed[$2]++
-		next
+	for (name in f) side[pair, $4, name] = f[name]
+}
+function add_pair(pair,   none, tool, where, row) {
+	none = pair SUBSEP "side=none"
+	tool = pair SUBSEP "side=tool"
+	where = placement(side[tool, "together"])
+	row = of[pair] " " where
+	if (!(side[tool, "rate"] > 0 && side[none, "rate"] > 0)) {
+		failed[of[pair]]++
+		return
 	}
-	if (placement(base[key, "together"]) != where) {
-		unpaired[$2]++
-		next
+	if (placement(side[none, "together"]) != where) {
+		unpaired[of[pair]]++
+		return
 	}
-	row = $2 " " where
-	put(row, "rate", f["rate"] / base[key, "rate"])
-	put(row, "p50", f["p50"] / base[key, "p50"])
-	put(row, "p99", f["p99"] / base[key, "p99"])
-	put(row, "p50us", base[key, "p50"] / 1e3)
-	put(row, "p99us", base[key, "p99"] / 1e3)
-	put(row, "hz", base[key, "rate"])
+	put(row, "rate", side[tool, "rate"] / side[none, "rate"])
+	put(row, "p50", side[tool, "p50"] / side[none, "p50"])
+	put(row, "p99", side[tool, "p99"] / side[none, "p99"])
+	put(row, "p50us", side[none, "p50"] / 1e3)
+	put(row, "p99us", side[none, "p99"] / 1e3)
+	put(row, "hz", side[none, "rate"])
 }
 END {
+	for (i = 1; i <= nr_pairs; i++) add_pair(pairs[i])
 	line = "%-12s %-9s %5s  %8s %7s %7s  %-17s %-17s %-17s\n"
 	printf line, "", "both", "", "requests", "p50", "p99", "throughput,", "p50,", "p99,"
 	printf line, "", "sides", "pairs", "/s, none", "us", "us", "x none", "x none", "x none"

@@ -43,6 +43,19 @@ has_figures() {
 	done
 }
 
+@test "a pair counts whichever of its sides came first" {
+	cat >cells <<-'END'
+		pipe exact latency side=none round=1 rate=1000 p50=6000 p99=9000 together=1.00
+		pipe exact latency side=tool round=1 rate=900 p50=6600 p99=9000 together=1.00
+		pipe exact latency side=tool round=2 rate=700 p50=7800 p99=9000 together=1.00
+		pipe exact latency side=none round=2 rate=1000 p50=6000 p99=9000 together=1.00
+		pipe exact latency side=tool round=3 rate=700 p50=7800 p99=9000 together=1.00
+	END
+	run -0 awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/latency.awk" -v workload=pipe cells
+	[[ "$(row exact)" == *' together '*' 2 '*' 0.80 [0.70-0.90]  1.20 [1.10-1.30] '* ]]
+	[[ "$output" == *'exact        1 pairs left out, of which a side failed'* ]]
+}
+
 @test "the benchmark leaves nothing behind: no process, no statistics" {
 	cat /proc/sys/kernel/bpf_stats_enabled >before
 	run -0 "$top/scripts/bench.sh" --quick --only compare
