@@ -31,14 +31,17 @@ has_thread() {
 	cat /proc/"$1"/task/*/comm 2>/dev/null | grep -qx "$2"
 }
 
-# look_at OPTION…: records for a second with these options alone. The words are in err. What the
+# How long look_at records.
+look_until=(sleep 1)
+
+# look_at OPTION…: records so long with these options alone. The words are in err. What the
 # told command shows first, in 25 lines each, is in screen: with its callchains, as --stdio prints
 # them, and without, as they are folded on a terminal. The same of a report without options, which
 # perf sorts by children, is in plain (50 lines with callchains) and plain.list.
 look_at() {
 	local next
 
-	denet-record -o case.data "$@" -- sleep 1 2>err
+	denet-record -o case.data "$@" -- "${look_until[@]}" 2>err
 	cat err
 	next=$(sed -n '$s/^\[ next: \(.*\) \]$/\1/p' err)
 	[[ "$next" == "perf report"* ]]
@@ -148,7 +151,8 @@ end_case() {
 	[ -z "${swap:-}" ] || swapoff "$swap"
 }
 
-# make_quota: a cgroup, $group, that may use a fifth of a CPU; its statistics are in $stat.
+# make_quota: a cgroup, $group, that may use a twentieth of a CPU: even a service that gets little of a
+# busy machine uses that up. look_at then records until it has been throttled five times.
 make_quota() {
 	local v1 v2
 
@@ -157,11 +161,12 @@ make_quota() {
 	if [ -n "$v1" ]; then
 		mkdir "$v1/denet-test-$$" && group=$v1/denet-test-$$
 		echo 100000 >"$group/cpu.cfs_period_us"
-		echo 20000 >"$group/cpu.cfs_quota_us" || skip "no CPU quota on this machine"
+		echo 5000 >"$group/cpu.cfs_quota_us" || skip "no CPU quota on this machine"
 	elif [ -n "$v2" ] && echo +cpu >"$v2/cgroup.subtree_control"; then
 		mkdir "$v2/denet-test-$$" && group=$v2/denet-test-$$
-		echo '20000 100000' >"$group/cpu.max" || skip "no CPU quota on this machine"
+		echo '5000 100000' >"$group/cpu.max" || skip "no CPU quota on this machine"
 	else
 		skip "no cgroup with the cpu controller"
 	fi
+	look_until=(bash "$BATS_TEST_DIRNAME/../cli/throttled.sh" "$group" 5)
 }
