@@ -21,6 +21,18 @@ prepare() {
 	done
 }
 
+@test "hotspot's parser names the functions of a process that is older than the recording" {
+	parser=$(ls /usr/lib/*/libexec/hotspot-perfparser 2>/dev/null | head -1)
+	[ -x "$parser" ] || skip "no hotspot: sudo scripts/deps.sh viewers"
+	start_target "$naps" 1 10000 10
+	until_true grep -q READY target.out
+	denet-record -o older.data --off-cpu-thresh 0 -p "$target" -- sleep 0.5
+	kill -KILL "$target"
+	"$parser" --input older.data --output parsed 2>words
+	cat words
+	grep -qa take_nap parsed
+}
+
 @test "folded stacks add up to the file, in the form that flame graph programs read" {
 	"$top/scripts/fold.sh" >folded
 	refute grep -vE '^[^;]+(;[^;]+)* [0-9]+$' folded
