@@ -68,7 +68,8 @@ packages_of() {
 		;;
 	services)
 		# A node of another origin than Debian's does as well, and conflicts with its package.
-		printf '%s\n' default-jdk-headless python3 nginx curl
+		printf '%s\n' default-jdk-headless golang-go python3 nginx \
+			curl
 		command -v node >/dev/null || echo nodejs
 		;;
 	viewers)

@@ -1,9 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Services in other languages, recorded with the default options: the thread or function that
-# makes callers wait is in perf report, with the time that the service itself measured.
+# Services in other languages: the thread or function that makes callers wait is in perf report, with
+# the time that the service itself measured. Recorded with the default options, or by README's recipe.
 
 load ../cli/lib
+
+# How user stacks are unwound.
+record_options=(--call-graph fp)
 
 # record_service COMMAND…: starts it, waits until it serves, and records it until it ends.
 record_service() {
@@ -12,7 +15,7 @@ record_service() {
 	service=$!
 	exec 4>go
 	until_true grep -q READY said
-	start_recording -p "$service"
+	start_recording "${record_options[@]}" -p "$service"
 	echo >&4
 	exec 4>&-
 	wait "$service"
@@ -66,6 +69,96 @@ has_wait() {
 	grep 'slow-query.*\[k\]' report
 }
 
+# What README's recipe gives: whole chains from the C library's wait to main().
+@test "Java: with frame pointers, unwind tables and a map, the function that waits is there" {
+	command -v javac >/dev/null || skip "no JDK: sudo scripts/deps.sh services"
+	# What is called often is compiled: only then has it a name in the map.
+	cat >Slow.java <<-'END'
+		public class Slow {
+			static void slowQuery() throws Exception {
+				Thread.sleep(2);
+			}
+			static void serve() throws Exception {
+				for (int i = 0; i < 400; i++)
+					slowQuery();
+			}
+			public static void main(String[] args) throws Exception {
+				serve();
+				System.out.println("READY");
+				System.in.read();
+				serve();
+				System.out.println("SERVED");
+				System.in.read();
+			}
+		}
+	END
+	javac Slow.java
+	mkfifo go
+	java -XX:+PreserveFramePointer Slow <go >said 2>service.err 3>&- &
+	service=$!
+	exec 4>go
+	until_true grep -q READY said
+	start_recording --call-graph dwarf --off-cpu-period 1ms -p "$service"
+	echo >&4
+	until_true grep -q SERVED said
+	jcmd "$service" Compiler.perfmap >jcmd.out || skip "a JDK without Compiler.perfmap"
+	echo >&4
+	exec 4>&-
+	wait "$service"
+	finish_recording
+	cat live.err
+	perf script -i live.data -F comm,ip,sym 2>/dev/null >script
+	rm -f "/tmp/perf-$service.map"
+	grep 'Slow\.slowQuery' script
+	awk -v RS= '/Slow.slowQuery/ && /Thread.sleep/ && /futex/ && /JavaMain/ { n++ }
+		END { print n + 0, "whole chains"; exit !n }' script
+}
+
+@test "Go: the goroutine that parked last is there with its whole chain" {
+	command -v go >/dev/null || skip "no Go: sudo scripts/deps.sh services"
+	cat >slow.go <<-'END'
+		package main
+
+		import (
+			"os"
+			"syscall"
+			"time"
+		)
+
+		//go:noinline
+		func slowQuery(fd int, answer []byte) {
+			syscall.Read(fd, answer)
+		}
+
+		func main() {
+			var pipe [2]int
+			answer := make([]byte, 1)
+			syscall.Pipe(pipe[:])
+			os.Stdout.WriteString("READY\n")
+			os.Stdin.Read(answer)
+			go func() {
+				for i := 0; i < 20; i++ {
+					time.Sleep(30 * time.Millisecond)
+					syscall.Write(pipe[1], []byte{1})
+				}
+			}()
+			ns := time.Now()
+			for i := 0; i < 20; i++ {
+				slowQuery(pipe[0], answer)
+			}
+			println("waited", time.Since(ns).Milliseconds(), "ms")
+		}
+	END
+	GO111MODULE=off go build slow.go
+	record_service ./slow
+	# println() writes there.
+	grep '^waited' service.err >>said
+	has_wait slow
+	perf script -i live.data -F ip,sym 2>/dev/null >script
+	awk -v RS= '/pipe_read/ && /main.slowQuery/ && /main.main/ && /runtime.main/ { n++ }
+		END { print n + 0, "whole chains"; exit !n }' script
+}
+
 @test "Node: a function that blocks the event loop is there by its name" {
 	command -v node >/dev/null || skip "no node: sudo scripts/deps.sh services"
 	cat >slow.js <<-'END'
@@ -77,12 +170,15 @@ has_wait() {
 		for (let i = 0; i < 20; i++) slowQuery();
 		console.log(`waited ${(process.hrtime.bigint() - start) / 1000000n} ms`);
 	END
+	record_options=(--call-graph dwarf --off-cpu-period 1ms)
 	# The map of compiled functions is in /tmp, where perf looks for it.
 	record_service node --perf-basic-prof --interpreted-frames-native-stack slow.js
 	has_wait node
-	perf script -i live.data 2>/dev/null | grep -q slowQuery ||
-		perf script -i live.data 2>/dev/null | grep -q futex
+	perf script -i live.data 2>/dev/null >script
 	rm -f "/tmp/perf-$service.map"
+	cat script
+	awk -v RS= '/futex/ && /slowQuery/ && /node::Start/ { n++ }
+		END { print n + 0, "whole chains"; exit !n }' script
 }
 
 # In these texts tabs are the shell's, which takes them away, and spaces Python's.
