@@ -161,9 +161,10 @@ static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnat
 /* Whether a block, or a wake-up, carries a copy. */
 static __always_inline bool is_copied(const struct wire_block *block)
 {
-	if (!settings.copy_bytes || block->flags & WIRE_BLOCK_KTHREAD)
+	if (!settings.copy_bytes || settings.copied == WIRE_COPIED_BLOCKED ||
+	    block->flags & WIRE_BLOCK_KTHREAD)
 		return false;
-	return !settings.copy_chosen || bpf_map_lookup_elem(&copy_pids, &block->pid);
+	return settings.copied == WIRE_COPIED_ALL || bpf_map_lookup_elem(&copy_pids, &block->pid);
 }
 
 /* Sends the copy of a block that is about to be sent itself, of current; room may be NULL. */

@@ -437,6 +437,13 @@ struct wire_orc_module {
 };
 
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
+/* Which blocks carry copies of stacks, where there are any; those of blocked threads do always. */
+enum wire_copied {
+	WIRE_COPIED_ALL = 0,
+	WIRE_COPIED_CHOSEN, /* those of the processes of copy_pids */
+	WIRE_COPIED_BLOCKED,
+};
+
 struct wire_settings {
 	__u64 min_ns;	    /* shorter blocks are not recorded; 0: no minimum */
 	__u64 max_ns;	    /* longer blocks are not recorded; ~0: no maximum */
@@ -457,7 +464,7 @@ struct wire_settings {
 	__u8 wakeup_stamps; /* by stamps of wake-ups, not by sched_info */
 	__u8 wakers;
 	__u8 reasons;
-	__u8 copy_chosen; /* blocks of the processes of copy_pids carry copies, no others */
+	__u8 copied;	  /* enum wire_copied */
 	__u8 histogram; /* lengths are counted, and that is all */
 	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
 	__u8 children; /* living descendants of a target process are targets, too */

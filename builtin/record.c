@@ -35,6 +35,7 @@ static void settle_copies(struct recorder_options *recorder)
 	struct capture_options *capture = &recorder->session.capture;
 
 	if (!capture->stacks.copies.bytes || capture->stacks.copies.chosen ||
+	    capture->stacks.copies.tables ||
 	    !capture->threshold_ns || capture->period_ns || recorder->max_rate)
 		return;
 	capture->period_ns = RECORD_COPY_PERIOD;

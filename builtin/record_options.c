@@ -196,7 +196,7 @@ static void check(const struct options *options, const void *ctx)
 	if (capture->period_ns && !capture->threshold_ns)
 		options__error(options, "--off-cpu-thresh 0 keeps every block: nothing is left for "
 					"--off-cpu-period to sample");
-	if (record->recorder.raw_stacks && (!copies->bytes || copies->chosen))
+	if (record->recorder.raw_stacks && (!copies->bytes || copies->chosen || copies->tables))
 		options__error(options, "--raw-stacks needs --call-graph dwarf");
 	if (record->recorder.raw_stacks && record->recorder.rotation.enabled)
 		options__exclude(options, "raw-stacks", "switch-output");

@@ -60,7 +60,7 @@ static void check(const struct options *options, const void *values)
 
 	if (!stacks->kernel && !stacks->user)
 		options__exclude(options, "kernel-callchains", "user-callchains");
-	if (stacks->copies.bytes && !stacks->user)
+	if (stacks->copies.bytes && !stacks->copies.tables && !stacks->user)
 		options__exclude(options, "call-graph", "kernel-callchains");
 }
 

@@ -179,11 +179,11 @@ static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *
 	/* A thread's stack is copied in its own context. */
 	if (!kernel_features->has_registers || hook == ATTACH_HOOK_SWITCH_OUT)
 		settings->copy_bytes = 0;
-	if (!settings->copy_bytes)
+	if (!settings->copy_bytes || settings->copied == WIRE_COPIED_BLOCKED)
 		return 0;
 	if (cpus < 0)
 		return cpus;
-	if (settings->copy_chosen &&
+	if (settings->copied == WIRE_COPIED_CHOSEN &&
 	    bpf_map__set_max_entries(skel->maps.copy_pids, WIRE_MAX_COPY_PIDS))
 		return -errno;
 	if (settings->wakers)

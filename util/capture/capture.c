@@ -140,7 +140,7 @@ static uint32_t ring_pages(const struct capture_options *options)
 {
 	if (options->ring_pages)
 		return options->ring_pages;
-	if (options->stacks.copies.bytes)
+	if (options->stacks.copies.bytes && !options->stacks.copies.tables)
 		return pages_for_copies();
 	if (options->threshold_ns < STORM_NS)
 		return RING_PAGES_OF_STORM;
@@ -180,7 +180,7 @@ static int build(struct capture *capture)
 		pr_warn("user stacks are not walked by unwind tables: that takes Linux 5.17, on "
 			"x86-64, and a hook at switch-in; frame pointers are followed instead");
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
-	if (config.settings.copy_bytes && !offcpu__copies(capture->offcpu))
+	if (config.settings.copy_bytes && !config.user_tables && !offcpu__copies(capture->offcpu))
 		explain_copies(capture);
 	capture->rings = rings__new(ring_pages(&capture->options), capture->options.wake_bytes,
 				    capture->options.data_maps, &err);

@@ -246,7 +246,7 @@ int capture__cost(struct capture *capture, struct capture_cost *cost);
 bool capture__copies(const struct capture *capture);
 
 /*
- * With copy_chosen: from now on samples of the process carry copies, or no longer. 0 or a
+ * With copies.chosen: from now on samples of the process carry copies, or no longer. 0 or a
  * negative errno: -E2BIG if there are too many such processes.
  */
 int capture__choose(struct capture *capture, pid_t pid, bool chosen);

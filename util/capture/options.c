@@ -10,6 +10,7 @@
 #include "capture/decode.h"
 
 #define DEFAULT_DUMP 8192
+#define TABLES_DUMP WIRE_MAX_ITER_COPY
 #define MAX_RING_BYTES (1ULL << 30)
 
 _Static_assert(CAPTURE_MAX_FRAMES == WIRE_MAX_FRAMES, "one limit with two names");
@@ -106,7 +107,7 @@ int capture_copies__parse(struct capture_copies *copies, const char *text)
 		return 0;
 	}
 	if (!strcmp(text, "tables")) {
-		*copies = (struct capture_copies){ .tables = true };
+		*copies = (struct capture_copies){ .bytes = TABLES_DUMP, .tables = true };
 		return 0;
 	}
 	if (len == 5 && !strncmp(text, "dwarf", len))

@@ -53,7 +53,8 @@ struct capture_filter {
 struct capture_copies {
 	uint32_t bytes;
 	bool chosen; /* only those of the processes of capture__choose(), and in the end */
-	bool tables; /* none: the programs walk by unwind tables, where that can be */
+	/* Only those of threads still blocked: the programs walk the others by unwind tables. */
+	bool tables;
 };
 
 /* How stacks are walked. */

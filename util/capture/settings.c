@@ -22,6 +22,13 @@ static bool want_reasons(const struct capture_options *options)
 	return options->reasons || options->filter.idle;
 }
 
+static enum wire_copied copied(const struct capture_copies *copies)
+{
+	if (copies->tables)
+		return WIRE_COPIED_BLOCKED;
+	return copies->chosen ? WIRE_COPIED_CHOSEN : WIRE_COPIED_ALL;
+}
+
 static struct wire_settings make_settings(const struct capture_options *options)
 {
 	const struct capture_targets *targets = &options->targets;
@@ -37,7 +44,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.max_frames = stacks->max_frames < WIRE_MAX_FRAMES ? stacks->max_frames
 								   : WIRE_MAX_FRAMES,
 		.copy_bytes = stacks->user ? stacks->copies.bytes : 0,
-		.copy_chosen = stacks->copies.chosen,
+		.copied = copied(&stacks->copies),
 		.all = targets->all,
 		.kernel_threads = targets->kernel_threads,
 		.no_inherit = targets->no_inherit,
