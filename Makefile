@@ -128,7 +128,7 @@ UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini 
 	   nofp_roomy nofp_bomb \
 	   small.so large.so \
 	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped oddcfi.so) \
-	   $(if $(call have,$(firstword $(CXX))),nofp_cpp) \
+	   $(if $(call have,$(firstword $(CXX))),nofp_cpp naps naps_static) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
@@ -375,6 +375,16 @@ $(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 -g -o $@ $<
+
+$(O)/tests/unwind/naps: tests/unwind/naps.cpp
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -pthread -o $@ $<
+
+$(O)/tests/unwind/naps_static: tests/unwind/naps.cpp
+	$(say) WORKLOAD $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -pthread -static-pie -o $@ $<
 
 $(O)/tests/unwind/nofp_rs: tests/unwind/nofp.rs
 	$(say) WORKLOAD $@

@@ -116,3 +116,11 @@ fds_of() {
 	[ "$status" = 0 ]
 	[ "${kb[4]}" -le $((kb[1] + 12288)) ]
 }
+
+@test "walks by unwind tables are libdw's, some 400,000 of seven programs" {
+	DENET_TEST_WALKS=60000 "$build/tests/bpf/test_user_walk" >walks 2>&1 || {
+		cat walks
+		return 1
+	}
+	grep ' differ, ' walks
+}
