@@ -124,7 +124,7 @@ static int start_capture(struct recorder *recorder)
 		recorder->sink.callchain.choose = choose;
 		recorder->sink.callchain.choose_ctx = recorder->session.capture;
 	}
-	/* Copies of threads that are still blocked come at the end: who unwinds them starts then. */
+	/* Copies of blocked threads come at the end: the process that unwinds starts then. */
 	recorder->sink.callchain.max_frames = options.stacks.max_frames;
 	/* After that a process of ours is no target. */
 	if (!err && !options.stacks.copies.tables && capture__copies(recorder->session.capture))
