@@ -44,7 +44,8 @@ read_samples() {
 		open && NF >= 2 && $1 ~ /^ffff/ { if (leaf == "") leaf = $2; next }
 		open && NF >= 2 { chain = $2 (chain == "" ? "" : ";" chain) }
 		open && !NF { print line, leaf == "" ? "-" : leaf, chain; open = 0 }' >"$1.samples"
-	cat "$1.samples"
+	# In the output of a failure, all of them would hide the rest.
+	tail -40 "$1.samples"
 	[ -s "$1.samples" ]
 }
 
@@ -84,7 +85,7 @@ has_reasons() {
 	for wait in 'w-nanosleep .* in clock_nanosleep' 'w-futex .* in futex on ' \
 		'w-pipe .* in read on descriptor [0-9]*, pipe:\[' \
 		"w-poll .* in ppoll$polled" \
-		'w-epoll .* in epoll_pwait on descriptor [0-9]* '; do
+		'w-epoll .* in epoll_pwait until [0-9]* was ready'; do
 		grep -q "$wait" reasons || { grep ' w-' reasons; echo "no $wait"; false; }
 	done
 }
