@@ -128,7 +128,7 @@ UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini 
 	   nofp_roomy nofp_bomb \
 	   small.so large.so \
 	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped oddcfi.so) \
-	   $(if $(call have,$(firstword $(CXX))),nofp_cpp naps naps_static) \
+	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 

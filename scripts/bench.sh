@@ -33,6 +33,7 @@ modes=(
 	'min-50us|--max-overhead 0 --min-block 50us'
 	'sampling|--max-overhead 0 --off-cpu-max-rate 999'
 	'thresh-0|--max-overhead 0 --off-cpu-thresh 0'
+	'tables|--max-overhead 0 --call-graph tables'
 	'dwarf|--max-overhead 0 --call-graph dwarf'
 	'dwarf-all|--max-overhead 0 --call-graph dwarf --off-cpu-thresh 0 -m 64M'
 	'as-it-comes|'

@@ -250,6 +250,35 @@ TEST_F(callchain, a_process_without_frame_pointers_is_chosen_until_it_is_another
 	EXPECT_STREQ("+42 +43 +44 -43 -44 -42 ", choices.text);
 }
 
+TEST_F(callchain, a_chain_by_tables_says_itself_whether_it_ended_early)
+{
+	static const uint64_t ips[] = { 0x1100, 0x1200, 0x1300, 0x1400 };
+	struct sample sample = make_sample(100, ips, 1);
+	const struct task_event name = {
+		.kind = TASK_EVENT_COMM, .pid = 42, .tid = 42, .time = 50, .comm = "a"
+	};
+	struct chosen choices = { "" };
+	const struct fp_program *worst;
+
+	ASSERT_EQ(0, machine__handle(self->machine, &name));
+	self->callchain.choose = note_choice;
+	self->callchain.choose_ctx = &choices;
+	sample.period = 10;
+	sample.by_tables = true;
+	sample.count = FP_QUALITY_ENOUGH;
+	/* A single frame may be all that there is, and is no reason to copy stacks. */
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	EXPECT_EQ(NULL, fp_census__worst(&self->callchain.census));
+	EXPECT_STREQ("", choices.text);
+	sample.user.nr = 4;
+	sample.ended_early = true;
+	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	worst = fp_census__worst(&self->callchain.census);
+	ASSERT_NE(NULL, worst);
+	EXPECT_TRUE(worst->by_tables);
+	EXPECT_EQ(10, worst->broken_ns);
+}
+
 /* With a process that unwinds, and the maps of this one. */
 FIXTURE(unwinding)
 {
