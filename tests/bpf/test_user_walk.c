@@ -258,6 +258,18 @@ static int walk_program(data *self, const char *const *argv, size_t nr)
 	return ret < 0 ? ret : self->err;
 }
 
+TEST_F(user_walk, files_beyond_those_that_there_is_room_for_are_refused_and_the_others_kept)
+{
+	struct rules_key key = { .dev = UINT32_MAX };
+
+	for (key.ino = 1; key.ino <= RULES_FILES; key.ino++)
+		ASSERT_EQ(0, user_rules__add(&self->rules, &key, NULL));
+	EXPECT_EQ(-ENOSPC, user_rules__add(&self->rules, &key, NULL));
+	EXPECT_FALSE(user_rules__has(&self->rules, &key));
+	key.ino = 1;
+	EXPECT_TRUE(user_rules__has(&self->rules, &key));
+}
+
 TEST_F(user_walk, python3)
 {
 	static const char script[] =

@@ -83,6 +83,7 @@ static int add_none(struct user_tables *tables, const struct rules_key *key)
 	int err = user_rules__add(tables->rules, key, NULL);
 
 	tables->without++;
+	tables->closed |= err == -ENOSPC;
 	return err == -ENOSPC ? 0 : err;
 }
 
@@ -115,6 +116,8 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 {
 	size_t nr = 0;
 
+	if (tables->closed)
+		tables->wishes.len = 0;
 	while (nr < most && nr_wishes(tables)) {
 		const struct wish *wish = &wishes_of(tables)[nr_wishes(tables) - 1];
 

@@ -22,6 +22,7 @@ struct user_tables {
 	uint64_t made;
 	uint64_t without; /* files that have none */
 	bool full;	  /* there was no room for one, which was said */
+	bool closed;	  /* nor is there for the mere names of files: none is made any more */
 };
 
 /* rules is borrowed, and may be NULL. 0 or a negative errno (logged). */
