@@ -87,18 +87,23 @@ static int add_none(struct user_tables *tables, const struct rules_key *key)
 	return err == -ENOSPC ? 0 : err;
 }
 
+/* deadline_ms: of the batch that the file was in. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
-		    const struct cfi_file *file)
+		    const struct cfi_file *file, int deadline_ms)
 {
 	int err;
 
 	/* No process can be made, or the process is gone: another one may ask. */
 	if (file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
-	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && tables->deadline_ms < MAX_MS))
+	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && deadline_ms < MAX_MS))
 		return add_wish(tables, &wish->key, &wish->wanted);
-	if (file->err)
+	if (file->err) {
+		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
+			   strerror(-file->err));
 		return add_none(tables, &wish->key);
+	}
 	err = user_rules__add(tables->rules, &wish->key, &file->table);
 	tables->made += !err;
 	if (err != -ENOSPC)
@@ -149,10 +154,11 @@ static int make_batch(struct user_tables *tables, size_t most, int deadline_ms)
 	for (size_t i = 0; i < nr; i++) {
 		late |= files[i].err == -ETIMEDOUT;
 		if (!err)
-			err = add_file(tables, &batch[i], &files[i]);
+			err = add_file(tables, &batch[i], &files[i], deadline_ms);
 		cfi_table__free(&files[i].table);
 	}
-	if (late && tables->deadline_ms < MAX_MS)
+	/* Not where it was what was left of another time. */
+	if (late && deadline_ms >= tables->deadline_ms && tables->deadline_ms < MAX_MS)
 		tables->deadline_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
