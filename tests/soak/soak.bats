@@ -3,6 +3,7 @@
 # A minute and more of what uses up memory and descriptors, if anything does: programs that are
 # new each time, short processes, containers that come and go, rotated files, copies of stacks.
 # Both stay bounded.
+# tests: limit 900
 
 load ../cli/lib
 
@@ -44,10 +45,11 @@ containers() {
 	done
 }
 
-# kB_of PID: the resident memory of it and its helpers. fds_of PID: their descriptors.
+# kB_of PID: the resident memory of it and its helpers, what they share counted once: a helper that
+# has just been made has all pages of its parent. fds_of PID: their descriptors.
 kB_of() {
-	cat /proc/"$1"/status $(pgrep -P "$1" | sed 's|.*|/proc/&/status|') 2>/dev/null |
-		awk '$1 == "VmRSS:" { kb += $2 } END { print kb + 0 }'
+	cat /proc/"$1"/smaps_rollup $(pgrep -P "$1" | sed 's|.*|/proc/&/smaps_rollup|') 2>/dev/null |
+		awk '$1 == "Pss:" { kb += $2 } END { print kb + 0 }'
 }
 
 fds_of() {
