@@ -47,7 +47,7 @@ TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 		     summary__format_never_ran(&summary, line, sizeof(line)));
 	summary.most_of_rest = (struct wait_census_row){ "redis", "fdatasync", 2171000000ULL };
 	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
-		     "report with -g none lists the waits of others below them, most of them "
+		     "report with -g none lists the waits of others below them, first "
 		     "redis in fdatasync, 2.171 s ]",
 		     summary__format_never_ran(&summary, line, sizeof(line)));
 	summary.never_ran.ns = 1999;

@@ -387,7 +387,7 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 	if (never_ran->count > 1 && never_ran->ns < summary->ns)
 		percent = 100 * (double)never_ran->ns / (double)summary->ns;
 	if (rest->ns)
-		snprintf(most, sizeof(most), ", most of them %s in %s, %s", rest->comm, rest->call,
+		snprintf(most, sizeof(most), ", first %s in %s, %s", rest->comm, rest->call,
 			 units__format_time(rest->ns, time, sizeof(time)));
 	if (percent >= MUCH_NEVER_RAN)
 		snprintf(buf, size,

@@ -23,7 +23,7 @@ static uint64_t key_of(const struct sample *sample)
 	return (uint64_t)sample->tid << 32 | (uint32_t)(uintptr_t)sample->call;
 }
 
-/* Index + 1; 0: there is no room for it. */
+/* Sets *place to the row's index + 1; leaves it 0 where the row has no name or no room. */
 static int add_row(struct wait_census *census, const struct machine *machine,
 		   const struct sample *sample, uint64_t *place)
 {
@@ -34,6 +34,7 @@ static int add_row(struct wait_census *census, const struct machine *machine,
 	size_t nr;
 
 	rows_of(census, &nr);
+	census->full |= nr == WAIT_CENSUS_ROWS;
 	if (!comm || nr == WAIT_CENSUS_ROWS)
 		return 0;
 	log__escape(row.comm, sizeof(row.comm), comm);
@@ -92,7 +93,8 @@ struct wait_census_row wait_census__most(struct wait_census *census)
 	/* Rows are not where they were. */
 	idmap__clear(&census->places);
 	census->rows.len = 0;
-	return most;
+	/* Another one may have more time. */
+	return census->full ? (struct wait_census_row){ 0 } : most;
 }
 
 void wait_census__free(struct wait_census *census)
