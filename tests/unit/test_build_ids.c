@@ -186,7 +186,7 @@ TEST_F(build_ids, many_files_that_do_not_answer_have_more_time_and_leave_some_to
 	ASSERT_EQ(0, err);
 	/* A two hundredth more for each of them, and all of it was used up. */
 	EXPECT_LE(3 * deadline_ms * NSEC_PER_MSEC, took);
-	/* Those that come last in the table were asked all the same. */
+	/* The last files of the table were read, too. */
 	EXPECT_EQ(2, self->cache.nr);
 	/* Each file is told once, as what it was. */
 	silent = number_before(text, " files could not be read in time");

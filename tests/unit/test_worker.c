@@ -310,7 +310,7 @@ TEST_F(worker, it_pauses_when_every_process_dies)
 	EXPECT_EQ(nr, self->nr);
 }
 
-/* What session/rate_control.c adds up: reaped children, and the one that is there. */
+/* The CPU time that session/rate_control.c charges: of reaped children and of the living one. */
 static uint64_t charged_ns(data *self)
 {
 	struct rusage usage;

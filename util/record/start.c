@@ -147,8 +147,8 @@ static uint64_t other_events(const struct recorder *recorder)
 }
 
 /*
- * Those that a file has only if there are samples of them: perf report without options begins with
- * a menu where there are several events, samples or not.
+ * Events that are in the file only if there are samples of them: perf report without options opens
+ * a menu for a file with several events, even if some have no samples.
  */
 static uint64_t perhaps_events(const struct recorder *recorder)
 {

@@ -22,8 +22,8 @@ struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
 	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
 	/*
-	 * Those that may come: a file has them only if they did. A tracepoint that is in neither
-	 * may be written, too; but a file that is never finished cannot then be read.
+	 * Events that are in the file only if there are samples of them. A tracepoint in neither
+	 * set may be written, too; but a file that is never finished cannot then be read.
 	 */
 	uint64_t perhaps;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
