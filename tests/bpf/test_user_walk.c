@@ -285,6 +285,20 @@ TEST_F(user_walk, python3)
 	EXPECT_LE(self->wanted, self->same);
 }
 
+/* nr walks of a program are libdw's, none is another. False: the program is not there. */
+static bool walks_are_the_same(struct __test_metadata *_metadata, data *self,
+			       const char *const *argv, size_t nr)
+{
+	int ret = walk_program(self, argv, nr);
+
+	if (ret == -ENOENT)
+		return false;
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, self->differ);
+	EXPECT_LE(self->wanted, self->same);
+	return true;
+}
+
 TEST_F(user_walk, bash)
 {
 	static const char script[] =
@@ -293,9 +307,7 @@ TEST_F(user_walk, bash)
 		"while :; do down 3; done\n";
 	static const char *const argv[] = { "bash", "-c", script, NULL };
 
-	ASSERT_EQ(0, walk_program(self, argv, 1000));
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
+	ASSERT_TRUE(walks_are_the_same(_metadata, self, argv, 1000));
 }
 
 TEST_F(user_walk, perl)
@@ -308,43 +320,23 @@ TEST_F(user_walk, perl)
 		"while (1) { ualarm(200); @x = sort { down(3); $a <=> $b } (3, 2, 1); }";
 	static const char *const argv[] = { "perl", "-e", script, NULL };
 
-	ASSERT_EQ(0, walk_program(self, argv, 1000));
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
-}
-
-/* So many walks are the same, unless the program is not there. */
-static int walk_tested(data *self, const char *const *argv, size_t nr)
-{
-	int ret = walk_program(self, argv, nr);
-
-	if (ret == -ENOENT)
-		fprintf(stderr, "# there is no %s here\n", argv[0]);
-	return ret;
+	ASSERT_TRUE(walks_are_the_same(_metadata, self, argv, 1000));
 }
 
 TEST_F(user_walk, cpp_with_exceptions_signals_and_a_thread_in_the_vdso)
 {
 	static const char *const argv[] = { "naps", NULL };
-	int ret = walk_tested(self, argv, 3000);
 
-	if (ret == -ENOENT)
+	if (!walks_are_the_same(_metadata, self, argv, 3000))
 		SKIP(return, "no C++ compiler");
-	ASSERT_EQ(0, ret);
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
 }
 
 TEST_F(user_walk, a_static_pie)
 {
 	static const char *const argv[] = { "naps_static", NULL };
-	int ret = walk_tested(self, argv, 3000);
 
-	if (ret == -ENOENT)
+	if (!walks_are_the_same(_metadata, self, argv, 3000))
 		SKIP(return, "no C++ compiler");
-	ASSERT_EQ(0, ret);
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
 }
 
 TEST_F(user_walk, redis)
@@ -352,16 +344,13 @@ TEST_F(user_walk, redis)
 	char path[64];
 	const char *const argv[] = { "redis-server", "--port", "0",  "--unixsocket", path,
 				     "--hz",	     "500",    NULL };
-	int ret;
+	bool is_there;
 
 	snprintf(path, sizeof(path), "/tmp/denet-test-%d.sock", (int)getpid());
-	ret = walk_tested(self, argv, 1000);
+	is_there = walks_are_the_same(_metadata, self, argv, 1000);
 	unlink(path);
-	if (ret == -ENOENT)
+	if (!is_there)
 		SKIP(return, "no redis-server");
-	ASSERT_EQ(0, ret);
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
 }
 
 TEST_F(user_walk, node)
@@ -372,13 +361,9 @@ TEST_F(user_walk, node)
 		"setInterval(() => { for (let i = 0; i < 8; i++) down(i);"
 		" Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); }, 1);";
 	static const char *const argv[] = { "node", "-e", script, NULL };
-	int ret = walk_tested(self, argv, 1000);
 
-	if (ret == -ENOENT)
+	if (!walks_are_the_same(_metadata, self, argv, 1000))
 		SKIP(return, "no node");
-	ASSERT_EQ(0, ret);
-	EXPECT_EQ(0, self->differ);
-	EXPECT_LE(self->wanted, self->same);
 }
 
 TEST_HARNESS_MAIN
