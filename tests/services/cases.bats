@@ -84,7 +84,8 @@ asks_itself() {
 		postgres >bench 2>&1 3>&- &
 	until_true has_committed 20
 	look_at -u postgres
-	shows_told 'XLogFlush\|fdatasync\|jbd2_\|io_schedule\|XLogWrite'
+	grep '^\[ uninterruptible (state D.*first postgres in f\(data\)\?sync, ' err
+	shows 'XLogFlush\|fdatasync\|jbd2_\|io_schedule\|XLogWrite'
 }
 
 has_committed() {
@@ -98,7 +99,8 @@ has_committed() {
 	look_at -p "$target"
 	# Its idle threads have the most time, so that their callchains fill the first screen.
 	grep '^\[ .* threads that were blocked from begin to end: .*-g none.* redis-server in fdatasync, ' err
-	shows_told 'redis-server.*\(jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
+	grep '^\[ uninterruptible (state D.*first redis-server in fdatasync, ' err
+	shows 'redis-server.*\(fdatasync\|jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
 }
 
 is_flushing() {

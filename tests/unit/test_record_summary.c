@@ -45,7 +45,7 @@ TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
 		     "report with -g none lists the waits of others below them ]",
 		     summary__format_never_ran(&summary, line, sizeof(line)));
-	summary.most_of_rest = (struct wait_census_row){ "redis", "fdatasync", 2171000000ULL };
+	summary.waits.most = (struct wait_census_row){ "redis", "fdatasync", 2171000000ULL, 0 };
 	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
 		     "report with -g none lists the waits of others below them, first "
 		     "redis in fdatasync, 2.171 s ]",
@@ -60,6 +60,33 @@ TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
 	summary = (struct summary){ 0 };
 	EXPECT_STREQ("", summary__format_never_ran(&summary, line, sizeof(line)));
+}
+
+TEST(a_line_tells_of_uninterruptible_waits_of_a_tenth_of_the_recording)
+{
+	struct summary summary = {
+		.stats = { .start_ns = 5, .end_ns = 5 + 10000000000ULL },
+		.waits = {
+			.uninterruptible = 1500000000ULL,
+			.most_uninterruptible = { "postgres", "fdatasync", 0, 1250000000ULL },
+		},
+	};
+	char line[256];
+
+	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s, first postgres "
+		     "in fdatasync, 1.250 s ]",
+		     summary__format_uninterruptible(&summary, line, sizeof(line)));
+	*summary.waits.most_uninterruptible.call = '\0';
+	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s, first postgres, "
+		     "1.250 s ]",
+		     summary__format_uninterruptible(&summary, line, sizeof(line)));
+	summary.waits.most_uninterruptible.uninterruptible = 0;
+	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s ]",
+		     summary__format_uninterruptible(&summary, line, sizeof(line)));
+	summary.waits.uninterruptible = 999999999;
+	EXPECT_STREQ("", summary__format_uninterruptible(&summary, line, sizeof(line)));
+	summary = (struct summary){ 0 };
+	EXPECT_STREQ("", summary__format_uninterruptible(&summary, line, sizeof(line)));
 }
 
 TEST(threads_that_are_still_blocked_are_told_apart)

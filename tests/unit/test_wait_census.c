@@ -42,14 +42,14 @@ TEST_F(census, threads_of_one_name_are_added_up_by_call)
 	static const char call[] = "fdatasync", other[] = "epoll_wait";
 	struct wait_census_row most;
 
-	EXPECT_EQ(0, wait_census__most(&self->census).ns);
+	EXPECT_EQ(0, wait_census__end(&self->census).most.ns);
 	EXPECT_EQ(0, waits(&self->census, self->machine, 13, call, 50));
 	EXPECT_EQ(0, waits(&self->census, self->machine, 10, other, 59));
 	for (uint32_t tid = 10; tid < 13; tid++) {
 		EXPECT_EQ(0, waits(&self->census, self->machine, tid, call, 15));
 		EXPECT_EQ(0, waits(&self->census, self->machine, tid, call, 5));
 	}
-	most = wait_census__most(&self->census);
+	most = wait_census__end(&self->census).most;
 	EXPECT_STREQ("worker", most.comm);
 	EXPECT_STREQ("fdatasync", most.call);
 	EXPECT_EQ(60, most.ns);
@@ -65,10 +65,44 @@ TEST_F(census, threads_that_never_ran_and_unknown_calls_and_threads_are_left_out
 	EXPECT_EQ(0, waits(&self->census, self->machine, 10, NULL, 1000));
 	EXPECT_EQ(0, waits(&self->census, self->machine, 99, "read", 1000));
 	EXPECT_EQ(0, waits(&self->census, self->machine, 13, "read", 1));
-	most = wait_census__most(&self->census);
+	most = wait_census__end(&self->census).most;
 	EXPECT_EQ(1, most.ns);
 	/* As a terminal may see it. */
 	EXPECT_STREQ("log\\x0ager", most.comm);
+}
+
+static int waits_for_disk(struct wait_census *census, const struct machine *machine,
+			  struct sample sample)
+{
+	sample.pid = 10;
+	sample.time = 200;
+	sample.state = 'D';
+	return wait_census__add(census, machine, &sample);
+}
+
+TEST_F(census, uninterruptible_waits_are_counted_of_threads_that_never_ran_too)
+{
+	static const char call[] = "fdatasync", other[] = "epoll_wait";
+	struct wait_census_result result;
+
+	EXPECT_EQ(0, waits(&self->census, self->machine, 10, other, 1000));
+	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
+				    (struct sample){ .tid = 10, .call = call, .period = 7 }));
+	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
+				    (struct sample){ .tid = 11, .call = call, .period = 5,
+						     .never_ran = true }));
+	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
+				    (struct sample){ .tid = 13, .period = 11 }));
+	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
+				    (struct sample){ .tid = 12, .period = 99, .kthread = true }));
+	result = wait_census__end(&self->census);
+	EXPECT_STREQ("epoll_wait", result.most.call);
+	EXPECT_EQ(1000, result.most.ns);
+	EXPECT_EQ(23, result.uninterruptible);
+	EXPECT_STREQ("worker", result.most_uninterruptible.comm);
+	EXPECT_STREQ("fdatasync", result.most_uninterruptible.call);
+	EXPECT_EQ(12, result.most_uninterruptible.uninterruptible);
+	EXPECT_EQ(7, result.most_uninterruptible.ns);
 }
 
 TEST_F(census, nothing_is_known_without_room_for_all)
@@ -80,7 +114,7 @@ TEST_F(census, nothing_is_known_without_room_for_all)
 		is_called(self->machine, 10, tid, "crowd", 100);
 		ASSERT_EQ(0, waits(&self->census, self->machine, (uint32_t)tid, call, 1));
 	}
-	EXPECT_EQ(0, wait_census__most(&self->census).ns);
+	EXPECT_EQ(0, wait_census__end(&self->census).most.ns);
 }
 
 TEST_HARNESS_MAIN

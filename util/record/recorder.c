@@ -248,7 +248,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 	summary->records_preempted =
 		recorder->options->session.capture.filter.states & capture__state_bit('R');
 	memcpy(summary->longest_idle, recorder->sink.events.longest, sizeof(summary->longest_idle));
-	summary->most_of_rest = wait_census__most(&recorder->sink.wait_census);
+	summary->waits = wait_census__end(&recorder->sink.wait_census);
 	summarize_sampling(recorder, summary);
 	if (capture__stats(recorder->session.capture, &summary->stats))
 		pr_loss("the accounts of the recording cannot be read");

@@ -378,7 +378,7 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
 char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size)
 {
 	const struct sample_events_tally *never_ran = &summary->never_ran;
-	const struct wait_census_row *rest = &summary->most_of_rest;
+	const struct wait_census_row *rest = &summary->waits.most;
 	char count[32], time[32], most[128] = "";
 	double percent = 0;
 
@@ -395,6 +395,27 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 			 "end: a report with -g none lists the waits of others below them%s ]",
 			 percent, units__format_count(never_ran->count, count, sizeof(count)),
 			 most);
+	return buf;
+}
+
+#define MUCH_UNINTERRUPTIBLE 10 /* percent of the recording's length, of all threads */
+
+char *summary__format_uninterruptible(const struct summary *summary, char *buf, size_t size)
+{
+	const struct wait_census_row *most = &summary->waits.most_uninterruptible;
+	const struct capture_stats *stats = &summary->stats;
+	uint64_t ns = summary->waits.uninterruptible;
+	char time[32], part[32], first[128] = "";
+
+	*buf = '\0';
+	if (!ns || ns < (stats->end_ns - stats->start_ns) / 100 * MUCH_UNINTERRUPTIBLE)
+		return buf;
+	if (most->uninterruptible)
+		snprintf(first, sizeof(first), ", first %s%s%s, %s", most->comm,
+			 *most->call ? " in " : "", most->call,
+			 units__format_time(most->uninterruptible, part, sizeof(part)));
+	snprintf(buf, size, "[ uninterruptible (state D: disk or kernel lock): %s%s ]",
+		 units__format_time(ns, time, sizeof(time)), first);
 	return buf;
 }
 
@@ -481,6 +502,8 @@ void summary__print(const struct summary *summary, struct findings *findings)
 	losses__find(findings, &summary->stats);
 	find_skipped(&summary->stats, findings);
 	find_short_chains(summary->short_chains, findings);
+	findings__add(findings, FINDING_ELSEWHERE,
+		      summary__format_uninterruptible(summary, line, sizeof(line)));
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_idle(summary, line, sizeof(line)));
 	findings__add(findings, FINDING_HINT,

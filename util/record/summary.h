@@ -29,7 +29,7 @@ struct summary {
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct sample_events_tally never_ran; /* of these, threads that were blocked all the time */
-	struct wait_census_row most_of_rest; /* of those that ran, where they waited most */
+	struct wait_census_result waits; /* where threads waited most */
 	struct sample_events_tally idle; /* samples of offcpu-idle: waits for work */
 	struct sample_events_wait longest_idle[SAMPLE_EVENTS_LONGEST];
 	uint64_t bytes;
@@ -74,6 +74,12 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
  * Returns buf.
  */
 char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size);
+
+/*
+ * The line on uninterruptible waits (state D), which are never idle and often stand behind longer
+ * waits of others; empty where they are short for the length of the recording. Returns buf.
+ */
+char *summary__format_uninterruptible(const struct summary *summary, char *buf, size_t size);
 
 /*
  * Prints the findings, the worst first, with -v all accounts, and unless quiet the last lines: what

@@ -38,7 +38,7 @@ static int add_row(struct wait_census *census, const struct machine *machine,
 	if (!comm || nr == WAIT_CENSUS_ROWS)
 		return 0;
 	log__escape(row.comm, sizeof(row.comm), comm);
-	snprintf(row.call, sizeof(row.call), "%s", sample->call);
+	snprintf(row.call, sizeof(row.call), "%s", sample->call ? sample->call : "");
 	*place = nr + 1;
 	return buffer__append(&census->rows, &row, sizeof(row));
 }
@@ -46,12 +46,16 @@ static int add_row(struct wait_census *census, const struct machine *machine,
 int wait_census__add(struct wait_census *census, const struct machine *machine,
 		     const struct sample *sample)
 {
+	bool uninterruptible = sample->state == 'D';
+	struct wait_census_row *row;
 	uint64_t *place;
 	size_t nr;
 	int err;
 
-	if (sample->never_ran || !sample->call)
+	if (sample->kthread || (!uninterruptible && (sample->never_ran || !sample->call)))
 		return 0;
+	if (uninterruptible)
+		census->uninterruptible += sample->period;
 	place = idmap__get(&census->places, key_of(sample));
 	if (!place)
 		return -ENOMEM;
@@ -62,7 +66,11 @@ int wait_census__add(struct wait_census *census, const struct machine *machine,
 			return err;
 		}
 	}
-	rows_of(census, &nr)[*place - 1].ns += sample->period;
+	row = &rows_of(census, &nr)[*place - 1];
+	if (!sample->never_ran && sample->call)
+		row->ns += sample->period;
+	if (uninterruptible)
+		row->uninterruptible += sample->period;
 	return 0;
 }
 
@@ -74,27 +82,43 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(one->call, other->call);
 }
 
-struct wait_census_row wait_census__most(struct wait_census *census)
+/* Adds up the rows of one name and call, which are neighbours. Returns how many are left. */
+static size_t merge(struct wait_census_row *rows, size_t nr)
 {
-	struct wait_census_row most = { 0 }, sum = { 0 }, *rows;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (kept && !compare(&rows[i], &rows[kept - 1])) {
+			rows[kept - 1].ns += rows[i].ns;
+			rows[kept - 1].uninterruptible += rows[i].uninterruptible;
+		} else {
+			rows[kept++] = rows[i];
+		}
+	}
+	return kept;
+}
+
+struct wait_census_result wait_census__end(struct wait_census *census)
+{
+	struct wait_census_result result = { .uninterruptible = census->uninterruptible };
+	struct wait_census_row *rows;
 	size_t nr;
 
 	rows = rows_of(census, &nr);
 	if (nr)
 		qsort(rows, nr, sizeof(*rows), compare);
-	for (size_t i = 0; i < nr; i++) {
-		if (i && !compare(&rows[i], &rows[i - 1]))
-			sum.ns += rows[i].ns;
-		else
-			sum = rows[i];
-		if (sum.ns > most.ns)
-			most = sum;
+	nr = merge(rows, nr);
+	/* Without room for all, another one may have more time. */
+	for (size_t i = 0; i < nr && !census->full; i++) {
+		if (rows[i].ns > result.most.ns)
+			result.most = rows[i];
+		if (rows[i].uninterruptible > result.most_uninterruptible.uninterruptible)
+			result.most_uninterruptible = rows[i];
 	}
 	/* Rows are not where they were. */
 	idmap__clear(&census->places);
 	census->rows.len = 0;
-	/* Another one may have more time. */
-	return census->full ? (struct wait_census_row){ 0 } : most;
+	return result;
 }
 
 void wait_census__free(struct wait_census *census)

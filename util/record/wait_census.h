@@ -17,18 +17,26 @@ struct sample;
 /* Time of threads of one name in one system call. */
 struct wait_census_row {
 	char comm[16];
-	char call[32];
-	uint64_t ns; /* 0: nothing is known */
+	char call[32];		  /* "": in none, or not known */
+	uint64_t ns;		  /* in any state, of threads that ran in the recording */
+	uint64_t uninterruptible; /* ns in state D, of all threads */
 };
 
 /*
- * In which system calls threads that ran in the recording waited, by thread. Zero-initialised is
- * empty.
+ * In which system calls threads of user space waited, by thread. Zero-initialised is empty.
  */
 struct wait_census {
 	struct buffer rows; /* struct wait_census_row, each of one thread */
 	struct idmap places; /* of thread and call: the row's index + 1 */
+	uint64_t uninterruptible; /* ns in state D, of all samples */
 	bool full;	     /* a row found no room */
+};
+
+/* What a census comes to. A row whose time is 0 tells nothing. */
+struct wait_census_result {
+	struct wait_census_row most;		     /* of ns */
+	struct wait_census_row most_uninterruptible; /* of uninterruptible */
+	uint64_t uninterruptible;		     /* ns in state D, of all samples */
 };
 
 /* A sample of offcpu-time; machine knows its thread. 0 or -ENOMEM. */
@@ -36,10 +44,10 @@ int wait_census__add(struct wait_census *census, const struct machine *machine,
 		     const struct sample *sample);
 
 /*
- * The name and the call with the most time; merges the rows of threads that have one
- * name. ns is 0 where there was no room for all.
+ * The name and the call with the most time, in any state and in state D; merges the rows of threads
+ * that have one name. Neither is known where there was no room for all.
  */
-struct wait_census_row wait_census__most(struct wait_census *census);
+struct wait_census_result wait_census__end(struct wait_census *census);
 
 void wait_census__free(struct wait_census *census);
 
