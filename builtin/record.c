@@ -2,6 +2,7 @@
 /* denet-record: options in, a recording out. What it does is in util/record/. */
 #include "record.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -52,6 +53,21 @@ static void settle_rates(struct recorder_options *recorder)
 		recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
 }
 
+static int settle_on_cpu(struct record *record)
+{
+	on_cpu_options__resolve(&record->on_cpu, &record->recorder.session.capture);
+	if (on_cpu_options__has_clock(&record->on_cpu)) {
+		pr_err("on-CPU samples are not there yet: leave out --wall, -F, -c and -e");
+		return -EOPNOTSUPP;
+	}
+	record->recorder.tracepoints = record->on_cpu.tracepoints;
+	if (record->on_cpu.tracepoints) {
+		pr_err("-e %s: tracepoints are not there yet", record->on_cpu.tracepoints);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 /* Looks names up, and completes the options. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
@@ -62,6 +78,9 @@ static int record__resolve(struct record *record)
 	session->quiet = record->common.quiet;
 	session->stdout_to_stderr = record->hist ? record->json :
 						   !strcmp(record->recorder.output, "-");
+	err = settle_on_cpu(record);
+	if (err)
+		return err;
 	settle_rates(&record->recorder);
 	settle_copies(&record->recorder);
 	err = target_options__resolve(&record->target, session);
@@ -99,5 +118,6 @@ int cmd_record(int argc, char **argv)
 		err = record__run(&record, &status);
 	target_options__free(&record.target);
 	filter_options__free(&record.filter);
+	on_cpu_options__free(&record.on_cpu);
 	return err ? EXIT_STATUS_ERROR : status;
 }

@@ -6,6 +6,7 @@
 
 #include "builtin/options/common.h"
 #include "builtin/options/filter.h"
+#include "builtin/options/on_cpu.h"
 #include "builtin/options/target.h"
 #include "record/recorder.h"
 
@@ -14,6 +15,7 @@ struct record {
 	struct recorder_options recorder; /* with the session and its capture */
 	struct target_options target;
 	struct filter_options filter;
+	struct on_cpu_options on_cpu;
 	struct common_options common;
 	bool hist; /* no recording: how long blocks are */
 	bool json;

@@ -63,12 +63,6 @@ static void set_percent(const struct option_value *value, void *field)
 		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
 }
 
-static void refuse_on_cpu(const struct option_value *value, void *field)
-{
-	(void)field;
-	option_value__error(value, "kept for on-CPU events, which are not there yet");
-}
-
 #define RECORDER(fn, type, field) OPTION_FIELD(fn, type, struct recorder_options, field)
 
 static const struct option_row block_rows[] = {
@@ -136,9 +130,6 @@ static const struct option_row output_rows[] = {
 	  .text = "Switch to sampling above this cost in percent of a CPU (default 3; 0: "
 		  "never)",
 	  RECORDER(set_percent, uint32_t, max_overhead_ppm) },
-	{ "freq", 'F', .hidden = true, .arg = "FREQ", .set = refuse_on_cpu },
-	{ "count", 'c', .hidden = true, .arg = "COUNT", .set = refuse_on_cpu },
-	{ "event", 'e', .hidden = true, .arg = "EVENT", .set = refuse_on_cpu },
 };
 
 static const struct option_row hist_rows[] = {
@@ -210,6 +201,7 @@ int record__parse(struct record *record, int argc, char **argv)
 		{ &target_table, &record->target },
 		{ &filter_table, &record->filter },
 		{ &block_table, recorder },
+		{ &on_cpu_table, &record->on_cpu },
 		{ &stack_table, &recorder->session.capture.stacks },
 		{ &raw_stack_table, recorder },
 		{ &output_table, recorder },

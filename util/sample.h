@@ -57,13 +57,14 @@ struct user_copy {
 enum sample_kind {
 	SAMPLE_OFFCPU, /* by a thread off the CPU: one block, or the sum of several */
 	SAMPLE_WAKEUP, /* by the threads that this one woke, until it did */
+	SAMPLE_ONCPU,  /* by a thread that ran on a CPU */
 	SAMPLE_KINDS,
 };
 
 /*
- * Time of one thread in one callchain: either one block or the sum of several that ended in
- * one window. The only thing that outputs see; what the kernel sent is gone by then. Frames
- * belong to the producer and are valid during the callback.
+ * Time of one thread in one callchain: one block, or the sum of several that ended in one
+ * window, or time on a CPU. The only thing that outputs see; what the kernel sent is gone by
+ * then. Frames belong to the producer and are valid during the callback.
  */
 struct sample {
 	enum sample_kind kind;
@@ -71,7 +72,7 @@ struct sample {
 	uint64_t period; /* ns for which it stands */
 	uint64_t measured; /* ns of its own blocks: less than period where they were drawn */
 	uint64_t runqueue; /* of period: ns at the end in which it waited for a CPU */
-	uint64_t count;	 /* blocks in it; 1 for a direct sample */
+	uint64_t count;	 /* blocks, or looks at a CPU, in it; 1 for a direct sample */
 	uint64_t cgroup; /* cgroup id, 0 where it was not asked for */
 	uint32_t pid;
 	uint32_t tid;
@@ -83,6 +84,7 @@ struct sample {
 	bool still_blocked; /* SAMPLE_OFFCPU: had not ended when the recording did */
 	const char *call; /* by the chain: a system call or "a page fault"; NULL: unknown */
 	const char *idle; /* the call of the rule by which it waits for work; NULL: it does not */
+	bool not_sampled; /* SAMPLE_ONCPU: it ran, and no look at a CPU met it: no frames */
 	bool for_any; /* it waits for any of several descriptors, as event loops do */
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;

@@ -21,6 +21,7 @@
 #define NR_SAMPLES 300
 #define EVENTS                                                                                  \
 	(1ULL << WRITER_OFFCPU_IDLE | 1ULL << WRITER_RUNQUEUE_TIME | 1ULL << WRITER_WAKEUP_TIME | \
+	 1ULL << WRITER_ONCPU_TIME |                                                            \
 	 1ULL << WRITER_OFFCPU_WAIT)
 
 FIXTURE(input)
@@ -71,7 +72,7 @@ static struct sample sample_of(unsigned int i)
 					      .futex = true, .args = { 0x7000 }, .owner = 101,
 					      .owner_comm = "holder", .futex_at = "lock+0x8" };
 	struct sample sample = {
-		.kind = i % 11 == 10 ? SAMPLE_WAKEUP : SAMPLE_OFFCPU,
+		.kind = i % 11 == 10 ? SAMPLE_WAKEUP : i % 11 == 9 ? SAMPLE_ONCPU : SAMPLE_OFFCPU,
 		.time = 1000000000000ULL + i * 1000000ULL,
 		.period = 1000 + i,
 		.count = 1 + i % 3,
@@ -84,7 +85,7 @@ static struct sample sample_of(unsigned int i)
 		.user = { .ips = user_ips, .nr = i % 4 == 2 || i % 4 == 3 ? 0 : 3 },
 	};
 
-	if (sample.kind == SAMPLE_WAKEUP)
+	if (sample.kind != SAMPLE_OFFCPU)
 		return sample;
 	sample.idle = i % 5 == 4 ? "epoll_wait" : NULL;
 	sample.runqueue = i % 7 == 3 ? sample.period : i % 7 < 2 ? i : 0;
@@ -272,7 +273,7 @@ static uint64_t sum_of_perf(const char *path, const char *event)
 
 TEST_F(input, sums_are_those_of_perf_script)
 {
-	uint64_t blocked = 0, idle = 0, queued = 0, wakeups = 0;
+	uint64_t blocked = 0, idle = 0, queued = 0, wakeups = 0, running = 0;
 	struct input *input;
 
 	if (system("perf version >/dev/null 2>&1"))
@@ -286,6 +287,8 @@ TEST_F(input, sums_are_those_of_perf_script)
 		queued += sample->runqueue;
 		if (sample->kind == SAMPLE_WAKEUP)
 			wakeups += sample->period;
+		else if (sample->kind == SAMPLE_ONCPU)
+			running += sample->period;
 		else if (sample->idle)
 			idle += sample->period - sample->runqueue;
 		else
@@ -296,6 +299,8 @@ TEST_F(input, sums_are_those_of_perf_script)
 	EXPECT_EQ(sum_of_perf(self->path, "offcpu-idle"), idle);
 	EXPECT_EQ(sum_of_perf(self->path, "queued-time"), queued);
 	EXPECT_EQ(sum_of_perf(self->path, "wakeup-time"), wakeups);
+	EXPECT_LT(0, running);
+	EXPECT_EQ(sum_of_perf(self->path, "on-cpu-time"), running);
 }
 
 TEST_F(input, a_pipe_comes_back)

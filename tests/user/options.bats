@@ -99,7 +99,7 @@ refuse() {
 
 @test "--off-cpu-hist has no part in what a recording makes" {
 	for option in '--off-cpu-thresh 1ms' '--off-cpu-period 1ms' '--off-cpu-max-rate 9' \
-		'--window 1s' --split-runqueue --wakers --skip-idle '--max-stack 5' \
+		'--window 1s' --split-runqueue --wakers --wall '-F 99' '-c 9999' '-e a:b' --skip-idle '--max-stack 5' \
 		--kernel-callchains --user-callchains --raw-frames '-o x' --all-cgroups --reason \
 		-B --buildid-cache '-m 4' '--max-size 1M' --switch-output '--max-overhead 1'; do
 		# shellcheck disable=SC2086
@@ -111,11 +111,18 @@ refuse() {
 	refuse "--json needs --off-cpu-hist" --json -a
 }
 
-@test "options that are kept for on-CPU events" {
-	refuse "-F 99: kept for on-CPU events" -F 99
-	refuse "-c 1000: kept for on-CPU events" -c 1000
-	refuse "-e cycles: kept for on-CPU events" -e cycles
-	refuse "kept for on-CPU events" --freq=99
+@test "events and rates that are none" {
+	refuse "-F 0: must be a number from 1 to" -F 0
+	refuse "-F max: must be a number" --freq=max
+	refuse "-c x: must be a number" -c x
+	refuse "-F and -c exclude each other" -F 99 -c 1000000
+	refuse "--wall 0: must be a number" --wall=0
+	refuse "--wall=HZ and -F exclude each other" --wall=99 -F 99
+	refuse "--wall=HZ and -c exclude each other" --wall=99 -c 1000000
+	refuse "-e page-faults: no such event: cpu-clock, cycles, or" -e page-faults
+	refuse "-e : no such event" -e cpu-clock,
+	refuse "-e :x: no such event" -e :x
+	refuse "-e sched:: no such event" -e cycles,sched:
 }
 
 @test "options that people try say what to type" {

@@ -184,6 +184,7 @@ void kernel_chain__cut(const struct kernel_chain *kernel_chain, enum sample_kind
 	case SAMPLE_WAKEUP:
 		cut(&kernel_chain->waking, 1, kernel);
 		break;
+	case SAMPLE_ONCPU: /* it begins where the thread was interrupted */
 	case SAMPLE_KINDS:
 		break;
 	}

@@ -67,6 +67,23 @@ struct capture_stacks {
 	enum attach_hook hook;
 };
 
+/* The event by which on-CPU samples are taken. */
+enum capture_clock {
+	CAPTURE_CLOCK_NONE, /* there are none */
+	CAPTURE_CLOCK_CPU,  /* cpu-clock: a timer of each CPU */
+	CAPTURE_CLOCK_CYCLES, /* of the PMU */
+};
+
+/*
+ * On-CPU samples (SAMPLE_ONCPU). Their periods are the time that their thread ran, exactly:
+ * how often they are taken only tells how fine the chains are.
+ */
+struct capture_on_cpu {
+	enum capture_clock clock;
+	uint64_t freq;	/* samples a second on each CPU; 0: as count says */
+	uint64_t count; /* one sample for so many of the clock's units (cpu-clock: ns) */
+};
+
 struct capture_options {
 	struct capture_targets targets;
 	struct capture_filter filter;
@@ -80,6 +97,7 @@ struct capture_options {
 	bool reasons;	     /* samples tell what they waited for */
 	bool data_maps;	     /* the side band tells of mappings that are not executable as well */
 	bool split_runqueue; /* samples tell how long they waited for a CPU */
+	struct capture_on_cpu on_cpu;
 	bool wakers;	     /* wake-ups of targets are samples, too (SAMPLE_WAKEUP) */
 	/*
 	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side

@@ -21,6 +21,7 @@ bool input_block__knows(const struct input_event *event)
 	case WRITER_OFFCPU_IDLE:
 	case WRITER_RUNQUEUE_TIME:
 	case WRITER_WAKEUP_TIME:
+	case WRITER_ONCPU_TIME:
 		return event->type == PERF_TYPE_SOFTWARE;
 	case WRITER_OFFCPU_WAIT:
 		return event->type == PERF_TYPE_TRACEPOINT &&
@@ -44,7 +45,20 @@ bool input_block__goes_on(const void *first, size_t size, size_t more, const voi
 		return false;
 	if (next.id == WRITER_RUNQUEUE_TIME)
 		return !more && (head.id == WRITER_OFFCPU_TIME || head.id == WRITER_OFFCPU_IDLE);
-	return next.id == WRITER_OFFCPU_WAIT && head.id != WRITER_WAKEUP_TIME;
+	return next.id == WRITER_OFFCPU_WAIT && head.id != WRITER_WAKEUP_TIME &&
+	       head.id != WRITER_ONCPU_TIME;
+}
+
+static enum sample_kind kind_of(uint64_t id)
+{
+	switch (id) {
+	case WRITER_WAKEUP_TIME:
+		return SAMPLE_WAKEUP;
+	case WRITER_ONCPU_TIME:
+		return SAMPLE_ONCPU;
+	default:
+		return SAMPLE_OFFCPU;
+	}
 }
 
 static void take_first(struct input_block *block, const struct input_sample *part)
@@ -52,7 +66,7 @@ static void take_first(struct input_block *block, const struct input_sample *par
 	struct sample *sample = &block->sample;
 
 	*sample = (struct sample){
-		.kind = part->id == WRITER_WAKEUP_TIME ? SAMPLE_WAKEUP : SAMPLE_OFFCPU,
+		.kind = kind_of(part->id),
 		.time = part->time,
 		.period = part->period,
 		.runqueue = part->id == WRITER_RUNQUEUE_TIME ? part->period : 0,

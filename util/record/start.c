@@ -141,6 +141,8 @@ static uint64_t other_events(const struct recorder *recorder)
 		events |= 1ULL << WRITER_RUNQUEUE_TIME;
 	if (recorder->options->session.capture.wakers)
 		events |= 1ULL << WRITER_WAKEUP_TIME;
+	if (recorder->options->session.capture.on_cpu.clock)
+		events |= 1ULL << WRITER_ONCPU_TIME;
 	if (recorder->sink.events.reasons)
 		events |= 1ULL << WRITER_OFFCPU_WAIT;
 	return events;

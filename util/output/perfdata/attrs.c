@@ -19,6 +19,7 @@ static const struct event_kind kinds[] = {
 	{ WRITER_OFFCPU_TIME, "offcpu-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_RUNQUEUE_TIME, "queued-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_WAKEUP_TIME, "wakeup-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
+	{ WRITER_ONCPU_TIME, "on-cpu-time", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 	{ WRITER_OFFCPU_IDLE, "offcpu-idle", PERF_TYPE_SOFTWARE, SW_CONFIG, 0 },
 };
 

@@ -14,6 +14,7 @@ enum writer_event {
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": waits for work */
 	WRITER_RUNQUEUE_TIME = 3, /* "queued-time": woken or preempted, waiting for a CPU */
 	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
+	WRITER_ONCPU_TIME = 5, /* "on-cpu-time": on a CPU */
 	WRITER_SAMPLING = 33,   /* "denet:rates": see writer__trace() */
 	WRITER_OFFCPU_WAIT = 34, /* "denet:waits": what a sample of offcpu-time waited for */
 };

@@ -72,12 +72,20 @@ static int write_wakeup(struct sample_events *events, const struct sample *sampl
 	return writer__sample(events->writer, WRITER_WAKEUP_TIME, sample);
 }
 
+static int write_running(struct sample_events *events, const struct sample *sample)
+{
+	events->running.count++;
+	events->running.ns += sample->period;
+	return writer__sample(events->writer, WRITER_ONCPU_TIME, sample);
+}
+
 int sample_events__write(void *ctx, const struct sample *sample)
 {
 	static int (*const write_kind[SAMPLE_KINDS])(struct sample_events *events,
 						     const struct sample *sample) = {
 		[SAMPLE_OFFCPU] = write_block,
 		[SAMPLE_WAKEUP] = write_wakeup,
+		[SAMPLE_ONCPU] = write_running,
 	};
 
 	return write_kind[sample->kind](ctx, sample);

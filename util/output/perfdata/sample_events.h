@@ -44,6 +44,7 @@ struct sample_events {
 	struct sample_events_tally idle;    /* of offcpu-idle */
 	struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST]; /* of it, one of each thread */
 	struct sample_events_tally wakeups; /* of wakeup-time */
+	struct sample_events_tally running; /* of on-cpu-time */
 };
 
 /* Writes a sample that has all its frames; ctx is the sample_events. 0 or a negative errno. */
