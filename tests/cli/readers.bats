@@ -163,3 +163,50 @@ same_as_own() {
 		equal_within "$sum" "$told" 0.0011
 	done
 }
+
+# states_of_report VERSION FILE: ns and samples of each state, as that perf sorts offcpu-time by it.
+states_of_report() {
+	reader "$1" report -i "$2" --stdio --no-children -g none -F period,sample,transaction \
+		--percent-limit 0 2>report.err |
+		awk '/of event/ { counts = /offcpu-time/ } !/^#/ && NF == 4 && counts { print }' |
+		while read -r ns samples flag code; do
+			printf '%b %s %s %s\n' "\\x${code#:}" "$ns" "$samples" "$flag"
+		done | sort
+	[ ! -s report.err ]
+}
+
+# The same of denet:waits, which tells the state in words: those of a preempted thread have ASYNC.
+states_of_waits() {
+	perf script -i "$1" -F trace:event,period,trace |
+		awk '/denet:waits:/ {
+			match($0, /\([A-Za-z]/)
+			state = substr($0, RSTART + 1, 1)
+			ns[state] += $1
+			samples[state]++
+		}
+		END { for (state in ns) print state, ns[state], samples[state] }' | sort
+}
+
+@test "every perf sorts by state, and has the number of blocks of each sample" {
+	denet-record --reason --state S,D,T -o states.data --off-cpu-thresh 15ms -- sh -c "
+		'$naps' 2 20 10
+		sleep 20 & kill -STOP \$!; sleep 0.1; kill -CONT \$!; sleep 0.1; kill \$!"
+	states_of_waits states.data >waits
+	cat waits
+	grep -q '^S ' waits
+	grep -q '^T ' waits
+	blocks=$(perf script -i states.data -F trace:event,trace | grep denet:waits: |
+		sed -nE 's/.*\([A-Z](, ([0-9]+) blocks)?\).*/\2/; s/^$/1/; p' | awk "{ sum += \$1 } END { print sum }")
+	echo "$blocks blocks"
+	[ "$blocks" -ge 40 ]
+	for version in own 5.10 6.1 6.12 7; do
+		echo "perf $version"
+		reader "$version" version >/dev/null 2>&1 || continue
+		states_of_report "$version" states.data >states
+		cat states
+		refute grep -v ' SYNC$' states
+		diff waits <(sed 's/ SYNC$//' states)
+		[ "$(reader "$version" script -i states.data -F sw:event,weight |
+			awk '/offcpu-time/ { sum += $NF } END { print sum }')" = "$blocks" ]
+	done
+}

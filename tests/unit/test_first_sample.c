@@ -49,7 +49,7 @@ TEST_F(first, a_waker_that_comes_first_has_a_sample_of_no_time_before_it)
 	EXPECT_EQ(0, self->out.len);
 	ASSERT_EQ(0, note(&self->first, false, 400, 9));
 	ASSERT_EQ(0, first_sample__round(&self->first, false, &self->out));
-	ASSERT_EQ(sizeof(sample) + 3 * sizeof(uint64_t), self->out.len);
+	ASSERT_EQ(sizeof(sample) + 5 * sizeof(uint64_t), self->out.len);
 	memcpy(&sample, self->out.data, sizeof(sample));
 	EXPECT_EQ(PERF_RECORD_SAMPLE, sample.header.type);
 	EXPECT_EQ(WRITER_OFFCPU_TIME, sample.id);
@@ -61,7 +61,7 @@ TEST_F(first, a_waker_that_comes_first_has_a_sample_of_no_time_before_it)
 	/* Once. */
 	ASSERT_EQ(0, note(&self->first, false, 300, 9));
 	ASSERT_EQ(0, first_sample__round(&self->first, true, &self->out));
-	EXPECT_EQ(sizeof(sample) + 3 * sizeof(uint64_t), self->out.len);
+	EXPECT_EQ(sizeof(sample) + 5 * sizeof(uint64_t), self->out.len);
 }
 
 TEST_F(first, nothing_is_put_before_a_sample_of_offcpu_time)

@@ -36,8 +36,8 @@ static const uint64_t ips[MANY] = { [0] = 0xffffffff81000010, [1] = 0x401000, [M
 static struct sample sample_of(uint32_t nr_kernel, uint32_t nr_user)
 {
 	return (struct sample){
-		.time = 5000, .period = 123456789012, .count = 1, .cgroup = 99, .pid = 10,
-		.tid = 11, .cpu = 3, .state = 'S',
+		.time = 5000, .period = 123456789012, .count = 77, .cgroup = 99, .pid = 10,
+		.tid = 11, .cpu = 3, .state = 'R', .preempted = true,
 		.kernel = { .ips = ips, .nr = nr_kernel },
 		.user = { .ips = ips + 1, .nr = nr_user },
 	};
@@ -66,6 +66,9 @@ TEST(a_sample_comes_back_as_it_was_written)
 		EXPECT_EQ(sample.pid, got.pid);
 		EXPECT_EQ(sample.tid, got.tid);
 		EXPECT_EQ(sample.cpu, got.cpu);
+		EXPECT_EQ(77, got.count);
+		EXPECT_EQ('R', got.state);
+		EXPECT_TRUE(got.preempted);
 		EXPECT_EQ(cgroup ? sample.cgroup : 0, got.cgroup);
 		ASSERT_EQ(sample.kernel.nr, got.kernel.nr);
 		ASSERT_EQ(sample.user.nr, got.user.nr);

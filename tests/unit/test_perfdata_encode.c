@@ -16,7 +16,7 @@ static const uint64_t regs[] = { 0,  1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11,
 				 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
 
 #ifdef __aarch64__
-#define SIZE_WITH_REGS "9001"
+#define SIZE_WITH_REGS "a001"
 #define REGS_IN_ORDER \
 	"0000000000000000 0100000000000000 0200000000000000 " \
 	"0300000000000000 0400000000000000 0500000000000000 " \
@@ -30,7 +30,7 @@ static const uint64_t regs[] = { 0,  1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11,
 	"1b00000000000000 1c00000000000000 1d00000000000000 " \
 	"1e00000000000000 1f00000000000000 2000000000000000 "
 #else
-#define SIZE_WITH_REGS "1001"
+#define SIZE_WITH_REGS "2001"
 #define REGS_IN_ORDER \
 	"0000000000000000 0300000000000000 0200000000000000 " \
 	"0100000000000000 0400000000000000 0500000000000000 " \
@@ -53,6 +53,7 @@ FIXTURE_SETUP(encode)
 		.time = 0x1122334455667788,
 		.period = 5000,
 		.count = 1,
+		.state = 'S',
 		.cgroup = 0x2a,
 		.pid = 100,
 		.tid = 101,
@@ -71,13 +72,14 @@ TEST_F(encode, sample_of_both_sides_starts_in_the_kernel)
 {
 	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0900000001007000 0100000000000000 "
+				 "0900000001008000 0100000000000000 "
 				 "10000081ffffffff 6400000065000000 "
 				 "8877665544332211 0300000000000000 "
 				 "8813000000000000 0600000000000000 "
 				 "80ffffffffffffff 10000081ffffffff "
 				 "20000081ffffffff 00feffffffffffff "
-				 "0010400000000000 0020400000000000"));
+				 "0010400000000000 0020400000000000 "
+				 "0100000000000000 0400000053000000"));
 }
 
 TEST_F(encode, registers_and_stack_stand_behind_the_chain_in_the_order_of_perf)
@@ -97,21 +99,24 @@ TEST_F(encode, registers_and_stack_stand_behind_the_chain_in_the_order_of_perf)
 				 "0200000000000000 "
 				 REGS_IN_ORDER
 				 "1000000000000000 a0a1000000000000 00000000000000af "
-				 "1000000000000000 2a00000000000000"));
+				 "1000000000000000 "
+				 "0100000000000000 0400000053000000 "
+				 "2a00000000000000"));
 }
 
 TEST_F(encode, without_a_copy_there_are_no_registers_and_the_frames_stay)
 {
 	ASSERT_EQ(0, encode__stack_sample(&self->out, 1, false, &self->sample));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0900000001008000 0100000000000000 "
+				 "0900000001009000 0100000000000000 "
 				 "10000081ffffffff 6400000065000000 "
 				 "8877665544332211 0300000000000000 "
 				 "8813000000000000 0600000000000000 "
 				 "80ffffffffffffff 10000081ffffffff "
 				 "20000081ffffffff 00feffffffffffff "
 				 "0010400000000000 0020400000000000 "
-				 "0000000000000000 0000000000000000"));
+				 "0000000000000000 0000000000000000 "
+				 "0100000000000000 0400000053000000"));
 }
 
 TEST_F(encode, a_stack_is_cut_where_the_record_is_full)
@@ -119,8 +124,8 @@ TEST_F(encode, a_stack_is_cut_where_the_record_is_full)
 	static const unsigned char stack[65536];
 	struct layout_sample *record;
 
-	/* 64 fixed, 24 of chain, registers with 8, and 16 of sizes leave so much. */
-	const uint32_t most = 65416 - 8 * USER_COPY_REGS;
+	/* 64 fixed, 24 of chain, registers with 8, sizes 16, count and state 16: rest is stack. */
+	const uint32_t most = 65400 - 8 * USER_COPY_REGS;
 
 	for (uint32_t nr = most - 8; nr <= most + 8; nr += 8) {
 		struct user_copy copy = { regs, stack, nr };
@@ -134,8 +139,30 @@ TEST_F(encode, a_stack_is_cut_where_the_record_is_full)
 		EXPECT_EQ(self->out.len, record->header.size);
 		memcpy(&size, self->out.data + 64 + 24 + 8 + 8 * USER_COPY_REGS, sizeof(size));
 		EXPECT_EQ(nr < most ? nr : most, size);
-		memcpy(&size, self->out.data + self->out.len - 8, sizeof(size));
+		memcpy(&size, self->out.data + self->out.len - 24, sizeof(size));
 		EXPECT_EQ(nr < most ? nr : most, size);
+	}
+}
+
+TEST_F(encode, count_and_state_stand_behind_the_chain)
+{
+	static const struct {
+		char state;
+		bool preempted;
+		uint64_t transaction;
+	} states[] = {
+		{ 'S', false, 0x5300000004 }, { 'D', false, 0x4400000004 },
+		{ 'R', true, 0x5200000008 },  { 'R', false, 0x5200000004 },
+	};
+
+	self->sample.count = 0x123456789;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		self->out.len = 0;
+		self->sample.state = states[i].state;
+		self->sample.preempted = states[i].preempted;
+		ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
+		EXPECT_EQ(0x123456789, bytes__u64(self->out.data, self->out.len - 24));
+		EXPECT_EQ(states[i].transaction, bytes__u64(self->out.data, self->out.len - 16));
 	}
 }
 
@@ -143,13 +170,14 @@ TEST_F(encode, cgroup_stands_behind_the_chain)
 {
 	ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0900000001007800 0100000000000000 "
+				 "0900000001008800 0100000000000000 "
 				 "10000081ffffffff 6400000065000000 "
 				 "8877665544332211 0300000000000000 "
 				 "8813000000000000 0600000000000000 "
 				 "80ffffffffffffff 10000081ffffffff "
 				 "20000081ffffffff 00feffffffffffff "
 				 "0010400000000000 0020400000000000 "
+				 "0100000000000000 0400000053000000 "
 				 "2a00000000000000"));
 }
 
@@ -158,12 +186,13 @@ TEST_F(encode, sample_of_user_frames_has_user_misc_and_one_marker)
 	self->sample.kernel.nr = 0;
 	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0900000002005800 0100000000000000 "
+				 "0900000002006800 0100000000000000 "
 				 "0010400000000000 6400000065000000 "
 				 "8877665544332211 0300000000000000 "
 				 "8813000000000000 0300000000000000 "
 				 "00feffffffffffff 0010400000000000 "
-				 "0020400000000000"));
+				 "0020400000000000 "
+				 "0100000000000000 0400000053000000"));
 }
 
 TEST_F(encode, sample_without_frames_has_ip_0_and_an_empty_chain)
@@ -172,10 +201,11 @@ TEST_F(encode, sample_without_frames_has_ip_0_and_an_empty_chain)
 	self->sample.user = (struct frames){ 0 };
 	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
 	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
-				 "0900000002004000 0100000000000000 "
+				 "0900000002005000 0100000000000000 "
 				 "0000000000000000 6400000065000000 "
 				 "8877665544332211 0300000000000000 "
-				 "8813000000000000 0000000000000000"));
+				 "8813000000000000 0000000000000000 "
+				 "0100000000000000 0400000053000000"));
 }
 
 /* Frames numbered from 1, so that a frame out of place shows. */
@@ -198,7 +228,7 @@ TEST_F(encode, deepest_stacks_of_both_sides_come_back_frame_by_frame)
 	self->sample.kernel = (struct frames){ .ips = ips, .nr = 127 };
 	self->sample.user = (struct frames){ .ips = ips, .nr = 127 };
 	ASSERT_EQ(0, encode__sample(&self->out, 1, true, &self->sample));
-	ASSERT_EQ(64 + (127 + 127 + 2) * 8 + 8, self->out.len);
+	ASSERT_EQ(64 + (127 + 127 + 2) * 8 + 24, self->out.len);
 	EXPECT_EQ(self->out.len, record_size(&self->out));
 	EXPECT_EQ(256, bytes__u64(self->out.data, 56));
 	EXPECT_EQ((uint64_t)PERF_CONTEXT_KERNEL, bytes__u64(self->out.data, 64));
@@ -210,8 +240,8 @@ TEST_F(encode, deepest_stacks_of_both_sides_come_back_frame_by_frame)
 	EXPECT_EQ(0x2a, bytes__u64(self->out.data, self->out.len - 8));
 }
 
-/* Entries of a chain that a record without cgroup has room for: 8183 in 65,528 bytes. */
-#define MOST_ENTRIES ((LAYOUT_RECORD_MAX - 64) / 8)
+/* Entries of a chain that a record without cgroup has room for: 8181 in 65,528 bytes. */
+#define MOST_ENTRIES ((LAYOUT_RECORD_MAX - 64 - 16) / 8)
 
 TEST_F(encode, chain_that_just_fits_is_whole_and_one_beyond_loses_its_root)
 {
@@ -222,14 +252,14 @@ TEST_F(encode, chain_that_just_fits_is_whole_and_one_beyond_loses_its_root)
 	self->sample.user = (struct frames){ .ips = ips, .nr = MOST_ENTRIES - 102 };
 	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
 	EXPECT_EQ(LAYOUT_RECORD_MAX, self->out.len);
-	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 8));
+	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 24));
 
 	self->out.len = 0;
 	self->sample.user.nr++;
 	ASSERT_EQ(0, encode__sample(&self->out, 1, false, &self->sample));
 	EXPECT_EQ(LAYOUT_RECORD_MAX, self->out.len);
 	EXPECT_EQ(LAYOUT_RECORD_MAX, record_size(&self->out));
-	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 8));
+	EXPECT_EQ(MOST_ENTRIES - 102, bytes__u64(self->out.data, self->out.len - 24));
 }
 
 TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
@@ -246,7 +276,7 @@ TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
 		entries = bytes__u64(self->out.data, 56);
 		EXPECT_LE(self->out.len, LAYOUT_RECORD_MAX);
 		EXPECT_EQ(self->out.len, record_size(&self->out));
-		EXPECT_EQ(64 + entries * 8 + 8, self->out.len);
+		EXPECT_EQ(64 + entries * 8 + 24, self->out.len);
 		EXPECT_EQ(0x2a, bytes__u64(self->out.data, self->out.len - 8));
 		/* No marker stands alone at the end. */
 		EXPECT_LT(bytes__u64(self->out.data, 64 + (entries - 1) * 8),

@@ -56,6 +56,7 @@ FIXTURE_SETUP(writer)
 		.time = 1000,
 		.period = 5,
 		.count = 1,
+		.state = 'S',
 		.pid = 1,
 		.tid = 2,
 		.kernel = { .ips = ips, .nr = 2 },
@@ -225,7 +226,7 @@ TEST_F(writer, header_and_attr_golden)
 				 "0000000000000000 "
 				 "0100000000000000 "                  /* ids */
 				 "0100000070000000 0300000000000000 " /* the attr */
-				 "0100000000000000 a701010000000000 "
+				 "0100000000000000 a741030000000000 "
 				 "0400000000000000 "
 				 "0327840300000000 "
 				 "0000000000000000 0000000000000000 "
@@ -328,10 +329,10 @@ TEST_F(writer, a_whole_file_golden)
 		"7 0 64 1\n" /* FORK */
 		"10 0x2 112 1\n" /* MMAP2 */
 		"19 0 64 1\n" /* CGROUP */
-		"9 0x1 96 1\n" /* samples */
-		"9 0x1 96 2\n"
-		"9 0x1 96 3\n"
-		"9 0x1 96 4\n"
+		"9 0x1 112 1\n" /* samples */
+		"9 0x1 112 2\n"
+		"9 0x1 112 3\n"
+		"9 0x1 112 4\n"
 		"9 0x2 216 33\n" /* denet:rates */
 		"2 0 56 1\n" /* LOST */
 		"68 0 8 0\n" /* FINISHED_ROUND */;
@@ -345,7 +346,7 @@ TEST_F(writer, a_whole_file_golden)
 	list_records(self->data + data, size, list, sizeof(list));
 	EXPECT_STREQ(records, list);
 	/* Ids, attrs and records. */
-	EXPECT_EQ(0xb8ce1afb631491d6, digest(self->data + 104, data + size - 104));
+	EXPECT_EQ(0xf157eec80cb348be, digest(self->data + 104, data + size - 104));
 	/* Behind the records a table, by ascending bits, and then the features without gaps. */
 	EXPECT_EQ(0x20a01cfe, bytes__u64(self->data, 72) & ~(1ULL << LAYOUT_FEATURE_CPUDESC));
 	end = bytes__u64(self->data, data + size);
@@ -370,7 +371,8 @@ TEST_F(writer, attr_says_what_design_asks_for)
 	EXPECT_EQ(PERF_TYPE_SOFTWARE, attr.type);
 	EXPECT_EQ(PERF_COUNT_SW_CONTEXT_SWITCHES, attr.config);
 	EXPECT_EQ(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+			  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+			  PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION,
 		  attr.sample_type);
 	EXPECT_EQ(PERF_FORMAT_ID, attr.read_format);
 	EXPECT_TRUE(attr.freq && attr.sample_freq && attr.sample_id_all && attr.disabled &&
@@ -508,10 +510,10 @@ TEST_F(writer, full_disk_leaves_whole_records_and_the_first_error)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	ASSERT_EQ(0, status);
 	self->size = load(self->path, self->data);
-	/* 88 bytes a sample: (100001 - 240 - 40) / 88, the last one that fits included. */
-	EXPECT_EQ(1133, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
+	/* 104 bytes a sample: (100001 - 240 - 40) / 104, the last one that fits included. */
+	EXPECT_EQ(958, count_in_file(self->data, self->size, PERF_RECORD_SAMPLE));
 	/* No part of a record and no part of the features lies behind them. */
-	EXPECT_EQ(DATA_OFFSET + 40 + 1133 * 88, self->size);
+	EXPECT_EQ(DATA_OFFSET + 40 + 958 * 104, self->size);
 }
 
 TEST_F(writer, full_device_is_an_error_from_the_start)

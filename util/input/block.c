@@ -70,12 +70,13 @@ static void take_first(struct input_block *block, const struct input_sample *par
 		.time = part->time,
 		.period = part->period,
 		.runqueue = part->id == WRITER_RUNQUEUE_TIME ? part->period : 0,
-		.count = 1,
+		.count = part->count,
 		.cgroup = part->cgroup,
 		.pid = part->pid,
 		.tid = part->tid,
 		.cpu = part->cpu,
-		.state = '?',
+		.state = part->state,
+		.preempted = part->preempted,
 		.idle = part->id == WRITER_OFFCPU_IDLE ? "" : NULL,
 		.kernel = part->kernel,
 		.user = part->user,
@@ -91,8 +92,6 @@ static int take_wait(struct input_block *block, const struct trace_fields *field
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	block->sample.reason = &block->wait.reason;
-	block->sample.state = block->wait.state;
-	block->sample.count = block->wait.blocks;
 	return 0;
 }
 

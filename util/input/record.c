@@ -8,8 +8,9 @@
 #define SAMPLE_ALWAYS                                                                   \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define SAMPLE_PERHAPS \
-	(PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP)
+#define SAMPLE_PERHAPS                                                              \
+	(PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | \
+	 LAYOUT_COUNTED | PERF_SAMPLE_CGROUP)
 
 int input_record__header(const void *data, size_t size, struct layout_header *header)
 {
@@ -157,6 +158,17 @@ static int take_stack(struct rest *rest, struct input_sample *sample)
 	return take(rest, size) && !take_u64(rest, &used) ? 0 : -EINVAL;
 }
 
+static int take_state(struct rest *rest, struct input_sample *sample)
+{
+	uint64_t transaction;
+
+	if (take_u64(rest, &transaction))
+		return -EINVAL;
+	sample->state = LAYOUT_STATE_LETTER(transaction);
+	sample->preempted = transaction & PERF_TXN_ASYNC;
+	return 0;
+}
+
 /* The fields behind the chain, in the order that perf has given them. */
 static int take_perhaps(struct rest *rest, const struct input_event *event,
 			struct input_sample *sample)
@@ -168,6 +180,10 @@ static int take_perhaps(struct rest *rest, const struct input_event *event,
 	if (type & PERF_SAMPLE_REGS_USER && take_regs(rest, event->regs_user))
 		return -EINVAL;
 	if (type & PERF_SAMPLE_STACK_USER && take_stack(rest, sample))
+		return -EINVAL;
+	if (type & PERF_SAMPLE_WEIGHT && take_u64(rest, &sample->count))
+		return -EINVAL;
+	if (type & PERF_SAMPLE_TRANSACTION && take_state(rest, sample))
 		return -EINVAL;
 	if (type & PERF_SAMPLE_CGROUP && take_u64(rest, &sample->cgroup))
 		return -EINVAL;
@@ -195,6 +211,8 @@ int input_record__sample(const void *record, size_t size, const struct input_eve
 		.time = fixed.time,
 		.cpu = fixed.cpu,
 		.period = fixed.period,
+		.count = 1,
+		.state = '?',
 	};
 	chain = take(&rest, fixed.nr * sizeof(uint64_t));
 	if (split_chain(chain, fixed.nr, sample))

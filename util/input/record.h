@@ -31,6 +31,9 @@ struct input_sample {
 	uint32_t cpu;
 	uint64_t period;
 	uint64_t cgroup; /* 0: the event has none */
+	uint64_t count;	 /* blocks; 1 where the event has no count */
+	char state;	 /* '?' where the event has none */
+	bool preempted;
 	struct frames kernel;
 	struct frames user;
 	const void *raw; /* NULL: the event has none */

@@ -281,16 +281,12 @@ int trace_fields__wait(const struct trace_fields *fields, const void *data, size
 		       struct trace_wait *wait)
 {
 	struct raw raw = { .data = data, .size = size };
-	char state[4] = "?";
 
 	if (!fields || !fields->waits)
 		return -ENOENT;
 	raw.event = fields->waits;
 	*wait = (struct trace_wait){ .reason = { .nr = -1, .fd = -1, .ready_fd = -1 } };
 	get(&raw, "ns", &wait->ns, sizeof(wait->ns));
-	get(&raw, "blocks", &wait->blocks, sizeof(wait->blocks));
-	get_text(&raw, "state", state, sizeof(state));
-	wait->state = *state ? *state : '?';
 	get_text(&raw, "name", wait->call, sizeof(wait->call));
 	get_text(&raw, "text", wait->text, sizeof(wait->text));
 	get_reason(&raw, &wait->reason);

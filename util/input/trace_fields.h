@@ -16,8 +16,6 @@ struct trace_fields;
 /* The fields of one denet:waits. Strings are cut to their room. */
 struct trace_wait {
 	uint64_t ns;
-	uint64_t blocks;
-	char state;
 	char call[32]; /* reason.call points here */
 	char text[104];
 	struct reason reason;

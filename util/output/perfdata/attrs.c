@@ -126,7 +126,9 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, uint32_t stack_byt
 
 	if (cgroups)
 		full.sample_type |= PERF_SAMPLE_CGROUP;
-	if (stack_bytes && kind->type == PERF_TYPE_SOFTWARE && !kind->sample_extra) {
+	if (kind->type == PERF_TYPE_SOFTWARE && !kind->sample_extra)
+		full.sample_type |= LAYOUT_COUNTED;
+	if (stack_bytes && full.sample_type & LAYOUT_COUNTED) {
 		full.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		full.sample_regs_user = LAYOUT_REGS_MASK;
 		full.sample_stack_user = stack_bytes;

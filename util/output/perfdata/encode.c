@@ -128,15 +128,32 @@ static size_t most_entries(size_t tail)
 	return (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) - tail) / sizeof(uint64_t);
 }
 
+/* What stands behind registers and stack. */
+static size_t counted_size(bool cgroup, const struct sample *sample)
+{
+	return sizeof(struct layout_counted) + (cgroup ? sizeof(sample->cgroup) : 0);
+}
+
+static void put_counted(char *at, bool cgroup, const struct sample *sample)
+{
+	const struct layout_counted counted = {
+		.weight = sample->count,
+		.transaction = LAYOUT_STATE(sample->state, sample->preempted),
+	};
+
+	memcpy(at, &counted, sizeof(counted));
+	if (cgroup)
+		memcpy(at + sizeof(counted), &sample->cgroup, sizeof(sample->cgroup));
+}
+
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
 {
-	size_t tail = cgroup ? sizeof(sample->cgroup) : 0;
+	size_t tail = counted_size(cgroup, sample);
 	char *at = put_sample(out, id, sample, chain_of(sample, most_entries(tail)), tail);
 
 	if (!at)
 		return -ENOMEM;
-	if (cgroup)
-		memcpy(at, &sample->cgroup, sizeof(sample->cgroup));
+	put_counted(at, cgroup, sample);
 	return 0;
 }
 
@@ -176,7 +193,7 @@ static char *put_copy(char *at, const struct user_copy *copy, uint32_t bytes)
 
 int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
 {
-	size_t tail = (cgroup ? sizeof(sample->cgroup) : 0) + 2 * sizeof(uint64_t), room;
+	size_t tail = 2 * sizeof(uint64_t) + counted_size(cgroup, sample), room;
 	struct chain chain = chain_of(sample, most_entries(tail));
 	uint32_t bytes = 0;
 	char *at;
@@ -194,9 +211,7 @@ int encode__stack_sample(struct buffer *out, uint64_t id, bool cgroup, const str
 	at = put_sample(out, id, sample, chain, tail);
 	if (!at)
 		return -ENOMEM;
-	at = put_copy(at, sample->copy, bytes);
-	if (cgroup)
-		memcpy(at, &sample->cgroup, sizeof(sample->cgroup));
+	put_counted(put_copy(at, sample->copy, bytes), cgroup, sample);
 	return 0;
 }
 

@@ -20,7 +20,10 @@
  * samples carry time 0 unless a time is given, so that readers take them first.
  */
 
-/* A sample with cgroup behind its chain if asked for. No frames: ip 0, an empty chain. */
+/*
+ * A sample with count and state behind its chain, and its cgroup if asked for. No frames: ip 0, an
+ * empty chain.
+ */
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
 
 /*

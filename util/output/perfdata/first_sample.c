@@ -34,6 +34,7 @@ int first_sample__note(struct first_sample *first, bool is_offcpu, const struct 
 	first->record.len = 0;
 	first->of_offcpu = is_offcpu;
 	marker.period = 0;
+	marker.count = 0;
 	marker.copy = NULL;
 	return encode(&first->record, &marker, cgroups, stacks);
 }

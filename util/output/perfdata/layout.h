@@ -96,8 +96,25 @@ struct layout_sample {
 	uint32_t cpu, reserved;
 	uint64_t period;
 	uint64_t nr; /* entries of the chain, context markers included */
-		     /* uint64_t chain[nr]; uint64_t cgroup, if the event has it */
+		     /* uint64_t chain[nr]; the fields that the event has behind it */
 };
+
+/* Behind the chain, and registers and stack, of all samples but those of tracepoints. */
+struct layout_counted {
+	uint64_t weight;      /* blocks */
+	uint64_t transaction; /* their state: LAYOUT_STATE */
+};
+
+#define LAYOUT_COUNTED (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION)
+
+/*
+ * A state as the abort code of a transaction. One of the two flags is set, without which perf
+ * prints one more word: ASYNC, not by an act of the thread, for a preempted thread.
+ */
+#define LAYOUT_STATE(letter, preempted)                                          \
+	((uint64_t)(unsigned char)(letter) << PERF_TXN_ABORT_SHIFT |             \
+	 ((preempted) ? PERF_TXN_ASYNC : PERF_TXN_SYNC))
+#define LAYOUT_STATE_LETTER(transaction) ((char)((transaction) >> PERF_TXN_ABORT_SHIFT))
 
 struct layout_event_update {
 	struct perf_event_header header;
@@ -137,6 +154,7 @@ LAYOUT_ASSERT(layout_header, 104);
 LAYOUT_ASSERT(layout_pipe_header, 16);
 LAYOUT_ASSERT(layout_attr, 128);
 LAYOUT_ASSERT(layout_sample, 64);
+LAYOUT_ASSERT(layout_counted, 16);
 LAYOUT_ASSERT(layout_event_update, 24);
 LAYOUT_ASSERT(layout_header_attr, 128);
 LAYOUT_ASSERT(layout_tracing_data, 12);

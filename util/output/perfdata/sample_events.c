@@ -29,6 +29,20 @@ static void keep_longest(struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST
 	}
 }
 
+/*
+ * The number of blocks that a sample stands for: a block that was drawn stands for the others of
+ * its length that were not.
+ */
+static uint64_t represented(const struct sample *sample)
+{
+	const uint64_t measured = sample->measured;
+
+	if (!measured || sample->period <= measured)
+		return sample->count;
+	return sample->count * (sample->period / measured +
+				(sample->period % measured >= (measured + 1) / 2));
+}
+
 /* Waits for work would drown the rest, whoever is recorded. */
 static int write_block(struct sample_events *events, const struct sample *sample)
 {
@@ -37,6 +51,7 @@ static int write_block(struct sample_events *events, const struct sample *sample
 	struct sample part = *sample;
 	int err = 0;
 
+	part.count = represented(sample);
 	part.period = sample->period - waited;
 	if (part.period || !waited)
 		err = writer__sample(events->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME,
@@ -67,16 +82,22 @@ static int write_block(struct sample_events *events, const struct sample *sample
 
 static int write_wakeup(struct sample_events *events, const struct sample *sample)
 {
+	struct sample counted = *sample;
+
+	counted.count = represented(sample);
 	events->wakeups.count++;
 	events->wakeups.ns += sample->period;
-	return writer__sample(events->writer, WRITER_WAKEUP_TIME, sample);
+	return writer__sample(events->writer, WRITER_WAKEUP_TIME, &counted);
 }
 
 static int write_running(struct sample_events *events, const struct sample *sample)
 {
+	struct sample part = *sample;
+
+	part.state = 'R';
 	events->running.count++;
 	events->running.ns += sample->period;
-	return writer__sample(events->writer, WRITER_ONCPU_TIME, sample);
+	return writer__sample(events->writer, WRITER_ONCPU_TIME, &part);
 }
 
 int sample_events__write(void *ctx, const struct sample *sample)
