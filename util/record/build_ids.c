@@ -12,7 +12,7 @@
 #include "base/minmax.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
-#include "machine/mount_ns.h"
+#include "symbol/mount_ns.h"
 #include "symbol/build_id.h"
 #include "symbol/cache.h"
 

@@ -11,7 +11,7 @@
 #include "machine/machine.h"
 #include "machine/snapshot.h"
 #include "session/status.h"
-#include "machine/mount_ns.h"
+#include "symbol/mount_ns.h"
 
 /* How often the line on the terminal tells how far unwinding has got. */
 #define PROGRESS_MS 200

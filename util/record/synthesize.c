@@ -12,7 +12,7 @@
 #include "record/cgroups.h"
 #include "symbol/dso_table.h"
 #include "record/sink.h"
-#include "machine/mount_ns.h"
+#include "symbol/mount_ns.h"
 #include "synth/synth.h"
 
 static int tell(const struct synthesize_options *options, const struct task_event *event)

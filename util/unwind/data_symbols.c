@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "machine/machine.h"
-#include "unwind/dso.h"
+#include "symbol/dso.h"
 
 /* How long the child may stand still, and how long it may take where it only lacks a CPU. */
 #define STUCK_MS 250

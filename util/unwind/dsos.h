@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/idmap.h"
-#include "unwind/dso.h"
+#include "symbol/dso.h"
 
 /* The images that have been opened, by the ids of their files. Zero-initialised is empty. */
 struct dsos {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "unwind/dso.h"
+#include "symbol/dso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,11 +106,15 @@ static int open_through(const struct dso_process *process, const struct maps_ent
 	return -ESRCH;
 }
 
-static int open_file(const struct dso_process *process, const struct maps_entry *map)
+int dso__open_file(const struct dso_process *process, const struct maps_entry *map)
 {
 	const struct mapped_file *file = map->file;
 	const struct file_id id = { .ino = file->ino, .maj = file->maj, .min = file->min };
-	int fd = process->other ? root_open__elsewhere(process->pid, file->path, &id, false)
+	int fd;
+
+	if (!has_file(file))
+		return -ENOENT;
+	fd = process->other ? root_open__elsewhere(process->pid, file->path, &id, false)
 				: open_through(process, map);
 
 	if (fd == -ESRCH)
@@ -206,7 +210,7 @@ struct dso *dso__open(const struct dso_process *process, const struct maps_entry
 	dso = calloc(1, sizeof(*dso));
 	if (!dso)
 		return NULL;
-	fd = has_file(map->file) ? open_file(process, map) : -ENOENT;
+	fd = dso__open_file(process, map);
 	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
 		dso->err = fd < 0 ? fd : -ENOTSUP;
 		return dso;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_MACHINE_MOUNT_NS_H
-#define DENET_MACHINE_MOUNT_NS_H
+#ifndef DENET_SYMBOL_MOUNT_NS_H
+#define DENET_SYMBOL_MOUNT_NS_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,4 +20,4 @@ int mount_ns__of(pid_t pid, uint64_t *view);
  */
 int mount_ns__look(struct dso_table *dso_table, pid_t pid, uint64_t alive);
 
-#endif /* DENET_MACHINE_MOUNT_NS_H */
+#endif /* DENET_SYMBOL_MOUNT_NS_H */

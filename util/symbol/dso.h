@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_UNWIND_DSO_H
-#define DENET_UNWIND_DSO_H
+#ifndef DENET_SYMBOL_DSO_H
+#define DENET_SYMBOL_DSO_H
 
 #include <libelf.h>
 #include <stdbool.h>
@@ -41,6 +41,9 @@ struct dso_process {
  */
 struct dso *dso__open(const struct dso_process *process, const struct maps_entry *map);
 
+/* The file alone, found in the same way: a descriptor or a negative errno. */
+int dso__open_file(const struct dso_process *process, const struct maps_entry *map);
+
 void dso__delete(struct dso *dso); /* accepts NULL */
 
 /*
@@ -55,4 +58,4 @@ int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bia
  */
 int dso__minidebug(const struct dso *dso);
 
-#endif /* DENET_UNWIND_DSO_H */
+#endif /* DENET_SYMBOL_DSO_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "machine/mount_ns.h"
+#include "symbol/mount_ns.h"
 
 #include <errno.h>
 #include <limits.h>
