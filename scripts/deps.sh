@@ -37,7 +37,8 @@ packages_of() {
 	case $1 in
 	build)
 		printf '%s\n' gcc make clang pkg-config libc6-dev libbpf-dev libelf-dev libdw-dev \
-			libtraceevent-dev libseccomp-dev zlib1g-dev linux-source xz-utils bzip2 asciidoctor
+			libtraceevent-dev libseccomp-dev libiberty-dev zlib1g-dev \
+			linux-source xz-utils bzip2 asciidoctor
 		if is_ubuntu; then
 			printf '%s\n' linux-tools-common linux-tools-generic
 		else

@@ -10,8 +10,8 @@ set -euo pipefail
 . "$(dirname "$(realpath "$0")")/../suite-lib.sh"
 
 # What make needs (scripts/deps.sh build), and what tests run.
-packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libtraceevent-dev zlib1g-dev liblzma-dev
-	libbz2-dev libzstd-dev libstdc++6 bash dash coreutils util-linux mount sed grep mawk findutils procps gzip
+packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libiberty-dev libtraceevent-dev zlib1g-dev
+	liblzma-dev libbz2-dev libzstd-dev libstdc++6 bash dash coreutils util-linux mount sed grep mawk findutils procps gzip
 	diffutils xz-utils binutils libc-bin busybox-static gdb python3)
 root=$(suite_cache)/arm64-root
 # The list is a part of the name of what it makes.

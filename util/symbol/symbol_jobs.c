@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbol/symbol_jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bus_guard.h"
+#include "base/confine.h"
+#include "base/jobs.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "symbol/demangle.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/perf_map.h"
+
+/* The table of the largest programs, and what libelf unpacks for it. */
+#define READ_MAX_BYTES (UINT64_C(1) << 30)
+
+enum {
+	TYPE_NAME = 1, /* of the following ranges */
+	TYPE_RANGE,
+};
+
+/* Addresses of a query that are one after the other, and in one function. */
+struct range {
+	uint64_t first, nr;
+	uint64_t start;
+};
+
+struct run {
+	struct symbol_query *queries;
+	const struct symbol_jobs_options *options;
+	struct strings *strings;
+	const char *name; /* that came last */
+};
+
+/* What a kernel lacks of it is no reason not to read. */
+static int enter(void *ctx)
+{
+	int err = confine__process(CONFINE_READ, READ_MAX_BYTES);
+
+	(void)ctx;
+	if (err)
+		pr_verbose("the process that reads symbols is not confined: %s", strerror(-err));
+	return bus_guard__install();
+}
+
+static int put_name(struct child_out *out, const char *name, size_t len, bool demangle)
+{
+	char symbol[SYMBOL_NAME_MAX + 1], *plain = NULL;
+	int err;
+
+	if (demangle && len < sizeof(symbol)) {
+		memcpy(symbol, name, len);
+		symbol[len] = '\0';
+		plain = demangle__symbol(symbol);
+	}
+	if (plain) {
+		name = plain;
+		len = strlen(plain);
+	}
+	err = child_out__put(out, TYPE_NAME, name, min_u64(len, SYMBOL_NAME_MAX));
+	free(plain);
+	return err;
+}
+
+static int put_range(struct child_out *out, const struct range *range)
+{
+	return child_out__put(out, TYPE_RANGE, range, sizeof(*range));
+}
+
+/* The function of an address of a query, and where it begins in the query's terms. */
+static const struct elf_symbol *find(const struct elf_files *files,
+				     const struct elf_symbols *symbols, uint64_t offset,
+				     uint64_t *start)
+{
+	const struct elf_symbol *symbol;
+	uint64_t address;
+
+	if (elf_files__address(files, offset, &address))
+		return NULL;
+	symbol = elf_symbols__find(symbols, address);
+	if (symbol)
+		*start = offset - (address - symbol->start);
+	return symbol;
+}
+
+static int put_symbols(const struct symbol_query *query, const struct elf_files *files,
+		       const struct elf_symbols *symbols, bool demangle, struct child_out *out)
+{
+	const struct elf_symbol *last = NULL, *symbol;
+	struct range range = { 0 };
+	uint64_t start = 0;
+	int err = 0;
+
+	for (size_t i = 0; i <= query->nr && !err; i++) {
+		symbol = i < query->nr ? find(files, symbols, query->addresses[i], &start) : NULL;
+		if (symbol && symbol == last && start == range.start) {
+			range.nr++;
+			continue;
+		}
+		if (last)
+			err = put_range(out, &range);
+		last = symbol;
+		range = (struct range){ .first = i, .nr = 1, .start = start };
+		if (symbol && !err)
+			err = put_name(out, symbol->name, strlen(symbol->name), demangle);
+	}
+	return err;
+}
+
+static int answer_file(const struct symbol_query *query, const struct symbol_jobs_options *options,
+		       struct child_out *out)
+{
+	struct elf_symbols symbols = { 0 };
+	struct elf_files files;
+	int err = elf_files__open(&files, &query->wanted, &options->world);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < files.nr && !err; i++)
+		err = elf_symbols__add(&symbols, files.all[i]);
+	elf_symbols__sort(&symbols);
+	if (!err)
+		err = put_symbols(query, &files, &symbols, !options->no_demangle, out);
+	elf_symbols__free(&symbols);
+	elf_files__close(&files);
+	return err;
+}
+
+struct memory_answer {
+	const struct symbol_query *query;
+	struct child_out *out;
+	bool demangle;
+};
+
+/* The first address of a query that is not below. */
+static size_t first_from(const struct symbol_query *query, uint64_t address)
+{
+	size_t low = 0, high = query->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (query->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int put_memory(void *ctx, uint64_t start, uint64_t end, const char *name, size_t len)
+{
+	const struct memory_answer *answer = ctx;
+	struct range range = { .first = first_from(answer->query, start), .start = start };
+	int err;
+
+	range.nr = first_from(answer->query, end) - range.first;
+	if (!range.nr)
+		return 0;
+	err = put_name(answer->out, name, len, answer->demangle);
+	return err ? err : put_range(answer->out, &range);
+}
+
+static int answer_memory(const struct symbol_query *query,
+			 const struct symbol_jobs_options *options, struct child_out *out)
+{
+	struct memory_answer answer = { query, out, !options->no_demangle };
+	const struct elf_mapping *mapping = &query->wanted.mappings[0];
+	int fd, err;
+
+	if (options->world.elsewhere)
+		return -ENOENT;
+	fd = perf_map__open(mapping->pid, mapping->alive, query->born);
+	if (fd < 0)
+		return fd;
+	err = perf_map__each(fd, put_memory, &answer);
+	close(fd);
+	return err;
+}
+
+static int run_one(void *ctx, size_t index, struct child_out *out)
+{
+	const struct run *run = ctx;
+	const struct symbol_query *query = &run->queries[index];
+	uint64_t faults = bus_guard__faults();
+	int err;
+
+	if (query->is_memory)
+		err = answer_memory(query, run->options, out);
+	else
+		err = answer_file(query, run->options, out);
+	/* It was truncated meanwhile: what was read are zeros. */
+	if (!err && bus_guard__faults() != faults)
+		err = -ESTALE;
+	/* jobs.h: these two have a meaning of their own. */
+	return err == -EAGAIN || err == -ECANCELED ? -EIO : err;
+}
+
+/* Names reach terminals, pages and lines of text: what controls those is shown as "?". */
+static const char *take_name(struct strings *strings, const char *name, size_t len)
+{
+	char plain[SYMBOL_NAME_MAX];
+
+	len = min_u64(len, sizeof(plain));
+	for (size_t i = 0; i < len; i++)
+		plain[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i];
+	return strings__get_part(strings, plain, len);
+}
+
+/* In the parent; what makes no sense is the fault of the file, and is left out. */
+static int take_answer(void *ctx, size_t index, const struct child_message *message)
+{
+	struct run *run = ctx;
+	struct symbol_query *query = &run->queries[index];
+	struct range range;
+
+	if (message->type == TYPE_NAME) {
+		run->name = take_name(run->strings, message->data, message->size);
+		return run->name ? 0 : -ENOMEM;
+	}
+	if (message->type != TYPE_RANGE || message->size != sizeof(range) || !run->name)
+		return 0;
+	memcpy(&range, message->data, sizeof(range));
+	if (range.first > query->nr || range.nr > query->nr - range.first)
+		return 0;
+	for (uint64_t i = range.first; i < range.first + range.nr; i++)
+		query->answers[i] = (struct symbol_answer){ run->name, range.start };
+	return 0;
+}
+
+/* A file that turned out to be worth nothing has given no names. */
+static void finish(void *ctx, size_t index, int status)
+{
+	struct run *run = ctx;
+	struct symbol_query *query = &run->queries[index];
+
+	query->err = status;
+	run->name = NULL;
+	if (status)
+		memset(query->answers, 0, query->nr * sizeof(*query->answers));
+}
+
+int symbol_jobs__run(struct symbol_query *queries, size_t nr,
+		     const struct symbol_jobs_options *options, struct strings *strings,
+		     int deadline_ms)
+{
+	struct run run = { .queries = queries, .options = options, .strings = strings };
+	const struct jobs jobs = {
+		.nr = nr,
+		.ctx = &run,
+		.enter = enter,
+		.run = run_one,
+		.answer = take_answer,
+		.done = finish,
+	};
+
+	return jobs__run(&jobs, deadline_ms);
+}

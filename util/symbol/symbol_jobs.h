@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SYMBOL_SYMBOL_JOBS_H
+#define DENET_SYMBOL_SYMBOL_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strings.h"
+#include "symbol/elf_files.h"
+
+/* Longer names are cut. */
+#define SYMBOL_NAME_MAX 1024u
+
+/* What an address turned out to be. */
+struct symbol_answer {
+	const char *name; /* NULL: of no function that is known */
+	uint64_t start;   /* of the function, as addresses of the query are */
+};
+
+/* Functions that are asked for by their addresses in one file, or in the memory of one process. */
+struct symbol_query {
+	bool is_memory; /* of wanted.mappings[0].pid, born then; addresses are the process's */
+	uint64_t born;
+	struct elf_wanted wanted;
+	const uint64_t *addresses; /* offsets in the file; ascending */
+	size_t nr;
+	struct symbol_answer *answers; /* of each address; zeroed by the caller */
+	int err; /* 0; else nothing is known: -ENOENT, -ETIMEDOUT, -ECHILD: it killed its reader */
+};
+
+struct symbol_jobs_options {
+	struct elf_world world;
+	bool no_demangle;
+};
+
+/*
+ * Answers all queries in a confined child, deadline_ms in all: a file that hangs or is broken on
+ * purpose costs its own names and no other ones. Names belong to strings. 0 or a negative errno.
+ */
+int symbol_jobs__run(struct symbol_query *queries, size_t nr,
+		     const struct symbol_jobs_options *options, struct strings *strings,
+		     int deadline_ms);
+
+#endif /* DENET_SYMBOL_SYMBOL_JOBS_H */

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbol/symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "machine/machine.h"
+#include "symbol/kernel_symbols.h"
+#include "symbol/symbol_jobs.h"
+
+/* In all, for all files: a single one has a sixteenth of it. */
+#define RESOLVE_MS 60000
+#define MAX_PLACES 32767u
+#define ADDRESS_BITS 48
+
+enum place_kind {
+	PLACE_UNKNOWN, /* frames outside of all mappings; addresses */
+	PLACE_KERNEL,  /* addresses */
+	PLACE_FILE,    /* offsets in the file */
+	PLACE_MEMORY,  /* of one process, without a file; addresses */
+};
+
+/* What frames lie in. */
+struct place {
+	enum place_kind kind;
+	const char *path;
+	struct mapped_file file;                          /* a copy, its path is of strings */
+	struct elf_mapping mappings[ELF_WANTED_MAPPINGS]; /* the latest last */
+	size_t nr_mappings;
+	uint64_t born; /* of a memory's process */
+	size_t nr;     /* frames */
+};
+
+struct frame {
+	uint64_t address;
+	uint32_t place;
+	uint32_t label; /* + 1; 0: it has none yet */
+	bool caller;    /* a return address: the call is before it */
+};
+
+struct known_id {
+	const char *path;
+	unsigned char id[BUILD_ID_MAX];
+	size_t len;
+};
+
+struct symbols {
+	struct symbols_options options;
+	struct strings strings;
+	struct buffer places; /* struct place */
+	struct idmap place_by_id;
+	struct buffer frames; /* struct frame */
+	struct idmap frame_by_key;
+	struct buffer labels; /* struct symbol_label */
+	struct idmap label_by_key;
+	struct buffer ids; /* struct known_id */
+};
+
+static size_t count(const struct buffer *buffer, size_t size)
+{
+	return buffer->len / size;
+}
+
+static struct place *place_at(const struct symbols *symbols, size_t i)
+{
+	return (struct place *)symbols->places.data + i;
+}
+
+static struct frame *frame_at(const struct symbols *symbols, size_t i)
+{
+	return (struct frame *)symbols->frames.data + i;
+}
+
+static int add_place(struct symbols *symbols, const struct place *place)
+{
+	return buffer__append(&symbols->places, place, sizeof(*place));
+}
+
+struct symbols *symbols__new(const struct symbols_options *options)
+{
+	const struct place first[] = {
+		[PLACE_UNKNOWN] = { .kind = PLACE_UNKNOWN, .path = "" },
+		[PLACE_KERNEL] = { .kind = PLACE_KERNEL, .path = "" },
+	};
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (!symbols)
+		return NULL;
+	symbols->options = *options;
+	if (add_place(symbols, &first[PLACE_UNKNOWN]) || add_place(symbols, &first[PLACE_KERNEL])) {
+		symbols__delete(symbols);
+		return NULL;
+	}
+	return symbols;
+}
+
+void symbols__delete(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	buffer__free(&symbols->places);
+	buffer__free(&symbols->frames);
+	buffer__free(&symbols->labels);
+	buffer__free(&symbols->ids);
+	idmap__free(&symbols->place_by_id);
+	idmap__free(&symbols->frame_by_key);
+	idmap__free(&symbols->label_by_key);
+	strings__free(&symbols->strings);
+	free(symbols);
+}
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
+	return sum ^ sum >> 32;
+}
+
+/* Code without a file, or whose file is none of code: runtimes describe it by its addresses. */
+static bool is_memory(const struct mapped_file *file)
+{
+	return strcmp(file->path, "[vdso]") &&
+	       (file->path[0] != '/' || file->path[1] == '/' || !file->ino ||
+		!strncmp(file->path, "/memfd:", 7) || !strncmp(file->path, "/dev/", 5) ||
+		!strncmp(file->path, "/SYSV", 5) || !strncmp(file->path, "/anon_hugepage", 14));
+}
+
+static int fill_place(struct symbols *symbols, const struct process *process,
+		      const struct mapped_file *file, struct place *place)
+{
+	*place = (struct place){
+		.kind = is_memory(file) ? PLACE_MEMORY : PLACE_FILE,
+		.path = strings__get(&symbols->strings, file->path),
+		.file = *file,
+		.born = process->born,
+	};
+	place->file.path = (char *)(uintptr_t)place->path;
+	place->file.next = NULL;
+	return place->path ? 0 : -ENOMEM;
+}
+
+/* The place of a mapping; one more than there may be is unknown. A negative errno: no memory. */
+static int find_place(struct symbols *symbols, const struct process *process,
+		      const struct maps_entry *map)
+{
+	uint64_t key = map->file->id, *index;
+	struct place place;
+
+	if (is_memory(map->file))
+		key = mix(mix(mix(1, (uint64_t)process->pid), process->born), map->file->id);
+	index = idmap__find(&symbols->place_by_id, key);
+	if (index)
+		return (int)*index;
+	if (count(&symbols->places, sizeof(place)) >= MAX_PLACES)
+		return PLACE_UNKNOWN;
+	index = idmap__get(&symbols->place_by_id, key);
+	if (!index || fill_place(symbols, process, map->file, &place))
+		return -ENOMEM;
+	*index = count(&symbols->places, sizeof(place));
+	return add_place(symbols, &place) ? -ENOMEM : (int)*index;
+}
+
+/* Keeps the latest processes that have a file mapped, each once. */
+static void note_mapping(struct place *place, pid_t pid, uint64_t time,
+			 const struct maps_entry *map)
+{
+	const struct elf_mapping mapping = { pid, time, map->start, map->end, map->pgoff };
+	size_t i = 0;
+
+	while (i < place->nr_mappings && place->mappings[i].pid != pid)
+		i++;
+	if (i == ELF_WANTED_MAPPINGS)
+		i = 0;
+	if (i < place->nr_mappings) {
+		memmove(&place->mappings[i], &place->mappings[i + 1],
+			(place->nr_mappings - i - 1) * sizeof(mapping));
+		place->nr_mappings--;
+	}
+	place->mappings[place->nr_mappings++] = mapping;
+}
+
+static int get_frame(struct symbols *symbols, uint32_t place, uint64_t address, bool caller,
+		     uint32_t *number)
+{
+	const struct frame frame = { .address = address, .place = place, .caller = caller };
+	const uint64_t key = (uint64_t)place << (ADDRESS_BITS + 1) |
+			     (uint64_t)caller << ADDRESS_BITS |
+			     (address & ((1ULL << ADDRESS_BITS) - 1));
+	uint64_t *index = idmap__get(&symbols->frame_by_key, key);
+
+	if (!index)
+		return -ENOMEM;
+	if (!*index) {
+		if (buffer__append(&symbols->frames, &frame, sizeof(frame)))
+			return -ENOMEM;
+		*index = count(&symbols->frames, sizeof(frame));
+		place_at(symbols, place)->nr++;
+	}
+	*number = (uint32_t)(*index - 1);
+	return 0;
+}
+
+/* The first user frame is where the thread was, the others are return addresses. */
+static int add_user(struct symbols *symbols, const struct machine *machine,
+		    const struct sample *sample, uint32_t *frames)
+{
+	const struct process *process =
+		machine__process_at(machine, (pid_t)sample->pid, sample->time);
+	const struct maps *maps = process__maps_at(process, sample->time);
+	int place, err = 0;
+
+	for (uint32_t i = 0; i < sample->user.nr && !err; i++) {
+		uint64_t ip = sample->user.ips[i];
+		const struct maps_entry *map = maps ? maps__find(maps, sample->time, ip) : NULL;
+
+		place = map ? find_place(symbols, process, map) : PLACE_UNKNOWN;
+		if (place < 0)
+			return place;
+		if (place != PLACE_UNKNOWN)
+			note_mapping(place_at(symbols, (size_t)place), process->pid, sample->time,
+				     map);
+		if (place != PLACE_UNKNOWN && place_at(symbols, (size_t)place)->kind == PLACE_FILE)
+			ip = ip - map->start + map->pgoff;
+		err = get_frame(symbols, (uint32_t)place, ip, i > 0, &frames[i]);
+	}
+	return err;
+}
+
+int symbols__frames(struct symbols *symbols, const struct machine *machine,
+		    const struct sample *sample, uint32_t *frames)
+{
+	uint32_t nr = sample->kernel.nr;
+	int err = 0;
+
+	/* Even the first one is where the scheduler was called from. */
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = get_frame(symbols, PLACE_KERNEL, sample->kernel.ips[i], true, &frames[i]);
+	if (!err)
+		err = add_user(symbols, machine, sample, frames + nr);
+	return err ? err : (int)(nr + sample->user.nr);
+}
+
+int symbols__build_id(struct symbols *symbols, const char *path, const unsigned char *id,
+		      size_t len)
+{
+	struct known_id known = { .path = strings__get(&symbols->strings, path), .len = len };
+
+	if (!known.path || len > sizeof(known.id))
+		return known.path ? 0 : -ENOMEM;
+	memcpy(known.id, id, len);
+	return buffer__append(&symbols->ids, &known, sizeof(known));
+}
+
+static int get_label(struct symbols *symbols, const struct symbol_label *label, uint32_t *number)
+{
+	uint64_t key = mix(mix(mix(label->kernel, (uintptr_t)label->name), (uintptr_t)label->place),
+			   label->known);
+	const struct symbol_label *labels;
+	uint64_t *index;
+
+	for (;; key++) {
+		index = idmap__get(&symbols->label_by_key, key == IDMAP_NONE ? key = 0 : key);
+		if (!index)
+			return -ENOMEM;
+		if (!*index)
+			break;
+		labels = (const struct symbol_label *)symbols->labels.data;
+		*number = (uint32_t)(*index - 1);
+		if (labels[*number].name == label->name && labels[*number].place == label->place &&
+		    labels[*number].kernel == label->kernel &&
+		    labels[*number].known == label->known)
+			return 0;
+	}
+	if (buffer__append(&symbols->labels, label, sizeof(*label)))
+		return -ENOMEM;
+	*index = count(&symbols->labels, sizeof(*label));
+	*number = (uint32_t)(*index - 1);
+	return 0;
+}
+
+static int set_label(struct symbols *symbols, struct frame *frame, const struct symbol_label *label)
+{
+	uint32_t number = 0;
+	int err = get_label(symbols, label, &number);
+
+	frame->label = err ? 0 : number + 1;
+	return err;
+}
+
+/* The label of a frame; name NULL: none is known, the place and the offset in it tell of it. */
+static int label_frame(struct symbols *symbols, struct frame *frame, const char *name,
+		       const char *place, uint64_t offset)
+{
+	struct symbol_label label = { .name = name,
+				      .place = place,
+				      .known = name != NULL,
+				      .kernel = frame->place == PLACE_KERNEL };
+	const char *slash = strrchr(place, '/');
+	char text[320];
+
+	if (!name) {
+		snprintf(text, sizeof(text), "%.256s+0x%" PRIx64,
+			 *place ? slash && slash[1] ? slash + 1 : place : "[unknown]", offset);
+		label.name = strings__get(&symbols->strings, text);
+	}
+	return label.name ? set_label(symbols, frame, &label) : -ENOMEM;
+}
+
+/* An address that lies in the call, for a frame. */
+static uint64_t call_address(const struct frame *frame)
+{
+	return frame->address - (frame->caller && frame->address);
+}
+
+static int resolve_kernel(struct symbols *symbols, const struct machine *machine, bool elsewhere)
+{
+	struct kernel_identity identity = { .elsewhere = elsewhere };
+	const struct known_id *ids = (const void *)symbols->ids.data;
+	struct kernel_symbols *kernel;
+	int err = 0;
+
+	identity.maps = machine__kernel_maps(machine, &identity.nr_maps);
+	for (size_t i = 0; i < count(&symbols->ids, sizeof(*ids)) && !identity.id_len; i++) {
+		if (strcmp(ids[i].path, "[kernel.kallsyms]"))
+			continue;
+		identity.id = ids[i].id;
+		identity.id_len = ids[i].len;
+	}
+	if (!place_at(symbols, PLACE_KERNEL)->nr)
+		return 0;
+	kernel = kernel_symbols__new(&identity);
+	if (!kernel)
+		return -ENOMEM;
+	for (size_t i = 0; i < count(&symbols->frames, sizeof(struct frame)) && !err; i++) {
+		struct frame *frame = frame_at(symbols, i);
+		struct kernel_symbol found;
+		const char *place, *name = NULL;
+
+		if (frame->place != PLACE_KERNEL)
+			continue;
+		found = kernel_symbols__find(kernel, call_address(frame));
+		place = strings__get_part(&symbols->strings, found.place, found.place_len);
+		if (found.name)
+			name = strings__get(&symbols->strings, found.name);
+		err = !place || (found.name && !name) ? -ENOMEM
+						      : label_frame(symbols, frame, name, place,
+								    found.offset + frame->caller);
+	}
+	kernel_symbols__delete(kernel);
+	return err;
+}
+
+/* The frames of places, in the order of place and address. */
+struct sorted {
+	uint64_t address;
+	uint32_t place;
+	uint32_t frame;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static struct sorted *sort_frames(const struct symbols *symbols, size_t nr)
+{
+	struct sorted *all = calloc(nr + 1, sizeof(*all));
+
+	for (size_t i = 0; i < nr && all; i++) {
+		const struct frame *frame = frame_at(symbols, i);
+
+		all[i] = (struct sorted){ call_address(frame), frame->place, (uint32_t)i };
+	}
+	if (all)
+		qsort(all, nr, sizeof(*all), compare);
+	return all;
+}
+
+static void find_ids(const struct symbols *symbols, struct elf_wanted *wanted)
+{
+	const struct known_id *ids = (const void *)symbols->ids.data;
+
+	for (size_t i = 0; i < count(&symbols->ids, sizeof(*ids)); i++) {
+		if (ids[i].path != wanted->file->path)
+			continue;
+		if (wanted->nr_ids && ids[i].len == wanted->id_len &&
+		    !memcmp(ids[i].id, wanted->id, wanted->id_len))
+			continue;
+		if (!wanted->nr_ids++) {
+			memcpy(wanted->id, ids[i].id, ids[i].len);
+			wanted->id_len = ids[i].len;
+		}
+	}
+}
+
+static void make_query(const struct symbols *symbols, const struct place *place,
+		       struct symbol_query *query)
+{
+	query->is_memory = place->kind == PLACE_MEMORY;
+	query->born = place->born;
+	query->wanted.file = &place->file;
+	query->wanted.nr_mappings = place->nr_mappings;
+	memcpy(query->wanted.mappings, place->mappings, sizeof(place->mappings));
+	if (!query->is_memory)
+		find_ids(symbols, &query->wanted);
+}
+
+/* All queries, and what they refer to. */
+struct queries {
+	struct sorted *sorted;
+	uint64_t *addresses;
+	struct symbol_answer *answers;
+	struct symbol_query *all;
+	uint32_t *places; /* of each query */
+	size_t nr, nr_frames;
+};
+
+static int make_queries(const struct symbols *symbols, struct queries *queries)
+{
+	size_t nr = count(&symbols->frames, sizeof(struct frame)), at = 0, end;
+
+	queries->nr_frames = nr;
+	queries->sorted = sort_frames(symbols, nr);
+	queries->addresses = calloc(nr + 1, sizeof(*queries->addresses));
+	queries->answers = calloc(nr + 1, sizeof(*queries->answers));
+	queries->all = calloc(count(&symbols->places, sizeof(struct place)), sizeof(*queries->all));
+	queries->places =
+		calloc(count(&symbols->places, sizeof(struct place)), sizeof(*queries->places));
+	if (!queries->sorted || !queries->addresses || !queries->answers || !queries->all ||
+	    !queries->places)
+		return -ENOMEM;
+	for (; at < nr; at = end) {
+		uint32_t index = queries->sorted[at].place;
+		const struct place *place = place_at(symbols, index);
+		struct symbol_query *query = &queries->all[queries->nr];
+
+		for (end = at; end < nr && queries->sorted[end].place == index; end++)
+			queries->addresses[end] = queries->sorted[end].address;
+		if (place->kind != PLACE_FILE && place->kind != PLACE_MEMORY)
+			continue;
+		queries->places[queries->nr++] = index;
+		make_query(symbols, place, query);
+		query->addresses = queries->addresses + at;
+		query->answers = queries->answers + at;
+		query->nr = end - at;
+	}
+	return 0;
+}
+
+static void log_failures(const struct queries *queries)
+{
+	for (size_t i = 0; i < queries->nr; i++) {
+		const struct symbol_query *query = &queries->all[i];
+
+		if (query->err)
+			pr_verbose("no names for %s: %s", query->wanted.file->path,
+				   strerror(-query->err));
+	}
+}
+
+static int take_answers(struct symbols *symbols, const struct queries *queries)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < queries->nr_frames && !err; i++) {
+		struct frame *frame = frame_at(symbols, queries->sorted[i].frame);
+		const struct place *place = place_at(symbols, frame->place);
+
+		if (!frame->label)
+			err = label_frame(symbols, frame, queries->answers[i].name, place->path,
+					  frame->address);
+	}
+	return err;
+}
+
+int symbols__resolve(struct symbols *symbols, const struct machine *machine, bool elsewhere)
+{
+	const struct symbol_jobs_options options = {
+		.world = { .symfs = symbols->options.symfs, .elsewhere = elsewhere },
+		.no_demangle = symbols->options.no_demangle,
+	};
+	struct queries queries = { 0 };
+	int err = resolve_kernel(symbols, machine, elsewhere);
+
+	if (!err)
+		err = make_queries(symbols, &queries);
+	if (!err)
+		err = symbol_jobs__run(queries.all, queries.nr, &options, &symbols->strings,
+				       RESOLVE_MS);
+	if (!err) {
+		log_failures(&queries);
+		err = take_answers(symbols, &queries);
+	}
+	free(queries.sorted);
+	free(queries.addresses);
+	free(queries.answers);
+	free(queries.all);
+	free(queries.places);
+	return err;
+}
+
+uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame)
+{
+	return frame_at(symbols, frame)->label - 1;
+}
+
+const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label)
+{
+	return (const struct symbol_label *)symbols->labels.data + label;
+}
+
+int symbols__add(struct symbols *symbols, const struct symbol_label *label, uint32_t *frame)
+{
+	struct symbol_label own = *label;
+	int err;
+
+	own.name = strings__get(&symbols->strings, label->name);
+	own.place = strings__get(&symbols->strings, label->place);
+	if (!own.name || !own.place)
+		return -ENOMEM;
+	err = get_frame(symbols, PLACE_UNKNOWN, mix((uintptr_t)own.name, (uintptr_t)own.place),
+			label->kernel, frame);
+	return err ? err : set_label(symbols, frame_at(symbols, *frame), &own);
+}

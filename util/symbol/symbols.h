@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SYMBOL_SYMBOLS_H
+#define DENET_SYMBOL_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/strings.h"
+#include "sample.h"
+
+struct machine;
+
+/*
+ * Names of the frames of samples. While samples are read, their frames become numbers: one for each
+ * place in a file, whatever process it is mapped in. symbols__resolve() then looks all of them up,
+ * each file once. Not thread-safe.
+ */
+struct symbols;
+
+struct symbols_options {
+	const char *symfs; /* a directory with the files of the recording; NULL: none */
+	bool no_demangle;
+};
+
+/* What a frame is called. Equal names of one place have one label. */
+struct symbol_label {
+	const char *name;  /* of the function or, if none is known, "PLACE+0xOFFSET" */
+	const char *place; /* path of the file, "[kernel.kallsyms]", "[MODULE]"; "" if unknown */
+	bool kernel;
+	bool known; /* name is that of a function */
+};
+
+/* NULL: no memory. */
+struct symbols *symbols__new(const struct symbols_options *options);
+void symbols__delete(struct symbols *symbols); /* accepts NULL */
+
+/*
+ * The numbers of the frames of a sample, kernel before user, leaf first, into frames, which has
+ * room for all. machine knows the sample's process as it was at the time. How many; -ENOMEM.
+ */
+int symbols__frames(struct symbols *symbols, const struct machine *machine,
+		    const struct sample *sample, uint32_t *frames);
+
+/* A file of the recording had that build-id; "[kernel.kallsyms]" and "[vdso]" as well. 0, -ENOMEM
+ */
+int symbols__build_id(struct symbols *symbols, const char *path, const unsigned char *id,
+		      size_t len);
+
+/*
+ * Finds the names of all frames so far. machine tells where the kernel was. elsewhere: the
+ * recording is not of this machine, or from before its last boot. What cannot be found stays
+ * without a name and is logged with -v. 0 or a negative errno.
+ */
+int symbols__resolve(struct symbols *symbols, const struct machine *machine, bool elsewhere);
+
+/* The label of a frame, a number from 0 on, once the frame is resolved. */
+uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame);
+const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label);
+
+/* A frame with a label of that name, without any file: what tests of outputs are made of. */
+int symbols__add(struct symbols *symbols, const struct symbol_label *label, uint32_t *frame);
+
+#endif /* DENET_SYMBOL_SYMBOLS_H */
