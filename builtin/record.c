@@ -48,7 +48,7 @@ static void settle_rates(struct recorder_options *recorder)
 {
 	bool given = recorder->max_overhead_ppm != RECORD_DEFAULT_OVERHEAD;
 
-	recorder->tell_rates = recorder->max_rate || given;
+	recorder->tell_rates = !recorder->one_event && (recorder->max_rate || given);
 	if (!given)
 		recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
 }

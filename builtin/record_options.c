@@ -102,6 +102,10 @@ static const struct option_row output_rows[] = {
 	  .text = "Write FILE (default perf.data; an existing one is renamed to FILE.old; "
 		  "-: stdout)",
 	  RECORDER(set_output, const char *, output) },
+	{ "one-event", .of_samples = true,
+	  .text = "Write all time as one event wall-time, with its kind, such as [blocked], as "
+		  "the outermost frame",
+	  OPTION_TRUE(struct recorder_options, one_event) },
 	{ "all-cgroups", .of_samples = true,
 	  .text = "Record the cgroup of each sample, for perf report --no-children --sort cgroup",
 	  OPTION_TRUE(struct recorder_options, session.capture.cgroups) },
@@ -171,6 +175,21 @@ static void check_output(const struct options *options, const struct recorder_op
 					"`denet-record -o - ... | perf script -i -`");
 }
 
+/* A file of one event has no place for the others. */
+static void check_one_event(const struct options *options, const struct recorder_options *recorder)
+{
+	const struct capture_options *capture = &recorder->session.capture;
+
+	if (!recorder->one_event)
+		return;
+	if (capture->wakers)
+		options__exclude(options, "one-event", "wakers");
+	if (capture->reasons)
+		options__exclude(options, "one-event", "reason");
+	if (recorder->raw_stacks)
+		options__exclude(options, "one-event", "raw-stacks");
+}
+
 /* Options of different tables that need or exclude each other. */
 static void check(const struct options *options, const void *ctx)
 {
@@ -192,6 +211,7 @@ static void check(const struct options *options, const void *ctx)
 	if (record->recorder.raw_stacks && record->recorder.rotation.enabled)
 		options__exclude(options, "raw-stacks", "switch-output");
 	check_output(options, &record->recorder);
+	check_one_event(options, &record->recorder);
 }
 
 int record__parse(struct record *record, int argc, char **argv)

@@ -9,7 +9,7 @@ usage() {
 		usage: ${0##*/} [-e EVENT[,EVENT…]] [FILE]
 		Prints a recording (perf.data) as folded stacks, "thread;outermost;…;leaf NS".
 
-		  -e EVENT   samples of this event (offcpu-time); of several, or of "all", each
+		  -e EVENT   samples of this event (offcpu-time, or wall-time); of several, or of "all", each
 		             stack begins with the name of its event
 		  -h         this help
 
@@ -17,7 +17,7 @@ usage() {
 	END
 }
 
-events=offcpu-time
+events=
 while getopts e:h option; do
 	case $option in
 	e) events=$OPTARG ;;
@@ -44,11 +44,13 @@ perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym |
 		return 0
 	}
 	BEGIN {
-		nr = split(events, list, ",")
+		# A file has either of the two.
+		implied = events == ""
+		nr = split(implied ? "offcpu-time,wall-time" : events, list, ",")
 		for (i = 1; i <= nr; i++)
 			chosen[list[i]]
 		all = "all" in chosen
-		several = all || nr > 1
+		several = all || (nr > 1 && !implied)
 	}
 	/^$/ { keep(); next }
 	/^[^\t]/ {
@@ -75,6 +77,9 @@ perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym |
 		name = $0
 		sub(/^[ \t]*[0-9a-f]+ /, "", name)
 		gsub(/;/, ":", name)
+		# The kinds of time of --one-event are no functions of the kernel.
+		if (name ~ /^\[(blocked|idle|runnable|running)\]$/)
+			kernel = 0
 		stack = ";" name (kernel ? "_[k]" : "") stack
 	}
 	END {
@@ -88,7 +93,9 @@ perf script -i "${1:-perf.data}" -F comm,tid,period,event,ip,sym |
 				printf "%s: left out: %d samples of %s, %.3f s (-e %s)\n", self,
 					left_out[event], event, left_ns[event] / 1e9,
 					event >"/dev/stderr"
+		if (implied && (("offcpu-time" in seen) || ("wall-time" in seen)))
+			exit
 		for (event in chosen)
-			if (event != "all" && !(event in seen))
+			if (event != "all" && !(event in seen) && !(implied && event == "wall-time"))
 				printf "%s: no samples of %s\n", self, event >"/dev/stderr"
 	}' | LC_ALL=C sort

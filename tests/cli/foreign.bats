@@ -50,42 +50,6 @@ record_older() {
 	done
 }
 
-# stackcollapse: what programs that fold the output of perf script make of it, as
-# stackcollapse-perf.pl and inferno do: they take the event of the first sample, and of its
-# period what stands one blank before its name.
-stackcollapse() {
-	awk '
-		function keep() {
-			if (comm != "")
-				sum[comm stack] += ns
-			comm = stack = ""
-		}
-		/^$/ { keep(); next }
-		/^[^ \t].*:$/ || (comm == "" && /^[^ \t]/) {
-			# The lines of tracepoints have no period.
-			if (!match($0, /: +([0-9]+ +)?[^ ]+:/))
-				next
-			n = split(substr($0, RSTART + 1, RLENGTH - 2), part, " ")
-			padded += n > 1 && !match($0, /: +[0-9]+ [^ ]+:/)
-			if (filter == "")
-				filter = part[n]
-			comm = part[n] == filter ? $1 : ""
-			ns = n > 1 ? part[1] : 1
-			next
-		}
-		comm != "" {
-			name = $2
-			sub(/\+0x[0-9a-f]+$/, "", name)
-			stack = ";" name stack
-		}
-		END {
-			keep()
-			print "event", filter, padded + 0
-			for (key in sum)
-				printf "%s %.0f\n", key, sum[key]
-		}'
-}
-
 @test "programs that fold the output of perf script draw the time off the CPU, whatever else is in the file" {
 	denet-record -o all.data -a --state S,D,R --split-runqueue --wakers --reason \
 		--off-cpu-thresh 0 --max-overhead 0 -- "$naps" 2 20 5

@@ -108,6 +108,42 @@ sum_of_periods() {
 		awk '/offcpu-time/ { sum += $1 } END { printf "%.0f\n", sum }'
 }
 
+# stackcollapse: what programs that fold the output of perf script make of it, as
+# stackcollapse-perf.pl and inferno do: they take the event of the first sample, and of its
+# period what stands one blank before its name.
+stackcollapse() {
+	awk '
+		function keep() {
+			if (comm != "")
+				sum[comm stack] += ns
+			comm = stack = ""
+		}
+		/^$/ { keep(); next }
+		/^[^ \t].*:$/ || (comm == "" && /^[^ \t]/) {
+			# The lines of tracepoints have no period.
+			if (!match($0, /: +([0-9]+ +)?[^ ]+:/))
+				next
+			n = split(substr($0, RSTART + 1, RLENGTH - 2), part, " ")
+			padded += n > 1 && !match($0, /: +[0-9]+ [^ ]+:/)
+			if (filter == "")
+				filter = part[n]
+			comm = part[n] == filter ? $1 : ""
+			ns = n > 1 ? part[1] : 1
+			next
+		}
+		comm != "" {
+			name = $2
+			sub(/\+0x[0-9a-f]+$/, "", name)
+			stack = ";" name stack
+		}
+		END {
+			keep()
+			print "event", filter, padded + 0
+			for (key in sum)
+				printf "%s %.0f\n", key, sum[key]
+		}'
+}
+
 # fold: perf script's output to lines of "comm;root;…;leaf ns", one for each callchain.
 fold() {
 	awk '
@@ -304,4 +340,25 @@ has_confined_child() {
 		is_confined "$child" 2>/dev/null && return
 	done
 	return 1
+}
+
+# That of the user, not of a test.
+reader_cache=${XDG_CACHE_HOME:-$HOME/.cache}
+
+# reader VERSION ARGUMENT…: the perf of that release, "own" for the machine's.
+reader() {
+	local version=$1
+
+	shift
+	if [ "$version" = own ]; then
+		perf "$@"
+	else
+		XDG_CACHE_HOME=$reader_cache "$top/scripts/perf-of.sh" "$version" "$@"
+	fi
+}
+
+# need_reader VERSION: skips, and says why, where that perf cannot be had.
+need_reader() {
+	reader "$1" version >version 2>&1 ||
+		skip "no perf $1 here, and none to be fetched: $(tail -1 version)"
 }

@@ -21,27 +21,6 @@ setup_file() {
 		--split-runqueue --wakers --reason -o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
 }
 
-# That of the user, not of a test.
-reader_cache=${XDG_CACHE_HOME:-$HOME/.cache}
-
-# reader VERSION ARGUMENT…: the perf of that release, "own" for the machine's.
-reader() {
-	local version=$1
-
-	shift
-	if [ "$version" = own ]; then
-		perf "$@"
-	else
-		XDG_CACHE_HOME=$reader_cache "$top/scripts/perf-of.sh" "$version" "$@"
-	fi
-}
-
-# need_reader VERSION: skips, and says why, where that perf cannot be had.
-need_reader() {
-	reader "$1" version >version 2>&1 ||
-		skip "no perf $1 here, and none to be fetched: $(tail -1 version)"
-}
-
 # Samples with all of their fields and frames, but for what readers show differently: columns,
 # the addresses of user frames (in the file or in the process), names of PLT entries, and the names
 # in files other than our workloads, the C library and the kernel: releases of perf demangle C++ and

@@ -80,6 +80,30 @@ TEST(a_sample_comes_back_as_it_was_written)
 	}
 }
 
+TEST(the_kind_of_time_is_no_frame)
+{
+	const struct input_event event = event_of(WRITER_OFFCPU_TIME, true, 0);
+
+	for (uint32_t sides = 0; sides < 4; sides++) {
+		for (int kind = 0; kind < TIME_KINDS; kind++) {
+			const struct sample sample = sample_of(sides & 1, sides >> 1);
+			struct buffer record = { 0 };
+			struct input_sample got;
+
+			ASSERT_EQ(0, encode__rooted_sample(&record, 1, true,
+							   time_kind__address(kind), &sample));
+			ASSERT_EQ(0, input_record__sample(record.data, record.len, &event, &got));
+			EXPECT_EQ(kind, got.time_kind);
+			EXPECT_EQ(sides & 1, got.kernel.nr);
+			EXPECT_EQ(sides >> 1, got.user.nr);
+			buffer__free(&record);
+		}
+	}
+	EXPECT_EQ(TIME_KINDS, time_kind__at(time_kind__address(0) - 1));
+	EXPECT_EQ(TIME_KINDS, time_kind__at(time_kind__address(TIME_KINDS)));
+	EXPECT_EQ(TIME_KINDS, time_kind__at(0));
+}
+
 /* Each byte less, and eight more, and each count changed: no field may lie outside. */
 TEST(a_sample_that_is_cut_or_lies_is_refused)
 {

@@ -5,6 +5,7 @@
 
 #include "common/bytes.h"
 #include "common/harness.h"
+#include "output/perfdata/time_kind.h"
 
 /* The dumps are those of a little-endian machine, as all are that we run on. */
 
@@ -282,6 +283,65 @@ TEST_F(encode, kernel_side_alone_is_cut_at_the_record_limit_too)
 		EXPECT_LT(bytes__u64(self->out.data, 64 + (entries - 1) * 8),
 			  (uint64_t)PERF_CONTEXT_MAX);
 	}
+}
+
+TEST_F(encode, a_root_stands_behind_the_user_side_with_a_marker_of_its_own)
+{
+	const uint64_t root = time_kind__address(TIME_KIND_IDLE);
+
+	ASSERT_EQ(0, encode__rooted_sample(&self->out, 1, false, root, &self->sample));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "0900000001009000 0100000000000000 "
+				 "10000081ffffffff 6400000065000000 "
+				 "8877665544332211 0300000000000000 "
+				 "8813000000000000 0800000000000000 "
+				 "80ffffffffffffff 10000081ffffffff "
+				 "20000081ffffffff 00feffffffffffff "
+				 "0010400000000000 0020400000000000 "
+				 "80ffffffffffffff 0010e0ffffffffff "
+				 "0100000000000000 0400000053000000"));
+	/* It is all that a sample without frames has. */
+	self->out.len = 0;
+	self->sample.kernel.nr = self->sample.user.nr = 0;
+	ASSERT_EQ(0, encode__rooted_sample(&self->out, 1, false, root, &self->sample));
+	EXPECT_EQ(64 + 16 + 16, self->out.len);
+	EXPECT_EQ(root, bytes__u64(self->out.data, 16));
+	EXPECT_EQ(PERF_RECORD_MISC_KERNEL, bytes__u64(self->out.data, 0) >> 32 & 7);
+}
+
+TEST_F(encode, a_root_is_the_last_of_the_frames_that_perf_shows)
+{
+	static const uint32_t sides[][4] = {
+		{ 127, 127, 126, 0 }, { 100, 127, 100, 26 }, { 0, 127, 0, 126 }, { 60, 66, 60, 66 },
+	};
+	uint64_t ips[127];
+
+	number_frames(ips, 127);
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		const uint32_t kernel = sides[i][2], user = sides[i][3];
+		uint64_t entries = kernel + !!kernel + user + !!user;
+
+		self->out.len = 0;
+		self->sample.kernel = (struct frames){ .ips = ips, .nr = sides[i][0] };
+		self->sample.user = (struct frames){ .ips = ips, .nr = sides[i][1] };
+		ASSERT_EQ(0, encode__rooted_sample(&self->out, 1, true, 77, &self->sample));
+		EXPECT_EQ(entries + 2, bytes__u64(self->out.data, 56));
+		EXPECT_EQ((uint64_t)PERF_CONTEXT_KERNEL,
+			  bytes__u64(self->out.data, 64 + entries * 8));
+		EXPECT_EQ(77, bytes__u64(self->out.data, 64 + entries * 8 + 8));
+		EXPECT_EQ(64 + (entries + 2) * 8 + 24, self->out.len);
+	}
+}
+
+TEST_F(encode, a_kernel_symbol_has_its_name_and_the_id_behind_it)
+{
+	ASSERT_EQ(0, encode__kernel_symbol(&self->out, 1, time_kind__address(TIME_KIND_BLOCKED),
+					   TIME_KIND_SIZE, "[blocked]"));
+	EXPECT_TRUE(bytes__equal(self->out.data, self->out.len,
+				 "1100000000004800 0000e0ffffffffff "
+				 "0010000002000000 5b626c6f636b6564 5d00000000000000 "
+				 "ffffffff00000000 0000000000000000 "
+				 "0000000000000000 0100000000000000"));
 }
 
 static int encode_comm(struct buffer *out, const char *name)

@@ -49,9 +49,24 @@ bool input_block__goes_on(const void *first, size_t size, size_t more, const voi
 	       head.id != WRITER_ONCPU_TIME;
 }
 
-static enum sample_kind kind_of(uint64_t id)
+/* The event of a sample: that of a file of one event is told by its chain. */
+static enum writer_event event_of(const struct input_sample *part)
 {
-	switch (id) {
+	switch (part->time_kind) {
+	case TIME_KIND_IDLE:
+		return WRITER_OFFCPU_IDLE;
+	case TIME_KIND_RUNNABLE:
+		return WRITER_RUNQUEUE_TIME;
+	case TIME_KIND_RUNNING:
+		return WRITER_ONCPU_TIME;
+	default:
+		return (enum writer_event)part->id;
+	}
+}
+
+static enum sample_kind kind_of(enum writer_event event)
+{
+	switch (event) {
 	case WRITER_WAKEUP_TIME:
 		return SAMPLE_WAKEUP;
 	case WRITER_ONCPU_TIME:
@@ -63,13 +78,14 @@ static enum sample_kind kind_of(uint64_t id)
 
 static void take_first(struct input_block *block, const struct input_sample *part)
 {
+	const enum writer_event event = event_of(part);
 	struct sample *sample = &block->sample;
 
 	*sample = (struct sample){
-		.kind = kind_of(part->id),
+		.kind = kind_of(event),
 		.time = part->time,
 		.period = part->period,
-		.runqueue = part->id == WRITER_RUNQUEUE_TIME ? part->period : 0,
+		.runqueue = event == WRITER_RUNQUEUE_TIME ? part->period : 0,
 		.count = part->count,
 		.cgroup = part->cgroup,
 		.pid = part->pid,
@@ -77,7 +93,7 @@ static void take_first(struct input_block *block, const struct input_sample *par
 		.cpu = part->cpu,
 		.state = part->state,
 		.preempted = part->preempted,
-		.idle = part->id == WRITER_OFFCPU_IDLE ? "" : NULL,
+		.idle = event == WRITER_OFFCPU_IDLE ? "" : NULL,
 		.kernel = part->kernel,
 		.user = part->user,
 	};

@@ -330,7 +330,7 @@ static int take_name(struct input *input, const void *record, size_t size)
 		return refuse(input);
 	if (id != WRITER_OFFCPU_TIME)
 		return 0;
-	input->named = !strcmp(name, "offcpu-time");
+	input->named = !strcmp(name, "offcpu-time") || !strcmp(name, "wall-time");
 	return input->named ? 0 : refuse(input);
 }
 

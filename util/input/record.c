@@ -108,6 +108,10 @@ static int split_chain(const uint64_t *chain, uint64_t nr, struct input_sample *
 {
 	struct frames *side = NULL;
 
+	if (nr > 1 && chain[nr - 2] == PERF_CONTEXT_KERNEL)
+		sample->time_kind = time_kind__at(chain[nr - 1]);
+	if (sample->time_kind != TIME_KINDS)
+		nr -= 2;
 	for (uint64_t i = 0; i < nr; i++) {
 		if (chain[i] == PERF_CONTEXT_KERNEL)
 			side = &sample->kernel;
@@ -213,6 +217,7 @@ int input_record__sample(const void *record, size_t size, const struct input_eve
 		.period = fixed.period,
 		.count = 1,
 		.state = '?',
+		.time_kind = TIME_KINDS,
 	};
 	chain = take(&rest, fixed.nr * sizeof(uint64_t));
 	if (split_chain(chain, fixed.nr, sample))

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "output/perfdata/layout.h"
+#include "output/perfdata/time_kind.h"
 #include "sample.h"
 
 /*
@@ -34,6 +35,7 @@ struct input_sample {
 	uint64_t count;	 /* blocks; 1 where the event has no count */
 	char state;	 /* '?' where the event has none */
 	bool preempted;
+	enum time_kind time_kind; /* TIME_KINDS: the chain does not tell it */
 	struct frames kernel;
 	struct frames user;
 	const void *raw; /* NULL: the event has none */

@@ -74,6 +74,15 @@ struct layout_cgroup {
 	/* char path[], padded; struct layout_sample_id */
 };
 
+struct layout_ksymbol {
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type;
+	uint16_t flags;
+	/* char name[], padded; struct layout_sample_id */
+};
+
 struct layout_lost {
 	struct perf_event_header header;
 	uint64_t id;
@@ -90,6 +99,7 @@ LAYOUT_ASSERT(layout_task, 32);
 LAYOUT_ASSERT(layout_mmap, 40);
 LAYOUT_ASSERT(layout_mmap2, 72);
 LAYOUT_ASSERT(layout_cgroup, 16);
+LAYOUT_ASSERT(layout_ksymbol, 24);
 LAYOUT_ASSERT(layout_lost, 56);
 _Static_assert(offsetof(struct layout_mmap2, prot) == 64, "mmap2.prot has moved");
 

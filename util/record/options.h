@@ -14,6 +14,7 @@ struct recorder_options {
 	const char *output;             /* "-": the pipe variant on stdout */
 	uint64_t window_ns;             /* how long short blocks accumulate */
 	const char *tracepoints; /* SUBSYS:NAME, apart by commas; borrowed; NULL: none */
+	bool one_event; /* all time as one event, its kind as a frame */
 	bool raw_stacks; /* the copies of the capture go to the file as they are */
 	bool no_build_ids;
 	bool fill_cache; /* copy what was hit to ~/.debug */

@@ -109,6 +109,7 @@ static int start_capture(struct recorder *recorder)
 	recorder->sink.events.reasons = options.reasons;
 	recorder->sink.events.idle_apart = !options.filter.idle;
 	recorder->sink.events.split = options.split_runqueue;
+	recorder->sink.events.one_event = recorder->options->one_event;
 	recorder->machine = machine__new();
 	if (!recorder->machine)
 		return -ENOMEM;
@@ -137,6 +138,8 @@ static uint64_t other_events(const struct recorder *recorder)
 {
 	uint64_t events = 0;
 
+	if (recorder->options->one_event)
+		return 0;
 	if (recorder->options->session.capture.split_runqueue)
 		events |= 1ULL << WRITER_RUNQUEUE_TIME;
 	if (recorder->options->session.capture.wakers)
@@ -156,6 +159,8 @@ static uint64_t perhaps_events(const struct recorder *recorder)
 {
 	uint64_t events = 0;
 
+	if (recorder->options->one_event)
+		return 0;
 	if (recorder->sink.events.idle_apart)
 		events |= 1ULL << WRITER_OFFCPU_IDLE;
 	if (recorder->options->tell_rates)
@@ -180,6 +185,7 @@ static int open_output(struct recorder *recorder)
 			.path = options->output,
 			.events = other_events(recorder),
 			.perhaps = perhaps_events(recorder),
+			.one_event = options->one_event,
 			.cgroups = options->session.capture.cgroups,
 			.stack_bytes = raw_stack_bytes(recorder),
 			.argc = options->argc,

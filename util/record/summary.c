@@ -339,7 +339,8 @@ char *summary__format_idle(const struct summary *summary, char *buf, size_t size
 	*buf = '\0';
 	if (!summary->idle.count)
 		return buf;
-	len = (size_t)snprintf(buf, size, "[ idle apart (event offcpu-idle): %s in %s samples, ",
+	len = (size_t)snprintf(buf, size, "[ idle apart (%s): %s in %s samples, ",
+			       summary->one_event ? "frame [idle]" : "event offcpu-idle",
 			       units__format_time(summary->idle.ns, time, sizeof(time)),
 			       units__format_count(summary->idle.count, count, sizeof(count)));
 	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST && summary->longest_idle[i].ns; i++) {

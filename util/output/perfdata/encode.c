@@ -8,8 +8,11 @@
 #define COMM_LIMIT 15
 #define PATH_LIMIT (PATH_MAX - 1)
 #define EVENT_NAME_LIMIT 255
+#define SYMBOL_LIMIT 255
 /* A build-id record has 36 bytes before its path, 4088 of room for it at most, and 4 behind. */
 #define BUILD_ID_PATH_LIMIT (PATH_MAX - 9)
+/* perf shows 127 frames (kernel.perf_event_max_stack): so many, and an outermost one. */
+#define ROOTED_FRAMES 126
 
 /* A record being written: front, name or chain, trailer. */
 struct record {
@@ -61,6 +64,7 @@ struct chain {
 	uint32_t kernel;
 	uint32_t user;
 	size_t entries; /* with context markers */
+	uint64_t root;	/* a kernel address as the outermost frame; 0: none */
 };
 
 /* How much of both sides fits into a record: the roots of the user side go first. */
@@ -76,6 +80,22 @@ static struct chain chain_of(const struct sample *sample, size_t max_entries)
 	else if (chain.user > max_entries - chain.entries - 1)
 		chain.user = (uint32_t)(max_entries - chain.entries - 1);
 	chain.entries += chain.user ? chain.user + 1 : 0;
+	return chain;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* With one more frame at the root, which stands behind a marker of its own. */
+static struct chain rooted_chain_of(const struct sample *sample, uint64_t root)
+{
+	struct chain chain = { .root = root };
+
+	chain.kernel = least(sample->kernel.nr, ROOTED_FRAMES);
+	chain.user = least(sample->user.nr, ROOTED_FRAMES - chain.kernel);
+	chain.entries = chain.kernel + chain.user + !!chain.kernel + !!chain.user + 2;
 	return chain;
 }
 
@@ -96,13 +116,15 @@ static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sa
 	size_t size = sizeof(struct layout_sample) + chain.entries * sizeof(uint64_t) + tail;
 	struct layout_sample fixed = {
 		.header = { .type = PERF_RECORD_SAMPLE,
-			    .misc = chain.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			    .misc = chain.kernel || (chain.root && !chain.user)
+					    ? PERF_RECORD_MISC_KERNEL
+					    : PERF_RECORD_MISC_USER,
 			    .size = (uint16_t)size },
 		.id = id,
 		.ip = chain.kernel ? sample->kernel.ips[0]
 		      : chain.user ? sample->user.ips[0]
 		      : sample->copy ? sample->copy->regs[USER_REG_PC]
-				   : 0,
+				   : chain.root,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.time = sample->time,
@@ -118,6 +140,7 @@ static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sa
 	at += sizeof(fixed);
 	at = put_side(at, (uint64_t)PERF_CONTEXT_KERNEL, sample->kernel.ips, chain.kernel);
 	at = put_side(at, (uint64_t)PERF_CONTEXT_USER, sample->user.ips, chain.user);
+	at = put_side(at, (uint64_t)PERF_CONTEXT_KERNEL, &chain.root, !!chain.root);
 	out->len += size;
 	return at;
 }
@@ -146,15 +169,28 @@ static void put_counted(char *at, bool cgroup, const struct sample *sample)
 		memcpy(at + sizeof(counted), &sample->cgroup, sizeof(sample->cgroup));
 }
 
-int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
+static int append_sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample,
+			 struct chain chain)
 {
-	size_t tail = counted_size(cgroup, sample);
-	char *at = put_sample(out, id, sample, chain_of(sample, most_entries(tail)), tail);
+	char *at = put_sample(out, id, sample, chain, counted_size(cgroup, sample));
 
 	if (!at)
 		return -ENOMEM;
 	put_counted(at, cgroup, sample);
 	return 0;
+}
+
+int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample)
+{
+	size_t most = most_entries(counted_size(cgroup, sample));
+
+	return append_sample(out, id, cgroup, sample, chain_of(sample, most));
+}
+
+int encode__rooted_sample(struct buffer *out, uint64_t id, bool cgroup, uint64_t root,
+			  const struct sample *sample)
+{
+	return append_sample(out, id, cgroup, sample, rooted_chain_of(sample, root));
 }
 
 static char *put_u64(char *at, uint64_t value)
@@ -374,6 +410,24 @@ int encode__task_event(struct buffer *out, uint64_t id, const struct task_event 
 	default:
 		return -EINVAL;
 	}
+}
+
+int encode__kernel_symbol(struct buffer *out, uint64_t id, uint64_t addr, uint32_t len,
+			  const char *name)
+{
+	const struct layout_sample_id trailer = { .pid = UINT32_MAX, .id = id };
+	struct layout_ksymbol fixed = {
+		.addr = addr,
+		.len = len,
+		.type = PERF_RECORD_KSYMBOL_TYPE_OOL,
+	};
+	struct record record = { .header = { .type = PERF_RECORD_KSYMBOL },
+				 FRONT(fixed),
+				 .name = name,
+				 .name_limit = SYMBOL_LIMIT,
+				 .trailer = &trailer };
+
+	return append(out, &record);
 }
 
 int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu)

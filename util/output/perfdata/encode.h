@@ -27,6 +27,13 @@
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
 
 /*
+ * The same with a kernel address as the outermost frame, for a reader that shows 127 frames: the
+ * roots of the user side are cut for it.
+ */
+int encode__rooted_sample(struct buffer *out, uint64_t id, bool cgroup, uint64_t root,
+			  const struct sample *sample);
+
+/*
  * The same for a file whose samples carry registers and stacks (REGS_USER, STACK_USER): with
  * a copy its user frames are left out, since readers add those that they unwind. A stack that
  * does not fit into the record is cut.
@@ -48,6 +55,10 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
  * record of, EXIT and EXEC.
  */
 int encode__task_event(struct buffer *out, uint64_t id, const struct task_event *event);
+
+/* KSYMBOL: a symbol of the kernel, of len bytes. */
+int encode__kernel_symbol(struct buffer *out, uint64_t id, uint64_t addr, uint32_t len,
+			  const char *name);
 
 int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu);
 int encode__finished_round(struct buffer *out);

@@ -137,6 +137,11 @@ static int encode_cmdline(struct buffer *out, const struct features *features)
 	return err;
 }
 
+const char *features__event_name(const struct features *features, const struct event_kind *kind)
+{
+	return features->one_event ? "wall-time" : kind->name;
+}
+
 static int put_event_desc(struct buffer *out, const struct event_kind *kind,
 			  const struct features *features)
 {
@@ -148,7 +153,7 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind,
 	if (!err)
 		err = put_u32(out, 1); /* ids */
 	if (!err)
-		err = put_string(out, kind->name);
+		err = put_string(out, features__event_name(features, kind));
 	if (!err)
 		err = put_u64(out, kind->id);
 	return err;

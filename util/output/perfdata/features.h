@@ -24,6 +24,7 @@ struct features {
 	const char *const *argv;
 	bool cgroups;
 	uint32_t stack_bytes; /* as writer_options.stack_bytes */
+	bool one_event; /* as writer_options.one_event */
 	uint64_t events; /* as writer_options.events */
 	uint64_t late; /* bits of the late events that are in the file */
 	uint32_t clockid;
@@ -40,6 +41,10 @@ struct features {
  * does not say stays zero. The other fields are the caller's.
  */
 void features__read_host(struct features *features);
+
+/* The name that an event has in this file. */
+struct event_kind;
+const char *features__event_name(const struct features *features, const struct event_kind *kind);
 
 /* When in a file's life a feature is known. */
 enum feature_phase {

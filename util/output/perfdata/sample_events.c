@@ -56,6 +56,8 @@ static int write_block(struct sample_events *events, const struct sample *sample
 	if (part.period || !waited)
 		err = writer__sample(events->writer, idle ? WRITER_OFFCPU_IDLE : WRITER_OFFCPU_TIME,
 				     &part);
+	if (events->one_event && part.period)
+		part.count = 0;
 	part.period = waited;
 	if (waited && !err)
 		err = writer__sample(events->writer, WRITER_RUNQUEUE_TIME, &part);

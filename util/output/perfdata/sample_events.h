@@ -33,6 +33,7 @@ struct sample_events {
 	struct writer *writer; /* borrowed */
 	bool idle_apart;       /* waits for work go to offcpu-idle */
 	bool split;	       /* time that waited for a CPU goes to queued-time */
+	bool one_event;	       /* the second part of a split block counts no block */
 	bool reasons;	       /* a sample with a reason has a denet:waits beside it */
 	/* What was written: */
 	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, queued-time */

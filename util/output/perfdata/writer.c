@@ -12,6 +12,7 @@
 #include "output/perfdata/features.h"
 #include "output/perfdata/file.h"
 #include "output/perfdata/first_sample.h"
+#include "output/perfdata/time_kind.h"
 #include "output/perfdata/tracing.h"
 
 /* More than this is not kept in memory, flushed or not. */
@@ -109,7 +110,11 @@ static int put_names(const struct writer *writer, struct buffer *out)
 
 	/* A tracepoint has its name from its format. */
 	for (size_t i = 0; !err && i < nr && !attrs__late_kind(kinds[i]->id); i++)
-		err = encode__event_name(out, kinds[i]->id, kinds[i]->name);
+		err = encode__event_name(out, kinds[i]->id,
+					 features__event_name(&writer->features, kinds[i]));
+	for (int i = 0; !err && writer->features.one_event && i < TIME_KINDS; i++)
+		err = encode__kernel_symbol(out, sideband_id(), time_kind__address(i),
+					    TIME_KIND_SIZE, time_kind__name(i));
 	return err;
 }
 
@@ -246,6 +251,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		.cgroups = options->cgroups,
 		.stack_bytes = options->stack_bytes,
 		.events = options->events,
+		.one_event = options->one_event,
 		.build_ids = &writer->build_ids,
 	};
 	features__read_host(&writer->features);
@@ -313,6 +319,19 @@ static int announce(struct writer *writer, const struct event_kind *kind)
 	return err ? err : encode__event_name(&writer->pending, kind->id, kind->name);
 }
 
+/* In a file of one event, its kind is a frame. */
+static int write_as_frame(struct writer *writer, enum writer_event event,
+			  const struct sample *sample)
+{
+	uint64_t root = time_kind__address(time_kind__of(event, sample));
+	int err = encode__rooted_sample(&writer->pending, WRITER_OFFCPU_TIME,
+					writer->features.cgroups, root, sample);
+
+	if (!err)
+		note_time(writer, sample->time);
+	return finish_record(writer, err);
+}
+
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample)
 {
 	const struct event_kind *kind = attrs__kind(event);
@@ -321,6 +340,8 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 
 	if (writer->error)
 		return writer->error;
+	if (kind && features->one_event)
+		return write_as_frame(writer, event, sample);
 	if (!kind || (event != WRITER_OFFCPU_TIME &&
 		      !((features->events | writer->perhaps) & 1ULL << event)))
 		return -EINVAL;

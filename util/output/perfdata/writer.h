@@ -26,6 +26,11 @@ struct writer_options {
 	 * set may be written, too; but a file that is never finished cannot then be read.
 	 */
 	uint64_t perhaps;
+	/*
+	 * All time goes to one event, wall-time, whose chains begin with its kind (time_kind.h).
+	 * There are no others: events and perhaps are 0, and so are stack_bytes.
+	 */
+	bool one_event;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	/* Samples carry user registers and stacks of at most so many bytes, a multiple of 8, for
 	 * perf to unwind; 0: they don't. */
