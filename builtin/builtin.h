@@ -25,5 +25,6 @@ enum exit_status {
 
 int cmd_check(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif /* DENET_BUILTIN_H */

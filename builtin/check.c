@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "builtin.h"
+#include "builtin/colours.h"
 #include "builtin/options/common.h"
 #include "builtin/options/values.h"
 #include "check/check.h"
@@ -25,14 +25,6 @@ static const struct option_row rows[] = {
 };
 
 static const struct option_table check_table = { .group = 1, OPTION_ROWS(rows) };
-
-/* https://no-color.org: any value but the empty one. */
-static bool wants_colours(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
 
 /* Whoever asked for JSON reads stdout, usage errors too: so it counts wherever it stands. */
 static bool asks_for_json(int argc, char **argv)
@@ -83,7 +75,7 @@ int cmd_check(int argc, char **argv)
 	else if (options.json)
 		err = check__print_json(&check, stdout);
 	else if (!err)
-		err = check__print_table(&check, stdout, wants_colours());
+		err = check__print_table(&check, stdout, colours__wanted());
 	if (err) {
 		pr_err("cannot print the table: %s", strerror(-err));
 		status = EXIT_STATUS_ERROR;

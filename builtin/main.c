@@ -20,6 +20,7 @@ static const struct command {
 } commands[] = {
 	{ "check", cmd_check, "tell what works on this machine, and what to do where it does not" },
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
+	{ "report", cmd_report, "show where the time of a recording went" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

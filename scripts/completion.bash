@@ -15,6 +15,9 @@ _denet_values() {
 	case $1 in
 	--call-graph) echo 'fp tables dwarf auto' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
+	--by) echo 'comm pid tid' ;;
+	--sort) echo 'comm pid tid state event wait sym' ;;
+	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
 	--state) echo 'R S D T t I P all' ;;
 	-u | --uid) compgen -u ;;
 	-p | --pid | -t | --tid) printf '%s\n' /proc/[0-9]* | sed 's,.*/,,' ;;
@@ -24,7 +27,7 @@ _denet_values() {
 # _denet_value OPTION WORD: completes an option's value; fails where no value is known.
 _denet_value() {
 	case $1 in
-	-o | --output | --skip-idle)
+	-i | --input | -o | --output | --skip-idle | --symfs)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
 		;;
@@ -69,4 +72,4 @@ _denet() {
 	fi
 }
 
-complete -F _denet denet denet-record denet-check perf-denet
+complete -F _denet denet denet-record denet-report denet-check perf-denet

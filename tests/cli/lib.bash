@@ -45,6 +45,7 @@ enter_tmp() {
 	ln -sf "$build/denet" bin/denet
 	ln -sf "$build/denet" bin/denet-check
 	ln -sf "$build/denet" bin/denet-record
+	ln -sf "$build/denet" bin/denet-report
 	ln -sf "$build/denet" bin/perf-denet
 	export PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }

@@ -83,6 +83,22 @@ TEST(look_up_finds_function_and_offset)
 	kallsyms__delete(NULL);
 }
 
+TEST(perf_takes_the_last_alias_of_the_file)
+{
+	static const char text[] = "2000 T far\n1000 T b_global\n1000 t a_local\n";
+	struct kallsyms *kallsyms;
+	uint64_t offset;
+	int err;
+
+	kallsyms = listing__read(text, &err);
+	ASSERT_NE(NULL, kallsyms);
+	EXPECT_STREQ("a_local", kallsyms__lookup_as_perf(kallsyms, 0x1004, &offset));
+	EXPECT_EQ(4, offset);
+	EXPECT_STREQ("b_global", kallsyms__lookup(kallsyms, 0x1004, &offset));
+	EXPECT_EQ(NULL, kallsyms__lookup_as_perf(kallsyms, 0xfff, &offset));
+	kallsyms__delete(kallsyms);
+}
+
 TEST(global_name_speaks_for_its_aliases)
 {
 	struct kallsyms *kallsyms;

@@ -24,7 +24,7 @@
 #include "symbol/elf_files.h"
 #include "symbol/elf_symbols.h"
 
-#define ALIEN 4000000 /* a process that is not there: beyond the greatest pid_max */
+#define ALIEN 5000000 /* a process that is not there: beyond the greatest pid_max */
 #define ALIEN_START 0x10000000ULL
 #define BENCH_STACKS 50000
 #define BENCH_FRAMES 30

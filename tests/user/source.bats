@@ -51,8 +51,9 @@ host cfi
 bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
-input
-record hist check'
+input profile
+output/folded output/json
+record hist check report'
 
 @test "the tree has C sources to look at" {
 	[ "$(c_files | wc -l)" -gt 10 ]

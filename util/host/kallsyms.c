@@ -254,21 +254,41 @@ static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 	return low;
 }
 
+/* The last symbol at or before an address, unless that is too far away. NULL: none. */
+static const struct symbol *find(const struct kallsyms *kallsyms, uint64_t address)
+{
+	size_t i = count_up_to(kallsyms, address);
+	const struct symbol *last = i ? symbols_of(kallsyms) + i - 1 : NULL;
+
+	return last && address - last->address < KALLSYMS_OFFSET_MAX ? last : NULL;
+}
+
 const char *kallsyms__lookup(const struct kallsyms *kallsyms, uint64_t address, uint64_t *offset)
 {
-	const struct symbol *symbols = symbols_of(kallsyms);
-	size_t i = count_up_to(kallsyms, address);
+	const struct symbol *first = symbols_of(kallsyms), *symbol = find(kallsyms, address);
 
-	if (!i)
+	if (!symbol)
 		return NULL;
-	i--;
-	if (address - symbols[i].address >= KALLSYMS_OFFSET_MAX)
-		return NULL;
-	while (i && symbols[i - 1].address == symbols[i].address)
-		i--;
+	while (symbol > first && symbol[-1].address == symbol->address)
+		symbol--;
 	if (offset)
-		*offset = address - symbols[i].address;
-	return name_of(kallsyms, &symbols[i]);
+		*offset = address - symbol->address;
+	return name_of(kallsyms, symbol);
+}
+
+const char *kallsyms__lookup_as_perf(const struct kallsyms *kallsyms, uint64_t address,
+				     uint64_t *offset)
+{
+	const struct symbol *first = symbols_of(kallsyms), *last = find(kallsyms, address);
+	const struct symbol *symbol = last;
+
+	if (!last)
+		return NULL;
+	/* Names are kept in the order of the file. */
+	for (const struct symbol *at = last; at >= first && at->address == last->address; at--)
+		symbol = at->name > symbol->name ? at : symbol;
+	*offset = address - symbol->address;
+	return name_of(kallsyms, symbol);
 }
 
 const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address)

@@ -53,6 +53,10 @@ size_t kallsyms__memory(const struct kallsyms *kallsyms);
 #define KALLSYMS_OFFSET_MAX (1u << 20)
 const char *kallsyms__lookup(const struct kallsyms *kallsyms, uint64_t address, uint64_t *offset);
 
+/* The same, but of several with one address the last one of the file, as perf shows it. */
+const char *kallsyms__lookup_as_perf(const struct kallsyms *kallsyms, uint64_t address,
+				     uint64_t *offset);
+
 /* kallsyms__lookup() for those who need the name only. Accepts a NULL kallsyms. */
 const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address);
 

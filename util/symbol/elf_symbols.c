@@ -97,6 +97,7 @@ static int add_symbol(struct elf_symbols *symbols, const struct table *table, in
 	if (symbol.st_size)
 		function.end =
 			min_u64(end, symbol.st_value + min_u64(symbol.st_size, section.sh_size));
+	function.order = (uint32_t)symbols->nr;
 	function.rank = rank_of(&symbol, function.name);
 	return append(symbols, &function);
 }
@@ -140,7 +141,7 @@ static int compare(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 void elf_symbols__sort(struct elf_symbols *symbols)

@@ -15,7 +15,8 @@ struct elf_symbol {
 	uint64_t start; /* as the file's segments have it */
 	uint64_t end;
 	const char *name; /* in the file */
-	uint32_t rank;    /* of several with one start, the lowest is the name */
+	uint32_t rank;	  /* of several with one start, the lowest is the name; */
+	uint32_t order;	  /* of those of one rank, the one that came first */
 };
 
 /* Zero-initialised is empty. */

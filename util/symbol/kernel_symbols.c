@@ -180,7 +180,7 @@ static struct kernel_symbol find_program(const struct kernel_symbols *symbols, u
 
 	found.place_len = strlen(found.place);
 	if (symbols->programs && symbols->kallsyms)
-		name = kallsyms__lookup(symbols->kallsyms, address, &offset);
+		name = kallsyms__lookup_as_perf(symbols->kallsyms, address, &offset);
 	if (!name || (strncmp(name, "bpf_", 4) && strncmp(name, "ftrace_trampoline", 17)))
 		return found;
 	return (struct kernel_symbol){ name, "[bpf]", strlen("[bpf]"), offset };
@@ -200,7 +200,7 @@ struct kernel_symbol kernel_symbols__find(const struct kernel_symbols *symbols, 
 		found.offset = address - map->start;
 		found.place = place_of(map, &found.place_len);
 		if (symbols->kallsyms && symbols->named[i - 1])
-			found.name = kallsyms__lookup(
+			found.name = kallsyms__lookup_as_perf(
 				symbols->kallsyms, address + symbols->shifts[i - 1], &found.offset);
 		return found;
 	}

@@ -121,12 +121,16 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 	return sum ^ sum >> 32;
 }
 
-/* Code without a file, or whose file is none of code: runtimes describe it by its addresses. */
+/*
+ * Code without a file, or whose file is none of code (that memfd is .NET's): runtimes describe it
+ * by its addresses.
+ */
 static bool is_memory(const struct mapped_file *file)
 {
 	return strcmp(file->path, "[vdso]") &&
 	       (file->path[0] != '/' || file->path[1] == '/' || !file->ino ||
-		!strncmp(file->path, "/memfd:", 7) || !strncmp(file->path, "/dev/", 5) ||
+		!strncmp(file->path, "/memfd:doublemapper", 19) ||
+		!strncmp(file->path, "/dev/", 5) ||
 		!strncmp(file->path, "/SYSV", 5) || !strncmp(file->path, "/anon_hugepage", 14));
 }
 
@@ -237,9 +241,10 @@ int symbols__frames(struct symbols *symbols, const struct machine *machine,
 	uint32_t nr = sample->kernel.nr;
 	int err = 0;
 
-	/* Even the first one is where the scheduler was called from. */
+	/* Off the CPU, even the first one is where the scheduler was called from. */
 	for (uint32_t i = 0; i < nr && !err; i++)
-		err = get_frame(symbols, PLACE_KERNEL, sample->kernel.ips[i], true, &frames[i]);
+		err = get_frame(symbols, PLACE_KERNEL, sample->kernel.ips[i],
+				i || sample->kind == SAMPLE_OFFCPU, &frames[i]);
 	if (!err)
 		err = add_user(symbols, machine, sample, frames + nr);
 	return err ? err : (int)(nr + sample->user.nr);
@@ -283,7 +288,8 @@ static int get_label(struct symbols *symbols, const struct symbol_label *label, 
 	return 0;
 }
 
-static int set_label(struct symbols *symbols, struct frame *frame, const struct symbol_label *label)
+static int set_label(struct symbols *symbols, struct frame *frame,
+		     const struct symbol_label *label)
 {
 	uint32_t number = 0;
 	int err = get_label(symbols, label, &number);
@@ -513,21 +519,12 @@ uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame)
 	return frame_at(symbols, frame)->label - 1;
 }
 
+size_t symbols__nr_labels(const struct symbols *symbols)
+{
+	return count(&symbols->labels, sizeof(struct symbol_label));
+}
+
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label)
 {
 	return (const struct symbol_label *)symbols->labels.data + label;
-}
-
-int symbols__add(struct symbols *symbols, const struct symbol_label *label, uint32_t *frame)
-{
-	struct symbol_label own = *label;
-	int err;
-
-	own.name = strings__get(&symbols->strings, label->name);
-	own.place = strings__get(&symbols->strings, label->place);
-	if (!own.name || !own.place)
-		return -ENOMEM;
-	err = get_frame(symbols, PLACE_UNKNOWN, mix((uintptr_t)own.name, (uintptr_t)own.place),
-			label->kernel, frame);
-	return err ? err : set_label(symbols, frame_at(symbols, *frame), &own);
 }

@@ -58,8 +58,6 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 /* The label of a frame, a number from 0 on, once the frame is resolved. */
 uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame);
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label);
-
-/* A frame with a label of that name, without any file: what tests of outputs are made of. */
-int symbols__add(struct symbols *symbols, const struct symbol_label *label, uint32_t *frame);
+size_t symbols__nr_labels(const struct symbols *symbols);
 
 #endif /* DENET_SYMBOL_SYMBOLS_H */

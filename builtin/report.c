@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* denet-report: a recorded file in, text out. What it does is in util/report/. */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "builtin.h"
+#include "builtin/colours.h"
+#include "builtin/options/common.h"
+#include "builtin/options/values.h"
+
+struct report_command {
+	struct report_options report;
+	struct common_options common;
+};
+
+static void set_sort(const struct option_value *value, void *field)
+{
+	struct report_options *report = field;
+	int nr = row_keys__parse(value->text, report->keys);
+
+	if (nr < 0)
+		option_value__error(value, "not a list of comm, pid, tid, state, event, wait, sym");
+	report->nr_keys = (size_t)nr;
+}
+
+/* The same as --sort, with what threads are told apart by in front. */
+static void set_by(const struct option_value *value, void *field)
+{
+	struct report_options *report = field;
+	enum row_key keys[ROW_KEYS];
+
+	if (row_keys__parse(value->text, keys) != 1 || keys[0] > ROW_TID)
+		option_value__error(value, "not comm, pid or tid");
+	report->keys[0] = keys[0];
+}
+
+static void set_seconds(const struct option_value *value, const char *text, uint64_t *ns)
+{
+	if (*text && units__parse_time(text, NSEC_PER_SEC, ns))
+		option_value__error(value, "not START,STOP in seconds, as perf script prints them");
+}
+
+static void set_time(const struct option_value *value, void *field)
+{
+	struct profile_filter *filter = field;
+	const char *comma = strchr(value->text, ',');
+	char from[64] = "";
+
+	if (!comma || (size_t)(comma - value->text) >= sizeof(from))
+		option_value__error(value, "not START,STOP in seconds, as perf script prints them");
+	memcpy(from, value->text, (size_t)(comma - value->text));
+	set_seconds(value, from, &filter->from);
+	set_seconds(value, comma + 1, &filter->to);
+	if (filter->to && filter->to <= filter->from)
+		option_value__error(value, "STOP is not behind START");
+}
+
+static void set_events(const struct option_value *value, void *field)
+{
+	unsigned int *events = field;
+	const char *at = value->text;
+
+	for (;;) {
+		size_t len = strcspn(at, ",");
+		int i = 0;
+
+		while (i < PROFILE_EVENTS &&
+		       (strncmp(profile_event__name((enum profile_event)i), at, len) ||
+			profile_event__name((enum profile_event)i)[len]))
+			i++;
+		if (i == PROFILE_EVENTS)
+			option_value__error(value, "not a list of offcpu-time, offcpu-idle, "
+						   "queued-time, wakeup-time, on-cpu-time");
+		*events |= 1u << i;
+		if (!at[len])
+			return;
+		at += len + 1;
+	}
+}
+
+static void set_percent(const struct option_value *value, void *field)
+{
+	if (units__parse_percent(value->text, field))
+		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
+}
+
+#define REPORT(fn, type, field) OPTION_FIELD(fn, type, struct report_options, field)
+
+static const struct option_row input_rows[] = {
+	{ "input", 'i', .arg = "FILE", .text = "Read FILE (default perf.data; -: standard input)",
+	  OPTION_TEXT(struct report_options, input) },
+	{ "symfs", .arg = "DIR", .text = "Look for the files of the recording below DIR first",
+	  OPTION_TEXT(struct report_options, symbols.symfs) },
+	{ "no-demangle", .text = "Leave symbols of C++ and Rust as they are",
+	  OPTION_TRUE(struct report_options, symbols.no_demangle) },
+};
+
+static const struct option_row filter_rows[] = {
+	{ "comm", .arg = "NAME,...", .text = "Threads of these names only",
+	  OPTION_TEXT(struct report_options, filter.comms) },
+	{ "tid", .arg = "TID,...", .text = "These threads only",
+	  OPTION_IDS(struct report_options, filter.tids) },
+	{ "time", .arg = "START,STOP",
+	  .text = "Samples of this time only, in seconds as perf script prints them; either may "
+		  "be left out",
+	  REPORT(set_time, struct profile_filter, filter) },
+	{ "event", .arg = "NAME,...", .text = "Samples of these events only",
+	  REPORT(set_events, unsigned int, filter.events) },
+	{ "idle", .text = "Show waits for work with the others",
+	  OPTION_TRUE(struct report_options, idle) },
+};
+
+static const struct option_row table_rows[] = {
+	{ "sort", .arg = "KEY,...",
+	  .text = "Add up by comm, pid, tid, state, event, wait, sym (default comm,wait,sym)",
+	  .set = set_sort },
+	{ "by", .arg = "KEY", .text = "Tell threads apart by comm, pid or tid", .set = set_by },
+	{ "min-percent", .arg = "PCT", .text = "Show all rows of at least this share",
+	  REPORT(set_percent, uint32_t, min_ppm) },
+};
+
+static const struct option_row output_rows[] = {
+	{ "folded", .text = "Print folded stacks for flame graphs, with their ns",
+	  OPTION_TRUE(struct report_options, folded) },
+	{ "json", .text = "Print all as JSON", OPTION_TRUE(struct report_options, json) },
+};
+
+static const struct option_row log_rows[] = {
+	{ "quiet", 'q', .text = "Print warnings and errors only",
+	  OPTION_TRUE(struct common_options, quiet) },
+	{ "verbose", 'v', .text = "Tell which files have no names, and why",
+	  OPTION_COUNT(struct common_options, verbose) },
+};
+
+static void check_outputs(const struct options *options, const void *values)
+{
+	const struct report_options *report = values;
+
+	if (report->folded && report->json)
+		options__exclude(options, "folded", "json");
+}
+
+static const struct option_table input_table = {
+	.title = "Input:", .group = 1, OPTION_ROWS(input_rows),
+};
+static const struct option_table filter_table = {
+	.title = "Which time:", .group = 2, OPTION_ROWS(filter_rows),
+};
+static const struct option_table rows_table = {
+	.title = "The table:", .group = 3, OPTION_ROWS(table_rows),
+};
+static const struct option_table output_table = {
+	.title = "Other outputs:", .group = 4, OPTION_ROWS(output_rows), .check = check_outputs,
+};
+static const struct option_table log_table = { .group = 5, OPTION_ROWS(log_rows) };
+
+static int parse(int argc, char **argv, struct report_command *command)
+{
+	const struct option_use uses[] = {
+		{ &input_table, &command->report },  { &filter_table, &command->report },
+		{ &rows_table, &command->report },   { &output_table, &command->report },
+		{ &log_table, &command->common },    { &help_table, NULL },
+	};
+	const struct option_command options = {
+		.uses = uses,
+		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.doc = "Show where the time of a recording of denet-record went.\v"
+		       "`man denet-report` tells more.",
+	};
+
+	return options__parse(&options, argc, argv);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_command command = {
+		.report = { .input = "perf.data", .nr_keys = 3,
+			    .keys = { ROW_COMM, ROW_WAIT, ROW_SYM } },
+	};
+	int err = parse(argc, argv, &command);
+
+	if (err)
+		return EXIT_STATUS_USAGE;
+	log__init("denet-report", common_options__log_level(&command.common));
+	command.report.colours = colours__wanted();
+	err = report__run(&command.report);
+	id_list__free(&command.report.filter.tids);
+	return err ? EXIT_STATUS_ERROR : EXIT_STATUS_OK;
+}

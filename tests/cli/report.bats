@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# denet-report shows what perf shows of the same file: sums to the ns, and the names of functions.
+
+load lib
+
+setup_file() {
+	export RICH=$BATS_FILE_TMPDIR/rich.data
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ "$(id -u)" = 0 ] || return 0
+	load lib
+	cat >rich.sh <<-END
+		"$build/tests/workloads/waits" --count 10 --ms 5
+		"$build/tests/workloads/forks" --count 20
+		"$build/tests/workloads/threads" --count 20
+		sh -c 'exec $naps 2 5 5'
+		find /usr/include -name 'a*' | sort | tail -1
+	END
+	"$build/denet-record" --off-cpu-thresh 5ms --state all --split-runqueue --wakers --reason \
+		-o "$RICH" -- sh rich.sh 2>"$RICH.err" >"$RICH.said"
+}
+
+# perf_sums: "EVENT NS SAMPLES" of each event with time, as perf script has them.
+perf_sums() {
+	perf script -i "$RICH" -F event,period 2>/dev/null |
+		awk '$2 !~ /^denet:/ { ns[$2] += $1; nr[$2]++ }
+			END { for (e in ns) printf "%s %.0f %d\n", e, ns[e], nr[e] }' | tr -d : | sort
+}
+
+@test "the sums of folded stacks and of JSON are perf's, to the ns" {
+	perf_sums >perf.sums
+	[ "$(wc -l <perf.sums)" -ge 3 ]
+	denet-report -i "$RICH" --folded >folded
+	awk '{ split($0, f, ";"); ns[f[1]] += $NF }
+		END { for (e in ns) printf "%s %.0f\n", e, ns[e] }' folded | sort >folded.sums
+	diff <(cut -d' ' -f1,2 perf.sums) folded.sums
+	denet-report -i "$RICH" --json >report.json
+	python3 - report.json >json.sums <<-'END'
+		import json, sys, collections
+		report = json.load(open(sys.argv[1]))
+		sums = collections.Counter()
+		for stack in report["stacks"]:
+		    sums[stack["event"]] += stack["ns"]
+		for event in report["events"]:
+		    assert sums[event["name"]] == event["ns"], event
+		    print(event["name"], event["ns"], event["samples"])
+	END
+	diff perf.sums <(sort json.sums)
+}
+
+@test "an event, a thread and a time are those of perf script" {
+	local from to
+
+	perf script -i "$RICH" -F event,tid,time,period --ns 2>/dev/null |
+		sed -n 's/^ *\([0-9]*\) *\([0-9.]*\): *\([0-9]*\) *offcpu-time:.*/\1 \2 \3/p' >all
+	from=$(sort -k2n all | sed -n "$(($(wc -l <all) / 3))p" | cut -d' ' -f2)
+	to=$(sort -k2n all | sed -n "$(($(wc -l <all) * 2 / 3))p" | cut -d' ' -f2)
+	awk -v from="$from" -v to="$to" '$2 >= from && $2 < to { ns += $3 }
+		END { printf "%.0f\n", ns }' all >want
+	denet-report -i "$RICH" --event offcpu-time --time "$from,$to" --folded |
+		awk '{ ns += $NF } END { printf "%.0f\n", ns }' >got
+	diff want got
+	awk 'NR == 1 { tid = $1 } $1 == tid { ns += $3 } END { printf "%.0f\n", ns }' all >want
+	denet-report -i "$RICH" --event offcpu-time --tid "$(head -1 all | cut -d' ' -f1)" --folded |
+		awk '{ ns += $NF } END { printf "%.0f\n", ns }' >got
+	diff want got
+}
+
+# Stacks are compared that are the only ones of their thread with that sum and depth. perf takes a
+# return address as it is: behind a call that ends its function, as in a program's _start, it names
+# the next one. We may know names where perf has none, never the other way round.
+@test "1,000 frames have the names that perf gives them" {
+	perf script -i "$RICH" -F comm,tid,period,event,ip,sym --no-inline >script 2>/dev/null
+	denet-report -i "$RICH" --json >report.json
+	python3 - script report.json <<-'END'
+		import collections, json, re, sys
+
+		report = json.load(open(sys.argv[2]))
+		ours = collections.defaultdict(list)
+		merged = collections.Counter()
+		for stack in report["stacks"]:
+		    names = tuple(report["functions"][f] for f in stack["frames"])
+		    names = tuple(f["name"] if f["known"] else "[unknown]" for f in names)
+		    merged[stack["event"], stack["tid"], names] += stack["ns"]
+		for (event, tid, names), ns in merged.items():
+		    ours[event, tid, ns, len(names)].append(names)
+		merged = collections.Counter()
+		for sample in open(sys.argv[1]).read().split("\n\n"):
+		    head, *frames = sample.strip("\n").split("\n")
+		    match = re.match(r".*?(\d+) +(\d+) +([a-z-]+):", head)
+		    if match:
+		        names = tuple(frame.split(None, 1)[1] for frame in frames)
+		        merged[match[3], int(match[1]), names] += int(match[2])
+		theirs = collections.defaultdict(list)
+		for (event, tid, names), ns in merged.items():
+		    theirs[event, tid, ns, len(names)].append(names)
+		compared, others = 0, collections.Counter()
+		for key in theirs:
+		    if len(theirs[key]) != 1 or len(ours.get(key, [])) != 1:
+		        continue
+		    for a, b in zip(theirs[key][0], ours[key][0]):
+		        compared += 1
+		        if a != b and a != "[unknown]" and (a, b) != ("_dl_start_user", "_start"):
+		            others[a, b] += 1
+		print(compared, "frames", *others.items(), sep="\n")
+		sys.exit(compared < 1000 or len(others) > 0)
+	END
+}
+
+@test "the first screen tells shares, waits in words, what is hidden and what is next" {
+	denet-report -i "$RICH" >screen
+	cat screen
+	grep -E '^  blocked +[0-9.]+ m?s +[0-9.]+ %' screen
+	grep -E '^  runnable +[0-9.]+ [mun]?s' screen
+	grep -E ' a timer \(clock_nanosleep\)' screen
+	grep -E ' a child process ' screen
+	refute grep -q 'denet-record --reason' screen
+	[ "$(wc -l <screen)" -le 30 ]
+	refute grep -q $'\033' screen
+	run env TERM=xterm script -qc "denet-report -i $RICH" /dev/null
+	[[ "$output" == *$'\033'* ]]
+}
+
+@test "a recording without reasons names the option for them" {
+	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
+	denet-report -i plain.data >screen
+	grep -q 'denet-record --reason' screen
+	grep -q 'denet-record --wakers' screen
+}
+
+@test "the pipe variant from standard input" {
+	"$build/denet-record" -o - -- "$naps" 1 5 5 2>/dev/null | denet-report -i - --folded >folded
+	grep -E '^napper-0;.*;clock_nanosleep' folded
+}

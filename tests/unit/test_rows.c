@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows of the report: their sums are those of the profile, whatever they are told apart by. */
+#include "report/rows.h"
+
+#include <errno.h>
+
+#include "common/example_profile.h"
+#include "common/harness.h"
+#include "report/wait_words.h"
+
+FIXTURE(rows)
+{
+	struct example_profile example;
+	struct rows rows;
+};
+
+FIXTURE_SETUP(rows)
+{
+	self->example = (struct example_profile){ 0 };
+	self->rows = (struct rows){ 0 };
+	ASSERT_EQ(0, example_profile__make(&self->example));
+}
+
+FIXTURE_TEARDOWN(rows)
+{
+	rows__free(&self->rows);
+	example_profile__free(&self->example);
+}
+
+TEST(keys)
+{
+	enum row_key keys[ROW_KEYS];
+
+	EXPECT_EQ(1, row_keys__parse("tid", keys));
+	EXPECT_EQ(ROW_TID, keys[0]);
+	EXPECT_EQ(7, row_keys__parse("sym,wait,event,state,tid,pid,comm", keys));
+	EXPECT_EQ(ROW_COMM, keys[6]);
+	EXPECT_EQ(-EINVAL, row_keys__parse("", keys));
+	EXPECT_EQ(-EINVAL, row_keys__parse("tid,", keys));
+	EXPECT_EQ(-EINVAL, row_keys__parse("tid,comm,tid", keys));
+	EXPECT_EQ(-EINVAL, row_keys__parse("ti", keys));
+}
+
+TEST_F(rows, add_up_to_all_by_each_key)
+{
+	const uint64_t total = profile__sum(self->example.profile, PROFILE_OFFCPU).ns +
+			       profile__sum(self->example.profile, PROFILE_QUEUED).ns;
+	const unsigned int events = 1 << PROFILE_OFFCPU | 1 << PROFILE_QUEUED;
+
+	for (int key = 0; key < ROW_KEYS; key++) {
+		const enum row_key keys[] = { (enum row_key)key };
+		uint64_t ns = 0;
+
+		ASSERT_EQ(0, rows__make(&self->rows, self->example.profile, events, keys, 1));
+		for (size_t i = 0; i < self->rows.nr; i++) {
+			ns += rows__at(&self->rows, i)->ns;
+			EXPECT_TRUE(!i || rows__at(&self->rows, i - 1)->ns >=
+						  rows__at(&self->rows, i)->ns);
+		}
+		EXPECT_EQ(total, ns);
+		rows__free(&self->rows);
+	}
+}
+
+TEST_F(rows, tell_who_waited_for_what_and_where)
+{
+	const enum row_key keys[] = { ROW_COMM, ROW_WAIT, ROW_SYM };
+	const struct row *row;
+
+	ASSERT_EQ(0, rows__make(&self->rows, self->example.profile,
+				1 << PROFILE_OFFCPU | 1 << PROFILE_QUEUED, keys, 3));
+	ASSERT_EQ(3, self->rows.nr);
+	row = rows__at(&self->rows, 0);
+	EXPECT_STREQ("wor ker", row->texts[0]);
+	EXPECT_STREQ("file /x (read)", row->texts[1]);
+	EXPECT_STREQ("main", row->texts[2]);
+	EXPECT_EQ(0, row->longest);
+	EXPECT_EQ(7, row->blocks);
+	row = rows__at(&self->rows, 1);
+	EXPECT_STREQ("app", row->texts[0]);
+	EXPECT_STREQ("read<\"char\">", row->texts[2]);
+	EXPECT_EQ(130, row->ns);
+	EXPECT_EQ(100, row->longest);
+	EXPECT_STREQ("a CPU", rows__at(&self->rows, 2)->texts[1]);
+}
+
+TEST(words_of_reasons)
+{
+	struct reason lock = {
+		.futex = true, .call = "futex", .futex_at = "pool+0x8", .owner_comm = "holder"
+	};
+	struct reason file = { .call = "write", .path = "/var/log/x" };
+	struct reason pipe = { .call = "read", .path = "pipe:[123]" };
+	struct reason peer = {
+		.call = "recvfrom", .path = "socket:[9]", .local = "[::1]:1", .remote = "[::1]:2"
+	};
+	struct reason none = { .call = "futex", .futex = true };
+	char out[WAIT_WORDS_MAX];
+
+	EXPECT_STREQ("lock at pool+0x8, held by holder", wait_words__of_reason(&lock, out));
+	EXPECT_STREQ("file /var/log/x (write)", wait_words__of_reason(&file, out));
+	EXPECT_STREQ("a pipe (read)", wait_words__of_reason(&pipe, out));
+	EXPECT_STREQ("socket to [::1]:2 (recvfrom)", wait_words__of_reason(&peer, out));
+	EXPECT_EQ(NULL, wait_words__of_reason(&none, out));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/idmap.h"
+#include "base/minmax.h"
+#include "base/strings.h"
+#include "machine/machine.h"
+
+struct stack {
+	size_t first; /* in the frames */
+	uint32_t nr;
+};
+
+struct profile {
+	struct symbols *symbols;
+	const struct profile_filter *filter;
+	struct strings strings;
+	struct buffer frames; /* uint32_t, of one stack after the other */
+	struct buffer stacks; /* struct stack */
+	struct idmap stack_by_hash;
+	struct buffer entries; /* struct profile_entry */
+	struct idmap entry_by_hash;
+	struct buffer scratch; /* the frames of a sample */
+	struct profile_sum sums[PROFILE_EVENTS];
+	struct profile_sum left_out;
+	size_t depth;
+};
+
+const char *profile_event__name(enum profile_event event)
+{
+	static const char *const names[] = {
+		[PROFILE_OFFCPU] = "offcpu-time", [PROFILE_IDLE] = "offcpu-idle",
+		[PROFILE_QUEUED] = "queued-time", [PROFILE_WAKEUP] = "wakeup-time",
+		[PROFILE_ONCPU] = "on-cpu-time",
+	};
+
+	return names[event];
+}
+
+struct profile *profile__new(struct symbols *symbols, const struct profile_filter *filter)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return NULL;
+	profile->symbols = symbols;
+	profile->filter = filter;
+	return profile;
+}
+
+void profile__delete(struct profile *profile)
+{
+	if (!profile)
+		return;
+	strings__free(&profile->strings);
+	buffer__free(&profile->frames);
+	buffer__free(&profile->stacks);
+	buffer__free(&profile->entries);
+	buffer__free(&profile->scratch);
+	idmap__free(&profile->stack_by_hash);
+	idmap__free(&profile->entry_by_hash);
+	free(profile);
+}
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
+	return sum ^ sum >> 32;
+}
+
+static struct stack *stack_at(const struct profile *profile, size_t i)
+{
+	return (struct stack *)profile->stacks.data + i;
+}
+
+static const uint32_t *frames_of(const struct profile *profile, const struct stack *stack)
+{
+	return (const uint32_t *)profile->frames.data + stack->first;
+}
+
+static bool is_stack(const struct profile *profile, size_t i, const uint32_t *frames, uint32_t nr)
+{
+	const struct stack *stack = stack_at(profile, i);
+
+	return stack->nr == nr &&
+	       (!nr || !memcmp(frames_of(profile, stack), frames, nr * sizeof(*frames)));
+}
+
+static int get_stack(struct profile *profile, const uint32_t *frames, uint32_t nr, uint32_t *number)
+{
+	struct stack stack = { .first = profile->frames.len / sizeof(*frames), .nr = nr };
+	uint64_t hash = nr, *index;
+
+	for (uint32_t i = 0; i < nr; i++)
+		hash = mix(hash, frames[i]);
+	for (;; hash++) {
+		index = idmap__get(&profile->stack_by_hash, hash == IDMAP_NONE ? hash = 0 : hash);
+		if (!index)
+			return -ENOMEM;
+		if (!*index)
+			break;
+		*number = (uint32_t)(*index - 1);
+		if (is_stack(profile, *number, frames, nr))
+			return 0;
+	}
+	if (buffer__append(&profile->frames, frames, nr * sizeof(*frames)) ||
+	    buffer__append(&profile->stacks, &stack, sizeof(stack)))
+		return -ENOMEM;
+	*index = profile->stacks.len / sizeof(stack);
+	*number = (uint32_t)(*index - 1);
+	profile->depth = max_u64(profile->depth, nr);
+	return 0;
+}
+
+static bool is_same(const struct profile_entry *a, const struct profile_entry *b)
+{
+	return a->event == b->event && a->state == b->state && a->preempted == b->preempted &&
+	       a->pid == b->pid && a->tid == b->tid && a->comm == b->comm &&
+	       a->process == b->process && a->wait == b->wait && a->stack == b->stack;
+}
+
+/* The entry that is like this one, added with nothing in it if there is none. NULL: no memory. */
+static struct profile_entry *get_entry(struct profile *profile, const struct profile_entry *like)
+{
+	uint64_t *index,
+		hash = mix(mix(mix((uint64_t)like->event << 32 | like->tid,
+				   (uint64_t)like->stack << 8 | (unsigned char)like->state),
+			       (uintptr_t)like->comm),
+			   (uintptr_t)like->wait);
+	struct profile_entry *entry;
+
+	for (;; hash++) {
+		index = idmap__get(&profile->entry_by_hash, hash == IDMAP_NONE ? hash = 0 : hash);
+		if (!index)
+			return NULL;
+		entry = (struct profile_entry *)profile->entries.data + *index - 1;
+		if (*index && is_same(entry, like))
+			return entry;
+		if (!*index)
+			break;
+	}
+	if (buffer__append(&profile->entries, like, sizeof(*like)))
+		return NULL;
+	*index = profile->entries.len / sizeof(*like);
+	return (struct profile_entry *)profile->entries.data + *index - 1;
+}
+
+static bool is_named(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ','), at += at != NULL) {
+		if (!strncmp(at, name, len) && (!at[len] || at[len] == ','))
+			return true;
+	}
+	return false;
+}
+
+static bool has_id(const struct id_list *list, uint32_t id)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if ((uint32_t)list->ids[i] == id)
+			return true;
+	}
+	return !list->nr;
+}
+
+static bool is_wanted(const struct profile_filter *filter, const struct sample *sample,
+		      const struct profile_entry *like)
+{
+	return (!filter->events || filter->events >> like->event & 1) &&
+	       sample->time >= filter->from && (!filter->to || sample->time < filter->to) &&
+	       has_id(&filter->tids, like->tid) &&
+	       (!filter->comms || is_named(filter->comms, like->comm));
+}
+
+static int add_time(struct profile *profile, const struct sample *sample,
+		    struct profile_entry *like, enum profile_event event, uint64_t ns)
+{
+	struct profile_entry *entry;
+
+	like->event = event;
+	if (!is_wanted(profile->filter, sample, like)) {
+		profile->left_out.ns += ns;
+		profile->left_out.samples++;
+		return 0;
+	}
+	entry = get_entry(profile, like);
+	if (!entry)
+		return -ENOMEM;
+	entry->ns += ns;
+	entry->samples++;
+	entry->blocks += sample->count;
+	if (sample->count == 1)
+		entry->longest = max_u64(entry->longest, ns);
+	profile->sums[event].ns += ns;
+	profile->sums[event].samples++;
+	return 0;
+}
+
+static const char *comm_of(struct profile *profile, const struct machine *machine, uint32_t tid,
+			   uint64_t time)
+{
+	const struct thread *thread = machine__thread_at(machine, (pid_t)tid, time);
+	const char *comm = thread ? thread__comm_at(thread, time) : NULL;
+
+	return strings__get(&profile->strings, comm ? comm : "");
+}
+
+static int name_thread(struct profile *profile, const struct machine *machine,
+		       const struct sample *sample, const char *wait, struct profile_entry *like)
+{
+	like->comm = comm_of(profile, machine, sample->tid, sample->time);
+	like->process = comm_of(profile, machine, sample->pid, sample->time);
+	like->wait = wait ? strings__get(&profile->strings, wait) : NULL;
+	return like->comm && like->process && (like->wait || !wait) ? 0 : -ENOMEM;
+}
+
+static int add_stack(struct profile *profile, const struct machine *machine,
+		     const struct sample *sample, uint32_t *number)
+{
+	size_t bytes = ((size_t)sample->kernel.nr + sample->user.nr) * sizeof(uint32_t);
+	uint32_t *frames;
+	int nr;
+
+	profile->scratch.len = 0;
+	frames = buffer__reserve(&profile->scratch, bytes);
+	if (!frames)
+		return -ENOMEM;
+	nr = symbols__frames(profile->symbols, machine, sample, frames);
+	return nr < 0 ? nr : get_stack(profile, frames, (uint32_t)nr, number);
+}
+
+static enum profile_event event_of(const struct sample *sample)
+{
+	switch (sample->kind) {
+	case SAMPLE_WAKEUP:
+		return PROFILE_WAKEUP;
+	case SAMPLE_ONCPU:
+		return PROFILE_ONCPU;
+	default:
+		return sample->idle ? PROFILE_IDLE : PROFILE_OFFCPU;
+	}
+}
+
+/* As in files: of a block that was queued at its end, that part is an event of its own. */
+int profile__add(struct profile *profile, const struct machine *machine,
+		 const struct sample *sample, const char *wait)
+{
+	struct profile_entry like = { .state = sample->state,
+				      .preempted = sample->preempted,
+				      .pid = sample->pid,
+				      .tid = sample->tid };
+	uint64_t rest = sample->period - sample->runqueue;
+	int err = name_thread(profile, machine, sample, wait, &like);
+
+	if (!err)
+		err = add_stack(profile, machine, sample, &like.stack);
+	if (!err && (rest || !sample->runqueue))
+		err = add_time(profile, sample, &like, event_of(sample), rest);
+	if (!err && sample->runqueue)
+		err = add_time(profile, sample, &like, PROFILE_QUEUED, sample->runqueue);
+	return err;
+}
+
+const struct profile_entry *profile__entries(const struct profile *profile, size_t *nr)
+{
+	*nr = profile->entries.len / sizeof(struct profile_entry);
+	return (const struct profile_entry *)profile->entries.data;
+}
+
+size_t profile__labels(const struct profile *profile, uint32_t number, uint32_t *labels, size_t max)
+{
+	const struct stack *stack = stack_at(profile, number);
+
+	for (size_t i = 0; i < stack->nr && i < max; i++)
+		labels[i] = symbols__label_of(profile->symbols, frames_of(profile, stack)[i]);
+	return stack->nr;
+}
+
+size_t profile__depth(const struct profile *profile)
+{
+	return profile->depth;
+}
+
+const struct symbol_label *profile__label(const struct profile *profile, uint32_t label)
+{
+	return symbols__label(profile->symbols, label);
+}
+
+size_t profile__nr_labels(const struct profile *profile)
+{
+	return symbols__nr_labels(profile->symbols);
+}
+
+struct profile_sum profile__sum(const struct profile *profile, enum profile_event event)
+{
+	return profile->sums[event];
+}
+
+struct profile_sum profile__left_out(const struct profile *profile)
+{
+	return profile->left_out;
+}
