@@ -197,6 +197,13 @@ $(O)/syscall_names.h:
 		grep -v -e '"syscalls"' -e arch_specific | sort > $@.tmp
 	$(Q)mv $@.tmp $@
 
+# The page of the flame graph as a string of C.
+$(O)/flamegraph_page.h: util/output/flamegraph/page.html
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@.tmp
+	$(Q)mv $@.tmp $@
+
 # A change of flags, or another libperf, rebuilds: they are kept in a file that all objects depend on.
 FLAGS_KEPT = $(CC) $(OPT) $(HARDEN) $(HARDEN_LINK) $(WARNINGS) $(STATIC) $(CFLAGS) $(CPPFLAGS) $(BPF_CFLAGS) \
 	$(LIBPERF_FILE)
@@ -205,7 +212,7 @@ $(O)/.flags: FORCE
 	@echo '$(FLAGS_KEPT)' | cmp -s - $@ || echo '$(FLAGS_KEPT)' > $@
 .PHONY: FORCE
 
-$(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
+$(O)/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(O)/flamegraph_page.h $(LIBPERF_FILE)
 	$(say) CC $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
@@ -398,7 +405,7 @@ FUZZ_CFLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recov
 FUZZ_OBJS := $(UTIL_SRCS:%.c=$(O)/fuzz/%.o)
 FUZZ_LIB := $(O)/fuzz/libdenet.a
 
-$(O)/fuzz/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(LIBPERF_FILE)
+$(O)/fuzz/util/%.o: util/%.c $(O)/.flags | $(SKELS) $(O)/syscall_names.h $(O)/flamegraph_page.h $(LIBPERF_FILE)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c $< -o $@

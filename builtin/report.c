@@ -125,9 +125,15 @@ static const struct option_row table_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
+	{ "flamegraph", .arg = "FILE", .text = "Write a flame graph, a page for browsers",
+	  OPTION_TEXT(struct report_options, flamegraph) },
 	{ "folded", .text = "Print folded stacks for flame graphs, with their ns",
 	  OPTION_TRUE(struct report_options, folded) },
 	{ "json", .text = "Print all as JSON", OPTION_TRUE(struct report_options, json) },
+	{ "pprof", .arg = "FILE", .text = "Write a profile for pprof",
+	  OPTION_TEXT(struct report_options, pprof) },
+	{ "speedscope", .arg = "FILE", .text = "Write a profile for speedscope.app",
+	  OPTION_TEXT(struct report_options, speedscope) },
 };
 
 static const struct option_row log_rows[] = {

@@ -48,6 +48,68 @@ perf_sums() {
 	diff perf.sums <(sort json.sums)
 }
 
+# The page has a node for each event that counts apart; its root and theirs are sums.
+@test "the sums of flame graph, pprof and speedscope are those of folded stacks" {
+	denet-report -i "$RICH" --folded >folded
+	awk '{ split($0, f, ";"); ns[f[1]] += $NF }
+		END { for (e in ns) printf "%s %.0f\n", e, ns[e] }' folded | sort >want
+	denet-report -i "$RICH" --flamegraph page.html --pprof profile.pb.gz --speedscope scope.json
+	python3 - want >sums <<-'END'
+		import collections, gzip, json, sys
+
+		want = dict(line.split() for line in open(sys.argv[1]))
+		events = {event: int(ns) for event, ns in want.items()}
+
+		scope = json.load(open("scope.json"))
+		sums = collections.Counter()
+		for profile in scope["profiles"]:
+		    assert profile["unit"] == "nanoseconds" and profile["type"] == "sampled"
+		    assert len(profile["samples"]) == len(profile["weights"])
+		    assert max(map(max, filter(None, profile["samples"]))) < len(scope["shared"]["frames"])
+		    assert profile["endValue"] == sum(profile["weights"])
+		    sums[profile["name"].split()[-1]] += profile["endValue"]
+		assert sums == events, (sums, events)
+
+		text = open("page.html").read()
+		data = json.loads(text[text.index("{\"names\""):text.index("]};") + 2])
+		nodes = [data["nodes"][i:i + 3] for i in range(0, len(data["nodes"]), 3)]
+		assert nodes[0][2] == sum(events.values())
+		for depth in range(3):
+		    assert sum(n[2] for n in nodes if n[0] == depth) == nodes[0][2], depth
+		wakers = sum(n[2] for n in nodes if n[0] == 1 and data["names"][n[1]].startswith("wakers"))
+		assert wakers == events.get("wakeup-time", 0)
+
+		def varint(data, at):
+		    value = shift = 0
+		    while True:
+		        value |= (data[at] & 127) << shift
+		        shift += 7
+		        at += 1
+		        if data[at - 1] < 128:
+		            return value, at
+
+		def fields(data):
+		    at = 0
+		    while at < len(data):
+		        key, at = varint(data, at)
+		        value, at = varint(data, at)
+		        if key & 7 == 2:
+		            value, at = data[at:at + value], at + value
+		        yield key >> 3, value
+
+		values = collections.Counter()
+		for field, sample in fields(gzip.open("profile.pb.gz").read()):
+		    for inner, packed in fields(sample) if field == 2 else ():
+		        at = index = 0
+		        while inner == 2 and at < len(packed):
+		            number, at = varint(packed, at)
+		            values[index] += number
+		            index += 1
+		assert values[0] == events["offcpu-time"] + events.get("queued-time", 0)
+		assert values[3] == events.get("wakeup-time", 0)
+	END
+}
+
 @test "an event, a thread and a time are those of perf script" {
 	local from to
 

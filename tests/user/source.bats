@@ -52,7 +52,7 @@ bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
 input profile
-output/folded output/json
+output/flamegraph output/folded output/json output/pprof output/speedscope
 record hist check report'
 
 @test "the tree has C sources to look at" {

@@ -94,6 +94,19 @@ prepare() {
 	grep -qa take_nap profile.pb || grep -qa /naps profile.pb
 }
 
+@test "our flame graph, in a browser, finds a function and its time" {
+	command -v chromium >/dev/null || skip "no chromium: sudo scripts/deps.sh viewers"
+	denet-report --flamegraph page.html
+	chromium --headless --no-sandbox --disable-gpu --dump-dom \
+		"file://$PWD/page.html#take_nap" >dom 2>words || { cat words; false; }
+	found=$(sed -n 's/.*id="found">\([^<]*\)<.*/\1/p' dom)
+	echo "$found"
+	denet-report --folded | awk '/take_nap/ { ns += $NF } { all += $NF }
+		END { printf "found: %.3f %s, %.2f %%\n", ns / (ns < 1e9 ? 1e6 : 1e9),
+			ns < 1e9 ? "ms" : "s", 100 * ns / all }' >want
+	[ "$found" = "$(cat want)" ]
+}
+
 # speedscope is in no distribution: `npm install -g speedscope`, or SPEEDSCOPE names its release.
 @test "speedscope, in a browser, opens the folded stacks" {
 	page=${SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope/dist/release}/index.html

@@ -12,8 +12,11 @@
 #include "base/units.h"
 #include "input/input.h"
 #include "machine/machine.h"
+#include "output/flamegraph/flamegraph.h"
 #include "output/folded/folded.h"
 #include "output/json/json.h"
+#include "output/pprof/pprof.h"
+#include "output/speedscope/speedscope.h"
 #include "report/screen.h"
 #include "report/wait_words.h"
 
@@ -87,26 +90,62 @@ static int read_all(struct report *report)
 	return err;
 }
 
-static int print(const struct report *report)
+typedef int (*write_fn)(const struct profile *profile, FILE *out);
+
+/* Writes a file; NULL: it is not wanted. Whoever reads it may read the recording. */
+static int write_file(const struct report *report, const char *path, write_fn write)
 {
-	const struct report_options *options = report->options;
+	FILE *out = stdout;
+	int err;
+
+	if (!path)
+		return 0;
+	if (strcmp(path, "-"))
+		out = fopen(path, "we");
+	err = out ? write(report->profile, out) : -errno;
+	if (out && fflush(out) && !err)
+		err = -errno;
+	if (out && out != stdout && fclose(out) && !err)
+		err = -errno;
+	if (err)
+		pr_err("cannot write %s: %s", path, strerror(-err));
+	return err;
+}
+
+static int print_screen(const struct report *report)
+{
 	const struct screen_file file = {
-		.path = options->input,
+		.path = report->options->input,
 		.info = input__info(report->input),
 		.totals = input__totals(report->input),
 		.has_reasons = report->has_reasons,
 	};
-	int err;
+	int err = screen__print(report->profile, &file, report->options, stdout);
 
-	if (options->folded)
-		err = folded__write(report->profile, stdout);
-	else if (options->json)
-		err = json__write(report->profile, stdout);
-	else
-		err = screen__print(report->profile, &file, options, stdout);
-	if (!err && fflush(stdout))
-		err = -errno;
-	return err;
+	return !err && fflush(stdout) ? -errno : err;
+}
+
+static int print(const struct report *report)
+{
+	const struct report_options *options = report->options;
+	const struct {
+		const char *path;
+		write_fn write;
+	} outputs[] = {
+		{ options->folded ? "-" : NULL, folded__write },
+		{ options->json ? "-" : NULL, json__write },
+		{ options->flamegraph, flamegraph__write },
+		{ options->pprof, pprof__write },
+		{ options->speedscope, speedscope__write },
+	};
+	bool any = false;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && !err; i++) {
+		any |= outputs[i].path != NULL;
+		err = write_file(report, outputs[i].path, outputs[i].write);
+	}
+	return any || err ? err : print_screen(report);
 }
 
 int report__run(const struct report_options *options)

@@ -19,9 +19,12 @@ struct report_options {
 	uint32_t min_ppm; /* rows with a lesser share are left out */
 	bool idle;        /* waits for work are shown with the others */
 	bool colours;
-	/* Outputs in place of the screen. */
+	/* In place of the screen. Names of files, of which "-" is standard output, or NULL. */
 	bool folded;
 	bool json;
+	const char *flamegraph;
+	const char *pprof;
+	const char *speedscope;
 };
 
 /* Reads the file and prints. 0 or a negative errno, logged. */

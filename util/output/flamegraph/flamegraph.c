@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output/flamegraph/flamegraph.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/strings.h"
+#include "output/flamegraph/stack_tree.h"
+
+/* The page up to and from the place of the data, as the build makes it of page.html. */
+static const char page[] =
+#include "flamegraph_page.h"
+	;
+#define PLACE "@DATA@"
+
+/* What time was spent on, in the order of page.html's colours. */
+enum kind { KIND_RUNNING, KIND_RUNNABLE, KIND_BLOCKED, KIND_DISK, KIND_IDLE, KIND_WAKER };
+
+static const char *const kind_names[] = {
+	[KIND_RUNNING] = "running",
+	[KIND_RUNNABLE] = "runnable",
+	[KIND_BLOCKED] = "blocked",
+	[KIND_DISK] = "blocked, uninterruptible",
+	[KIND_IDLE] = "idle: waits for work",
+	[KIND_WAKER] = "wakers: time of others that they ended",
+};
+
+struct drawing {
+	const struct profile *profile;
+	struct stack_tree tree;
+	struct strings strings;
+	struct idmap indexes; /* of names by their pointers, + 1 */
+	struct buffer names;  /* const char * */
+	uint32_t *labels;
+};
+
+static int name_index(struct drawing *drawing, const char *name, uint32_t *number)
+{
+	const char *kept = strings__get(&drawing->strings, name);
+	uint64_t *index = kept ? idmap__get(&drawing->indexes, (uintptr_t)kept) : NULL;
+
+	if (!index)
+		return -ENOMEM;
+	if (!*index) {
+		if (buffer__append(&drawing->names, &kept, sizeof(kept)))
+			return -ENOMEM;
+		*index = drawing->names.len / sizeof(kept);
+	}
+	*number = (uint32_t)(*index - 1);
+	return 0;
+}
+
+static enum kind kind_of(const struct profile_entry *entry)
+{
+	switch (entry->event) {
+	case PROFILE_ONCPU:
+		return KIND_RUNNING;
+	case PROFILE_QUEUED:
+		return KIND_RUNNABLE;
+	case PROFILE_IDLE:
+		return KIND_IDLE;
+	case PROFILE_WAKEUP:
+		return KIND_WAKER;
+	default:
+		if (entry->state == 'R')
+			return KIND_RUNNABLE;
+		return entry->state == 'D' ? KIND_DISK : KIND_BLOCKED;
+	}
+}
+
+static int step(struct drawing *drawing, const char *name, const char *suffix, uint64_t ns,
+		uint32_t *at)
+{
+	char text[1200];
+	uint32_t index;
+	int err;
+
+	snprintf(text, sizeof(text), "%s%s", name, suffix);
+	err = name_index(drawing, text, &index);
+	return err ? err : stack_tree__step(&drawing->tree, index, ns, at);
+}
+
+static int add_entry(struct drawing *drawing, const struct profile_entry *entry)
+{
+	size_t nr = profile__labels(drawing->profile, entry->stack, drawing->labels, SIZE_MAX);
+	uint32_t at = 0;
+	int err = stack_tree__begin(&drawing->tree, entry->ns);
+
+	if (!err)
+		err = step(drawing, kind_names[kind_of(entry)], "", entry->ns, &at);
+	if (!err)
+		err = step(drawing, *entry->comm ? entry->comm : "?", "", entry->ns, &at);
+	while (nr && !err) {
+		const struct symbol_label *label =
+			profile__label(drawing->profile, drawing->labels[--nr]);
+
+		err = step(drawing, label->name, label->kernel ? " [k]" : "", entry->ns, &at);
+	}
+	return err;
+}
+
+/* Kinds have the first names, for their colours. */
+static int add_kinds(struct drawing *drawing)
+{
+	uint32_t number;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(kind_names) / sizeof(kind_names[0]) && !err; i++)
+		err = name_index(drawing, kind_names[i], &number);
+	return err;
+}
+
+/* Names, and three numbers for each node: its depth, the index of its name, ns. */
+static void print_data(const struct drawing *drawing, FILE *out)
+{
+	const char *const *names = (const void *)drawing->names.data;
+	unsigned int depth = 0;
+	uint32_t node = 0;
+
+	fputs("{\"names\":[", out);
+	for (size_t i = 0; i < drawing->names.len / sizeof(*names); i++) {
+		fputs(i ? ",\n" : "\n", out);
+		json_text__print(names[i], out);
+	}
+	fputs("],\n\"nodes\":[", out);
+	while (stack_tree__nr(&drawing->tree)) {
+		const struct tree_node *at = stack_tree__node(&drawing->tree, node);
+
+		fprintf(out, "%s%u,%u,%" PRIu64, node ? ",\n" : "", depth, at->name, at->ns);
+		node = stack_tree__following(&drawing->tree, node, &depth);
+		if (!node)
+			break;
+	}
+	fputs("]}", out);
+}
+
+static void print(const struct drawing *drawing, FILE *out)
+{
+	const char *place = strstr(page, PLACE);
+
+	fwrite(page, 1, (size_t)(place - page), out);
+	print_data(drawing, out);
+	fputs(place + strlen(PLACE), out);
+}
+
+int flamegraph__write(const struct profile *profile, FILE *out)
+{
+	struct drawing drawing = { .profile = profile };
+	const struct profile_entry *entries;
+	size_t nr;
+	int err;
+
+	entries = profile__entries(profile, &nr);
+	drawing.labels = calloc(profile__depth(profile) + 1, sizeof(*drawing.labels));
+	err = drawing.labels ? add_kinds(&drawing) : -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_entry(&drawing, &entries[i]);
+	if (!err)
+		err = stack_tree__sort(&drawing.tree);
+	if (!err)
+		print(&drawing, out);
+	free(drawing.labels);
+	stack_tree__free(&drawing.tree);
+	strings__free(&drawing.strings);
+	idmap__free(&drawing.indexes);
+	buffer__free(&drawing.names);
+	return err ? err : ferror(out) ? -EIO : 0;
+}
