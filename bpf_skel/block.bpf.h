@@ -77,14 +77,14 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
-/* The same of the user side of current, by the way that is quicker if it can be had. */
-static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __u64 *ips,
-						  struct wire_block *block)
+/* The same of the user side of task, which is current, by the quicker way if it can be had. */
+static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct task_struct *task,
+					  __u64 *ips, struct wire_block *block)
 {
 	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
 	__u32 nr, end = 0;
 
-	nr = walk_user_tables(&cpu->user_walk, ips, &end);
+	nr = walk_user_tables(&cpu->user_walk, task, ips, &end);
 	if (nr) {
 		if (end < USER_WALK_ENDS)
 			tally(&cpu->own.accounts.user_walks[end], block->ns);
@@ -93,17 +93,19 @@ static __always_inline __u32 walk_user_of_current(void *ctx, struct cpu *cpu, __
 			block->flags |= WIRE_BLOCK_ENDED_EARLY;
 		return nr > settings.max_frames ? settings.max_frames : nr;
 	}
-	nr = walk_user_frames(ips, piece, settings.max_frames);
+	nr = walk_user_frames(task, ips, piece, settings.max_frames);
 	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
 }
 
 /*
- * The kernel stack of current: by ORC rules if it has come back, so that where it was switched out
- * still stands in its task, and else by the kernel's walk. Returns the number of frames.
+ * The kernel stack of task, which is current: by ORC rules if it has come back, so that where it
+ * was switched out still stands in its task, and else by the kernel's walk. Returns the number of
+ * frames.
  */
-static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, __u64 *ips, bool is_back)
+static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, struct task_struct *task,
+					 __u64 *ips, bool is_back)
 {
-	__u32 nr = is_back ? walk_kernel_stack(&cpu->walk, bpf_get_current_task_btf(), ips) : 0;
+	__u32 nr = is_back ? walk_kernel_stack(&cpu->walk, task, ips) : 0;
 
 	if (nr) {
 		cpu->own.accounts.orc_walks++;
@@ -141,18 +143,19 @@ static __always_inline bool wants_kernel_frames(struct task_struct *task)
 static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full,
 					bool is_back)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_block *block = &full->block;
 	__u32 nr = 0;
 
 	block->nr_kernel = block->nr_user = 0;
-	if (wants_kernel_frames(bpf_get_current_task_btf())) {
-		nr = walk_kernel(ctx, cpu, full->ips, is_back);
+	if (wants_kernel_frames(task)) {
+		nr = walk_kernel(ctx, cpu, task, full->ips, is_back);
 		block->nr_kernel = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk_user_of_current(ctx, cpu, &full->ips[bounded_frames(nr)], block);
+		nr = walk_user_of(ctx, cpu, task, &full->ips[bounded_frames(nr)], block);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -261,11 +264,11 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 	};
 	struct wire_entry *entry;
 
-	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key) :
-			  bpf_map_lookup_elem(&entries0, &key);
+	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key)
+			: bpf_map_lookup_elem(&entries0, &key);
 	if (!entry) {
-		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST) :
-			      bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
+		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST)
+			    : bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
 			return false;
 		__sync_fetch_and_add(&nr_sums[gen & 1], 1);
 		return true;
@@ -443,9 +446,9 @@ static __always_inline void count_stray(struct cpu *cpu, struct task_struct *tas
 }
 
 /* Prev leaves the CPU to next: stamps it. Returns its state, if it has one. */
-static __always_inline struct task_state *
-sched_out(void *ctx, struct cpu *cpu, bool preempt, struct task_struct *prev,
-	  struct task_struct *next, __u32 state)
+static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, bool preempt,
+						    struct task_struct *prev,
+						    struct task_struct *next, __u32 state)
 {
 	struct task_state *ts;
 	__u64 now;

@@ -86,18 +86,19 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 
 #ifdef __TARGET_ARCH_arm64
 /* The kernel's walk knows which bits of a return address are its signature. */
-static __always_inline __u32 walk_user_frames(__u64 *ips, struct frame_room *piece, __u32 max)
+static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
+					      struct frame_room *piece, __u32 max)
 {
 	return 0;
 }
 #else
 /*
- * Walks the user stack of current into ips, at most max frames; piece is room of this CPU
- * that nobody else uses meanwhile. Returns the number of frames; 0: not in this way.
+ * Walks the user stack of task, which is current, into ips, at most max frames; piece is room of
+ * this CPU that nobody else uses meanwhile. Returns the number of frames; 0: not in this way.
  */
-static __always_inline __u32 walk_user_frames(__u64 *ips, struct frame_room *piece, __u32 max)
+static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
+					      struct frame_room *piece, __u32 max)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
 
 	/* One that waits in its exit may have no memory any more, and then has no frames. */

@@ -50,7 +50,7 @@ static __always_inline __u8 classify_state(bool preempt, __u32 state)
 static __always_inline __u32 read_task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
+		return task->__state;
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 }
 

@@ -30,6 +30,9 @@ enum {
 	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* nothing is mapped, or data */
 };
 
+/* No rule has so many bits. */
+#define RULES_UNCACHED 0xffffffffU
+
 /* The first slab; user space makes the others as they are needed. */
 struct rules_slab_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -119,10 +122,10 @@ struct rules_vma {
  */
 static __always_inline __u64 rules_process(struct task_struct *task)
 {
-	__u64 process = BPF_CORE_READ(task, group_leader, start_boottime);
+	__u64 process = task->group_leader->start_boottime;
 
 	process = process * RULES_HASH + task->self_exec_id;
-	return process * RULES_HASH + BPF_CORE_READ(task, mm, exec_vm);
+	return process * RULES_HASH + task->mm->exec_vm;
 }
 
 static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct rules_vma *seen)
@@ -304,30 +307,42 @@ static __always_inline __u32 look_up_user_rule(struct rules_regions *regions, __
 	return search_table(region, pc) & CFI_RULE_MASK;
 }
 
+static __always_inline struct rules_cache *rules_cache(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&rules_caches, &zero);
+}
+
+/* The rule of an address of a process, if the cache has it, else RULES_UNCACHED. */
+static __always_inline __u32 cached_user_rule(struct rules_cache *cache, __u64 process, __u64 pc)
+{
+	__u64 hash = (pc ^ process) * RULES_HASH;
+	__u64 word = *(volatile __u64 *)&cache->words[hash >> 48];
+
+	return (word ^ hash << 16) >> RULES_TAG_SHIFT ? RULES_UNCACHED : word & CFI_RULE_MASK;
+}
+
 /*
  * The rule of an address of current, which is process; regions is room of this CPU that nobody
- * else uses meanwhile. A global function, so that the verifier follows it once.
+ * else uses meanwhile. The cache has it from then on. A global function, so that the verifier
+ * follows it once.
  */
-__noinline int rule_of_user(struct rules_regions *regions, __u64 process, __u64 pc)
+__noinline int find_user_rule(struct rules_regions *regions, __u64 process, __u64 pc)
 {
-	__u64 hash = (pc ^ process) * RULES_HASH, word;
+	__u64 hash = (pc ^ process) * RULES_HASH;
 	struct rules_cache *cache;
-	__u32 zero = 0, rule;
-	volatile __u64 *at;
+	__u32 rule;
 
 	if (!regions || !has_user_walk)
 		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
-	cache = bpf_map_lookup_elem(&rules_caches, &zero);
+	cache = rules_cache();
 	if (!cache)
 		return CFI_RULE(CFI_SPECIAL, CFI_NONE);
-	at = &cache->words[hash >> 48];
-	word = *at;
-	hash <<= 16;
-	if (((word ^ hash) >> RULES_TAG_SHIFT) == 0)
-		return word & CFI_RULE_MASK;
 	rule = look_up_user_rule(regions, process, pc);
 	if (rule < RULES_NO_TABLE || rule > RULES_NO_CODE)
-		*at = (hash & ~(__u64)CFI_RULE_MASK) | rule;
+		*(volatile __u64 *)&cache->words[hash >> 48] =
+			(hash << 16 & ~(__u64)CFI_RULE_MASK) | rule;
 	return rule;
 }
 

@@ -13,27 +13,35 @@
 
 #define USER_PIECE_WORDS 256U
 #define USER_PIECE_BYTES (USER_PIECE_WORDS * 8U)
-#define USER_STRETCH 8		  /* frames that the verifier follows in one go */
+#define USER_STRETCH 8            /* frames that the verifier follows in one go */
 #define USER_FRAME_MAX (1U << 20) /* bytes, along a frame pointer */
 
 /* In struct ucontext, arch/x86/include/uapi/asm/sigcontext.h. */
 #define UCONTEXT_BP 120U
 #define UCONTEXT_WORDS 7U /* from bp to ip */
 
-/* A walk, in a map: what the verifier does not know of it, it need not follow. */
-struct user_walk {
-	__u64 piece[USER_PIECE_WORDS]; /* of the stack, from base on */
-	__u64 regs[REGS_WORDS];
-	__u64 base;
-	__u64 process; /* rules_process() */
+/* Of a frame. */
+#define FRAME_EXACT 1U /* it was interrupted: its ip is no return address */
+#define FRAME_LEAF 2U  /* all of its registers are known */
+#define FRAME_GUESS 4U /* found along a frame pointer */
+
+/* Where a walk is: what a rule tells the next of. */
+struct user_walk_frame {
 	__u64 ip;
 	__u64 sp;
 	__u64 bp;
+	__u32 flags;
+	__u32 nr; /* of frames so far */
+};
+
+/* A walk, in a map: what the verifier does not know of it, it need not follow. */
+struct user_walk {
+	__u64 piece[USER_PIECE_WORDS]; /* of the stack, from base on */
+	__u64 regs;                    /* address of struct pt_regs */
+	__u64 base;
+	__u64 process; /* rules_process() */
+	struct user_walk_frame frame;
 	__u32 bytes; /* of the piece */
-	__u32 nr;    /* frames so far */
-	__u32 exact; /* the frame was interrupted: its ip is no return address */
-	__u32 leaf;  /* all of its registers are known */
-	__u32 guess; /* found along a frame pointer */
 	__u32 reserved;
 	struct rules_regions regions;
 };
@@ -74,31 +82,32 @@ static __always_inline __u64 piece_word(const struct user_walk *walk, __u64 addr
 }
 
 /* The frame at hand is that of a caller, whose CFA was sp. */
-static __always_inline int go_on(struct user_walk *walk, __u64 cfa, __u64 ip, __u64 bp)
+static __always_inline int go_on(struct user_walk_frame *frame, __u64 cfa, __u64 ip, __u64 bp)
 {
-	walk->ip = ip;
-	walk->sp = cfa;
-	walk->bp = bp;
-	walk->exact = walk->leaf = walk->guess = 0;
+	frame->ip = ip;
+	frame->sp = cfa;
+	frame->bp = bp;
+	frame->flags = 0;
 	return ip < USER_PAGE ? USER_WALK_WHOLE : USER_WALK_GOING;
 }
 
 /* By what nearly all rules are: distances from sp or bp. */
-static __always_inline int step_plainly(struct user_walk *walk, __u32 rule)
+static __always_inline int step_plainly(struct user_walk *walk, struct user_walk_frame *frame,
+					__u32 rule)
 {
 	__u32 words = rule & (CFI_BP_WORDS - 1), need = (words ? words : 1) * sizeof(__u64);
-	__u64 cfa = rule >> CFI_KIND_SHIFT == CFI_SP ? walk->sp : walk->bp;
+	__u64 cfa = rule >> CFI_KIND_SHIFT == CFI_SP ? frame->sp : frame->bp;
 
 	cfa += (rule >> CFI_CFA_SHIFT & (CFI_CFA_WORDS - 1)) * sizeof(__u64);
 	/* A stack grows one way. */
-	if (cfa <= walk->sp || cfa & 7)
+	if (cfa <= frame->sp || cfa & 7)
 		return USER_WALK_UNREADABLE;
 	if (need > USER_PIECE_BYTES)
 		return USER_WALK_NO_RULE;
 	if (!read_piece(walk, cfa - need, need))
 		return USER_WALK_UNREADABLE;
-	return go_on(walk, cfa, piece_word(walk, cfa - sizeof(__u64)),
-		     words ? piece_word(walk, cfa - need) : walk->bp);
+	return go_on(frame, cfa, piece_word(walk, cfa - sizeof(__u64)),
+		     words ? piece_word(walk, cfa - need) : frame->bp);
 }
 
 /* The frame that a signal has interrupted. */
@@ -106,37 +115,35 @@ static __always_inline int step_over_signal(struct user_walk *walk)
 {
 	__u64 saved[UCONTEXT_WORDS];
 
-	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(walk->sp + UCONTEXT_BP)))
+	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(walk->frame.sp + UCONTEXT_BP)))
 		return USER_WALK_UNREADABLE;
-	walk->bp = saved[0];
-	walk->sp = saved[5];
-	walk->ip = saved[6];
-	walk->exact = 1;
-	walk->leaf = 0;
+	walk->frame.bp = saved[0];
+	walk->frame.sp = saved[5];
+	walk->frame.ip = saved[6];
+	walk->frame.flags = (walk->frame.flags & FRAME_GUESS) | FRAME_EXACT;
 	return USER_WALK_GOING;
 }
 
 /* Along the frame pointer, if it can be one. */
 static __always_inline int step_by_pointer(struct user_walk *walk)
 {
-	__u64 words[2];
+	__u64 bp = walk->frame.bp, words[2];
 	int end;
 
-	if (walk->bp < walk->sp || walk->bp - walk->sp > USER_FRAME_MAX || walk->bp & 7 ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)walk->bp) ||
-	    words[1] < USER_PAGE)
+	if (bp < walk->frame.sp || bp - walk->frame.sp > USER_FRAME_MAX || bp & 7 ||
+	    bpf_probe_read_user(words, sizeof(words), (const void *)bp) || words[1] < USER_PAGE)
 		return USER_WALK_NO_CFI;
-	end = go_on(walk, walk->bp + sizeof(words), words[1], words[0]);
-	walk->guess = 1;
+	end = go_on(&walk->frame, bp + sizeof(words), words[1], words[0]);
+	walk->frame.flags = FRAME_GUESS;
 	return end;
 }
 
 /* The frame at hand lies in no code: where it came from a frame pointer, that was none. */
 static __always_inline int leave_out(struct user_walk *walk)
 {
-	if (walk->nr > 1)
-		walk->nr--;
-	return walk->guess ? USER_WALK_NO_CFI : USER_WALK_UNREADABLE;
+	if (walk->frame.nr > 1)
+		walk->frame.nr--;
+	return walk->frame.flags & FRAME_GUESS ? USER_WALK_NO_CFI : USER_WALK_UNREADABLE;
 }
 
 /* A register by its DWARF number. False: it is that of a callee, and lost. */
@@ -147,13 +154,13 @@ static __always_inline bool get_register(const struct user_walk *walk, __u32 reg
 	__u32 at = (reg < 8 ? low >> reg * 8 : high >> (reg & 7) * 8) & 31;
 
 	if (reg == USER_REG_SP)
-		*value = walk->sp;
+		*value = walk->frame.sp;
 	else if (reg == USER_REG_FP)
-		*value = walk->bp;
-	else if (!walk->leaf || reg > 15)
-		return false;
+		*value = walk->frame.bp;
 	else
-		*value = walk->regs[at < REGS_WORDS ? at : 0];
+		return walk->frame.flags & FRAME_LEAF && reg <= 15 &&
+		       !bpf_probe_read_kernel(value, sizeof(*value),
+					      (const __u64 *)walk->regs + at);
 	return true;
 }
 
@@ -163,7 +170,8 @@ static __always_inline int find_wide_cfa(struct user_walk *walk, const struct cf
 	__u64 base, word;
 
 	if (wide->cfa == CFI_CFA_PLT) {
-		*cfa = walk->sp + 8 + ((walk->ip & 15) >= (__u32)wide->cfa_offset ? 8 : 0);
+		*cfa = walk->frame.sp + 8 +
+		       ((walk->frame.ip & 15) >= (__u32)wide->cfa_offset ? 8 : 0);
 		return USER_WALK_GOING;
 	}
 	if (!get_register(walk, wide->reg, &base))
@@ -174,13 +182,13 @@ static __always_inline int find_wide_cfa(struct user_walk *walk, const struct cf
 			return USER_WALK_UNREADABLE;
 		*cfa = word + (__s64)wide->cfa_add;
 	}
-	return *cfa <= walk->sp ? USER_WALK_UNREADABLE : USER_WALK_GOING;
+	return *cfa <= walk->frame.sp ? USER_WALK_UNREADABLE : USER_WALK_GOING;
 }
 
 static __always_inline int step_widely(struct user_walk *walk, __u32 number)
 {
 	const struct cfi_wide *wide = bpf_map_lookup_elem(&rules_wides, &number);
-	__u64 cfa, ip, bp = walk->bp;
+	__u64 cfa, ip, bp = walk->frame.bp;
 	int end;
 
 	if (!wide)
@@ -202,7 +210,7 @@ static __always_inline int step_widely(struct user_walk *walk, __u32 number)
 				     (const void *)((wide->bp == CFI_BP_AT_CFA ? cfa : bp) +
 						    (__s64)wide->bp_offset)))
 		return USER_WALK_UNREADABLE;
-	return go_on(walk, cfa, ip, bp);
+	return go_on(&walk->frame, cfa, ip, bp);
 }
 
 /* By the rules that are rare. A global function, so that the verifier follows it once. */
@@ -230,68 +238,87 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 	}
 }
 
-/* Some frames of a walk. A global function, so that the verifier follows it once. */
+/*
+ * Some frames of a walk. A global function, so that the verifier follows it once. What changes with
+ * each frame is in registers, since a word that was just stored is slow to load.
+ */
 __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 {
+	struct rules_cache *cache;
+	struct user_walk_frame frame;
 	__u32 rule, kind, at;
-	int end;
+	__u64 process, pc;
+	int end = USER_WALK_GOING;
 
-	if (!walk || !out)
+	if (!walk || !out || !has_user_walk)
 		return USER_WALK_NO_RULE;
-	for (int i = 0; i < USER_STRETCH; i++) {
-		at = walk->nr;
+	cache = rules_cache();
+	if (!cache)
+		return USER_WALK_NO_RULE;
+	frame = walk->frame;
+	process = walk->process;
+	for (int i = 0; i < USER_STRETCH && end == USER_WALK_GOING; i++) {
+		at = frame.nr;
 		asm volatile("" : "+r"(at));
-		if (at >= WIRE_MAX_FRAMES)
-			return USER_WALK_FRAMES;
-		out->ips[at] = walk->ip;
-		walk->nr = at + 1;
-		rule = rule_of_user(&walk->regions, walk->process, walk->ip - !walk->exact);
+		if (at >= WIRE_MAX_FRAMES) {
+			end = USER_WALK_FRAMES;
+			break;
+		}
+		out->ips[at] = frame.ip;
+		frame.nr = at + 1;
+		pc = frame.ip - !(frame.flags & FRAME_EXACT);
+		rule = cached_user_rule(cache, process, pc);
+		if (rule == RULES_UNCACHED)
+			rule = find_user_rule(&walk->regions, process, pc);
 		kind = rule >> CFI_KIND_SHIFT;
-		if (kind == CFI_SP || kind == CFI_BP)
-			end = step_plainly(walk, rule);
-		else
+		if (kind == CFI_SP || kind == CFI_BP) {
+			end = step_plainly(walk, &frame, rule);
+		} else {
+			walk->frame = frame;
 			end = step_rarely(walk, rule);
-		if (end != USER_WALK_GOING)
-			return end;
+			frame = walk->frame;
+		}
 	}
-	return USER_WALK_GOING;
+	walk->frame = frame;
+	return end;
 }
 
 #ifdef __TARGET_ARCH_arm64
 /* There are no tables yet. */
-static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, __u32 *end)
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
+					      __u64 *ips, __u32 *end)
 {
 	return 0;
 }
 #else
 /*
- * Walks the user stack of current into ips, which has room for WIRE_MAX_FRAMES; walk is room of
- * this CPU that nobody else uses meanwhile. Returns the number of frames, and in *end why there
- * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
+ * Walks the user stack of task, which is current, into ips, which has room for WIRE_MAX_FRAMES;
+ * walk is room of this CPU that nobody else uses meanwhile. Returns the number of frames, and in
+ * *end why there are no more (enum user_walk_end). 0: current has no user stack that this walk
+ * knows.
  */
-static __always_inline __u32 walk_user_tables(struct user_walk *walk, __u64 *ips, __u32 *end)
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
+					      __u64 *ips, __u32 *end)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
 	int ret = USER_WALK_GOING;
 
 	if (!has_user_walk || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!regs || regs->cs != USER_CS_64 ||
-	    bpf_probe_read_kernel(walk->regs, sizeof(walk->regs), regs))
+	if (!regs || regs->cs != USER_CS_64)
 		return 0;
-	walk->ip = walk->regs[REGS_IP];
-	walk->sp = walk->regs[REGS_SP];
-	walk->bp = walk->regs[REGS_BP];
+	walk->regs = (__u64)regs;
+	walk->frame.ip = regs->ip;
+	walk->frame.sp = regs->sp;
+	walk->frame.bp = regs->bp;
 	walk->process = rules_process(task);
-	walk->bytes = walk->nr = 0;
-	walk->exact = walk->leaf = 1;
-	walk->guess = 0;
+	walk->bytes = walk->frame.nr = 0;
+	walk->frame.flags = FRAME_EXACT | FRAME_LEAF;
 	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
 		ret = walk_user_stretch(walk, (struct frame_room *)ips);
 	*end = ret;
-	return walk->nr;
+	return walk->frame.nr;
 }
 #endif
 

@@ -76,7 +76,8 @@ static __always_inline void walk_waker(void *ctx, struct cpu *room, struct full_
 	block->nr_user = 0;
 	if (own || !settings.user_stacks || block->flags & WIRE_BLOCK_KTHREAD)
 		return;
-	nr = walk_user_of_current(ctx, room, &full->ips[bounded_frames(nr)], block);
+	nr = walk_user_of(ctx, room, bpf_get_current_task_btf(),
+			  &full->ips[bounded_frames(nr)], block);
 	block->nr_user = (__u16)nr;
 	if (nr >= settings.max_frames)
 		block->flags |= WIRE_BLOCK_TRUNC_USER;

@@ -58,7 +58,8 @@ int BPF_PROG(compare_walks, bool preempt, struct task_struct *prev)
 	room = bpf_map_lookup_elem(&rooms, &zero);
 	if (!room)
 		return 0;
-	nr = walk_user_frames(room->ours.ips, &room->piece, WIRE_MAX_FRAMES);
+	nr = walk_user_frames(bpf_get_current_task_btf(), room->ours.ips, &room->piece,
+			      WIRE_MAX_FRAMES);
 	bytes = bpf_get_stack(ctx, &room->kernels, sizeof(room->kernels), BPF_F_USER_STACK);
 	/* While it dies its memory is gone already. */
 	if (bytes <= 0)

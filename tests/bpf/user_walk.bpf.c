@@ -79,7 +79,7 @@ static __always_inline int compare(void)
 	walked = bpf_ringbuf_reserve(&walks, sizeof(*walked), 0);
 	if (!walked)
 		return 0;
-	walked->nr = walk_user_tables(&room->walk, room->out.ips, &end);
+	walked->nr = walk_user_tables(&room->walk, task, room->out.ips, &end);
 	bpf_probe_read_kernel(walked->ips, sizeof(walked->ips), room->out.ips);
 	copy_user_regs(walked->regs, (struct pt_regs *)bpf_task_pt_regs(task));
 	walked->time = bpf_ktime_get_ns();
