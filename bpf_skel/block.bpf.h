@@ -239,22 +239,25 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 	return STACK_KNOWN;
 }
 
-/* Adds the block to its sum. False: there is no room, send it directly. */
-static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_block *full,
-				       __u64 kernel_id, __u64 user_id)
+static __always_inline struct wire_entry *find_sum(__u32 gen, const struct wire_entry_key *key)
 {
-	struct wire_block *block = &full->block;
-	struct wire_entry_key key = {
-		.incarnation = block->incarnation,
-		.kernel_id = kernel_id,
-		.user_id = user_id,
-		.reason_id = has_reason(full) ? full->reason.id : 0,
-		.cgroup = block->cgroup,
-		.pid = block->pid,
-		.tid = block->tid,
-		.state = block->state,
-		.flags = block->flags,
-	};
+	return gen & 1 ? bpf_map_lookup_elem(&entries1, key) : bpf_map_lookup_elem(&entries0, key);
+}
+
+static __always_inline void add_to_sum(struct wire_entry *entry, const struct wire_block *block)
+{
+	__sync_fetch_and_add(&entry->ns, block->ns);
+	__sync_fetch_and_add(&entry->count, 1);
+	if (settings.split_runqueue)
+		__sync_fetch_and_add(&entry->runqueue_ns, block->runqueue_ns);
+	entry->time = block->time;
+	entry->cpu = block->cpu;
+}
+
+/* Begins a sum with the block. False: there is no room, send it directly. */
+static __always_inline bool begin_sum(__u32 gen, const struct wire_entry_key *key,
+				      const struct wire_block *block)
+{
 	struct wire_entry first = {
 		.ns = block->ns,
 		.count = 1,
@@ -264,58 +267,79 @@ static __always_inline bool add_to_sum(struct cpu *cpu, __u32 gen, struct full_b
 	};
 	struct wire_entry *entry;
 
-	entry = gen & 1 ? bpf_map_lookup_elem(&entries1, &key)
-			: bpf_map_lookup_elem(&entries0, &key);
-	if (!entry) {
-		if (gen & 1 ? bpf_map_update_elem(&entries1, &key, &first, BPF_NOEXIST)
-			    : bpf_map_update_elem(&entries0, &key, &first, BPF_NOEXIST))
+	if (gen & 1 ? bpf_map_update_elem(&entries1, key, &first, BPF_NOEXIST)
+		    : bpf_map_update_elem(&entries0, key, &first, BPF_NOEXIST)) {
+		/* Another CPU may have begun it. */
+		entry = find_sum(gen, key);
+		if (!entry)
 			return false;
-		__sync_fetch_and_add(&nr_sums[gen & 1], 1);
+		add_to_sum(entry, block);
 		return true;
 	}
-	__sync_fetch_and_add(&entry->ns, block->ns);
-	__sync_fetch_and_add(&entry->count, 1);
-	if (settings.split_runqueue)
-		__sync_fetch_and_add(&entry->runqueue_ns, block->runqueue_ns);
-	entry->time = block->time;
-	entry->cpu = block->cpu;
+	__sync_fetch_and_add(&nr_sums[gen & 1], 1);
 	return true;
 }
 
+/* Sees to it that user space has all that the key of a sum refers to. */
+static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u32 gen,
+						 struct full_block *full, struct file *file,
+						 const struct wire_entry_key *key)
+{
+	__u32 nr_kernel = bounded_frames(full->block.nr_kernel);
+	enum stack_result result = STACK_KNOWN;
+
+	if (key->kernel_id)
+		result = publish_stack(ctx, cpu, gen, key->kernel_id, full->ips, nr_kernel, false);
+	if (key->user_id && result == STACK_KNOWN)
+		result = publish_stack(ctx, cpu, gen, key->user_id, &full->ips[nr_kernel],
+				       full->block.nr_user, true);
+	if (result == STACK_KNOWN && has_reason(full) &&
+	    !publish_reason(ctx, cpu, gen, &full->reason, file))
+		result = STACK_FULL;
+	return result;
+}
+
 /*
- * A short block: into the sum of its thread, state and stacks. False: there is no room, or
- * the ring is full. It is to be sent directly; a full ring is then counted by send_block().
+ * A short block: into the sum of its thread, state and stacks. Where there is one, user space has
+ * what it refers to. False: there is no room, or the ring is full. It is to be sent directly; a
+ * full ring is then counted by send_block().
  */
 static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_block *full,
 				       struct file *file)
 {
-	__u32 nr_kernel = full->block.nr_kernel, nr_user = full->block.nr_user;
-	__u32 gen = generation & 1;
-	__u64 kernel_id = 0, user_id = 0;
-	enum stack_result result = STACK_KNOWN;
+	struct wire_block *block = &full->block;
+	struct wire_entry_key key = {
+		.incarnation = block->incarnation,
+		.reason_id = has_reason(full) ? full->reason.id : 0,
+		.cgroup = block->cgroup,
+		.pid = block->pid,
+		.tid = block->tid,
+		.state = block->state,
+		.flags = block->flags,
+	};
+	__u32 nr_kernel = block->nr_kernel, gen = generation & 1;
+	enum stack_result result;
+	struct wire_entry *entry;
 
-	if (nr_kernel) {
-		kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel, 1);
-		result = publish_stack(ctx, cpu, gen, kernel_id, full->ips, nr_kernel, false);
+	if (nr_kernel)
+		key.kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel, 1);
+	nr_kernel = bounded_frames(nr_kernel);
+	if (block->nr_user)
+		key.user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel],
+					  block->nr_user, 2);
+	entry = find_sum(gen, &key);
+	if (entry) {
+		add_to_sum(entry, block);
+	} else {
+		result = publish(ctx, cpu, gen, full, file, &key);
+		if (result != STACK_KNOWN || !begin_sum(gen, &key, block)) {
+			cpu->own.accounts.full_stacks += result == STACK_FULL;
+			cpu->own.accounts.full_entries += result == STACK_KNOWN;
+			return false;
+		}
 	}
-	if (nr_user && result == STACK_KNOWN) {
-		nr_kernel = bounded_frames(nr_kernel);
-		user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel], nr_user, 2);
-		result =
-			publish_stack(ctx, cpu, gen, user_id, &full->ips[nr_kernel], nr_user, true);
-	}
-	if (result == STACK_KNOWN && has_reason(full) &&
-	    !publish_reason(ctx, cpu, gen, &full->reason, file))
-		result = STACK_FULL;
-	if (result == STACK_KNOWN && add_to_sum(cpu, gen, full, kernel_id, user_id)) {
-		tally_outcome(cpu, WIRE_OUTCOME_ACCUMULATED, full->block.ns);
-		return true;
-	}
-	if (result == STACK_FULL)
-		cpu->own.accounts.full_stacks++;
-	else if (result == STACK_KNOWN)
-		cpu->own.accounts.full_entries++;
-	return false;
+	tally_outcome(cpu, WIRE_OUTCOME_ACCUMULATED, block->ns);
+	return true;
 }
 
 /* The stamp of the block that ends now, taken away so that it ends only once. */
