@@ -120,6 +120,10 @@ static const struct option_row table_rows[] = {
 	  .text = "Add up by comm, pid, tid, state, event, wait, sym (default comm,wait,sym)",
 	  .set = set_sort },
 	{ "by", .arg = "KEY", .text = "Tell threads apart by comm, pid or tid", .set = set_by },
+	{ "wakers", .text = "Show which threads ended waits, in place of the waits",
+	  OPTION_TRUE(struct report_options, wakers) },
+	{ "locks", .text = "Show which locks were waited for, in place of the waits",
+	  OPTION_TRUE(struct report_options, locks) },
 	{ "min-percent", .arg = "PCT", .text = "Show all rows of at least this share",
 	  REPORT(set_percent, uint32_t, min_ppm) },
 };

@@ -56,6 +56,9 @@ write_container() {
 	until_true grep -q READY out
 	[ ! -e '/only here' ]
 	denet-record --buildid-cache -o c.data -p "$pid" -- sleep 0.5
+	mv .debug debug
+	denet-report -i c.data --folded | grep take_nap
+	mv debug .debug
 	kill "$pid"
 	perf buildid-list -i c.data >ids
 	grep -q "^$naps_id .*only here/naps\$" ids
@@ -68,10 +71,13 @@ write_container() {
 	# Another machine has the archive and nothing else.
 	rm -rf .debug
 	refute grep -q take_nap <(perf script -i c.data 2>/dev/null)
+	until_true gone "$pid"
+	refute grep -q take_nap <(denet-report -i c.data --folded)
 	mkdir .debug
 	tar xzf c.data.tar.gz -C .debug
 	perf script -i c.data 2>/dev/null >script
 	grep -q take_nap script
+	denet-report -i c.data --folded | grep take_nap
 }
 
 # what_is_now_is_known FILE: the window of now has been written, and what follows that is done.

@@ -183,6 +183,44 @@ perf_sums() {
 	[[ "$output" == *$'\033'* ]]
 }
 
+@test "wakers, and the locks with their waiters" {
+	denet-report -i "$RICH" --wakers >wakers
+	cat wakers
+	grep -E ' % .* waker .*' wakers
+	denet-report -i "$RICH" --locks >locks
+	cat locks
+	grep -E ' [0-9.]+ [mnu]?s .* 0x[0-9a-f]+' locks
+	refute grep -q 'WAITED FOR' locks
+	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
+	denet-report -i plain.data --wakers --locks >none
+	grep -q 'no wake-ups: denet-record --wakers' none
+	grep -q 'no waits for locks: denet-record --reason' none
+}
+
+@test "all time as one event is told apart by its kinds" {
+	"$build/denet-record" --one-event --split-runqueue --off-cpu-thresh 0 -o one.data \
+		-- "$naps" 2 5 5 2>/dev/null
+	perf script -i one.data -F period 2>/dev/null |
+		awk '{ ns += $1 } END { printf "%.0f\n", ns }' >want
+	denet-report -i one.data --folded | awk '{ ns += $NF } END { printf "%.0f\n", ns }' >got
+	diff want got
+	denet-report -i one.data --folded | grep -q '^queued-time;naps;'
+}
+
+@test "a file that was deleted has names while a process has it mapped, and none after that" {
+	cp "$naps" mine
+	start_target ./mine 1 100000 10
+	until_true grep -q READY target.out
+	denet-record -B -o mine.data -p "$target" -- sleep 0.5 2>/dev/null
+	rm mine
+	denet-report -i mine.data --folded | grep 'take_nap;'
+	kill -KILL "$target"
+	until_true gone "$target"
+	denet-report -i mine.data --folded >folded
+	refute grep take_nap folded
+	grep ';mine+0x[0-9a-f]*;' folded
+}
+
 @test "a recording without reasons names the option for them" {
 	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
 	denet-report -i plain.data >screen

@@ -17,6 +17,7 @@
 #include "output/json/json.h"
 #include "output/pprof/pprof.h"
 #include "output/speedscope/speedscope.h"
+#include "report/locks.h"
 #include "report/screen.h"
 #include "report/wait_words.h"
 
@@ -29,19 +30,36 @@ struct report {
 	struct machine *machine;
 	struct symbols *symbols;
 	struct profile *profile;
+	struct locks locks;
 	bool has_reasons;
 };
+
+/* A wait on a lock, of a sample that the filter has let through. */
+static int add_lock(struct report *report, const struct sample *sample)
+{
+	const struct thread *thread =
+		machine__thread_at(report->machine, (pid_t)sample->pid, sample->time);
+	const char *comm = thread ? thread__comm_at(thread, sample->time) : NULL;
+
+	return locks__add(&report->locks, sample, comm ? comm : "?");
+}
 
 static int take_sample(void *ctx, const struct sample *sample)
 {
 	struct report *report = ctx;
 	char words[WAIT_WORDS_MAX];
 	const char *wait = NULL;
+	uint64_t left_out;
+	int err;
 
 	if (sample->reason)
 		wait = wait_words__of_reason(sample->reason, words);
 	report->has_reasons |= sample->reason != NULL;
-	return profile__add(report->profile, report->machine, sample, wait);
+	left_out = profile__left_out(report->profile).samples;
+	err = profile__add(report->profile, report->machine, sample, wait);
+	if (!err && profile__left_out(report->profile).samples == left_out)
+		err = add_lock(report, sample);
+	return err;
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -119,6 +137,7 @@ static int print_screen(const struct report *report)
 		.info = input__info(report->input),
 		.totals = input__totals(report->input),
 		.has_reasons = report->has_reasons,
+		.locks = &report->locks,
 	};
 	int err = screen__print(report->profile, &file, report->options, stdout);
 
@@ -162,10 +181,12 @@ int report__run(const struct report_options *options)
 	if (report.symbols)
 		report.profile = profile__new(report.symbols, &options->filter);
 	err = report.machine && report.profile ? read_all(&report) : -ENOMEM;
+	locks__sort(&report.locks);
 	if (!err)
 		err = print(&report);
 	if (err && log__nr_errors() == errors)
 		pr_err("cannot report %s: %s", options->input, strerror(-err));
+	locks__free(&report.locks);
 	profile__delete(report.profile);
 	symbols__delete(report.symbols);
 	machine__delete(report.machine);

@@ -18,6 +18,9 @@ struct report_options {
 	size_t nr_keys;
 	uint32_t min_ppm; /* rows with a lesser share are left out */
 	bool idle;        /* waits for work are shown with the others */
+	/* Tables in place of that of waits. */
+	bool wakers;
+	bool locks;
 	bool colours;
 	/* In place of the screen. Names of files, of which "-" is standard output, or NULL. */
 	bool folded;

@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/idmap.h"
 #include "base/log.h"
-#include "base/minmax.h"
 #include "base/units.h"
-#include "report/rows.h"
+#include "report/lock_table.h"
+#include "report/row_table.h"
 
-#define MOST_ROWS 15
 #define MAX_TEXT 400
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -91,84 +89,54 @@ static void print_shares(const struct screen *screen, const struct screen_file *
 		print_share(screen, "idle", &screen->idle);
 }
 
-/* The width of a column: of its longest text, but for the last one's, which has the rest. */
-static int width_of(const struct screen *screen, const struct rows *rows, size_t nr, size_t column)
+static int print_waits(const struct screen *screen, const struct profile *profile)
 {
-	size_t width = strlen(row_key__heading(screen->options->keys[column]));
-	char text[MAX_TEXT];
+	const struct report_options *options = screen->options;
+	const struct row_table table = {
+		.events = 1 << PROFILE_ONCPU | 1 << PROFILE_QUEUED | 1 << PROFILE_OFFCPU |
+			  (unsigned int)options->idle << PROFILE_IDLE,
+		.keys = options->keys,
+		.nr_keys = options->nr_keys,
+		.total = screen->total,
+		.min_ppm = options->min_ppm,
+		.colours = screen->colours,
+	};
 
-	for (size_t i = 0; i < nr; i++) {
-		log__escape(text, sizeof(text), rows__at(rows, i)->texts[column]);
-		width = max_u64(width, strlen(text));
-	}
-	return column + 1 == screen->options->nr_keys ? 0 : (int)min_u64(width, 48);
+	return row_table__print(&table, profile, screen->out);
 }
 
-static void print_row(const struct screen *screen, const struct row *row, const int *widths)
+/* The threads that ended waits, with the time that others had been blocked until then. */
+static int print_wakers(const struct screen *screen, const struct profile *profile)
 {
-	char time[32], longest[32] = "-", count[32], text[MAX_TEXT];
+	static const enum row_key keys[] = { ROW_COMM, ROW_SYM };
+	const struct row_table table = {
+		.events = 1 << PROFILE_WAKEUP,
+		.keys = keys,
+		.nr_keys = 2,
+		.total = profile__sum(profile, PROFILE_WAKEUP).ns,
+		.min_ppm = screen->options->min_ppm,
+		.colours = screen->colours,
+	};
 
-	if (row->longest)
-		units__format_time(row->longest, longest, sizeof(longest));
-	fprintf(screen->out, "  %5.1f %% %12s %12s %9s", percent(screen, row->ns),
-		units__format_time(row->ns, time, sizeof(time)), longest,
-		units__format_count(row->blocks, count, sizeof(count)));
-	for (size_t i = 0; i < screen->options->nr_keys; i++) {
-		log__escape(text, sizeof(text), row->texts[i]);
-		fprintf(screen->out, "  %-*s", widths[i], text);
-	}
-	fputc('\n', screen->out);
+	if (profile__sum(profile, PROFILE_WAKEUP).samples)
+		return row_table__print(&table, profile, screen->out);
+	fputs("\nno wake-ups: denet-record --wakers records them\n", screen->out);
+	return 0;
 }
 
-static void print_heading(const struct screen *screen, const int *widths)
+static int print_tables(const struct screen *screen, const struct profile *profile,
+			const struct screen_file *file)
 {
-	fprintf(screen->out, "\n%s  %7s %12s %12s %9s", colour(screen, BOLD), "SHARE", "TIME",
-		"LONGEST", "BLOCKS");
-	for (size_t i = 0; i < screen->options->nr_keys; i++)
-		fprintf(screen->out, "  %-*s", widths[i],
-			row_key__heading(screen->options->keys[i]));
-	fprintf(screen->out, "%s\n", colour(screen, PLAIN));
-}
+	int err = 0;
 
-/* How many rows have the share that is asked for; without one, as many as fit on a screen. */
-static size_t count_rows(const struct screen *screen, const struct rows *rows)
-{
-	size_t nr = 0;
-
-	while (nr < rows->nr && (screen->options->min_ppm || nr < MOST_ROWS) &&
-	       percent(screen, rows__at(rows, nr)->ns) * 10000 >= screen->options->min_ppm)
-		nr++;
-	return nr;
-}
-
-static int print_table(const struct screen *screen, const struct profile *profile)
-{
-	const unsigned int events = 1 << PROFILE_ONCPU | 1 << PROFILE_QUEUED | 1 << PROFILE_OFFCPU |
-				    (unsigned int)screen->options->idle << PROFILE_IDLE;
-	int widths[ROW_KEYS];
-	struct rows rows = { 0 };
-	uint64_t rest = 0;
-	char time[32];
-	size_t nr;
-	int err;
-
-	err = rows__make(&rows, profile, events, screen->options->keys, screen->options->nr_keys);
-	nr = count_rows(screen, &rows);
-	for (size_t i = 0; i < screen->options->nr_keys; i++)
-		widths[i] = width_of(screen, &rows, nr, i);
-	if (!err && rows.nr)
-		print_heading(screen, widths);
-	for (size_t i = 0; i < nr && !err; i++)
-		print_row(screen, rows__at(&rows, i), widths);
-	for (size_t i = nr; i < rows.nr; i++)
-		rest += rows__at(&rows, i)->ns;
-	if (!err && rows.nr > nr)
-		fprintf(screen->out,
-			"  %5.1f %% %12s in %zu more rows; --min-percent 0.01 shows "
-			"more of them\n",
-			percent(screen, rest), units__format_time(rest, time, sizeof(time)),
-			rows.nr - nr);
-	rows__free(&rows);
+	if (screen->options->wakers)
+		err = print_wakers(screen, profile);
+	if (screen->options->locks && locks__nr(file->locks))
+		lock_table__print(file->locks, screen->colours, screen->out);
+	else if (screen->options->locks)
+		fputs("\nno waits for locks: denet-record --reason records them\n", screen->out);
+	if (!screen->options->wakers && !screen->options->locks)
+		err = print_waits(screen, profile);
 	return err;
 }
 
@@ -229,7 +197,7 @@ int screen__print(const struct profile *profile, const struct screen_file *file,
 		       (options->idle ? screen.idle.ns : 0);
 	if (!err) {
 		print_shares(&screen, file);
-		err = print_table(&screen, profile);
+		err = print_tables(&screen, profile, file);
 	}
 	if (!err) {
 		fputc('\n', out);

@@ -7,6 +7,7 @@
 
 #include "input/input.h"
 #include "profile/profile.h"
+#include "report/locks.h"
 #include "report/report.h"
 
 /* What is known of a file besides its samples. */
@@ -15,6 +16,7 @@ struct screen_file {
 	const struct input_info *info;
 	const struct input_totals *totals;
 	bool has_reasons;
+	const struct locks *locks; /* sorted */
 };
 
 /*

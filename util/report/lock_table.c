@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/lock_table.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+#define MOST_LOCKS 20
+#define MAX_TEXT 200
+
+static void print_lock(const struct lock *lock, FILE *out)
+{
+	char time[32], longest[32] = "-", count[32], text[MAX_TEXT];
+	const char *owner = lock__owner(lock);
+
+	if (lock->longest)
+		units__format_time(lock->longest, longest, sizeof(longest));
+	fprintf(out, "  %12s %12s %9s %8zu", units__format_time(lock->ns, time, sizeof(time)),
+		longest, units__format_count(lock->blocks, count, sizeof(count)),
+		lock->waiters.used);
+	log__escape(text, sizeof(text), owner ? owner : "-");
+	fprintf(out, "  %-15s", text);
+	log__escape(text, sizeof(text), lock->process);
+	fprintf(out, "  %u %s", lock->pid, text);
+	log__escape(text, sizeof(text), lock->object);
+	fprintf(out, " 0x%" PRIx64 "%s%s\n", lock->address, *text ? " " : "", text);
+}
+
+void lock_table__print(const struct locks *locks, bool colours, FILE *out)
+{
+	size_t nr = locks__nr(locks);
+
+	fprintf(out, "\n%s  %12s %12s %9s %8s  %-15s  %s%s\n", colours ? "\033[1m" : "", "TIME",
+		"LONGEST", "BLOCKS", "WAITERS", "HELD BY", "PROCESS AND LOCK",
+		colours ? "\033[0m" : "");
+	for (size_t i = 0; i < nr && i < MOST_LOCKS; i++)
+		print_lock(locks__at(locks, i), out);
+	if (nr > MOST_LOCKS)
+		fprintf(out, "  and %zu more\n", nr - MOST_LOCKS);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_REPORT_LOCKS_H
+#define DENET_REPORT_LOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/idmap.h"
+#include "base/strings.h"
+#include "sample.h"
+
+/* A futex of a process that threads waited on: a lock, a condition, a semaphore. */
+struct lock {
+	uint32_t pid;
+	uint64_t address;
+	const char *process;
+	const char *object; /* that the futex lies in; "" if that is not known */
+	uint64_t ns, blocks;
+	uint64_t longest;     /* of the blocks whose own length is known, ns */
+	struct idmap waiters; /* tids */
+	struct idmap owners;  /* names of holders by their pointers -> ns; of mutexes only */
+};
+
+/* Zero-initialised is empty. */
+struct locks {
+	struct buffer all; /* struct lock, by descending ns once they are sorted */
+	struct idmap by_place;
+	struct strings strings;
+};
+
+/* A sample off the CPU; without a futex as its reason it adds nothing. 0 or -ENOMEM. */
+int locks__add(struct locks *locks, const struct sample *sample, const char *process);
+
+void locks__sort(struct locks *locks);
+size_t locks__nr(const struct locks *locks);
+const struct lock *locks__at(const struct locks *locks, size_t i);
+
+/* The name of the threads that held it for most of the time that is known; NULL: none is. */
+const char *lock__owner(const struct lock *lock);
+
+void locks__free(struct locks *locks);
+
+#endif /* DENET_REPORT_LOCKS_H */
