@@ -61,10 +61,6 @@ static int settle_on_cpu(struct record *record)
 		return -EOPNOTSUPP;
 	}
 	record->recorder.tracepoints = record->on_cpu.tracepoints;
-	if (record->on_cpu.tracepoints) {
-		pr_err("-e %s: tracepoints are not there yet", record->on_cpu.tracepoints);
-		return -EOPNOTSUPP;
-	}
 	return 0;
 }
 

@@ -175,6 +175,23 @@ static void check_output(const struct options *options, const struct recorder_op
 					"`denet-record -o - ... | perf script -i -`");
 }
 
+/* The kernel tells neither user nor cgroup of a hit where it happens. */
+static void check_tracepoints(const struct options *options, const struct record *record)
+{
+	if (!record->on_cpu.tracepoints)
+		return;
+	if ((record->on_cpu.freq || record->on_cpu.count) && !record->on_cpu.clock &&
+	    !record->on_cpu.wall)
+		options__error(options, "-%c is for on-CPU samples: each hit of a tracepoint is "
+					"recorded",
+			       record->on_cpu.freq ? 'F' : 'c');
+	if (record->target.users || record->target.groups)
+		options__error(options, "tracepoints (-e) and -%c exclude each other",
+			       record->target.users ? 'u' : 'G');
+	if (record->recorder.one_event)
+		options__error(options, "tracepoints (-e) and --one-event exclude each other");
+}
+
 /* A file of one event has no place for the others. */
 static void check_one_event(const struct options *options, const struct recorder_options *recorder)
 {
@@ -212,6 +229,7 @@ static void check(const struct options *options, const void *ctx)
 		options__exclude(options, "raw-stacks", "switch-output");
 	check_output(options, &record->recorder);
 	check_one_event(options, &record->recorder);
+	check_tracepoints(options, record);
 }
 
 int record__parse(struct record *record, int argc, char **argv)

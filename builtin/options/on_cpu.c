@@ -75,9 +75,8 @@ static const struct option_row rows[] = {
 	{ "count", 'c', .of_samples = true, .hidden = true, .arg = "N",
 	  .text = "The same, one sample for each N of the event (cpu-clock: ns)",
 	  ON_CPU(set_count, uint64_t, count) },
-	{ "event", 'e', .of_samples = true, .hidden = true, .arg = "EVENT",
-	  .text = "What on-CPU samples are taken by, cpu-clock or cycles, and tracepoints "
-		  "SUBSYS:NAME; a list with commas",
+	{ "event", 'e', .of_samples = true, .arg = "EVENT",
+	  .text = "Record tracepoints SUBSYS:NAME as well; a list with commas",
 	  .set = set_events },
 };
 

@@ -30,12 +30,15 @@ _Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
 
 static int connect_rings(struct capture *capture)
 {
-	int err = 0;
+	int err = 0, fd;
 
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
 		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
 				       rings__fd(capture->rings, i));
-	rings__watch(capture->rings, user_tables__fd(&capture->user_tables));
+	fd = user_tables__fd(&capture->user_tables);
+	if (capture->tracepoints)
+		fd = tracepoint_rings__watch(capture->tracepoints, fd);
+	rings__watch(capture->rings, fd);
 	if (!capture->options.targets.all)
 		rings__set_bell(capture->rings, target_maps__bell(&capture->maps->targets));
 	return err;
@@ -113,16 +116,18 @@ static int read_symbols(struct capture *capture)
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
-static int reserve_descriptors(void)
+static int reserve_descriptors(size_t nr_tracepoints)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	const size_t per_cpu = 2 + nr_tracepoints;
 	uint64_t limit = 0;
-	int err = descriptors__reserve(DESCRIPTORS + 2 * (size_t)(cpus > 0 ? cpus : 1), &limit);
+	int err = descriptors__reserve(DESCRIPTORS + per_cpu * (size_t)(cpus > 0 ? cpus : 1),
+				       &limit);
 
 	if (err)
-		pr_err("no descriptors left: a recording needs %d and two per CPU, the limit is "
+		pr_err("no descriptors left: a recording needs %d and %zu per CPU, the limit is "
 		       " %" PRIu64 "; raise `ulimit -n`",
-		       DESCRIPTORS, limit);
+		       DESCRIPTORS, per_cpu, limit);
 	return err;
 }
 
@@ -160,10 +165,23 @@ static void explain_copies(const struct capture *capture)
 			"instead");
 }
 
+static int open_tracepoints(struct capture *capture)
+{
+	const struct capture_options *options = &capture->options;
+	int err = 0;
+
+	if (!options->nr_tracepoints)
+		return 0;
+	traced_threads__init(&capture->traced, &options->targets);
+	capture->tracepoints = tracepoint_rings__new(options->tracepoints, options->nr_tracepoints,
+						     ring_pages(options), options->cgroups, &err);
+	return err;
+}
+
 static int build(struct capture *capture)
 {
 	struct offcpu_config config;
-	int err = reserve_descriptors();
+	int err = reserve_descriptors(capture->options.nr_tracepoints);
 
 	if (!err)
 		err = settings__make(&config, &capture->options, &capture->ksyms);
@@ -191,6 +209,9 @@ static int build(struct capture *capture)
 		pr_err("cannot map the overflow ring: %s", strerror(-err));
 		return err;
 	}
+	err = open_tracepoints(capture);
+	if (err)
+		return err;
 	capture->stacks[0] = stacks__new();
 	capture->stacks[1] = stacks__new();
 	if (!capture->stacks[0] || !capture->stacks[1])
@@ -219,6 +240,7 @@ struct capture *capture__new(const struct capture_options *options, const struct
 		return NULL;
 	}
 	capture->options = *options;
+	capture->own_pid = getpid();
 	capture->all_tasks = options->targets.all || options->wakers;
 	capture->sink = *sink;
 	cost__init(&capture->cost);
@@ -238,6 +260,8 @@ void capture__delete(struct capture *capture)
 	user_tables__free(&capture->user_tables);
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
+	tracepoint_rings__delete(capture->tracepoints);
+	traced_threads__free(&capture->traced);
 	overflow_ring__delete(capture->overflow_ring);
 	kernel_chain__delete(capture->kernel_chain);
 	stacks__delete(capture->stacks[0]);
@@ -281,6 +305,8 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		memcpy(task.comm, wire.comm, sizeof(task.comm));
 		task.comm[sizeof(task.comm) - 1] = '\0';
 		err = buffer__append(&capture->tasks, &task, sizeof(task));
+		if (!err && capture->tracepoints)
+			err = traced_threads__add(&capture->traced, &task);
 	}
 	return err;
 }
@@ -319,6 +345,8 @@ int capture__begin(struct capture *capture)
 
 	if (err)
 		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
+	else if (capture->tracepoints)
+		err = tracepoint_rings__enable(capture->tracepoints);
 	capture->begun = !err;
 	return err;
 }

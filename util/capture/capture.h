@@ -19,6 +19,7 @@
  */
 struct capture;
 struct task_event; /* machine/task_event.h */
+struct tracepoint_hit; /* capture/tracepoint_rings.h */
 
 /* pid and tid of a waker that is no thread which has one here; no real pid is that large. */
 #define CAPTURE_PID_INTERRUPT 0x7fffffffU
@@ -44,6 +45,8 @@ struct capture_sink {
 	int (*settled)(void *ctx, uint64_t time);
 	/* a cgroup that was made during the recording, if options.cgroups */
 	int (*cgroup)(void *ctx, uint64_t id, const char *path);
+	/* a target met a tracepoint of options.tracepoints; in the order of time, as events */
+	int (*hit)(void *ctx, const struct tracepoint_hit *hit);
 	/* the ring of a CPU had no room for this many records */
 	int (*lost)(void *ctx, uint64_t records, uint32_t cpu);
 	/* Everything that comes from now on is younger than all that came before the
@@ -117,6 +120,8 @@ struct capture_stats {
 	uint64_t unseen_deaths;		 /* of any task: nothing is lost by it */
 	uint64_t lost_records;		 /* as the rings count them, of all kinds */
 	uint64_t lost_sideband;		 /* side-band records the ring had no room for */
+	uint64_t hits;			 /* of tracepoints, delivered */
+	uint64_t lost_hits;		 /* of any thread: the rings had no room for */
 	uint64_t flooded;		 /* others that came too fast, and were left out */
 	uint64_t full_entries;		 /* sent directly because the sums were full */
 	uint64_t full_stacks;

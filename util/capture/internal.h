@@ -15,6 +15,8 @@
 #include "capture/sideband_filter.h"
 #include "capture/overflow_ring.h"
 #include "capture/stacks.h"
+#include "capture/traced_threads.h"
+#include "capture/tracepoint_rings.h"
 #include "capture/kernel_chain.h"
 #include "capture/wait_place.h"
 #include "capture/waiting_threads.h"
@@ -56,6 +58,9 @@ struct capture {
 	struct offcpu_maps *maps; /* of offcpu */
 	struct rings *rings;
 	struct overflow_ring *overflow_ring; /* of the CPUs that have no ring yet */
+	struct tracepoint_rings *tracepoints; /* NULL: none are recorded */
+	struct traced_threads traced;	      /* whose hits count */
+	pid_t own_pid;
 	struct sideband_filter sideband_filter;
 	struct ordered_events ordered_events; /* of the side band */
 	struct kernel_chain *kernel_chain; /* NULL: frames are left as they are */

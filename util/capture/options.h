@@ -108,6 +108,9 @@ struct capture_options {
 	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
 	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
 	uint32_t wake_bytes;
+	/* Hits of these tracepoints by targets are delivered as well; borrowed. */
+	const uint16_t *tracepoints;
+	size_t nr_tracepoints;
 };
 
 /* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "capture/decode.h"
 #include "capture/idle.h"
+#include "machine/machine.h"
 
 /* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
 #define ALIVE_MS 200
@@ -181,13 +182,55 @@ static int read_lost(struct capture *capture, const struct ring_record *record)
 	return capture->sink.lost(capture->sink.ctx, lost.lost, record->cpu);
 }
 
-/* A record of the side band, in its turn. */
+/* Whether it counts: of a target, on one of its CPUs, in the recording. */
+static bool is_wanted_hit(const struct capture *capture, const struct tracepoint_hit *hit)
+{
+	const struct process *process;
+
+	if (hit->pid <= 0 || hit->pid == capture->own_pid || hit->time < capture->stats.start_ns ||
+	    (capture->stopped && hit->time > capture->stats.end_ns))
+		return false;
+	process = machine__process(capture->options.machine, hit->pid);
+	return !(process && process->left_out) &&
+	       traced_threads__has(&capture->traced, hit->tid, hit->cpu);
+}
+
+static int pass_hit(struct capture *capture, const void *record, size_t size)
+{
+	struct tracepoint_hit hit;
+
+	if (tracepoint_hit__decode(record, size, capture->options.cgroups, &hit))
+		return -EINVAL;
+	if (!capture->sink.hit || !is_wanted_hit(capture, &hit))
+		return 0;
+	capture->stats.hits++;
+	return capture->sink.hit(capture->sink.ctx, &hit);
+}
+
+/* Births and deaths tell who is a target from then on. */
+static int follow_traced(struct capture *capture, const void *record, size_t size)
+{
+	struct task_event event;
+
+	if (!capture->tracepoints || task_event__decode(record, size, &event))
+		return 0;
+	return traced_threads__follow(&capture->traced, &event);
+}
+
+/* A record of the side band, or of a tracepoint, in its turn. */
 static int pass_sideband(void *ctx, const void *record, size_t size)
 {
+	const struct perf_event_header *header = record;
 	struct capture *capture = ctx;
 	struct task_event event;
-	int ret = sideband_filter__take(&capture->sideband_filter, record, size, &event);
+	int ret;
 
+	if (header->type == PERF_RECORD_SAMPLE)
+		return pass_hit(capture, record, size);
+	ret = follow_traced(capture, record, size);
+	if (ret)
+		return ret;
+	ret = sideband_filter__take(&capture->sideband_filter, record, size, &event);
 	if (ret <= 0 || !capture->sink.task)
 		return ret;
 	return capture->sink.task(capture->sink.ctx, &event);
@@ -252,12 +295,24 @@ int capture__give_sideband(struct capture *capture, uint64_t until)
 	return capture->sink.settled(capture->sink.ctx, until);
 }
 
+/* In the order of time among births and deaths, since these tell whether it counts. */
+static int queue_hit(void *ctx, const void *record, size_t size, uint64_t time)
+{
+	struct capture *capture = ctx;
+
+	return ordered_events__add(&capture->ordered_events, record, size, time);
+}
+
 int capture__read_rings(struct capture *capture)
 {
 	uint64_t began = clock__now_ns();
 	int nr, more, err;
 
-	nr = rings__read(capture->rings, read_record, capture);
+	nr = tracepoint_rings__read(capture->tracepoints, queue_hit, capture);
+	if (nr < 0)
+		return nr;
+	more = rings__read(capture->rings, read_record, capture);
+	nr = more < 0 ? more : nr + more;
 	more = nr < 0 ? 0
 		      : overflow_ring__read(capture->overflow_ring, read_overflow_ring, capture);
 	nr = more < 0 ? more : nr + more;

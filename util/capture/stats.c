@@ -121,6 +121,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	/* The rest of what the rings lost was not ours: side band. */
 	lost = accounts__lost_records(&sum, &wakeups);
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
+	stats->hits = own->hits;
+	stats->lost_hits = tracepoint_rings__lost(capture->tracepoints);
 	stats->flooded = capture->sideband_filter.nr_flooded;
 	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 	if (err)

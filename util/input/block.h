@@ -16,7 +16,7 @@
  * that the file was made from.
  */
 
-#define INPUT_MAX_EVENTS 16
+#define INPUT_MAX_EVENTS 32
 
 struct input_events {
 	struct input_event all[INPUT_MAX_EVENTS];

@@ -136,13 +136,14 @@ static int parse_format(struct trace_fields *fields, const char *format, size_t 
 	return err;
 }
 
+/* Ours come first; those of the kernel are not looked at. */
 static int parse_events(struct trace_fields *fields, struct rest *rest)
 {
 	uint32_t nr_systems, nr;
 	uint64_t size;
 	int err = 0;
 
-	if (take_number(rest, &nr_systems, sizeof(nr_systems)) || nr_systems != 1 ||
+	if (take_number(rest, &nr_systems, sizeof(nr_systems)) || !nr_systems ||
 	    expect(rest, "denet") || take_number(rest, &nr, sizeof(nr)) || nr > MAX_EVENTS)
 		return -EINVAL;
 	for (uint32_t i = 0; i < nr && !err; i++) {

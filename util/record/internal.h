@@ -10,6 +10,7 @@
 #include "session/session.h"
 #include "record/sink.h"
 #include "session/rate_control.h"
+#include "host/tracepoint.h"
 
 /* How long other processes may delay us at the start and at the end. */
 #define RECORDER_DEADLINE_MS 2000
@@ -24,6 +25,7 @@ struct recorder {
 	struct output output;
 	struct rate_control rate_control;
 	struct sink sink;
+	struct tracepoint_list tracepoints; /* of the kernel, recorded as well */
 	struct machine *machine;
 	uint64_t window_end; /* CLOCK_MONOTONIC */
 	uint64_t rounds;     /* how often it woke up */

@@ -64,6 +64,11 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 			       "%" PRIu64 " records of maps and names were lost: some frames may "
 			       "have no names; try a larger -m",
 			       stats->lost_sideband);
+	if (stats->lost_hits)
+		findings__warn(findings, FINDING_LOST,
+			       "%" PRIu64 " hits of tracepoints were lost, a ring was full: name "
+			       "fewer tracepoints (-e), or try a larger -m",
+			       stats->lost_hits);
 	if (stats->flooded)
 		findings__warn(findings, FINDING_NAMES,
 			       "%" PRIu64 " changes of mappings or names came too fast: the file "

@@ -233,6 +233,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.never_ran = recorder->sink.events.never_ran,
 		.idle = recorder->sink.events.idle,
 		.bytes = output__bytes(&recorder->output),
+		.tracepoints = recorder->tracepoints.nr,
 		.one_event = recorder->sink.events.one_event,
 		.reasons = recorder->sink.events.reasons,
 		.for_any_ns = recorder->sink.events.for_any_ns,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "capture/tracepoint_rings.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
 #include "machine/machine.h"
@@ -276,6 +277,26 @@ static int tell_process(struct sink *sink, pid_t pid, uint64_t time)
 				      write_known, sink);
 }
 
+static int sink__hit(void *ctx, const struct tracepoint_hit *hit)
+{
+	const struct sample sample = {
+		.time = hit->time,
+		.period = 1,
+		.cgroup = hit->cgroup,
+		.pid = (uint32_t)hit->pid,
+		.tid = (uint32_t)hit->tid,
+		.cpu = hit->cpu,
+	};
+	struct sink *sink = ctx;
+	int err = sink->selective ? tell_process(sink, hit->pid, hit->time) : 0;
+
+	if (err)
+		return err;
+	if (hit->time > sink->latest)
+		sink->latest = hit->time;
+	return writer__hit(sink->writer, hit->id, &sample, hit->data, hit->size);
+}
+
 /* The last lines name the threads of the longest idle waits as they were called then. */
 static void name_longest(struct sink *sink, const struct sample *sample)
 {
@@ -336,6 +357,7 @@ int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *
 		.task = sink__task,
 		.settled = sink__settled,
 		.cgroup = sink__cgroup,
+		.hit = sink__hit,
 		.lost = sink__lost,
 		.round = sink__round,
 	};

@@ -97,10 +97,15 @@ static uint32_t wake_bytes(const struct recorder_options *options)
 static int start_capture(struct recorder *recorder)
 {
 	struct capture_options options = recorder->options->session.capture;
+	uint16_t ids[TRACEPOINTS_MAX];
 	struct capture_sink sink;
 	int err;
 
 	options.data_maps = recorder->options->raw_stacks;
+	options.nr_tracepoints = recorder->tracepoints.nr;
+	for (size_t i = 0; i < options.nr_tracepoints; i++)
+		ids[i] = recorder->tracepoints.all[i].id;
+	options.tracepoints = ids;
 	init_rate_control(recorder);
 	options.wake_bytes = wake_bytes(recorder->options);
 	options.max_rate = recorder->options->max_rate;
@@ -186,6 +191,7 @@ static int open_output(struct recorder *recorder)
 			.events = other_events(recorder),
 			.perhaps = perhaps_events(recorder),
 			.one_event = options->one_event,
+			.tracepoints = &recorder->tracepoints,
 			.cgroups = options->session.capture.cgroups,
 			.stack_bytes = raw_stack_bytes(recorder),
 			.argc = options->argc,
@@ -238,6 +244,11 @@ int recorder__start(struct recorder *recorder, const struct recorder_options *op
 
 	*recorder = (struct recorder){ .options = options };
 	findings__listen(&recorder->findings);
+	err = options->tracepoints ?
+		      tracepoint_list__read(&recorder->tracepoints, options->tracepoints, NULL) :
+		      0;
+	if (err)
+		return err;
 	err = session__init(&recorder->session, &options->session);
 	if (!err)
 		err = start_capture(recorder);
@@ -260,4 +271,5 @@ void recorder__free(struct recorder *recorder)
 	/* Last: until here a signal is not to end us, with the file half closed. */
 	session__free(&recorder->session);
 	machine__delete(recorder->machine);
+	tracepoint_list__free(&recorder->tracepoints);
 }

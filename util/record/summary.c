@@ -289,6 +289,9 @@ static void print_verbose(const struct summary *summary)
 		print_sampling(summary);
 	print_waiting(summary);
 	print_unseen(stats);
+	if (summary->tracepoints)
+		pr_verbose("tracepoints: %" PRIu64 " hits recorded, %" PRIu64 " lost", stats->hits,
+			   stats->lost_hits);
 	pr_verbose("side-band records lost: %" PRIu64, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
 		   stats->full_entries, stats->full_stacks);

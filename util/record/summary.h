@@ -39,6 +39,7 @@ struct summary {
 	double sampled_for_cost; /* share of the time for which --max-overhead asked for a period */
 	bool copies;		/* user stacks were asked to be copied */
 	struct callchain_stats callchain;
+	bool tracepoints; /* of the kernel are recorded */
 	bool one_event; /* events are frames */
 	bool reasons;		/* samples tell what they waited for */
 	uint64_t for_any_ns;	/* of ns, in waits for any of several descriptors */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "output/perfdata/records.h"
+#include "host/tracepoint.h"
 
 /*
  * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:
@@ -81,7 +82,7 @@ struct event_kind attrs__stand_in(const struct event_kind *kind)
 {
 	struct event_kind stand_in = *kind;
 
-	if (attrs__late_kind(kind->id)) {
+	if (kind->type == PERF_TYPE_TRACEPOINT) {
 		stand_in.type = PERF_TYPE_SOFTWARE;
 		stand_in.config = SW_CONFIG;
 	}
@@ -90,7 +91,8 @@ struct event_kind attrs__stand_in(const struct event_kind *kind)
 
 size_t attrs__select(uint64_t events, const struct event_kind *selected[])
 {
-	_Static_assert(NR_KINDS + NR_LATE_KINDS <= ATTRS_MAX, "ATTRS_MAX is too small");
+	_Static_assert(NR_KINDS + NR_LATE_KINDS + TRACEPOINTS_MAX <= ATTRS_MAX,
+		       "ATTRS_MAX is too small");
 	/* The first one asks for the side band: no file is without it. */
 	selected[0] = &kinds[0];
 	return 1 + attrs__select_others(events, selected + 1);

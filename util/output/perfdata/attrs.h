@@ -24,7 +24,9 @@ const struct event_kind *attrs__kinds(size_t *nr);
  * The events of one file: offcpu-time and those whose bits (1 << id) are set, late ones at the end.
  * Fills in kinds, ATTRS_MAX at most, and returns their number.
  */
-#define ATTRS_MAX 8
+#define ATTRS_MAX 32
+/* Ids of tracepoints of the kernel begin here; those of ours are below. */
+#define ATTRS_FIRST_TRACED 64
 size_t attrs__select(uint64_t events, const struct event_kind *kinds[]);
 
 /* The same without offcpu-time. */

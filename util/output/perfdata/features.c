@@ -54,7 +54,9 @@ static int encode_known_string(struct buffer *out, const char *text)
 
 static int encode_tracing_data(struct buffer *out, const struct features *features)
 {
-	return features->late ? tracing__encode(out) : 0;
+	return features->late || features__nr_traced(features) ?
+		       tracing__encode(out, features->tracepoints) :
+		       0;
 }
 
 static int encode_build_ids(struct buffer *out, const struct features *features)
@@ -137,6 +139,34 @@ static int encode_cmdline(struct buffer *out, const struct features *features)
 	return err;
 }
 
+void features__set_tracepoints(struct features *features, const struct tracepoint_list *list)
+{
+	features->tracepoints = list;
+	for (size_t i = 0; list && i < list->nr; i++)
+		features->traced[i] = (struct event_kind){
+			.id = ATTRS_FIRST_TRACED + i,
+			.name = list->all[i].name,
+			.type = PERF_TYPE_TRACEPOINT,
+			.config = list->all[i].id,
+			.sample_extra = PERF_SAMPLE_RAW,
+		};
+}
+
+size_t features__nr_traced(const struct features *features)
+{
+	return features->tracepoints ? features->tracepoints->nr : 0;
+}
+
+size_t features__select(const struct features *features, uint64_t events,
+			const struct event_kind *kinds[])
+{
+	size_t nr = attrs__select(events, kinds);
+
+	for (size_t i = 0; i < features__nr_traced(features); i++)
+		kinds[nr++] = &features->traced[i];
+	return nr;
+}
+
 const char *features__event_name(const struct features *features, const struct event_kind *kind)
 {
 	return features->one_event ? "wall-time" : kind->name;
@@ -162,7 +192,7 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind,
 static int encode_event_desc(struct buffer *out, const struct features *features)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(features->events | features->late, kinds);
+	size_t nr = features__select(features, features->events | features->late, kinds);
 	int err;
 
 	err = put_u32(out, (uint32_t)nr);

@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "output/perfdata/attrs.h"
 #include "output/perfdata/layout.h"
+#include "host/tracepoint.h"
 
 /* What the features of a file are made from. Empty strings and zeros: not known. */
 struct features {
@@ -27,6 +29,8 @@ struct features {
 	bool one_event; /* as writer_options.one_event */
 	uint64_t events; /* as writer_options.events */
 	uint64_t late; /* bits of the late events that are in the file */
+	const struct tracepoint_list *tracepoints; /* NULL: none */
+	struct event_kind traced[TRACEPOINTS_MAX]; /* their events */
 	uint32_t clockid;
 	uint64_t clock_resolution_ns;
 	uint64_t clock_ns;    /* of clockid */
@@ -42,8 +46,18 @@ struct features {
  */
 void features__read_host(struct features *features);
 
+/* Adds tracepoints of the kernel, borrowed; NULL: none. */
+void features__set_tracepoints(struct features *features, const struct tracepoint_list *list);
+size_t features__nr_traced(const struct features *features);
+
+/*
+ * As attrs__select(), and the events of tracepoints of the kernel behind the others, which are in
+ * the file in any case.
+ */
+size_t features__select(const struct features *features, uint64_t events,
+			const struct event_kind *kinds[]);
+
 /* The name that an event has in this file. */
-struct event_kind;
 const char *features__event_name(const struct features *features, const struct event_kind *kind);
 
 /* When in a file's life a feature is known. */

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "host/tracepoint.h"
 
 /* How coarse the samples are from now on, and why. Shares in millionths of a CPU. */
 static const struct tracing_field sampling_fields[] = {
@@ -193,14 +196,68 @@ static int put_ring_header(struct buffer *out)
 	return err;
 }
 
-static int put_events(struct buffer *out)
+/* The next tracepoint of the same subsystem, from one on; nr: there is none. */
+static size_t next_of(const struct tracepoint_list *list, size_t from, const char *system)
+{
+	while (from < list->nr && strcmp(list->all[from].system, system))
+		from++;
+	return from;
+}
+
+static int put_system(struct buffer *out, const struct tracepoint_list *list, const char *system)
+{
+	uint32_t nr = 0;
+	int err;
+
+	for (size_t i = 0; (i = next_of(list, i, system)) < list->nr; i++)
+		nr++;
+	err = put_name(out, system);
+	if (!err)
+		err = put_u32(out, nr);
+	for (size_t i = 0; !err && (i = next_of(list, i, system)) < list->nr; i++) {
+		const struct buffer format = { .data = list->all[i].format,
+					       .len = strlen(list->all[i].format) };
+
+		err = put_sized(out, &format);
+	}
+	return err;
+}
+
+/* Whether a tracepoint is the first of its subsystem. */
+static bool opens_system(const struct tracepoint_list *list, size_t i)
+{
+	return next_of(list, 0, list->all[i].system) == i;
+}
+
+/* Those of the kernel, by subsystem. */
+static int put_tracepoints(struct buffer *out, const struct tracepoint_list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && list && i < list->nr; i++) {
+		if (opens_system(list, i))
+			err = put_system(out, list, list->all[i].system);
+	}
+	return err;
+}
+
+static uint32_t count_systems(const struct tracepoint_list *list)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; list && i < list->nr; i++)
+		nr += opens_system(list, i);
+	return nr;
+}
+
+static int put_events(struct buffer *out, const struct tracepoint_list *list)
 {
 	struct buffer format = { 0 };
 	int err;
 
 	err = put_u32(out, 0); /* events of ftrace itself */
 	if (!err)
-		err = put_u32(out, 1); /* systems */
+		err = put_u32(out, 1 + count_systems(list));
 	if (!err)
 		err = put_name(out, TRACING_SYSTEM);
 	if (!err)
@@ -212,10 +269,10 @@ static int put_events(struct buffer *out)
 			err = put_sized(out, &format);
 	}
 	buffer__free(&format);
-	return err;
+	return err ? err : put_tracepoints(out, list);
 }
 
-int tracing__encode(struct buffer *out)
+int tracing__encode(struct buffer *out, const struct tracepoint_list *list)
 {
 	static const unsigned char magic[] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 	const uint8_t order_and_word[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
@@ -231,7 +288,7 @@ int tracing__encode(struct buffer *out)
 	if (!err)
 		err = put_ring_header(out);
 	if (!err)
-		err = put_events(out);
+		err = put_events(out, list);
 	if (!err)
 		err = put_u32(out, 0); /* kallsyms */
 	if (!err)

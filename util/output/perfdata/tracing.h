@@ -48,7 +48,11 @@ size_t tracing_event__size(const struct tracing_event *event);
 /* Appends the format of an event, as a kernel's tracefs shows one. 0 or -ENOMEM. */
 int tracing_event__format(const struct tracing_event *event, struct buffer *out);
 
-/* Appends the TRACING_DATA of all events of ours. 0 or -ENOMEM. */
-int tracing__encode(struct buffer *out);
+/*
+ * Appends the TRACING_DATA of all events of ours, and of tracepoints of the kernel (NULL: none). 0
+ * or -ENOMEM.
+ */
+struct tracepoint_list; /* host/tracepoint.h */
+int tracing__encode(struct buffer *out, const struct tracepoint_list *list);
 
 #endif /* DENET_OUTPUT_PERFDATA_TRACING_H */

@@ -31,6 +31,7 @@ struct writer {
 	size_t nr_shown;      /* of these, how many the header counts */
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
+	bool announced; /* in a pipe: late events are known to its reader */
 	int error; /* the first one; nothing is written after it */
 };
 
@@ -47,7 +48,7 @@ static void select_front(struct writer *writer)
 {
 	uint64_t events = writer->features.events;
 
-	writer->nr_shown = attrs__select(events, writer->front);
+	writer->nr_shown = features__select(&writer->features, events, writer->front);
 	writer->nr_front = writer->nr_shown;
 	writer->nr_front += attrs__select_others(writer->perhaps & ~events,
 						 writer->front + writer->nr_front);
@@ -105,13 +106,16 @@ static int put_front(struct writer *writer, struct buffer *out)
 static int put_names(const struct writer *writer, struct buffer *out)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events, kinds);
+	size_t nr = features__select(&writer->features, writer->features.events, kinds);
 	int err = 0;
 
-	/* A tracepoint has its name from its format. */
-	for (size_t i = 0; !err && i < nr && !attrs__late_kind(kinds[i]->id); i++)
-		err = encode__event_name(out, kinds[i]->id,
-					 features__event_name(&writer->features, kinds[i]));
+	/* A tracepoint of ours has its name from its format. */
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (!attrs__late_kind(kinds[i]->id))
+			err = encode__event_name(out, kinds[i]->id,
+						 features__event_name(&writer->features,
+								      kinds[i]));
+	}
 	for (int i = 0; !err && writer->features.one_event && i < TIME_KINDS; i++)
 		err = encode__kernel_symbol(out, sideband_id(), time_kind__address(i),
 					    TIME_KIND_SIZE, time_kind__name(i));
@@ -210,6 +214,27 @@ static int start_file(struct writer *writer)
 	return err;
 }
 
+/* In a pipe, late events and their formats are made known before their first sample. */
+static int announce_late(struct writer *writer)
+{
+	struct buffer data = { 0 };
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = attrs__select_others(attrs__late_bits(), kinds);
+	int err = 0;
+
+	writer->announced = true;
+	for (size_t i = 0; i < features__nr_traced(&writer->features); i++)
+		kinds[nr++] = &writer->features.traced[i];
+	for (size_t i = 0; !err && i < nr; i++)
+		err = put_pipe_attr(writer, kinds[i]);
+	if (!err)
+		err = tracing__encode(&data, writer->features.tracepoints);
+	if (!err)
+		err = encode__tracing_data(&writer->pending, data.data, data.len);
+	buffer__free(&data);
+	return err;
+}
+
 static int start_pipe(struct writer *writer)
 {
 	struct layout_pipe_header header = { .magic = LAYOUT_MAGIC, .size = sizeof(header) };
@@ -223,6 +248,8 @@ static int start_pipe(struct writer *writer)
 	/* In the order in which perf sends them: readers rely on it. */
 	if (!err)
 		err = put_pipe_features(writer, FEATURE_AT_START);
+	if (!err && features__nr_traced(&writer->features))
+		err = announce_late(writer);
 	if (!err)
 		err = put_names(writer, &writer->pending);
 	return err;
@@ -254,6 +281,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		.one_event = options->one_event,
 		.build_ids = &writer->build_ids,
 	};
+	features__set_tracepoints(&writer->features, options->tracepoints);
 	features__read_host(&writer->features);
 	*err = file__open(&writer->file, options->path);
 	if (*err)
@@ -360,24 +388,6 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
 	return finish_record(writer, err);
 }
 
-/* In a pipe a late event is made known right before its first sample. */
-static int announce_late(struct writer *writer)
-{
-	struct buffer data = { 0 };
-	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select_others(attrs__late_bits(), kinds);
-	int err = 0;
-
-	for (size_t i = 0; !err && i < nr; i++)
-		err = put_pipe_attr(writer, kinds[i]);
-	if (!err)
-		err = tracing__encode(&data);
-	if (!err)
-		err = encode__tracing_data(&writer->pending, data.data, data.len);
-	buffer__free(&data);
-	return err;
-}
-
 /* Appends the sample with its common fields in front. */
 static int put_trace(struct writer *writer, const struct event_kind *kind,
 		     const struct writer_trace *trace)
@@ -419,12 +429,34 @@ int writer__trace(struct writer *writer, enum writer_event event, const struct w
 		return writer->error;
 	if (!format || trace->size + sizeof(struct tracing_common) != tracing_event__size(format))
 		return -EINVAL;
-	if (writer->file.pipe && !writer->features.late)
+	if (writer->file.pipe && !writer->announced)
 		err = announce_late(writer);
 	if (writer->perhaps & ~writer->features.late & 1ULL << event)
 		err = show(writer, kind);
 	writer->features.late |= 1ULL << event;
 	return finish_record(writer, err ? err : put_trace(writer, kind, trace));
+}
+
+int writer__hit(struct writer *writer, uint16_t id, const struct sample *sample, const void *data,
+		size_t size)
+{
+	const struct features *features = &writer->features;
+	size_t i = 0;
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	while (i < features__nr_traced(features) && features->traced[i].config != id)
+		i++;
+	if (i == features__nr_traced(features))
+		return -EINVAL;
+	err = encode__raw_sample(&writer->pending, features->traced[i].id, features->cgroups,
+				 sample, data, size);
+	if (!err) {
+		note_time(writer, sample->time);
+		first_sample__note_time(&writer->first, sample->time);
+	}
+	return finish_record(writer, err);
 }
 
 int writer__task_event(struct writer *writer, const struct task_event *event)
@@ -484,7 +516,8 @@ static struct layout_section put_all_attrs(const struct writer *writer, char *at
 					   const struct layout_section *room)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = attrs__select(writer->features.events | writer->features.late, kinds);
+	size_t nr = features__select(&writer->features,
+				     writer->features.events | writer->features.late, kinds);
 	struct layout_section table = { .offset = room->offset + nr * sizeof(kinds[0]->id),
 					.size = nr * sizeof(struct layout_attr) };
 
@@ -503,9 +536,10 @@ static size_t size_of_all_attrs(const struct writer *writer)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
 
-	if (!writer->features.late)
+	if (!writer->features.late && !features__nr_traced(&writer->features))
 		return 0;
-	return attrs__select(writer->features.events | writer->features.late, kinds) *
+	return features__select(&writer->features, writer->features.events | writer->features.late,
+				kinds) *
 	       (sizeof(kinds[0]->id) + sizeof(struct layout_attr));
 }
 

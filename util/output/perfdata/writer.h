@@ -17,6 +17,7 @@
  * whose writer was killed opens in perf.
  */
 struct writer;
+struct tracepoint_list; /* host/tracepoint.h */
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
@@ -31,6 +32,8 @@ struct writer_options {
 	 * There are no others: events and perhaps are 0, and so are stack_bytes.
 	 */
 	bool one_event;
+	/* Of the kernel, whose hits writer__hit() takes; borrowed until writer__close(). */
+	const struct tracepoint_list *tracepoints;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	/* Samples carry user registers and stacks of at most so many bytes, a multiple of 8, for
 	 * perf to unwind; 0: they don't. */
@@ -58,6 +61,13 @@ int writer__sample(struct writer *writer, enum writer_event event, const struct 
  * the event's table entry without the common ones. -EINVAL if that is not their size.
  */
 int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
+
+/*
+ * A hit of a tracepoint of writer_options.tracepoints, of which sample tells time, thread, CPU and
+ * cgroup, with the data that the kernel gave. -EINVAL if no tracepoint has this id.
+ */
+int writer__hit(struct writer *writer, uint16_t id, const struct sample *sample, const void *data,
+		size_t size);
 
 /*
  * What happens to a task, a cgroup or the kernel's mappings: the record that the event was decoded

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_CAPTURE_TRACEPOINT_RINGS_H
+#define DENET_CAPTURE_TRACEPOINT_RINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Rings of tracepoints, one for each CPU that is online at the start, apart from those of the
+ * programs: a storm of tracepoints loses no blocks, and what is lost here is known.
+ */
+struct tracepoint_rings;
+
+/* A hit of a tracepoint, valid while it is handed over. */
+struct tracepoint_hit {
+	uint64_t time; /* CLOCK_MONOTONIC */
+	uint64_t cgroup; /* 0 unless asked for */
+	pid_t pid; /* 0, or -1: no task of ours, or none of our PID namespace */
+	pid_t tid;
+	uint32_t cpu;
+	uint16_t id;   /* of the tracepoint */
+	const void *data;
+	uint32_t size; /* of the data */
+};
+
+/*
+ * A hit from a record of the rings. 0; -EINVAL if it is none, or cut. cgroups: as the rings were
+ * made.
+ */
+int tracepoint_hit__decode(const void *record, size_t size, bool cgroups,
+			   struct tracepoint_hit *hit);
+
+/* Receives each record of a sample and its time. 0 or a negative errno. */
+typedef int (*tracepoint_rings_fn)(void *ctx, const void *record, size_t size, uint64_t time);
+
+/*
+ * Opens the tracepoints with these ids, disabled, and rings of pages pages (a power of two), or
+ * smaller ones where that much may not be locked. NULL on error: *err is set, the cause logged.
+ */
+struct tracepoint_rings *tracepoint_rings__new(const uint16_t *ids, size_t nr, uint32_t pages,
+					       bool cgroups, int *err);
+void tracepoint_rings__delete(struct tracepoint_rings *rings); /* accepts NULL */
+
+/* Switches them on. 0 or a negative errno (logged). */
+int tracepoint_rings__enable(struct tracepoint_rings *rings);
+
+/* Reads all that is there. The number of records or a negative errno. Accepts NULL. */
+int tracepoint_rings__read(struct tracepoint_rings *rings, tracepoint_rings_fn fn, void *ctx);
+
+/* Is readable when a ring is half full. Also when other is, a descriptor that it adds; -1: none. */
+int tracepoint_rings__watch(struct tracepoint_rings *rings, int other);
+
+/* Hits that the rings had no room for, as far as they have told. Accepts NULL. */
+uint64_t tracepoint_rings__lost(const struct tracepoint_rings *rings);
+
+#endif /* DENET_CAPTURE_TRACEPOINT_RINGS_H */
