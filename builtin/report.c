@@ -98,6 +98,10 @@ static const struct option_row input_rows[] = {
 	  OPTION_TEXT(struct report_options, symbols.symfs) },
 	{ "no-demangle", .text = "Leave symbols of C++ and Rust as they are",
 	  OPTION_TRUE(struct report_options, symbols.no_demangle) },
+	{ "inline", .text = "Show functions that the compiler put into others (debug information)",
+	  OPTION_TRUE(struct report_options, symbols.inlines) },
+	{ "srcline", .text = "Show file and line of the source behind names",
+	  OPTION_TRUE(struct report_options, symbols.lines) },
 };
 
 static const struct option_row filter_rows[] = {

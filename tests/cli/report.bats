@@ -221,6 +221,14 @@ perf_sums() {
 	grep ';mine+0x[0-9a-f]*;' folded
 }
 
+@test "inlined functions and lines of the source, with the same sums" {
+	denet-report -i "$RICH" --folded | awk '{ ns += $NF } END { printf "%.0f\n", ns }' >want
+	denet-report -i "$RICH" --inline --srcline --folded >folded
+	awk '{ ns += $NF } END { printf "%.0f\n", ns }' folded >got
+	diff want got
+	grep -E ';take_nap naps\.c:[0-9]+;' folded
+}
+
 @test "a recording without reasons names the option for them" {
 	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
 	denet-report -i plain.data >screen

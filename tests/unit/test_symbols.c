@@ -101,7 +101,10 @@ static uint32_t frame_of(FIXTURE_DATA(symbols) * self, pid_t pid, uint64_t ip)
 
 static const struct symbol_label *label_of(FIXTURE_DATA(symbols) * self, uint32_t frame)
 {
-	return symbols__label(self->symbols, symbols__label_of(self->symbols, frame));
+	size_t nr;
+	const uint32_t *labels = symbols__labels_of(self->symbols, frame, &nr);
+
+	return symbols__label(self->symbols, labels[0]);
 }
 
 /* The file of a process that is gone: it can be found by its name, device and inode only. */
@@ -159,6 +162,44 @@ TEST_F(symbols, a_caller_is_found_by_its_call)
 	ASSERT_EQ(0, symbols__resolve(self->symbols, self->machine, false));
 	EXPECT_STREQ("local_function", label_of(self, frames[0])->name);
 	EXPECT_STRNE("local_function", label_of(self, frames[1])->name);
+}
+
+static inline __attribute__((always_inline)) uint64_t inner_function(void)
+{
+	uint64_t ip;
+
+#ifdef __aarch64__
+	__asm__ volatile("adr %0, ." : "=r"(ip));
+#else
+	__asm__ volatile("leaq 0(%%rip), %0" : "=r"(ip));
+#endif
+	return ip;
+}
+
+static uint64_t __attribute__((noinline)) outer_function(void)
+{
+	return inner_function();
+}
+
+TEST_F(symbols, of_functions_within_others_with_the_lines_of_both)
+{
+	const struct symbols_options options = { .inlines = true, .lines = true };
+	const uint32_t *labels;
+	uint32_t frame;
+	size_t nr;
+
+	symbols__delete(self->symbols);
+	self->symbols = symbols__new(&options);
+	ASSERT_NE(NULL, self->symbols);
+	ASSERT_EQ(0, map_myself(self->machine));
+	frame = frame_of(self, getpid(), outer_function() - 1);
+	ASSERT_EQ(0, symbols__resolve(self->symbols, self->machine, false));
+	labels = symbols__labels_of(self->symbols, frame, &nr);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ(0, strncmp(symbols__label(self->symbols, labels[0])->name,
+			     "inner_function test_symbols.c:", 30));
+	EXPECT_EQ(0, strncmp(symbols__label(self->symbols, labels[1])->name,
+			     "outer_function test_symbols.c:", 30));
 }
 
 /* The offset of main() in a file with symbols. */

@@ -28,7 +28,6 @@ struct profile {
 	struct buffer scratch; /* the frames of a sample */
 	struct profile_sum sums[PROFILE_EVENTS];
 	struct profile_sum left_out;
-	size_t depth;
 };
 
 const char *profile_event__name(enum profile_event event)
@@ -113,7 +112,6 @@ static int get_stack(struct profile *profile, const uint32_t *frames, uint32_t n
 		return -ENOMEM;
 	*index = profile->stacks.len / sizeof(stack);
 	*number = (uint32_t)(*index - 1);
-	profile->depth = max_u64(profile->depth, nr);
 	return 0;
 }
 
@@ -277,15 +275,28 @@ const struct profile_entry *profile__entries(const struct profile *profile, size
 size_t profile__labels(const struct profile *profile, uint32_t number, uint32_t *labels, size_t max)
 {
 	const struct stack *stack = stack_at(profile, number);
+	size_t at = 0;
 
-	for (size_t i = 0; i < stack->nr && i < max; i++)
-		labels[i] = symbols__label_of(profile->symbols, frames_of(profile, stack)[i]);
-	return stack->nr;
+	for (uint32_t i = 0; i < stack->nr; i++) {
+		size_t nr;
+		const uint32_t *own =
+			symbols__labels_of(profile->symbols, frames_of(profile, stack)[i], &nr);
+
+		for (size_t j = 0; j < nr; j++, at++) {
+			if (at < max)
+				labels[at] = own[j];
+		}
+	}
+	return at;
 }
 
 size_t profile__depth(const struct profile *profile)
 {
-	return profile->depth;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < profile->stacks.len / sizeof(struct stack); i++)
+		depth = max_u64(depth, profile__labels(profile, (uint32_t)i, NULL, 0));
+	return depth;
 }
 
 const struct symbol_label *profile__label(const struct profile *profile, uint32_t label)

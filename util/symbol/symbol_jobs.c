@@ -2,6 +2,7 @@
 #include "symbol/symbol_jobs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/minmax.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/inlines.h"
 #include "symbol/perf_map.h"
 
 /* The table of the largest programs, and what libelf unpacks for it. */
@@ -21,6 +23,13 @@
 enum {
 	TYPE_NAME = 1, /* of the following ranges */
 	TYPE_RANGE,
+	TYPE_INLINE, /* struct place, name with NUL, file with NUL; empty: not known */
+};
+
+/* The fixed part of TYPE_INLINE. */
+struct place {
+	uint64_t index;
+	uint64_t line;
 };
 
 /* Addresses of a query that are one after the other, and in one function. */
@@ -111,9 +120,61 @@ static int put_symbols(const struct symbol_query *query, const struct elf_files 
 	return err;
 }
 
+/* The debug information of all files of a query. */
+struct debug {
+	struct inlines *all[ELF_FILES_MAX];
+	const struct symbol_jobs_options *options;
+	struct child_out *out;
+	uint64_t index; /* of the address */
+	bool found;
+};
+
+static int put_inline(void *ctx, const char *symbol, const char *file, int line)
+{
+	struct debug *debug = ctx;
+	const struct place place = { debug->index, line > 0 ? (uint64_t)line : 0 };
+	char message[sizeof(place) + 2 * (SYMBOL_NAME_MAX + 1)], *at = message + sizeof(place);
+	char *plain = NULL;
+
+	debug->found = true;
+	if (!debug->options->inlines && symbol)
+		return 0;
+	if (symbol && !debug->options->no_demangle)
+		plain = demangle__symbol(symbol);
+	memcpy(message, &place, sizeof(place));
+	at += snprintf(at, SYMBOL_NAME_MAX, "%.1000s", plain ? plain : symbol ? symbol : "") + 1;
+	at += snprintf(at, SYMBOL_NAME_MAX, "%.1000s", file && debug->options->lines ? file : "");
+	free(plain);
+	return child_out__put(debug->out, TYPE_INLINE, message, (size_t)(at + 1 - message));
+}
+
+static int put_inlines(const struct symbol_query *query, const struct elf_files *files,
+		       struct debug *debug)
+{
+	uint64_t address;
+	int err = 0;
+
+	for (size_t i = 0; i < files->nr; i++)
+		debug->all[i] = inlines__new(files->all[i]);
+	for (size_t i = 0; i < query->nr && !err; i++) {
+		debug->index = i;
+		debug->found = false;
+		if (elf_files__address(files, query->addresses[i], &address))
+			continue;
+		for (size_t j = 0; j < files->nr && !err && !debug->found; j++) {
+			if (debug->all[j])
+				err = inlines__each(debug->all[j], address, put_inline, debug);
+		}
+	}
+	for (size_t i = 0; i < files->nr; i++)
+		inlines__delete(debug->all[i]);
+	return err;
+}
+
 static int answer_file(const struct symbol_query *query, const struct symbol_jobs_options *options,
 		       struct child_out *out)
 {
+	struct debug debug = { .options = options, .out = out };
 	struct elf_symbols symbols = { 0 };
 	struct elf_files files;
 	int err = elf_files__open(&files, &query->wanted, &options->world);
@@ -125,6 +186,8 @@ static int answer_file(const struct symbol_query *query, const struct symbol_job
 	elf_symbols__sort(&symbols);
 	if (!err)
 		err = put_symbols(query, &files, &symbols, !options->no_demangle, out);
+	if (!err && (options->inlines || options->lines))
+		err = put_inlines(query, &files, &debug);
 	elf_symbols__free(&symbols);
 	elf_files__close(&files);
 	return err;
@@ -211,6 +274,48 @@ static const char *take_name(struct strings *strings, const char *name, size_t l
 	return strings__get_part(strings, plain, len);
 }
 
+/* A text with its NUL; NULL in *text if it is empty. 0, -EPROTO or -ENOMEM. */
+static int take_text(struct run *run, const char **at, const char *end, const char **text)
+{
+	size_t len = strnlen(*at, (size_t)(end - *at));
+
+	*text = NULL;
+	if (*at + len == end)
+		return -EPROTO;
+	if (len)
+		*text = take_name(run->strings, *at, len);
+	if (len && !*text)
+		return -ENOMEM;
+	*at += len + 1;
+	return 0;
+}
+
+/* What makes no sense is left out, as in take_answer(). */
+static int take_inline(struct run *run, struct symbol_query *query,
+		       const struct child_message *message)
+{
+	const struct symbol_inline *last = (const void *)(query->inlines.data + query->inlines.len);
+	const char *at = (const char *)message->data, *end = at + message->size;
+	struct symbol_inline found = { 0 };
+	struct place place;
+	int err;
+
+	if (message->size < sizeof(place))
+		return 0;
+	memcpy(&place, at, sizeof(place));
+	at += sizeof(place);
+	if (place.index >= query->nr || (query->inlines.len && last[-1].index > place.index))
+		return 0;
+	found.index = place.index;
+	found.line = (uint32_t)place.line;
+	err = take_text(run, &at, end, &found.name);
+	if (!err)
+		err = take_text(run, &at, end, &found.file);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	return buffer__append(&query->inlines, &found, sizeof(found));
+}
+
 /* In the parent; what makes no sense is the fault of the file, and is left out. */
 static int take_answer(void *ctx, size_t index, const struct child_message *message)
 {
@@ -222,6 +327,8 @@ static int take_answer(void *ctx, size_t index, const struct child_message *mess
 		run->name = take_name(run->strings, message->data, message->size);
 		return run->name ? 0 : -ENOMEM;
 	}
+	if (message->type == TYPE_INLINE)
+		return take_inline(run, query, message);
 	if (message->type != TYPE_RANGE || message->size != sizeof(range) || !run->name)
 		return 0;
 	memcpy(&range, message->data, sizeof(range));
@@ -240,6 +347,8 @@ static void finish(void *ctx, size_t index, int status)
 
 	query->err = status;
 	run->name = NULL;
+	if (status)
+		query->inlines.len = 0;
 	if (status)
 		memset(query->answers, 0, query->nr * sizeof(*query->answers));
 }

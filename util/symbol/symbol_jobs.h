@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/strings.h"
 #include "symbol/elf_files.h"
 
@@ -18,6 +19,14 @@ struct symbol_answer {
 	uint64_t start;   /* of the function, as addresses of the query are */
 };
 
+/* A function at an address that the compiler put into another one, or the line of the other one. */
+struct symbol_inline {
+	size_t index;     /* of the address in its query */
+	const char *name; /* NULL: that of the answer */
+	const char *file; /* NULL: not known */
+	uint32_t line;
+};
+
 /* Functions that are asked for by their addresses in one file, or in the memory of one process. */
 struct symbol_query {
 	bool is_memory; /* of wanted.mappings[0].pid, born then; addresses are the process's */
@@ -26,17 +35,21 @@ struct symbol_query {
 	const uint64_t *addresses; /* offsets in the file; ascending */
 	size_t nr;
 	struct symbol_answer *answers; /* of each address; zeroed by the caller */
+	struct buffer inlines;         /* struct symbol_inline, by index, the innermost first */
 	int err; /* 0; else nothing is known: -ENOENT, -ETIMEDOUT, -ECHILD: it killed its reader */
 };
 
 struct symbol_jobs_options {
 	struct elf_world world;
 	bool no_demangle;
+	bool inlines; /* fill in inlines */
+	bool lines;   /* with places in the source; else there are none */
 };
 
 /*
- * Answers all queries in a confined child, deadline_ms in all: a file that hangs or is broken on
- * purpose costs its own names and no other ones. Names belong to strings. 0 or a negative errno.
+ * Answers all queries, whose inlines the caller frees, in a confined child, deadline_ms in all: a
+ * file that hangs or is broken on purpose costs its own names and no other ones. Names belong to
+ * strings. 0 or a negative errno.
  */
 int symbol_jobs__run(struct symbol_query *queries, size_t nr,
 		     const struct symbol_jobs_options *options, struct strings *strings,

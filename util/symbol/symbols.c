@@ -40,8 +40,9 @@ struct place {
 struct frame {
 	uint64_t address;
 	uint32_t place;
-	uint32_t label; /* + 1; 0: it has none yet */
-	bool caller;    /* a return address: the call is before it */
+	uint32_t first; /* of its labels in the list */
+	uint32_t nr_labels;
+	bool caller; /* a return address: the call is before it */
 };
 
 struct known_id {
@@ -58,6 +59,7 @@ struct symbols {
 	struct buffer frames; /* struct frame */
 	struct idmap frame_by_key;
 	struct buffer labels; /* struct symbol_label */
+	struct buffer list;   /* uint32_t: the labels of frames */
 	struct idmap label_by_key;
 	struct buffer ids; /* struct known_id */
 };
@@ -107,6 +109,7 @@ void symbols__delete(struct symbols *symbols)
 	buffer__free(&symbols->places);
 	buffer__free(&symbols->frames);
 	buffer__free(&symbols->labels);
+	buffer__free(&symbols->list);
 	buffer__free(&symbols->ids);
 	idmap__free(&symbols->place_by_id);
 	idmap__free(&symbols->frame_by_key);
@@ -130,8 +133,8 @@ static bool is_memory(const struct mapped_file *file)
 	return strcmp(file->path, "[vdso]") &&
 	       (file->path[0] != '/' || file->path[1] == '/' || !file->ino ||
 		!strncmp(file->path, "/memfd:doublemapper", 19) ||
-		!strncmp(file->path, "/dev/", 5) ||
-		!strncmp(file->path, "/SYSV", 5) || !strncmp(file->path, "/anon_hugepage", 14));
+		!strncmp(file->path, "/dev/", 5) || !strncmp(file->path, "/SYSV", 5) ||
+		!strncmp(file->path, "/anon_hugepage", 14));
 }
 
 static int fill_place(struct symbols *symbols, const struct process *process,
@@ -288,13 +291,16 @@ static int get_label(struct symbols *symbols, const struct symbol_label *label, 
 	return 0;
 }
 
-static int set_label(struct symbols *symbols, struct frame *frame,
-		     const struct symbol_label *label)
+static int add_label(struct symbols *symbols, struct frame *frame, const struct symbol_label *label)
 {
 	uint32_t number = 0;
 	int err = get_label(symbols, label, &number);
 
-	frame->label = err ? 0 : number + 1;
+	if (!frame->nr_labels)
+		frame->first = (uint32_t)count(&symbols->list, sizeof(number));
+	if (!err)
+		err = buffer__append(&symbols->list, &number, sizeof(number));
+	frame->nr_labels += !err;
 	return err;
 }
 
@@ -314,7 +320,7 @@ static int label_frame(struct symbols *symbols, struct frame *frame, const char 
 			 *place ? slash && slash[1] ? slash + 1 : place : "[unknown]", offset);
 		label.name = strings__get(&symbols->strings, text);
 	}
-	return label.name ? set_label(symbols, frame, &label) : -ENOMEM;
+	return label.name ? add_label(symbols, frame, &label) : -ENOMEM;
 }
 
 /* An address that lies in the call, for a frame. */
@@ -473,15 +479,55 @@ static void log_failures(const struct queries *queries)
 	}
 }
 
+/* "FUNCTION FILE:LINE", of the file the last part of its path. NULL: no memory. */
+static const char *with_line(struct symbols *symbols, const char *name,
+			     const struct symbol_inline *found)
+{
+	const char *slash = found->file ? strrchr(found->file, '/') : NULL;
+	char text[2048];
+
+	if (!found->file || !name)
+		return name;
+	snprintf(text, sizeof(text), "%s %s:%u", name, slash ? slash + 1 : found->file,
+		 found->line);
+	return strings__get(&symbols->strings, text);
+}
+
+/* The labels of what debug information tells of an address. */
+static int label_inlines(struct symbols *symbols, const struct queries *queries,
+			 const struct symbol_query *query)
+{
+	const struct symbol_inline *all = (const void *)query->inlines.data;
+	const size_t first = (size_t)(query->addresses - queries->addresses);
+	int err = 0;
+
+	for (size_t i = 0; i < count(&query->inlines, sizeof(*all)) && !err; i++) {
+		const size_t at = first + all[i].index;
+		struct frame *frame = frame_at(symbols, queries->sorted[at].frame);
+		const char *name = all[i].name ? all[i].name : queries->answers[at].name;
+		const char *text = with_line(symbols, name, &all[i]);
+
+		if (name && !text)
+			return -ENOMEM;
+		if (name)
+			err = label_frame(symbols, frame, text,
+					  place_at(symbols, frame->place)->path, 0);
+	}
+	return err;
+}
+
 static int take_answers(struct symbols *symbols, const struct queries *queries)
 {
 	int err = 0;
+
+	for (size_t i = 0; i < queries->nr && !err; i++)
+		err = label_inlines(symbols, queries, &queries->all[i]);
 
 	for (size_t i = 0; i < queries->nr_frames && !err; i++) {
 		struct frame *frame = frame_at(symbols, queries->sorted[i].frame);
 		const struct place *place = place_at(symbols, frame->place);
 
-		if (!frame->label)
+		if (!frame->nr_labels)
 			err = label_frame(symbols, frame, queries->answers[i].name, place->path,
 					  frame->address);
 	}
@@ -493,6 +539,8 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 	const struct symbol_jobs_options options = {
 		.world = { .symfs = symbols->options.symfs, .elsewhere = elsewhere },
 		.no_demangle = symbols->options.no_demangle,
+		.inlines = symbols->options.inlines,
+		.lines = symbols->options.lines,
 	};
 	struct queries queries = { 0 };
 	int err = resolve_kernel(symbols, machine, elsewhere);
@@ -506,6 +554,8 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 		log_failures(&queries);
 		err = take_answers(symbols, &queries);
 	}
+	for (size_t i = 0; i < queries.nr; i++)
+		buffer__free(&queries.all[i].inlines);
 	free(queries.sorted);
 	free(queries.addresses);
 	free(queries.answers);
@@ -514,9 +564,10 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 	return err;
 }
 
-uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame)
+const uint32_t *symbols__labels_of(const struct symbols *symbols, uint32_t frame, size_t *nr)
 {
-	return frame_at(symbols, frame)->label - 1;
+	*nr = frame_at(symbols, frame)->nr_labels;
+	return (const uint32_t *)symbols->list.data + frame_at(symbols, frame)->first;
 }
 
 size_t symbols__nr_labels(const struct symbols *symbols)

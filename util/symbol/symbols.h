@@ -22,6 +22,8 @@ struct symbols;
 struct symbols_options {
 	const char *symfs; /* a directory with the files of the recording; NULL: none */
 	bool no_demangle;
+	bool inlines; /* frames have the functions that were inlined there */
+	bool lines;   /* names have places in the source behind them */
 };
 
 /* What a frame is called. Equal names of one place have one label. */
@@ -55,8 +57,11 @@ int symbols__build_id(struct symbols *symbols, const char *path, const unsigned 
  */
 int symbols__resolve(struct symbols *symbols, const struct machine *machine, bool elsewhere);
 
-/* The label of a frame, a number from 0 on, once the frame is resolved. */
-uint32_t symbols__label_of(const struct symbols *symbols, uint32_t frame);
+/*
+ * The labels of a frame, numbers from 0 on, once it is resolved: one or, with those of inlined
+ * functions, several, the innermost first.
+ */
+const uint32_t *symbols__labels_of(const struct symbols *symbols, uint32_t frame, size_t *nr);
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label);
 size_t symbols__nr_labels(const struct symbols *symbols);
 
