@@ -9,6 +9,7 @@
 #include "frames.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
+#include "running.bpf.h"
 #include "runqueue.bpf.h"
 #include "task.bpf.h"
 #include "filter.bpf.h"
@@ -246,7 +247,10 @@ static __always_inline struct wire_entry *find_sum(__u32 gen, const struct wire_
 
 static __always_inline void add_to_sum(struct wire_entry *entry, const struct wire_block *block)
 {
-	__sync_fetch_and_add(&entry->ns, block->ns);
+	if (settings.on_cpu && block->flags & WIRE_BLOCK_ON_CPU)
+		entry->ns = block->ns;
+	else
+		__sync_fetch_and_add(&entry->ns, block->ns);
 	__sync_fetch_and_add(&entry->count, 1);
 	if (settings.split_runqueue)
 		__sync_fetch_and_add(&entry->runqueue_ns, block->runqueue_ns);
@@ -382,12 +386,17 @@ static __always_inline void describe_block(struct wire_block *block, struct task
 	block->runqueue_ns = 0;
 }
 
-/*
- * A task is on the CPU again. At switch-in it is current, whose stacks are walked now; at
- * switch-out it is the next one, whose stacks were parked when it went.
- */
-static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is_parked)
+/* How a task that gets a CPU is found, and where its stacks are. */
+enum comer {
+	COMER_BACK,   /* it is current, whose stacks are walked now */
+	COMER_PARKED, /* it is the next one at a switch, and its stacks were parked when it went */
+	COMER_NEW,    /* the same, but it never had a CPU: it has no stacks */
+};
+
+/* A task is on the CPU, again or for the first time. */
+static __always_inline int sched_in(void *ctx, struct task_struct *task, enum comer comer)
 {
+	bool is_parked = comer == COMER_PARKED;
 	struct file *file = NULL;
 	struct full_block *full;
 	struct task_state *ts;
@@ -404,10 +413,16 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 		return 0;
 	/* The first hook of this switch was missed if the last one shown had another next. */
 	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : 0;
-	ts->ran = 1;
+	if (!settings.on_cpu)
+		ts->ran = 1;
 	since = take_stamp(ts);
 	woken = take_wakeup(ts);
-	delay = take_run_delay(task, ts, is_parked);
+	delay = take_run_delay(task, ts, comer != COMER_BACK);
+	if (settings.on_cpu) {
+		if (!end)
+			end = bpf_ktime_get_ns();
+		since = begin_running(ts, since, woken, end);
+	}
 	if (!is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return 0;
 	if (!end)
@@ -423,6 +438,10 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 		return 0;
 	ns = end > since ? end - since : 0;
 	tally(&cpu->own.accounts.seen, ns);
+	if (settings.on_cpu) {
+		cpu->own.accounts.queued_ns += runnable;
+		cpu->own.accounts.blocked_ns += ns - runnable;
+	}
 	if (is_filtered(cpu, ts->state, ns) || in_histogram(cpu, ts->state, ns))
 		return 0;
 	if (!is_drawn(cpu, end, ns, &weight))
@@ -434,15 +453,19 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 	full->block.weight = weight;
 	if (settings.split_runqueue)
 		full->block.runqueue_ns = runnable;
-	if (!is_parked)
+	if (comer == COMER_BACK)
 		walk_stacks(ctx, cpu, full, true);
-	if (settings.reasons)
+	else if (comer == COMER_NEW)
+		full->block.nr_kernel = full->block.nr_user = 0;
+	if (settings.reasons && comer == COMER_NEW)
+		full->reason.id = 0;
+	else if (settings.reasons)
 		file = describe_reason(task, &full->reason, ts, !is_parked, true);
 	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
 		return 0;
 	if (settings.reasons && file)
 		read_names(file, &full->reason);
-	if (!is_parked && is_copied(&full->block)) {
+	if (comer == COMER_BACK && is_copied(&full->block)) {
 		__u32 index = bpf_get_smp_processor_id();
 
 		send_copy(ctx, cpu, &full->block, bpf_map_lookup_elem(&copies, &index));
@@ -454,7 +477,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, bool is
 /* Called by whichever hook at switch-in there is. */
 static __always_inline int handle_switch_in(void *ctx)
 {
-	return sched_in(ctx, bpf_get_current_task_btf(), false);
+	return sched_in(ctx, bpf_get_current_task_btf(), COMER_BACK);
 }
 
 /* Counts a switch-out of a task that should have a state; user space then gives it one. */
@@ -485,8 +508,11 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 	ts = bpf_task_storage_get(&task_states, prev, NULL, 0);
 	if (phase != WIRE_PHASE_RUNNING) {
 		if (ts && phase == WIRE_PHASE_CLOSING &&
-		    classify_state(preempt, state) == WIRE_STATE_X)
+		    classify_state(preempt, state) == WIRE_STATE_X) {
 			tell_thread(ctx, prev, ts);
+			if (settings.on_cpu)
+				tell_run(ctx, cpu, prev, ts, end_ns);
+		}
 		return NULL;
 	}
 	if (!ts) {
@@ -497,6 +523,8 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 	if (ts->since && (ts->since != start_ns || !ts->ran) &&
 	    is_wanted(prev, ts, bpf_get_smp_processor_id()))
 		cpu->own.accounts.unseen++;
+	if (settings.on_cpu)
+		end_running(prev, ts, now);
 	ts->ran = 1;
 	ts->preempted = preempt;
 	ts->state = classify_state(preempt, state);
@@ -509,8 +537,16 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 	if (ts->state == WIRE_STATE_X) {
 		ts->since = 0;
 		tell_thread(ctx, prev, ts);
+		if (settings.on_cpu)
+			tell_run(ctx, cpu, prev, ts, now);
 	}
 	return ts;
+}
+
+/* Whether next gets its first CPU, which the hooks at switch-in need not show. */
+static __always_inline bool is_new(const struct task_struct *next)
+{
+	return settings.on_cpu && !has_left_cpu(next);
 }
 
 static __always_inline int handle_switch_out(void *ctx, bool preempt, struct task_struct *prev,
@@ -518,9 +554,10 @@ static __always_inline int handle_switch_out(void *ctx, bool preempt, struct tas
 {
 	struct cpu *cpu = this_cpu();
 
-	if (cpu && phase >= WIRE_PHASE_RUNNING)
-		sched_out(ctx, cpu, preempt, prev, next, state);
-	return 0;
+	if (!cpu || phase < WIRE_PHASE_RUNNING)
+		return 0;
+	sched_out(ctx, cpu, preempt, prev, next, state);
+	return is_new(next) ? sched_in(ctx, next, COMER_NEW) : 0;
 }
 
 /* Walks the stacks of current, which goes; nobody knows yet whether its block will matter. */
@@ -556,7 +593,9 @@ static __always_inline int handle_switch(void *ctx, bool preempt, struct task_st
 	ts = sched_out(ctx, cpu, preempt, prev, next, state);
 	if (ts)
 		park_stacks(ctx, cpu, ts);
-	return sched_in(ctx, next, true);
+	if (is_new(next))
+		return sched_in(ctx, next, COMER_NEW);
+	return sched_in(ctx, next, COMER_PARKED);
 }
 
 #endif /* DENET_BLOCK_BPF_H */

@@ -126,6 +126,15 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 	__sync_val_compare_and_swap(&ts->since, 0, start_ns);
 }
 
+/* Of a switch that was on its way when the recording ended, what lies behind it is taken back. */
+static __always_inline void count_in_flight(struct task_state *ts, __u64 since)
+{
+	if (since > end_ns)
+		ts->run_ns -= since - end_ns;
+	else
+		ts->rest_ns += end_ns - since;
+}
+
 static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
@@ -142,6 +151,9 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	room = bpf_map_lookup_elem(&iter_rooms, &zero);
 	if (!ts || !room || task->on_cpu)
+		return 0;
+	/* A stamp of the start that came too late: it has run since, and the end met it there. */
+	if (settings.on_cpu && ts->on_since)
 		return 0;
 	since = ts->since;
 	if (!since || !is_wanted(task, ts, last_cpu(task)))
@@ -165,7 +177,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		block->flags |= WIRE_BLOCK_PREEMPTED;
 	if (ts->throttled)
 		block->flags |= WIRE_BLOCK_THROTTLED;
-	if (!ts->ran)
+	if (!ts->ran && !(settings.on_cpu && ts->born))
 		block->flags |= WIRE_BLOCK_NEVER_RAN;
 	block->stack_bytes = 0;
 	block->nr_kernel = (__u16)nr;
@@ -194,11 +206,14 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	if (err) {
 		ts->claimed = 0;
 		ts->since = since;
-	} else if (ts->throttled) {
-		ts->throttled_ns += block->runqueue_ns;
-	} else {
-		ts->runnable_ns += block->runqueue_ns;
+		return 0;
 	}
+	if (settings.on_cpu)
+		count_in_flight(ts, since);
+	if (ts->throttled)
+		ts->throttled_ns += block->runqueue_ns;
+	else
+		ts->runnable_ns += block->runqueue_ns;
 	return 0;
 }
 

@@ -28,6 +28,7 @@ volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
 volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
 struct sample_budget budget;  /* which makes both coarser */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
+volatile __u64 window_ns;     /* when the window ended whose running time is told */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 nr_sums[2];     /* entries in each generation */
 volatile __u32 nr_stacks[2];      /* stacks in each generation */
@@ -58,6 +59,12 @@ struct task_state {
 	__u8 handed_over;  /* a thread of its own process woke it last, see waker.bpf.h */
 	__u32 owner; /* wire_reason.owner, when the block began */
 	__u32 claimed; /* the iterator has told its block, and its wait for a CPU until the end */
+	/* Where time on a CPU is recorded, see running.bpf.h: */
+	__u32 run_seen; /* run_ns when it was told last, in part; or RUN_TOLD */
+	__u64 on_since; /* when it got the CPU that it is on; 0: it is on none, or as ever */
+	__u64 run_ns;	/* the stretches on a CPU that have ended */
+	__u64 rest_ns;	/* blocks that have ended, and stretches that are not wanted */
+	__u64 born;	/* 0: it lived before the recording */
 };
 
 #define TASK_STATE_BY_TID 1U /* a target as a thread, not as part of its process */

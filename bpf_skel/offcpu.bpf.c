@@ -11,6 +11,7 @@
 #include "task.bpf.h"
 #include "block.bpf.h"
 #include "iterate.bpf.h"
+#include "on_cpu.bpf.h"
 #include "orc_programs.bpf.h"
 #include "waker.bpf.h"
 
@@ -68,13 +69,15 @@ int BPF_PROG(waking, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 {
+	struct task_state *ts;
 	int match;
 
 	if (phase != WIRE_PHASE_ENLISTING && phase != WIRE_PHASE_RUNNING)
 		return 0;
 	match = inherit_target(task, clone_flags);
-	if (match >= 0)
-		make_task_state(task, match);
+	ts = match >= 0 ? make_task_state(task, match) : NULL;
+	if (ts && settings.on_cpu)
+		begin_life(task, ts);
 	return 0;
 }
 
@@ -154,6 +157,32 @@ SEC("iter/task")
 int report_threads(struct bpf_iter__task *ctx)
 {
 	return report_thread(ctx);
+}
+
+SEC("perf_event")
+int look(struct bpf_perf_event_data *ctx)
+{
+	return look_at_cpu(ctx);
+}
+
+SEC("iter/task")
+int report_runs(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		report_run(ctx->meta->seq, task);
+	return 0;
+}
+
+SEC("iter/task")
+int report_last_runs(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		report_last_run(ctx->meta->seq, task);
+	return 0;
 }
 
 /* Sleeps while a task holds its mmap_lock: read only in a child that can be killed. */

@@ -303,6 +303,7 @@ struct task_struct {
 	unsigned long nivcsw;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	__u64 start_time;
 	__u64 start_boottime;
 	__u64 self_exec_id;
 	char comm[16];

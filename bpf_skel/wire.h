@@ -93,6 +93,10 @@ struct wire_accounts {
 	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
 	__u64 preempted_ns; /* of these, outside of sleeps */
 	__u64 throttled_ns; /* waits for the CPU quota of a cgroup */
+	/* Where time on a CPU is recorded, of blocks whatever becomes of them: */
+	__u64 queued_ns;    /* their runnable part */
+	__u64 blocked_ns;   /* and the rest of them */
+	__u64 lost_runs;    /* wire_run records the ring had no room for */
 };
 
 /* How long the blocks of one state were: a bucket for each span of lengths. */
@@ -119,6 +123,7 @@ enum wire_kind {
 	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
 	WIRE_COPY = 6,	/* user registers and stack of the block that comes next on this CPU */
 	WIRE_THREAD = 7, /* how long a thread waited for a CPU, when it ends */
+	WIRE_RUN = 8,	 /* how long a thread has run */
 };
 
 struct wire_head {
@@ -224,6 +229,7 @@ struct wire_reason {
 #define WIRE_BLOCK_THROTTLED 256U /* the state is R, for want of its cgroup's CPU quota */
 #define WIRE_BLOCK_BY_TABLES 1024U /* the user frames were found by unwind tables, */
 #define WIRE_BLOCK_ENDED_EARLY 2048U /* and not up to the root */
+#define WIRE_BLOCK_ON_CPU 4096U	/* not a block: a look at a CPU; ns is what its thread has run */
 #define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 
 /* The frames follow the struct, leaf first. */
@@ -283,6 +289,24 @@ struct wire_thread {
 	__u64 runnable_ns;
 	__u64 throttled_ns;
 	char comm[WIRE_COMM_LEN];
+};
+
+/*
+ * The life of a thread in the recording so far: what it ran, as far as the filters let it, and the
+ * rest. Both only grow. From an iterator, or from a thread that ends.
+ */
+struct wire_run {
+	struct wire_head head;
+	__u64 incarnation;
+	__u64 time;
+	__u64 run_ns;
+	__u64 rest_ns;
+	__u64 life_ns; /* at the end of the thread or of the recording: how long it was; else 0 */
+	__u64 cgroup;  /* as in wire_block, as are the following */
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u32 flags;
 };
 
 /* Threads that end with less are in the accounts of CPUs only. */
@@ -469,6 +493,8 @@ struct wire_settings {
 	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
 	__u8 children; /* living descendants of a target process are targets, too */
 	__u8 judge_idle; /* kernel stacks are walked where a wait may be one for work */
+	__u8 on_cpu;	 /* running time is told, and a clock looks at the CPUs */
+	__u8 reserved[7];
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };
@@ -482,6 +508,7 @@ WIRE_ASSERT(wire_reason, 184 + WIRE_TITLE_LEN + WIRE_PATH_NAMES * WIRE_NAME_LEN)
 WIRE_ASSERT(wire_user, 40 + WIRE_TITLE_LEN);
 WIRE_ASSERT(wire_copy, 24 + 8 * WIRE_REGS);
 WIRE_ASSERT(wire_thread, 48);
+WIRE_ASSERT(wire_run, 72);
 WIRE_ASSERT(wire_entry_key, 56);
 WIRE_ASSERT(wire_entry, 40);
 WIRE_ASSERT(wire_task, 40);
@@ -491,8 +518,8 @@ WIRE_ASSERT(wire_cgroup_born, 16);
 WIRE_ASSERT(wire_filter, 8 + WIRE_MAX_CPUS / 8);
 WIRE_ASSERT(wire_irq_ranges, 32);
 WIRE_ASSERT(wire_hist, 16 * WIRE_HIST_BUCKETS);
-WIRE_ASSERT(wire_settings, 64 + 8 + WIRE_MAX_CPUS / 8 + 32);
-WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX + USER_WALK_ENDS) + 120);
+WIRE_ASSERT(wire_settings, 72 + 8 + WIRE_MAX_CPUS / 8 + 32);
+WIRE_ASSERT(wire_accounts, 16 * (2 + WIRE_OUTCOME_MAX + USER_WALK_ENDS) + 144);
 WIRE_ASSERT(wire_orc_table, 40);
 WIRE_ASSERT(wire_orc, 40 + 56 + 64 + 16);
 WIRE_ASSERT(wire_orc_sleeper, 32);

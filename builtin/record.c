@@ -56,10 +56,6 @@ static void settle_rates(struct recorder_options *recorder)
 static int settle_on_cpu(struct record *record)
 {
 	on_cpu_options__resolve(&record->on_cpu, &record->recorder.session.capture);
-	if (on_cpu_options__has_clock(&record->on_cpu)) {
-		pr_err("on-CPU samples are not there yet: leave out --wall, -F, -c and -e");
-		return -EOPNOTSUPP;
-	}
 	record->recorder.tracepoints = record->on_cpu.tracepoints;
 	return 0;
 }
@@ -80,7 +76,11 @@ static int record__resolve(struct record *record)
 	settle_rates(&record->recorder);
 	settle_copies(&record->recorder);
 	err = target_options__resolve(&record->target, session);
-	return err ? err : filter_options__resolve(&record->filter, &session->capture);
+	if (!err)
+		err = filter_options__resolve(&record->filter, &session->capture);
+	if (record->on_cpu.wall && !record->filter.states)
+		session->capture.filter.states = capture__all_states();
+	return err;
 }
 
 /* From the checked options to the exit status. */

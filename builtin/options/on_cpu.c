@@ -99,7 +99,7 @@ const struct option_table on_cpu_table = {
 };
 
 /* As in perf, -F and -c are about the events of -e where there are any. */
-bool on_cpu_options__has_clock(const struct on_cpu_options *options)
+static bool has_clock(const struct on_cpu_options *options)
 {
 	return options->wall || options->clock ||
 	       ((options->freq || options->count) && !options->tracepoints);
@@ -110,7 +110,7 @@ void on_cpu_options__resolve(const struct on_cpu_options *options,
 {
 	struct capture_on_cpu *on_cpu = &capture->on_cpu;
 
-	if (!on_cpu_options__has_clock(options))
+	if (!has_clock(options))
 		return;
 	on_cpu->clock = options->clock ? options->clock : CAPTURE_CLOCK_CPU;
 	on_cpu->count = options->count;

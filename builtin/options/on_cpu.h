@@ -24,9 +24,6 @@ extern const struct option_table on_cpu_table; /* its values: struct on_cpu_opti
 void on_cpu_options__resolve(const struct on_cpu_options *options,
 			     struct capture_options *capture);
 
-/* Whether they take on-CPU samples. */
-bool on_cpu_options__has_clock(const struct on_cpu_options *options);
-
 void on_cpu_options__free(struct on_cpu_options *options);
 
 #endif /* DENET_BUILTIN_OPTIONS_ON_CPU_H */

@@ -37,6 +37,25 @@ TEST(a_line_tells_of_event_loops_where_no_reason_is_recorded)
 	EXPECT_STREQ("", summary__format_for_any(&summary, line, sizeof(line)));
 }
 
+TEST(a_line_tells_how_threads_spent_their_lives)
+{
+	struct summary summary = { .stats.lives = { .count = 2, .ns = 4000000000,
+						    .running_ns = 1000000000,
+						    .queued_ns = 40000000,
+						    .blocked_ns = 2960000000 } };
+	char line[256];
+
+	EXPECT_STREQ("[ 4.000 s of 2 threads: 25.0 % running, 1.0 % runnable, 74.0 % blocked ]",
+		     summary__format_lives(&summary, line, sizeof(line)));
+	summary.stats.lives.uneven = 1;
+	summary.stats.lives.lost = 2;
+	EXPECT_STREQ("[ 4.000 s of 2 threads: 25.0 % running, 1.0 % runnable, 74.0 % blocked; "
+		     "3 threads not accounted for ]",
+		     summary__format_lives(&summary, line, sizeof(line)));
+	summary = (struct summary){ 0 };
+	EXPECT_STREQ("", summary__format_lives(&summary, line, sizeof(line)));
+}
+
 TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 {
 	struct summary summary = { .ns = 4000, .never_ran = { .count = 5, .ns = 3000 } };

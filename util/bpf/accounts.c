@@ -35,6 +35,9 @@ static void add_accounts(struct wire_accounts *sum, const struct wire_accounts *
 	sum->runnable_ns += cpu->runnable_ns;
 	sum->preempted_ns += cpu->preempted_ns;
 	sum->throttled_ns += cpu->throttled_ns;
+	sum->queued_ns += cpu->queued_ns;
+	sum->blocked_ns += cpu->blocked_ns;
+	sum->lost_runs += cpu->lost_runs;
 }
 
 static int read_accounts(const struct bpf_map *map, struct wire_accounts *sum)
@@ -62,21 +65,25 @@ static int read_accounts(const struct bpf_map *map, struct wire_accounts *sum)
 static uint64_t lost_records(const struct wire_accounts *accounts)
 {
 	return accounts->outcome[WIRE_OUTCOME_LOST_RING].count + accounts->lost_stacks +
-	       accounts->lost_reasons + accounts->lost_copies;
+	       accounts->lost_reasons + accounts->lost_copies + accounts->lost_runs;
 }
 
-uint64_t accounts__lost_records(const struct wire_accounts *sum,
-				const struct wire_accounts *wakeups)
+uint64_t accounts__lost_records(const struct accounts_sums *sums)
 {
-	return lost_records(sum) + lost_records(wakeups);
+	return lost_records(&sums->blocks) + lost_records(&sums->wakeups) +
+	       lost_records(&sums->looks);
 }
 
-int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
-		   struct wire_accounts *wakeups)
+int accounts__read(const struct accounts *accounts, struct accounts_sums *sums)
 {
-	int err = read_accounts(accounts->cpus, sum);
+	int err = read_accounts(accounts->cpus, &sums->blocks);
 
-	return err ? err : read_accounts(accounts->waker_cpus, wakeups);
+	if (!err)
+		err = read_accounts(accounts->waker_cpus, &sums->wakeups);
+	sums->looks = (struct wire_accounts){ 0 };
+	if (!err && accounts->clock_cpus)
+		err = read_accounts(accounts->clock_cpus, &sums->looks);
+	return err;
 }
 
 static void add_hist(struct wire_hist *sum, const struct wire_hist *cpu)

@@ -13,18 +13,22 @@ struct bpf_map;
 struct accounts {
 	const struct bpf_map *cpus;       /* values begin with a struct wire_cpu */
 	const struct bpf_map *waker_cpus; /* the same, of wake-ups */
+	const struct bpf_map *clock_cpus; /* the same, of on-CPU samples; NULL: there are none */
 	const struct bpf_map *hist;       /* a struct wire_hist for each of WIRE_STATE_MAX states */
 };
 
 /* Those that read add the CPUs up, and return 0 or a negative errno. */
 
-/* The accounts of blocks, and those of wake-ups. */
-int accounts__read(const struct accounts *accounts, struct wire_accounts *sum,
-		   struct wire_accounts *wakeups);
+/* The accounts of blocks, those of wake-ups and those of on-CPU samples. */
+struct accounts_sums {
+	struct wire_accounts blocks;
+	struct wire_accounts wakeups;
+	struct wire_accounts looks;
+};
+int accounts__read(const struct accounts *accounts, struct accounts_sums *sums);
 
-/* How many records of blocks and wake-ups, and of their stacks, the rings had no room for. Pure. */
-uint64_t accounts__lost_records(const struct wire_accounts *sum,
-				const struct wire_accounts *wakeups);
+/* How many records of all three, and of their stacks, the rings had no room for. Pure. */
+uint64_t accounts__lost_records(const struct accounts_sums *sums);
 
 /* What became of the blocks so far, as far as it tells what they cost. */
 struct accounts_load {

@@ -29,6 +29,7 @@ struct offcpu {
 	struct orc_format orc_format;
 	enum attach_hook hook;
 	bool has_throttled;
+	struct cpu_clock clock;
 	int dummy_fd; /* keeps __perf_event_task_sched_in called; -1: not needed */
 };
 
@@ -96,6 +97,24 @@ static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_feat
 	bpf_program__set_autoload(skel->progs.module_came, walks && features->has_modules);
 	bpf_program__set_autoload(skel->progs.module_gone, walks && features->has_modules);
 	return walks ? 0 : bpf_map__set_max_entries(skel->maps.orc_modules, 1);
+}
+
+/* The clock of on-CPU samples, and the iterators of running time. */
+static int settle_clock(struct offcpu_bpf *skel)
+{
+	const struct wire_settings *settings = (void *)&skel->rodata->settings;
+	int cpus = libbpf_num_possible_cpus(), err;
+
+	bpf_program__set_autoload(skel->progs.look, settings->on_cpu);
+	bpf_program__set_autoload(skel->progs.report_runs, settings->on_cpu);
+	bpf_program__set_autoload(skel->progs.report_last_runs, settings->on_cpu);
+	err = bpf_map__set_autocreate(skel->maps.clock_cpus, settings->on_cpu);
+	if (!err)
+		err = bpf_map__set_autocreate(skel->maps.clock_copies, settings->on_cpu);
+	if (err || !settings->on_cpu || !settings->copy_bytes ||
+	    settings->copied == WIRE_COPIED_BLOCKED)
+		return err;
+	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.clock_copies, (__u32)cpus);
 }
 
 /* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
@@ -227,6 +246,8 @@ static int load_programs(const struct load *load, enum attach_hook hook, bool wa
 	if (!err)
 		err = settle_copies(offcpu->skel, load->features, hook);
 	if (!err)
+		err = settle_clock(offcpu->skel);
+	if (!err)
 		err = bpf_map__set_max_entries(offcpu->skel->maps.targets,
 					       config->nr_targets ? (__u32)config->nr_targets : 1);
 	if (!err)
@@ -320,6 +341,7 @@ static void find_accounts(struct offcpu *offcpu)
 	offcpu->maps.accounts = (struct accounts){
 		.cpus = skel->maps.cpus,
 		.waker_cpus = skel->maps.waker_cpus,
+		.clock_cpus = skel->rodata->settings.on_cpu ? skel->maps.clock_cpus : NULL,
 		.hist = skel->maps.hist,
 	};
 }
@@ -379,6 +401,8 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 		find_orc(offcpu);
 		find_user_rules(offcpu);
 		offcpu->orc_format = features.orc;
+		offcpu->clock = (struct cpu_clock){ .program = offcpu->skel->progs.look,
+						    .config = config->clock };
 		return offcpu;
 	}
 	load_error__log(*err, &features);
@@ -392,6 +416,7 @@ void offcpu__delete(struct offcpu *offcpu)
 		return;
 	blocked_iter__free(&offcpu->maps.blocked);
 	user_rules__free(&offcpu->user_rules);
+	cpu_clock__free(&offcpu->clock);
 	drop(offcpu);
 	free(offcpu);
 }
@@ -436,6 +461,35 @@ int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd)
 	int err = bpf_map_update_elem(bpf_map__fd(offcpu->skel->maps.rings), &cpu, &fd, BPF_ANY);
 
 	return err ? -errno : 0;
+}
+
+int offcpu__start_clock(struct offcpu *offcpu, unsigned int cpu)
+{
+	const struct wire_settings *settings = (void *)&offcpu->skel->rodata->settings;
+	const struct wire_filter *filter = &settings->filter;
+	int err;
+
+	if (!settings->on_cpu ||
+	    (filter->cpus && !(filter->cpu_bits[cpu / 64] >> (cpu & 63) & 1)))
+		return 0;
+	err = cpu_clock__start(&offcpu->clock, cpu);
+	if (err)
+		cpu_clock__explain(&offcpu->clock, err);
+	return err;
+}
+
+int offcpu__report_runs(struct offcpu *offcpu, uint64_t time_ns, task_iter_fn fn, void *ctx)
+{
+	offcpu->skel->bss->window_ns = time_ns;
+	return task_iter__run(offcpu->skel->progs.report_runs, fn, ctx);
+}
+
+int offcpu__report_last_runs(struct offcpu *offcpu, task_iter_fn fn, void *ctx)
+{
+	/* A thread that came back meanwhile may be about to add the block that it ended. */
+	int err = window_maps__wait(&offcpu->maps.windows);
+
+	return err ? err : task_iter__run(offcpu->skel->progs.report_last_runs, fn, ctx);
 }
 
 /* The iterators have no hook of their own: they are attached when they are read. */

@@ -10,6 +10,7 @@
 #include "bpf/attach_hook.h"
 #include "bpf/blocked_iter.h"
 #include "bpf/bpf_stats.h"
+#include "bpf/cpu_clock.h"
 #include "bpf/target_maps.h"
 #include "bpf/task_iter.h"
 #include "bpf/window_maps.h"
@@ -29,6 +30,7 @@ struct offcpu_config {
 	struct wire_settings settings;
 	enum attach_hook hook;
 	bool user_tables; /* user stacks are walked by tables where that can be */
+	struct cpu_clock_config clock; /* for settings.on_cpu */
 	size_t nr_targets;                    /* entries that target_maps__add() is going to make */
 	__u8 calls[WIRE_MAX_CALLS];           /* enum wire_call by number; for settings.reasons */
 	__u64 hist_bounds[WIRE_HIST_BUCKETS]; /* shortest block of each; for settings.histogram */
@@ -71,6 +73,22 @@ int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd);
 
 /* The map for records of CPUs that have no ring, see capture/overflow_ring.h. Borrowed. */
 int offcpu__overflow_ring(const struct offcpu *offcpu);
+
+/* Has the clock of a CPU run, where settings.on_cpu asks for it. 0 or a negative errno (logged). */
+int offcpu__start_clock(struct offcpu *offcpu, unsigned int cpu);
+
+/*
+ * Hands fn what threads have run until time_ns, as wire_run records, of those that have run since
+ * the last call. No program that began before time_ns may be running, see window_maps__wait(). 0 or
+ * a negative errno.
+ */
+int offcpu__report_runs(struct offcpu *offcpu, uint64_t time_ns, task_iter_fn fn, void *ctx);
+
+/*
+ * The same of all threads at the end, after offcpu__close() and the report of blocks, to which
+ * their ends belong.
+ */
+int offcpu__report_last_runs(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
 
 /* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
 int offcpu__attach(struct offcpu *offcpu);

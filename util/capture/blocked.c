@@ -251,6 +251,7 @@ static int report_block(struct report *report, const struct wire_block *block,
 
 	capture->blocked.count++;
 	capture->blocked.ns += block->ns;
+	capture->in_flight_queued_ns += block->runqueue_ns;
 	count_runnable(&capture->stats, block);
 	if (!capture->options.split_runqueue)
 		sample->runqueue = 0;
@@ -303,6 +304,19 @@ static int take_threads(void *ctx, const void *data, size_t size)
 	return 0;
 }
 
+int capture__take_runs(void *ctx, const void *data, size_t size)
+{
+	struct capture *capture = ctx;
+	struct wire_run run;
+	int len, err = 0;
+
+	for (size_t at = 0; at < size && !err; at += (size_t)len) {
+		len = decode__run((const char *)data + at, size - at, &run);
+		err = len < 0 ? len : running__take(&capture->running, &run);
+	}
+	return err;
+}
+
 const struct thread_waits *capture__waiting_threads(const struct capture *capture, size_t *nr)
 {
 	*nr = capture->waiting.nr;
@@ -322,6 +336,8 @@ int capture__report_blocked(struct capture *capture, int deadline_ms)
 	if (!err)
 		err = blocked_iter__report_threads(&capture->maps->blocked,
 						   take_threads, capture);
+	if (!err && capture->options.on_cpu.clock)
+		err = offcpu__report_last_runs(capture->offcpu, capture__take_runs, capture);
 	idmap__free(&user.offsets);
 	idmap__free(&user.copies);
 	buffer__free(&user.records);

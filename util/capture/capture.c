@@ -28,13 +28,22 @@ _Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
 		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
 	       "two pids with two names each");
 
+/* A CPU that has come gets its ring and its clock. */
+static int set_ring(void *ctx, unsigned int cpu, int fd)
+{
+	const struct capture *capture = ctx;
+	int err = offcpu__set_ring(capture->offcpu, cpu, fd);
+
+	return err ? err : offcpu__start_clock(capture->offcpu, cpu);
+}
+
 static int connect_rings(struct capture *capture)
 {
 	int err = 0, fd;
 
 	for (size_t i = 0; i < rings__count(capture->rings) && !err; i++)
-		err = offcpu__set_ring(capture->offcpu, rings__cpu(capture->rings, i),
-				       rings__fd(capture->rings, i));
+		err = set_ring(capture, rings__cpu(capture->rings, i),
+			       rings__fd(capture->rings, i));
 	fd = user_tables__fd(&capture->user_tables);
 	if (capture->tracepoints)
 		fd = tracepoint_rings__watch(capture->tracepoints, fd);
@@ -44,16 +53,9 @@ static int connect_rings(struct capture *capture)
 	return err;
 }
 
-static int set_late_ring(void *ctx, unsigned int cpu, int fd)
-{
-	const struct capture *capture = ctx;
-
-	return offcpu__set_ring(capture->offcpu, cpu, fd);
-}
-
 int capture__update_rings(struct capture *capture)
 {
-	return rings__update(capture->rings, set_late_ring, capture);
+	return rings__update(capture->rings, set_ring, capture);
 }
 
 /* The lists are the caller's; nothing needs them after this. */
@@ -258,6 +260,7 @@ void capture__delete(struct capture *capture)
 		return;
 	cost__free(&capture->cost);
 	user_tables__free(&capture->user_tables);
+	running__free(&capture->running);
 	offcpu__delete(capture->offcpu);
 	rings__delete(capture->rings);
 	tracepoint_rings__delete(capture->tracepoints);
@@ -378,14 +381,14 @@ uint64_t capture__tasks_seen(const struct capture *capture)
  */
 static int report_last_losses(struct capture *capture)
 {
-	struct wire_accounts sum, wakeups;
+	struct accounts_sums sums;
 	uint64_t lost;
 	int err;
 
-	err = accounts__read(&capture->maps->accounts, &sum, &wakeups);
+	err = accounts__read(&capture->maps->accounts, &sums);
 	if (err)
 		return err;
-	lost = accounts__lost_records(&sum, &wakeups);
+	lost = accounts__lost_records(&sums);
 	if (lost <= capture->stats.lost_records)
 		return 0;
 	lost -= capture->stats.lost_records;

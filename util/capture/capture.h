@@ -86,6 +86,23 @@ struct capture_wakeups {
 };
 
 /*
+ * The lives of threads in the recording, with on_cpu: ns = running + queued + blocked + filtered +
+ * unaccounted. In ns of CLOCK_MONOTONIC, whatever the samples stand for.
+ */
+struct capture_lives {
+	uint64_t count;	  /* threads */
+	uint64_t ns;	  /* from birth, or the start, to exit, or the end */
+	uint64_t running_ns;
+	uint64_t queued_ns; /* waiting for a CPU */
+	uint64_t blocked_ns;
+	uint64_t filtered_ns; /* what users, cgroups and CPUs leave out */
+	uint64_t uneven;  /* threads with unaccounted time */
+	uint64_t unaccounted_ns;
+	uint64_t looks;   /* at the CPUs, that met a target */
+	uint64_t lost;	  /* records of threads that the rings had no room for */
+};
+
+/*
  * The conservation: seen = direct + accumulated + in_histogram + in_flight + not_drawn +
  * filtered_* + lost_*. It is in ns that were measured, whatever the samples stand for.
  */
@@ -106,6 +123,7 @@ struct capture_stats {
 	struct capture_tally drawn; /* those of direct that stand for others, and for how much */
 	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */
+	struct capture_lives lives; /* all 0 without on_cpu */
 	struct capture_wakeups wakeups; /* all 0 without wakers, but for missed */
 	/*
 	 * Waits for a CPU of all targets, in samples or not, as the scheduler counts them; those

@@ -40,6 +40,8 @@ uint32_t decode__kind(const void *data, size_t size)
 
 static enum sample_kind kind_of(uint32_t flags)
 {
+	if (flags & WIRE_BLOCK_ON_CPU)
+		return SAMPLE_ONCPU;
 	return flags & WIRE_BLOCK_WAKEUP ? SAMPLE_WAKEUP : SAMPLE_OFFCPU;
 }
 
@@ -153,6 +155,31 @@ int decode__thread(const void *data, size_t size, struct thread_waits *thread)
 	};
 	memcpy(thread->comm, wire->comm, strnlen(wire->comm, sizeof(thread->comm) - 1));
 	return (int)wire->head.size;
+}
+
+int decode__run(const void *data, size_t size, struct wire_run *run)
+{
+	if (!check_head(data, size, WIRE_RUN, sizeof(*run)))
+		return -EINVAL;
+	memcpy(run, data, sizeof(*run));
+	return (int)run->head.size;
+}
+
+void decode__not_sampled(const struct wire_run *run, uint64_t period, struct sample *sample)
+{
+	*sample = (struct sample){
+		.kind = SAMPLE_ONCPU,
+		.time = run->time,
+		.period = period,
+		.measured = period,
+		.not_sampled = true,
+		.cgroup = run->cgroup,
+		.pid = run->pid,
+		.tid = run->tid,
+		.cpu = run->cpu,
+		.state = decode__state(WIRE_STATE_R),
+		.kthread = run->flags & WIRE_BLOCK_KTHREAD,
+	};
 }
 
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup)

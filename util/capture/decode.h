@@ -60,11 +60,15 @@ int decode__stack(const void *data, size_t size, struct decoded_stack *stack);
 int decode__user(const void *data, size_t size, struct decoded_user *user);
 int decode__copy(const void *data, size_t size, struct decoded_copy *copy);
 int decode__thread(const void *data, size_t size, struct thread_waits *thread);
+int decode__run(const void *data, size_t size, struct wire_run *run);
 int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup);
 
 /* A windowed sum as a sample, without its frames. */
 void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,
 		   struct sample *sample);
+
+/* The sample of time on a CPU at which no look met the thread. */
+void decode__not_sampled(const struct wire_run *run, uint64_t period, struct sample *sample);
 
 /* The letter of a state as ps shows it; '?' for one that has none. */
 char decode__state(uint32_t state);

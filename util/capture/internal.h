@@ -12,6 +12,7 @@
 #include "capture/ordered_events.h"
 #include "capture/reason.h"
 #include "capture/ring.h"
+#include "capture/running.h"
 #include "capture/sideband_filter.h"
 #include "capture/overflow_ring.h"
 #include "capture/stacks.h"
@@ -77,6 +78,8 @@ struct capture {
 	uint64_t tasks_seen;		/* since then */
 	struct capture_stats stats;	/* what user space counts */
 	struct waiting_threads waiting;
+	struct running running;		/* of threads, where on-CPU samples are taken */
+	uint64_t in_flight_queued_ns;	/* of blocks in flight, before filters */
 	struct capture_tally blocked;	/* threads in flight at the end, before filters */
 	struct buffer aligned;		/* a record, moved to where u64 may be read */
 	bool all_tasks; /* the side band is of all: a waker may be any task */
@@ -107,6 +110,9 @@ int capture__give_sideband(struct capture *capture, uint64_t until);
 
 /* Gives CPUs that came online a ring. 0 or a negative errno. */
 int capture__update_rings(struct capture *capture);
+
+/* Takes wire_run records of an iterator; a task_iter_fn, of the capture. */
+int capture__take_runs(void *ctx, const void *data, size_t size);
 
 /* Reports threads that have not come back; their user frames by deadline_ms. */
 int capture__report_blocked(struct capture *capture, int deadline_ms);

@@ -92,6 +92,12 @@ static int read_block(struct capture *capture, const void *data, size_t size,
 
 	if (decode__block(data, size, &sample, &block) < 0)
 		return -EINVAL;
+	if (sample.kind == SAMPLE_ONCPU) {
+		sample.period = sample.measured =
+			running__tell(&capture->running, block->incarnation, block->ns);
+		if (!sample.period)
+			return 0;
+	}
 	sample.reason = reason;
 	if (block->flags & WIRE_BLOCK_COPY_LOST)
 		capture->stats.without_copy++;
@@ -119,6 +125,7 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 	struct decoded_cgroup cgroup;
 	struct decoded_stack stack;
 	struct thread_waits thread;
+	struct wire_run run;
 
 	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
 	capture->aligned.len = 0;
@@ -140,6 +147,10 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 			return -EINVAL;
 		waiting_threads__add(&capture->waiting, &thread);
 		return 0;
+	case WIRE_RUN:
+		if (decode__run(capture->aligned.data, size, &run) < 0)
+			return -EINVAL;
+		return running__take(&capture->running, &run);
 	case WIRE_CGROUP_BORN:
 		if (decode__cgroup(capture->aligned.data, size, &cgroup) < 0)
 			return -EINVAL;

@@ -2,6 +2,7 @@
 #include "capture/settings.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.reasons = want_reasons(options),
 		.skip_idle = options->filter.idle != NULL,
 		.histogram = options->histogram,
+		.on_cpu = options->on_cpu.clock != CAPTURE_CLOCK_NONE,
 		.judge_idle = stacks->user && !stacks->kernel,
 	};
 }
@@ -131,6 +133,18 @@ static int mark_judged(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *tabl
 	return err;
 }
 
+static struct cpu_clock_config make_clock(const struct capture_on_cpu *on_cpu)
+{
+	bool cycles = on_cpu->clock == CAPTURE_CLOCK_CYCLES;
+
+	return (struct cpu_clock_config){
+		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.freq = on_cpu->freq,
+		.period = on_cpu->count,
+	};
+}
+
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols)
 {
@@ -140,6 +154,7 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 	*config = (struct offcpu_config){
 		.settings = make_settings(options),
 		.hook = options->stacks.hook,
+		.clock = make_clock(&options->on_cpu),
 		.user_tables = options->stacks.user && options->stacks.copies.tables,
 		.nr_targets = targets->nr_pids + targets->nr_tids + targets->nr_uids,
 	};

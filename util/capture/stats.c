@@ -35,6 +35,29 @@ static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
 	};
 }
 
+/* What is no running, and in no block that the filters let through, they left out. */
+static struct capture_lives lives_of(const struct capture *capture,
+				     const struct accounts_sums *sums)
+{
+	const struct running *running = &capture->running;
+	struct capture_lives lives = {
+		.count = running->lives,
+		.ns = running->life_ns,
+		.running_ns = running->run_ns,
+		.queued_ns = sums->blocks.queued_ns + capture->in_flight_queued_ns,
+		.blocked_ns = sums->blocks.blocked_ns + capture->blocked.ns -
+			      capture->in_flight_queued_ns,
+		.uneven = running->uneven,
+		.unaccounted_ns = running->unaccounted_ns,
+		.looks = sums->looks.seen.count,
+		.lost = sums->blocks.lost_runs,
+	};
+	uint64_t off = lives.queued_ns + lives.blocked_ns;
+
+	lives.filtered_ns = running->rest_ns > off ? running->rest_ns - off : 0;
+	return lives;
+}
+
 static void move(struct capture_tally *from, struct capture_tally *to,
 		 const struct capture_tally *part)
 {
@@ -72,14 +95,19 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	const struct capture_stats *own = &capture->stats;
 	struct bpf_stats bpf_stats;
 	int64_t alive;
+	struct accounts_sums sums;
 	struct wire_accounts sum, wakeups;
 	uint64_t lost;
 	int err;
 
 	*stats = *own;
-	err = accounts__read(&capture->maps->accounts, &sum, &wakeups);
+	err = accounts__read(&capture->maps->accounts, &sums);
 	if (err)
 		return err;
+	if (capture->options.on_cpu.clock)
+		stats->lives = lives_of(capture, &sums);
+	sum = sums.blocks;
+	wakeups = sums.wakeups;
 	/* In flight is the user side's alone: the programs never saw those blocks end. */
 	stats->seen = add(from_wire(&sum.seen), capture->blocked);
 	stats->direct = from_wire(&sum.outcome[WIRE_OUTCOME_DIRECT]);
@@ -119,7 +147,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
 	stats->unseen_switches = sum.unseen;
 	/* The rest of what the rings lost was not ours: side band. */
-	lost = accounts__lost_records(&sum, &wakeups);
+	lost = accounts__lost_records(&sums);
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	stats->hits = own->hits;
 	stats->lost_hits = tracepoint_rings__lost(capture->tracepoints);

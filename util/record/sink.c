@@ -20,6 +20,9 @@
 /* For the budget. A sample that was drawn stands for so many blocks of its length. */
 static void count(struct sink *sink, const struct sample *sample)
 {
+	/* The budget is that of blocks. */
+	if (sample->kind == SAMPLE_ONCPU)
+		return;
 	if (sample->measured >= sink->level.threshold_ns) {
 		sink->counts.above++;
 		return;

@@ -167,6 +167,28 @@ static void print_accounts(const struct capture_stats *stats)
 	}
 }
 
+/* Nothing where time on a CPU is not recorded. */
+static void print_lives(const struct capture_lives *lives)
+{
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} rows[] = {
+		{ "= running", lives->running_ns },    { "+ runnable", lives->queued_ns },
+		{ "+ blocked", lives->blocked_ns },    { "+ filtered", lives->filtered_ns },
+		{ "+ unaccounted", lives->unaccounted_ns },
+	};
+
+	if (!lives->count)
+		return;
+	pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, "lives of threads", lives->count, lives->ns);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		pr_verbose("%-26s %15s %20" PRIu64, rows[i].name, "", rows[i].ns);
+	pr_verbose("on-CPU samples: %" PRIu64 "; threads with unaccounted time: %" PRIu64
+		   "; records of threads lost: %" PRIu64,
+		   lives->looks, lives->uneven, lives->lost);
+}
+
 static void print_runs(const struct capture_stats *stats)
 {
 	char time[32];
@@ -283,6 +305,7 @@ static void print_verbose(const struct summary *summary)
 	char size[32], slots[32], time[32];
 
 	print_accounts(stats);
+	print_lives(&stats->lives);
 	if (summary->wakers)
 		print_wakeups(&stats->wakeups);
 	if (summary->period_ns || stats->drawn.count)
@@ -423,6 +446,28 @@ char *summary__format_uninterruptible(const struct summary *summary, char *buf, 
 	return buf;
 }
 
+char *summary__format_lives(const struct summary *summary, char *buf, size_t size)
+{
+	const struct capture_lives *lives = &summary->stats.lives;
+	uint64_t ns = lives->running_ns + lives->queued_ns + lives->blocked_ns;
+	char count[32], time[32], missing[64] = "";
+	double share = 100.0 / (double)(ns ? ns : 1);
+
+	*buf = '\0';
+	if (!lives->count)
+		return buf;
+	if (lives->uneven || lives->lost)
+		snprintf(missing, sizeof(missing), "; %" PRIu64 " threads not accounted for",
+			 lives->uneven + lives->lost);
+	snprintf(buf, size,
+		 "[ %s of %s threads: %.1f %% running, %.1f %% runnable, %.1f %% blocked%s ]",
+		 units__format_time(ns, time, sizeof(time)),
+		 units__format_count(lives->count, count, sizeof(count)),
+		 share * (double)lives->running_ns, share * (double)lives->queued_ns,
+		 share * (double)lives->blocked_ns, missing);
+	return buf;
+}
+
 /* Of the off-CPU time that was captured, so many percent were left out as idle. */
 static unsigned int percent_skipped(const struct capture_stats *stats)
 {
@@ -473,12 +518,14 @@ static void print_line(char *line)
 	err_out__write(line, len + 1);
 }
 
-/* The last two lines: what was recorded, and what to type next. */
+/* The last lines: how threads spent their time, what was recorded, and what to type next. */
 static void print_end(const struct summary *summary, size_t left_out)
 {
 	char line[17000], more[64] = "";
 	size_t len;
 
+	if (*summary__format_lives(summary, line, sizeof(line) - 1))
+		print_line(line);
 	summary__format(summary, line, sizeof(line) - sizeof(more));
 	len = strlen(line);
 	if (left_out)
@@ -495,7 +542,7 @@ static size_t closing_lines(const struct summary *summary)
 {
 	if (log__level() < LOG_INFO)
 		return 0;
-	return summary->next.path ? 2 : 1;
+	return (summary->next.path ? 2 : 1) + (summary->stats.lives.count != 0);
 }
 
 void summary__print(const struct summary *summary, struct findings *findings)

@@ -71,6 +71,12 @@ char *summary__format_idle(const struct summary *summary, char *buf, size_t size
 char *summary__format_for_any(const struct summary *summary, char *buf, size_t size);
 
 /*
+ * The line on how threads spent their time, running, runnable and blocked; empty where time on a
+ * CPU is not recorded. Returns buf.
+ */
+char *summary__format_lives(const struct summary *summary, char *buf, size_t size);
+
+/*
  * The line on threads that were blocked all the time, such as pools of workers, where they have so
  * much of it that a report begins with them. Empty where they do not, or where there are no others.
  * Returns buf.

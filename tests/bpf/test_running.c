@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Running, runnable and blocked time of a thread is its life in the recording: to the nanosecond in
+ * the accounts and in the samples, and as the kernel's own accounts and the thread have it.
+ */
+#include "common/harness.h"
+
+#include "base/units.h"
+#include "common/test_capture.h"
+
+/* What the file has of a thread, or of all. */
+struct parts {
+	uint64_t running;
+	uint64_t queued;
+	uint64_t blocked;
+	uint64_t looks;
+};
+
+static struct parts parts_of(const struct test_capture *test_capture, pid_t tid)
+{
+	struct parts parts = { 0 };
+
+	for (size_t i = 0; i < test_capture->nr; i++) {
+		const struct sample *sample = &test_capture->samples[i];
+
+		if (tid && (pid_t)sample->tid != tid)
+			continue;
+		if (sample->kind == SAMPLE_ONCPU) {
+			parts.running += sample->period;
+			parts.looks += sample->count;
+		} else {
+			parts.queued += sample->runqueue;
+			parts.blocked += sample->period - sample->runqueue;
+		}
+	}
+	return parts;
+}
+
+static uint64_t all_of(const struct parts *parts)
+{
+	return parts->running + parts->queued + parts->blocked;
+}
+
+static void take_all(struct capture_options *options)
+{
+	capture_options__init(options);
+	options->on_cpu = (struct capture_on_cpu){ .clock = CAPTURE_CLOCK_CPU, .freq = 199 };
+	options->split_runqueue = true;
+	options->filter.states = capture__all_states();
+}
+
+FIXTURE(running)
+{
+	struct workload workload;
+	struct test_capture test_capture;
+	struct symbols *user;
+};
+
+FIXTURE_VARIANT(running)
+{
+	uint64_t threshold_ns;
+	uint64_t period_ns;
+	enum attach_hook hook;
+};
+
+FIXTURE_VARIANT_ADD(running, in_sums) { .threshold_ns = 500 * NSEC_PER_MSEC };
+FIXTURE_VARIANT_ADD(running, each_block) { .threshold_ns = 0 };
+FIXTURE_VARIANT_ADD(running, sampled)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .period_ns = 10 * NSEC_PER_MSEC,
+};
+FIXTURE_VARIANT_ADD(running, at_switch_out)
+{
+	.threshold_ns = 500 * NSEC_PER_MSEC, .hook = ATTACH_HOOK_SWITCH_OUT,
+};
+
+FIXTURE_SETUP(running)
+{
+	const char *const argv[] = { "lives", "--wait", "--ms", "400", NULL };
+	struct capture_options options;
+
+	SKIP_FOR(test_capture__refused());
+	take_all(&options);
+	options.threshold_ns = variant->threshold_ns;
+	options.period_ns = variant->period_ns;
+	options.stacks.hook = variant->hook;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	self->user = symbols__of_process(self->workload.pid);
+	ASSERT_TRUE(self->user != NULL);
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+	ASSERT_EQ(12, self->workload.nr_truths);
+}
+
+FIXTURE_TEARDOWN(running)
+{
+	test_capture__free(&self->test_capture);
+	workload__free(&self->workload);
+	symbols__free(self->user);
+}
+
+CHECK_F(running, expect_conserved)
+{
+	const struct capture_lives *lives = &self->test_capture.stats.lives;
+	struct parts parts = parts_of(&self->test_capture, 0);
+
+	/* Where process 1 gives a CPU to a thread, the machine may hide that. */
+	ASSERT_LE(lives->uneven, self->test_capture.init_stretches);
+	EXPECT_EQ(lives->uneven != 0, lives->unaccounted_ns != 0);
+	EXPECT_EQ(0, lives->lost);
+	EXPECT_EQ(0, lives->filtered_ns);
+	/* The main thread is one of them. */
+	EXPECT_EQ(13, lives->count);
+	EXPECT_EQ(lives->ns, lives->running_ns + lives->queued_ns + lives->blocked_ns +
+				     lives->unaccounted_ns);
+	EXPECT_EQ(lives->running_ns, parts.running);
+	if (!variant->period_ns) {
+		EXPECT_EQ(lives->queued_ns, parts.queued);
+		EXPECT_EQ(lives->blocked_ns, parts.blocked);
+	}
+}
+
+/*
+ * The kernel's figures leave out stolen time, and stand before the thread's way out. Its clock and
+ * ours are read at different places of a switch.
+ */
+CHECK_F(running, expect_as_the_kernel_has_it)
+{
+	for (size_t i = 0; i < self->workload.nr_truths; i++) {
+		const struct truth *truth = &self->workload.truths[i];
+		struct parts parts = parts_of(&self->test_capture, truth->tid);
+		uint64_t cpu = truth->requested_ns, delay = truth->count;
+		uint64_t hidden = self->test_capture.stats.lives.unaccounted_ns;
+		uint64_t switches = (truth->voluntary + truth->involuntary + 1) *
+				    TOLERANCE_SWITCH_NS;
+
+		/* The scheduler's clock stands while it chooses a thread, be it for long. */
+		EXPECT_LE(cpu - cpu / 100, parts.running + switches + hidden + NSEC_PER_MSEC);
+		if (!variant->period_ns && !hidden)
+			EXPECT_LE(delay - delay / 100, parts.queued + switches);
+		/* What it did not wait for a CPU, in all its life. */
+		EXPECT_LE(parts.running,
+			  truth->bracket_ns - delay + delay / 100 + TOLERANCE_PREEMPTED_NS);
+		if (!variant->period_ns)
+			EXPECT_LE(all_of(&parts), truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
+	}
+}
+
+TEST_F(running, lives_are_the_sum_of_their_parts)
+{
+	SKIP_FOR(test_capture__refused());
+	expect_conserved(_metadata, self, variant);
+	expect_as_the_kernel_has_it(_metadata, self, variant);
+}
+
+/* Only a thread that no look has met has time without frames. */
+TEST_F(running, samples_tell_where_the_time_went)
+{
+	uint64_t spinning = 0, running = 0;
+
+	SKIP_FOR(test_capture__refused());
+	for (size_t i = 0; i < self->test_capture.nr; i++) {
+		const struct sample *sample = &self->test_capture.samples[i];
+
+		if (sample->kind != SAMPLE_ONCPU)
+			continue;
+		running += sample->period;
+		EXPECT_EQ(sample->not_sampled, sample->count == 0);
+		EXPECT_EQ(sample->not_sampled, !sample->user.nr && !sample->kernel.nr);
+		EXPECT_EQ(sample->period, sample->measured);
+		/* The clock that spin() reads has no frame pointer, and hides it. */
+		if (frames__call(&sample->user, self->user, "live"))
+			spinning += sample->period;
+	}
+	/* Three of the threads do nothing else. */
+	EXPECT_LT(running / 2, spinning);
+	EXPECT_LT(0, self->test_capture.stats.lives.looks);
+}
+
+/* A thread that never leaves its CPU is in each window, and at the end, which it does not reach. */
+TEST(a_thread_that_runs_through_is_in_all_windows)
+{
+	const char *const argv[] = { "lives", "--wait", "--ms", "60000", "--brief", "0", NULL };
+	struct test_capture test_capture = { 0 };
+	struct capture_options options;
+	struct workload workload = { 0 };
+	struct parts before = { 0 }, after;
+
+	SKIP_FOR(test_capture__refused());
+	take_all(&options);
+	ASSERT_EQ(0, workload__start(&workload, argv));
+	ASSERT_EQ(0, workload__await(&workload, "READY"));
+	ASSERT_EQ(0, test_capture__open_process(&test_capture, &options, &workload));
+	ASSERT_EQ(0, workload__go(&workload));
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, test_capture__pass_time(&test_capture, 100));
+		ASSERT_EQ(0, test_capture__drain(&test_capture));
+		after = parts_of(&test_capture, 0);
+		EXPECT_LT(before.running + 50 * NSEC_PER_MSEC, after.running);
+		before = after;
+	}
+	ASSERT_EQ(0, test_capture__close(&test_capture));
+	after = parts_of(&test_capture, 0);
+	EXPECT_EQ(0, test_capture.stats.lives.unaccounted_ns);
+	EXPECT_EQ(5, test_capture.stats.lives.count);
+	EXPECT_EQ(test_capture.stats.lives.ns, test_capture.stats.lives.running_ns +
+						       test_capture.stats.lives.queued_ns +
+						       test_capture.stats.lives.blocked_ns);
+	/* A switch that was on its way when it ended may be told a little longer. */
+	EXPECT_LE(test_capture.stats.lives.running_ns, after.running);
+	EXPECT_LE(after.running, test_capture.stats.lives.running_ns + NSEC_PER_MSEC);
+	test_capture__free(&test_capture);
+	workload__free(&workload);
+}
+
+TEST_HARNESS_MAIN
