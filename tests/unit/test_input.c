@@ -113,8 +113,11 @@ static int write_samples(struct writer *writer)
 {
 	struct sample_events events = { .writer = writer, .idle_apart = true, .split = true,
 					.reasons = true };
-	int err = 0;
+	const struct sample marker = { .time = 999999999999, .pid = 100, .tid = 100, .state = 'S' };
+	int err;
 
+	/* Of no time and no block, as may open the data: nobody is told of it. */
+	err = writer__sample(writer, WRITER_OFFCPU_TIME, &marker);
 	for (unsigned int i = 0; i < NR_SAMPLES && !err; i++) {
 		const struct sample sample = sample_of(i ^ 1);
 

@@ -251,6 +251,9 @@ static int deliver_block(struct input *input, const void *record, size_t size, c
 		totals->broken++;
 		return 0;
 	}
+	/* It opens the data where another event would, and is no block. */
+	if (!block.sample.period && !block.sample.count)
+		return 0;
 	if (!totals->samples++)
 		totals->first = block.sample.time;
 	totals->last = block.sample.time;
