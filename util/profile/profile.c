@@ -136,11 +136,11 @@ static struct profile_entry *get_entry(struct profile *profile, const struct pro
 		index = idmap__get(&profile->entry_by_hash, hash == IDMAP_NONE ? hash = 0 : hash);
 		if (!index)
 			return NULL;
-		entry = (struct profile_entry *)profile->entries.data + *index - 1;
-		if (*index && is_same(entry, like))
-			return entry;
 		if (!*index)
 			break;
+		entry = (struct profile_entry *)profile->entries.data + *index - 1;
+		if (is_same(entry, like))
+			return entry;
 	}
 	if (buffer__append(&profile->entries, like, sizeof(*like)))
 		return NULL;

@@ -110,7 +110,7 @@ static int read_all(struct report *report)
 
 typedef int (*write_fn)(const struct profile *profile, FILE *out);
 
-/* Writes a file; NULL: it is not wanted. Whoever reads it may read the recording. */
+/* Writes an output to a file; path NULL: it is not wanted. 0 or a negative errno, logged. */
 static int write_file(const struct report *report, const char *path, write_fn write)
 {
 	FILE *out = stdout;

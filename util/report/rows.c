@@ -144,11 +144,11 @@ static struct row *get_row(struct rows *rows, const struct row *like)
 		index = idmap__get(&rows->by_key, hash == IDMAP_NONE ? hash = 0 : hash);
 		if (!index)
 			return NULL;
-		row = (struct row *)rows->all.data + *index - 1;
-		if (*index && !memcmp(row->texts, like->texts, sizeof(row->texts)))
-			return row;
 		if (!*index)
 			break;
+		row = (struct row *)rows->all.data + *index - 1;
+		if (!memcmp(row->texts, like->texts, sizeof(row->texts)))
+			return row;
 	}
 	if (buffer__append(&rows->all, like, sizeof(*like)))
 		return NULL;
