@@ -53,13 +53,6 @@ static void settle_rates(struct recorder_options *recorder)
 		recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
 }
 
-static int settle_on_cpu(struct record *record)
-{
-	on_cpu_options__resolve(&record->on_cpu, &record->recorder.session.capture);
-	record->recorder.tracepoints = record->on_cpu.tracepoints;
-	return 0;
-}
-
 /* Looks names up, and completes the options. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
@@ -70,9 +63,8 @@ static int record__resolve(struct record *record)
 	session->quiet = record->common.quiet;
 	session->stdout_to_stderr = record->hist ? record->json :
 						   !strcmp(record->recorder.output, "-");
-	err = settle_on_cpu(record);
-	if (err)
-		return err;
+	on_cpu_options__resolve(&record->on_cpu, &session->capture);
+	record->recorder.tracepoints = record->on_cpu.tracepoints;
 	settle_rates(&record->recorder);
 	settle_copies(&record->recorder);
 	err = target_options__resolve(&record->target, session);

@@ -65,18 +65,19 @@ static void set_events(const struct option_value *value, void *field)
 #define ON_CPU(fn, type, field) OPTION_FIELD(fn, type, struct on_cpu_options, field)
 
 static const struct option_row rows[] = {
-	{ "wall", .of_samples = true, .hidden = true, .arg = "HZ", .optional_arg = true,
+	{ "wall", .of_samples = true, .arg = "HZ", .optional_arg = true,
 	  .text = "Record all time of a thread: running (event on-cpu-time, sampled at HZ, "
 		  "default 99), runnable and blocked",
 	  .set = set_wall },
-	{ "freq", 'F', .of_samples = true, .hidden = true, .arg = "HZ",
+	{ "freq", 'F', .of_samples = true, .arg = "HZ",
 	  .text = "Record on-CPU samples as well, at HZ on each CPU",
 	  ON_CPU(set_freq, uint64_t, freq) },
-	{ "count", 'c', .of_samples = true, .hidden = true, .arg = "N",
+	{ "count", 'c', .of_samples = true, .arg = "N",
 	  .text = "The same, one sample for each N of the event (cpu-clock: ns)",
 	  ON_CPU(set_count, uint64_t, count) },
 	{ "event", 'e', .of_samples = true, .arg = "EVENT",
-	  .text = "Record tracepoints SUBSYS:NAME as well; a list with commas",
+	  .text = "What on-CPU samples are taken by, cpu-clock or cycles, and tracepoints "
+		  "SUBSYS:NAME to record as well; a list with commas",
 	  .set = set_events },
 };
 
