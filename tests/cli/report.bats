@@ -45,7 +45,8 @@ perf_sums() {
 		    assert sums[event["name"]] == event["ns"], event
 		    print(event["name"], event["ns"], event["samples"])
 	END
-	diff perf.sums <(sort json.sums)
+	# A file may have a sample without time and blocks for readers that look at the first one.
+	diff <(cut -d' ' -f1,2 perf.sums) <(cut -d' ' -f1,2 json.sums | sort)
 }
 
 # The page has a node for each event that counts apart; its root and theirs are sums.
@@ -130,7 +131,8 @@ perf_sums() {
 
 # Stacks are compared that are the only ones of their thread with that sum and depth. perf takes a
 # return address as it is: behind a call that ends its function, as in a program's _start, it names
-# the next one. We may know names where perf has none, never the other way round.
+# the next one. We may know names where perf has none, never the other way round, but for entries of
+# a PLT, to which perf gives names of its own.
 @test "1,000 frames have the names that perf gives them" {
 	perf script -i "$RICH" -F comm,tid,period,event,ip,sym --no-inline >script 2>/dev/null
 	denet-report -i "$RICH" --json >report.json
@@ -162,7 +164,9 @@ perf_sums() {
 		        continue
 		    for a, b in zip(theirs[key][0], ours[key][0]):
 		        compared += 1
-		        if a != b and a != "[unknown]" and (a, b) != ("_dl_start_user", "_start"):
+		        if a.endswith("@plt") or a == "[unknown]" or (a, b) == ("_dl_start_user", "_start"):
+		            continue
+		        if a != b:
 		            others[a, b] += 1
 		print(compared, "frames", *others.items(), sep="\n")
 		sys.exit(compared < 1000 or len(others) > 0)
