@@ -73,6 +73,9 @@ nothing_was_hidden() {
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
 	[ "$(life '= running')" -ge "$(cpu_time)" ]
+	perf script -F event,ip,sym 2>/dev/null | grep -A1 on-cpu-time | grep -F '[not sampled]'
+	denet-record -v --wall=1 --one-event --max-overhead 0 -- "$lives" --ms 300 >said
+	perf script -F ip,sym 2>/dev/null | grep -A1 -F '[not sampled]' | grep -F '[running]'
 	denet-record -v --wall --max-overhead 0 -c 1000000 -- "$lives" --ms 300 2>err >said
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]

@@ -104,6 +104,29 @@ TEST(the_kind_of_time_is_no_frame)
 	EXPECT_EQ(TIME_KINDS, time_kind__at(0));
 }
 
+TEST(what_was_not_sampled_has_no_frames)
+{
+	const uint64_t ip = time_kind__address(TIME_NOT_SAMPLED);
+	const struct input_event event = event_of(WRITER_ONCPU_TIME, false, 0);
+	struct sample sample = { .kernel = { .ips = &ip, .nr = 1 } };
+	struct buffer record = { 0 };
+	struct input_sample got;
+
+	ASSERT_EQ(0, encode__sample(&record, WRITER_ONCPU_TIME, false, &sample));
+	ASSERT_EQ(0, input_record__sample(record.data, record.len, &event, &got));
+	EXPECT_TRUE(got.not_sampled);
+	EXPECT_EQ(0, got.kernel.nr);
+	EXPECT_EQ(TIME_KINDS, got.time_kind);
+	record.len = 0;
+	ASSERT_EQ(0, encode__rooted_sample(&record, WRITER_ONCPU_TIME, false,
+					   time_kind__address(TIME_KIND_RUNNING), &sample));
+	ASSERT_EQ(0, input_record__sample(record.data, record.len, &event, &got));
+	EXPECT_TRUE(got.not_sampled);
+	EXPECT_EQ(0, got.kernel.nr);
+	EXPECT_EQ(TIME_KIND_RUNNING, got.time_kind);
+	buffer__free(&record);
+}
+
 /* Each byte less, and eight more, and each count changed: no field may lie outside. */
 TEST(a_sample_that_is_cut_or_lies_is_refused)
 {

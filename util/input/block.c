@@ -93,6 +93,7 @@ static void take_first(struct input_block *block, const struct input_sample *par
 		.cpu = part->cpu,
 		.state = part->state,
 		.preempted = part->preempted,
+		.not_sampled = part->not_sampled,
 		.idle = event == WRITER_OFFCPU_IDLE ? "" : NULL,
 		.kernel = part->kernel,
 		.user = part->user,

@@ -124,6 +124,10 @@ static int split_chain(const uint64_t *chain, uint64_t nr, struct input_sample *
 		else if (side->ips + side->nr - 1 != &chain[i])
 			return -EINVAL;
 	}
+	sample->not_sampled = sample->kernel.nr == 1 && !sample->user.nr &&
+			      *sample->kernel.ips == time_kind__address(TIME_NOT_SAMPLED);
+	if (sample->not_sampled)
+		sample->kernel.nr = 0;
 	return 0;
 }
 

@@ -36,6 +36,7 @@ struct input_sample {
 	char state;	 /* '?' where the event has none */
 	bool preempted;
 	enum time_kind time_kind; /* TIME_KINDS: the chain does not tell it */
+	bool not_sampled; /* as sample.not_sampled: its only frame says so, and is left out */
 	struct frames kernel;
 	struct frames user;
 	const void *raw; /* NULL: the event has none */

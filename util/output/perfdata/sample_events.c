@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "output/perfdata/time_kind.h"
 #include "output/perfdata/wait_event.h"
 #include "output/perfdata/writer.h"
 
@@ -94,9 +95,12 @@ static int write_wakeup(struct sample_events *events, const struct sample *sampl
 
 static int write_running(struct sample_events *events, const struct sample *sample)
 {
+	const uint64_t ip = time_kind__address(TIME_NOT_SAMPLED);
 	struct sample part = *sample;
 
 	part.state = 'R';
+	if (sample->not_sampled)
+		part.kernel = (struct frames){ .ips = &ip, .nr = 1 };
 	events->running.count++;
 	events->running.ns += sample->period;
 	return writer__sample(events->writer, WRITER_ONCPU_TIME, &part);

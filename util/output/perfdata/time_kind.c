@@ -7,11 +7,12 @@
  */
 #define BASE 0xffffffffffe00000ULL
 
-static const char *const names[TIME_KINDS] = {
+static const char *const names[TIME_KINDS + 1] = {
 	[TIME_KIND_BLOCKED] = "[blocked]",
 	[TIME_KIND_IDLE] = "[idle]",
 	[TIME_KIND_RUNNABLE] = "[runnable]",
 	[TIME_KIND_RUNNING] = "[running]",
+	[TIME_NOT_SAMPLED] = "[not sampled]",
 };
 
 const char *time_kind__name(enum time_kind kind)

@@ -23,7 +23,10 @@ enum time_kind {
 /* Bytes of each symbol. */
 #define TIME_KIND_SIZE 4096
 
-/* The name of the symbol, "[blocked]", and its first address. */
+/* The only frame of a sample that is not_sampled: a symbol behind those of the kinds. */
+#define TIME_NOT_SAMPLED ((enum time_kind)TIME_KINDS)
+
+/* The name of the symbol, "[blocked]", and its first address; also of TIME_NOT_SAMPLED. */
 const char *time_kind__name(enum time_kind kind);
 uint64_t time_kind__address(enum time_kind kind);
 

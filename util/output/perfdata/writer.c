@@ -103,6 +103,12 @@ static int put_front(struct writer *writer, struct buffer *out)
 	return err;
 }
 
+static int put_time_kind(struct buffer *out, enum time_kind kind)
+{
+	return encode__kernel_symbol(out, sideband_id(), time_kind__address(kind), TIME_KIND_SIZE,
+				     time_kind__name(kind));
+}
+
 static int put_names(const struct writer *writer, struct buffer *out)
 {
 	const struct event_kind *kinds[ATTRS_MAX];
@@ -117,8 +123,10 @@ static int put_names(const struct writer *writer, struct buffer *out)
 								      kinds[i]));
 	}
 	for (int i = 0; !err && writer->features.one_event && i < TIME_KINDS; i++)
-		err = encode__kernel_symbol(out, sideband_id(), time_kind__address(i),
-					    TIME_KIND_SIZE, time_kind__name(i));
+		err = put_time_kind(out, i);
+	if (!err && (writer->features.one_event ||
+		     writer->features.events & 1ULL << WRITER_ONCPU_TIME))
+		err = put_time_kind(out, TIME_NOT_SAMPLED);
 	return err;
 }
 
