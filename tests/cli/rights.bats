@@ -62,6 +62,13 @@ addresses_are_hidden() {
 }
 
 # Unsure means not idle.
+@test "CAP_BPF and CAP_PERFMON record time on the CPU, too" {
+	need_perf
+	run -0 with bpf,perfmon ./denet-record --wall -o own.data -- ./naps 2 5 10
+	[[ "$output" == *"% running, "*"% blocked"* ]]
+	perf script -f -i own.data -F event,period 2>/dev/null | grep -q on-cpu-time
+}
+
 @test "where kernel names are hidden no wait is idle, and a line says so" {
 	need_perf
 	addresses_are_hidden || skip "kernel addresses are open to everybody here"
