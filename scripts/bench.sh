@@ -13,7 +13,8 @@ usage() {
 	cat <<-END
 		usage: bench.sh [OPTION…] [PEER…]
 		PEER is offcputime (package libbpf-tools), bpftrace, or perf: one that was built with
-		BPF skeletons, at \$PEER_PERF (none of Debian's was).
+		BPF skeletons, at \$PEER_PERF (none of Debian's was); it also records on-CPU samples
+		(perf-on-cpu), and both (perf-wall).
 
 		  --rounds N          repeat everything N times (5)
 		  --quick             one short round of little, to see that all of it works
@@ -32,6 +33,8 @@ modes=(
 	'exact-user|--max-overhead 0 --user-callchains'
 	'min-50us|--max-overhead 0 --min-block 50us'
 	'sampling|--max-overhead 0 --off-cpu-max-rate 999'
+	'wall|--max-overhead 0 --wall'
+	'wall-sampling|--max-overhead 0 --off-cpu-max-rate 999 --wall'
 	'thresh-0|--max-overhead 0 --off-cpu-thresh 0'
 	'tables|--max-overhead 0 --call-graph tables'
 	'dwarf|--max-overhead 0 --call-graph dwarf'
@@ -46,6 +49,7 @@ goals=(
 	'exact-user|0.65|perf'
 	'exact|0.85|offcputime'
 	'min-50us|0.15|perf'
+	'wall-sampling|1.15|sampling'
 )
 
 mode_names() {
@@ -104,6 +108,11 @@ tool_command() {
 	offcputime) echo "offcputime $of_pid >$work/data" ;;
 	bpftrace) echo "bpftrace $work/offcpu.bt $pid >$work/data" ;;
 	perf) echo "$PEER_PERF record -B -e dummy --off-cpu $all $of_pid -o $work/data" ;;
+	perf-on-cpu) echo "$PEER_PERF record -B -F 99 --call-graph fp $all $of_pid -o $work/data" ;;
+	perf-wall)
+		echo "$PEER_PERF record -B -F 99 --call-graph fp --off-cpu $all $of_pid" \
+			"-o $work/data"
+		;;
 	perf-thresh-0)
 		echo "$PEER_PERF record -B -e dummy --off-cpu --off-cpu-thresh 0 $all $of_pid" \
 			"-o $work/data"
@@ -197,6 +206,7 @@ choose_tools() {
 		*) die "no peer $tool: offcputime, bpftrace or perf" ;;
 		esac
 		tools+=("$tool")
+		[ "$tool" != perf ] || tools+=(perf-on-cpu perf-wall)
 	done
 }
 
