@@ -85,7 +85,7 @@ asks_itself() {
 	until_true has_committed 20
 	look_at -u postgres
 	grep '^\[ uninterruptible (state D.*first postgres in f\(data\)\?sync, ' err
-	shows 'XLogFlush\|fdatasync\|jbd2_\|io_schedule\|XLogWrite'
+	shows_told 'XLogFlush\|fdatasync\|jbd2_\|io_schedule\|XLogWrite'
 }
 
 has_committed() {
@@ -100,7 +100,7 @@ has_committed() {
 	# Its idle threads have the most time, so that their callchains fill the first screen.
 	grep '^\[ .* threads that were blocked from begin to end: .*-g none.* redis-server in fdatasync, ' err
 	grep '^\[ uninterruptible (state D.*first redis-server in fdatasync, ' err
-	shows 'redis-server.*\(fdatasync\|jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
+	shows_told 'redis-server.*\(jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
 }
 
 is_flushing() {

@@ -92,16 +92,18 @@ TEST(a_line_tells_of_uninterruptible_waits_of_a_tenth_of_the_recording)
 	};
 	char line[256];
 
-	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s, first postgres "
-		     "in fdatasync, 1.250 s ]",
+	EXPECT_STREQ("[ uninterruptible (state D, mostly disk or kernel locks): 1.500 s, first "
+		     "postgres in fdatasync, 1.250 s ]",
 		     summary__format_uninterruptible(&summary, line, sizeof(line)));
 	*summary.waits.most_uninterruptible.call = '\0';
-	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s, first postgres, "
-		     "1.250 s ]",
+	EXPECT_STREQ("[ uninterruptible (state D, mostly disk or kernel locks): 1.500 s, first "
+		     "postgres, 1.250 s ]",
 		     summary__format_uninterruptible(&summary, line, sizeof(line)));
 	summary.waits.most_uninterruptible.uninterruptible = 0;
-	EXPECT_STREQ("[ uninterruptible (state D: disk or kernel lock): 1.500 s ]",
+	EXPECT_STREQ("[ uninterruptible (state D, mostly disk or kernel locks): 1.500 s ]",
 		     summary__format_uninterruptible(&summary, line, sizeof(line)));
+	summary.waits.uninterruptible = 1000000000;
+	EXPECT_STRNE("", summary__format_uninterruptible(&summary, line, sizeof(line)));
 	summary.waits.uninterruptible = 999999999;
 	EXPECT_STREQ("", summary__format_uninterruptible(&summary, line, sizeof(line)));
 	summary = (struct summary){ 0 };

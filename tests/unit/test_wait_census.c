@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "record/wait_census.h"
 
+#include <stdio.h>
+
 #include "common/harness.h"
 #include "common/machine_events.h"
 #include "sample.h"
@@ -87,7 +89,8 @@ TEST_F(census, uninterruptible_waits_are_counted_of_threads_that_never_ran_too)
 
 	EXPECT_EQ(0, waits(&self->census, self->machine, 10, other, 1000));
 	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
-				    (struct sample){ .tid = 10, .call = call, .period = 7 }));
+				    (struct sample){ .tid = 10, .call = call, .period = 9,
+						     .runqueue = 2 }));
 	EXPECT_EQ(0, waits_for_disk(&self->census, self->machine,
 				    (struct sample){ .tid = 11, .call = call, .period = 5,
 						     .never_ran = true }));
@@ -102,16 +105,31 @@ TEST_F(census, uninterruptible_waits_are_counted_of_threads_that_never_ran_too)
 	EXPECT_STREQ("worker", result.most_uninterruptible.comm);
 	EXPECT_STREQ("fdatasync", result.most_uninterruptible.call);
 	EXPECT_EQ(12, result.most_uninterruptible.uninterruptible);
-	EXPECT_EQ(7, result.most_uninterruptible.ns);
+	EXPECT_EQ(9, result.most_uninterruptible.ns);
+}
+
+TEST_F(census, a_thread_that_runs_another_program_has_its_name)
+{
+	static const char call[] = "read";
+	struct wait_census_result result;
+
+	EXPECT_EQ(0, waits(&self->census, self->machine, 10, call, 1));
+	is_called(self->machine, 10, 10, "dd", 150);
+	EXPECT_EQ(0, waits(&self->census, self->machine, 10, call, 50));
+	result = wait_census__end(&self->census);
+	EXPECT_STREQ("dd", result.most.comm);
+	EXPECT_EQ(50, result.most.ns);
 }
 
 TEST_F(census, nothing_is_known_without_room_for_all)
 {
+	char name[16];
 	static const char call[] = "read";
 
 	for (pid_t tid = 100; tid < 100 + WAIT_CENSUS_ROWS + 10; tid++) {
 		born(self->machine, 10, tid, 1, 100);
-		is_called(self->machine, 10, tid, "crowd", 100);
+		snprintf(name, sizeof(name), "crowd%d", (int)tid);
+		is_called(self->machine, 10, tid, name, 100);
 		ASSERT_EQ(0, waits(&self->census, self->machine, (uint32_t)tid, call, 1));
 	}
 	EXPECT_EQ(0, wait_census__end(&self->census).most.ns);

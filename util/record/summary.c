@@ -441,7 +441,7 @@ char *summary__format_uninterruptible(const struct summary *summary, char *buf, 
 		snprintf(first, sizeof(first), ", first %s%s%s, %s", most->comm,
 			 *most->call ? " in " : "", most->call,
 			 units__format_time(most->uninterruptible, part, sizeof(part)));
-	snprintf(buf, size, "[ uninterruptible (state D: disk or kernel lock): %s%s ]",
+	snprintf(buf, size, "[ uninterruptible (state D, mostly disk or kernel locks): %s%s ]",
 		 units__format_time(ns, time, sizeof(time)), first);
 	return buf;
 }

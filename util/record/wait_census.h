@@ -11,7 +11,7 @@
 struct machine;
 struct sample;
 
-/* With more threads and calls than these, nothing is known. */
+/* With more names and calls than these, no name is known. */
 #define WAIT_CENSUS_ROWS 4096
 
 /* Time of threads of one name in one system call. */
@@ -19,16 +19,17 @@ struct wait_census_row {
 	char comm[16];
 	char call[32];		  /* "": in none, or not known */
 	uint64_t ns;		  /* in any state, of threads that ran in the recording */
-	uint64_t uninterruptible; /* ns in state D, of all threads */
+	uint64_t uninterruptible; /* ns in state D, without waits for a CPU behind it */
 };
 
 /*
- * In which system calls threads of user space waited, by thread. Zero-initialised is empty.
+ * In which system calls threads of user space waited, by their names then. Zero-initialised is
+ * empty.
  */
 struct wait_census {
-	struct buffer rows; /* struct wait_census_row, each of one thread */
-	struct idmap places; /* of thread and call: the row's index + 1 */
-	uint64_t uninterruptible; /* ns in state D, of all samples */
+	struct buffer rows; /* struct wait_census_row */
+	struct idmap places; /* of name and call: the row's index + 1 */
+	uint64_t uninterruptible; /* ns in state D, also of what found no room */
 	bool full;	     /* a row found no room */
 };
 
@@ -36,7 +37,7 @@ struct wait_census {
 struct wait_census_result {
 	struct wait_census_row most;		     /* of ns */
 	struct wait_census_row most_uninterruptible; /* of uninterruptible */
-	uint64_t uninterruptible;		     /* ns in state D, of all samples */
+	uint64_t uninterruptible;		     /* ns in state D, of all rows and more */
 };
 
 /* A sample of offcpu-time; machine knows its thread. 0 or -ENOMEM. */
@@ -44,8 +45,8 @@ int wait_census__add(struct wait_census *census, const struct machine *machine,
 		     const struct sample *sample);
 
 /*
- * The name and the call with the most time, in any state and in state D; merges the rows of threads
- * that have one name. Neither is known where there was no room for all.
+ * The name and the call with the most time, in any state and in state D. Neither is known where
+ * there was no room for all.
  */
 struct wait_census_result wait_census__end(struct wait_census *census);
 
