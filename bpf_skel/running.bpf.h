@@ -103,7 +103,10 @@ static __always_inline void describe_run(struct wire_run *run, struct task_struc
 	run->flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 }
 
-/* What is known of a thread at its end, which comes once: a hook's and an iterator's may meet. */
+/*
+ * Fills in the last record of a thread. True for the first caller only: the switch-out hook and the
+ * iterator at the end of the recording may both get here.
+ */
 static __always_inline bool take_run(struct wire_run *run, struct task_struct *task,
 				     struct task_state *ts, __u64 time)
 {

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "common/test_capture.h"
 
-/* What the file has of a thread, or of all. */
+/* Sums of the samples of one thread, or of all threads. */
 struct parts {
 	uint64_t running;
 	uint64_t queued;
@@ -143,7 +143,7 @@ CHECK_F(running, expect_as_the_kernel_has_it)
 		EXPECT_LE(cpu - cpu / 100, parts.running + switches + hidden + NSEC_PER_MSEC);
 		if (!variant->period_ns && !hidden)
 			EXPECT_LE(delay - delay / 100, parts.queued + switches + NSEC_PER_MSEC);
-		/* What it did not wait for a CPU, in all its life. */
+		/* A thread cannot have run for longer than its life without its waits for a CPU. */
 		EXPECT_LE(parts.running,
 			  truth->bracket_ns - delay + delay / 100 + TOLERANCE_PREEMPTED_NS);
 		if (!variant->period_ns)

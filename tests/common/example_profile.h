@@ -21,7 +21,7 @@ struct example_profile {
 int example_profile__make(struct example_profile *example);
 void example_profile__free(struct example_profile *example);
 
-/* What write prints of it; free with free(). NULL: it failed. */
+/* Returns the text that write prints of it, for free(); NULL on failure. */
 char *example_profile__print(const struct example_profile *example,
 			     int (*write)(const struct profile *profile, FILE *out), size_t *size);
 

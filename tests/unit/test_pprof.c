@@ -25,7 +25,7 @@ struct field {
 	bool is_bytes;
 };
 
-/* What was found, and whether all of it was as it should be. */
+/* Fields that the decoder found, and whether all of them are valid. */
 struct decoded {
 	bool bad;
 	struct bytes texts[MAX_TEXTS];

@@ -3,7 +3,7 @@
 
 #include "capture/running.h"
 
-/* What a window gave, by the user_id of the sum, or by thread where it was not sampled. */
+/* Periods of a window: by user_id of the sum, or by thread where no look met it. */
 struct given {
 	uint64_t sums[8];
 	uint64_t not_sampled[8];
