@@ -366,8 +366,8 @@ static __always_inline void describe_block(struct wire_block *block, struct task
 	block->time = end;
 	block->ns = ns;
 	block->cgroup = sample_cgroup(task);
-	block->pid = pid_of(task);
-	block->tid = tid_of(task);
+	block->pid = target_pid(task, ts);
+	block->tid = target_tid(task, ts);
 	block->cpu = bpf_get_smp_processor_id();
 	block->state = ts->state;
 	block->flags &= WIRE_BLOCK_TRUNC_KERNEL | WIRE_BLOCK_TRUNC_USER;

@@ -123,11 +123,10 @@ static __always_inline bool is_below_in(struct task_struct *task, struct task_st
 	struct cgroup *cgroup = cgroup_of(task, hierarchy);
 	__u64 id = cgroup_id(cgroup);
 
-	if (ts->cgroup[hierarchy] != id) {
-		ts->cgroup_wanted[hierarchy] = (__u8)is_below((__u64)cgroup, hierarchy);
-		ts->cgroup[hierarchy] = id;
-	}
-	return ts->cgroup_wanted[hierarchy];
+	if ((ts->cgroup[hierarchy] & ~TASK_CGROUP_WANTED) != id)
+		ts->cgroup[hierarchy] =
+			is_below((__u64)cgroup, hierarchy) ? id | TASK_CGROUP_WANTED : id;
+	return ts->cgroup[hierarchy] & TASK_CGROUP_WANTED;
 }
 
 static __always_inline bool in_wanted_cgroup(struct task_struct *task, struct task_state *ts)

@@ -168,8 +168,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->ns = end_ns > since ? end_ns - since : 0;
 	block->weight = block->ns;
 	block->cgroup = sample_cgroup(task);
-	block->pid = pid_of(task);
-	block->tid = tid_of(task);
+	block->pid = target_pid(task, ts);
+	block->tid = target_tid(task, ts);
 	block->cpu = last_cpu(task);
 	block->state = ts->state;
 	block->flags |= WIRE_BLOCK_IN_FLIGHT;

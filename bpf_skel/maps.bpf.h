@@ -47,18 +47,20 @@ struct task_state {
 	__u64 run_delay;   /* sched_info.run_delay when it got a CPU last, or was enlisted */
 	__u64 runnable_ns; /* it waited so long for a CPU, */
 	__u64 throttled_ns; /* and so long for the CPU quota of its cgroup */
-	__u32 flags;       /* TASK_STATE_* */
+	__u8 flags;        /* TASK_STATE_* */
 	__u8 state;        /* enum wire_state, of the block that began at since */
 	__u8 preempted;
 	__u8 ran; /* was on a CPU during the recording */
 	__u8 throttled; /* the block waits for a quota */
-	/* The group that it was in at the last look, and whether that one is recorded. */
-	__u64 cgroup[WIRE_CGROUP_MAX];
-	__u8 cgroup_wanted[WIRE_CGROUP_MAX];
+	__u8 claimed; /* the iterator has told its block, and its wait for a CPU until the end */
 	__u8 owner_shared; /* wire_user.owner_shared, of owner */
 	__u8 handed_over;  /* a thread of its own process woke it last, see waker.bpf.h */
+	/* The group that it was in at the last look, and TASK_CGROUP_WANTED if that is recorded. */
+	__u64 cgroup[WIRE_CGROUP_MAX];
 	__u32 owner; /* wire_reason.owner, when the block began */
-	__u32 claimed; /* the iterator has told its block, and its wait for a CPU until the end */
+	/* In a PID namespace, once it exits: it loses both numbers before its last switch. */
+	__u32 pid;
+	__u32 tid;
 	/* Where time on a CPU is recorded, see running.bpf.h: */
 	__u32 run_seen; /* run_ns when it was told last, in part; or RUN_TOLD */
 	__u64 on_since; /* when it got the CPU that it is on; 0: it is on none, or as ever */
@@ -66,6 +68,11 @@ struct task_state {
 	__u64 rest_ns;	/* blocks that have ended, and stretches that are not wanted */
 	__u64 born;	/* 0: it lived before the recording */
 };
+
+/* One byte more, and the kernel takes 256 for it instead of 192. */
+_Static_assert(sizeof(struct task_state) <= 120, "the states of 100,000 tasks take too much");
+
+#define TASK_CGROUP_WANTED (1ULL << 63) /* no id of a cgroup is that large */
 
 #define TASK_STATE_BY_TID 1U /* a target as a thread, not as part of its process */
 #define TASK_STATE_KTHREAD 2U

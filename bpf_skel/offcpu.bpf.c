@@ -84,10 +84,12 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_gone, struct task_struct *task)
 {
+	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	__u32 one = 1;
 
-	if (!bpf_task_storage_get(&task_states, task, NULL, 0))
+	if (!ts)
 		return 0;
+	keep_numbers(task, ts);
 	if (__sync_fetch_and_add(&targets_alive, -1) == 1 && !settings.all)
 		bpf_ringbuf_output(&bell, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 	return 0;

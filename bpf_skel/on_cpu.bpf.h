@@ -32,8 +32,8 @@ static __always_inline void describe_look(struct wire_block *block, struct task_
 	block->ns = run_until(ts, now);
 	block->weight = block->ns;
 	block->cgroup = sample_cgroup(task);
-	block->pid = pid_of(task);
-	block->tid = tid_of(task);
+	block->pid = target_pid(task, ts);
+	block->tid = target_tid(task, ts);
 	block->cpu = bpf_get_smp_processor_id();
 	block->state = WIRE_STATE_R;
 	block->flags = WIRE_BLOCK_ON_CPU;

@@ -97,8 +97,8 @@ static __always_inline void describe_run(struct wire_run *run, struct task_struc
 	run->rest_ns = ts->rest_ns;
 	run->life_ns = 0;
 	run->cgroup = sample_cgroup(task);
-	run->pid = pid_of(task);
-	run->tid = tid_of(task);
+	run->pid = target_pid(task, ts);
+	run->tid = target_tid(task, ts);
 	run->cpu = last_cpu(task);
 	run->flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 }

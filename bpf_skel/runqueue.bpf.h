@@ -163,8 +163,8 @@ static __always_inline void describe_thread(struct wire_thread *thread, struct t
 	__builtin_memset(thread, 0, sizeof(*thread));
 	thread->head.kind = WIRE_THREAD;
 	thread->head.size = sizeof(*thread);
-	thread->pid = pid_of(task);
-	thread->tid = tid_of(task);
+	thread->pid = target_pid(task, ts);
+	thread->tid = target_tid(task, ts);
 	thread->runnable_ns = __sync_lock_test_and_set(&ts->runnable_ns, 0);
 	thread->throttled_ns = __sync_lock_test_and_set(&ts->throttled_ns, 0);
 	bpf_probe_read_kernel_str(thread->comm, sizeof(thread->comm), task->comm);

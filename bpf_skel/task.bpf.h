@@ -47,6 +47,27 @@ static __always_inline __u8 classify_state(bool preempt, __u32 state)
 	return state & (TASK_RTLOCK_WAIT | TASK_FROZEN) ? WIRE_STATE_D : WIRE_STATE_OTHER;
 }
 
+/* The process of a target, in its last moments, too. */
+static __always_inline __u32 target_pid(struct task_struct *task, const struct task_state *ts)
+{
+	return settings.filter.pid_ns && ts->pid ? ts->pid : pid_of(task);
+}
+
+/* The thread. */
+static __always_inline __u32 target_tid(struct task_struct *task, const struct task_state *ts)
+{
+	return settings.filter.pid_ns && ts->tid ? ts->tid : tid_of(task);
+}
+
+/* A target exits: it keeps its numbers, which the kernel takes from it before its last switch. */
+static __always_inline void keep_numbers(struct task_struct *task, struct task_state *ts)
+{
+	if (!settings.filter.pid_ns)
+		return;
+	ts->pid = pid_of(task);
+	ts->tid = tid_of(task);
+}
+
 static __always_inline __u32 read_task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
@@ -156,7 +177,7 @@ static __always_inline struct task_state *make_task_state(struct task_struct *ta
 		count_no_storage();
 		return NULL;
 	}
-	ts->flags = flags;
+	ts->flags = (__u8)flags;
 	ts->incarnation = __sync_fetch_and_add(&last_incarnation, 1) + 1;
 	__sync_fetch_and_add(&targets_alive, 1);
 	return ts;

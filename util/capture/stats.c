@@ -3,9 +3,9 @@
 #include "capture/internal.h"
 #include "capture/hist.h"
 
-/* What the kernel takes for a task's state, found by comparing slabinfo: 128 for the state
+/* What the kernel takes for a task's state, found by comparing slabinfo: 192 for the state
  * itself and 192 for the list that it hangs on, which other users of task storage share. */
-#define TASK_BYTES 320ULL
+#define TASK_BYTES 384ULL
 
 static struct capture_tally from_wire(const struct wire_tally *tally)
 {

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What tests of time on the CPU share.
+# shellcheck shell=bash
+
+# sum_of EVENT [TID [FILE]]: ns, by perf.
+sum_of() {
+	perf script -i "${3:-perf.data}" -F tid,period,event 2>/dev/null |
+		awk -v event="$1:" -v tid="${2:-0}" '(!tid || $1 == tid) && $3 == event { sum += $2 }
+			END { printf "%.0f\n", sum }'
+}
+
+# life NAME: that line of the accounts of -v, in ns.
+life() {
+	awk -v name="$1" 'index($0, "denet-record: " name "  ") == 1 { print $NF }' err
+}
+
+# cpu_time [NAME]: of all threads, or of that one, by their own clocks, less 1 % and 2 ms each, in ns.
+cpu_time() {
+	truths said comm requested | awk -v name="${1:-}" '!name || $1 == name {
+		sum += $2 * 0.99 - 2e6 } END { printf "%.0f\n", (sum > 0 ? sum : 0) }'
+}
+
+# The machine hides what follows a thread of process 1: a thread is then not accounted for.
+nothing_was_hidden() {
+	[ "$(life '+ unaccounted')" = 0 ] || skip "a switch was not shown here"
+}
