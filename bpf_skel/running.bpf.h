@@ -86,15 +86,28 @@ static __always_inline void begin_life(struct task_struct *task, struct task_sta
 	ts->since = ts->born;
 }
 
+/* Where the stretch on a CPU that is under way, or just over, belongs: the filters decide. */
+static __always_inline __u64 *part_of(struct wire_run *run, struct task_struct *task,
+				      struct task_state *ts)
+{
+	return is_wanted(task, ts, last_cpu(task)) ? &run->run_ns : &run->rest_ns;
+}
+
 static __always_inline void describe_run(struct wire_run *run, struct task_struct *task,
 					 struct task_state *ts, __u64 time)
 {
+	__u64 since;
+
 	run->head.kind = WIRE_RUN;
 	run->head.size = sizeof(*run);
 	run->incarnation = ts->incarnation;
 	run->time = time;
-	run->run_ns = run_until(ts, time);
+	/* Read first: what ends meanwhile is left out. */
+	run->run_ns = *(const volatile __u64 *)&ts->run_ns;
 	run->rest_ns = ts->rest_ns;
+	since = running_since(ts);
+	if (since && time > since)
+		*part_of(run, task, ts) += time - since;
 	run->life_ns = 0;
 	run->cgroup = sample_cgroup(task);
 	run->pid = target_pid(task, ts);
@@ -116,7 +129,7 @@ static __always_inline bool take_run(struct wire_run *run, struct task_struct *t
 	run->life_ns = time - life_start(ts);
 	/* Its switch was on its way when the recording ended: what lies behind it is taken back. */
 	if (phase == WIRE_PHASE_CLOSING && since > time)
-		run->run_ns -= since - time;
+		*part_of(run, task, ts) -= since - time;
 	else if (phase == WIRE_PHASE_CLOSING && ts->on_since > time)
 		run->rest_ns -= ts->on_since - time;
 	/* The filters left its block out, which is under way. */

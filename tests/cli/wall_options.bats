@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Time on the CPU together with options that change which threads, chains or files there are: the
+# periods are the running time all the same.
+
+load lib
+load wall
+
+prepare() {
+	lives=$build/tests/workloads/lives
+	group=
+}
+
+clean_up() {
+	[ -z "$group" ] || until_true rmdir "$group"
+}
+
+# all_running_is_there [FILE…]: on-cpu-time of these files together is the running time of -v.
+all_running_is_there() {
+	local file sum=0
+
+	for file in "${@:-perf.data}"; do sum=$((sum + $(sum_of on-cpu-time 0 "$file"))); done
+	echo "running $(life '= running'), in the file $sum"
+	[ "$sum" = "$(life '= running')" ]
+}
+
+# of_others: on-cpu-time of the process $target, which spins beside the recording.
+of_others() {
+	perf script -F pid,period,event 2>/dev/null |
+		awk -v pid="$target" '$1 == pid && $3 == "on-cpu-time:" { sum += $2 }
+			END { printf "%.0f\n", sum }'
+}
+
+spin_beside() {
+	start_target "$lives" --ms 60000
+	until_true sh -c "grep -q hog /proc/$target/task/*/comm"
+}
+
+@test "-u and -G: threads that they leave out have no time, though they never leave their CPU" {
+	spin_beside
+	setpriv --reuid=65534 --clear-groups true 2>/dev/null || skip "no setpriv"
+	denet-record -v --wall --window 100ms --max-overhead 0 -u 65534 -- \
+		setpriv --reuid=65534 --clear-groups "$lives" --ms 300 2>err >said
+	cat err
+	nothing_was_hidden
+	[ "$(of_others)" = 0 ]
+	all_running_is_there
+	[ "$(life '= running')" -ge "$(cpu_time)" ]
+	[ "$(life '+ filtered')" -gt 0 ]
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$v2" ] || skip "cgroup v2 is not mounted"
+	group=$v2/denet-test-$$
+	mkdir "$group"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	denet-record -v --wall --window 100ms --max-overhead 0 -G "$group" -- sh -c \
+		'echo $$ >"$0/cgroup.procs" && exec "$1" --ms 300' "$group" "$lives" 2>err >said
+	cat err
+	nothing_was_hidden
+	[ "$(of_others)" = 0 ]
+	all_running_is_there
+	[ "$(life '= running')" -ge "$(cpu_time)" ]
+}
+
+@test "by tables and from copies, samples on the CPU have whole chains, and periods their sums" {
+	for mode in tables dwarf; do
+		denet-record -v --wall=499 --max-overhead 0 --call-graph $mode -- "$lives" --ms 200 2>err >said
+		cat err
+		nothing_was_hidden
+		all_running_is_there
+		perf script -F comm,event,ip,sym 2>/dev/null |
+			awk '/^hog.*on-cpu-time/' RS= >hog
+		grep -q ' spin$' hog
+		grep -q ' live$' hog
+	done
+}
+
+@test "a file is as good as one of several, and a delay is none of the lives" {
+	denet-record -v --wall --max-overhead 0 --window 50ms --switch-output=100ms -D 100 -- \
+		"$lives" --ms 500 2>err >said
+	cat err
+	nothing_was_hidden
+	files=(perf.data.*)
+	[ "${#files[@]}" -ge 3 ]
+	all_running_is_there "${files[@]}"
+	# Four threads spin or nap from before the recording to its end, in eight others' absence.
+	sed -n 's/.*: recorded for \([0-9.]*\) \(m\{0,1\}s\);.*/\1 \2/p' err |
+		awk -v ns="$(life 'lives of threads')" '{ length_ns = $1 * ($2 == "s" ? 1e9 : 1e6) }
+			END { print length_ns, ns; exit !(length_ns && ns <= 6 * length_ns) }'
+}
+
+@test "sampling of blocks, their reasons and wakers leave running time as it is" {
+	for options in '--off-cpu-max-rate 100' '--reason --wakers --off-cpu-thresh 0'; do
+		# shellcheck disable=SC2086 # words on purpose
+		denet-record -v --wall --max-overhead 0 $options -- "$lives" --ms 200 2>err >said
+		cat err
+		nothing_was_hidden
+		all_running_is_there
+	done
+}
+
+@test "the file of a killed recorder has the running time of its windows" {
+	spin_beside
+	start_recording --wall --window 50ms -p "$target"
+	until_true bigger_than live.data 20000
+	kill -KILL "$recorder"
+	finish_recording
+	[ "$(sum_of on-cpu-time 0 live.data)" -gt 50000000 ]
+}
