@@ -135,6 +135,8 @@ static const struct option_row table_rows[] = {
 static const struct option_row output_rows[] = {
 	{ "flamegraph", .arg = "FILE", .text = "Write a flame graph, a page for browsers",
 	  OPTION_TEXT(struct report_options, flamegraph) },
+	{ "diff", .arg = "OTHER", .text = "In the flame graph, compare FILE with OTHER",
+	  OPTION_TEXT(struct report_options, diff) },
 	{ "folded", .text = "Print folded stacks for flame graphs, with their ns",
 	  OPTION_TRUE(struct report_options, folded) },
 	{ "json", .text = "Print all as JSON", OPTION_TRUE(struct report_options, json) },
@@ -157,6 +159,8 @@ static void check_outputs(const struct options *options, const void *values)
 
 	if (report->folded && report->json)
 		options__exclude(options, "folded", "json");
+	if (report->diff && !report->flamegraph)
+		options__error(options, "--diff needs --flamegraph");
 }
 
 static const struct option_table input_table = {

@@ -72,7 +72,7 @@ perf_sums() {
 		assert sums == events, (sums, events)
 
 		text = open("page.html").read()
-		data = json.loads(text[text.index("{\"names\""):text.index("]};") + 2])
+		data = json.loads(text[text.index("{\"other\""):text.index("]};") + 2])
 		nodes = [data["nodes"][i:i + 3] for i in range(0, len(data["nodes"]), 3)]
 		assert nodes[0][2] == sum(events.values())
 		for depth in range(3):
@@ -108,6 +108,27 @@ perf_sums() {
 		            index += 1
 		assert values[0] == events["offcpu-time"] + events.get("queued-time", 0)
 		assert values[3] == events.get("wakeup-time", 0)
+	END
+}
+
+# Each node has both times; those of the root are the sums of the two files.
+@test "the flame graph of a difference has the time of both files" {
+	"$build/denet-record" --off-cpu-thresh 0 -o naps.data -- "$naps" 1 5 5 2>/dev/null
+	denet-report -i "$RICH" --flamegraph page.html --diff naps.data
+	python3 - "$(denet-report -i "$RICH" --folded | awk '{ ns += $NF } END { printf "%.0f", ns }')" \
+		"$(denet-report -i naps.data --folded | awk '{ ns += $NF } END { printf "%.0f", ns }')" <<-'END'
+		import json, sys
+
+		text = open("page.html").read()
+		data = json.loads(text[text.index("{\"other\""):text.index("]};") + 2])
+		nodes = [data["nodes"][i:i + 4] for i in range(0, len(data["nodes"]), 4)]
+		assert data["other"] == "naps.data"
+		assert nodes[0][2:] == [int(ns) for ns in sys.argv[1:]], nodes[0]
+		for depth in range(3):
+		    for side in 2, 3:
+		        assert sum(n[side] for n in nodes if n[0] == depth) == nodes[0][side]
+		naps = [n for n in nodes if n[0] == 2 and data["names"][n[1]] == "napper-0"]
+		assert sum(n[3] for n in naps) > 0
 	END
 }
 

@@ -40,11 +40,62 @@ TEST(children_come_before_siblings_and_the_largest_first)
 	for (size_t i = 0; i < 6; i++) {
 		EXPECT_EQ(want[i].name, stack_tree__node(&tree, node)->name);
 		EXPECT_EQ(want[i].depth, depth);
-		EXPECT_EQ(want[i].ns, stack_tree__node(&tree, node)->ns);
+		EXPECT_EQ(want[i].ns, stack_tree__node(&tree, node)->ns[TREE_THIS]);
 		node = stack_tree__following(&tree, node, &depth);
 		EXPECT_EQ(i == 5, !node);
 	}
 	stack_tree__free(&tree);
+}
+
+static int write_page(const struct profile *profile, FILE *out)
+{
+	return flamegraph__write(profile, NULL, out);
+}
+
+/* With the same one, so that each node has its time twice. */
+static int write_difference(const struct profile *profile, FILE *out)
+{
+	const struct flamegraph_other other = { profile, "before.data" };
+
+	return flamegraph__write(profile, &other, out);
+}
+
+TEST(a_node_has_the_times_of_two_profiles)
+{
+	struct stack_tree tree = { 0 };
+	unsigned int depth = 0;
+	uint32_t node;
+
+	ASSERT_EQ(0, add(&tree, 1, 0, 10));
+	tree.side = TREE_OTHER;
+	ASSERT_EQ(0, add(&tree, 1, 0, 4));
+	ASSERT_EQ(0, add(&tree, 2, 0, 30));
+	ASSERT_EQ(0, stack_tree__sort(&tree));
+	EXPECT_EQ(10, stack_tree__node(&tree, 0)->ns[TREE_THIS]);
+	EXPECT_EQ(34, stack_tree__node(&tree, 0)->ns[TREE_OTHER]);
+	/* The wider one first, of which one side has nothing. */
+	node = stack_tree__following(&tree, 0, &depth);
+	EXPECT_EQ(2, stack_tree__node(&tree, node)->name);
+	EXPECT_EQ(0, stack_tree__node(&tree, node)->ns[TREE_THIS]);
+	node = stack_tree__following(&tree, node, &depth);
+	EXPECT_EQ(10, stack_tree__node(&tree, node)->ns[TREE_THIS]);
+	EXPECT_EQ(4, stack_tree__node(&tree, node)->ns[TREE_OTHER]);
+	stack_tree__free(&tree);
+}
+
+TEST(a_difference_names_its_other_file)
+{
+	struct example_profile example = { .filter = { .events = 1 << PROFILE_ONCPU } };
+	char *text;
+	size_t size;
+
+	ASSERT_EQ(0, example_profile__make(&example));
+	text = example_profile__print(&example, write_difference, &size);
+	ASSERT_NE(NULL, text);
+	EXPECT_TRUE(strstr(text, "const data = {\"other\":\"before.data\",") != NULL);
+	EXPECT_TRUE(strstr(text, "\"nodes\":[0,0,8,8,\n1,0,8,8,\n") != NULL);
+	free(text);
+	example_profile__free(&example);
 }
 
 TEST(the_page_has_the_data_in_its_place)
@@ -56,7 +107,7 @@ TEST(the_page_has_the_data_in_its_place)
 	size_t size;
 
 	ASSERT_EQ(0, example_profile__make(&example));
-	text = example_profile__print(&example, flamegraph__write, &size);
+	text = example_profile__print(&example, write_page, &size);
 	ASSERT_NE(NULL, text);
 	EXPECT_EQ(text, strstr(text, "<!DOCTYPE html>\n"));
 	EXPECT_STREQ("</html>\n", text + size - 8);
@@ -64,8 +115,8 @@ TEST(the_page_has_the_data_in_its_place)
 	/* Nothing is fetched. */
 	EXPECT_EQ(NULL, strstr(text, "http"));
 	EXPECT_EQ(NULL, strstr(text, "src="));
-	data = strstr(text,
-		      "const data = {\"names\":[\n\"running\",\n\"runnable\",\n\"blocked\",\n");
+	data = strstr(text, "const data = {\"other\":null,\n"
+			    "\"names\":[\n\"running\",\n\"runnable\",\n\"blocked\",\n");
 	ASSERT_NE(NULL, data);
 	data = strstr(data, "\"nodes\":[");
 	ASSERT_NE(NULL, data);
@@ -82,7 +133,7 @@ TEST(a_page_without_samples)
 	size_t size;
 
 	ASSERT_EQ(0, example_profile__make(&example));
-	text = example_profile__print(&example, flamegraph__write, &size);
+	text = example_profile__print(&example, write_page, &size);
 	ASSERT_NE(NULL, text);
 	EXPECT_TRUE(strstr(text, "\"nodes\":[]};\n") != NULL);
 	free(text);

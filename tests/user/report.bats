@@ -32,5 +32,7 @@ setup() {
 	run -2 denet-report --event cycles
 	run -2 denet-report --min-percent 101
 	run -2 denet-report --folded --json
+	run -2 denet-report --diff other.data
+	[[ "$output" == *"--diff needs --flamegraph"* ]]
 	run -2 denet-report file
 }

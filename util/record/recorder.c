@@ -45,21 +45,22 @@ static int end_window(struct recorder *recorder)
 	return err;
 }
 
-/* Goes on in another file. What the window has so far belongs to the one before. */
 /* Of which share of the time readers of the file know but samples. */
 static void note_sampled_share(struct recorder *recorder)
 {
-	char note[96];
+	const struct rate_control *control = &recorder->rate_control;
+	char note[96] = "";
 
-	recorder->sampled_for_cost =
-		rate_control__sampled_share(&recorder->rate_control, clock__now_ns());
-	if (recorder->sampled_for_cost <= 0)
-		return;
-	snprintf(note, sizeof(note), "--max-overhead sampled %.1f %% of the time",
-		 100 * recorder->sampled_for_cost);
+	recorder->sampled_for_cost = rate_control__sampled_share(control, clock__now_ns());
+	if (recorder->sampled_for_cost > 0)
+		snprintf(note, sizeof(note), "--max-overhead sampled %.1f %% of the time",
+			 100 * recorder->sampled_for_cost);
+	else if (rate_control__level(control).period_ns || control->sampling.changes)
+		snprintf(note, sizeof(note), "short blocks were sampled");
 	writer__note(recorder->output.writer, note);
 }
 
+/* Goes on in another file. What the window has so far belongs to the one before. */
 static int switch_file(struct recorder *recorder)
 {
 	int err;

@@ -26,6 +26,7 @@ struct report_options {
 	bool folded;
 	bool json;
 	const char *flamegraph;
+	const char *diff; /* a file that the flame graph compares the input with, or NULL */
 	const char *pprof;
 	const char *speedscope;
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/minmax.h"
+#include "report/shown_event.h"
 #include "report/wait_words.h"
 
 static const struct {
@@ -156,12 +157,14 @@ static struct row *get_row(struct rows *rows, const struct row *like)
 	return (struct row *)rows->all.data + rows->nr - 1;
 }
 
-static int add_entry(struct making *making, const struct profile_entry *entry,
+static int add_entry(struct making *making, const struct profile_entry *entry, unsigned int events,
 		     const enum row_key *keys, size_t nr_keys)
 {
 	size_t nr = profile__labels(making->profile, entry->stack, making->labels, SIZE_MAX);
 	struct row like = { 0 }, *row;
 
+	if (!(events >> shown_event__of(making->profile, entry, making->labels, nr) & 1))
+		return 0;
 	for (size_t i = 0; i < nr_keys; i++) {
 		like.texts[i] = text_of(making, entry, keys[i], nr);
 		if (!like.texts[i])
@@ -188,10 +191,8 @@ int rows__make(struct rows *rows, const struct profile *profile, unsigned int ev
 	if (!making.labels)
 		return -ENOMEM;
 	entries = profile__entries(profile, &nr);
-	for (size_t i = 0; i < nr && !err; i++) {
-		if (events >> entries[i].event & 1)
-			err = add_entry(&making, &entries[i], keys, nr_keys);
-	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_entry(&making, &entries[i], events, keys, nr_keys);
 	if (!err && rows->nr)
 		qsort(rows->all.data, rows->nr, sizeof(struct row), compare);
 	free(making.labels);

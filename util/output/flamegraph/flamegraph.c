@@ -29,7 +29,7 @@ static const char *const kind_names[] = {
 };
 
 struct drawing {
-	const struct profile *profile;
+	const struct profile *profile; /* that is added now */
 	struct stack_tree tree;
 	struct strings strings;
 	struct idmap indexes; /* of names by their pointers, + 1 */
@@ -113,14 +113,40 @@ static int add_kinds(struct drawing *drawing)
 	return err;
 }
 
-/* Names, and three numbers for each node: its depth, the index of its name, ns. */
-static void print_data(const struct drawing *drawing, FILE *out)
+static int add_profile(struct drawing *drawing, const struct profile *profile, enum tree_side side)
+{
+	const struct profile_entry *entries;
+	size_t nr;
+	int err = 0;
+
+	drawing->profile = profile;
+	drawing->tree.side = side;
+	drawing->labels = calloc(profile__depth(profile) + 1, sizeof(*drawing->labels));
+	if (!drawing->labels)
+		return -ENOMEM;
+	entries = profile__entries(profile, &nr);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_entry(drawing, &entries[i]);
+	free(drawing->labels);
+	return err;
+}
+
+/*
+ * Names, and for each node its depth, the index of its name, and ns; where profiles are compared,
+ * the ns of the other one as well, and the name of its file.
+ */
+static void print_data(const struct drawing *drawing, const char *other, FILE *out)
 {
 	const char *const *names = (const void *)drawing->names.data;
 	unsigned int depth = 0;
 	uint32_t node = 0;
 
-	fputs("{\"names\":[", out);
+	fputs("{\"other\":", out);
+	if (other)
+		json_text__print(other, out);
+	else
+		fputs("null", out);
+	fputs(",\n\"names\":[", out);
 	for (size_t i = 0; i < drawing->names.len / sizeof(*names); i++) {
 		fputs(i ? ",\n" : "\n", out);
 		json_text__print(names[i], out);
@@ -129,7 +155,10 @@ static void print_data(const struct drawing *drawing, FILE *out)
 	while (stack_tree__nr(&drawing->tree)) {
 		const struct tree_node *at = stack_tree__node(&drawing->tree, node);
 
-		fprintf(out, "%s%u,%u,%" PRIu64, node ? ",\n" : "", depth, at->name, at->ns);
+		fprintf(out, "%s%u,%u,%" PRIu64, node ? ",\n" : "", depth, at->name,
+			at->ns[TREE_THIS]);
+		if (other)
+			fprintf(out, ",%" PRIu64, at->ns[TREE_OTHER]);
 		node = stack_tree__following(&drawing->tree, node, &depth);
 		if (!node)
 			break;
@@ -137,32 +166,29 @@ static void print_data(const struct drawing *drawing, FILE *out)
 	fputs("]}", out);
 }
 
-static void print(const struct drawing *drawing, FILE *out)
+static void print(const struct drawing *drawing, const char *other, FILE *out)
 {
 	const char *place = strstr(page, PLACE);
 
 	fwrite(page, 1, (size_t)(place - page), out);
-	print_data(drawing, out);
+	print_data(drawing, other, out);
 	fputs(place + strlen(PLACE), out);
 }
 
-int flamegraph__write(const struct profile *profile, FILE *out)
+int flamegraph__write(const struct profile *profile, const struct flamegraph_other *other,
+		      FILE *out)
 {
-	struct drawing drawing = { .profile = profile };
-	const struct profile_entry *entries;
-	size_t nr;
-	int err;
+	struct drawing drawing = { 0 };
+	int err = add_kinds(&drawing);
 
-	entries = profile__entries(profile, &nr);
-	drawing.labels = calloc(profile__depth(profile) + 1, sizeof(*drawing.labels));
-	err = drawing.labels ? add_kinds(&drawing) : -ENOMEM;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = add_entry(&drawing, &entries[i]);
+	if (!err)
+		err = add_profile(&drawing, profile, TREE_THIS);
+	if (!err && other)
+		err = add_profile(&drawing, other->profile, TREE_OTHER);
 	if (!err)
 		err = stack_tree__sort(&drawing.tree);
 	if (!err)
-		print(&drawing, out);
-	free(drawing.labels);
+		print(&drawing, other ? other->name : NULL, out);
 	stack_tree__free(&drawing.tree);
 	strings__free(&drawing.strings);
 	idmap__free(&drawing.indexes);

@@ -6,10 +6,18 @@
 
 #include "profile/profile.h"
 
+/* What a profile is compared with. */
+struct flamegraph_other {
+	const struct profile *profile;
+	const char *name; /* of its file */
+};
+
 /*
  * A page for browsers that draws a profile as a flame graph and needs no network: below the root
- * what the time was spent on, then threads by name, then functions. 0, -ENOMEM or -EIO.
+ * what the time was spent on, then threads by name, then functions. With another profile, which may
+ * be NULL, nodes have the time of both, and tell which grew. 0, -ENOMEM or -EIO.
  */
-int flamegraph__write(const struct profile *profile, FILE *out);
+int flamegraph__write(const struct profile *profile, const struct flamegraph_other *other,
+		      FILE *out);
 
 #endif /* DENET_OUTPUT_FLAMEGRAPH_H */

@@ -25,7 +25,7 @@ int stack_tree__begin(struct stack_tree *tree, uint64_t ns)
 
 	if (!tree->nodes.len && buffer__append(&tree->nodes, &root, sizeof(root)))
 		return -ENOMEM;
-	nodes_of(tree)->ns += ns;
+	nodes_of(tree)->ns[tree->side] += ns;
 	return 0;
 }
 
@@ -42,7 +42,7 @@ int stack_tree__step(struct stack_tree *tree, uint32_t name, uint64_t ns, uint32
 			return -ENOMEM;
 	}
 	*at = (uint32_t)*index;
-	nodes_of(tree)[*at].ns += ns;
+	nodes_of(tree)[*at].ns[tree->side] += ns;
 	return 0;
 }
 
@@ -71,7 +71,8 @@ int stack_tree__sort(struct stack_tree *tree)
 	if (!ranks)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		ranks[i] = (struct rank){ nodes[i].ns, nodes[i].name, (uint32_t)i };
+		ranks[i] = (struct rank){ nodes[i].ns[TREE_THIS] + nodes[i].ns[TREE_OTHER],
+					  nodes[i].name, (uint32_t)i };
 	qsort(ranks, nr, sizeof(*ranks), compare);
 	for (size_t i = 0; i < nr; i++) {
 		struct tree_node *node = &nodes[ranks[i].node];

@@ -8,9 +8,12 @@
 #include "base/buffer.h"
 #include "base/idmap.h"
 
+/* The profiles that a tree is made of: one, or two that are compared. */
+enum tree_side { TREE_THIS, TREE_OTHER, TREE_SIDES };
+
 /* A function below its callers, with the time of all stacks that begin like that. */
 struct tree_node {
-	uint64_t ns;
+	uint64_t ns[TREE_SIDES];
 	uint32_t name;
 	uint32_t parent;
 	uint32_t child; /* the first one; 0: none, as the root is nobody's child */
@@ -19,6 +22,7 @@ struct tree_node {
 
 /* Node 0 is the root. Zero-initialised is empty. */
 struct stack_tree {
+	enum tree_side side;  /* whose time is added */
 	struct buffer nodes;  /* struct tree_node */
 	struct idmap by_step; /* parent and name -> node */
 };

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/advice.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/shell_quote.h"
+
+struct advice {
+	const struct recording *recording;
+	char input[4 * PATH_MAX + 16]; /* the option that names the file, with a blank behind it */
+	FILE *out;
+};
+
+static void suggest(const struct advice *advice, const char *options, const char *what)
+{
+	/* What came from a pipe is gone. */
+	if (strcmp(advice->recording->path, "-"))
+		fprintf(advice->out, "next: denet-report %s%s %s\n", advice->input, options, what);
+}
+
+static void suggest_recording(const struct advice *advice, const char *option, const char *what)
+{
+	fprintf(advice->out, "next: denet-record %s %s\n", option, what);
+}
+
+static void advise_on_blocks(const struct advice *advice)
+{
+	const struct recording *recording = advice->recording;
+
+	if (!recording->has_reasons)
+		suggest_recording(advice, "--reason", "tells which lock, file or socket it was");
+	else if (locks__nr(&recording->locks))
+		suggest(advice, "--locks", "tells who holds and releases the locks");
+	if (!profile__sum(recording->profile, PROFILE_WAKEUP).samples)
+		suggest_recording(advice, "--wakers", "tells which threads ended the waits");
+	else
+		suggest(advice, "--wakers", "tells which threads ended the waits");
+}
+
+static void advise_on_running(const struct advice *advice)
+{
+	suggest(advice, "--event on-cpu-time --sort comm,sym", "tells which functions ran");
+	suggest(advice, "--event on-cpu-time --flamegraph page.html", "shows what called them");
+}
+
+static void advise_on_waits_for_cpus(const struct advice *advice)
+{
+	suggest(advice, "--sort pid,state", "tells which processes share the CPUs");
+	if (!profile__sum(advice->recording->profile, PROFILE_ONCPU).samples)
+		suggest_recording(advice, "-a --wall", "tells which threads ran meanwhile");
+}
+
+void advice__print(const struct recording *recording, const struct shares *shares, FILE *out)
+{
+	struct advice advice = { .recording = recording, .out = out };
+	char file[4 * PATH_MAX + 8];
+
+	if (strcmp(recording->path, "perf.data"))
+		snprintf(advice.input, sizeof(advice.input), "-i %s ",
+			 shell_quote__path(recording->path, file, sizeof(file)));
+	if (!shares->total)
+		return;
+	if (shares->running.ns >= shares->blocked.ns && shares->running.ns >= shares->runnable.ns)
+		advise_on_running(&advice);
+	else if (shares->runnable.ns > shares->blocked.ns)
+		advise_on_waits_for_cpus(&advice);
+	else
+		advise_on_blocks(&advice);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/recording.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "machine/machine.h"
+#include "report/wait_words.h"
+
+/* Clocks that are set, and what passes between two looks at two clocks. */
+#define CLOCK_SLACK_NS (5 * NSEC_PER_SEC)
+
+/* A wait on a lock, of a sample that the filter has let through. */
+static int add_lock(struct recording *recording, const struct sample *sample)
+{
+	const struct thread *thread =
+		machine__thread_at(recording->machine, (pid_t)sample->pid, sample->time);
+	const char *comm = thread ? thread__comm_at(thread, sample->time) : NULL;
+
+	return locks__add(&recording->locks, sample, comm ? comm : "?");
+}
+
+static int take_sample(void *ctx, const struct sample *sample)
+{
+	struct recording *recording = ctx;
+	char words[WAIT_WORDS_MAX];
+	const char *wait = NULL;
+	uint64_t left_out;
+	int err;
+
+	if (sample->reason)
+		wait = wait_words__of_reason(sample->reason, words);
+	recording->has_reasons |= sample->reason != NULL;
+	left_out = profile__left_out(recording->profile).samples;
+	err = profile__add(recording->profile, recording->machine, sample, wait);
+	if (err || profile__left_out(recording->profile).samples != left_out)
+		return err;
+	if (sample->not_sampled)
+		recording->unmet_ns += sample->period;
+	return add_lock(recording, sample);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Whether the file is of another machine, or of this one before its last boot: by the name of the
+ * host, and by when CLOCK_MONOTONIC began, which only seems later where the machine was suspended.
+ * A file whose writer was killed tells nothing.
+ */
+static bool is_elsewhere(const struct input_info *info)
+{
+	uint64_t began, then, suspended;
+	char host[65] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	if (*info->hostname && strcmp(info->hostname, host))
+		return true;
+	if (!info->realtime_ns)
+		return false;
+	began = clock_ns(CLOCK_REALTIME) - clock__now_ns();
+	then = info->realtime_ns - info->clock_ns;
+	suspended = clock_ns(CLOCK_BOOTTIME) - clock__now_ns();
+	return began + CLOCK_SLACK_NS < then || began > then + suspended + CLOCK_SLACK_NS;
+}
+
+static int take_build_id(void *ctx, const char *path, const unsigned char *id, size_t len)
+{
+	return symbols__build_id(ctx, path, id, len);
+}
+
+static int read_all(struct recording *recording)
+{
+	const struct input_info *info = input__info(recording->input);
+	int err = input__read(recording->input, recording->machine, take_sample, recording);
+
+	if (!err)
+		err = input_info__each_build_id(info, take_build_id, recording->symbols);
+	if (!err)
+		err = symbols__resolve(recording->symbols, recording->machine, is_elsewhere(info));
+	return err;
+}
+
+int recording__read(struct recording *recording, const char *path,
+		    const struct symbols_options *symbols, const struct profile_filter *filter)
+{
+	unsigned long errors = log__nr_errors();
+	int err;
+
+	*recording = (struct recording){ .path = path };
+	recording->input = input__open(path, &err);
+	if (!recording->input)
+		return err;
+	recording->machine = machine__new();
+	recording->symbols = symbols__new(symbols);
+	if (recording->symbols)
+		recording->profile = profile__new(recording->symbols, filter);
+	err = recording->machine && recording->profile ? read_all(recording) : -ENOMEM;
+	locks__sort(&recording->locks);
+	if (err && log__nr_errors() == errors)
+		pr_err("cannot read %s: %s", path, strerror(-err));
+	return err;
+}
+
+void recording__close(struct recording *recording)
+{
+	locks__free(&recording->locks);
+	profile__delete(recording->profile);
+	symbols__delete(recording->symbols);
+	machine__delete(recording->machine);
+	input__close(recording->input);
+}
