@@ -12,8 +12,10 @@
 #include "base/units.h"
 #include "machine/machine.h"
 #include "record/sampling_event.h"
-#include "record/synthesize.h"
+#include "record/cgroups.h"
+#include "session/existing.h"
 #include "session/targets.h"
+#include "symbol/mount_ns.h"
 #include "session/workload.h"
 
 /* With --max-size, a ring with such a part of it is read, but not for less than that. */
@@ -211,30 +213,88 @@ static int open_output(struct recorder *recorder)
 	return err;
 }
 
-/* Comes after the capture has started: if that fails, no file was touched. */
-static int start_output(struct recorder *recorder)
+static int tell_event(void *ctx, const struct task_event *event)
 {
-	const struct recorder_options *options = recorder->options;
-	struct synthesize_options synthesize = {
-		.all = options->session.capture.targets.all || options->session.capture.wakers,
-		.wakers = options->session.capture.wakers,
+	struct recorder *recorder = ctx;
+
+	return sink__synthesized(&recorder->sink, event);
+}
+
+/* Whether the file has all processes, be they targets or not. */
+static bool tells_all(const struct recorder *recorder)
+{
+	const struct capture_options *capture = &recorder->options->session.capture;
+
+	return capture->targets.all || capture->wakers;
+}
+
+/* Of the whole machine, only processes with samples are looked at, once they have one. */
+static int tell_task(void *ctx, const struct capture_task *task)
+{
+	struct recorder *recorder = ctx;
+	struct dso_table *dso_table = recorder->sink.dso_table;
+
+	if (task->target)
+		sink__want(&recorder->sink, task->pid);
+	if (!dso_table || task->pid != task->tid || tells_all(recorder))
+		return 0;
+	return mount_ns__look(dso_table, task->pid,
+			      capture__tasks_seen(recorder->session.capture));
+}
+
+static int tell_comm(struct recorder *recorder, pid_t pid, const char *comm)
+{
+	const struct task_event event = { .kind = TASK_EVENT_COMM, .pid = pid, .tid = pid,
+					  .comm = comm };
+
+	return tell_event(recorder, &event);
+}
+
+/* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
+static int tell_strange_wakers(struct recorder *recorder)
+{
+	int err = tell_comm(recorder, (pid_t)CAPTURE_PID_INTERRUPT, "[interrupt]");
+
+	if (!err)
+		err = tell_comm(recorder, (pid_t)CAPTURE_PID_OUTSIDE, "[outside]");
+	return err ? err : tell_comm(recorder, getpid(), log__program());
+}
+
+/* What lived when the capture started: the beginning of the file. */
+static int tell_existing(struct recorder *recorder)
+{
+	const struct capture_options *capture = &recorder->options->session.capture;
+	struct existing_options existing = {
+		.all = tells_all(recorder),
 		.data_maps = raw_stack_bytes(recorder),
-		.cgroups = options->session.capture.cgroups,
 		.deadline_ms = RECORDER_DEADLINE_MS,
-		.sink = &recorder->sink,
+		.event = tell_event,
+		.task = tell_task,
+		.ctx = recorder,
 	};
 	int err;
 
-	err = open_output(recorder);
-	if (err)
-		return err;
 	/*
 	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
 	 * eyes: with two C libraries it would unwind by the wrong one.
 	 */
-	if (synthesize.data_maps && recorder->session.workload)
-		synthesize.unmapped = workload__pid(recorder->session.workload);
-	err = synthesize__write(&synthesize, recorder->session.capture);
+	if (existing.data_maps && recorder->session.workload)
+		existing.unmapped = workload__pid(recorder->session.workload);
+	err = existing__tell_kernel(&existing, recorder->session.capture);
+	if (!err && capture->cgroups)
+		err = cgroups__write(recorder->output.writer);
+	if (!err && capture->wakers)
+		err = tell_strange_wakers(recorder);
+	return err ? err : existing__tell_tasks(&existing, recorder->session.capture);
+}
+
+/* Comes after the capture has started: if that fails, no file was touched. */
+static int start_output(struct recorder *recorder)
+{
+	int err = open_output(recorder);
+
+	if (!err)
+		err = tell_existing(recorder);
 	return err ? err : output__begin(&recorder->output, RECORDER_SWITCH_MS);
 }
 

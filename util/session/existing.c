@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "record/synthesize.h"
+#include "session/existing.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/id_list.h"
 #include "base/log.h"
 #include "capture/capture.h"
-#include "record/cgroups.h"
-#include "symbol/dso_table.h"
-#include "record/sink.h"
-#include "symbol/mount_ns.h"
 #include "synth/synth.h"
 
-static int tell(const struct synthesize_options *options, const struct task_event *event)
+static int tell(const struct existing_options *options, const struct task_event *event)
 {
-	return sink__synthesized(options->sink, event);
+	return options->event(options->ctx, event);
 }
 
-static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
-			    const char *name)
+static int tell_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
+			   const char *name)
 {
 	const struct task_event event = {
 		.kind = TASK_EVENT_KERNEL_MMAP,
@@ -32,53 +27,34 @@ static int write_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pg
 	return tell(ctx, &event);
 }
 
-static int write_kernel(const struct synthesize_options *options, struct capture *capture)
+int existing__tell_kernel(const struct existing_options *options, struct capture *capture)
 {
 	struct kallsyms_bounds bounds;
 	int err = capture__kernel_bounds(capture, &bounds);
 
 	if (!err)
-		return synth__kernel(&bounds, write_kernel_map, (void *)(uintptr_t)options);
+		return synth__kernel(&bounds, tell_kernel_map, (void *)(uintptr_t)options);
 	/* The capture has said what is missing and what helps. */
 	pr_verbose("no map of the kernel: %s",
 		   err == -EPERM ? "its addresses are hidden" : strerror(-err));
 	return 0;
 }
 
-static int write_comm(const struct synthesize_options *options, pid_t pid, pid_t tid,
-		      const char *comm)
-{
-	const struct task_event event = { .kind = TASK_EVENT_COMM, .pid = pid, .tid = tid,
-					  .comm = comm };
-
-	return tell(options, &event);
-}
-
-static int write_task(const struct synthesize_options *options, const struct capture_task *task)
+static int tell_task(const struct existing_options *options, const struct capture_task *task)
 {
 	pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
-	const struct task_event event = { .kind = TASK_EVENT_FORK, .pid = task->pid,
-					  .tid = task->tid, .ppid = parent, .ptid = parent };
-	int err = tell(options, &event);
+	const struct task_event fork = { .kind = TASK_EVENT_FORK, .pid = task->pid,
+					 .tid = task->tid, .ppid = parent, .ptid = parent };
+	const struct task_event comm = { .kind = TASK_EVENT_COMM, .pid = task->pid,
+					 .tid = task->tid, .comm = task->comm };
+	int err = tell(options, &fork);
 
-	if (task->target)
-		sink__want(options->sink, task->pid);
-	return err ? err : write_comm(options, task->pid, task->tid, task->comm);
+	if (!err && options->task)
+		err = options->task(options->ctx, task);
+	return err ? err : tell(options, &comm);
 }
 
-/* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
-static int write_strange_wakers(const struct synthesize_options *options)
-{
-	static const pid_t interrupt = (pid_t)CAPTURE_PID_INTERRUPT;
-	static const pid_t outside = (pid_t)CAPTURE_PID_OUTSIDE;
-	int err = write_comm(options, interrupt, interrupt, "[interrupt]");
-
-	if (!err)
-		err = write_comm(options, outside, outside, "[outside]");
-	return err ? err : write_comm(options, getpid(), getpid(), log__program());
-}
-
-static int write_map(void *ctx, const struct task_event *event)
+static int tell_map(void *ctx, const struct task_event *event)
 {
 	return tell(ctx, event);
 }
@@ -114,46 +90,36 @@ static void report_maps(const struct synth_result *result)
 		   result->processes, result->gone);
 }
 
-static int write_maps(const struct synthesize_options *options, const struct id_list *pids)
+static int tell_maps(const struct existing_options *options, const struct id_list *pids)
 {
 	struct synth_result result = { 0 };
 	int err;
 
 	err = (options->data_maps ? synth__data_maps : synth__maps)(
-		pids->ids, pids->nr, options->deadline_ms, write_map, (void *)(uintptr_t)options,
+		pids->ids, pids->nr, options->deadline_ms, tell_map, (void *)(uintptr_t)options,
 		&result);
 	if (!err)
 		report_maps(&result);
 	return err;
 }
 
-int synthesize__write(const struct synthesize_options *options, struct capture *capture)
+int existing__tell_tasks(const struct existing_options *options, struct capture *capture)
 {
 	struct id_list pids = { 0 };
 	const struct capture_task *tasks;
 	size_t nr = 0;
-	int err;
+	int err = 0;
 
 	tasks = capture__tasks(capture, &nr);
-	err = write_kernel(options, capture);
-	if (!err && options->cgroups)
-		err = cgroups__write(options->sink->writer);
-	if (!err && options->wakers)
-		err = write_strange_wakers(options);
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (!options->all && !tasks[i].target)
 			continue;
-		err = write_task(options, &tasks[i]);
+		err = tell_task(options, &tasks[i]);
 		if (!err && !tasks[i].kthread && tasks[i].pid != options->unmapped)
 			err = id_list__add(&pids, tasks[i].pid);
-		/* Of the whole machine, those are asked that have samples. */
-		if (!err && options->sink->dso_table && !options->all &&
-		    tasks[i].pid == tasks[i].tid)
-			err = mount_ns__look(options->sink->dso_table, tasks[i].pid,
-					     capture__tasks_seen(capture));
 	}
 	if (!err)
-		err = write_maps(options, &pids);
+		err = tell_maps(options, &pids);
 	id_list__free(&pids);
 	return err;
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_SESSION_EXISTING_H
+#define DENET_SESSION_EXISTING_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct capture;
+struct capture_task;
+struct task_event;
+
+struct existing_options {
+	bool all;	 /* every task, not only targets */
+	bool data_maps;	 /* also files that are mapped to be read */
+	pid_t unmapped;	 /* a process whose maps stay out; 0: none */
+	int deadline_ms; /* for what other processes can delay */
+	/* Takes the events, of time 0. 0 or a negative errno, which ends it. */
+	int (*event)(void *ctx, const struct task_event *event);
+	/* Is told of each task between its birth and its name; NULL: nobody wants that. */
+	int (*task)(void *ctx, const struct capture_task *task);
+	void *ctx;
+};
+
+/*
+ * Tells what lived when the capture started: the kernel and its modules. What cannot be had is
+ * logged and left out. 0, or a negative errno of the callback.
+ */
+int existing__tell_kernel(const struct existing_options *options, struct capture *capture);
+
+/* The same of tasks: name, parent and executable maps. */
+int existing__tell_tasks(const struct existing_options *options, struct capture *capture);
+
+#endif /* DENET_SESSION_EXISTING_H */
