@@ -103,7 +103,7 @@ static __always_inline int match_target(struct task_struct *task)
 
 	if (!key.id || key.id == settings.own_pid)
 		return -1;
-	if (flags && !settings.kernel_threads)
+	if (flags ? !settings.kernel_threads : settings.no_user_threads)
 		return -1;
 	if (settings.all || bpf_map_lookup_elem(&targets, &key))
 		return flags;
@@ -127,7 +127,7 @@ static __always_inline int inherit_target(struct task_struct *task, __u64 clone_
 	int flags = task->flags & PF_KTHREAD ? TASK_STATE_KTHREAD : 0;
 	struct task_state *ts;
 
-	if (!is_visible(task) || (flags && !settings.kernel_threads))
+	if (!is_visible(task) || (flags ? !settings.kernel_threads : settings.no_user_threads))
 		return -1;
 	ts = bpf_task_storage_get(&task_states, parent, NULL, 0);
 	if (settings.all)
@@ -152,8 +152,9 @@ static __always_inline bool has_left_cpu(const struct task_struct *task)
  */
 static __always_inline bool is_stray(struct task_struct *task)
 {
-	return settings.all && !(task->flags & PF_KTHREAD) && is_visible(task) &&
-	       pid_of(task) != settings.own_pid && pid_of(task->real_parent) != settings.own_pid;
+	return settings.all && !settings.no_user_threads && !(task->flags & PF_KTHREAD) &&
+	       is_visible(task) && pid_of(task) != settings.own_pid &&
+	       pid_of(task->real_parent) != settings.own_pid;
 }
 
 static __always_inline void count_no_storage(void)

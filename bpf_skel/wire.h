@@ -494,7 +494,8 @@ struct wire_settings {
 	__u8 children; /* living descendants of a target process are targets, too */
 	__u8 judge_idle; /* kernel stacks are walked where a wait may be one for work */
 	__u8 on_cpu;	 /* running time is told, and a clock looks at the CPUs */
-	__u8 reserved[7];
+	__u8 no_user_threads; /* only kernel threads are targets */
+	__u8 reserved[6];
 	struct wire_filter filter;
 	struct wire_irq_ranges waker;
 };

@@ -24,6 +24,7 @@ enum exit_status {
 };
 
 int cmd_check(int argc, char **argv);
+int cmd_offcputime(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 

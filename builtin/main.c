@@ -19,6 +19,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{ "check", cmd_check, "tell what works on this machine, and what to do where it does not" },
+	{ "offcputime", cmd_offcputime, "sum up off-CPU time by stack, as bcc's offcputime does" },
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
 	{ "report", cmd_report, "show where the time of a recording went" },
 };
@@ -41,7 +42,7 @@ static void print_help(FILE *out)
 	      "\nWhere threads lose time off the CPU.\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
+		fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].what);
 	fputs("\n`denet COMMAND --help` lists the options of a command, and each command has a\n"
 	      "man page (`man denet-record`).\n",
 	      out);

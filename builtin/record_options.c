@@ -237,12 +237,15 @@ int record__parse(struct record *record, int argc, char **argv)
 	struct recorder_options *recorder = &record->recorder;
 	const struct option_use uses[] = {
 		{ &target_table, &record->target },
+		{ &target_detail_table, &record->target },
 		{ &filter_table, &record->filter },
 		{ &block_table, recorder },
 		{ &on_cpu_table, &record->on_cpu },
+		{ &call_graph_table, &recorder->session.capture.stacks },
 		{ &stack_table, &recorder->session.capture.stacks },
 		{ &raw_stack_table, recorder },
 		{ &output_table, recorder },
+		{ &ring_table, &record->common },
 		{ &common_table, &record->common },
 		{ &hist_table, record },
 		{ &help_table, NULL },

@@ -21,10 +21,13 @@ static void set_ring_pages(const struct option_value *value, void *field)
 		option_value__error(value, "not a number of pages, nor a size such as 512K");
 }
 
-static const struct option_row common_rows[] = {
+static const struct option_row ring_rows[] = {
 	{ "mmap-pages", 'm', .of_samples = true, .arg = "PAGES",
 	  .text = "Size of each CPU's ring, in pages or with B, K, M, G",
 	  OPTION_FIELD(set_ring_pages, uint32_t, struct common_options, ring_pages) },
+};
+
+static const struct option_row common_rows[] = {
 	{ "quiet", 'q', .text = "Print warnings and errors only",
 	  OPTION_TRUE(struct common_options, quiet) },
 	{ "verbose", 'v', .text = "Print all accounts at the end; twice: also debug messages",
@@ -38,6 +41,8 @@ static void check(const struct options *options, const void *values)
 	if (common->quiet && common->verbose)
 		options__exclude(options, "quiet", "verbose");
 }
+
+const struct option_table ring_table = { .group = 4, OPTION_ROWS(ring_rows) };
 
 const struct option_table common_table = {
 	.group = 4,

@@ -135,11 +135,31 @@ static error_t set_row(struct option_parser *parser, const struct option_row *ro
 	return 0;
 }
 
+static void take_argument(const struct option_parser *parser, struct argp_state *state)
+{
+	const struct option_value value = {
+		.state = state,
+		.name = "argument",
+		.text = state->argv[state->next - 1],
+	};
+
+	parser->use->table->argument(&value, parser->use->values);
+}
+
+static bool is_behind_dashes(const struct argp_state *state)
+{
+	return state->quoted && state->next > state->quoted;
+}
+
 static error_t parse_table(int key, char *text, struct argp_state *state)
 {
 	struct option_parser *parser = state->input;
 	const struct option_table *table = parser->use->table;
 
+	if (key == ARGP_KEY_ARG && table->argument && !is_behind_dashes(state)) {
+		take_argument(parser, state);
+		return 0;
+	}
 	if (key == ARGP_KEY_ARG && table->arguments) {
 		table->arguments(parser->use->values, &state->argv[state->next - 1]);
 		state->next = state->argc;

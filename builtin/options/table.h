@@ -16,7 +16,7 @@
 /* The argument of a row's function. */
 struct option_value {
 	struct argp_state *state; /* for argp's functions */
-	const char *name;	  /* "-p", or "--pid" where it has no letter in this command */
+	const char *name; /* "-p", or "--pid" where it has no letter; of an argument: its place */
 	const char *text;	  /* NULL: the option stands alone */
 };
 
@@ -52,6 +52,8 @@ struct option_table {
 	size_t nr_rows;
 	/* Options of the table that contradict each other; NULL: none do. */
 	void (*check)(const struct options *options, const void *values);
+	/* Takes an argument that is no option and stands before "--"; NULL: not this table. */
+	void (*argument)(const struct option_value *value, void *values);
 	/* Takes the first argument that is no option, and all behind it; NULL: not this table. */
 	void (*arguments)(void *values, char **argv);
 };

@@ -47,12 +47,15 @@ static const struct option_row rows[] = {
 	  OPTION_IDS(struct target_options, tids) },
 	{ "children", .text = "With -p: record their living descendants as well",
 	  OPTION_TRUE(struct target_options, capture.children) },
-	{ "uid", 'u', .arg = "USER,...", .text = "Only threads of these users, by name or number",
-	  OPTION_NAMES(struct target_options, users) },
 	{ "cgroup", 'G', .arg = "PATH,...",
 	  .text = "Only threads in these cgroups and their descendants; also a container's "
 		  "name or id",
 	  OPTION_NAMES(struct target_options, groups) },
+};
+
+static const struct option_row detail_rows[] = {
+	{ "uid", 'u', .arg = "USER,...", .text = "Only threads of these users, by name or number",
+	  OPTION_NAMES(struct target_options, users) },
 	{ "cpu", 'C', .arg = "LIST", .text = "Only blocks that end on these CPUs, as in 0-3,8",
 	  FIELD(set_cpus, struct chosen_cpus, cpus) },
 	{ "delay", 'D', .arg = "MS", .text = "Start recording MS after COMMAND starts",
@@ -90,6 +93,8 @@ const struct option_table target_table = {
 	.check = check,
 	.arguments = take_command,
 };
+
+const struct option_table target_detail_table = { .group = 1, OPTION_ROWS(detail_rows) };
 
 static int resolve_groups(struct target_options *target)
 {

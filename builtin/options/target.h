@@ -26,7 +26,8 @@ struct target_options {
 	struct cgroup_list group_list; /* of groups */
 };
 
-extern const struct option_table target_table;
+extern const struct option_table target_table;	      /* which threads, and COMMAND */
+extern const struct option_table target_detail_table; /* what narrows them further */
 
 /*
  * Looks up what was named on this machine and completes the options of the session with it. What

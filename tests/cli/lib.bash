@@ -44,6 +44,7 @@ enter_tmp() {
 	mkdir -p bin
 	ln -sf "$build/denet" bin/denet
 	ln -sf "$build/denet" bin/denet-check
+	ln -sf "$build/denet" bin/denet-offcputime
 	ln -sf "$build/denet" bin/denet-record
 	ln -sf "$build/denet" bin/denet-report
 	ln -sf "$build/denet" bin/perf-denet

@@ -353,15 +353,12 @@ static __attribute__((noinline)) void copy_self(FIXTURE_DATA(unwinding) *self)
 		abort();
 }
 
-/* Polls until nothing is pending, some seconds at most. */
+/* Waits until nothing is pending, some seconds at most. */
 static int finish(struct callchain *callchain)
 {
-	uint64_t limit = tolerance__deadline();
-	int err = 0;
+	uint64_t left = tolerance__deadline() - clock__now_ns();
 
-	while (!err && callchain__pending(callchain) && clock__now_ns() < limit)
-		err = callchain__poll(callchain, 100);
-	return err;
+	return callchain__finish(callchain, (int)(left / NSEC_PER_MSEC), NULL, NULL);
 }
 
 TEST_F(unwinding, a_copy_becomes_frames_and_the_sample_comes_once)
@@ -422,9 +419,9 @@ TEST_F(unwinding, who_is_not_waited_for_comes_with_frame_pointers)
 	for (int i = 0; i < 10; i++)
 		ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
-	ASSERT_EQ(0, callchain__abandon(&self->callchain));
+	ASSERT_EQ(0, callchain__finish(&self->callchain, 0, NULL, NULL));
 	EXPECT_EQ(10, self->given.nr);
-	EXPECT_EQ(0, callchain__pending(&self->callchain));
+	EXPECT_EQ(0, self->callchain.pending.nr);
 	EXPECT_EQ(10, self->callchain.stats.fell_back + self->callchain.stats.unwound +
 			      self->callchain.stats.truncated);
 }

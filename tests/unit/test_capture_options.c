@@ -30,6 +30,29 @@ TEST(all_states_are_all_but_the_dead)
 	EXPECT_EQ(capture__all_states(), states);
 }
 
+TEST(a_mask_of_task_states_has_the_states_with_any_of_its_bits)
+{
+	static const struct {
+		uint64_t mask;
+		const char *letters;
+	} cases[] = {
+		{ 0, "R" },    { 1, "S" },      { 2, "DI" },	{ 3, "SDI" },
+		{ 4, "T" },    { 8, "t" },      { 0x40, "P" },  { 0x400, "I" },
+		{ 0xc, "Tt" }, { 0x1000, "D" }, { 0x8000, "D" }, { 0x81, "S" },
+	};
+	uint32_t states, want;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ASSERT_EQ(0, capture_states__of_mask(&states, cases[i].mask));
+		ASSERT_EQ(0, capture_states__parse(&want, cases[i].letters));
+		EXPECT_EQ(want, states);
+	}
+	states = 42;
+	EXPECT_EQ(-EINVAL, capture_states__of_mask(&states, 0x80));
+	EXPECT_EQ(-EINVAL, capture_states__of_mask(&states, 1ULL << 40));
+	EXPECT_EQ(42, states);
+}
+
 TEST(a_wrong_list_of_states_is_refused)
 {
 	static const char *const wrong[] = {

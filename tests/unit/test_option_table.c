@@ -21,6 +21,7 @@ struct own_options {
 	bool kernel_only;
 	bool folded;
 	uint64_t min_ns;
+	const char *argument;
 };
 
 static const struct option_row own_rows[] = {
@@ -49,7 +50,7 @@ FIXTURE(table)
 	struct filter_options filter;
 	struct capture_options capture;
 	struct common_options common;
-	struct option_use uses[6];
+	struct option_use uses[8];
 	struct option_command command;
 	char said[4096]; /* by a child that died of its options */
 };
@@ -59,8 +60,10 @@ FIXTURE_SETUP(table)
 	const struct option_use uses[] = {
 		{ &own_table, &self->own },
 		{ &target_table, &self->target },
+		{ &target_detail_table, &self->target },
 		{ &filter_table, &self->filter },
 		{ &stack_table, &self->capture.stacks },
+		{ &ring_table, &self->common },
 		{ &common_table, &self->common },
 		{ &help_table, &self->common },
 	};
@@ -202,7 +205,7 @@ TEST_F(table, two_options_of_one_letter_or_name_clash)
 	EXPECT_STREQ("no-such-option", option_command__clash(&self->command));
 	self->command.letters = NULL;
 	EXPECT_EQ(NULL, option_command__clash(&self->command));
-	self->uses[5] = self->uses[4];
+	self->uses[7] = self->uses[5];
 	EXPECT_STREQ("mmap-pages", option_command__clash(&self->command));
 }
 
@@ -225,6 +228,34 @@ TEST_F(table, the_command_and_its_options_are_left_alone)
 	EXPECT_FALSE(self->target.capture.all);
 }
 
+static void take_argument(const struct option_value *value, void *values)
+{
+	struct own_options *own = values;
+
+	if (own->argument)
+		option_value__error(value, "one is enough");
+	own->argument = value->text;
+}
+
+TEST_F(table, an_argument_may_stand_before_options_and_the_command)
+{
+	struct option_table own = own_table;
+	char line[] = "5 -f -- sleep 7";
+
+	own.argument = take_argument;
+	self->uses[0].table = &own;
+	ASSERT_EQ(0, parse(&self->command, line));
+	EXPECT_STREQ("5", self->own.argument);
+	EXPECT_TRUE(self->own.folded);
+	ASSERT_NE(NULL, self->target.command);
+	EXPECT_STREQ("sleep", self->target.command[0]);
+	EXPECT_STREQ("7", self->target.command[1]);
+	EXPECT_EQ(NULL, self->target.command[2]);
+	self->own.argument = NULL;
+	EXPECT_EQ(2, parse_in_child(self, "5 6"));
+	EXPECT_NE(NULL, strstr(self->said, "argument 6: one is enough"));
+}
+
 static const char *seen_of_samples;
 
 static void see_of_samples(const struct options *options, const void *ctx)
@@ -235,13 +266,13 @@ static void see_of_samples(const struct options *options, const void *ctx)
 
 TEST_F(table, the_check_of_the_command_knows_which_option_is_of_samples)
 {
-	char none[] = "-a --state S", some[] = "-a --raw-frames --max-stack 2";
+	char none[] = "-a --state S", some[] = "-a --user-callchains --max-stack 2";
 
 	self->command.check = see_of_samples;
 	ASSERT_EQ(0, parse(&self->command, none));
 	EXPECT_EQ(NULL, seen_of_samples);
 	ASSERT_EQ(0, parse(&self->command, some));
-	EXPECT_STREQ("raw-frames", seen_of_samples);
+	EXPECT_STREQ("user-callchains", seen_of_samples);
 }
 
 TEST_HARNESS_MAIN

@@ -52,8 +52,8 @@ bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
 input profile
-output/flamegraph output/folded output/json output/pprof output/speedscope
-record hist check report'
+output/bcc output/flamegraph output/folded output/json output/pprof output/speedscope
+record hist check report offcputime'
 
 @test "the tree has C sources to look at" {
 	[ "$(c_files | wc -l)" -gt 10 ]

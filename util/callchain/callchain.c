@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "callchain/user_chain.h"
 #include "machine/machine.h"
 #include "unwind/worker.h"
+
+/* How often a caller that waits is told how far unwinding has got. */
+#define PROGRESS_MS 200
 
 /* What is known of a sample's process, looked up once for each sample. */
 struct owner {
@@ -244,6 +249,12 @@ int callchain__sample(struct callchain *callchain, const struct sample *sample)
 	return sample_queue__add(&callchain->waiting, &own);
 }
 
+/* Gives what has been unwound; waits for that, timeout_ms at most. 0 or as give. */
+static int poll_worker(struct callchain *callchain, int timeout_ms)
+{
+	return callchain->pending.nr ? unwind_worker__poll(callchain->worker, timeout_ms) : 0;
+}
+
 int callchain__settled(struct callchain *callchain, uint64_t time)
 {
 	const struct sample *sample;
@@ -254,7 +265,7 @@ int callchain__settled(struct callchain *callchain, uint64_t time)
 		err = resolve(callchain, sample);
 		sample_queue__drop(&callchain->waiting);
 	}
-	return err ? err : callchain__poll(callchain, 0);
+	return err ? err : poll_worker(callchain, 0);
 }
 
 /* A child has the same code as its parent, until it is another program. */
@@ -315,19 +326,20 @@ uint64_t callchain__oldest(const struct callchain *callchain)
 	return oldest_of(&callchain->pending, oldest_of(&callchain->waiting, UINT64_MAX));
 }
 
-size_t callchain__pending(const struct callchain *callchain)
+int callchain__finish(struct callchain *callchain, int deadline_ms,
+		      void (*progress)(void *ctx, size_t left), void *ctx)
 {
-	return callchain->pending.nr;
-}
+	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC;
+	int err = 0;
 
-int callchain__poll(struct callchain *callchain, int timeout_ms)
-{
-	return callchain->pending.nr ? unwind_worker__poll(callchain->worker, timeout_ms) : 0;
-}
-
-int callchain__abandon(struct callchain *callchain)
-{
-	return callchain->pending.nr ? unwind_worker__abandon(callchain->worker) : 0;
+	while (!err && callchain->pending.nr) {
+		if (clock__now_ns() >= deadline)
+			return unwind_worker__abandon(callchain->worker);
+		if (progress)
+			progress(ctx, callchain->pending.nr);
+		err = poll_worker(callchain, PROGRESS_MS);
+	}
+	return err;
 }
 
 void callchain__round(struct callchain *callchain)

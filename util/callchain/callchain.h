@@ -82,14 +82,12 @@ void callchain__lost(struct callchain *callchain);
 /* The earliest time of the samples that were not given yet; UINT64_MAX: there are none. */
 uint64_t callchain__oldest(const struct callchain *callchain);
 
-/* Samples that are being unwound. */
-size_t callchain__pending(const struct callchain *callchain);
-
-/* Gives what has been unwound; waits for that, timeout_ms at most. 0 or as give. */
-int callchain__poll(struct callchain *callchain, int timeout_ms);
-
-/* What is still being unwound is given with the frames of frame pointers. 0 or as give. */
-int callchain__abandon(struct callchain *callchain);
+/*
+ * Gives all that is being unwound, after deadline_ms with the frames of frame pointers. progress is
+ * told now and then how many samples are left; it may be NULL. 0 or as give.
+ */
+int callchain__finish(struct callchain *callchain, int deadline_ms,
+		      void (*progress)(void *ctx, size_t left), void *ctx);
 
 /* A window has been drained: what ended before it began is forgotten. */
 void callchain__round(struct callchain *callchain);

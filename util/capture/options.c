@@ -74,6 +74,27 @@ int capture_states__parse(uint32_t *states, const char *text)
 	return 0;
 }
 
+int capture_states__of_mask(uint32_t *states, uint64_t mask)
+{
+	static const struct {
+		uint64_t bits;
+		char letter;
+	} masks[] = {
+		{ 0x1, 'S' },  { 0x9002, 'D' }, { 0x402, 'I' },
+		{ 0x4, 'T' },  { 0x8, 't' },	{ 0x40, 'P' },
+	};
+	uint32_t found = mask ? 0 : capture__state_bit('R');
+
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		if (mask & masks[i].bits)
+			found |= capture__state_bit(masks[i].letter);
+	}
+	if (!found)
+		return -EINVAL;
+	*states = found;
+	return 0;
+}
+
 int attach_hook__parse(enum attach_hook *hook, const char *text)
 {
 	static const struct {

@@ -35,6 +35,7 @@ struct capture_targets {
 	bool children;       /* living descendants of pids are targets, too */
 	bool no_inherit;     /* what targets start later are no targets */
 	bool kernel_threads; /* record kernel threads as well */
+	bool no_user_threads; /* and no others */
 };
 
 /* Which of their blocks count. */
@@ -142,6 +143,12 @@ uint32_t capture__all_states(void);
  * of capture__state_bit(). 0 or -EINVAL.
  */
 int capture_states__parse(uint32_t *states, const char *text);
+
+/*
+ * Off-CPU states by a mask of the kernel's task states (TASK_* of linux/sched.h); 0 is R. As bcc
+ * has it, the states that have any of its bits: I has that of D. 0 or -EINVAL: none has.
+ */
+int capture_states__of_mask(uint32_t *states, uint64_t mask);
 
 /*
  * When stacks are walked: "auto", "switch-in", "switch-out", or one hook of "switch-in":

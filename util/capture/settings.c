@@ -48,6 +48,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 		.copied = copied(&stacks->copies),
 		.all = targets->all,
 		.kernel_threads = targets->kernel_threads,
+		.no_user_threads = targets->no_user_threads,
 		.no_inherit = targets->no_inherit,
 		.children = targets->children,
 		.kernel_stacks = stacks->kernel,

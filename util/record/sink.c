@@ -3,9 +3,7 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "capture/tracepoint_rings.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
@@ -13,9 +11,6 @@
 #include "machine/snapshot.h"
 #include "session/status.h"
 #include "symbol/mount_ns.h"
-
-/* How often the line on the terminal tells how far unwinding has got. */
-#define PROGRESS_MS 200
 
 /* For the budget. A sample that was drawn stands for so many blocks of its length. */
 static void count(struct sink *sink, const struct sample *sample)
@@ -215,20 +210,14 @@ static int sink__round(void *ctx)
 	return finish_round(sink);
 }
 
+static void show_progress(void *ctx, size_t left)
+{
+	status__show_unwinding(ctx, left);
+}
+
 int sink__finish_callchains(struct sink *sink, int deadline_ms, struct status *status)
 {
-	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * NSEC_PER_MSEC, now;
-	size_t left;
-	int err = 0;
-
-	while (!err && (left = callchain__pending(&sink->callchain))) {
-		now = clock__now_ns();
-		if (now >= deadline)
-			return callchain__abandon(&sink->callchain);
-		status__show_unwinding(status, left);
-		err = callchain__poll(&sink->callchain, PROGRESS_MS);
-	}
-	return err;
+	return callchain__finish(&sink->callchain, deadline_ms, show_progress, status);
 }
 
 int sink__finish(struct sink *sink)
