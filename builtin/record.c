@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "builtin.h"
 #include "hist/hist_cmd.h"
+#include "report/report.h"
 
 #define RECORD_MAX_OVERHEAD_PPM 30000
 /* The option was not given; no percentage is that large. */
@@ -75,6 +76,20 @@ static int record__resolve(struct record *record)
 	return err;
 }
 
+/* --flamegraph: as denet-report does it. */
+static int record__draw(const struct record *record)
+{
+	const struct report_options report = {
+		.input = record->recorder.output,
+		.flamegraph = record->flamegraph,
+	};
+	int err = report__run(&report);
+
+	if (!err)
+		pr_info("the flame graph is in %s", record->flamegraph);
+	return err;
+}
+
 /* From the checked options to the exit status. */
 static int record__run(const struct record *record, int *status)
 {
@@ -85,6 +100,8 @@ static int record__run(const struct record *record, int *status)
 	int err = record->hist ? hist_cmd__run(&hist, status) :
 				 recorder__run(&record->recorder, status);
 
+	if (!err && record->flamegraph)
+		err = record__draw(record);
 	/* Each cause is logged where it is known; if one was not, this is better than nothing. */
 	if (err && !log__nr_errors())
 		pr_err("the recording failed: %s", strerror(-err));

@@ -19,6 +19,7 @@ struct record {
 	struct common_options common;
 	bool hist; /* no recording: how long blocks are */
 	bool json;
+	const char *flamegraph; /* a page that is made of the recording; NULL: none is */
 };
 
 /*

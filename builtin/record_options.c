@@ -136,6 +136,12 @@ static const struct option_row output_rows[] = {
 	  RECORDER(set_percent, uint32_t, max_overhead_ppm) },
 };
 
+static const struct option_row page_rows[] = {
+	{ "flamegraph", .of_samples = true, .arg = "PAGE",
+	  .text = "When the recording has ended, write a flame graph of it, a page for browsers",
+	  OPTION_TEXT(struct record, flamegraph) },
+};
+
 static const struct option_row hist_rows[] = {
 	{ "off-cpu-hist",
 	  .text = "Print a histogram of blocks and the cost of each --off-cpu-thresh; write "
@@ -153,6 +159,8 @@ static const struct option_table output_table = {
 	.group = 4,
 	OPTION_ROWS(output_rows),
 };
+
+static const struct option_table page_table = { .group = 4, OPTION_ROWS(page_rows) };
 
 static const struct option_table hist_table = {
 	.title = "Instead of a recording:",
@@ -173,6 +181,25 @@ static void check_output(const struct options *options, const struct recorder_op
 	if (to_stdout && isatty(STDOUT_FILENO))
 		options__error(options, "-o -: stdout is a terminal; pipe it into perf, as in "
 					"`denet-record -o - ... | perf script -i -`");
+}
+
+/* The page is made of one file, read again, and for which there are no copies of stacks. */
+static void check_page(const struct options *options, const struct record *record)
+{
+	const struct recorder_options *recorder = &record->recorder;
+
+	if (!record->flamegraph)
+		return;
+	if (recorder->rotation.enabled)
+		options__exclude(options, "flamegraph", "switch-output");
+	if (recorder->raw_stacks)
+		options__exclude(options, "flamegraph", "raw-stacks");
+	if (!strcmp(recorder->output, "-"))
+		options__error(options, "--flamegraph and -o - exclude each other");
+	if (!*record->flamegraph || !strcmp(record->flamegraph, "-"))
+		options__error(options, "--flamegraph needs the name of a file");
+	if (!strcmp(record->flamegraph, recorder->output))
+		options__error(options, "--flamegraph and -o name the same file");
 }
 
 /* The kernel tells neither user nor cgroup of a hit where it happens. */
@@ -230,6 +257,7 @@ static void check(const struct options *options, const void *ctx)
 	check_output(options, &record->recorder);
 	check_one_event(options, &record->recorder);
 	check_tracepoints(options, record);
+	check_page(options, record);
 }
 
 int record__parse(struct record *record, int argc, char **argv)
@@ -246,6 +274,7 @@ int record__parse(struct record *record, int argc, char **argv)
 		{ &raw_stack_table, recorder },
 		{ &output_table, recorder },
 		{ &ring_table, &record->common },
+		{ &page_table, record },
 		{ &common_table, &record->common },
 		{ &hist_table, record },
 		{ &help_table, NULL },

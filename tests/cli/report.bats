@@ -202,6 +202,8 @@ perf_sums() {
 	grep -E ' a timer \(clock_nanosleep\)' screen
 	grep -E ' a child process ' screen
 	refute grep -q 'denet-record --reason' screen
+	grep -q "^next: denet-report -i $RICH --locks tells" screen
+	grep -q "^next: denet-report -i $RICH --wakers tells" screen
 	[ "$(wc -l <screen)" -le 30 ]
 	refute grep -q $'\033' screen
 	run env TERM=xterm script -qc "denet-report -i $RICH" /dev/null
@@ -216,10 +218,43 @@ perf_sums() {
 	cat locks
 	grep -E ' [0-9.]+ [mnu]?s .* 0x[0-9a-f]+' locks
 	refute grep -q 'WAITED FOR' locks
+	# That of each kind is held and released by a thread of its own.
+	"$build/denet-record" --off-cpu-thresh 20ms --wakers --reason -o locks.data \
+		-- "$build/tests/workloads/holders" 2>/dev/null
+	denet-report -i locks.data --locks >locks
+	cat locks
+	grep -E ' 1  h-normal +h-normal +[0-9]+ holders .* accounts\+0x40$' locks
+	grep -E ' 1  - +h-condvar +[0-9]+ holders ' locks
+	refute grep '^next: .*--locks' locks
 	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
 	denet-report -i plain.data --wakers --locks >none
 	grep -q 'no wake-ups: denet-record --wakers' none
 	grep -q 'no waits for locks: denet-record --reason' none
+}
+
+@test "running time: what is sampled of it, and what to run next" {
+	"$build/denet-record" --wall -F 199 -o wall.data -- \
+		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 2>/dev/null
+	denet-report -i wall.data >screen
+	cat screen
+	grep -E '^  running +[0-9.]+ m?s +[0-9.]+ %' screen
+	grep -E '^sampled: running time has its stacks from [0-9,]+ looks at CPUs' screen
+	grep '^next: denet-report -i wall.data --event on-cpu-time' screen
+	refute grep '^next: .*--reason' screen
+	bash -c "$(sed -n 's/^next: \(.*\) tells which functions ran/\1/p' screen)" >functions
+	grep -E ' sh +' functions
+	perf script -i wall.data -F period 2>/dev/null |
+		awk '{ ns += $1 } END { printf "%.0f\n", ns }' >want
+	denet-report -i wall.data --folded | awk '{ ns += $NF } END { printf "%.0f\n", ns }' >got
+	diff want got
+}
+
+@test "blocks that were drawn are told as such" {
+	"$build/denet-record" --off-cpu-period 1ms -o drawn.data -- "$naps" 1 20 2 2>/dev/null
+	denet-report -i drawn.data | grep '^sampled: short blocks'
+	perf script --header-only -i drawn.data | grep -q 'short blocks were sampled'
+	"$build/denet-record" --off-cpu-period 1ms -o - -- "$naps" 1 20 2 2>/dev/null |
+		denet-report -i - | grep '^sampled: short blocks'
 }
 
 @test "all time as one event is told apart by its kinds" {
@@ -264,4 +299,16 @@ perf_sums() {
 @test "the pipe variant from standard input" {
 	"$build/denet-record" -o - -- "$naps" 1 5 5 2>/dev/null | denet-report -i - --folded >folded
 	grep -E '^napper-0;.*;clock_nanosleep' folded
+}
+
+@test "denet-record draws the flame graph itself, of the file that it leaves" {
+	run -3 --separate-stderr "$build/denet-record" --off-cpu-thresh 0 -o naps.data \
+		--flamegraph page.html -- sh -c "$naps 1 5 5; exit 3"
+	[[ "$stderr" == *"the flame graph is in page.html"* ]]
+	denet-report -i naps.data --flamegraph again.html
+	cmp page.html again.html
+	grep -q '"napper-0"' page.html
+	run -1 "$build/denet-record" -o b.data --flamegraph none/page.html -- "$naps" 1 5 5
+	[[ "$output" == *"cannot write none/page.html: No such file or directory"* ]]
+	denet-report -i b.data --folded | grep -q '^napper-0;'
 }

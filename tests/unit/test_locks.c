@@ -37,16 +37,41 @@ TEST(locks_by_process_and_address)
 	EXPECT_EQ(300, lock->ns);
 	EXPECT_EQ(0, lock->longest);
 	EXPECT_STREQ("", lock->object);
-	EXPECT_EQ(NULL, lock__owner(lock));
+	EXPECT_EQ(NULL, lock__most_of(&lock->owners));
 	lock = locks__at(&locks, 1);
 	EXPECT_EQ(221, lock->ns);
 	EXPECT_EQ(8, lock->blocks);
 	EXPECT_EQ(100, lock->longest);
 	EXPECT_EQ(3, lock->waiters.used);
 	EXPECT_STREQ("pool+0x8", lock->object);
-	EXPECT_STREQ("other", lock__owner(lock));
+	EXPECT_STREQ("other", lock__most_of(&lock->owners));
 	EXPECT_STREQ("app", lock->process);
 	EXPECT_EQ(11, locks__at(&locks, 2)->pid);
+	locks__free(&locks);
+}
+
+/* By when the block began, which both samples tell. */
+TEST(a_lock_is_released_by_the_thread_that_ended_the_wait)
+{
+	struct locks locks = { 0 };
+	struct reason reason = { .futex = true, .args = { 8 } };
+	struct sample wakeup = { .kind = SAMPLE_WAKEUP, .time = 1000, .period = 400, .count = 1 };
+	struct sample block = {
+		.pid = 1, .tid = 2, .time = 1010, .period = 410, .count = 1, .reason = &reason
+	};
+
+	ASSERT_EQ(0, locks__add_wakeup(&locks, &wakeup, "holder"));
+	ASSERT_EQ(0, locks__add(&locks, &block, "app"));
+	EXPECT_STREQ("holder", lock__most_of(&locks__at(&locks, 0)->releasers));
+	/* Of sums nobody knows; of another start it was another wait. */
+	wakeup.time = 3000;
+	wakeup.count = 2;
+	ASSERT_EQ(0, locks__add_wakeup(&locks, &wakeup, "sum"));
+	block.time = 9010;
+	block.period = 6410;
+	ASSERT_EQ(0, locks__add(&locks, &block, "app"));
+	EXPECT_STREQ("holder", lock__most_of(&locks__at(&locks, 0)->releasers));
+	EXPECT_EQ(1, locks__at(&locks, 0)->releasers.used);
 	locks__free(&locks);
 }
 

@@ -174,3 +174,14 @@ refuse() {
 	run -1 denet-record -- true
 	[[ "$output" == *root* ]]
 }
+
+@test "a flame graph is of one file that is read again" {
+	refuse "--flamegraph and --switch-output exclude each other" \
+		--flamegraph p.html --switch-output=1s -- true
+	refuse "--flamegraph and -o - exclude each other" --flamegraph p.html -o - -- true
+	refuse "--flamegraph needs the name of a file" --flamegraph - -- true
+	refuse "--flamegraph and -o name the same file" --flamegraph perf.data -- true
+	refuse "--flamegraph and --raw-stacks exclude each other" \
+		--flamegraph p.html --call-graph dwarf --raw-stacks -- true
+	refuse "--off-cpu-hist makes no recording" --flamegraph p.html --off-cpu-hist -- true
+}

@@ -8,6 +8,7 @@
 
 struct advice {
 	const struct recording *recording;
+	const struct report_options *options; /* what is shown already */
 	char input[4 * PATH_MAX + 16]; /* the option that names the file, with a blank behind it */
 	FILE *out;
 };
@@ -30,18 +31,17 @@ static void advise_on_blocks(const struct advice *advice)
 
 	if (!recording->has_reasons)
 		suggest_recording(advice, "--reason", "tells which lock, file or socket it was");
-	else if (locks__nr(&recording->locks))
+	else if (locks__nr(&recording->locks) && !advice->options->locks)
 		suggest(advice, "--locks", "tells who holds and releases the locks");
 	if (!profile__sum(recording->profile, PROFILE_WAKEUP).samples)
 		suggest_recording(advice, "--wakers", "tells which threads ended the waits");
-	else
+	else if (!advice->options->wakers)
 		suggest(advice, "--wakers", "tells which threads ended the waits");
 }
 
 static void advise_on_running(const struct advice *advice)
 {
 	suggest(advice, "--event on-cpu-time --sort comm,sym", "tells which functions ran");
-	suggest(advice, "--event on-cpu-time --flamegraph page.html", "shows what called them");
 }
 
 static void advise_on_waits_for_cpus(const struct advice *advice)
@@ -51,9 +51,10 @@ static void advise_on_waits_for_cpus(const struct advice *advice)
 		suggest_recording(advice, "-a --wall", "tells which threads ran meanwhile");
 }
 
-void advice__print(const struct recording *recording, const struct shares *shares, FILE *out)
+void advice__print(const struct recording *recording, const struct shares *shares,
+		   const struct report_options *options, FILE *out)
 {
-	struct advice advice = { .recording = recording, .out = out };
+	struct advice advice = { .recording = recording, .options = options, .out = out };
 	char file[4 * PATH_MAX + 8];
 
 	if (strcmp(recording->path, "perf.data"))
@@ -67,4 +68,5 @@ void advice__print(const struct recording *recording, const struct shares *share
 		advise_on_waits_for_cpus(&advice);
 	else
 		advise_on_blocks(&advice);
+	suggest(&advice, "--flamegraph page.html", "shows all stacks in a browser");
 }

@@ -12,15 +12,17 @@
 static void print_lock(const struct lock *lock, FILE *out)
 {
 	char time[32], longest[32] = "-", count[32], text[MAX_TEXT];
-	const char *owner = lock__owner(lock);
+	const char *names[] = { lock__most_of(&lock->owners), lock__most_of(&lock->releasers) };
 
 	if (lock->longest)
 		units__format_time(lock->longest, longest, sizeof(longest));
 	fprintf(out, "  %12s %12s %9s %8zu", units__format_time(lock->ns, time, sizeof(time)),
 		longest, units__format_count(lock->blocks, count, sizeof(count)),
 		lock->waiters.used);
-	log__escape(text, sizeof(text), owner ? owner : "-");
-	fprintf(out, "  %-15s", text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		log__escape(text, sizeof(text), names[i] ? names[i] : "-");
+		fprintf(out, "  %-15s", text);
+	}
 	log__escape(text, sizeof(text), lock->process);
 	fprintf(out, "  %u %s", lock->pid, text);
 	log__escape(text, sizeof(text), lock->object);
@@ -31,9 +33,9 @@ void lock_table__print(const struct locks *locks, bool colours, FILE *out)
 {
 	size_t nr = locks__nr(locks);
 
-	fprintf(out, "\n%s  %12s %12s %9s %8s  %-15s  %s%s\n", colours ? "\033[1m" : "", "TIME",
-		"LONGEST", "BLOCKS", "WAITERS", "HELD BY", "PROCESS AND LOCK",
-		colours ? "\033[0m" : "");
+	fprintf(out, "\n%s  %12s %12s %9s %8s  %-15s  %-15s  %s%s\n", colours ? "\033[1m" : "",
+		"TIME", "LONGEST", "BLOCKS", "WAITERS", "HELD BY", "RELEASED BY",
+		"PROCESS AND LOCK", colours ? "\033[0m" : "");
 	for (size_t i = 0; i < nr && i < MOST_LOCKS; i++)
 		print_lock(locks__at(locks, i), out);
 	if (nr > MOST_LOCKS)

@@ -33,21 +33,51 @@ static struct lock *get(struct locks *locks, uint32_t pid, uint64_t address)
 	return at(locks, *index - 1);
 }
 
-static int add_owner(struct locks *locks, struct lock *lock, const struct sample *sample)
+static int add_name(struct locks *locks, struct idmap *names, const char *name, uint64_t period)
 {
-	const char *name = strings__get(&locks->strings, sample->reason->owner_comm);
-	uint64_t *ns = name ? idmap__get(&lock->owners, (uintptr_t)name) : NULL;
+	const char *kept = strings__get(&locks->strings, name);
+	uint64_t *ns = kept ? idmap__get(names, (uintptr_t)kept) : NULL;
 
 	if (!ns)
 		return -ENOMEM;
-	*ns += sample->period;
+	*ns += period;
 	return 0;
+}
+
+/* Both samples tell when the block began, to the ns. */
+static uint64_t start_of(const struct sample *sample)
+{
+	return sample->time - sample->period;
+}
+
+int locks__add_wakeup(struct locks *locks, const struct sample *sample, const char *waker)
+{
+	uint64_t *name;
+
+	if (sample->count != 1)
+		return 0;
+	waker = strings__get(&locks->strings, waker);
+	name = waker ? idmap__get(&locks->wakers, start_of(sample)) : NULL;
+	if (!name)
+		return -ENOMEM;
+	*name = (uintptr_t)waker;
+	return 0;
+}
+
+static int add_releaser(struct locks *locks, struct lock *lock, const struct sample *sample)
+{
+	const uint64_t *name = idmap__find(&locks->wakers, start_of(sample));
+
+	if (!name || sample->count != 1)
+		return 0;
+	return add_name(locks, &lock->releasers, (const char *)(uintptr_t)*name, sample->period);
 }
 
 int locks__add(struct locks *locks, const struct sample *sample, const char *process)
 {
 	const struct reason *reason = sample->reason;
 	struct lock *lock;
+	int err;
 
 	if (sample->kind != SAMPLE_OFFCPU || !reason || !reason->futex)
 		return 0;
@@ -63,7 +93,10 @@ int locks__add(struct locks *locks, const struct sample *sample, const char *pro
 	lock->blocks += sample->count;
 	if (sample->count == 1)
 		lock->longest = max_u64(lock->longest, sample->period);
-	return *reason->owner_comm ? add_owner(locks, lock, sample) : 0;
+	err = add_releaser(locks, lock, sample);
+	if (!err && *reason->owner_comm)
+		err = add_name(locks, &lock->owners, reason->owner_comm, sample->period);
+	return err;
 }
 
 static int compare(const void *a, const void *b)
@@ -93,13 +126,13 @@ const struct lock *locks__at(const struct locks *locks, size_t i)
 	return at(locks, i);
 }
 
-const char *lock__owner(const struct lock *lock)
+const char *lock__most_of(const struct idmap *names)
 {
 	const char *best = NULL;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < lock->owners.capacity; i++) {
-		const struct idmap_slot *slot = &lock->owners.slots[i];
+	for (size_t i = 0; i < names->capacity; i++) {
+		const struct idmap_slot *slot = &names->slots[i];
 		const char *name = (const char *)(uintptr_t)slot->id;
 
 		if (slot->id == IDMAP_NONE || slot->value < most)
@@ -116,8 +149,10 @@ void locks__free(struct locks *locks)
 	for (size_t i = 0; i < locks__nr(locks); i++) {
 		idmap__free(&at(locks, i)->waiters);
 		idmap__free(&at(locks, i)->owners);
+		idmap__free(&at(locks, i)->releasers);
 	}
 	buffer__free(&locks->all);
 	idmap__free(&locks->by_place);
+	idmap__free(&locks->wakers);
 	strings__free(&locks->strings);
 }

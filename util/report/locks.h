@@ -19,15 +19,24 @@ struct lock {
 	uint64_t ns, blocks;
 	uint64_t longest;     /* of the blocks whose own length is known, ns */
 	struct idmap waiters; /* tids */
-	struct idmap owners;  /* names of holders by their pointers -> ns; of mutexes only */
+	/* Names of threads by their pointers -> ns of the waits: */
+	struct idmap owners;    /* that held it meanwhile; of mutexes only */
+	struct idmap releasers; /* that ended them; of blocks that are samples of their own */
 };
 
 /* Zero-initialised is empty. */
 struct locks {
 	struct buffer all; /* struct lock, by descending ns once they are sorted */
 	struct idmap by_place;
+	struct idmap wakers; /* start of a block, ns -> name of the thread that ended it */
 	struct strings strings;
 };
+
+/*
+ * A sample of a wake-up, by a thread of that name, before the sample of the block that it ended. Of
+ * a sum of several, nobody knows which they were. 0 or -ENOMEM.
+ */
+int locks__add_wakeup(struct locks *locks, const struct sample *sample, const char *waker);
 
 /* A sample off the CPU; without a futex as its reason it adds nothing. 0 or -ENOMEM. */
 int locks__add(struct locks *locks, const struct sample *sample, const char *process);
@@ -36,8 +45,8 @@ void locks__sort(struct locks *locks);
 size_t locks__nr(const struct locks *locks);
 const struct lock *locks__at(const struct locks *locks, size_t i);
 
-/* The name of the threads that held it for most of the time that is known; NULL: none is. */
-const char *lock__owner(const struct lock *lock);
+/* The name of the threads of most time in owners or releasers; NULL: none is known. */
+const char *lock__most_of(const struct idmap *names);
 
 void locks__free(struct locks *locks);
 

@@ -15,14 +15,12 @@
 /* Clocks that are set, and what passes between two looks at two clocks. */
 #define CLOCK_SLACK_NS (5 * NSEC_PER_SEC)
 
-/* A wait on a lock, of a sample that the filter has let through. */
-static int add_lock(struct recording *recording, const struct sample *sample)
+static const char *comm_of(const struct recording *recording, uint32_t tid, uint64_t time)
 {
-	const struct thread *thread =
-		machine__thread_at(recording->machine, (pid_t)sample->pid, sample->time);
-	const char *comm = thread ? thread__comm_at(thread, sample->time) : NULL;
+	const struct thread *thread = machine__thread_at(recording->machine, (pid_t)tid, time);
+	const char *comm = thread ? thread__comm_at(thread, time) : NULL;
 
-	return locks__add(&recording->locks, sample, comm ? comm : "?");
+	return comm ? comm : "?";
 }
 
 static int take_sample(void *ctx, const struct sample *sample)
@@ -36,13 +34,21 @@ static int take_sample(void *ctx, const struct sample *sample)
 	if (sample->reason)
 		wait = wait_words__of_reason(sample->reason, words);
 	recording->has_reasons |= sample->reason != NULL;
+	/* Whatever the filter: it may end waits of threads that the filter lets through. */
+	if (sample->kind == SAMPLE_WAKEUP) {
+		err = locks__add_wakeup(&recording->locks, sample,
+					comm_of(recording, sample->tid, sample->time));
+		if (err)
+			return err;
+	}
 	left_out = profile__left_out(recording->profile).samples;
 	err = profile__add(recording->profile, recording->machine, sample, wait);
 	if (err || profile__left_out(recording->profile).samples != left_out)
 		return err;
 	if (sample->not_sampled)
 		recording->unmet_ns += sample->period;
-	return add_lock(recording, sample);
+	return locks__add(&recording->locks, sample,
+			  comm_of(recording, sample->pid, sample->time));
 }
 
 static uint64_t clock_ns(clockid_t clock)

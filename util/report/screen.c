@@ -128,7 +128,7 @@ int screen__print(const struct recording *recording, const struct report_options
 		fprintf(out, "\n%s", colour(&screen, DIM));
 		left_out__print(recording, &screen.shares, options, out);
 		fputs(colour(&screen, PLAIN), out);
-		advice__print(recording, &screen.shares, out);
+		advice__print(recording, &screen.shares, options, out);
 	}
 	shares__free(&screen.shares);
 	return err ? err : ferror(out) ? -EIO : 0;

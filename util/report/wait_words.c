@@ -190,7 +190,7 @@ const char *wait_words__of_entry(const struct profile *profile, const struct pro
 				 const uint32_t *labels, size_t nr, char out[WAIT_WORDS_MAX])
 {
 	if (entry->event == PROFILE_ONCPU)
-		return "nothing, it ran";
+		return "(running)";
 	if (entry->event == PROFILE_QUEUED || entry->state == 'R')
 		return "a CPU";
 	if (entry->wait)
