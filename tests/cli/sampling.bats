@@ -61,10 +61,10 @@ first_second() {
 }
 
 @test "--off-cpu-max-rate: a storm is in the budget from the first second on" {
-	storm="$build/tests/workloads/stacks --threads 64 --bits 10 --rounds 60 --us 20"
+	storm="$build/tests/workloads/stacks --threads 8 --bits 10 --rounds 600 --us 20"
 	$storm >/dev/null 3>&- &
 	target=$!
-	until_true has_threads "$target" 64
+	until_true has_threads "$target" 8
 	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -p "$target" -- sleep 1.5 2>err
 	end_storm
 	first_second perf.data
