@@ -2,6 +2,7 @@
 /*
  * The histogram of block lengths: held against sleeps that are known one by one, and against
  * the count of all blocks that were seen.
+ * tests: parallel
  */
 #include "common/harness.h"
 

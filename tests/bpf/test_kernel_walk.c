@@ -3,6 +3,7 @@
  * The programs' own walk of kernel stacks finds what the kernel's finds, frame for frame:
  * kernel_walk.bpf.c does both for each task that gets a CPU, whatever runs on the machine. The
  * loads are those of other tests, and some more with waits that these have not.
+ * tests: parallel
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

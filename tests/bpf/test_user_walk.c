@@ -2,6 +2,7 @@
 /*
  * The programs' own walk of user stacks finds what libdw finds in a copy of the same stack, taken
  * in the same moment, frame for frame. The programs are as distributions build them.
+ * tests: parallel
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /*
  * Blocks that are split at their wake-up, and those who woke: threads whose wakers, and the
  * functions in which these wake, are known.
+ * tests: parallel
  */
 #include "common/harness.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What narrows the targets, what delays them, and thousands of them. */
+/*
+ * What narrows the targets, what delays them, and thousands of them.
+ * tests: parallel
+ */
 #include "common/harness.h"
 
 #include <fcntl.h>

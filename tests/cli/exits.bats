@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Tasks that end, in every order: names, maps and stacks are right, and no block is invented.
+# tests: parallel
 
 load lib
 

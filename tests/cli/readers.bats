@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # One rich file, read by the perfs of several releases: all of them find the same in it.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-report shows what perf shows of the same file: sums to the ns, and the names of functions.
+# tests: parallel
 
 load lib
 

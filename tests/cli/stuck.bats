@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # A process that hangs on a dead file system must not make us hang: DESIGN says why it would.
+# tests: parallel
 
 load lib
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # --split-runqueue and --wakers, in the file.
+# tests: parallel
 
 load lib
 

@@ -45,7 +45,7 @@ names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk'
 case $(uname -r) in
 6.1.*) names+='|test_copies|chains' ;;
 6.12.*) names+='|clocks' ;;
-*) names+='|test_copies|test_running|blocked' ;;
+*) names+='|test_copies|test_running|test_in_flight' ;;
 esac
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
