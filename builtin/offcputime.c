@@ -13,12 +13,14 @@
 #include "base/units.h"
 #include "builtin.h"
 #include "builtin/options/common.h"
+#include "builtin/options/output_files.h"
 #include "builtin/options/stack.h"
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
 
 /* As long as a bare number in us still is some number of ns. */
 #define MAX_USEC (UINT64_MAX / NSEC_PER_USEC - 1)
+#define MIN_INTERVAL_NS (100 * NSEC_PER_MSEC)
 
 /* The values of its options. */
 struct offcputime_command {
@@ -27,6 +29,7 @@ struct offcputime_command {
 	struct common_options common;
 	bool user_threads, kernel_threads;
 	bool user_stacks, kernel_stacks;
+	const char *output; /* NULL: standard output */
 	char *threads; /* for the first line */
 };
 
@@ -76,6 +79,27 @@ static void set_depth(const struct option_value *value, void *field)
 		(uint32_t)min_u64(option_value__number(value, UINT32_MAX), CAPTURE_MAX_FRAMES);
 }
 
+/* Copies of stacks would have to leave the kernel, one for each block. */
+static void set_call_graph(const struct option_value *value, void *field)
+{
+	struct capture_copies *copies = field;
+
+	if (capture_copies__parse(copies, value->text))
+		option_value__error(value, "must be fp or tables");
+	if (copies->bytes && !copies->tables)
+		option_value__error(value, "copies of stacks cannot be summed up in the kernel; "
+					   "tables unwinds by the same tables there, and "
+					   "denet-record takes copies");
+}
+
+static void set_interval(const struct option_value *value, void *field)
+{
+	uint64_t *ns = field;
+
+	if (units__parse_time(value->text, NSEC_PER_SEC, ns) || *ns < MIN_INTERVAL_NS)
+		option_value__error(value, "not a time in seconds, of 0.1 at least");
+}
+
 static void set_storage(const struct option_value *value, void *field)
 {
 	(void)field;
@@ -108,6 +132,10 @@ static const struct option_row block_rows[] = {
 };
 
 static const struct option_row stack_rows[] = {
+	{ "call-graph", .arg = "MODE",
+	  .text = "How to unwind user stacks: fp (frame pointers, the default) or tables (unwind "
+		  "tables), in the kernel",
+	  CAPTURE(set_call_graph, struct capture_copies, stacks.copies) },
 	{ "user-stacks-only", 'U', .text = "User frames only",
 	  OPTION_TRUE(struct offcputime_command, user_stacks) },
 	{ "kernel-stacks-only", 'K', .text = "Kernel frames only",
@@ -129,8 +157,21 @@ static const struct option_row output_rows[] = {
 	  OPTION_TRUE(struct offcputime_command, trace.form.libbpf) },
 	{ "ns", .text = "Print nanoseconds",
 	  OPTION_TRUE(struct offcputime_command, trace.form.ns) },
+	{ "output", 'o', .arg = "FILE", .text = "Print into FILE, which is there once it is whole",
+	  OPTION_TEXT(struct offcputime_command, output) },
+	{ "interval", .arg = "SECONDS", .text = "Print, and begin anew, every SECONDS",
+	  COMMAND(set_interval, uint64_t, trace.interval_ns) },
 	{ "by", .arg = "KEY", .text = "Tell threads apart by tid (default), pid or comm",
 	  COMMAND(set_by, enum bcc_by, trace.form.by) },
+};
+
+static const struct option_row log_rows[] = {
+	{ "quiet", 'q', .text = "Print warnings and errors only besides the result",
+	  OPTION_TRUE(struct common_options, quiet) },
+	{ "verbose", 'v',
+	  .text = "Print addresses in front of names, and all accounts at the end; twice: also "
+		  "debug messages",
+	  OPTION_COUNT(struct common_options, verbose) },
 };
 
 static void check_threads(const struct options *options, const void *values)
@@ -180,11 +221,27 @@ static void check_stacks(const struct options *options, const void *values)
 static void check_output(const struct options *options, const void *values)
 {
 	const struct offcputime_command *command = values;
+	const struct bcc_form *form = &command->trace.form;
 
-	if (command->trace.form.libbpf && command->trace.form.folded)
+	if (form->libbpf && form->folded)
 		options__exclude(options, "libbpf", "folded");
-	if (command->trace.form.libbpf && command->trace.form.delimited)
+	if (form->libbpf && form->delimited)
 		options__exclude(options, "libbpf", "delimited");
+	if (command->trace.outputs.json && form->folded)
+		options__exclude(options, "json", "folded");
+	if (command->trace.outputs.json && form->libbpf)
+		options__exclude(options, "json", "libbpf");
+	if (command->trace.interval_ns && output_files__any(&command->trace.outputs))
+		options__error(options, "--interval prints text: it and --flamegraph, --pprof and "
+					"--speedscope exclude each other");
+}
+
+static void check_log(const struct options *options, const void *values)
+{
+	const struct common_options *common = values;
+
+	if (common->quiet && common->verbose)
+		options__exclude(options, "quiet", "verbose");
 }
 
 static void set_duration(const struct option_value *value, void *values)
@@ -223,6 +280,12 @@ static const struct option_table output_table = {
 	.check = check_output,
 };
 
+static const struct option_table log_table = {
+	.group = 4,
+	OPTION_ROWS(log_rows),
+	.check = check_log,
+};
+
 static int parse(int argc, char **argv, struct offcputime_command *command)
 {
 	static const struct option_letter letters[] = { { "mmap-pages", 0 }, { NULL, 0 } };
@@ -230,11 +293,12 @@ static int parse(int argc, char **argv, struct offcputime_command *command)
 		{ &thread_table, command },
 		{ &target_table, &command->target },
 		{ &block_table, command },
-		{ &call_graph_table, &command->trace.session.capture.stacks },
+		{ &walk_table, &command->trace.session.capture.stacks },
 		{ &stack_table_of_bcc, command },
 		{ &output_table, command },
+		{ &output_files_table, &command->trace.outputs },
 		{ &ring_table, &command->common },
-		{ &common_table, &command->common },
+		{ &log_table, &command->common },
 		{ &help_table, NULL },
 	};
 	const struct option_command options = {
@@ -247,7 +311,7 @@ static int parse(int argc, char **argv, struct offcputime_command *command)
 		       "`man denet-offcputime` has the details. Examples:\n"
 		       "  denet-offcputime 5\n"
 		       "  denet-offcputime -p $(pgrep -d, mysqld) -m 1000 10\n"
-		       "  denet-offcputime -f -- ./app | flamegraph.pl >app.svg",
+		       "  denet-offcputime --flamegraph app.html -- ./app",
 	};
 
 	return options__parse(&options, argc, argv);
@@ -310,6 +374,11 @@ static int resolve(struct offcputime_command *command)
 	session->capture.ring_pages = command->common.ring_pages;
 	session->quiet = command->common.quiet;
 	session->stdout_to_stderr = true;
+	session->patience = 1;
+	command->trace.form.addresses = command->common.verbose != 0;
+	command->trace.output = command->output ? command->output : "-";
+	command->trace.text = command->output || command->trace.outputs.json ||
+			      command->trace.form.folded || command->trace.form.libbpf;
 	err = target_options__resolve(&command->target, session);
 	if (err)
 		return err;

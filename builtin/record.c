@@ -81,7 +81,7 @@ static int record__draw(const struct record *record)
 {
 	const struct report_options report = {
 		.input = record->recorder.output,
-		.flamegraph = record->flamegraph,
+		.outputs.flamegraph = record->flamegraph,
 	};
 	int err = report__run(&report);
 

@@ -269,7 +269,7 @@ int record__parse(struct record *record, int argc, char **argv)
 		{ &filter_table, &record->filter },
 		{ &block_table, recorder },
 		{ &on_cpu_table, &record->on_cpu },
-		{ &call_graph_table, &recorder->session.capture.stacks },
+		{ &walk_table, &recorder->session.capture.stacks },
 		{ &stack_table, &recorder->session.capture.stacks },
 		{ &raw_stack_table, recorder },
 		{ &output_table, recorder },

@@ -11,6 +11,7 @@
 #include "builtin.h"
 #include "builtin/colours.h"
 #include "builtin/options/common.h"
+#include "builtin/options/output_files.h"
 #include "builtin/options/values.h"
 
 struct report_command {
@@ -133,17 +134,10 @@ static const struct option_row table_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
-	{ "flamegraph", .arg = "FILE", .text = "Write a flame graph, a page for browsers",
-	  OPTION_TEXT(struct report_options, flamegraph) },
 	{ "diff", .arg = "OTHER", .text = "In the flame graph, compare FILE with OTHER",
 	  OPTION_TEXT(struct report_options, diff) },
 	{ "folded", .text = "Print folded stacks for flame graphs, with their ns",
 	  OPTION_TRUE(struct report_options, folded) },
-	{ "json", .text = "Print all as JSON", OPTION_TRUE(struct report_options, json) },
-	{ "pprof", .arg = "FILE", .text = "Write a profile for pprof",
-	  OPTION_TEXT(struct report_options, pprof) },
-	{ "speedscope", .arg = "FILE", .text = "Write a profile for speedscope.app",
-	  OPTION_TEXT(struct report_options, speedscope) },
 };
 
 static const struct option_row log_rows[] = {
@@ -157,9 +151,9 @@ static void check_outputs(const struct options *options, const void *values)
 {
 	const struct report_options *report = values;
 
-	if (report->folded && report->json)
+	if (report->folded && report->outputs.json)
 		options__exclude(options, "folded", "json");
-	if (report->diff && !report->flamegraph)
+	if (report->diff && !report->outputs.flamegraph)
 		options__error(options, "--diff needs --flamegraph");
 }
 
@@ -182,6 +176,7 @@ static int parse(int argc, char **argv, struct report_command *command)
 	const struct option_use uses[] = {
 		{ &input_table, &command->report },  { &filter_table, &command->report },
 		{ &rows_table, &command->report },   { &output_table, &command->report },
+		{ &output_files_table, &command->report.outputs },
 		{ &log_table, &command->common },    { &help_table, NULL },
 	};
 	const struct option_command options = {

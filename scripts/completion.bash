@@ -10,16 +10,21 @@ _denet_options() {
 		grep -oE -- '(^|[ ,])-(-[a-z][a-z-]*=?|[a-zA-Z]\b)' | tr -d ' ,'
 }
 
+# _denet_is COMMAND: that command's options are completed.
+_denet_is() {
+	[[ ${COMP_WORDS[0]##*/} = "denet-$1" || ${COMP_WORDS[1]} = "$1" ]]
+}
+
 # _denet_values OPTION: the words that an option takes, where they are few and known.
 _denet_values() {
 	case $1 in
-	--call-graph) echo 'fp tables dwarf auto' ;;
+	--call-graph) _denet_is offcputime && echo 'fp tables' || echo 'fp tables dwarf auto' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
 	--by) echo 'comm pid tid' ;;
 	--sort) echo 'comm pid tid state event wait sym' ;;
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
 	--state) echo 'R S D T t I P all' ;;
-	-u | --uid) compgen -u ;;
+	-u | --uid) _denet_is offcputime || compgen -u ;;
 	-p | --pid | -t | --tid) printf '%s\n' /proc/[0-9]* | sed 's,.*/,,' ;;
 	esac
 }

@@ -28,13 +28,7 @@ static void set_hook(const struct option_value *value, void *field)
 		option_value__error(value, "must be auto, switch-in or switch-out");
 }
 
-static const struct option_row call_graph_rows[] = {
-	{ "call-graph", .of_samples = true, .arg = "MODE",
-	  .text = "How to unwind user stacks: fp (frame pointers, the default), "
-		  "tables (unwind tables, in the kernel), dwarf[,BYTES] (unwind tables, on a "
-		  "copy of BYTES of each stack, default 8192) or auto[,BYTES] (dwarf for "
-		  "processes without frame pointers)",
-	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
+static const struct option_row walk_rows[] = {
 	{ "raw-frames", .of_samples = true,
 	  .text = "Keep the frames of the BPF programs, the scheduler and the system call entry",
 	  OPTION_TRUE(struct capture_stacks, raw_frames) },
@@ -47,6 +41,12 @@ static const struct option_row call_graph_rows[] = {
 static const struct option_row rows[] = {
 	{ NULL, 'g', .text = "Accepted for compatibility; callchains are always recorded",
 	  OPTION_NOTHING },
+	{ "call-graph", .of_samples = true, .arg = "MODE",
+	  .text = "How to unwind user stacks: fp (frame pointers, the default), "
+		  "tables (unwind tables, in the kernel), dwarf[,BYTES] (unwind tables, on a "
+		  "copy of BYTES of each stack, default 8192) or auto[,BYTES] (dwarf for "
+		  "processes without frame pointers)",
+	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
 	{ "max-stack", .of_samples = true, .arg = "N",
 	  .text = "Maximum number of frames, each of kernel and user (default and maximum: "
 		  "127)",
@@ -67,10 +67,10 @@ static void check(const struct options *options, const void *values)
 		options__exclude(options, "call-graph", "kernel-callchains");
 }
 
-const struct option_table call_graph_table = {
+const struct option_table walk_table = {
 	.title = "Callchains:",
 	.group = 3,
-	OPTION_ROWS(call_graph_rows),
+	OPTION_ROWS(walk_rows),
 };
 
 const struct option_table stack_table = {

@@ -5,7 +5,7 @@
 #include "builtin/options/table.h"
 
 /* How stacks are walked. Both fill in a struct capture_stacks (capture/options.h). */
-extern const struct option_table call_graph_table;
-extern const struct option_table stack_table; /* which sides, and how many frames */
+extern const struct option_table walk_table;  /* when, and which frames are cut */
+extern const struct option_table stack_table; /* how, which sides, and how many frames */
 
 #endif /* DENET_BUILTIN_OPTIONS_STACK_H */

@@ -51,7 +51,7 @@ end_with() {
 	kill -INT "$recorder"
 	finish_recording
 	[ "$status" = 1 ]
-	grep -q 'second signal' live.err
+	grep -q 'another signal' live.err
 	[ "$(samples live.data)" -gt 10 ]
 }
 

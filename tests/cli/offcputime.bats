@@ -128,3 +128,132 @@ are_the_naps() {
 	run -1 denet-offcputime -- /nonexistent/program
 	run -7 denet-offcputime -- sh -c 'exit 7'
 }
+
+# are_equal FILE…: they have the same sum, and it is one.
+are_equal() {
+	python3 "$top/tests/common/profile_sums.py" "$@" >sums
+	cat sums
+	[ "$(wc -l <sums)" = $# ]
+	[ "$(cut -d' ' -f2 sums | sort -u | wc -l)" = 1 ]
+	[ "$(head -1 sums | cut -d' ' -f2)" -gt 1000000 ]
+}
+
+@test "the sums of all outputs of a trace are equal, to the ns" {
+	files='--pprof p.pb.gz --speedscope s.scope --flamegraph f.html'
+	# Words on purpose.
+	# shellcheck disable=SC2086
+	denet-offcputime -f --ns -o text $files -- "$naps" 2 20 5 >out 2>err
+	[ ! -s out ]
+	are_equal text p.pb.gz s.scope f.html
+	# shellcheck disable=SC2086
+	denet-offcputime --json $files -- "$naps" 2 20 5 >out.json 2>err
+	are_equal out.json p.pb.gz s.scope f.html
+	grep -q take_nap s.scope
+	# Files alone: there is no text.
+	denet-offcputime --pprof p.pb.gz -- "$naps" 2 20 5 >out 2>err
+	[ ! -s out ]
+	are_equal p.pb.gz p.pb.gz
+}
+
+@test "addresses, in both forms" {
+	denet-offcputime -v -- "$naps" 1 20 5 >out 2>err
+	grep -E '^    [0-9a-f]{16} do_nanosleep$' out
+	grep -E '^    [0-9a-f]{6,12} +take_nap$' out
+	denet-offcputime -v --libbpf -- "$naps" 1 20 5 >out 2>err
+	grep -E '^    #0  0x[0-9a-f]{16} do_nanosleep\+0x[0-9a-f]+$' out
+	grep -E "^    #[0-9 ]{2} 0x0000[0-9a-f]{12} take_nap\+0x[0-9a-f]+ \($(realpath "$naps")\+0x[0-9a-f]+\)\$" out
+	# What was within the function is what the file has there.
+	read -r place offset < <(sed -n 's/.* take_nap+0x\([0-9a-f]*\) (.*+0x\([0-9a-f]*\))$/\1 \2/p' out | head -1)
+	start=$(nm "$naps" | awk '$3 == "take_nap" { print $1 }')
+	[ $((0x$offset - 0x$place)) = $((0x$start)) ]
+}
+
+@test "intervals, each with what ended in it" {
+	start_target "$naps" 1 100000 10
+	until_true grep -q READY target.out
+	denet-offcputime -p "$target" --interval 0.5 1.7 >out 2>err
+	[ "$(grep -cE '^[0-9]{2}:[0-9]{2}:[0-9]{2}$' out)" -ge 3 ]
+	denet-offcputime -p "$target" -f --ns --interval 0.5 1.7 >folded 2>err
+	awk 'NF && /take_nap/ { ns[n + 0] += $NF; all += $NF } !NF { n++ }
+		END { for (i = 0; i < n; i++) { print ns[i]; if (ns[i] < 1e8 || ns[i] > 1.5e9) bad = 1 }
+			exit bad || n < 3 || all < 1e9 || all > 3e9 }' folded
+}
+
+@test "a file is whole, or as it was" {
+	echo before >old
+	run -1 denet-offcputime --json -o /dev/full -- "$naps" 1 5 5
+	[[ "$output" == *"cannot write /dev/full: No space left on device"* ]]
+	chmod 640 old
+	(
+		ulimit -f 1
+		run -1 denet-offcputime --json -o old -- "$naps" 1 5 5
+		[[ "$output" == *"cannot write old: File too large"* ]]
+	)
+	[ "$(cat old)" = before ]
+	run -1 denet-offcputime -o old -- /nonexistent/program
+	[ "$(cat old)" = before ]
+	run -1 denet-offcputime -o nowhere/file 1
+	ln -s old link
+	denet-offcputime -f -o link -- "$naps" 1 5 5 2>err
+	[ -L link ]
+	grep -q take_nap old
+	[ "$(ls -A | grep -c 'old\..')" = 0 ]
+}
+
+@test "a reader that goes away ends it well" {
+	{ denet-offcputime -f --never-ran 0.2 2>err; echo $? >status; } | true
+	[ "$(cat status)" = 0 ]
+	[ ! -s err ]
+	{ denet-offcputime --interval 0.2 --never-ran 2>err; echo $? >status; } | head -2 >out
+	[ "$(cat status)" = 0 ]
+	[ ! -s err ]
+}
+
+# blocks PID: it waits for room in a pipe.
+blocks() {
+	is_at "$1" pipe_write
+}
+
+# trace_into_full_pipe: prints, but for a reader; $tracer is its PID.
+trace_into_full_pipe() {
+	rm -f pipe
+	mkfifo pipe
+	exec 5<>pipe
+	dd if=/dev/zero of=pipe bs=4096 count=16 2>dd.err
+	denet-offcputime -f -p "$target" >pipe 2>err 3>&- 5>&- &
+	tracer=$!
+	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
+	until_true traces
+	kill -INT "$tracer"
+	until_true blocks "$tracer"
+	# The second one is taken, and does nothing.
+	kill -INT "$tracer"
+	until_true no_interrupt_pending "$tracer"
+	until_true blocks "$tracer"
+}
+
+# no_interrupt_pending PID: a SIGINT that was sent to it has been taken.
+no_interrupt_pending() {
+	local signals
+
+	signals=$(sed -n 's/^S\(hd\|ig\)Pnd:[[:space:]]*/0x/p' "/proc/$1/status" | tr '\n' '|')
+	[ $(((${signals%|}) & 1 << 1)) = 0 ]
+}
+
+@test "a second Ctrl-C while it prints is ignored, a third ends it" {
+	start_target "$naps" 1 100000 10
+	until_true grep -q READY target.out
+	trace_into_full_pipe
+	dd if=pipe of=zeros bs=4096 count=16 2>dd.err
+	timeout 20 head -1 pipe | grep -aE '^napp?e?r?.* [0-9]+$'
+	status=0
+	wait "$tracer" || status=$?
+	[ "$status" = 0 ]
+	trace_into_full_pipe
+	kill -INT "$tracer"
+	status=0
+	wait "$tracer" || status=$?
+	exec 5>&-
+	[ "$status" = 1 ]
+	grep -q 'ended by another signal' err
+}

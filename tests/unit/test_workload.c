@@ -275,7 +275,7 @@ TEST(a_second_signal_exits_at_once_and_a_hangup_does_not)
 	if (!pid) {
 		struct signals *signals = signals__new(&err);
 
-		signals__finish(signals, 0);
+		signals__finish(signals, 0, 0);
 		kill(getpid(), SIGHUP);
 		kill(getpid(), SIGINT);
 		_exit(99);
@@ -297,7 +297,7 @@ TEST(a_second_signal_that_came_before_the_finish_counts)
 		kill(getpid(), SIGTERM);
 		if (!signals__read(signals))
 			_exit(98);
-		signals__finish(signals, 0);
+		signals__finish(signals, 0, 0);
 		_exit(99);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));

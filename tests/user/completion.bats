@@ -57,6 +57,15 @@ listed() {
 	done
 }
 
+@test "an option is completed as its command has it" {
+	[ "$(complete denet-offcputime --call-graph '' | tr '\n' ' ')" = 'fp tables ' ]
+	complete denet offcputime -u '' | grep -qx -- --folded
+	for word in comm pid tid; do
+		run -2 denet-offcputime --by "$word" --no-such-option
+		[[ "$output" == *"no-such-option"* ]]
+	done
+}
+
 @test "files, users and processes are offered where they are wanted" {
 	: >some.data
 	[ "$(complete denet record -o so)" = some.data ]

@@ -35,6 +35,10 @@ refuse() {
 	refuse "--call-graph and -K exclude each other" -K --call-graph tables
 	refuse "-m is greater than -M" -m 11 -M 10
 	refuse "--libbpf and -f exclude each other" -f --libbpf
+	refuse "--json and -f exclude each other" -f --json
+	refuse "--json and --libbpf exclude each other" --json --libbpf
+	refuse "--interval prints text" --interval 1 --pprof file
+	refuse "-q and -v exclude each other" -q -v
 	refuse "--libbpf and -d exclude each other" -d --libbpf
 }
 
@@ -45,6 +49,11 @@ refuse() {
 	refuse "--state 128: neither a mask" --state 128
 	refuse "--state Q: neither a mask" --state Q
 	refuse "--state : neither a mask" --state ""
+	refuse "--interval 0: not a time" --interval 0
+	refuse "--interval x: not a time" --interval x
+	refuse "--call-graph dwarf: copies of stacks cannot" --call-graph dwarf
+	refuse "--call-graph lbr: must be fp or tables" --call-graph lbr
+	refuse "-o : the value is empty" -o ""
 	refuse "--by wait: not comm, pid or tid" --by wait
 	refuse "--perf-max-stack-depth 0: must be" --perf-max-stack-depth 0
 	refuse "--stack-storage-size 0: must be" --stack-storage-size 0

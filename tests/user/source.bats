@@ -53,6 +53,7 @@ capture unwind callchain
 session output/perfdata
 input profile
 output/bcc output/flamegraph output/folded output/json output/pprof output/speedscope
+output/files
 record hist check report offcputime'
 
 @test "the tree has C sources to look at" {

@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
+#include "base/whole_file.h"
 #include "machine/machine.h"
 #include "offcputime/intake.h"
+#include "output/json/json.h"
 #include "record/summary.h"
 #include "session/existing.h"
 #include "session/findings.h"
@@ -35,7 +39,9 @@ struct offcputime {
 	struct symbols *symbols;
 	struct profile *profile;
 	struct profile_filter filter; /* all samples count */
+	struct whole_file output;
 	uint64_t window_end;	      /* CLOCK_MONOTONIC */
+	uint64_t interval_end;	      /* UINT64_MAX: there are no intervals */
 	uint64_t end;		      /* UINT64_MAX: there is no duration */
 };
 
@@ -47,7 +53,11 @@ static int make_profile(struct offcputime *trace)
 	if (trace->symbols)
 		trace->profile = profile__new(trace->symbols, &trace->filter);
 	trace->intake.profile = trace->profile;
-	return trace->profile ? 0 : -ENOMEM;
+	if (!trace->profile)
+		return -ENOMEM;
+	if (trace->options->form.addresses)
+		profile__keep_addresses(trace->profile);
+	return 0;
 }
 
 static void drop_profile(struct offcputime *trace)
@@ -92,7 +102,10 @@ static int start_capture(struct offcputime *trace)
 	options.machine = trace->machine;
 	trace->intake.leave_out_never_ran =
 		!trace->options->never_ran && !has_named_targets(&trace->options->session);
-	err = intake__init(&trace->intake, trace->machine, &sink, CALLCHAIN_FP);
+	/* The programs leave threads that are still blocked to the unwinder. */
+	err = intake__init(&trace->intake, trace->machine, &sink,
+			   options.stacks.copies.bytes ? CALLCHAIN_UNWIND : CALLCHAIN_FP);
+	trace->intake.callchain.max_frames = options.stacks.max_frames;
 	if (!err)
 		err = make_profile(trace);
 	if (!err)
@@ -102,13 +115,30 @@ static int start_capture(struct offcputime *trace)
 	return err ? err : existing__tell_tasks(&existing, trace->session.capture);
 }
 
+static int open_output(struct offcputime *trace)
+{
+	int err = whole_file__open(&trace->output, trace->options->output);
+
+	if (err)
+		pr_err("cannot write %s: %s", trace->options->output, strerror(-err));
+	return err;
+}
+
+/* Files for other programs stand in for text, unless that was asked for. */
+static bool wants_text(const struct offcputime_options *options)
+{
+	return options->text || !output_files__any(&options->outputs);
+}
+
 static int offcputime__start(struct offcputime *trace)
 {
 	const struct offcputime_options *options = trace->options;
 	int err;
 
 	findings__listen(&trace->findings);
-	err = session__init(&trace->session, &options->session);
+	err = open_output(trace);
+	if (!err)
+		err = session__init(&trace->session, &options->session);
 	if (!err)
 		err = start_capture(trace);
 	if (!err)
@@ -122,8 +152,13 @@ static int offcputime__start(struct offcputime *trace)
 	trace->window_end = trace->session.started + OFFCPUTIME_WINDOW_NS;
 	trace->end = options->duration_ns ? trace->session.started + options->duration_ns :
 					    UINT64_MAX;
-	bcc__print_header(&options->form, options->threads, options->duration_ns, stdout);
-	fflush(stdout);
+	trace->interval_end = options->interval_ns ?
+				      trace->session.started + options->interval_ns :
+				      UINT64_MAX;
+	if (wants_text(options) && !options->outputs.json)
+		bcc__print_header(&options->form, options->threads, options->duration_ns,
+				  trace->output.out);
+	fflush(trace->output.out);
 	return 0;
 }
 
@@ -140,15 +175,95 @@ static void show_status(struct offcputime *trace, uint64_t now)
 	status__show_hist(trace->session.status, &figures);
 }
 
+/* The reader of our output has seen enough, as head has. */
+static bool is_closed_pipe(FILE *out)
+{
+	struct pollfd fd = { .fd = fileno(out) };
+
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR;
+}
+
+/* Between the first line and the stacks, or between those of two intervals. */
+static void print_gap(const struct offcputime *trace)
+{
+	time_t seconds = time(NULL);
+	char text[16] = "";
+	struct tm tm;
+
+	fputc('\n', trace->output.out);
+	if (!trace->options->interval_ns)
+		return;
+	if (localtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	fprintf(trace->output.out, "%s\n", text);
+}
+
+/* 0, -EPIPE if nobody reads it any more, or another negative errno (logged). */
+static int print_text(const struct offcputime *trace)
+{
+	const struct bcc_form *form = &trace->options->form;
+	FILE *out = trace->output.out;
+	int err;
+
+	errno = 0;
+	if (!trace->options->outputs.json && !form->folded && !form->libbpf)
+		print_gap(trace);
+	err = trace->options->outputs.json ? json__write(trace->profile, out) :
+					     bcc__write(trace->profile, form, out);
+	if (!err && fflush(out))
+		err = -errno;
+	else if (err == -EIO && errno)
+		err = -errno;
+	if (err && is_closed_pipe(out))
+		return -EPIPE;
+	if (err)
+		pr_err("cannot write %s: %s",
+		       out == stdout ? "to standard output" : trace->options->output,
+		       strerror(-err));
+	return err;
+}
+
+static int print(struct offcputime *trace)
+{
+	const struct offcputime_options *options = trace->options;
+	int err = symbols__resolve(trace->symbols, trace->machine, false);
+
+	if (!err && wants_text(options))
+		err = print_text(trace);
+	return err ? err : output_files__write(&options->outputs, trace->profile, NULL);
+}
+
+/* Prints what an interval had, and begins anew. */
+static int end_interval(struct offcputime *trace, uint64_t now)
+{
+	int err;
+
+	trace->interval_end = now + trace->options->interval_ns;
+	session__erase_status(&trace->session);
+	err = print(trace);
+	drop_profile(trace);
+	if (!err && trace->options->form.folded)
+		fputc('\n', trace->output.out);
+	return err ? err : make_profile(trace);
+}
+
 static int do_what_is_due(struct offcputime *trace, uint64_t now)
 {
+	bool ends_interval = now >= trace->interval_end;
 	int err = session__end_delay(&trace->session, now);
 
-	if (err || (now < trace->window_end && !capture__wants_drain(trace->session.capture) &&
+	if (err || (!ends_interval && now < trace->window_end &&
+		    !capture__wants_drain(trace->session.capture) &&
 		    !machine__wants_forget(trace->machine)))
 		return err;
 	trace->window_end = now + OFFCPUTIME_WINDOW_NS;
-	return capture__drain(trace->session.capture);
+	err = capture__drain(trace->session.capture);
+	return err || !ends_interval ? err : end_interval(trace, now);
+}
+
+static uint64_t next_due(const struct offcputime *trace)
+{
+	return min_u64(min_u64(trace->window_end, trace->interval_end), trace->end);
 }
 
 static int offcputime__loop(struct offcputime *trace, enum session_end *end)
@@ -157,7 +272,7 @@ static int offcputime__loop(struct offcputime *trace, enum session_end *end)
 	int err;
 
 	for (;;) {
-		err = session__poll(&trace->session, min_u64(trace->window_end, trace->end));
+		err = session__poll(&trace->session, next_due(trace));
 		if (err)
 			return err;
 		now = clock__now_ns();
@@ -167,8 +282,10 @@ static int offcputime__loop(struct offcputime *trace, enum session_end *end)
 		if (*end)
 			return 0;
 		err = do_what_is_due(trace, now);
+		if (err == -EPIPE)
+			*end = SESSION_FULL;
 		if (err)
-			return err;
+			return err == -EPIPE ? 0 : err;
 		if (session__wants_status(&trace->session, now))
 			show_status(trace, now);
 	}
@@ -188,23 +305,6 @@ static void note_left_out(struct offcputime *trace)
 	findings__add(&trace->findings, FINDING_NOTE, line);
 }
 
-static int print(struct offcputime *trace)
-{
-	const struct bcc_form *form = &trace->options->form;
-	int err = symbols__resolve(trace->symbols, trace->machine, false);
-
-	if (err)
-		return err;
-	if (!form->folded && !form->libbpf)
-		fputc('\n', stdout);
-	err = bcc__write(trace->profile, form, stdout);
-	if (!err && fflush(stdout))
-		err = -errno;
-	if (err)
-		pr_err("cannot write to stdout: %s", strerror(-err));
-	return err;
-}
-
 static int offcputime__finish(struct offcputime *trace)
 {
 	struct capture_stats stats;
@@ -220,6 +320,7 @@ static int offcputime__finish(struct offcputime *trace)
 	session__delete_status(&trace->session);
 	if (!err)
 		err = print(trace);
+	err = whole_file__close(&trace->output, err);
 	if (err)
 		return err;
 	note_left_out(trace);
@@ -234,7 +335,7 @@ int offcputime__run(const struct offcputime_options *options, int *status)
 {
 	struct offcputime trace = { .options = options };
 	unsigned long errors = log__nr_errors();
-	enum session_end end;
+	enum session_end end = SESSION_GOES_ON;
 	int err;
 
 	err = offcputime__start(&trace);
@@ -244,8 +345,12 @@ int offcputime__run(const struct offcputime_options *options, int *status)
 		err = session__exec_error(&trace.session, end);
 	if (!err)
 		err = offcputime__finish(&trace);
+	if (err == -EPIPE)
+		err = 0;
 	if (!err)
 		*status = session__final_status(&trace.session, end);
+	if (trace.output.out)
+		whole_file__close(&trace.output, -ECANCELED);
 	if (err && log__nr_errors() == errors)
 		pr_err("the trace failed: %s", strerror(-err));
 	findings__free(&trace.findings);

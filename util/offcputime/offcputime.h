@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "output/bcc/bcc.h"
+#include "output/files/files.h"
 #include "session/session.h"
 
 /* What denet-offcputime traces, and how it prints that. */
@@ -16,6 +17,10 @@ struct offcputime_options {
 	/* Threads that were blocked all the time count as well, be they named or not. */
 	bool never_ran;
 	struct bcc_form form;
+	struct output_files outputs; /* in place of text of that form */
+	bool text;		     /* as well as files */
+	const char *output;	     /* where the text goes; "-": standard output */
+	uint64_t interval_ns;	     /* how often it prints and begins anew; 0: never */
 };
 
 /*

@@ -21,11 +21,14 @@ struct profile {
 	const struct profile_filter *filter;
 	struct strings strings;
 	struct buffer frames; /* uint32_t, of one stack after the other */
+	struct buffer addresses; /* uint64_t of each frame, if they are kept */
+	bool keeps_addresses;
 	struct buffer stacks; /* struct stack */
 	struct idmap stack_by_hash;
 	struct buffer entries; /* struct profile_entry */
 	struct idmap entry_by_hash;
 	struct buffer scratch; /* the frames of a sample */
+	struct buffer ips;     /* their addresses, if they are kept */
 	struct profile_sum sums[PROFILE_EVENTS];
 	struct profile_sum left_out;
 };
@@ -58,9 +61,11 @@ void profile__delete(struct profile *profile)
 		return;
 	strings__free(&profile->strings);
 	buffer__free(&profile->frames);
+	buffer__free(&profile->addresses);
 	buffer__free(&profile->stacks);
 	buffer__free(&profile->entries);
 	buffer__free(&profile->scratch);
+	buffer__free(&profile->ips);
 	idmap__free(&profile->stack_by_hash);
 	idmap__free(&profile->entry_by_hash);
 	free(profile);
@@ -82,12 +87,24 @@ static const uint32_t *frames_of(const struct profile *profile, const struct sta
 	return (const uint32_t *)profile->frames.data + stack->first;
 }
 
+static const uint64_t *addresses_of(const struct profile *profile, const struct stack *stack)
+{
+	return (const uint64_t *)(const void *)profile->addresses.data + stack->first;
+}
+
+void profile__keep_addresses(struct profile *profile)
+{
+	profile->keeps_addresses = true;
+}
+
 static bool is_stack(const struct profile *profile, size_t i, const uint32_t *frames, uint32_t nr)
 {
 	const struct stack *stack = stack_at(profile, i);
 
 	return stack->nr == nr &&
-	       (!nr || !memcmp(frames_of(profile, stack), frames, nr * sizeof(*frames)));
+	       (!nr || !memcmp(frames_of(profile, stack), frames, nr * sizeof(*frames))) &&
+	       (!nr || !profile->keeps_addresses ||
+		!memcmp(addresses_of(profile, stack), profile->ips.data, nr * sizeof(uint64_t)));
 }
 
 static int get_stack(struct profile *profile, const uint32_t *frames, uint32_t nr, uint32_t *number)
@@ -107,7 +124,8 @@ static int get_stack(struct profile *profile, const uint32_t *frames, uint32_t n
 		if (is_stack(profile, *number, frames, nr))
 			return 0;
 	}
-	if (buffer__append(&profile->frames, frames, nr * sizeof(*frames)) ||
+	if (buffer__append(&profile->addresses, profile->ips.data, profile->ips.len) ||
+	    buffer__append(&profile->frames, frames, nr * sizeof(*frames)) ||
 	    buffer__append(&profile->stacks, &stack, sizeof(stack)))
 		return -ENOMEM;
 	*index = profile->stacks.len / sizeof(stack);
@@ -219,6 +237,18 @@ static int name_thread(struct profile *profile, const struct machine *machine,
 	return like->comm && like->process && (like->wait || !wait) ? 0 : -ENOMEM;
 }
 
+static int keep_addresses(struct profile *profile, const struct sample *sample)
+{
+	const struct frames *kernel = &sample->kernel, *user = &sample->user;
+
+	profile->ips.len = 0;
+	if (!profile->keeps_addresses)
+		return 0;
+	if (buffer__append(&profile->ips, kernel->ips, kernel->nr * sizeof(uint64_t)))
+		return -ENOMEM;
+	return buffer__append(&profile->ips, user->ips, user->nr * sizeof(uint64_t));
+}
+
 static int add_stack(struct profile *profile, const struct machine *machine,
 		     const struct sample *sample, uint32_t *number)
 {
@@ -228,7 +258,7 @@ static int add_stack(struct profile *profile, const struct machine *machine,
 
 	profile->scratch.len = 0;
 	frames = buffer__reserve(&profile->scratch, bytes);
-	if (!frames)
+	if (!frames || keep_addresses(profile, sample))
 		return -ENOMEM;
 	nr = symbols__frames(profile->symbols, machine, sample, frames);
 	return nr < 0 ? nr : get_stack(profile, frames, (uint32_t)nr, number);
@@ -288,6 +318,21 @@ size_t profile__labels(const struct profile *profile, uint32_t number, uint32_t 
 		}
 	}
 	return at;
+}
+
+size_t profile__nr_frames(const struct profile *profile, uint32_t stack)
+{
+	return stack_at(profile, stack)->nr;
+}
+
+struct profile_frame profile__frame(const struct profile *profile, uint32_t stack, size_t i)
+{
+	const struct stack *own = stack_at(profile, stack);
+
+	return (struct profile_frame){
+		.address = addresses_of(profile, own)[i],
+		.place = symbols__place(profile->symbols, frames_of(profile, own)[i]),
+	};
 }
 
 size_t profile__depth(const struct profile *profile)

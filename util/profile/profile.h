@@ -59,6 +59,9 @@ struct profile_entry {
 struct profile *profile__new(struct symbols *symbols, const struct profile_filter *filter);
 void profile__delete(struct profile *profile); /* accepts NULL */
 
+/* From now on stacks are told apart by their addresses, too. Before the first sample. */
+void profile__keep_addresses(struct profile *profile);
+
 /*
  * Adds a sample, whose thread machine knows as it was at the time. wait may be NULL, and is copied.
  * 0 or -ENOMEM.
@@ -74,6 +77,16 @@ const struct profile_entry *profile__entries(const struct profile *profile, size
  * has.
  */
 size_t profile__labels(const struct profile *profile, uint32_t stack, uint32_t *labels, size_t max);
+
+/* A frame as it was in its process. */
+struct profile_frame {
+	uint64_t address;
+	struct symbol_place place;
+};
+
+/* How many frames a stack has, and one of them, of a profile with addresses; leaf first. */
+size_t profile__nr_frames(const struct profile *profile, uint32_t stack);
+struct profile_frame profile__frame(const struct profile *profile, uint32_t stack, size_t i);
 
 /* Labels that the longest stack has. */
 size_t profile__depth(const struct profile *profile);

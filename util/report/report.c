@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "output/flamegraph/flamegraph.h"
 #include "output/folded/folded.h"
 #include "output/json/json.h"
-#include "output/pprof/pprof.h"
-#include "output/speedscope/speedscope.h"
 #include "report/recording.h"
 #include "report/screen.h"
 
@@ -20,52 +17,16 @@ struct report {
 	struct recording other; /* that it is compared with; empty: with none */
 };
 
-typedef int (*write_fn)(const struct report *report, FILE *out);
-
-static int write_folded(const struct report *report, FILE *out)
+/* In place of the screen. 0 or a negative errno, logged. */
+static int print_text(const struct profile *profile,
+		      int (*write)(const struct profile *profile, FILE *out))
 {
-	return folded__write(report->recording.profile, out);
-}
+	int err = write(profile, stdout);
 
-static int write_json(const struct report *report, FILE *out)
-{
-	return json__write(report->recording.profile, out);
-}
-
-static int write_flamegraph(const struct report *report, FILE *out)
-{
-	const struct flamegraph_other other = { report->other.profile, report->other.path };
-
-	return flamegraph__write(report->recording.profile, other.profile ? &other : NULL, out);
-}
-
-static int write_pprof(const struct report *report, FILE *out)
-{
-	return pprof__write(report->recording.profile, out);
-}
-
-static int write_speedscope(const struct report *report, FILE *out)
-{
-	return speedscope__write(report->recording.profile, out);
-}
-
-/* Writes an output to a file; path NULL: it is not wanted. 0 or a negative errno, logged. */
-static int write_file(const struct report *report, const char *path, write_fn write)
-{
-	FILE *out = stdout;
-	int err;
-
-	if (!path)
-		return 0;
-	if (strcmp(path, "-"))
-		out = fopen(path, "we");
-	err = out ? write(report, out) : -errno;
-	if (out && fflush(out) && !err)
-		err = -errno;
-	if (out && out != stdout && fclose(out) && !err)
+	if (!err && fflush(stdout))
 		err = -errno;
 	if (err)
-		pr_err("cannot write %s: %s", path, strerror(-err));
+		pr_err("cannot write to standard output: %s", strerror(-err));
 	return err;
 }
 
@@ -83,24 +44,18 @@ static int print_screen(const struct report *report)
 static int print(const struct report *report)
 {
 	const struct report_options *options = report->options;
-	const struct {
-		const char *path;
-		write_fn write;
-	} outputs[] = {
-		{ options->folded ? "-" : NULL, write_folded },
-		{ options->json ? "-" : NULL, write_json },
-		{ options->flamegraph, write_flamegraph },
-		{ options->pprof, write_pprof },
-		{ options->speedscope, write_speedscope },
-	};
-	bool any = false;
+	const struct flamegraph_other other = { report->other.profile, report->other.path };
+	const struct profile *profile = report->recording.profile;
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && !err; i++) {
-		any |= outputs[i].path != NULL;
-		err = write_file(report, outputs[i].path, outputs[i].write);
-	}
-	return any || err ? err : print_screen(report);
+	if (options->folded)
+		err = print_text(profile, folded__write);
+	else if (options->outputs.json)
+		err = print_text(profile, json__write);
+	else if (!output_files__any(&options->outputs))
+		return print_screen(report);
+	return err ? err : output_files__write(&options->outputs, profile,
+					       other.profile ? &other : NULL);
 }
 
 int report__run(const struct report_options *options)

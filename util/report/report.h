@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "output/files/files.h"
 #include "profile/profile.h"
 #include "report/rows.h"
 #include "symbol/symbols.h"
@@ -24,11 +25,8 @@ struct report_options {
 	bool colours;
 	/* In place of the screen. Names of files, of which "-" is standard output, or NULL. */
 	bool folded;
-	bool json;
-	const char *flamegraph;
+	struct output_files outputs;
 	const char *diff; /* a file that the flame graph compares the input with, or NULL */
-	const char *pprof;
-	const char *speedscope;
 };
 
 /* Reads the file and prints. 0 or a negative errno, logged. */

@@ -155,13 +155,21 @@ void session__delete_status(struct session *session)
 	session->status = NULL;
 }
 
+void session__erase_status(struct session *session)
+{
+	if (!session->status)
+		return;
+	session__delete_status(session);
+	session->status = status__new(session->options->quiet);
+}
+
 void session__finish(struct session *session)
 {
 	pid_t workload = 0;
 
 	if (session->workload && !workload__ended(session->workload))
 		workload = workload__pid(session->workload);
-	signals__finish(session->signals, workload);
+	signals__finish(session->signals, workload, session->options->patience);
 	targets__warn_of_gone_groups(&session->options->capture.targets);
 	if (session->begin)
 		pr_warn("the recording ended before the delay of -D was over: it is empty");

@@ -26,6 +26,7 @@ struct session_options {
 	bool stdout_to_stderr;          /* of COMMAND: our stdout is not for its output */
 	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
 	bool quiet;
+	unsigned int patience; /* so many SIGINT do nothing once the session has ended */
 };
 
 /*
@@ -75,7 +76,10 @@ int session__end_delay(struct session *session, uint64_t now);
 /* Whether the line on the terminal is to be shown anew; the next one is then due in a second. */
 bool session__wants_status(struct session *session, uint64_t now);
 
-/* Erases that line: it is not shown again. */
+/* Erases that line, for what else is printed on the terminal. */
+void session__erase_status(struct session *session);
+
+/* The same, and it is not shown again. */
 void session__delete_status(struct session *session);
 
 /* It has ended: from here on the next signal ends the process, and COMMAND with it. */

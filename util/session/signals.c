@@ -37,12 +37,15 @@ struct signals {
 	struct sigaction old[NR_CHANGED];
 };
 
+/* How many SIGINT the handler lets pass. */
+static volatile sig_atomic_t patience_left;
+
 /* Whom the handler of a second signal takes with it; a handler has no other way to know. */
 static volatile pid_t second_signal_workload;
 
 static void set_handler(int number, void (*handler)(int number))
 {
-	struct sigaction action = { .sa_handler = handler };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 
 	sigaction(number, &action, NULL);
 }
@@ -124,10 +127,13 @@ bool signals__take_switch(struct signals *signals)
 
 static void end_at_once(int number)
 {
-	static const char text[] = ": ended by a second signal; what was written so far can be "
+	static const char text[] = ": ended by another signal; what was written so far can be "
 				   "read\n";
 
-	(void)number;
+	if (number == SIGINT && patience_left > 0) {
+		patience_left--;
+		return;
+	}
 	if (second_signal_workload > 0)
 		kill(second_signal_workload, SIGTERM);
 	err_out__in_handler(log__program(), strlen(log__program()));
@@ -135,12 +141,13 @@ static void end_at_once(int number)
 	_exit(1);
 }
 
-void signals__finish(struct signals *signals, pid_t workload)
+void signals__finish(struct signals *signals, pid_t workload, unsigned int patience)
 {
 	sigset_t set;
 
 	(void)signals;
 	second_signal_workload = workload;
+	patience_left = (sig_atomic_t)patience;
 	set_handler(SIGHUP, SIG_IGN);
 	set_handler(SIGUSR2, SIG_IGN);
 	set_handler(SIGINT, end_at_once);

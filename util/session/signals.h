@@ -26,9 +26,10 @@ bool signals__take_switch(struct signals *signals);
 
 /*
  * From here on the next SIGINT or SIGTERM exits with status 1 at once, after a SIGTERM to
- * workload (0: none), and SIGHUP is ignored: the terminal may be gone already.
+ * workload (0: none), and SIGHUP is ignored: the terminal may be gone already. So many SIGINT
+ * before that do nothing.
  */
-void signals__finish(struct signals *signals, pid_t workload);
+void signals__finish(struct signals *signals, pid_t workload, unsigned int patience);
 
 /* For a forked child: the mask and the dispositions that this process was started with. */
 void signals__restore(const struct signals *signals);

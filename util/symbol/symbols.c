@@ -39,6 +39,7 @@ struct place {
 
 struct frame {
 	uint64_t address;
+	uint64_t in_function;
 	uint32_t place;
 	uint32_t first; /* of its labels in the list */
 	uint32_t nr_labels;
@@ -359,6 +360,8 @@ static int resolve_kernel(struct symbols *symbols, const struct machine *machine
 		place = strings__get_part(&symbols->strings, found.place, found.place_len);
 		if (found.name)
 			name = strings__get(&symbols->strings, found.name);
+		if (found.name)
+			frame->in_function = found.offset + frame->caller;
 		err = !place || (found.name && !name) ? -ENOMEM
 						      : label_frame(symbols, frame, name, place,
 								    found.offset + frame->caller);
@@ -527,6 +530,8 @@ static int take_answers(struct symbols *symbols, const struct queries *queries)
 		struct frame *frame = frame_at(symbols, queries->sorted[i].frame);
 		const struct place *place = place_at(symbols, frame->place);
 
+		if (queries->answers[i].name)
+			frame->in_function = frame->address - queries->answers[i].start;
 		if (!frame->nr_labels)
 			err = label_frame(symbols, frame, queries->answers[i].name, place->path,
 					  frame->address);
@@ -578,4 +583,13 @@ size_t symbols__nr_labels(const struct symbols *symbols)
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label)
 {
 	return (const struct symbol_label *)symbols->labels.data + label;
+}
+
+struct symbol_place symbols__place(const struct symbols *symbols, uint32_t number)
+{
+	const struct frame *frame = frame_at(symbols, number);
+	const uint32_t *labels = (const uint32_t *)symbols->list.data + frame->first;
+
+	return (struct symbol_place){ symbols__label(symbols, *labels), frame->in_function,
+				      frame->address };
 }

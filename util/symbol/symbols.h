@@ -65,4 +65,12 @@ const uint32_t *symbols__labels_of(const struct symbols *symbols, uint32_t frame
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label);
 size_t symbols__nr_labels(const struct symbols *symbols);
 
+/* Where a frame is. */
+struct symbol_place {
+	const struct symbol_label *label; /* of the innermost function */
+	uint64_t in_function;		  /* bytes from its start; 0 unless label->known */
+	uint64_t in_file; /* offset in the file; where there is none, the address */
+};
+struct symbol_place symbols__place(const struct symbols *symbols, uint32_t frame);
+
 #endif /* DENET_SYMBOL_SYMBOLS_H */

@@ -15,8 +15,9 @@
 struct row {
 	const char *comm;
 	uint32_t id;	/* of the thread or process; 0: none is shown */
-	uint32_t nr;	/* frames */
-	size_t first;	/* of their labels, leaf first, kernel before user */
+	uint32_t nr;	/* labels */
+	size_t first;	/* of them, leaf first, kernel before user */
+	uint32_t stack; /* with addresses: that is all the labels tell */
 	uint64_t ns;
 };
 
@@ -43,6 +44,7 @@ static uint64_t hash_of(const struct table *table, const struct row *row)
 {
 	uint64_t hash = mix((uintptr_t)row->comm, (uint64_t)row->id << 32 | row->nr);
 
+	hash = mix(hash, row->stack);
 	for (uint32_t i = 0; i < row->nr; i++)
 		hash = mix(hash, labels_of(table, row)[i]);
 	return hash;
@@ -51,6 +53,7 @@ static uint64_t hash_of(const struct table *table, const struct row *row)
 static bool is_same(const struct table *table, const struct row *a, const struct row *b)
 {
 	return a->comm == b->comm && a->id == b->id && a->nr == b->nr &&
+	       a->stack == b->stack &&
 	       (!a->nr || !memcmp(labels_of(table, a), labels_of(table, b),
 				  a->nr * sizeof(uint32_t)));
 }
@@ -103,6 +106,7 @@ static int add_entry(struct table *table, const struct profile_entry *entry)
 		return -ENOMEM;
 	row.nr = (uint32_t)profile__labels(table->profile, entry->stack, labels, nr);
 	table->labels.len += nr * sizeof(*labels);
+	row.stack = table->form->addresses ? entry->stack + 1 : 0;
 	name_row(table, entry, &row);
 	return add_row(table, &row);
 }
@@ -166,7 +170,54 @@ static void print_folded(const struct table *table, const struct row *row, uint6
 	fprintf(out, " %" PRIu64 "\n", time);
 }
 
-static void print_stack(const struct table *table, const struct row *row, uint64_t time, FILE *out)
+/* "#0  0xADDRESS FUNCTION+0xOFFSET (FILE+0xOFFSET)", without the file in the kernel. */
+static void print_as_libbpf(const struct table *table, size_t i, const struct profile_frame *frame,
+			    FILE *out)
+{
+	const struct symbol_label *label = frame->place.label;
+
+	fprintf(out, label->kernel ? "#%-2zu 0x%" PRIx64 : "#%-2zu 0x%016" PRIx64, i,
+		frame->address);
+	if (label->known || label->kernel)
+		fputc(' ', out);
+	if (label->known) {
+		print_name(label->name, table->form, out);
+		fprintf(out, "+0x%" PRIx64, frame->place.in_function);
+	} else if (label->kernel) {
+		fputs("[unknown]", out);
+	}
+	if (!label->kernel && *label->place) {
+		fputs(" (", out);
+		print_name(label->place, table->form, out);
+		fprintf(out, "+0x%" PRIx64 ")", frame->place.in_file);
+	}
+}
+
+static void print_with_addresses(const struct table *table, const struct row *row, FILE *out)
+{
+	size_t nr = profile__nr_frames(table->profile, row->stack - 1);
+	bool in_kernel = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct profile_frame frame =
+			profile__frame(table->profile, row->stack - 1, i);
+		const struct symbol_label *label = frame.place.label;
+
+		if (table->form->delimited && in_kernel && !label->kernel)
+			fputs("    --\n", out);
+		in_kernel = label->kernel;
+		fputs("    ", out);
+		if (table->form->libbpf) {
+			print_as_libbpf(table, i, &frame, out);
+		} else {
+			fprintf(out, "%-16" PRIx64 " ", frame.address);
+			print_name(label->name, table->form, out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_names(const struct table *table, const struct row *row, FILE *out)
 {
 	for (uint32_t i = 0; i < row->nr; i++) {
 		fputs("    ", out);
@@ -175,6 +226,11 @@ static void print_stack(const struct table *table, const struct row *row, uint64
 		if (table->form->delimited && is_border(table, row, i))
 			fputs("    --\n", out);
 	}
+}
+
+static void print_stack(const struct table *table, const struct row *row, uint64_t time, FILE *out)
+{
+	(table->form->addresses ? print_with_addresses : print_names)(table, row, out);
 	fprintf(out, "    %-16s ", "-");
 	print_name(*row->comm ? row->comm : "?", table->form, out);
 	if (table->form->by != BCC_BY_COMM)

@@ -19,7 +19,8 @@ enum bcc_by { BCC_BY_TID, BCC_BY_PID, BCC_BY_COMM };
 struct bcc_form {
 	bool folded;	/* -f: a line for each stack, its outermost frame first */
 	bool libbpf;	/* the form of libbpf-tools: without header */
-	bool addresses; /* -v: in front of names */
+	/* -v: in front of names; the profile has them (profile__keep_addresses()) */
+	bool addresses;
 	bool delimited; /* -d: something between kernel and user frames */
 	bool ns;	/* exact times in place of us */
 	bool no_kernel, no_user; /* frames of one side were not taken */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* With the rights that a new file has. 0 or a negative errno. */
+static int create(struct whole_file *file)
+{
+	mode_t mask = umask(0);
+	int fd, err = 0;
+
+	umask(mask);
+	if (asprintf(&file->unborn, "%s.XXXXXX", file->path) < 0) {
+		file->unborn = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(file->unborn, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0666 & ~mask))
+		err = -errno;
+	if (!err)
+		file->out = fdopen(fd, "w");
+	if (!err && !file->out)
+		err = -errno;
+	if (!err)
+		return 0;
+	close(fd);
+	unlink(file->unborn);
+	return err;
+}
+
+static void forget(struct whole_file *file)
+{
+	free(file->path);
+	free(file->unborn);
+	*file = (struct whole_file){ 0 };
+}
+
+int whole_file__open(struct whole_file *file, const char *path)
+{
+	struct stat stat_of;
+	int err;
+
+	*file = (struct whole_file){ 0 };
+	if (!strcmp(path, "-")) {
+		file->out = stdout;
+		return 0;
+	}
+	if (!stat(path, &stat_of) && !S_ISREG(stat_of.st_mode)) {
+		file->out = fopen(path, "we");
+		return file->out ? 0 : -errno;
+	}
+	/* A link stays one: what it leads to is replaced. */
+	file->path = realpath(path, NULL);
+	if (!file->path)
+		file->path = strdup(path);
+	err = file->path ? create(file) : -ENOMEM;
+	if (err)
+		forget(file);
+	return err;
+}
+
+int whole_file__close(struct whole_file *file, int err)
+{
+	if (fflush(file->out) && !err)
+		err = -errno;
+	if (file->out != stdout && fclose(file->out) && !err)
+		err = -errno;
+	if (file->path && !err && rename(file->unborn, file->path))
+		err = -errno;
+	if (file->path && err)
+		unlink(file->unborn);
+	forget(file);
+	return err;
+}
