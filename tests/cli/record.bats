@@ -112,19 +112,19 @@ next_step() {
 	for file in perf.data a.data "it's a \$file.data"; do
 		denet-record -o "$file" -- "$naps" 1 5 10 2>err
 		cat err
-		[[ "$(next_step err)" == "perf report"*"--no-children" ]]
-		bash -c "$(next_step err) --stdio" >shown 2>shown.err
+		[[ "$(next_step err)" == "denet-report"* ]]
+		bash -c "$(next_step err)" >shown 2>shown.err
 		grep -q napper-0 shown
 		# No other file would do.
 		mv "$file" away
-		refute bash -c "$(next_step err) --stdio" >shown 2>&1
+		refute bash -c "$(next_step err)" >shown 2>&1
 	done
 	denet-record --all-cgroups --wakers --reason --split-runqueue -- "$naps" 1 5 10 2>err
 	bash -c "$(next_step err) --stdio" 2>shown.err | grep -q napper-0
 	denet-record --switch-output=100ms -o b.data -- "$naps" 1 20 20 2>err
 	[ -e "$(next_step err | grep -o 'b.data[.0-9]*')" ]
 	SUDO_UID=1000 denet-record -- "$naps" 1 5 10 2>err
-	[[ "$(next_step err)" == "sudo perf report"* ]]
+	[[ "$(next_step err)" == "sudo denet-report" ]]
 	denet-record -o - -- "$naps" 1 5 10 2>err >pipe.data
 	refute grep next: err
 	denet-record --min-block 4000s -- "$naps" 1 5 10 2>err

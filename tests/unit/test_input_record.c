@@ -231,7 +231,7 @@ TEST(headers_of_others_are_told_apart)
 	EXPECT_EQ(-ENODATA, input_record__header(&header, sizeof(header) - 1, &got));
 	EXPECT_EQ(-ENODATA, input_record__header(&header, 0, &got));
 	header.attr_size = 144;
-	EXPECT_EQ(-ENOTSUP, input_record__header(&header, sizeof(header), &got));
+	EXPECT_EQ(-EPROTO, input_record__header(&header, sizeof(header), &got));
 	header.magic = __builtin_bswap64(LAYOUT_MAGIC);
 	EXPECT_EQ(-ENOTSUP, input_record__header(&header, sizeof(header), &got));
 	header.magic = 0x464c457f;

@@ -15,11 +15,11 @@ static const char *format(const struct next_step *step)
 	return next_step__format(step, line, sizeof(line));
 }
 
-TEST(the_command_names_the_file_unless_perf_looks_there_itself)
+TEST(the_command_names_the_file_unless_readers_look_there_themselves)
 {
-	EXPECT_STREQ("[ next: perf report --no-children ]",
+	EXPECT_STREQ("[ next: denet-report ]",
 		     format(&(struct next_step){ .path = "perf.data" }));
-	EXPECT_STREQ("[ next: perf report -i /tmp/a.data --no-children ]",
+	EXPECT_STREQ("[ next: denet-report -i /tmp/a.data ]",
 		     format(&(struct next_step){ .path = "/tmp/a.data" }));
 	EXPECT_STREQ("[ next: sudo perf report --no-children --sort cgroup,comm,sym ]",
 		     format(&(struct next_step){
@@ -31,7 +31,7 @@ TEST(a_file_without_samples_is_not_to_be_looked_at)
 {
 	const char *line = format(&(struct next_step){ .path = "perf.data", .empty = true });
 
-	EXPECT_EQ(NULL, strstr(line, "perf report"));
+	EXPECT_EQ(NULL, strstr(line, "report"));
 	EXPECT_NE(NULL, strstr(line, "-v"));
 }
 
@@ -45,7 +45,7 @@ static void read_back(const char *path, char *back, size_t size)
 	size_t n;
 
 	snprintf(command, sizeof(command), "exec bash -c \"$(cat <<'E'\nprintf %%s %.*s\nE\n)\"",
-		 (int)(strstr(line, " --no-children") - word), word);
+		 (int)(strstr(line, " ]") - word), word);
 	bash = popen(command, "r");
 	n = bash ? fread(back, 1, size - 1, bash) : 0;
 	back[n] = '\0';

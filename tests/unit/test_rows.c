@@ -84,6 +84,30 @@ TEST_F(rows, tell_who_waited_for_what_and_where)
 	EXPECT_STREQ("a CPU", rows__at(&self->rows, 2)->texts[1]);
 }
 
+/* They would stand first, and tell least: in most services, threads that had nothing to do. */
+TEST_F(rows, of_blocks_as_long_as_the_recording_come_last)
+{
+	const enum row_key keys[] = { ROW_TID };
+	const struct sample samples[] = {
+		{ .time = 1000000, .period = 990000, .count = 1, .tid = 1, .state = 'S' },
+		{ .time = 500000, .period = 400000, .count = 1, .tid = 2, .state = 'S' },
+		{ .time = 1000000, .period = 950000, .count = 9, .tid = 3, .state = 'S' },
+	};
+	struct profile *profile = profile__new(self->example.symbols, &self->example.filter);
+
+	for (size_t i = 0; i < 3; i++)
+		ASSERT_EQ(0, profile__add(profile, self->example.machine, &samples[i], NULL));
+	EXPECT_EQ(990000, profile__span(profile));
+	ASSERT_EQ(0, rows__make(&self->rows, profile, 1 << PROFILE_OFFCPU, keys, 1));
+	ASSERT_EQ(3, self->rows.nr);
+	EXPECT_STREQ("3 ", rows__at(&self->rows, 0)->texts[0]);
+	EXPECT_FALSE(row__is_whole(rows__at(&self->rows, 0)));
+	EXPECT_STREQ("2 ", rows__at(&self->rows, 1)->texts[0]);
+	EXPECT_STREQ("1 ", rows__at(&self->rows, 2)->texts[0]);
+	EXPECT_TRUE(row__is_whole(rows__at(&self->rows, 2)));
+	profile__delete(profile);
+}
+
 TEST(words_of_reasons)
 {
 	struct reason lock = {
@@ -98,6 +122,8 @@ TEST(words_of_reasons)
 	char out[WAIT_WORDS_MAX];
 
 	EXPECT_STREQ("lock at pool+0x8, held by holder", wait_words__of_reason(&lock, out));
+	*lock.owner_comm = '\0';
+	EXPECT_STREQ("lock or condition at pool+0x8", wait_words__of_reason(&lock, out));
 	EXPECT_STREQ("file /var/log/x (write)", wait_words__of_reason(&file, out));
 	EXPECT_STREQ("a pipe (read)", wait_words__of_reason(&pipe, out));
 	EXPECT_STREQ("socket to [::1]:2 (recvfrom)", wait_words__of_reason(&peer, out));

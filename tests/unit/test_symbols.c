@@ -206,7 +206,7 @@ TEST_F(symbols, of_functions_within_others_with_the_lines_of_both)
 static int find_main(const char *path, uint64_t *offset)
 {
 	struct mapped_file file = { .path = (char *)(uintptr_t)path };
-	struct elf_wanted wanted = { .file = &file, .nr_ids = 1 };
+	struct elf_wanted wanted = { .file = &file };
 	const struct elf_world world = { .symfs = "", .elsewhere = true };
 	struct elf_symbols symbols = { 0 };
 	struct elf_files files;

@@ -67,8 +67,10 @@ static int open_header(struct input *input)
 		return say_read_error(input, ret);
 	ret = ret ? input_record__header(data, sizeof(*header), header) : -EINVAL;
 	if (ret == -ENOTSUP)
-		pr_err("%s comes from a machine of another byte order, or from another version of "
-		       "perf: that is not supported", input->path);
+		pr_err("%s comes from a machine of another byte order: that is not supported",
+		       input->path);
+	else if (ret == -EPROTO)
+		refuse(input);
 	else if (ret)
 		pr_err("%s is no perf.data file", input->path);
 	else if (input->stream.is_pipe)

@@ -27,7 +27,7 @@ int input_record__header(const void *data, size_t size, struct layout_header *he
 		return -ENODATA;
 	memcpy(header, data, sizeof(*header));
 	return header->size == sizeof(*header) && header->attr_size == sizeof(struct layout_attr)
-		       ? 0 : -ENOTSUP;
+		       ? 0 : -EPROTO;
 }
 
 bool input_record__is_pipe(const void *data, size_t size)

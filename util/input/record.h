@@ -46,8 +46,8 @@ struct input_sample {
 
 /*
  * The header of a regular file from its first bytes; the sections that it tells are not looked at.
- * 0; -ENODATA: fewer bytes than a header has; -ENOTSUP: of a machine with another byte order, or
- * of another version; -EINVAL: no perf.data.
+ * 0; -ENODATA: fewer bytes than a header has; -ENOTSUP: of a machine with another byte order;
+ * -EPROTO: of another program; -EINVAL: no perf.data.
  */
 int input_record__header(const void *data, size_t size, struct layout_header *header);
 

@@ -31,6 +31,7 @@ struct profile {
 	struct buffer ips;     /* their addresses, if they are kept */
 	struct profile_sum sums[PROFILE_EVENTS];
 	struct profile_sum left_out;
+	uint64_t start, end; /* of all samples; start is 0 before the first */
 };
 
 const char *profile_event__name(enum profile_event event)
@@ -276,6 +277,20 @@ static enum profile_event event_of(const struct sample *sample)
 	}
 }
 
+static void note_time(struct profile *profile, const struct sample *sample)
+{
+	/* A sum has its time in pieces. */
+	uint64_t start = sample->time - (sample->count > 1 ? 0 : sample->period);
+
+	profile->start = profile->start ? min_u64(profile->start, start) : start;
+	profile->end = max_u64(profile->end, sample->time);
+}
+
+uint64_t profile__span(const struct profile *profile)
+{
+	return profile->end - profile->start;
+}
+
 /* As in files: of a block that was queued at its end, that part is an event of its own. */
 int profile__add(struct profile *profile, const struct machine *machine,
 		 const struct sample *sample, const char *wait)
@@ -287,6 +302,7 @@ int profile__add(struct profile *profile, const struct machine *machine,
 	uint64_t rest = sample->period - sample->runqueue;
 	int err = name_thread(profile, machine, sample, wait, &like);
 
+	note_time(profile, sample);
 	if (!err)
 		err = add_stack(profile, machine, sample, &like.stack);
 	if (!err && (rest || !sample->runqueue))

@@ -103,4 +103,7 @@ struct profile_sum profile__sum(const struct profile *profile, enum profile_even
 /* Samples that the filter left out. */
 struct profile_sum profile__left_out(const struct profile *profile);
 
+/* From the start of the earliest sample to the end of the latest, ns, whatever the filter. */
+uint64_t profile__span(const struct profile *profile);
+
 #endif /* DENET_PROFILE_H */

@@ -20,10 +20,13 @@ char *next_step__format(const struct next_step *step, char *buf, size_t size)
 		return buf;
 	}
 	shell_quote__path(step->path, file, sizeof(file));
-	/* perf's own default needs no name. */
+	/* The default of both readers needs no name. */
 	if (strcmp(step->path, "perf.data"))
-		snprintf(input, sizeof(input), "-i %s ", file);
-	snprintf(buf, size, "[ next: %sperf report %s--no-children%s ]", step->sudo ? "sudo " : "",
-		 input, step->cgroups ? " --sort cgroup,comm,sym" : "");
+		snprintf(input, sizeof(input), " -i %s", file);
+	/* Only perf sorts by cgroup. */
+	snprintf(buf, size, "[ next: %s%s%s ]", step->sudo ? "sudo " : "",
+		 step->cgroups ? "perf report --no-children --sort cgroup,comm,sym" :
+				 "denet-report",
+		 input);
 	return buf;
 }

@@ -8,8 +8,14 @@
 #include "base/units.h"
 
 #define MOST_ROWS 15
+#define MOST_WHOLE 5 /* of them */
 #define MOST_COLUMNS 48
 #define MAX_TEXT 400
+
+/* Rows one behind the other. */
+struct section {
+	size_t first, end;
+};
 
 static double percent(const struct row_table *table, uint64_t ns)
 {
@@ -17,13 +23,13 @@ static double percent(const struct row_table *table, uint64_t ns)
 }
 
 /* The width of a column: of its longest text, but for the last one's, which has the rest. */
-static int width_of(const struct row_table *table, const struct rows *rows, size_t nr,
-		    size_t column)
+static int width_of(const struct row_table *table, const struct rows *rows,
+		    const struct section *section, size_t column)
 {
 	size_t width = strlen(row_key__heading(table->keys[column]));
 	char text[MAX_TEXT];
 
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = section->first; i < section->end; i++) {
 		log__escape(text, sizeof(text), rows__at(rows, i)->texts[column]);
 		width = max_u64(width, strlen(text));
 	}
@@ -39,6 +45,17 @@ static void print_heading(const struct row_table *table, const int *widths, FILE
 	fprintf(out, "%s\n", table->colours ? "\033[0m" : "");
 }
 
+/* A text without its middle if the column has no room for it. */
+static void print_text(const char *text, int width, FILE *out)
+{
+	size_t len = strlen(text), room = (size_t)width;
+
+	if (!width || len <= room)
+		fprintf(out, "  %-*s", width, text);
+	else
+		fprintf(out, "  %.*s...%s", width / 3, text, text + len - (room - room / 3 - 3));
+}
+
 static void print_row(const struct row_table *table, const struct row *row, const int *widths,
 		      FILE *out)
 {
@@ -51,41 +68,71 @@ static void print_row(const struct row_table *table, const struct row *row, cons
 		units__format_count(row->blocks, count, sizeof(count)));
 	for (size_t i = 0; i < table->nr_keys; i++) {
 		log__escape(text, sizeof(text), row->texts[i]);
-		fprintf(out, "  %-*s", widths[i], text);
+		print_text(text, widths[i], out);
 	}
 	fputc('\n', out);
 }
 
-static size_t count_rows(const struct row_table *table, const struct rows *rows)
+/* Those of a section that are shown, if it may have so many. */
+static struct section shown_of(const struct row_table *table, const struct rows *rows,
+			       const struct section *section, size_t most)
 {
-	size_t nr = 0;
+	struct section shown = { section->first, section->first };
 
-	while (nr < rows->nr && (table->min_ppm || nr < MOST_ROWS) &&
-	       percent(table, rows__at(rows, nr)->ns) * 10000 >= table->min_ppm)
-		nr++;
-	return nr;
+	while (shown.end < section->end && (table->min_ppm || shown.end - shown.first < most) &&
+	       percent(table, rows__at(rows, shown.end)->ns) * 10000 >= table->min_ppm)
+		shown.end++;
+	return shown;
+}
+
+static uint64_t print_section(const struct row_table *table, const struct rows *rows,
+			      const struct section *section, const int *widths, FILE *out)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = section->first; i < section->end; i++) {
+		print_row(table, rows__at(rows, i), widths, out);
+		ns += rows__at(rows, i)->ns;
+	}
+	return ns;
+}
+
+static void print_rest(const struct row_table *table, const struct rows *rows, size_t shown,
+		       uint64_t shown_ns, FILE *out)
+{
+	uint64_t ns = 0;
+	char time[32];
+
+	for (size_t i = 0; i < rows->nr; i++)
+		ns += rows__at(rows, i)->ns;
+	if (rows->nr > shown)
+		fprintf(out,
+			"  %5.1f %% %12s in %zu more rows; --min-percent 0.01 shows more of "
+			"them\n",
+			percent(table, ns - shown_ns),
+			units__format_time(ns - shown_ns, time, sizeof(time)), rows->nr - shown);
 }
 
 static void print(const struct row_table *table, const struct rows *rows, FILE *out)
 {
-	size_t nr = count_rows(table, rows);
+	struct section parts = { 0, 0 }, whole = { 0, rows->nr };
 	int widths[ROW_KEYS];
-	uint64_t rest = 0;
-	char time[32];
+	uint64_t ns;
 
+	while (whole.first < rows->nr && !row__is_whole(rows__at(rows, whole.first)))
+		whole.first++;
+	parts.end = whole.first;
+	whole = shown_of(table, rows, &whole, parts.end ? MOST_WHOLE : MOST_ROWS);
+	parts = shown_of(table, rows, &parts, MOST_ROWS - (whole.end - whole.first));
 	for (size_t i = 0; i < table->nr_keys; i++)
-		widths[i] = width_of(table, rows, nr, i);
+		widths[i] = (int)max_u64((uint64_t)width_of(table, rows, &parts, i),
+					   (uint64_t)width_of(table, rows, &whole, i));
 	print_heading(table, widths, out);
-	for (size_t i = 0; i < nr; i++)
-		print_row(table, rows__at(rows, i), widths, out);
-	for (size_t i = nr; i < rows->nr; i++)
-		rest += rows__at(rows, i)->ns;
-	if (rows->nr > nr)
-		fprintf(out,
-			"  %5.1f %% %12s in %zu more rows; --min-percent 0.01 shows more of "
-			"them\n",
-			percent(table, rest), units__format_time(rest, time, sizeof(time)),
-			rows->nr - nr);
+	ns = print_section(table, rows, &parts, widths, out);
+	if (whole.end > whole.first && parts.end)
+		fputs("  blocked from begin to end:\n", out);
+	ns += print_section(table, rows, &whole, widths, out);
+	print_rest(table, rows, parts.end - parts.first + whole.end - whole.first, ns, out);
 }
 
 int row_table__print(const struct row_table *table, const struct profile *profile, FILE *out)

@@ -10,6 +10,9 @@
 #include "report/shown_event.h"
 #include "report/wait_words.h"
 
+/* What a block takes of the recording to have lasted for all of it. */
+#define WHOLE_PERCENT 95
+
 static const struct {
 	const char *name, *heading;
 } key_names[] = {
@@ -121,11 +124,18 @@ static const char *text_of(struct making *making, const struct profile_entry *en
 	}
 }
 
+bool row__is_whole(const struct row *row)
+{
+	return row->ns && row->whole_ns == row->ns;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	int order = 0;
+	int order = row__is_whole(x) - row__is_whole(y);
 
+	if (order)
+		return order;
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	for (size_t i = 0; i < ROW_KEYS && x->texts[i] && !order; i++)
@@ -176,6 +186,9 @@ static int add_entry(struct making *making, const struct profile_entry *entry, u
 	row->ns += entry->ns;
 	row->blocks += entry->blocks;
 	row->longest = max_u64(row->longest, entry->longest);
+	if (entry->event == PROFILE_OFFCPU && entry->blocks == 1 &&
+	    entry->longest >= profile__span(making->profile) / 100 * WHOLE_PERCENT)
+		row->whole_ns += entry->ns;
 	return 0;
 }
 

@@ -31,12 +31,19 @@ int row_keys__parse(const char *text, enum row_key keys[ROW_KEYS]);
 struct row {
 	const char *texts[ROW_KEYS]; /* of the keys, by their order */
 	uint64_t ns, blocks, longest;
+	uint64_t whole_ns; /* of blocks that lasted for as good as all of the recording */
 };
+
+/*
+ * Whether it is of such blocks only: of threads that were never needed, as well as of those in a
+ * deadlock. Nothing tells the two apart but what they waited for.
+ */
+bool row__is_whole(const struct row *row);
 
 /* Zero-initialised is empty. */
 struct rows {
 	struct strings strings;
-	struct buffer all; /* struct row, by descending ns once they are sorted */
+	struct buffer all; /* struct row, by descending ns, whole ones behind the others */
 	struct idmap by_key;
 	size_t nr;
 };

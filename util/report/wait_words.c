@@ -100,8 +100,12 @@ static const char *put_lock(const struct reason *reason, char *out)
 
 	if (!*reason->futex_at && !*reason->owner_comm)
 		return NULL;
-	len = snprintf(out, WAIT_WORDS_MAX, "%s%s", *reason->futex_at ? "lock at " : "a lock",
-		       reason->futex_at);
+	/* Only a lock has a holder that can be known. */
+	len = snprintf(out, WAIT_WORDS_MAX, "%s%s%s", *reason->futex_at ? "" : "a ",
+		       *reason->owner_comm ? "lock" : "lock or condition",
+		       *reason->futex_at ? " at " : "");
+	if (len > 0)
+		len += snprintf(out + len, WAIT_WORDS_MAX - (size_t)len, "%s", reason->futex_at);
 	if (*reason->owner_comm)
 		snprintf(out + len, WAIT_WORDS_MAX - (size_t)len, ", held by %s",
 			 reason->owner_comm);

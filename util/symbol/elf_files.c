@@ -61,16 +61,26 @@ static bool has_id(Elf *elf, const void *id, size_t len)
 /* Whether what was opened last is the file that is wanted; it is dropped if not. */
 static int check_id(struct elf_files *files, const struct elf_wanted *wanted)
 {
-	if (!wanted->id_len || has_id(files->all[files->nr - 1], wanted->id, wanted->id_len))
+	if (!wanted->nr_ids)
 		return 0;
+	for (size_t i = 0; i < wanted->nr_ids; i++) {
+		if (has_id(files->all[files->nr - 1], wanted->ids[i].bytes, wanted->ids[i].len))
+			return 0;
+	}
 	drop(files);
 	return -ESTALE;
+}
+
+/* The build-id that alone tells which file it was; NULL: there is none, or there are several. */
+static const struct elf_build_id *only_id(const struct elf_wanted *wanted)
+{
+	return wanted->nr_ids == 1 ? &wanted->ids[0] : NULL;
 }
 
 /* The file below our own root, which only its build-id can prove. */
 static int add_named(struct elf_files *files, const struct elf_wanted *wanted, const char *path)
 {
-	int err = wanted->id_len ? add_fd(files, root_open__file(0, path)) : -ENOENT;
+	int err = only_id(wanted) ? add_fd(files, root_open__file(0, path)) : -ENOENT;
 
 	return err ? err : check_id(files, wanted);
 }
@@ -80,6 +90,8 @@ static int open_symfs(struct elf_files *files, const struct elf_wanted *wanted, 
 	char path[PATH_MAX];
 	int err;
 
+	if (wanted->nr_ids > 1)
+		return -ESTALE;
 	snprintf(path, sizeof(path), "%s%s", symfs, wanted->file->path);
 	err = add_fd(files, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 	return err ? err : check_id(files, wanted);
@@ -101,8 +113,7 @@ static int open_mapped(struct elf_files *files, const struct elf_wanted *wanted)
 		const struct dso_process process = { .pid = mapping->pid, .alive = mapping->alive };
 
 		err = add_fd(files, dso__open_file(&process, &map));
-		/* Of several ids, any may be the one. */
-		if (!err && wanted->nr_ids < 2)
+		if (!err)
 			err = check_id(files, wanted);
 	}
 	return err;
@@ -138,11 +149,12 @@ static void format_id(const void *id, size_t len, char out[2 * BUILD_ID_MAX + 2]
 static int open_cached(struct elf_files *files, const struct elf_wanted *wanted)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 2];
+	const struct elf_build_id *id = only_id(wanted);
 	const char *home = getenv("HOME");
 
-	if (!home || !wanted->id_len)
+	if (!home || !id)
 		return -ENOENT;
-	format_id(wanted->id, wanted->id_len, hex);
+	format_id(id->bytes, id->len, hex);
 	snprintf(path, sizeof(path), "%s/.debug/.build-id/%s/elf", home, hex);
 	return add_named(files, wanted, path);
 }
@@ -153,8 +165,6 @@ static int open_by_name(struct elf_files *files, const struct elf_wanted *wanted
 	size_t len = strlen(wanted->file->path), tail = strlen(DELETED);
 	char path[PATH_MAX];
 
-	if (wanted->nr_ids > 1)
-		return -ENOENT;
 	if (len > tail && !strcmp(wanted->file->path + len - tail, DELETED))
 		len -= tail;
 	snprintf(path, sizeof(path), "%.*s", (int)len, wanted->file->path);
@@ -167,7 +177,10 @@ static int open_main(struct elf_files *files, const struct elf_wanted *wanted,
 	int err = -ENOENT;
 
 	if (!strcmp(wanted->file->path, "[vdso]"))
-		return world->elsewhere && !wanted->id_len ? -ENOENT : open_vdso(files, wanted);
+		return world->elsewhere && !wanted->nr_ids ? -ENOENT : open_vdso(files, wanted);
+	/* It was written anew, so that even its inode does not tell. */
+	if (wanted->nr_ids > 1 && wanted->nr_ids > wanted->nr_files)
+		return -ESTALE;
 	if (world->symfs)
 		err = open_symfs(files, wanted, world->symfs);
 	if (err && !world->elsewhere)

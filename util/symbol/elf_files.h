@@ -19,16 +19,25 @@ struct elf_mapping {
 };
 
 #define ELF_WANTED_MAPPINGS 4
+#define ELF_WANTED_IDS 4
+
+struct elf_build_id {
+	unsigned char bytes[BUILD_ID_MAX];
+	size_t len;
+};
 
 /* A mapped file that is wanted. */
 struct elf_wanted {
 	const struct mapped_file *file;
 	struct elf_mapping mappings[ELF_WANTED_MAPPINGS]; /* the latest ones */
 	size_t nr_mappings;
-	/* Build-ids that files of that name have had; 0: none is known. */
-	unsigned char id[BUILD_ID_MAX]; /* of the first */
-	size_t id_len;
+	/*
+	 * Build-ids that files of that name have had, as many as there is room for; 0: none is
+	 * known. Which of them this one had is not known: its inode has to tell.
+	 */
+	struct elf_build_id ids[ELF_WANTED_IDS];
 	size_t nr_ids;
+	size_t nr_files; /* of that name that the recording has: inodes */
 };
 
 /* Where files are looked for. */

@@ -400,21 +400,38 @@ static struct sorted *sort_frames(const struct symbols *symbols, size_t nr)
 	return all;
 }
 
+static bool has_id(const struct elf_wanted *wanted, const struct known_id *id)
+{
+	for (size_t i = 0; i < wanted->nr_ids; i++) {
+		if (wanted->ids[i].len == id->len &&
+		    !memcmp(wanted->ids[i].bytes, id->id, id->len))
+			return true;
+	}
+	return false;
+}
+
+static size_t count_files(const struct symbols *symbols, const char *path)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < count(&symbols->places, sizeof(struct place)); i++)
+		nr += place_at(symbols, i)->path == path;
+	return nr;
+}
+
 static void find_ids(const struct symbols *symbols, struct elf_wanted *wanted)
 {
 	const struct known_id *ids = (const void *)symbols->ids.data;
 
 	for (size_t i = 0; i < count(&symbols->ids, sizeof(*ids)); i++) {
-		if (ids[i].path != wanted->file->path)
+		if (ids[i].path != wanted->file->path || has_id(wanted, &ids[i]) ||
+		    wanted->nr_ids == ELF_WANTED_IDS)
 			continue;
-		if (wanted->nr_ids && ids[i].len == wanted->id_len &&
-		    !memcmp(ids[i].id, wanted->id, wanted->id_len))
-			continue;
-		if (!wanted->nr_ids++) {
-			memcpy(wanted->id, ids[i].id, ids[i].len);
-			wanted->id_len = ids[i].len;
-		}
+		memcpy(wanted->ids[wanted->nr_ids].bytes, ids[i].id, ids[i].len);
+		wanted->ids[wanted->nr_ids++].len = ids[i].len;
 	}
+	if (wanted->nr_ids > 1)
+		wanted->nr_files = count_files(symbols, wanted->file->path);
 }
 
 static void make_query(const struct symbols *symbols, const struct place *place,
