@@ -74,7 +74,7 @@ packages_of() {
 		command -v node >/dev/null || echo nodejs
 		;;
 	viewers)
-		printf '%s\n' hotspot chromium
+		printf '%s\n' hotspot chromium debuginfod curl binutils
 		;;
 	bcc)
 		echo libbpf-tools

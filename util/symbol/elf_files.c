@@ -187,7 +187,9 @@ static int open_main(struct elf_files *files, const struct elf_wanted *wanted,
 		err = open_mapped(files, wanted);
 	if (err)
 		err = open_by_name(files, wanted);
-	return err ? open_cached(files, wanted) : 0;
+	if (err)
+		err = open_cached(files, wanted);
+	return err && wanted->fetched ? add_named(files, wanted, wanted->fetched) : err;
 }
 
 static bool has_crc(int fd, GElf_Word crc)
@@ -284,6 +286,9 @@ static void find_debug(struct elf_files *files, const struct elf_wanted *wanted,
 		format_id(search.id, search.id_len, hex);
 		snprintf(path, sizeof(path), DEBUG_DIR "/.build-id/%s.debug", hex);
 		if (!try_debug_path(files, &search, path, false))
+			return;
+		if (wanted->fetched_debug &&
+		    !try_debug(files, &search, root_open__file(0, wanted->fetched_debug), false))
 			return;
 	}
 	find_debug_by_link(files, &search, wanted->file->path);

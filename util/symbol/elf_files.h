@@ -38,6 +38,9 @@ struct elf_wanted {
 	struct elf_build_id ids[ELF_WANTED_IDS];
 	size_t nr_ids;
 	size_t nr_files; /* of that name that the recording has: inodes */
+	/* Paths where copies of the file and of its debug file are, by its build-id, or NULL: */
+	const char *fetched;
+	const char *fetched_debug;
 };
 
 /* Where files are looked for. */

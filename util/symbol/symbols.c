@@ -11,11 +11,13 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "machine/machine.h"
+#include "symbol/debuginfod.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/symbol_jobs.h"
 
 /* In all, for all files: a single one has a sixteenth of it. */
 #define RESOLVE_MS 60000
+#define FETCH_MS 120000 /* from servers */
 #define MAX_PLACES 32767u
 #define ADDRESS_BITS 48
 
@@ -572,6 +574,9 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 	if (!err)
 		err = symbol_jobs__run(queries.all, queries.nr, &options, &symbols->strings,
 				       RESOLVE_MS);
+	if (!err)
+		err = debuginfod__answer(queries.all, queries.nr, &options, &symbols->strings,
+					 FETCH_MS);
 	if (!err) {
 		log_failures(&queries);
 		err = take_answers(symbols, &queries);
