@@ -37,3 +37,45 @@ prepare() {
 	[ "$ours" -ge 1000000 ]
 	equal_within "$theirs" "$ours" $((ours / 10))
 }
+
+# no_frames: what is no frame, with numbers and names of threads as such.
+no_frames() {
+	sed -E 's/^    -                [^ ].* \([0-9]+\)$/    -                COMM (TID)/
+		s/^        [0-9]+$/        US/; s/^    [^ -].*$/    FRAME/' "$1" | sort | uniq -c |
+		awk '{ $1 = ""; print }' | sort -u
+}
+
+# Both trace the same process at the same time; each nap is a block of both. Ours has blocks that
+# began before or did not end, too, so it is the sum of the naps that is compared.
+@test "denet-offcputime prints libbpf-tools' form, and the same time" {
+	mkfifo go
+	bash -c 'read -r line; exec "$0" 3 50 10' "$naps" <go >said 3>&- &
+	target=$!
+	exec 4>go
+	"$tool" -p "$target" 60 >theirs 2>theirs.err 3>&- 4>&- &
+	tool_pid=$!
+	denet-offcputime --libbpf -p "$target" >ours 2>ours.err 3>&- 4>&- &
+	our_pid=$!
+	traces() { bpf_objects "$1" >objects; grep -q link objects; }
+	until_true traces "$tool_pid"
+	until_true traces "$our_pid"
+	until_true is_at "$our_pid" poll
+	echo >&4
+	exec 4>&-
+	wait "$target"
+	wait "$our_pid"
+	kill -INT "$tool_pid"
+	wait "$tool_pid" || true
+	diff <(no_frames theirs) <(no_frames ours)
+	for thread in napper-0 napper-1 napper-2; do
+		theirs=$(awk '/do_nanosleep/ { on = 1 } $1 == "-" && $2 == name { getline; if (on) us += $1 }
+			!NF { on = 0 } END { printf "%d", us }' name=$thread theirs)
+		ours=$(awk '/do_nanosleep/ { on = 1 } $1 == "-" && $2 == name { getline; if (on) us += $1 }
+			!NF { on = 0 } END { printf "%d", us }' name=$thread ours)
+		echo "$thread: theirs $theirs us, ours $ours us"
+		[ "$ours" -ge 500000 ]
+		equal_within "$theirs" "$ours" $((ours / 10))
+	done
+	grep -q '^    take_nap$' ours
+	[ ! -s ours.err ]
+}

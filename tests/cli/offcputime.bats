@@ -257,3 +257,39 @@ no_interrupt_pending() {
 	[ "$status" = 1 ]
 	grep -q 'ended by another signal' err
 }
+
+# Both have each of the naps; their hooks run one after the other, with interrupts off.
+@test "the time is that of a recording of the same naps" {
+	need_perf
+	mkfifo go
+	bash -c 'read -r line; exec "$0" 2 50 10' "$naps" <go >said 3>&- &
+	target=$!
+	exec 4>go
+	before=$(stolen)
+	start_recording -p "$target" --off-cpu-thresh 0 --state S 4>&-
+	denet-offcputime -f --ns --state S -p "$target" >folded 2>err 3>&- 4>&- &
+	tracer=$!
+	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
+	until_true traces
+	echo >&4
+	exec 4>&-
+	wait "$target"
+	wait "$tracer"
+	finish_recording
+	perf script -i live.data | fold >recorded
+	for thread in napper-0 napper-1; do
+		live=$(folded_ns folded "^$thread;.*;take_nap;")
+		recorded=$(folded_ns recorded "^$thread;.*;take_nap;")
+		echo "$thread: live $live ns, recorded $recorded ns"
+		[ "$live" -ge 500000000 ]
+		equal_within "$live" "$recorded" $((recorded / 100 + $(stolen_since "$before")))
+	done
+}
+
+@test "processes that have ended have names, each thread its own entry" {
+	denet-offcputime -f -- sh -c "for i in 1 2 3; do '$naps' 1 5 5; done" >folded 2>err
+	grep -qE '^napper-0;.*;take_nap;' folded
+	refute grep -qE '^napper-0;naps\+0x' folded
+	denet-offcputime -m 1000 -- sh -c "for i in 1 2 3; do '$naps' 1 5 20; done" >out 2>err
+	[ "$(grep -cE '^    -                napper-0 \(' out)" = 3 ]
+}
