@@ -27,7 +27,8 @@ usage() {
 }
 
 # What of ours is measured: name|options. All switches of the targets are recorded in each,
-# so --max-overhead, which would leave some out, is off but in the one that tells its price.
+# so --max-overhead, which would leave some out, is off but in the one that tells its price. live
+# is denet-offcputime.
 modes=(
 	'exact|--max-overhead 0'
 	'exact-user|--max-overhead 0 --user-callchains'
@@ -40,6 +41,7 @@ modes=(
 	'dwarf|--max-overhead 0 --call-graph dwarf'
 	'dwarf-all|--max-overhead 0 --call-graph dwarf --off-cpu-thresh 0 -m 64M'
 	'as-it-comes|'
+	'live|'
 )
 
 # The goals, on pingpong, in ns of BPF programs per switch: mode|factor|of what.
@@ -48,6 +50,7 @@ goals=(
 	'sampling|3|floor'
 	'exact-user|0.65|perf'
 	'exact|0.85|offcputime'
+	'live|0.85|offcputime'
 	'min-50us|0.15|perf'
 	'wall-sampling|1.15|sampling'
 )
@@ -117,6 +120,7 @@ tool_command() {
 		echo "$PEER_PERF record -B -e dummy --off-cpu --off-cpu-thresh 0 $all $of_pid" \
 			"-o $work/data"
 		;;
+	live) echo "$O/denet-offcputime -q $of_pid >$work/data" ;;
 	*) echo "$O/denet-record -v -B $(mode_options "$1") $all $of_pid -o $work/data" ;;
 	esac
 }
@@ -315,6 +319,14 @@ keep_house() {
 			measure stacks stop house \
 				"$O/tests/workloads/stacks $linger --split 1 --threads 64 --us 2000 --bits $stack_bits" \
 				"$record --window 100s "'-p $BENCH_PID'
+			measure stacks live-stop house \
+				"$O/tests/workloads/stacks $linger --split 1 --threads 64 --us 2000 --bits $stack_bits" \
+				"$(tool_command live pingpong)"
+			if [[ " ${tools[*]} " == *' offcputime '* ]]; then
+				measure stacks offcputime-stop house \
+					"$O/tests/workloads/stacks $linger --split 1 --threads 64 --us 2000 --bits $stack_bits" \
+					"offcputime --stack-storage-size 524288 "'-p $BENCH_PID'" >$work/data"
+			fi
 			measure crowd rest house \
 				"$O/tests/workloads/crowd $linger --processes 1 --ms $rest_ms" \
 				"$record "'-p $BENCH_PID'

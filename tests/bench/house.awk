@@ -11,6 +11,8 @@ $2 == "start" { put("start", "ms", f["began"] * 1e3 - f["started"] / 1e6)
 		put("start", "exit", f["exit"] / 1e6) }
 # Fewer switches than stacks: not each was slept in.
 $2 == "stop" && f["switches"] >= 2 ^ bits { put("stop", "ms", f["exit"] / 1e6) }
+$2 ~ /-stop$/ && f["switches"] >= 2 ^ bits { put($2, "ms", f["exit"] / 1e6)
+					     put($2, "mb", f["bytes"] / 1e6) }
 $2 == "rest" { put("rest", "sleeps", f["tool_sleeps"]); put("rest", "cpu", f["tool_cpu"] / 1e6) }
 $2 ~ /thresh-0$/ {
 	put($2, "bytes", f["bytes"] / per)
@@ -27,6 +29,13 @@ END {
 	if (count["stop", "ms"])
 		row(sprintf("stop with 2^%d stacks", bits), range("stop", "ms", "%.0f") " ms", "< 1000 ms",
 			judge(median("stop", "ms") < 1000))
+	if (count["live-stop", "ms"])
+		row(sprintf("denet-offcputime: 2^%d stacks printed (%.0f MB)", bits, median("live-stop", "mb")),
+			range("live-stop", "ms", "%.0f") " ms", "< 5000 ms",
+			judge(median("live-stop", "ms") < 5000))
+	if (count["offcputime-stop", "ms"])
+		row(sprintf("offcputime: the same (%.0f MB)", median("offcputime-stop", "mb")),
+			range("offcputime-stop", "ms", "%.0f") " ms", "", "")
 	if (count["rest", "sleeps"])
 		row(sprintf("wake-ups in %g s with nothing to write", rest_ms / 1000),
 			range("rest", "sleeps", "%.0f"), "<= 1 each second",

@@ -26,6 +26,7 @@ has_figures() {
 	has_figures "$(row min-50us)" 8
 	[[ "$(row 'start with -a')" == *' ms'* ]]
 	[[ "$(row 'stop with')" == *' ms'* ]]
+	[[ "$(row 'denet-offcputime: 2')" == *' ms'* ]]
 	has_figures "$(row wake-ups)" 1
 	[[ "$(row 'thresh-0: ')" == *' MB'* ]]
 	# A goal needs a peer: it is said that there was none.

@@ -128,11 +128,26 @@ static bool is_control(const char *at)
 	return *byte < ' ' || *byte == 0x7f || (*byte == 0xc2 && byte[1] < 0xa0);
 }
 
+/* How many bytes are printed as they are, of a text that is mostly such. */
+static size_t plain_bytes(const char *name, const struct bcc_form *form)
+{
+	size_t nr = 0;
+
+	while (name[nr] >= ' ' && name[nr] < 0x7f && !(form->folded && name[nr] == ';'))
+		nr++;
+	return nr;
+}
+
 static void print_name(const char *name, const struct bcc_form *form, FILE *out)
 {
-	while (*name) {
-		size_t bytes = utf8__bytes(name);
+	for (;;) {
+		size_t bytes = plain_bytes(name, form);
 
+		fwrite(name, 1, bytes, out);
+		name += bytes;
+		if (!*name)
+			return;
+		bytes = utf8__bytes(name);
 		if (!bytes)
 			fputs("\xef\xbf\xbd", out);
 		else if (is_control(name))
