@@ -280,7 +280,7 @@ need_browser() {
 }
 
 # speedscope is in no distribution: `npm install -g speedscope`, or SPEEDSCOPE names its release.
-@test "speedscope, in a browser, opens the folded stacks" {
+@test "speedscope, in a browser, opens the folded stacks and our profile" {
 	page=${SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope/dist/release}/index.html
 	[ -e "$page" ] || skip "no speedscope: sudo npm install -g speedscope"
 	command -v chromium >/dev/null || skip "no chromium: sudo scripts/deps.sh viewers"
@@ -288,13 +288,20 @@ need_browser() {
 	echo 'no stacks' >none.folded
 	opens app.folded
 	refute opens none.folded
+	denet-report --speedscope scope.json
+	title=$(sed -n 's/.*"type":"sampled","name":"\([^"]*\)".*/\1/p' scope.json | head -1)
+	opens scope.json "$title"
+	# Its frames refer to functions that are not there.
+	sed 's/"frames":\[/"frames":[],"none":[/' scope.json >broken.json
+	refute opens broken.json "$title"
 }
 
-# opens FILE: the page has its name at the top, which speedscope writes once it has read it.
+# opens FILE [TITLE]: the page has its name, or that of its first profile, at the top, which
+# speedscope writes once it has read it.
 opens() {
 	printf 'speedscope.loadFileFromBase64("%s", "%s")' "$1" "$(base64 -w0 "$1")" >profile.js
 	timeout 60 chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
 		--user-data-dir="$PWD/chromium" --virtual-time-budget=10000 --dump-dom \
 		"file://$page#localProfilePath=$PWD/profile.js" 2>browser.log >dom
-	grep -q "<title>$1 " dom
+	grep -qF "<title>${2:-$1} " dom
 }
