@@ -103,10 +103,25 @@ static int put_front(struct writer *writer, struct buffer *out)
 	return err;
 }
 
+/*
+ * Three symbols at one address. perf, when it reads /proc/kcore, drops what it has learnt of kernel
+ * addresses, but for maps that have the name of a BPF program: the first symbol makes such a map.
+ * Of the symbols in it perf finds the root of its tree, which is the second one as soon as there is
+ * a third.
+ */
 static int put_time_kind(struct buffer *out, enum time_kind kind)
 {
-	return encode__kernel_symbol(out, sideband_id(), time_kind__address(kind), TIME_KIND_SIZE,
-				     time_kind__name(kind));
+	const char *name = time_kind__name(kind);
+	char map_name[64];
+	int err;
+
+	snprintf(map_name, sizeof(map_name), "bpf_prog_%s", name);
+	err = encode__kernel_symbol(out, sideband_id(), time_kind__address(kind), TIME_KIND_SIZE,
+				    map_name);
+	for (int i = 0; i < 2 && !err; i++)
+		err = encode__kernel_symbol(out, sideband_id(), time_kind__address(kind),
+					    TIME_KIND_SIZE, name);
+	return err;
 }
 
 static int put_names(const struct writer *writer, struct buffer *out)
