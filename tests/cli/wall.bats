@@ -20,6 +20,7 @@ clean_up() {
 	cat err
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
+	[ "$(sum_of on-cpu-time)" -ge "$(cpu_time)" ]
 	[ "$(sum_of queued-time)" = "$(life '+ runnable')" ]
 	[ $(($(sum_of offcpu-time) + $(sum_of offcpu-idle))) = "$(life '+ blocked')" ]
 	[ "$(life '+ filtered')" = 0 ]
@@ -28,7 +29,7 @@ clean_up() {
 	while read -r tid cpu bracket; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu, in $bracket"
-		[ "$running" -ge $((cpu - cpu / 100 - 2000000)) ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
 		[ "$running" -le $((bracket + 100000000)) ]
 	done < <(truths said tid requested bracket)
 	perf script -F comm,event,ip,sym | awk '/^spinner-0.*on-cpu-time/ && /spin/' RS= | grep -q spin
@@ -70,6 +71,66 @@ clean_up() {
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
 	[ "$(sum_of queued-time)" = "$(life '+ runnable')" ]
 	[ "$(life '+ runnable')" -gt "$(life '= running')" ]
+	# schedstat counts a thread without quota as runnable, also on its way to its end.
+	while read -r tid cpu delay bracket; do
+		running=$(sum_of on-cpu-time "$tid")
+		echo "$tid: running $running, by its clock $cpu, in $bracket less $delay"
+		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
+		[ "$running" -le $((bracket - delay + delay / 100 + 100000000)) ]
+	done < <(truths said tid requested count bracket)
+}
+
+# schedstats PID: "TID RUN DELAY" of each of its threads, in ns, and the time of day before or after.
+schedstats() {
+	[ "$2" = after ] || date +'now %s%N'
+	awk '{ n = split(FILENAME, part, "/"); print part[n - 1], $1, $2 }' "/proc/$1"/task/*/schedstat
+	[ "$2" = before ] || date +'now %s%N'
+}
+
+# as_schedstat_has_it PID: records that process for a while, and compares its threads' times with the
+# kernel's own. What lies between the two readings and outside of the recording may be either's.
+as_schedstat_has_it() {
+	local stolen
+
+	stolen=$(stolen)
+	schedstats "$1" before >before
+	denet-record -v --wall --max-overhead 0 -p "$1" -- sleep 0.5 2>err
+	schedstats "$1" after >after
+	stolen=$(stolen_since "$stolen")
+	nothing_was_hidden
+	perf script -F tid,period,event 2>/dev/null | awk -v stolen="$stolen" \
+		-v guest="${DENET_TEST_GUEST:-0}" -v lives="$(life 'lives of threads')" '
+		FILENAME == "before" { run[$1] = $2; delay[$1] = $3; next }
+		FILENAME == "after" { run[$1] = $2 - run[$1]; delay[$1] = $3 - delay[$1]; next }
+		$3 == "on-cpu-time:" { running[$1] += $2 }
+		$3 == "queued-time:" { queued[$1] += $2 }
+		END {
+			all = run["now"]
+			delete run["now"]
+			for (tid in run) threads++
+			outside = all - lives / threads + 3e6
+			for (tid in run) {
+				slack = guest ? run[tid] : outside + run[tid] / 100
+				print tid, "running", running[tid], "by schedstat", run[tid], "queued",
+					queued[tid], "by schedstat", delay[tid], "outside", outside
+				bad += running[tid] < run[tid] - slack
+				bad += running[tid] > run[tid] + stolen + slack
+				bad += queued[tid] < delay[tid] - outside - delay[tid] / 100
+				ours += running[tid]; theirs += run[tid]
+			}
+			bad += ours < theirs - threads * (outside + theirs / 100)
+			exit bad || threads < 5
+		}' before after -
+}
+
+@test "threads that spin, nap and are preempted have the times of schedstat, with and without a quota" {
+	start_target "$lives" --ms 60000 --brief 0
+	until_true sh -c "grep -q hog /proc/$target/task/*/comm"
+	as_schedstat_has_it "$target"
+	make_quota
+	echo "$target" >"$group/cgroup.procs"
+	as_schedstat_has_it "$target"
+	kill -KILL "$target"
 }
 
 @test "-C counts what runs on these CPUs alone" {
@@ -106,7 +167,7 @@ clean_up() {
 	while read -r tid cpu; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu"
-		[ "$running" -ge $((cpu - cpu / 100 - 2000000)) ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
 		[ "$running" -gt 0 ]
 	done < <(truths said tid requested)
 	[ "$(sum_of on-cpu-time -1)" = 0 ]

@@ -61,6 +61,14 @@ uint64_t tolerance__stolen_since(uint64_t before)
 	return tolerance__stolen_ns() - before + tick_ns();
 }
 
+uint64_t tolerance__account_ns(uint64_t account_ns, uint64_t switches)
+{
+	if (getenv("DENET_TEST_GUEST"))
+		return account_ns;
+	return account_ns / 100 * TOLERANCE_PERCENT + switches * TOLERANCE_SWITCH_NS +
+	       NSEC_PER_MSEC;
+}
+
 uint64_t tolerance__untold_ns(uint64_t ns)
 {
 	return getenv("DENET_TEST_GUEST") ? ns / 50 : 0;

@@ -41,11 +41,11 @@ if [ "$(uname -m)" = aarch64 ]; then
 fi
 # A pattern of the programs' whole names, at all levels. In each kernel: what differs by kernel, as hooks,
 # times, stacks, copies, symbols. The commands, which start many programs, one or two in each.
-names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|live|reports'
+names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running|whole|live|reports'
 case $(uname -r) in
 6.1.*) names+='|test_copies|chains' ;;
 6.12.*) names+='|clocks' ;;
-*) names+='|test_copies|test_running|test_in_flight' ;;
+*) names+='|test_copies|test_in_flight' ;;
 esac
 # With a second CPU, that one comes and goes.
 [ "$(nproc)" = 1 ] || names+='|hotplug'
