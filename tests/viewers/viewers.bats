@@ -133,6 +133,7 @@ need_browser() {
 		    return int(page.run("document.getElementById('graph').getBoundingClientRect().bottom"))
 
 		def picture(page, name):
+		    page.hover(1300, 3)
 		    page.picture(name)
 		    return hashlib.sha256(open(name, "rb").read()).digest()
 
