@@ -25,7 +25,8 @@ static void set_sort(const struct option_value *value, void *field)
 	int nr = row_keys__parse(value->text, report->keys);
 
 	if (nr < 0)
-		option_value__error(value, "not a list of comm, pid, tid, state, event, wait, sym");
+		option_value__error(value, "not a list of comm, pid, tid, state, event, wait, sym, "
+					   "callers");
 	report->nr_keys = (size_t)nr;
 }
 
@@ -122,7 +123,8 @@ static const struct option_row filter_rows[] = {
 
 static const struct option_row table_rows[] = {
 	{ "sort", .arg = "KEY,...",
-	  .text = "Add up by comm, pid, tid, state, event, wait, sym (default comm,wait,sym)",
+	  .text = "Add up by comm, pid, tid, state, event, wait, sym, callers (default "
+		  "comm,wait,callers)",
 	  .set = set_sort },
 	{ "by", .arg = "KEY", .text = "Tell threads apart by comm, pid or tid", .set = set_by },
 	{ "wakers", .text = "Show which threads ended waits, in place of the waits",
@@ -193,7 +195,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_command command = {
 		.report = { .input = "perf.data", .nr_keys = 3,
-			    .keys = { ROW_COMM, ROW_WAIT, ROW_SYM } },
+			    .keys = { ROW_COMM, ROW_WAIT, ROW_CALLERS } },
 	};
 	int err = parse(argc, argv, &command);
 

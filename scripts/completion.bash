@@ -21,7 +21,7 @@ _denet_values() {
 	--call-graph) _denet_is offcputime && echo 'fp tables' || echo 'fp tables dwarf auto' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
 	--by) echo 'comm pid tid' ;;
-	--sort) echo 'comm pid tid state event wait sym' ;;
+	--sort) echo 'comm pid tid state event wait sym callers' ;;
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
 	--state) echo 'R S D T t I P all' ;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-offcputime sums up what threads waited for, and prints it as bcc's offcputime does.
-# tests: parallel
 
 load lib
 

@@ -34,38 +34,45 @@ has_thread() {
 # How long look_at records.
 look_until=(sleep 1)
 
-# look_at OPTION…: records so long with these options alone. The words are in err. What the
-# told command shows first, in 25 lines each, is in screen: with its callchains, as --stdio prints
-# them, and without, as they are folded on a terminal. The same of a report without options, which
-# perf sorts by children, is in plain (50 lines with callchains) and plain.list.
+# look_at OPTION…: records so long with these options alone. The words are in err, what the told
+# command shows in told. What perf shows first, in 25 lines each, is in screen: without children, with
+# callchains, as --stdio prints them, and without, as they are folded on a terminal. The same of a report
+# without options, which perf sorts by children, is in plain (50 lines with callchains) and plain.list.
 look_at() {
 	local next
 
 	denet-record -o case.data "$@" -- "${look_until[@]}" 2>err
 	cat err
 	next=$(sed -n '$s/^\[ next: \(.*\) \]$/\1/p' err)
-	[[ "$next" == "perf report"* ]]
-	bash -c "$next --stdio" 2>screen.err | head -25 >screen
-	bash -c "$next --stdio -g none" 2>screen.err | head -25 >>screen
+	[[ "$next" == "denet-report"* ]]
+	bash -c "$next" >told
+	cat told
+	perf report -i case.data --no-children --stdio 2>screen.err | head -25 >screen
+	perf report -i case.data --no-children --stdio -g none 2>screen.err | head -25 >>screen
 	cat screen
 	perf report -i case.data --stdio 2>screen.err | head -50 >plain
 	perf report -i case.data --stdio -g none 2>screen.err | head -25 >plain.list
 	cat plain
 }
 
-# shows PATTERN: the last lines have it, or both first screens do, that of the told command and that
-# of a report without options.
+# shows PATTERN: the last lines have it, or the screens do: that of the told command, and those of perf,
+# also of a report without options.
 shows() {
 	shows_told "$1"
 	tail -6 err | grep -q "$1" || cat plain plain.list | grep "$1" ||
 		{ echo "no $1 where a report without options begins" >&2; return 1; }
 }
 
-# shows_told PATTERN: the last lines have it, or what the told command shows first. For services whose
-# idle threads are in the file with more time, which perf shows first when it sorts by children.
+# shows_told PATTERN: the last lines have it, or what the told command and perf without children show
+# first. For services whose idle threads are in the file with more time, which perf shows first when it
+# sorts by children.
 shows_told() {
-	cat screen <(tail -6 err) | grep "$1" ||
-		{ echo "no $1 where the told command begins" >&2; return 1; }
+	local shown
+
+	tail -6 err | grep "$1" && return
+	for shown in told screen; do
+		grep "$1" $shown || { echo "no $1 in $shown" >&2; return 1; }
+	done
 }
 
 # begin_database [SETTING]: a PostgreSQL of our own; $database is the folder of its socket.

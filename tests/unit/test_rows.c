@@ -84,6 +84,17 @@ TEST_F(rows, tell_who_waited_for_what_and_where)
 	EXPECT_STREQ("a CPU", rows__at(&self->rows, 2)->texts[1]);
 }
 
+/* A function that serves many waits tells less than its callers do. */
+TEST_F(rows, name_callers)
+{
+	const enum row_key keys[] = { ROW_CALLERS };
+
+	ASSERT_EQ(0, rows__make(&self->rows, self->example.profile, 1 << PROFILE_OFFCPU, keys, 1));
+	ASSERT_EQ(2, self->rows.nr);
+	EXPECT_STREQ("main", rows__at(&self->rows, 0)->texts[0]);
+	EXPECT_STREQ("read<\"char\"> < run;it < main", rows__at(&self->rows, 1)->texts[0]);
+}
+
 /* They would stand first, and tell least: in most services, threads that had nothing to do. */
 TEST_F(rows, of_blocks_as_long_as_the_recording_come_last)
 {

@@ -12,6 +12,9 @@
 
 /* What a block takes of the recording to have lasted for all of it. */
 #define WHOLE_PERCENT 95
+/* How many functions one row names, and how long they are together. */
+#define NAMES 3
+#define NAMES_MAX 400
 
 static const struct {
 	const char *name, *heading;
@@ -19,7 +22,7 @@ static const struct {
 	[ROW_COMM] = { "comm", "THREAD" },  [ROW_PID] = { "pid", "PROCESS" },
 	[ROW_TID] = { "tid", "THREAD ID" }, [ROW_STATE] = { "state", "STATE" },
 	[ROW_EVENT] = { "event", "EVENT" }, [ROW_WAIT] = { "wait", "WAITED FOR" },
-	[ROW_SYM] = { "sym", "IN" },
+	[ROW_SYM] = { "sym", "IN" },	    [ROW_CALLERS] = { "callers", "IN" },
 };
 
 const char *row_key__heading(enum row_key key)
@@ -90,6 +93,25 @@ static const char *deciding_function(const struct profile *profile, const uint32
 	return nr ? profile__label(profile, labels[0])->name : "";
 }
 
+/* "WaitLatch < ProcSleep < LockAcquireExtended". What a program waits in often serves all of its
+ * waits: callers tell which one it is. Frames that tell nothing are left out. */
+static const char *callers(const struct profile *profile, const uint32_t *labels, size_t nr,
+			   char *buf, size_t size)
+{
+	const struct symbol_label *label;
+	size_t len = 0, names = 0;
+
+	for (size_t i = 0; i < nr && names < NAMES && len < size; i++) {
+		label = profile__label(profile, labels[i]);
+		if (label->kernel || is_plumbing(label))
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", names ? " < " : "",
+					label->name);
+		names++;
+	}
+	return names ? buf : deciding_function(profile, labels, nr);
+}
+
 struct making {
 	struct rows *rows;
 	const struct profile *profile;
@@ -100,7 +122,7 @@ static const char *text_of(struct making *making, const struct profile_entry *en
 			   enum row_key key, size_t nr)
 {
 	struct strings *strings = &making->rows->strings;
-	char text[WAIT_WORDS_MAX];
+	char text[WAIT_WORDS_MAX > NAMES_MAX ? WAIT_WORDS_MAX : NAMES_MAX];
 
 	switch (key) {
 	case ROW_COMM:
@@ -118,6 +140,9 @@ static const char *text_of(struct making *making, const struct profile_entry *en
 	case ROW_WAIT:
 		return strings__get(strings, wait_words__of_entry(making->profile, entry,
 								  making->labels, nr, text));
+	case ROW_CALLERS:
+		return strings__get(strings, callers(making->profile, making->labels, nr, text,
+						     sizeof(text)));
 	default:
 		return strings__get(strings,
 				    deciding_function(making->profile, making->labels, nr));

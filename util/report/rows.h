@@ -19,6 +19,7 @@ enum row_key {
 	ROW_EVENT,
 	ROW_WAIT,
 	ROW_SYM,
+	ROW_CALLERS,
 	ROW_KEYS,
 };
 
