@@ -2,6 +2,16 @@
 # What tests of time on the CPU share.
 # shellcheck shell=bash
 
+lives=$build/tests/workloads/lives
+
+prepare() {
+	group= # a control group that the test made
+}
+
+clean_up() {
+	[ -z "$group" ] || until_true rmdir "$group"
+}
+
 # sum_of EVENT [TID [FILE]]: ns, by perf.
 sum_of() {
 	perf script -i "${3:-perf.data}" -F tid,period,event 2>/dev/null |

@@ -6,15 +6,6 @@ load lib
 load service
 load wall
 
-prepare() {
-	lives=$build/tests/workloads/lives
-	group=
-}
-
-clean_up() {
-	[ -z "$group" ] || until_true rmdir "$group"
-}
-
 @test "--wall: the file has all of the threads' lives" {
 	denet-record -v --wall --max-overhead 0 -- "$lives" --ms 300 2>err >said
 	cat err

@@ -6,15 +6,6 @@
 load lib
 load wall
 
-prepare() {
-	lives=$build/tests/workloads/lives
-	group=
-}
-
-clean_up() {
-	[ -z "$group" ] || until_true rmdir "$group"
-}
-
 # all_running_is_there [FILE…]: on-cpu-time of these files together is the running time of -v.
 all_running_is_there() {
 	local file sum=0

@@ -7,7 +7,6 @@ load ../cli/lib
 load ../cli/wall
 
 @test "running, runnable and blocked time are in the file, and kinds and places have names" {
-	lives=$build/tests/workloads/lives
 	denet-record -v -B --wall=1 --max-overhead 0 -- "$lives" --ms 50 2>err >said
 	cat err
 	nothing_was_hidden
