@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "common/built.h"
 #include "common/tolerance.h"
 #include "machine/machine.h"
 #include "synth/synth.h"
-
 
 /* Whether this machine's registers are known. */
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -33,20 +33,7 @@
 
 int stopped__path(const char *name, char *path, size_t size)
 {
-	char own[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
-	int n;
-
-	if (len < 0)
-		return -errno;
-	own[len] = '\0';
-	slash = strrchr(own, '/');
-	*slash = '\0';
-	n = snprintf(path, size, "%s/../unwind/%s", own, name);
-	if (n < 0 || (size_t)n >= size)
-		return -ENAMETOOLONG;
-	return access(path, R_OK) ? -errno : 0;
+	return built__path("unwind", name, path, size);
 }
 
 static void __attribute__((noreturn)) exec_program(const char *const *argv, int in)

@@ -12,26 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "common/built.h"
 #include "common/tolerance.h"
-
-/* The workloads lie beside the directory of the test's own binary. */
-static int workload_path(const char *name, char *path, size_t size)
-{
-	char own[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
-	int n;
-
-	if (len < 0)
-		return -errno;
-	own[len] = '\0';
-	slash = strrchr(own, '/');
-	if (!slash)
-		return -EINVAL;
-	*slash = '\0';
-	n = snprintf(path, size, "%s/../workloads/%s", own, name);
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
 
 static void exec_workload(const char *path, const char *const *argv, int in, int out)
 {
@@ -51,7 +33,7 @@ int workload__start(struct workload *workload, const char *const *argv)
 
 	memset(workload, 0, sizeof(*workload));
 	workload->in = workload->out = -1;
-	err = workload_path(argv[0], path, sizeof(path));
+	err = built__path("workloads", argv[0], path, sizeof(path));
 	if (err)
 		return err;
 	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) {

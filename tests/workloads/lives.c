@@ -20,23 +20,6 @@ struct life {
 	uint64_t born;
 };
 
-/* The second number of schedstat: ns that the calling thread waited for a CPU. */
-static unsigned long long run_delay(void)
-{
-	unsigned long long on_cpu, delay;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", workload__tid());
-	file = fopen(path, "re");
-	if (!file)
-		workload__fail(path, errno);
-	if (fscanf(file, "%llu %llu", &on_cpu, &delay) != 2)
-		workload__fail(path, EINVAL);
-	fclose(file);
-	return delay;
-}
-
 KNOWN static void spin(uint64_t until)
 {
 	while (workload__now() < until)
@@ -59,7 +42,7 @@ KNOWN static void *live(void *arg)
 		workload__nanosleep(WORKLOAD_NSEC_PER_MSEC);
 	spin(until);
 	waits__end(&life->truth);
-	life->truth.count = run_delay();
+	life->truth.count = workload__run_delay();
 	life->truth.requested_ns = workload__clock(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }

@@ -22,23 +22,6 @@ static struct gate gate = GATE_INIT;
 static uint64_t length_ns;
 static int cpu;
 
-/* The second number of schedstat: ns that the calling thread waited for a CPU. */
-static unsigned long long run_delay(void)
-{
-	unsigned long long on_cpu, delay;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", workload__tid());
-	file = fopen(path, "re");
-	if (!file)
-		workload__fail(path, errno);
-	if (fscanf(file, "%llu %llu", &on_cpu, &delay) != 2)
-		workload__fail(path, EINVAL);
-	fclose(file);
-	return delay;
-}
-
 KNOWN static void spin(uint64_t until)
 {
 	while (workload__now() < until)
@@ -64,14 +47,14 @@ static void *start_member(void *arg)
 		workload__fail("sched_setaffinity", errno);
 	gate__pass(&gate);
 	waits__begin(&member->truth, "queued", member->sleeps ? "sleep_often" : "spin");
-	before = run_delay();
+	before = workload__run_delay();
 	if (member->sleeps)
 		sleep_often(workload__now() + length_ns);
 	else
 		spin(workload__now() + length_ns);
 	waits__end(&member->truth);
 	member->last = workload__now();
-	after = run_delay();
+	after = workload__run_delay();
 	member->truth.requested_ns = after - before;
 	member->truth.bracket_ns = after;
 	return NULL;

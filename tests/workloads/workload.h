@@ -206,6 +206,23 @@ static inline __attribute__((always_inline)) unsigned long long workload__volunt
 	return (unsigned long long)usage.ru_nvcsw;
 }
 
+/* How long the calling thread has waited for a CPU, in ns: the second number of schedstat. */
+static inline unsigned long long workload__run_delay(void)
+{
+	unsigned long long on_cpu, delay;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", workload__tid());
+	file = fopen(path, "re");
+	if (!file)
+		workload__fail(path, errno);
+	if (fscanf(file, "%llu %llu", &on_cpu, &delay) != 2)
+		workload__fail(path, EINVAL);
+	fclose(file);
+	return delay;
+}
+
 /*
  * True once a thread sleeps that had left its CPU so many times before: only then is a waker
  * sure that what it times lies inside of the wait. That it says that it sleeps is not enough,

@@ -13,34 +13,37 @@
 #define OPCODE_MASK 0xc0 /* of the three instructions that have an operand in the rest */
 #define OPERAND_MASK 0x3f
 
-uint64_t cfi_bytes__uleb(struct cfi_bytes *bytes)
+/* The bits of a LEB128 number; shift is set to their number, last to the last byte. */
+static uint64_t take_leb(struct cfi_bytes *bytes, unsigned int *shift, uint8_t *last)
 {
 	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte = 0x80;
 
-	while (bytes->at < bytes->end && byte & 0x80) {
-		byte = *bytes->at++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
+	*shift = 0;
+	*last = 0x80;
+	while (bytes->at < bytes->end && *last & 0x80) {
+		*last = *bytes->at++;
+		if (*shift < 64)
+			value |= (uint64_t)(*last & 0x7f) << *shift;
+		*shift += 7;
 	}
 	return value;
 }
 
+uint64_t cfi_bytes__uleb(struct cfi_bytes *bytes)
+{
+	unsigned int shift;
+	uint8_t last;
+
+	return take_leb(bytes, &shift, &last);
+}
+
 int64_t cfi_bytes__sleb(struct cfi_bytes *bytes)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte = 0x80;
+	unsigned int shift;
+	uint8_t last;
+	uint64_t value = take_leb(bytes, &shift, &last);
 
-	while (bytes->at < bytes->end && byte & 0x80) {
-		byte = *bytes->at++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	}
-	if (shift < 64 && byte & 0x40)
+	if (shift < 64 && last & 0x40)
 		value |= ~0ULL << shift;
 	return (int64_t)value;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "input/record.h"
+#include "input/rest.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,34 +76,6 @@ int input_record__sample_id(const void *record, size_t size, uint64_t *id)
 	return 0;
 }
 
-/* What is left of a record. */
-struct rest {
-	const char *at;
-	size_t size;
-};
-
-/* The next so many bytes; NULL: there are no more. */
-static const void *take(struct rest *rest, uint64_t size)
-{
-	const char *at = rest->at;
-
-	if (size > rest->size)
-		return NULL;
-	rest->at += size;
-	rest->size -= size;
-	return at;
-}
-
-static int take_u64(struct rest *rest, uint64_t *value)
-{
-	const void *at = take(rest, sizeof(*value));
-
-	if (!at)
-		return -EINVAL;
-	memcpy(value, at, sizeof(*value));
-	return 0;
-}
-
 /* A side of the chain goes from its marker to the next one. */
 static int split_chain(const uint64_t *chain, uint64_t nr, struct input_sample *sample)
 {
@@ -134,12 +107,12 @@ static int split_chain(const uint64_t *chain, uint64_t nr, struct input_sample *
 /* u32 size and the data, which together are a multiple of 8 bytes. */
 static int take_raw(struct rest *rest, struct input_sample *sample)
 {
-	const void *size = take(rest, sizeof(sample->raw_size));
+	const void *size = rest__take(rest, sizeof(sample->raw_size));
 
 	if (!size)
 		return -EINVAL;
 	memcpy(&sample->raw_size, size, sizeof(sample->raw_size));
-	sample->raw = take(rest, sample->raw_size);
+	sample->raw = rest__take(rest, sample->raw_size);
 	return sample->raw && rest->size % 8 == 0 ? 0 : -EINVAL;
 }
 
@@ -147,30 +120,30 @@ static int take_regs(struct rest *rest, uint64_t mask)
 {
 	uint64_t abi;
 
-	if (take_u64(rest, &abi))
+	if (rest__copy(rest, &abi, sizeof(abi)))
 		return -EINVAL;
 	if (!abi)
 		return 0;
-	return take(rest, 8ULL * (uint64_t)__builtin_popcountll(mask)) ? 0 : -EINVAL;
+	return rest__take(rest, 8ULL * (uint64_t)__builtin_popcountll(mask)) ? 0 : -EINVAL;
 }
 
 static int take_stack(struct rest *rest, struct input_sample *sample)
 {
 	uint64_t size, used;
 
-	if (take_u64(rest, &size))
+	if (rest__copy(rest, &size, sizeof(size)))
 		return -EINVAL;
 	if (!size)
 		return 0;
 	sample->has_stack = true;
-	return take(rest, size) && !take_u64(rest, &used) ? 0 : -EINVAL;
+	return rest__take(rest, size) && !rest__copy(rest, &used, sizeof(used)) ? 0 : -EINVAL;
 }
 
 static int take_state(struct rest *rest, struct input_sample *sample)
 {
 	uint64_t transaction;
 
-	if (take_u64(rest, &transaction))
+	if (rest__copy(rest, &transaction, sizeof(transaction)))
 		return -EINVAL;
 	sample->state = LAYOUT_STATE_LETTER(transaction);
 	sample->preempted = transaction & PERF_TXN_ASYNC;
@@ -189,11 +162,11 @@ static int take_perhaps(struct rest *rest, const struct input_event *event,
 		return -EINVAL;
 	if (type & PERF_SAMPLE_STACK_USER && take_stack(rest, sample))
 		return -EINVAL;
-	if (type & PERF_SAMPLE_WEIGHT && take_u64(rest, &sample->count))
+	if (type & PERF_SAMPLE_WEIGHT && rest__copy(rest, &sample->count, sizeof(sample->count)))
 		return -EINVAL;
 	if (type & PERF_SAMPLE_TRANSACTION && take_state(rest, sample))
 		return -EINVAL;
-	if (type & PERF_SAMPLE_CGROUP && take_u64(rest, &sample->cgroup))
+	if (type & PERF_SAMPLE_CGROUP && rest__copy(rest, &sample->cgroup, sizeof(sample->cgroup)))
 		return -EINVAL;
 	return rest->size ? -EINVAL : 0;
 }
@@ -205,7 +178,7 @@ int input_record__sample(const void *record, size_t size, const struct input_eve
 	struct layout_sample fixed;
 	const void *chain;
 
-	chain = take(&rest, sizeof(fixed));
+	chain = rest__take(&rest, sizeof(fixed));
 	if (!chain || size % 8)
 		return -EINVAL;
 	memcpy(&fixed, chain, sizeof(fixed));
@@ -223,7 +196,7 @@ int input_record__sample(const void *record, size_t size, const struct input_eve
 		.state = '?',
 		.time_kind = TIME_KINDS,
 	};
-	chain = take(&rest, fixed.nr * sizeof(uint64_t));
+	chain = rest__take(&rest, fixed.nr * sizeof(uint64_t));
 	if (split_chain(chain, fixed.nr, sample))
 		return -EINVAL;
 	return take_perhaps(&rest, event, sample);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "input/trace_fields.h"
+#include "input/rest.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -20,37 +21,10 @@ struct trace_fields {
 	struct tep_event *waits;
 };
 
-/* What is left of the data. */
-struct rest {
-	const char *at;
-	size_t size;
-};
-
-static const void *take(struct rest *rest, uint64_t size)
-{
-	const char *at = rest->at;
-
-	if (size > rest->size)
-		return NULL;
-	rest->at += size;
-	rest->size -= size;
-	return at;
-}
-
-static int take_number(struct rest *rest, void *value, size_t size)
-{
-	const void *at = take(rest, size);
-
-	if (!at)
-		return -EINVAL;
-	memcpy(value, at, size);
-	return 0;
-}
-
 /* A text that must be exactly this one, with its NUL. */
 static int expect(struct rest *rest, const char *text)
 {
-	const void *at = take(rest, strlen(text) + 1);
+	const void *at = rest__take(rest, strlen(text) + 1);
 
 	return at && !memcmp(at, text, strlen(text) + 1) ? 0 : -EINVAL;
 }
@@ -60,23 +34,23 @@ static int skip_text(struct rest *rest, const char *name)
 {
 	uint64_t size;
 
-	if (expect(rest, name) || take_number(rest, &size, sizeof(size)))
+	if (expect(rest, name) || rest__copy(rest, &size, sizeof(size)))
 		return -EINVAL;
-	return take(rest, size) ? 0 : -EINVAL;
+	return rest__take(rest, size) ? 0 : -EINVAL;
 }
 
 /* Everything up to the formats of events; Documentation/format.txt tells the order. */
 static int skip_head(struct rest *rest)
 {
 	static const char magic[10] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
-	const void *at = take(rest, sizeof(magic));
+	const void *at = rest__take(rest, sizeof(magic));
 	uint32_t nr_ftrace;
 
 	if (!at || memcmp(at, magic, sizeof(magic)) || expect(rest, "0.6"))
 		return -EINVAL;
 	/* Byte order, size of a long, size of a page. */
-	if (!take(rest, 1 + 1 + sizeof(uint32_t)) || skip_text(rest, "header_page") ||
-	    skip_text(rest, "header_event") || take_number(rest, &nr_ftrace, sizeof(nr_ftrace)))
+	if (!rest__take(rest, 1 + 1 + sizeof(uint32_t)) || skip_text(rest, "header_page") ||
+	    skip_text(rest, "header_event") || rest__copy(rest, &nr_ftrace, sizeof(nr_ftrace)))
 		return -EINVAL;
 	return nr_ftrace ? -EINVAL : 0;
 }
@@ -143,15 +117,15 @@ static int parse_events(struct trace_fields *fields, struct rest *rest)
 	uint64_t size;
 	int err = 0;
 
-	if (take_number(rest, &nr_systems, sizeof(nr_systems)) || !nr_systems ||
-	    expect(rest, "denet") || take_number(rest, &nr, sizeof(nr)) || nr > MAX_EVENTS)
+	if (rest__copy(rest, &nr_systems, sizeof(nr_systems)) || !nr_systems ||
+	    expect(rest, "denet") || rest__copy(rest, &nr, sizeof(nr)) || nr > MAX_EVENTS)
 		return -EINVAL;
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		const char *format;
 
-		if (take_number(rest, &size, sizeof(size)) || size > MAX_FORMAT)
+		if (rest__copy(rest, &size, sizeof(size)) || size > MAX_FORMAT)
 			return -EINVAL;
-		format = take(rest, size);
+		format = rest__take(rest, size);
 		err = format ? parse_format(fields, format, size) : -EINVAL;
 	}
 	return err;
