@@ -26,9 +26,9 @@
 #include "bench/process.h"
 
 #define MSEC 1000000ULL
-/* How often a tool is looked at until it has attached; each look costs some 100 us. */
+/* Interval between two looks at a tool that is attaching; each look costs some 100 us. */
 #define LOOK_NS (2 * MSEC)
-/* A tool that takes less than this in so many looks is ready: it has its start behind it. */
+/* A tool is ready, its start completed, when it takes less than this in so many looks. */
 #define REST_NS (10 * MSEC)
 #define REST_CPU_NS (MSEC / 5)
 #define REST_LOOKS 10

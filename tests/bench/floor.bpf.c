@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The floor of the benchmark: what it costs to be called at all. The same hooks that a
- * recording has at each switch, and programs that do nothing.
+ * The floor of the benchmark: the cost of the calls alone. Empty programs on the same hooks as a
+ * recording has at each switch.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

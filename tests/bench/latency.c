@@ -81,7 +81,7 @@ static unsigned char read_all(int fd, size_t size)
 	return data[size - 1];
 }
 
-/* Answers with its CPU until nobody asks any more. */
+/* Answers with its CPU until the client closes the pipe. */
 static void __attribute__((noreturn)) serve(int in, int out)
 {
 	unsigned char byte;

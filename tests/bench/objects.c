@@ -10,7 +10,7 @@
 
 #define MOST_IDS 512
 
-/* Ids that were met already: an object may be held by several descriptors. */
+/* Ids counted already: a process may hold an object by several descriptors. */
 struct ids {
 	uint64_t id[MOST_IDS];
 	size_t nr;

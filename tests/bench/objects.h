@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * The BPF programs and maps that a process holds by its descriptors, as the kernel tells in
- * fdinfo; so any tool can be looked at, whatever it is made of.
+ * The BPF programs and maps that a process holds by its descriptors, from fdinfo. Works for any
+ * tool.
  */
 struct objects {
 	unsigned int programs;

@@ -21,7 +21,10 @@ static void become(const char *command, const char *log, int in, int out)
 	char *line;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Who runs us in the background may have it ignored, and it is what ends a tool. */
+	/*
+	 * Background shells start commands with SIGINT ignored, but it is the signal that ends a
+	 * tool.
+	 */
 	signal(SIGINT, SIG_DFL);
 	if (in < 0)
 		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -74,7 +77,7 @@ int process__release(struct process *process)
 	return write(process->in, "\n", 1) == 1 ? 0 : -errno;
 }
 
-/* What else it says is of no use here, but it must not wait for us to read it. */
+/* Drains the rest of the output, so that the process never blocks on a full pipe. */
 static void read_to_the_end(int fd)
 {
 	char text[4096];

@@ -20,7 +20,7 @@ struct {
 	__type(value, struct room);
 } rooms SEC(".maps");
 
-/* What test_frames.c reads: the layout of this struct is told twice. */
+/* The results for test_frames.c, which repeats the layout of this struct. */
 struct {
 	__u64 same;
 	__u64 differ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The conservation: every block that was seen has one fate, in counts and in ns, whatever
- * is filtered out and whatever is too small to hold it.
+ * Conservation: every block seen has exactly one outcome, in counts and in ns, whatever is filtered
+ * out and however small the rings and maps are.
  */
 #include "common/harness.h"
 

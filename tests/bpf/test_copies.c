@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Copies of registers and stacks, held against what the kernel's own walk along frame pointers
- * found: the workload has them, so the chain can be read out of the copy.
+ * Copies of registers and stacks, compared with the kernel's own walk along frame pointers: the
+ * workload keeps them, so the chain can be read from the copy.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -136,7 +136,7 @@ TEST_F(copies, frames_can_be_read_from_them_and_are_those_of_the_kernel)
 		const struct sample *sample = &self->test_capture.samples[i];
 		int nr;
 
-		/* One that waits in its exit has no user side any more. */
+		/* A thread that waits in its exit has no user registers any more. */
 		if (!sample->user.nr)
 			continue;
 		ASSERT_TRUE(sample->copy != NULL);
@@ -214,11 +214,13 @@ TEST_F(full_ring, a_copy_without_room_is_counted_and_its_block_comes_without)
 		const struct sample *sample = &self->test_capture.samples[i];
 
 		with += sample->copy != NULL;
-		/* Who waits in its exit may have no memory any more, and then has no stack. */
+		/* A thread that waits in its exit may have neither memory nor a user stack. */
 		without += !sample->copy && sample->user.nr;
 	}
 	EXPECT_LT(0, without);
-	/* What has lost its copy is in the file without, unless it got lost as well. */
+	/*
+	 * A sample whose copy was lost is delivered without it, unless the sample is lost as well.
+	 */
 	EXPECT_LT(0, stats->without_copy);
 	EXPECT_LE(stats->without_copy, without);
 	EXPECT_LE(without, stats->without_copy + stats->unread_copies);

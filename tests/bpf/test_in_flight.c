@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that are still blocked when the recording ends, a deadlock above all: they are
- * what the user looks for, and no context switch will ever report them.
+ * Threads that are still blocked when the recording ends, above all in a deadlock: users look for
+ * these, and no context switch ever reports them.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -163,7 +163,7 @@ CHECK_F(in_flight, accounts_know_the_blocks_in_flight)
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 }
 
-/* One that began in the recording, so that it has run, and four that never did. */
+/* never_ran is false for the block that began in the recording, true for those from before it. */
 CHECK_F(in_flight, who_never_ran_in_the_recording_says_so)
 {
 	for (int i = 0; i < 3; i++) {

@@ -214,13 +214,13 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	/* For runs by hand: a command whose switches are compared as well. */
 	if (more)
 		ASSERT_EQ(0, system(more));
-	/* Modules may have come or gone meanwhile: what was learnt of them is put right. */
+	/* Modules may have been loaded or removed meanwhile: brings their tables up to date. */
 	EXPECT_EQ(0, orc__update(&self->orc));
 	print_counts(self, "loads");
 	SHOW(self, differences);
 	EXPECT_EQ(0, self->skel->bss->result.differ);
 	EXPECT_LT(10000, self->skel->bss->result.same);
-	/* Those whose first frames are a BPF program's, and tasks that have never run. */
+	/* Left to the kernel: stacks that begin in a BPF program, and tasks that have never run. */
 	EXPECT_LT(self->skel->bss->result.left, self->skel->bss->result.same / 10)
 	{
 		SHOW(self, refusals);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What kernels differ in most, in two short recordings: wake-ups, system calls, births. Made
- * for slow guests: it waits long, compares counts with the kernel's own, and blocks with the
- * wake-ups that ended them.
+ * The features in which kernels differ most, in two short recordings: wake-ups, system calls,
+ * births. Suits slow guests: waits are long, counts are compared with the kernel's own, and blocks
+ * with the wake-ups that ended them.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -130,7 +130,7 @@ static uint64_t incomplete(const FIXTURE_DATA(kernels) * self, const char *aroun
 
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
-		/* It may wait for a page beside its sleep. */
+		/* The thread may wait for a page beside its sleep. */
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
 						 .states = "SD", .function = around,
 						 .user = self->user };

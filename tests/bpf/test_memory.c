@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a capture takes from the kernel is bounded, and is given back however it ends. */
+/* A capture's use of kernel memory is bounded, and returned however the capture ends. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>

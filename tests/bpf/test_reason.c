@@ -33,14 +33,14 @@
 #define WAIT_MS 30
 #define WAIT_NS (WAIT_MS * NSEC_PER_MSEC)
 
-/* What the child tells while it waits. */
+/* Progress of the child, in memory that the parent reads while the child waits. */
 struct shared {
 	uint32_t futex;
-	uint32_t round;	 /* of the wait that is about to begin, from 1 */
-	uint64_t before; /* how often it had left its CPU before */
+	uint32_t round;	 /* number of the next wait, from 1 */
+	uint64_t before; /* voluntary switches before that wait */
 };
 
-/* What the child waits on. Made before the fork, so that both know all of it. */
+/* Objects that the child waits on, made before the fork, so that both sides know them. */
 struct objects {
 	struct shared *shared;
 	int pipe[2];
@@ -125,7 +125,7 @@ static uint64_t own_voluntary(void)
 	return (uint64_t)usage.ru_nvcsw;
 }
 
-/* The call that comes next ends when the test has seen that it waited for the time. */
+/* Announces the next call, which is interrupted once it has waited for WAIT_MS. */
 static void begin_round(struct shared *shared)
 {
 	shared->before = own_voluntary();
@@ -139,7 +139,7 @@ struct fault {
 	uint64_t before; /* how often it had left its CPU before */
 };
 
-/* Lets the other thread have its page only when it has waited for the time. */
+/* Fills the page of the other thread once that has waited for it long enough. */
 static void *serve_fault(void *arg)
 {
 	const struct timespec rest = { .tv_nsec = WAIT_NS };
@@ -219,15 +219,15 @@ static bool wait_for_go(int gate)
 	return readv(gate, &piece, 1) == 1;
 }
 
-/* What the test knows of the child's wait. */
+/* State of the child's current wait, as seen by the test. */
 struct hist_cmd {
 	uint32_t round;
-	uint64_t asleep; /* since then at least; 0: not yet */
+	uint64_t asleep; /* asleep since this time at the latest; 0: not yet */
 };
 
 /*
- * Interrupts a wait that has lasted for the time. By a timer it would be shorter if the child
- * lost its CPU on the way into it, and if for long enough, there would be none.
+ * Interrupts a wait that has lasted long enough. A timer would not do: if the child lost its CPU on
+ * the way into the wait, the wait would be shorter, or there would be none.
  */
 static void hist_cmd__look(struct hist_cmd *watch, const struct shared *shared, pid_t child)
 {

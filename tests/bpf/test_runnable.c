@@ -70,7 +70,7 @@ TEST_F(runnable, each_thread_waited_as_long_as_schedstat_says)
 		EXPECT_STREQ(truth->comm, thread->comm);
 		EXPECT_EQ(0, thread->throttled_ns);
 		EXPECT_LE(truth->requested_ns, thread->runnable_ns);
-		/* Who has been joined may still wait once more, to leave its last CPU. */
+		/* A joined thread may still wait for a CPU once more, to leave its last one. */
 		EXPECT_LE(thread->runnable_ns, truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
 	}
 }
@@ -122,7 +122,7 @@ TEST(a_split_needs_no_hook_at_wakeups)
 	for (size_t i = 0; i < test_capture.nr; i++)
 		waited += test_capture.samples[i].runqueue;
 	EXPECT_EQ(0, test_capture.stats.wakeups.missed);
-	/* Two clocks. What no block has are the first waits of threads; none is born here. */
+	/* Two clocks. Only first waits of new threads are in no block; no thread is born here. */
 	EXPECT_LE(test_capture.stats.runnable_ns * 9 / 10, waited + 10 * NSEC_PER_MSEC);
 	EXPECT_LE(waited, test_capture.stats.runnable_ns * 11 / 10 + 10 * NSEC_PER_MSEC);
 	test_capture__free(&test_capture);

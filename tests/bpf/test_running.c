@@ -106,7 +106,7 @@ CHECK_F(running, expect_conserved)
 	const struct capture_lives *lives = &self->test_capture.stats.lives;
 	struct parts parts = parts_of(&self->test_capture, 0);
 
-	/* Where process 1 gives a CPU to a thread, the machine may hide that. */
+	/* Some machines hide the switch from a thread of process 1 to another thread. */
 	ASSERT_LE(lives->uneven, self->test_capture.init_stretches);
 	EXPECT_EQ(lives->uneven != 0, lives->unaccounted_ns != 0);
 	EXPECT_EQ(0, lives->lost);
@@ -123,8 +123,8 @@ CHECK_F(running, expect_conserved)
 }
 
 /*
- * The kernel's figures leave out stolen time, and stand before the thread's way out. Its clock and
- * ours are read at different places of a switch.
+ * The kernel's figures exclude stolen time, and are read before the thread's exit path. Its clock
+ * and ours are read at different places of a switch.
  */
 CHECK_F(running, expect_as_the_kernel_has_it)
 {
@@ -149,7 +149,9 @@ CHECK_F(running, expect_as_the_kernel_has_it)
 		if (!variant->period_ns)
 			EXPECT_LE(all_of(&parts), truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
 	}
-	/* What one of them lacks another has; and a thread runs on after it has read its clock. */
+	/*
+	 * The threads' errors cancel out in the sum; a thread may run on after reading its clock.
+	 */
 	EXPECT_LE(clocks - clocks * TOLERANCE_PERCENT / 100,
 		  running + self->test_capture.stats.lives.unaccounted_ns);
 }
@@ -214,7 +216,7 @@ TEST(a_thread_that_runs_through_is_in_all_windows)
 	EXPECT_EQ(test_capture.stats.lives.ns, test_capture.stats.lives.running_ns +
 						       test_capture.stats.lives.queued_ns +
 						       test_capture.stats.lives.blocked_ns);
-	/* A switch that was on its way when it ended may be told a little longer. */
+	/* The recording may count a switch that was in progress at its end as a little longer. */
 	EXPECT_LE(test_capture.stats.lives.running_ns, after.running);
 	EXPECT_LE(after.running, test_capture.stats.lives.running_ns + NSEC_PER_MSEC);
 	test_capture__free(&test_capture);

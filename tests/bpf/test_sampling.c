@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sampled recordings against exact ones of the same run: a second capture that keeps every
- * block tells what there was, and so what theory says of the draw; see stray().
+ * Sampled recordings against exact ones of the same run: a second capture keeps every block, so
+ * that the distribution of the draws is known; see stray().
  */
 #include "common/harness.h"
 
@@ -12,8 +12,8 @@
 #include "common/tolerance.h"
 
 /*
- * Two captures stamp one block by turns, at both ends. By how much they differ about its length:
- * mostly by less than 100 ns, rarely by some us, where an interrupt came between.
+ * Two captures stamp the ends of a block one after the other. Their lengths of it differ mostly by
+ * less than 100 ns, rarely by some us, where an interrupt came between.
  */
 #define SKEW_NS 1000.0
 
@@ -112,14 +112,15 @@ static void add_draw(struct truth_sum *truth, double ns, double period)
 	truth->variance += ns * left;
 	truth->drawn += chance;
 	truth->drawn_variance += chance * (1 - chance);
-	/* One that is drawn tells a variance of period * left. */
+	/* A block that is drawn adds period * left to the recorder's estimate of the variance. */
 	truth->variance_variance += ns * left * left * left;
 	truth->variance_skew += (fabs(left - ns) + SKEW_NS) * SKEW_NS;
 }
 
 /*
- * What a thread (0: all) was off, and how well that can be sampled with a period. Blocks that
- * are as long are kept as they are, if the other capture is of the same mind.
+ * Sums of the exact blocks of a thread (0: all), and how well a given period can sample them.
+ * Blocks at least as long as the period are not drawn; those within SKEW_NS of it may or may not
+ * be.
  */
 static struct truth_sum truth_of(const FIXTURE_DATA(sampling) * self, pid_t tid, uint64_t period)
 {
@@ -156,14 +157,13 @@ static double drawn_sum_of(const FIXTURE_DATA(sampling) * self, pid_t tid)
 }
 
 /*
- * What one capture has more than the other: by the draw, which is off by no more than a period
- * for each block that it decides about, by the skew, and by time that the machine was not given
- * between two stamps.
+ * Greatest difference between the sums of the two captures: by the draw, at most a period for each
+ * block that it decides about; by the skew; and by stolen time between two stamps.
  */
 static double slack_of(const FIXTURE_DATA(sampling) * self, const struct truth_sum *truth)
 {
 	double period = (double)self->options.period_ns, all = (double)truth->nr_short * period;
-	/* What the other sees more or less of a block changes its variance, ns * (period - ns). */
+	/* A skew in a block's length changes its variance, ns * (period - ns). */
 	double draw = fmin(stray(truth->variance + all * SKEW_NS, period), all);
 
 	return draw + SKEW_NS * (double)truth->count + (double)self->stolen_ns +
@@ -244,7 +244,7 @@ TEST_F(sampling, blocks_of_the_threshold_or_the_period_stay_exact)
 	self->options.threshold_ns = NSEC_PER_MSEC;
 	ASSERT_EQ(0, record(self));
 	for (size_t i = 0; i < self->exact.nr; i++)
-		/* Far enough from the threshold for both to be of one mind. */
+		/* Far enough from the threshold for both captures to decide alike. */
 		seen += is_whole(self, &self->exact.samples[i], 0) &&
 			self->exact.samples[i].period >= NSEC_PER_MSEC + 50 * NSEC_PER_USEC;
 	for (size_t i = 0; i < self->drawn.nr; i++) {
@@ -261,7 +261,7 @@ TEST_F(sampling, blocks_of_the_threshold_or_the_period_stay_exact)
 	EXPECT_LE(seen, kept);
 }
 
-/* Changed in the midst, as --off-cpu-max-rate does it. */
+/* The period changes during the recording, as --off-cpu-max-rate does it. */
 TEST_F(sampling, the_period_may_change_while_blocks_end)
 {
 	const struct capture_stats *stats = &self->drawn.stats;
@@ -284,7 +284,7 @@ TEST_F(sampling, the_period_may_change_while_blocks_end)
 	}
 	ASSERT_EQ(0, workload__finish(&self->workload));
 	ASSERT_EQ(0, finish(self));
-	/* With none that was in force the variance was greater. */
+	/* The greatest period that was in force has the greatest variance. */
 	self->options.period_ns = longest;
 	expect_unbiased(_metadata, self);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));

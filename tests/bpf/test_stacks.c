@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * More stacks than a profiler's tables are used to: each of 2^16, and of 2^18, is
- * slept in once, by 64 threads. Nearly all of the time has to have its stack.
+ * More stacks than profilers' tables hold: 64 threads sleep once in each of 2^16, and of 2^18.
+ * Nearly all of the time must keep its stack.
  */
 #include "common/harness.h"
 
@@ -17,7 +17,7 @@
  */
 #define RING_PAGES 4096
 
-/* So many blocks, each of less than a kilobyte, are in the ring of a CPU whoever reads it. */
+/* The ring of a CPU holds at least so many blocks, each of less than a kilobyte. */
 #define HELD_BY_A_RING (RING_PAGES * 4096 / 1024)
 
 FIXTURE(stacks)
@@ -72,7 +72,7 @@ static bool has_its_stack(const struct sample *sample, const struct symbols *use
 	       frames__call(&sample->user, user, "start_walking");
 }
 
-/* What the threads slept, by the kernel's own count. */
+/* The voluntary switches of all threads, by the kernel's count. */
 static uint64_t voluntary(const struct workload *workload)
 {
 	uint64_t sum = 0;
@@ -99,14 +99,14 @@ TEST_F(stacks, time_has_its_stack_however_many_stacks_there_are)
 
 		slept.ns += sample->period;
 		slept.count += sample->count;
-		/* What comes before the first sleep and after the last has other stacks. */
+		/* Blocks before the first sleep and after the last have other stacks. */
 		if (has_its_stack(sample, self->user, variant->bits) ||
 		    (sample->user.nr && !frames__call(&sample->user, self->user, "wait_bottom"))) {
 			with.ns += sample->period;
 			with.count += sample->count;
 		}
 	}
-	/* A block is here, or it is said that it is not. */
+	/* Each block is recorded, or counted as lost or unseen. */
 	EXPECT_LE(voluntary(&self->workload),
 		  slept.count + stats->lost_ring.count + stats->unseen_switches);
 	EXPECT_LE(HELD_BY_A_RING, slept.count);

@@ -241,7 +241,7 @@ static bool is_link_of(int fd, const char *program)
 	return found;
 }
 
-/* The kernel calls that program no more, whose descriptor becomes one of nothing. */
+/* Replaces the descriptor of the link to that program: the kernel calls it no more. */
 static int unhook(const char *program)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -269,7 +269,7 @@ TEST_F(targets, the_end_of_targets_whose_deaths_were_not_seen_is_noticed)
 	ASSERT_EQ(0,
 		  test_capture__open_process(&self->test_capture, &self->options, &self->workload));
 	ASSERT_EQ(0, unhook("task_gone"));
-	/* Those that live on are not taken for dead when they are counted. */
+	/* The periodic count does not take live targets for dead. */
 	limit = clock__now_ns() + (CAPTURE_RECOUNT_MS + 300) * NSEC_PER_MSEC;
 	while (clock__now_ns() < limit) {
 		ASSERT_EQ(0, test_capture__poll(&self->test_capture, 100, -1));

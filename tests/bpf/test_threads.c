@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads and processes that come and go while they are recorded: each has the one block
- * that it says, and nobody has one that nobody was in.
+ * Threads and processes that come and go during the recording: each has the one block that it
+ * reports, and no sample belongs to a thread that did not exist.
  */
 #include "common/harness.h"
 
@@ -79,7 +79,7 @@ TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 						 .user = self->user };
 
 		ASSERT_LE(test_capture__sum(&self->test_capture, &filter).count, truth->voluntary);
-		/* It may wait for a page beside its sleep. */
+		/* The thread may wait for a page beside its sleep. */
 		filter.function = variant->around;
 		ASSERT_LE(truth->voluntary, test_capture__sum(&self->test_capture, &filter).count);
 		none += !truth->voluntary;
@@ -89,9 +89,9 @@ TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 }
 
 /*
- * The time off the CPU by the thread's own clocks, of wall and of CPU. What is missing is
- * time that the machine was not given: the kernel does not lay it to the thread, which was
- * on its CPU all the same, and tells how much it was, in ticks.
+ * Time off the CPU is compared with the thread's own wall and CPU clocks. Stolen time may be
+ * missing: the kernel does not charge it to the thread, which was on its CPU, and reports it in
+ * ticks.
  */
 TEST_F(threads, each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait)
 {

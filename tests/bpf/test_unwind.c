@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What takes root to try of the unwinding: a process whose files hang whoever looks at them. The
- * path of its mapping's file is told as replaced, so that it is opened through the mapping, for
- * which the kernel takes the lock that the process holds for ever.
+ * The part of the unwinding that needs root: a process whose files block every reader. The path of
+ * its mapping is marked as replaced, so that the file is opened through the mapping; for this the
+ * kernel takes the lock that the process holds for ever.
  */
 #include "unwind/worker.h"
 

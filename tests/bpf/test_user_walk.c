@@ -150,7 +150,7 @@ static int make_table(void *ctx, const struct rules_key *key, const struct rules
 	return err;
 }
 
-/* What the machine knows of the process is what there is now. */
+/* Gives the machine the process's mappings of this moment. */
 static int tell_maps(data *self)
 {
 	int err = 0;
@@ -217,7 +217,7 @@ static int compare(void *ctx, void *record, size_t size)
 	self->err = self->machine ? 0 : tell_maps(self);
 	if (!self->err)
 		self->err = unwind(self, walked, &result);
-	/* It may have mapped more since the last look. */
+	/* A mismatch may come from mappings made since they were last read. */
 	if (!self->err && !is_same(walked, &result))
 		self->err = tell_maps(self);
 	if (!self->err)

@@ -102,8 +102,8 @@ CHECK_F(waits, each_wait_is_one_block)
 		if (!filter.function)
 			continue;
 		/*
-		 * It may wait for a page beside the wait that is known. One whose end was not
-		 * shown is counted as such.
+		 * The thread may wait for a page beside the known wait. Blocks whose end was not
+		 * shown are counted.
 		 */
 		EXPECT_LE(sum.count, truth->voluntary)
 		TH_LOG("%s", truth->comm);
@@ -194,7 +194,7 @@ CHECK_F(waits, chain_has_the_known_functions_and_the_kernel_leaf_that_waits)
 
 		if (!filter.function)
 			continue;
-		/* A page that is not there makes it wait, too, though elsewhere in the kernel. */
+		/* A missing page makes the thread wait as well, elsewhere in the kernel. */
 		filter.states = "S";
 		for (size_t j = 0; j < self->test_capture.nr; j++) {
 			const struct sample *sample = &self->test_capture.samples[j];
@@ -254,7 +254,7 @@ CHECK_F(waits, no_chain_has_the_entry_of_its_system_call)
 	EXPECT_LT(0, found);
 }
 
-/* How long a nap is in the end nobody knows; which of them are samples depends on that alone. */
+/* The length of a nap is not known in advance, and decides alone which blocks are samples. */
 CHECK_F(waits, threshold_says_which_blocks_are_samples_of_their_own)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;

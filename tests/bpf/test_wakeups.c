@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks that are split at their wake-up, and those who woke: threads whose wakers, and the
- * functions in which these wake, are known.
+ * Blocks that are split at their wake-up, and their wakers: the workload's wakers, and the
+ * functions in which they wake, are known.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -145,8 +145,8 @@ static bool is_nap(const struct sample *sample, const struct symbols *kernel)
 }
 
 /*
- * The wakers sleep by timers: 20 ms, ten times each, and shorter while they look around. An
- * interrupt is not shown while a thread of process 1 runs, on machines that hide what does.
+ * The wakers sleep by timers: 20 ms, ten times each, and shorter while they look around. Some
+ * machines hide interrupts while a thread of process 1 runs.
  */
 TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 {
@@ -160,7 +160,7 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 		if (is_nap(sample, self->kernel)) {
 			uint64_t ns = sample->period - sample->runqueue;
 
-			/* What a timer ends may be as short as one likes: who naps may be late. */
+			/* A nap that begins late may be arbitrarily short. */
 			asleep_ns += ns;
 			naps.count += ns > TOLERANCE_SWITCH_NS ? sample->count : 0;
 			naps.ns += ns > TOLERANCE_SWITCH_NS ? ns : 0;
@@ -168,7 +168,9 @@ TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->pid);
 			EXPECT_EQ(CAPTURE_PID_INTERRUPT, sample->tid);
 			EXPECT_EQ(0, sample->user.nr);
-			/* Whom it interrupted is not in its chain. */
+			/*
+			 * The chain of an interrupt leaves out the frames of the interrupted task.
+			 */
 			EXPECT_FALSE(frames__call(&sample->kernel, self->kernel, "do_idle"));
 			EXPECT_FALSE(in_system_call(&sample->kernel, self->kernel));
 			timers.count += sample->count;
@@ -205,7 +207,7 @@ static size_t wakeups_of(const struct test_capture *test_capture, const struct s
 	return nr;
 }
 
-/* A wake-up does not tell whose block it ended, but when that began, and how long it was. */
+/* A wake-up sample has the begin and the length of the block that it ended, not its thread. */
 TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 {
 	uint64_t ended = 0, orphans = 0;
@@ -448,7 +450,7 @@ TEST(who_is_woken_and_gets_no_cpu_until_the_end_is_split_as_well)
 	EXPECT_LT(0, workload.truths[0].requested_ns);
 	EXPECT_LE(workload.truths[0].requested_ns, sample->period - sample->runqueue);
 	EXPECT_LT(0, sample->runqueue);
-	/* The leader waits for the others, and nobody has woken it. */
+	/* The leader waits for the others and was never woken. */
 	sample = blocked_at_end(&test_capture, workload.pid);
 	ASSERT_TRUE(sample != NULL);
 	EXPECT_EQ(0, sample->runqueue);

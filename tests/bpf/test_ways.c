@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where stacks are walked is nobody's business but the kernel's: each way that it loads
- * gives the same folded stacks with the same time. And what a way cannot keep is counted.
+ * All attach hooks that the kernel loads give the same folded stacks with the same time. Blocks
+ * that a hook cannot keep are counted.
  */
 #include "common/harness.h"
 
@@ -115,7 +115,7 @@ static void add_truths(FIXTURE_DATA(hooks) * self, struct profile *profile,
 	}
 }
 
-/* What the workload's known waits look like by one way. -EOPNOTSUPP: it is not to be had. */
+/* Records the workload's known waits with one hook. -EOPNOTSUPP: the kernel refuses the hook. */
 static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 {
 	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
@@ -134,7 +134,7 @@ static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 	if (err) {
 		workload__free(&self->workload);
 		test_capture__free(&self->test_capture);
-		/* Switch-out always loads; of the others, each kernel refuses what it likes. */
+		/* Switch-out always loads; each of the others is refused by some kernels. */
 		return hook != ATTACH_HOOK_SWITCH_OUT ? -EOPNOTSUPP : err;
 	}
 	profile->hook = capture__attach_hook(self->test_capture.capture);
@@ -183,13 +183,16 @@ static void expect_same(struct __test_metadata *_metadata, const struct profile 
 		ASSERT_TRUE(other != NULL)
 		TH_LOG("by %s, but not by %s: %s", attach_hook__name(a->hook),
 		       attach_hook__name(b->hook), one->text);
-		/* 20 ms each, but for who came late into one. */
+		/* 20 ms each, but for threads that come late into a wait. */
 		EXPECT_LE(one->count * 10 * NSEC_PER_MSEC, one->ns)
 		TH_LOG("%s", one->text);
 		ns += one->ns;
 	}
 	EXPECT_LE(ns, a->bracket_ns * 101 / 100);
-	/* Not ten in each run: who is preempted on the way into a wait may be too late for it. */
+	/*
+	 * Fewer than ten in each run: a thread preempted on the way into a wait may be too late for
+	 * it.
+	 */
 	EXPECT_LE(a->invented, 0)
 	TH_LOG("%s", attach_hook__name(a->hook));
 	EXPECT_LE(a->missed, a->unseen)
@@ -239,7 +242,7 @@ TEST_F(hooks, all_that_load_give_the_same_folded_stacks)
 		SKIP(return, "this kernel loads one way only: nothing to compare");
 }
 
-/* Blocks that began before the recording: nobody could walk their user stacks then. */
+/* Blocks from before the recording: their user stacks could not be walked. */
 TEST_F(hooks, a_block_from_before_the_start_has_its_kernel_stack_at_least)
 {
 	const char *const argv[] = { "waits", "--wait", "--count", "1", "--ms", "10", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What narrows the targets, what delays them, and thousands of them.
+ * Options that narrow or delay the choice of targets, and thousands of targets.
  * tests: parallel
  */
 #include "common/harness.h"
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(who)
 
 	test_capture__free(&self->test_capture);
 	workload__free(&self->workload);
-	/* Those that were in it leave it a little after their end. */
+	/* Processes leave their cgroup a little after their end. */
 	while (self->group[0] && rmdir(self->group) && clock__now_ns() < limit)
 		sched_yield();
 	cgroup_mounts__free(&self->mounts);
@@ -201,7 +201,7 @@ TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 			  self->test_capture.samples[i].time - begin);
 }
 
-/* It is stamped at the beginning, and its first moment on a CPU has to be shown. */
+/* The start of the recording stamps such a child; its first time on a CPU must be seen. */
 TEST_F(who, a_child_that_has_not_run_at_the_beginning_is_no_switch_unseen)
 {
 	const char *const argv[] = { "newborn", "--wait", NULL };
@@ -295,7 +295,7 @@ TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
 	EXPECT_FALSE(capture__targets_alive(self->test_capture.capture));
 	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	ASSERT_EQ(6000, self->workload.nr_truths);
-	/* One whose timer is over before it has gone to sleep has no block. */
+	/* A thread whose timer expires before it has left its CPU has no block. */
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter child = { .pid = truth->pid };

@@ -64,7 +64,7 @@ TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 		EXPECT_LE(sum.count, truth->voluntary);
 		EXPECT_LE(truth->requested_ns * 99 / 100, sum.ns);
 		EXPECT_LE(sum.ns, truth->bracket_ns);
-		/* It may wait for a page on the way to its sleep. */
+		/* The thread may wait for a page on the way to its sleep. */
 		filter.function = "start_walking";
 		EXPECT_LE(truth->voluntary, test_capture__sum(&self->test_capture, &filter).count);
 	}
@@ -117,8 +117,8 @@ static int path_of_turns(const struct sample *sample, const struct symbols *user
 }
 
 /*
- * By the kernel's count, how many of the 40 naps in a stack were no block, since they were over
- * before the thread had left its CPU: four times what each stack has on the average.
+ * Bound on the naps of a stack, of 40, that made no block because they were over before the thread
+ * had left its CPU: four times the mean over the stacks, by the kernel's count.
  */
 static uint64_t most_missed(const struct workload *workload)
 {

@@ -4,7 +4,7 @@
 
 #include "machine/machine.h"
 
-/* What happens to the tasks of a machine, in a word each. Results of machine__handle(). */
+/* Shorthands for the events of tasks. They return machine__handle()'s result. */
 
 static inline int born(struct machine *machine, pid_t pid, pid_t tid, pid_t ppid, uint64_t time)
 {

@@ -152,7 +152,7 @@ static const char *value_of(const char *text, const char *key)
 	return found;
 }
 
-/* What is behind the last arrow of a switch, NULL: there is none; a hostile comm may hold one. */
+/* The text behind the last arrow of a switch, NULL: none; a hostile comm may hold an arrow. */
 static char *behind_arrow(char *text)
 {
 	char *found = NULL, *at = text;
@@ -164,7 +164,7 @@ static char *behind_arrow(char *text)
 	return found;
 }
 
-/* Whether text is a switch so far, of which more is to come. */
+/* True if text is a switch whose end is still to be read. */
 static bool is_cut(char *text)
 {
 	char *next = behind_arrow(text);

@@ -34,7 +34,7 @@ struct observer {
 	uint64_t lost; /* events that perf lost: then it is no truth */
 };
 
-/* NULL if the machine has a perf that can do it, else why not: the reason of a SKIP. */
+/* NULL if this machine's perf can observe, else the reason why not, for SKIP. */
 const char *observer__refused(void);
 
 /* Starts perf; on return it is recording. 0 or -errno. */
@@ -59,9 +59,9 @@ struct observed {
 };
 
 /*
- * Blocks of thread tid that ended between start_ns and end_ns, each counted from its
- * begin or start_ns, whichever is later; states NULL: any that a thread returns from, else
- * one of these words, each between spaces (" S D "). The thread slept when perf started.
+ * Blocks of thread tid that ended between start_ns and end_ns, each counted from its begin or
+ * start_ns, whichever is later. states: words between spaces (" S D "), of which one must match;
+ * NULL: all that a thread returns from. The thread slept when perf started.
  */
 struct observed observer__blocks(const struct observer *observer, pid_t tid, uint64_t start_ns,
 				 uint64_t end_ns, const char *states);

@@ -4,7 +4,7 @@
 
 #include "output/perfdata/writer.h"
 
-/* What a file tells of tasks, in a word each. Results of writer__task_event(). */
+/* Shorthands for the events of tasks in a file. They return writer__task_event()'s result. */
 
 static const struct task_event text_mapping = {
 	.kind = TASK_EVENT_KERNEL_MMAP,

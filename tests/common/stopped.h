@@ -20,7 +20,7 @@
 #define STOPPED_IN_EPOLL SYS_epoll_pwait
 #endif
 
-/* A program that blocks, and what is to be known of its stack. Zeroed, it is none. */
+/* A process that blocks, and its stack. A zeroed one holds no process. */
 struct stopped {
 	pid_t pid;
 	pid_t tid; /* the thread that is looked at */
@@ -58,12 +58,12 @@ int stopped__take_entering(struct stopped *stopped, size_t bytes, uint64_t start
 int stopped__each_map(const struct stopped *stopped, uint64_t time,
 		      int (*fn)(void *ctx, const struct task_event *event), void *ctx);
 
-/* Tells a machine of them. 0 or -errno. */
+/* Passes them to a machine. 0 or -errno. */
 int stopped__tell_maps(const struct stopped *stopped, struct machine *machine, uint64_t time);
 
 /*
  * The frames that gdb finds, without inlined functions: their number, at most max, or -errno;
- * -ENOENT if there is no gdb, -EPERM if it has no access. Its words go to stderr if verbose.
+ * -ENOENT if there is no gdb, -EPERM if it has no access. gdb's output goes to stderr if verbose.
  */
 int stopped__ask_gdb(const struct stopped *stopped, uint64_t *ips, size_t max, bool verbose);
 

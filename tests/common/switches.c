@@ -56,7 +56,7 @@ int switches__of_sleeper(pid_t tid, struct switches *switches)
 	uint64_t limit = tolerance__deadline();
 	int sleeps = 0;
 
-	/* In this order: who has left and sleeps has been counted. */
+	/* In this order: the switch of a thread that has left its CPU and sleeps is counted. */
 	while (!switches__has_left(tid) || !(sleeps = switches__read(tid, switches))) {
 		if (clock__now_ns() >= limit)
 			return -ETIMEDOUT;

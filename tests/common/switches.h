@@ -13,8 +13,8 @@ struct switches {
 };
 
 /*
- * Reads the counts of a thread. 1 if it said before that it sleeps, 0 if not, or -errno. It
- * says so before it has left its CPU: look for a count that has grown.
+ * Reads the counts of a thread. 1 if its state before that was sleeping, 0 if not, or -errno. The
+ * state changes before the thread leaves its CPU: wait for a count that has grown.
  */
 int switches__read(pid_t tid, struct switches *switches);
 

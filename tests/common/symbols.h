@@ -9,8 +9,8 @@
 struct symbols;
 
 /*
- * The functions of the executable that process pid runs, where they are mapped in it. NULL
- * with a message on stderr if they are not to be had.
+ * The functions of the executable that process pid runs, at their mapped addresses. NULL, with a
+ * message on stderr, on failure.
  */
 struct symbols *symbols__of_process(pid_t pid);
 

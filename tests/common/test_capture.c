@@ -66,8 +66,8 @@ static int take_sample(void *ctx, const struct sample *sample)
 		test_capture->capacity = capacity;
 	}
 	/*
-	 * What ended before the previous drain began was due in that one, but for what a CPU was
-	 * about to add to a window when that drain ended it: it went to the next one.
+	 * Blocks that ended before the previous drain began were due in that drain, except those
+	 * that a CPU was still adding to the window it ended: these come with the next one.
 	 */
 	test_capture->late += sample->time < test_capture->began[1];
 	test_capture->stale += sample->time < test_capture->began[2];

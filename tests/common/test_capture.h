@@ -23,8 +23,8 @@ struct test_capture {
 	struct sample *samples;	    /* frames are copies */
 	size_t nr;
 	size_t capacity;
-	uint64_t sideband;	/* events that the sink heard of */
-	uint64_t lost;		/* records, as the sink heard */
+	uint64_t sideband;	/* events delivered to the sink */
+	uint64_t lost;		/* records lost, as reported to the sink */
 	uint64_t drains;	/* by the session */
 	uint64_t wanted_drains; /* of these, because the capture asked */
 	uint64_t began[3]; /* CLOCK_MONOTONIC at which the last drains began, the latest first */
@@ -35,12 +35,12 @@ struct test_capture {
 	bool at_switch_out; /* stacks are walked there, and returns are seen only there */
 };
 
-/* NULL if BPF programs can be loaded here, else why not: the reason for a loud SKIP. */
+/* NULL if BPF programs can be loaded here, else the reason why not, for a loud SKIP. */
 const char *test_capture__refused(void);
 
 /*
- * Makes and starts a capture. 0 or -errno; the capture has said why. Options that leave the
- * way open get that of the environment's DENET_TEST_WAY, a name as --capture has it.
+ * Makes and starts a capture. 0 or -errno, logged by the capture. DENET_TEST_WAY in the
+ * environment, a name as of --capture, chooses the hook if the options leave it open.
  */
 int test_capture__open(struct test_capture *test_capture, const struct capture_options *options);
 
@@ -79,7 +79,7 @@ uint64_t test_capture__hidden(const struct test_capture *test_capture);
 /* Frees all; also an open session. */
 void test_capture__free(struct test_capture *test_capture);
 
-/* Which samples are meant; a field that is 0 or NULL allows any. */
+/* Selects samples; a field that is 0 or NULL matches any. */
 struct session_filter {
 	pid_t pid;
 	pid_t tid;
@@ -104,7 +104,7 @@ const char *frames__leaf(const struct frames *frames, const struct symbols *symb
 void sample__print(const struct sample *sample, const struct symbols *kernel,
 		   const struct symbols *user);
 
-/* seen less everything that a block may become: 0 is conservation. */
+/* Blocks seen, less all of their outcomes: 0 means conservation. */
 int64_t stats__unaccounted_count(const struct capture_stats *stats);
 int64_t stats__unaccounted_ns(const struct capture_stats *stats);
 void stats__print(const struct capture_stats *stats);

@@ -15,7 +15,7 @@
 /* The longest time between two hooks of one switch, which has interrupts off. */
 #define TOLERANCE_SWITCH_NS (20 * NSEC_PER_USEC)
 
-/* For how long a thread may wait for its CPU at a place where nothing was to stop it. */
+/* Longest wait for a CPU at a place where nothing should preempt the thread. */
 #define TOLERANCE_PREEMPTED_NS (100 * NSEC_PER_MSEC)
 
 /*
@@ -44,25 +44,24 @@ uint64_t tolerance__stolen_since(uint64_t before);
 
 /*
  * How much of a thread's CPU clock may be missing in its running time, and of the kernel's account
- * of its waits for a CPU in what was queued. The scheduler charges a woken thread from the wake-up
+ * of its waits for a CPU in its queued time. The scheduler charges a woken thread from the wake-up
  * on, though it gets the CPU at the switch, and reads its clock a little earlier than each switch
  * is shown. A guest without KVM may lose its CPU in between, for as long as its host likes: 8 of 23
- * ms in 61 switches, where ftrace, too, saw the thread on the CPU for 15.7. So nothing is known of
- * one thread there: what it lacks, the one before it has.
+ * ms in 61 switches, where ftrace, too, saw the thread on the CPU for 15.7. Time missing from one
+ * thread is charged to the one before it there, so only sums can be compared.
  */
 uint64_t tolerance__account_ns(uint64_t account_ns, uint64_t switches);
 
 /*
- * How much of ns of waits may be missing because of time that a guest without KVM was not given:
- * its host does not tell it. A fiftieth; on a host with a load of 80 it was a two-hundredth.
- * Elsewhere 0.
+ * How much of ns of waits may be missing because a guest without KVM got no CPU, which its host
+ * does not report. A fiftieth; on a host with a load of 80 it was a two-hundredth. Elsewhere 0.
  */
 uint64_t tolerance__untold_ns(uint64_t ns);
 
 /*
- * All switches so far of the threads of process 1. There are virtual machines whose kernel
- * shows nothing that happens while one of these runs, to no tracer: neither its switch from a
- * CPU, and so the next thread's to it, nor its wake-ups, or an interrupt meanwhile.
+ * All switches so far of the threads of process 1. Some virtual machines' kernels hide from every
+ * tracer all events while one of these threads runs: its switch from a CPU, and so the next
+ * thread's to it, wake-ups, and interrupts meanwhile.
  */
 struct init_switches {
 	struct init_thread {
@@ -73,7 +72,7 @@ struct init_switches {
 	uint64_t running; /* of them, those that had not left their CPU to sleep */
 };
 
-/* More stretches than there can be, of which a multiple is a number, too. */
+/* More stretches than there can be; multiples of it still fit into 64 bits. */
 #define INIT_UNKNOWN UINT32_MAX
 
 /* Reads them; the caller frees. 0 or -errno. */

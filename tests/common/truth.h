@@ -7,7 +7,7 @@
 
 #define TRUTH_NAME_MAX 64
 
-/* What a thread of a workload says about its waits; see tests/workloads/workload.h. */
+/* One truth line of a workload: the waits of a thread; see tests/workloads/workload.h. */
 struct truth {
 	pid_t pid;
 	pid_t tid;

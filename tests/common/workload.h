@@ -9,8 +9,8 @@
 #include "common/truth.h"
 
 /*
- * A workload of tests/workloads that runs as a child, and what it has said so far. It is
- * killed when the test dies.
+ * A child that runs a workload of tests/workloads, and its latest output. It is killed when the
+ * test dies.
  */
 struct workload {
 	pid_t pid;
@@ -33,7 +33,7 @@ int workload__await(struct workload *workload, const char *word);
 /* Lets a workload that was started with --wait go on. 0 or -errno. */
 int workload__go(struct workload *workload);
 
-/* Takes in what it has said, without waiting. 0, or 1 at the end, or -errno. */
+/* Reads its output so far, without waiting. 0, 1 at the end, or -errno. */
 int workload__read(struct workload *workload);
 
 /* Waits for its end, half a minute at most, in guests longer. Its exit status, or -errno. */

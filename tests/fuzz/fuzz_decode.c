@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The decoders of the wire: whatever the bytes, frames lie inside of them. */
+/* The decoders of the wire: frames lie inside of any input that is accepted. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A perf.data file, regular or a stream: whatever it says, its samples have frames that lie in
- * it, and times that only grow.
+ * Any bytes as a perf.data file, regular or a stream: samples have frames that lie in the file, and
+ * times that only grow.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
 
-/* It forgets some of what it has read of a format that it refuses. */
+/* libtraceevent leaks some memory with formats that it refuses. */
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtraceevent\n";

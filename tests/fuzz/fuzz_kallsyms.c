@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file like /proc/kallsyms: whatever is in it, what can be looked up lies at or below the
- * address that was asked for, and a range holds its own start.
+ * Any bytes as /proc/kallsyms: symbols lie at or below the address of the look-up, and a range
+ * holds its own start.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The values of options: whatever a user types is taken as documented or refused. */
+/* The values of options: any text is parsed as documented or refused. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever is accepted is one whole aligned record, and only its id has changed. */
+/* Accepted records are whole and aligned; only their id is changed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint64_t id = 1;

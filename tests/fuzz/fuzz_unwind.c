@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A broken ELF file, registers and a stack: whatever they say, each frame lies in what is
- * mapped, and there are no more than were asked for. A head, then the stack, then the file.
+ * A broken ELF file, registers and a stack: each frame lies in a mapping, and there are no more
+ * than requested. The input is a head, then the stack, then the file.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -74,7 +74,7 @@ TEST_F(space, the_mapping_before_an_address_is_the_last_that_begins_there_or_low
 	EXPECT_EQ(0x5000, start_before(self->machine, 30, 0x5000));
 	EXPECT_EQ(0x5000, start_before(self->machine, 30, ~0ULL));
 	EXPECT_EQ(0x1000, start_before(self->machine, 19, 0x9000));
-	/* What covers the second one is no longer before it at that time. */
+	/* The new mapping covers the second one, which is no longer found at that time. */
 	ASSERT_EQ(0, maps_code(self->machine, 1, 0x5000, 0x2000, "/c", 40));
 	EXPECT_EQ(0x5000, start_before(self->machine, 30, 0x8000));
 }
@@ -219,7 +219,10 @@ TEST_F(space, a_program_with_too_much_code_costs_no_other_its_verdict)
 		ASSERT_EQ(0, maps_code(self->machine, 1, 0x10000000 + 0x1000 * i, 0x1000, "/a", i));
 	ASSERT_EQ(0, forks(self->machine, 3, 1, 20000));
 	ASSERT_EQ(0, maps_code(self->machine, 3, 0x1000, 0x800, "/b", 20001));
-	/* What is in none of the mappings that found room may be code, there and in a child. */
+	/*
+	 * Past the limit, addresses outside of the known mappings may be code, there and in a
+	 * child.
+	 */
 	EXPECT_EQ(2, keep_frames(self->machine, 1, 30000, ips, 2));
 	EXPECT_EQ(2, keep_frames(self->machine, 3, 30000, ips, 2));
 	EXPECT_EQ(1, keep_frames(self->machine, 2, 30000, ips, 2));
@@ -270,7 +273,7 @@ TEST_F(space, of_a_process_that_nothing_is_known_of_only_what_cannot_be_code_is_
 	EXPECT_EQ(2, keep_frames(self->machine, 1, 10, high, 3));
 }
 
-/* The model: for each page the history of what was told of it. */
+/* The model: for each page the history of the mappings that were reported. */
 #define PAGES 64
 #define TELLS 4000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which way of capture is taken, on kernels that have or refuse what this one may not. */
+/* The choice of the attach hook, on kernels that offer or refuse other hooks than this one. */
 #include <errno.h>
 
 #include "common/harness.h"
@@ -7,7 +7,7 @@
 #include "bpf/kernel_features.h"
 #include "bpf/attach_hook.h"
 
-/* A kernel that answers each way with an error of its own; tried holds a bit for each. */
+/* A kernel that answers each hook with an error of its own; tried has a bit for each. */
 struct ksyms_cache {
 	int errors[ATTACH_HOOK_MAX];
 	unsigned int tried;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What bcc's offcputime prints, byte for byte. */
+/* The text of bcc's offcputime, byte for byte. */
 #include "output/bcc/bcc.h"
 
 #include <stdlib.h>

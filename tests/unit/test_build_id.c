@@ -394,7 +394,7 @@ TEST_F(files, queries_are_all_answered_each_for_itself)
 	EXPECT_EQ(-EINVAL, queries[2].len);
 	EXPECT_EQ(20, queries[3].len);
 	ASSERT_EQ(0, build_id__query(queries, 4, 0));
-	/* Nobody asked them: that is not their fault. */
+	/* The time was over before they were asked: no error of the files. */
 	EXPECT_EQ(-ECANCELED, queries[0].len);
 	EXPECT_EQ(-ECANCELED, queries[3].len);
 }
@@ -418,9 +418,9 @@ TEST_F(files, a_process_that_was_born_after_the_one_that_is_meant_is_not_asked)
 }
 
 /*
- * A FUSE file system whose server never answers, in a mount namespace of its own: whoever
- * touches it waits until he is killed, as with a network file system whose server is gone.
- * Returns the server's descriptor, -1 where that is not possible.
+ * A FUSE file system whose server never answers, in a mount namespace of its own: any access blocks
+ * until the process is killed, as with a network file system whose server is gone. Returns the
+ * server's descriptor, -1 where that is not possible.
  */
 static int mount_dead(const char *dir)
 {
@@ -496,7 +496,7 @@ TEST(a_name_that_went_over_to_another_file_has_no_build_id)
 	EXPECT_EQ(-ESTALE, ask(query));
 }
 
-/* What /proc/self/maps tells of the first mapping of this program. */
+/* Device and inode of path, from its first line of /proc/self/maps. */
 static struct file_id id_of_mapping(const char *path)
 {
 	FILE *file = fopen("/proc/self/maps", "re");

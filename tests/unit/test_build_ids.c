@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which files are asked for their build-ids first, and for how long many of them are. */
+/* The order in which files are asked for their build-ids, and the time spent on many of them. */
 #include "record/build_ids.h"
 
 #include <errno.h>
@@ -128,7 +128,7 @@ TEST_F(build_ids, programs_and_the_c_library_are_asked_first)
 	EXPECT_TRUE(is_item(self, 2, "a.so") || is_item(self, 3, "a.so"));
 }
 
-/* A FUSE file system whose server never answers: whoever touches it waits until he is killed. */
+/* A FUSE file system whose server never answers: any access blocks until the process is killed. */
 static bool mount_dead(data *self)
 {
 	char options[128];
@@ -184,11 +184,11 @@ TEST_F(build_ids, many_files_that_do_not_answer_have_more_time_and_leave_some_to
 	took = clock__now_ns() - start;
 	captured_stderr__end(saved, text, sizeof(text));
 	ASSERT_EQ(0, err);
-	/* A two hundredth more for each of them, and all of it was used up. */
+	/* Each dead file extends the deadline by a two hundredth, and all of that was used. */
 	EXPECT_LE(3 * deadline_ms * NSEC_PER_MSEC, took);
 	/* The last files of the table were read, too. */
 	EXPECT_EQ(2, self->cache.nr);
-	/* Each file is told once, as what it was. */
+	/* Each file is counted once, in one of the two warnings. */
 	silent = number_before(text, " files could not be read in time");
 	left = number_before(text, " files were not read for their build-ids");
 	EXPECT_LT(0, silent);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The user side of samples: garbage goes, and nobody is judged by maps that are yet to come. */
+/*
+ * The user side of samples: invalid frames are dropped, and none is judged by maps that are still
+ * to come.
+ */
 #include "common/harness.h"
 #include "common/machine_events.h"
 #include "common/tolerance.h"
@@ -188,7 +191,7 @@ TEST_F(callchain, who_has_ended_is_known_until_the_samples_of_its_window_are_in)
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	ASSERT_EQ(1, self->given.nr);
 	EXPECT_EQ(1, self->given.samples[0].user.nr);
-	/* Two rounds later nobody can ask for it: what is not known is not judged. */
+	/* Another round later the process is forgotten: its frames are no longer judged. */
 	callchain__round(&self->callchain);
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	EXPECT_EQ(2, self->given.samples[1].user.nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules that we make of call frame information against libdw's answers: both are evaluated for
- * a machine whose registers and memory have made-up values, and must find the same caller.
+ * Our rules for call frame information against libdw's answers: both are evaluated for a machine
+ * whose registers and memory have made-up values, and must find the same caller.
  */
 #include "cfi/cfi_table.h"
 
@@ -54,7 +54,7 @@ struct caller {
 	uint64_t bp;
 };
 
-/* What DWARF operations come to. False: one that this test does not know. */
+/* Evaluates DWARF operations. False: one of them is not known here. */
 static bool evaluate(const Dwarf_Op *ops, size_t nr, uint64_t pc, uint64_t cfa, uint64_t *value,
 		     bool *is_value)
 {
@@ -350,7 +350,7 @@ static void compare_all(struct comparison *comparison)
 		compare_at(comparison, low + (uint64_t)rand() * 3 % (high - low));
 }
 
-/* Which of the files a machine has is its matter; some it has. */
+/* Machines differ in which of these files they have, but each has some. */
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",	 "/lib64/libc.so.6",
 	"/lib64/ld-linux-x86-64.so.2",		 "/bin/bash",
@@ -447,7 +447,7 @@ TEST(rules_of_odd_frames_are_libdws)
 		if (rule >> CFI_KIND_SHIFT == CFI_SPECIAL && (rule & CFI_VALUE_MASK) < 8)
 			specials[rule & CFI_VALUE_MASK]++;
 	}
-	/* What the file was written for is there. */
+	/* All kinds of rules that the file was written for are found. */
 	EXPECT_LT(5, kinds[CFI_SP]);
 	EXPECT_LT(0, kinds[CFI_BP]);
 	EXPECT_LT(5, kinds[CFI_WIDE]);
@@ -470,7 +470,7 @@ TEST(frames_in_debug_frame_alone_have_rules)
 	comparison__end(&comparison);
 }
 
-/* What a table says of an offset is what its rows say of the address. */
+/* Counts the offsets for which the table and its rows have different rules. */
 static uint64_t count_table_errors(const char *path)
 {
 	struct cfi_table table = { 0 };

@@ -162,7 +162,7 @@ TEST_F(tree, without_mounts_there_are_none_and_a_missing_table_is_an_error)
 	EXPECT_EQ(-ENOENT, cgroup_mounts__read(&self->mounts, "/no/such/table"));
 }
 
-/* What a walk has seen: paths, in one string, and whether ids were those of stat(2). */
+/* Results of a walk: paths, in one string, and whether ids were those of stat(2). */
 struct seen {
 	const char *root;
 	char paths[256];

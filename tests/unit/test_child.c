@@ -213,7 +213,7 @@ static int spin(void *ctx, struct child_out *out)
 	return 0;
 }
 
-/* Polls until it is what is said, some seconds at most. */
+/* Polls until the child is runnable, or not, some seconds at most. */
 static bool becomes_runnable(const struct child *child, bool runnable)
 {
 	uint64_t end = tolerance__deadline();
@@ -319,7 +319,7 @@ TEST(one_that_sleeps_or_computes_for_too_long_is_stuck)
 		  child__receive_unless_stuck(spinning, 20 * NSEC_PER_MSEC, latest, &message));
 	EXPECT_LE(20 * NSEC_PER_MSEC, child__cpu_ns(spinning));
 	EXPECT_GT(latest, clock__now_ns());
-	/* Whatever it does: there is an end. */
+	/* The latest time ends the wait whatever the child does. */
 	latest = clock__now_ns() + 20 * NSEC_PER_MSEC;
 	EXPECT_EQ(-ETIMEDOUT,
 		  child__receive_unless_stuck(spinning, NSEC_PER_SEC, latest, &message));
@@ -447,7 +447,7 @@ TEST(ctrl_c_does_not_end_the_child)
 	EXPECT_EQ(0, child__delete(child));
 }
 
-/* The write end of the pipe is inherited by all who live: at its end, all are gone. */
+/* All descendants inherit the write end of the pipe: its end of file means that all are gone. */
 TEST(child_dies_with_its_parent)
 {
 	int alive[2], err;

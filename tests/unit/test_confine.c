@@ -24,7 +24,7 @@
 
 #define MB (1u << 20)
 
-/* What fn says in a confined process: its result, 0 to 255. */
+/* Runs fn in a confined process and returns its result, 0 to 255. */
 static int confined(enum confine_kind kind, int (*fn)(const char *path), const char *path)
 {
 	int status = -1;
@@ -117,7 +117,7 @@ TEST(who_copies_can_write_files_but_not_leave)
 
 static int take_memory(const char *path)
 {
-	/* A compiler may leave out memory that nobody uses. */
+	/* A compiler may leave out memory that is never used. */
 	void *volatile some = malloc(16 * MB), *volatile much = malloc(512 * MB);
 
 	(void)path;

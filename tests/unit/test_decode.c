@@ -187,7 +187,7 @@ TEST(user_frames_come_out_whole_and_not_one_more)
 	EXPECT_EQ(-EINVAL, decode__user(&room, size, &user));
 }
 
-/* Bytes and registers that tell where they stand. */
+/* Bytes and registers whose values depend on their positions. */
 static size_t make_copy(struct wire_copy *wire, uint32_t bytes)
 {
 	*wire = (struct wire_copy){

@@ -7,7 +7,7 @@
 
 #include "symbol/dso_table.h"
 
-/* The paths that are hit, each followed by a blank, in the order they are told. */
+/* The paths that are hit, each followed by a blank, in the order of the callbacks. */
 struct told {
 	char text[512];
 	size_t nr;
@@ -210,7 +210,7 @@ TEST_F(dso_table, a_file_that_waits_to_be_told_survives_its_last_process)
 	ASSERT_EQ(0, map(self->dso_table, 10, "/bin/one", 1));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0));
 	dso_table__exit(self->dso_table, 10);
-	/* So many that those which nobody has mapped are looked for. */
+	/* Enough processes that those without mappings of their own are looked for. */
 	for (pid_t pid = 100; pid < 10000; pid++) {
 		snprintf(path, sizeof(path), "/tmp/a.out-%d", pid);
 		ASSERT_EQ(0, map(self->dso_table, pid, path, (uint64_t)pid));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The functions of ELF files: which of several names, nested ones, what has no size, demangled. */
+/* The functions of ELF files: aliases, nested symbols, symbols without a size, demangled names. */
 #include "symbol/elf_symbols.h"
 
 #include <elf.h>

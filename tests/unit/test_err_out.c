@@ -60,7 +60,7 @@ FIXTURE(full)
 {
 	int reader;
 	int saved;
-	int flags; /* of the end that is standard error */
+	int flags; /* flags of the end of the pipe that is standard error */
 };
 
 FIXTURE_VARIANT(full)
@@ -125,7 +125,7 @@ FIXTURE_TEARDOWN(full)
 	err_out__after_fork();
 }
 
-/* A write that blocked would end this by the harness's time limit. */
+/* A write that blocked would run into the harness's time limit. */
 TEST_F(full, what_nobody_reads_blocks_nothing_and_comes_later)
 {
 	size_t len;

@@ -33,7 +33,7 @@ TEST(short_chains_and_garbage_decide_and_whole_ones_do_not)
 	EXPECT_TRUE(fp_quality__is_bad(quality[2]));
 	EXPECT_TRUE(fp_quality__is_bad(quality[3]));
 	EXPECT_FALSE(fp_quality__is_bad(quality[4]));
-	/* Said once. */
+	/* Reported once. */
 	EXPECT_EQ(0, add(&quality[2], 1, 1));
 }
 
@@ -43,7 +43,7 @@ TEST(half_of_the_chains_must_be_broken)
 
 	for (int i = 0; i < 1000; i++)
 		EXPECT_EQ(0, add(&quality[1], i % 3 ? 5 : 1, i % 3 ? 5 : 1));
-	/* Much whole of long ago is no proof for ever. */
+	/* Many good chains of long ago do not count for ever. */
 	for (int i = 0; i < 100000 && !fp_quality__is_bad(quality[1]); i++)
 		add(&quality[1], 1, 1);
 	EXPECT_TRUE(fp_quality__is_bad(quality[1]));

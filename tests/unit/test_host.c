@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the machine says of itself: rights, settings, CPUs. */
+/* The machine's own facts: capabilities, sysctls, CPUs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

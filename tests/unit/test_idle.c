@@ -70,7 +70,7 @@ TEST_F(idle, a_short_wait_for_a_signal_is_a_pause_of_a_collector_and_a_short_acc
 	/* Of a sum, its mean. */
 	self->sample.count = 2;
 	EXPECT_FALSE(matches(self, "rt_sigsuspend", NULL));
-	/* A call named in a file is taken at its word. */
+	/* A rule with a call alone matches by the name of the call. */
 	EXPECT_EQ(0, parse(self, "read\n"));
 	EXPECT_TRUE(matches(self, "read", NULL));
 }
@@ -99,7 +99,7 @@ TEST_F(idle, the_built_in_table_has_waits_for_work_and_no_others)
 	EXPECT_FALSE(matches(self, "", NULL));
 }
 
-/* Somebody waits for a lock, or for an answer, in each of them. */
+/* Each of these may be a wait for a lock, or for an answer. */
 TEST_F(idle, what_may_be_a_wait_for_a_lock_is_in_no_rule)
 {
 	static const char *const calls[] = {

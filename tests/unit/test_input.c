@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the writer wrote is read back: the same samples, in the order of their times. */
+/* The reader gives back the writer's samples, in the order of their times. */
 #include "input/input.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static int write_samples(struct writer *writer)
 	const struct sample marker = { .time = 999999999999, .pid = 100, .tid = 100, .state = 'S' };
 	int err;
 
-	/* Of no time and no block, as may open the data: nobody is told of it. */
+	/* The marker that may open the data has no time and no blocks: readers do not get it. */
 	err = writer__sample(writer, WRITER_OFFCPU_TIME, &marker);
 	for (unsigned int i = 0; i < NR_SAMPLES && !err; i++) {
 		const struct sample sample = sample_of(i ^ 1);
@@ -128,7 +128,7 @@ static int write_samples(struct writer *writer)
 	return err;
 }
 
-/* How far a child goes that writes the file. */
+/* How the child that writes the file ends. */
 enum end { CLOSE, KILLED };
 
 static int write_file(const char *path, enum end end)
@@ -193,7 +193,7 @@ static int read_file(FIXTURE_DATA(input) *self, const char *path, struct input *
 	return *input ? input__read(*input, self->machine, see, self) : err;
 }
 
-/* with_reasons: the file tells its formats. */
+/* with_reasons: the file has the formats of our events. */
 static void check_samples(struct __test_metadata *_metadata, FIXTURE_DATA(input) *self,
 			  bool with_reasons)
 {
@@ -214,7 +214,7 @@ static void check_samples(struct __test_metadata *_metadata, FIXTURE_DATA(input)
 		EXPECT_EQ(want.kind == SAMPLE_ONCPU ? 'R' : 'S', got->state);
 		EXPECT_EQ(want.kernel.nr, got->kernel.nr);
 		EXPECT_EQ(want.user.nr, got->user.nr);
-		/* One that was queued all the time is in no other event. */
+		/* A sample that was queued for its whole length is in no other event. */
 		EXPECT_EQ(want.idle && want.runqueue != want.period, got->idle != NULL);
 		EXPECT_STREQ(want.tid == 100 ? "app" : "worker", self->comms[i]);
 		EXPECT_EQ(want.reason && with_reasons, got->reason != NULL);
@@ -261,7 +261,7 @@ TEST_F(input, a_regular_file_comes_back)
 	input__close(input);
 }
 
-/* What perf script shows of an event, in ns. */
+/* The sum of an event's periods in perf script, in ns. */
 static uint64_t sum_of_perf(const char *path, const char *event)
 {
 	unsigned long long sum = 0;

@@ -18,7 +18,7 @@ static int block_for_ever(void)
 	return 0;
 }
 
-/* What a job does. */
+/* Behaviour of a job. */
 enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE };
 
 struct job_test {

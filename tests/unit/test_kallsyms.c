@@ -46,7 +46,7 @@ TEST(malformed_lines_are_refused)
 
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		EXPECT_EQ(-EINVAL, parse(lines[i], &line)) TH_LOG("line %zu", i);
-	/* What lies behind the length is not read, and a NUL is no part of a name. */
+	/* Bytes behind the length are not read, and a NUL is no part of a name. */
 	EXPECT_EQ(-EINVAL, kallsyms__parse_line("10 T x", 5, &line));
 	EXPECT_EQ(-EINVAL, kallsyms__parse_line("10 T a\0b", 8, &line));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is cut from both sides of a kernel chain, on a kallsyms of our own. */
+/* The frames that are cut from both ends of a kernel chain, with a kallsyms of our own. */
 #include "common/harness.h"
 
 #include "capture/kernel_chain.h"
@@ -63,7 +63,7 @@ static int left(const struct kernel_chain *kernel_chain, const uint64_t *in, con
 TEST_F(kernel_chain, the_leaf_says_where_it_waits_under_every_hook)
 {
 	EXPECT_TRUE(kernel_chain__works(self->kernel_chain));
-	/* The program, its trampoline, the tracepoint: whatever lies before __schedule. */
+	/* All frames before __schedule are cut: the program, its trampoline, the tracepoint. */
 	EXPECT_EQ(0,
 		  left(self->kernel_chain, CHAIN(0xf0010, 0x1020, 0x2030, 0x3040, 0x5050, 0x6060),
 		       CHAIN(0x5050, 0x6060)));
@@ -80,12 +80,12 @@ TEST_F(kernel_chain, the_leaf_of_a_waker_says_who_called_for_the_wakeup)
 	const uint64_t *chain = CHAIN(0xf0010, 0x1020, 0x9010, 0xa010, 0x3040, 0x6060);
 	struct frames frames = { .ips = chain, .nr = 6 };
 
-	/* What is behind it stays, also the scheduler: it may be the one who wakes. */
+	/* The frames behind it stay, the scheduler's as well: it may be the waker. */
 	kernel_chain__cut(self->kernel_chain, SAMPLE_WAKEUP, &frames);
 	ASSERT_EQ(3, frames.nr);
 	EXPECT_EQ(0xa010, frames.ips[0]);
 	EXPECT_EQ(0x3040, frames.ips[1]);
-	/* A chain that never comes to it, and a trim that is none. */
+	/* A chain without a wake-up function, and a kernel_chain of NULL. */
 	frames = (struct frames){ .ips = chain + 3, .nr = 3 };
 	kernel_chain__cut(self->kernel_chain, SAMPLE_WAKEUP, &frames);
 	EXPECT_EQ(3, frames.nr);

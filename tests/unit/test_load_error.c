@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Why a kernel refuses, for kernels and machines that are not at hand. */
+/* Reasons why a kernel refuses, for kernels and machines that are not at hand. */
 #include <errno.h>
 #include <string.h>
 

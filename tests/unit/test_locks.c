@@ -63,7 +63,9 @@ TEST(a_lock_is_released_by_the_thread_that_ended_the_wait)
 	ASSERT_EQ(0, locks__add_wakeup(&locks, &wakeup, "holder"));
 	ASSERT_EQ(0, locks__add(&locks, &block, "app"));
 	EXPECT_STREQ("holder", lock__most_of(&locks__at(&locks, 0)->releasers));
-	/* Of sums nobody knows; of another start it was another wait. */
+	/*
+	 * A sum of wake-ups belongs to no single wait; a block with another begin is another wait.
+	 */
 	wakeup.time = 3000;
 	wakeup.count = 2;
 	ASSERT_EQ(0, locks__add_wakeup(&locks, &wakeup, "sum"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who a task was and what it was called, at any time, whatever comes and goes. */
+/* The process and the names of a task at any time, while tasks come and go. */
 #include "machine/machine.h"
 
 #include <stdio.h>
@@ -76,7 +76,9 @@ TEST_F(machine, each_life_of_a_pid_is_itself)
 	ASSERT_EQ(0, forks(self->machine, 10, 2, 300));
 	ASSERT_EQ(0, execs(self->machine, 10, "new", 301));
 	ASSERT_EQ(0, maps_code(self->machine, 10, 0x1000, 0x1000, "/new", 302));
-	/* What comes late of the first, between both, still is the first one's. */
+	/*
+	 * Times between the end of the first life and the birth of the second belong to the first.
+	 */
 	EXPECT_STREQ("old", comm_at(self->machine, 10, 250));
 	EXPECT_STREQ("/old", path_at(self->machine, 10, 250, 0x1000));
 	EXPECT_EQ(1, machine__process_at(self->machine, 10, 250)->parent);
@@ -260,7 +262,7 @@ TEST_F(machine, in_a_window_without_end_it_asks_to_be_allowed_to_forget)
 		if (!machine__wants_forget(self->machine))
 			continue;
 		windows++;
-		/* As the recorder does: what ended in this window goes with the next one. */
+		/* The recorder forgets at the end of the next window what has ended in this one. */
 		machine__forget(self->machine, (second - 1) * 1000000);
 		EXPECT_FALSE(machine__wants_forget(self->machine));
 	}

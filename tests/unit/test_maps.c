@@ -119,12 +119,12 @@ TEST(longest_path_passes_and_one_byte_more_is_told_as_the_kernel_does)
 	EXPECT_STREQ("//toolong", map.path);
 }
 
-/* What the callback saw. */
+/* Results of the callback. */
 struct seen {
 	size_t nr;
 	int error;
 	pid_t pid;
-	uint64_t address;  /* looked for */
+	uint64_t address;  /* to look for */
 	struct task_map found;
 	char path[PATH_MAX];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The owner of a mutex, from what lies at the address of a futex: mutexes of this C library's. */
+/* The owner of a mutex, from the memory at a futex's address: mutexes of this C library. */
 #include "common/harness.h"
 
 #include <linux/futex.h>

@@ -35,7 +35,7 @@ TEST(a_file_without_samples_is_not_to_be_looked_at)
 	EXPECT_NE(NULL, strstr(line, "-v"));
 }
 
-/* What bash makes of the word that stands behind -i. */
+/* The word behind -i, as bash parses it. */
 static void read_back(const char *path, char *back, size_t size)
 {
 	char command[4 * PATH_MAX + 256];

@@ -7,7 +7,7 @@
 
 #include "capture/ordered_events.h"
 
-/* What was given out: a letter for each record. */
+/* The records that were delivered, a letter for each. */
 struct given {
 	char text[64];
 	size_t nr;

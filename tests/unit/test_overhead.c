@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --max-overhead against machines whose costs are known: what it asks for, and when. */
+/* --max-overhead against machines whose costs are known: the period it sets, and when. */
 #include "common/harness.h"
 
 #include "base/minmax.h"
@@ -50,7 +50,7 @@ static struct overhead_look second_of(const struct machine *machine, uint64_t pe
 	return look;
 }
 
-/* What is really spent, in ppm of a CPU. */
+/* The cost of a second's events, in ppm of a CPU. */
 static uint64_t true_cost(const struct overhead_look *look)
 {
 	return (look->run_ns / CPUS + look->own_ns / CPUS) / 1000;

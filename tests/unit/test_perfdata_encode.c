@@ -421,7 +421,7 @@ TEST_F(encode, mmap2_of_data_says_so_in_misc)
 		  (bytes__u64(self->out.data, 0) >> 32) & 0xffff);
 }
 
-/* What a path of len bytes comes out as, in an mmap2, a kernel mmap and a cgroup. */
+/* A path of len bytes has want bytes in an mmap2, a kernel mmap and a cgroup record. */
 static void check_path(struct __test_metadata *_metadata, struct buffer *out, size_t len,
 		       size_t want)
 {

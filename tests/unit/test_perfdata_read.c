@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file as this machine's perf reads it: what was written must come back, and without
- * a warning. Other tests compare bytes with the format's description; this one tells
- * whether the description is right.
+ * The file as this machine's perf reads it: it must show what was written, without a warning. Other
+ * tests compare bytes with the format's description; this one checks the description.
  */
 #include "output/perfdata/writer.h"
 

@@ -314,8 +314,8 @@ static uint64_t digest(const char *data, size_t size)
 }
 
 /*
- * What readers may rely on is in Documentation/format.txt: a change of these belongs there. The
- * features' own bytes tell of this machine, so that only their order is fixed.
+ * Documentation/format.txt holds what readers may rely on: keep it in step with changes here. The
+ * contents of features depend on the machine, so only their order is fixed.
  */
 TEST_F(writer, a_whole_file_golden)
 {
@@ -619,7 +619,7 @@ TEST_F(writer, link_to_nothing_creates_nothing_behind_it)
 	EXPECT_EQ(-1, stat(target, &st));
 }
 
-/* What somebody else has planted under the name would get our recording. */
+/* A FIFO that another user has planted under the name would receive the recording. */
 TEST_F(writer, a_fifo_of_another_user_is_refused_and_not_even_opened)
 {
 	struct stat st;

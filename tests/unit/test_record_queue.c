@@ -67,7 +67,7 @@ TEST(a_round_hands_out_what_came_before_the_round_before_it)
 	ASSERT_EQ(2, seen.nr);
 	EXPECT_EQ(2, seen.values[0]);
 	EXPECT_EQ(1, seen.values[1]);
-	/* What waits goes out whole after its bytes have moved. */
+	/* Queued records are flushed whole after their bytes have moved. */
 	ASSERT_EQ(0, add(&queue, 35, 4));
 	ASSERT_EQ(0, record_queue__flush(&queue, see, &seen));
 	ASSERT_EQ(4, seen.nr);

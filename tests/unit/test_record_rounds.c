@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the recorder promises its readers of the order of records. */
+/* The order of records that the recorder promises to readers. */
 #include "common/harness.h"
 #include "common/machine_events.h"
 
@@ -85,7 +85,7 @@ TEST_F(rounds, no_round_ends_while_a_sample_is_out_that_is_older_than_the_last_o
 	ASSERT_EQ(0, self->capture.round(&self->sink));
 	ASSERT_EQ(0, self->capture.settled(&self->sink, 250));
 	ASSERT_EQ(0, self->capture.round(&self->sink));
-	/* One that is younger than all that stood before the last round may be out. */
+	/* Samples younger than all that were queued at the last round need not wait. */
 	early.time = 310;
 	ASSERT_EQ(0, self->capture.sample(&self->sink, &early));
 	ASSERT_EQ(0, self->capture.round(&self->sink));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Why the period or the threshold changed, in words. */
+/* The reasons for a change of the period or the threshold, as text. */
 #include <stdint.h>
 
 #include "common/harness.h"

@@ -288,7 +288,7 @@ TEST(last_line_tells_how_many_stacks_have_frame_pointers_after_all)
 	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
 		     "4 not unwound, 0 lost; wrote 0.000 MB ]",
 		     summary__format(&summary, line, sizeof(line)));
-	/* Where nobody asked for it, there is nothing to tell. */
+	/* The line is missing where copies were not asked for. */
 	summary.copies = false;
 	EXPECT_STREQ("[ denet: 0.000 s off-CPU in 9 samples (9 direct, 0 accumulated), "
 		     "0 lost; wrote 0.000 MB ]",

@@ -6,7 +6,7 @@
 
 #include "host/resume_watch.h"
 
-/* That it tells of what does happen takes a suspend: tests/boot/suspend.bats. */
+/* A positive test needs a suspend: tests/boot/suspend.bats. */
 TEST(nothing_is_told_while_nothing_happens)
 {
 	struct pollfd poll_fd = { .events = POLLIN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows of the report: their sums are those of the profile, whatever they are told apart by. */
+/* Rows of the report: whatever they are grouped by, their sums are the profile's. */
 #include "report/rows.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ TEST_F(rows, tell_who_waited_for_what_and_where)
 	EXPECT_STREQ("a CPU", rows__at(&self->rows, 2)->texts[1]);
 }
 
-/* A function that serves many waits tells less than its callers do. */
+/* A function that serves many waits tells less about a wait than its callers do. */
 TEST_F(rows, name_callers)
 {
 	const enum row_key keys[] = { ROW_CALLERS };
@@ -95,7 +95,7 @@ TEST_F(rows, name_callers)
 	EXPECT_STREQ("read<\"char\"> < run;it < main", rows__at(&self->rows, 1)->texts[0]);
 }
 
-/* They would stand first, and tell least: in most services, threads that had nothing to do. */
+/* They would come first, though in most services they are threads that have nothing to do. */
 TEST_F(rows, of_blocks_as_long_as_the_recording_come_last)
 {
 	const enum row_key keys[] = { ROW_TID };

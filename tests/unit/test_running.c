@@ -94,7 +94,7 @@ TEST_F(running, a_window_has_what_came_since_the_last_one)
 	ASSERT_EQ(0, end_window(&self->running, &self->given));
 	EXPECT_EQ(12, self->given.sums[2]);
 	EXPECT_EQ(38, self->given.sums[1]);
-	/* Nothing new, whatever is told again. */
+	/* A report that repeats known time adds nothing. */
 	ASSERT_EQ(0, take(&self->running, 1, 150, 0));
 	ASSERT_EQ(0, take(&self->running, 1, 140, 0));
 	ASSERT_EQ(0, end_window(&self->running, &self->given));

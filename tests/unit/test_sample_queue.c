@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Samples that are held are what they were, whatever became of what they pointed to. */
+/* Queued samples keep their contents when the memory behind their pointers changes. */
 #include "common/harness.h"
 
 #include "callchain/sample_queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The draw: a million blocks, fixed seeds, and what probability theory says of them. */
+/* The draw: a million blocks, fixed seeds, compared with probability theory. */
 #include "common/harness.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ struct load {
 	uint64_t rate;
 };
 
-/* What a second of it gives at a level: below[0] and above[1] the threshold. */
+/* Adds a second of the load at a level: counts below, between and above the thresholds. */
 static void run(const struct load *load, size_t nr, struct sampling_level level,
 		struct sampling_counts *counts)
 {
@@ -245,7 +245,7 @@ TEST(what_is_in_force_is_adopted_once)
 	EXPECT_FALSE(sampling__adopt(&sampling, 9 * NSEC_PER_MSEC, NSEC_PER_MSEC, 6, &counts));
 	EXPECT_EQ(9 * NSEC_PER_MSEC, sampling__level(&sampling).period_ns);
 	EXPECT_EQ(1, sampling.changes);
-	/* What came before is not held against it. */
+	/* Samples from before the adoption do not count. */
 	EXPECT_EQ(700, sampling.seen.below);
 	EXPECT_EQ(5, sampling.looked);
 	EXPECT_TRUE(sampling__adopt(&sampling, 9 * NSEC_PER_MSEC, NSEC_PER_SEC, 7, &counts));

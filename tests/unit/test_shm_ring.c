@@ -133,7 +133,7 @@ TEST_F(shm_ring, what_was_not_done_is_left_to_the_next_child)
 	EXPECT_EQ(3, serve(self->shm_ring));
 }
 
-/* Whatever a child that went mad leaves, the parent stays within the ring and gets to its end. */
+/* Sizes that a broken child leaves keep the parent within the ring, and it reaches its end. */
 TEST_F(shm_ring, sizes_that_lie_lose_entries_and_nothing_else)
 {
 	const uint32_t lies[] = { 0, 1, 8, 17, 4080, 8192, UINT32_MAX, UINT32_MAX - 15 };

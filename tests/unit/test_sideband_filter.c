@@ -153,7 +153,7 @@ TEST_F(filter, tasks_without_a_number_in_our_namespace_are_left_out)
 	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, true));
 	EXPECT_EQ(0, wants(self, PERF_RECORD_FORK, 0, 0));
 	EXPECT_EQ(0, wants(self, PERF_RECORD_EXIT, UINT32_MAX, 0));
-	/* One that came in from there is not. */
+	/* A task that entered our namespace has a number there, and is kept. */
 	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 0));
 }
 
@@ -196,11 +196,11 @@ TEST_F(filter, a_flood_of_mappings_is_cut_and_the_next_second_begins_anew)
 		passed += (uint64_t)wants_map(self, 5, 0x1000 * (1 + i % 3) + 0x800 * (i & 1),
 					      time + i);
 	EXPECT_EQ(SIDEBAND_FILTER_MAX_RATE, passed);
-	/* What the file lacks the machine has. */
+	/* Mappings that are left out of the file still reach the machine. */
 	EXPECT_STREQ("/lib/c", path_at(self->machine, 5, time + 100000, 0x1800));
 	for (uint64_t i = 0; i < 100000; i++)
 		wants_comm(self, 5, i & 1 ? "odd" : "even", time + 200000 + i);
-	/* Others are not kept from telling theirs, nor is the kernel from births and ends. */
+	/* Neither other processes' mappings nor births and ends are held back. */
 	EXPECT_EQ(1, wants_map(self, 6, 0x1000, time + 300000));
 	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 5));
 	EXPECT_EQ(100000 - passed + 100000, self->filter.nr_flooded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a later file begins with. */
+/* The events that a later file of a rotation begins with. */
 #include "machine/snapshot.h"
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ TEST_F(snapshot, a_child_has_its_parents_maps_until_it_execs)
 	ASSERT_EQ(0, maps_code(self->machine, 10, 4096, 4096, "/bin/app", 0));
 	ASSERT_EQ(0, forks(self->machine, 20, 10, 10));
 	ASSERT_EQ(0, forks(self->machine, 30, 10, 10));
-	/* What a child maps is its own alone. */
+	/* A child's own mappings are not its parent's. */
 	ASSERT_EQ(0, maps_code(self->machine, 20, 8192, 4096, "/lib/plugin", 20));
 	ASSERT_EQ(0, execs(self->machine, 30, "other", 20));
 	ASSERT_EQ(0, maps_code(self->machine, 30, 4096, 4096, "/bin/other", 21));

@@ -306,7 +306,7 @@ TEST_F(symbols, a_file_is_found_again_by_its_build_id)
 	EXPECT_STREQ("main", label_of(self, frame)->name);
 }
 
-/* Whatever is in it, a file costs its own names only. */
+/* A broken file costs its own names only, whatever it contains. */
 TEST_F(symbols, a_broken_file_costs_its_own_names)
 {
 	char path[] = "/tmp/denet-symbols-XXXXXX";

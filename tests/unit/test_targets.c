@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Targets that were named, against what a kernel shows of them. */
+/* Targets given by name, against what the kernel shows of them. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -144,7 +144,10 @@ TEST(workload_runs_and_its_functions_have_names)
 	EXPECT_EQ(6, workload.nr_truths);
 	for (size_t i = 0; i < workload.nr_truths; i++) {
 		EXPECT_EQ(2, workload.truths[i].count);
-		/* Who loses its CPU on the way into a wait is away for less than it asked for. */
+		/*
+		 * A thread preempted on the way into a wait is off the CPU for less than it
+		 * requested.
+		 */
 		EXPECT_LE(workload.truths[i].requested_ns, workload.truths[i].bracket_ns);
 		EXPECT_LE(2000000, workload.truths[i].bracket_ns);
 	}

@@ -342,7 +342,7 @@ static const struct maps_entry *await_vdso(data *self, const char *program)
 	return vdso;
 }
 
-/* Nobody can block there that gdb could look at: what is expected is the way to the root. */
+/* gdb cannot stop a thread there: the test expects the frames from the vDSO to the root. */
 TEST_F(unwinder, the_vdso_is_passed)
 {
 	const char *const argv[] = { "nofp", "clock", NULL };

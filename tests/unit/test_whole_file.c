@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A file is there once it is whole, and what was there before until then. */
+/* A file appears when it is complete; until then its predecessor stays. */
 #include "base/whole_file.h"
 
 #include <errno.h>

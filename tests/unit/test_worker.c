@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The process that unwinds for us: that it does, and what becomes of samples when it does not. */
+/* The process that unwinds for us: its results, and the results of samples when it fails. */
 #include "unwind/worker.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@
 #include "unwind/blame.h"
 
 #define COPY 8192
-/* How many times as long a process may take for a sample as on a machine of its own. */
+/* How many times as long a process may take for a sample in a guest. */
 #define SLOWNESS (getenv("DENET_TEST_GUEST") ? 5 : 1)
 #define MAX_SAMPLES 20000
 
-/* What came back for a sample. */
+/* Result of a sample. */
 struct given {
 	enum unwind_status status;
 	uint32_t nr;
@@ -233,7 +233,7 @@ TEST_F(worker, more_events_than_fit_are_not_lost)
 	struct task_event event;
 
 	SKIP_FOR(self->refused);
-	/* Answered first: a process that is made later knows what came later, too. */
+	/* Answered before the next ones are put: a process made later knows the later maps, too. */
 	ASSERT_EQ(0, put(self, 0));
 	ASSERT_EQ(0, await_results(self, 1));
 	for (int i = 0; i < 20000; i++) {
@@ -380,7 +380,7 @@ TEST_F(worker, a_process_that_cannot_be_made_for_a_moment_is_made_later)
 		usleep(1000);
 	ASSERT_EQ(0, await_results(self, 1));
 	EXPECT_EQ(UNWIND_COMPLETE, self->given[0].status);
-	/* One that dies while no other can be made: what waits comes back. */
+	/* The process dies while none can be made: pending samples come back without frames. */
 	ASSERT_EQ(0, kill(unwind_worker__pid(self->worker), SIGSTOP));
 	for (nr = 1; nr < 5; nr++)
 		ASSERT_EQ(0, put(self, nr));
@@ -392,7 +392,7 @@ TEST_F(worker, a_process_that_cannot_be_made_for_a_moment_is_made_later)
 	EXPECT_LT(0U, self->stats.refused);
 }
 
-/* Cuts the library that the stopped program waits in, as who has written it may. */
+/* Cuts the library that the stopped program waits in, as its owner may. */
 TEST_F(worker, a_file_that_is_cut_while_it_is_read_costs_one_sample_and_no_process)
 {
 	char name[] = "/tmp/denet-cut-XXXXXX", from[4096];
@@ -473,7 +473,7 @@ TEST_F(worker, a_file_that_unpacks_to_gigabytes_takes_a_limited_part_of_the_memo
 	self->worker = NULL;
 	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
 	EXPECT_GT(330 << 10, usage.ru_maxrss);
-	/* What is in the file was looked at, or the limit was not what ended it. */
+	/* The file was read: otherwise the limit did not end the process. */
 	EXPECT_LT(64 << 10, usage.ru_maxrss);
 	EXPECT_FALSE(self->disordered);
 }
@@ -496,7 +496,7 @@ TEST_F(worker, a_process_that_computes_for_too_long_is_replaced_and_its_file_lef
 	ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &usage));
 	cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
 	cpu = cpu * 1000 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
-	/* One that only waits for a CPU has ten times 50 ms. */
+	/* The deadline of a process that only waits for a CPU is ten times 50 ms. */
 	EXPECT_GT(SLOWNESS * 400, cpu);
 }
 

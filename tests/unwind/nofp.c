@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A program that blocks at a known place and that no frame pointer leads through: it is built
- * with -O2 -fomit-frame-pointer. argv[1] says how deep and where; the truth about its stack is
- * what gdb makes of it.
+ * Blocks at a known place without frame pointers: built with -O2 -fomit-frame-pointer. argv[1]
+ * chooses how deep and where; the expected stack is gdb's.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +17,7 @@
 
 #include "../workloads/known.h"
 
-/* What comes behind a call keeps it from becoming a jump. */
+/* Written after calls, which keeps the compiler from making them jumps. */
 static volatile int sink;
 
 static KNOWN void wait_in_pause(void)
@@ -29,7 +28,7 @@ static KNOWN void wait_in_pause(void)
 
 static KNOWN void take_nap(void)
 {
-	/* So long that it can be told by its length, even if it is begun late. */
+	/* Long enough to be recognized by its length, even if it begins late. */
 	const struct timespec nap = { .tv_nsec = 300000000 };
 
 	nanosleep(&nap, NULL);
@@ -48,7 +47,7 @@ static KNOWN void descend(int depth, void (*wait)(void))
 	sink += room[depth % 64];
 }
 
-/* Some pages up the stack one is given away. Nobody can go back through it. */
+/* Discards a page some pages up the stack; no function can return through it. */
 static KNOWN void nap_below_a_hole(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -66,7 +65,7 @@ static void *run_nap(void *arg)
 	return arg;
 }
 
-/* A thread whose stack ends where nobody may read. */
+/* A thread whose stack ends at a page without access. */
 static void run_below_a_guard(void)
 {
 	const size_t size = 65536;

@@ -35,7 +35,7 @@ struct waiter {
 	/* Waits begun, and how often it had left its CPU before the last. */
 	unsigned long begun;
 	unsigned long long voluntary;
-	/* What the handler found; told: it was in its wait then. */
+	/* Frames found by the handler; told: the thread was in its wait then. */
 	void *frames[MAX_FRAMES];
 	int nr_frames;
 	int handled;
@@ -44,7 +44,7 @@ struct waiter {
 
 static __thread struct waiter *self;
 
-/* What comes behind a call keeps it from becoming a jump. */
+/* Written after calls, which keeps the compiler from making them jumps. */
 static volatile int sink;
 
 static KNOWN void wait_for_semaphore(struct waiter *waiter)
@@ -91,7 +91,7 @@ static struct waiter waiters[NR_WAITERS] = {
 
 static bool finished;
 
-/* Whatever the wait is, this ends it. */
+/* Ends the wait, of whichever kind. */
 static void give_token(struct waiter *waiter)
 {
 	pthread_mutex_lock(&waiter->lock);

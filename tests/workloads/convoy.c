@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A convoy: --threads threads take turns with one lock that is handed over in the order of
- * arrival, --rounds times each. Who lets go queues up behind all others, so that nearly each
- * turn is a wait on a futex and a wake-up. --depth: so many frames lie below.
+ * A convoy: --threads threads take turns with one lock, handed over in the order of arrival,
+ * --rounds times each. A thread that unlocks queues up behind all others, so that nearly each turn
+ * is a wait on a futex and a wake-up. --depth: so many frames lie below.
  */
 #include "workload.h"
 
@@ -13,16 +13,16 @@ struct member {
 	pthread_t thread;
 	unsigned long rounds;
 	unsigned long depth;
-	unsigned int first; /* its ticket is bought, so that nobody walks through an empty queue */
+	unsigned int first; /* taken before the start, so that the queue is never empty */
 	char comm[16];
 };
 
 static struct gate gate = GATE_INIT;
-/* A ticket lock: who holds it, and the first ticket that nobody has. */
+/* A ticket lock: the ticket that holds it, and the next free one. */
 static unsigned int serving;
 static unsigned int tickets;
 
-/* Those whose tickets agree in the last five bits share a channel, and look again. */
+/* Tickets that agree in their last five bits share a channel; their threads check again. */
 static long channel_of(unsigned int ticket)
 {
 	return 1L << (ticket & 31);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * --processes processes that sleep until the end, which comes --ms milliseconds after the
- * start: what a machine with nothing to do is full of.
+ * --processes processes that sleep until the end, --ms milliseconds after the start: an idle
+ * machine's processes.
  */
 #include "workload.h"
 

@@ -22,7 +22,7 @@
 #define BLOCK_SIZE 65536
 #define SAVES 20
 
-/* What the threads share. */
+/* State shared by the threads. */
 struct demo {
 	uint32_t items; /* the queue's length, and the futex word of its consumer */
 	bool stop;

@@ -65,7 +65,10 @@ static void tell_life(int tid, const char *name, unsigned long long waits, uint6
 	fflush(stdout);
 }
 
-/* Of one that goes on after its wait: its own clocks tell, unless it was driven out as well. */
+/*
+ * Reports a thread that lives on after its wait, by its own clocks, unless it was preempted as
+ * well.
+ */
 KNOWN static void live_through(const char *name, void (*wait)(void))
 {
 	struct waits truth = { 0 };
@@ -83,7 +86,7 @@ KNOWN static void live_through(const char *name, void (*wait)(void))
 		  truth.involuntary || wall < cpu ? 0 : wall - cpu, wall);
 }
 
-/* Who never comes back from its wait; another one watches it. Processes share it. */
+/* A thread that never returns from its wait, watched by another one. Processes share it. */
 struct victim {
 	uint64_t begin;
 	unsigned long long before; /* how often it had left its CPU before it waited */

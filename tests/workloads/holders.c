@@ -17,7 +17,7 @@
 
 enum object { MUTEX, TIMED, PROCESS, WRITE_WRITE, READ_WRITE, WRITE_READ, CONDVAR, SEMAPHORE, RAW };
 
-/* A condition variable's futexes have a mutex behind them here, which somebody holds. */
+/* A condition variable's futexes have a mutex behind them here, which is held by a thread. */
 struct pair {
 	pthread_cond_t cond;
 	pthread_mutex_t mutex;
@@ -64,7 +64,7 @@ static struct kind {
 	{ .name = "garbage", .object = RAW, .words = { 2, 0x5a5a5a5a, 0x5a5a5a5a, 0x5a5a5a5a,
 						       0x5a5a5a5a } },
 	{ .name = "zeros", .object = RAW, .words = { 2 } },
-	/* What a mutex held by thread 2 would look like, which is of the kernel if of anybody. */
+	/* The words of a mutex that thread 2, a kernel thread if any, would hold. */
 	{ .name = "alike", .object = RAW, .words = { 2, 0, 2, 1, 0 } },
 };
 #define NR_KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))

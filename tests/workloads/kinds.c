@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits of as many kinds as fit into a file, so that kernel stacks of many shapes come and go: each
- * kind is repeated in a process of its own for --ms milliseconds, some with a thread that helps.
- * What a kernel does not have is told on stderr; fewer than --least kinds are a failure.
+ * Waits of as many kinds as fit into a file, for kernel stacks of many shapes: each kind is
+ * repeated in a process of its own for --ms milliseconds, some with a second thread. Kinds that the
+ * kernel lacks are listed on stderr; fewer than --least kinds are a failure.
  */
 #include "workload.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One thread that sleeps --count times for each of some lengths. Each sleep is a truth of its
- * own, so that whoever counts lengths can be held against them one by one.
+ * One thread that sleeps --count times for each of some lengths. Each sleep has a truth line of its
+ * own, so that counts of lengths can be compared one by one.
  */
 #include "workload.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sleeps with a frame pointer that leads nowhere good: what is met in programs that use the
- * register for something else. --rounds times each. Frames that are larger than a page, and
- * a chain that is deeper than any walk, come besides.
+ * Sleeps with invalid frame pointers, as in programs that use the register for something else.
+ * --rounds times each. Frames larger than a page, and a chain deeper than any walk, come besides.
  */
 #include "workload.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits of microseconds: --pairs pairs of threads (or, with --processes 1, a thread and a
- * process of its own) play ping-pong over two pipes, --rounds times. The bracket is too
- * coarse here to be a truth; the kernel's counts of context switches are exact. --depth: so
- * many frames lie below. --batch 1: all on one CPU, where nobody who is woken drives out
- * the waker, so that each switch is a wait. --hold: they rest when they have played.
+ * Waits of microseconds: --pairs pairs of threads (or, with --processes 1, a thread and a process
+ * of its own) play ping-pong over two pipes, --rounds times. The bracket is too coarse here to be a
+ * truth; the kernel's counts of context switches are exact. --depth: so many frames lie below.
+ * --batch 1: all on one CPU, where a woken thread does not preempt its waker, so that each switch
+ * is a wait. --hold: they rest when they have played.
  */
 #include "workload.h"
 

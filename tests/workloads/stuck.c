@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process that is stuck on a dead file system: one thread writes to a page of a file whose
- * file system never ends a write, so its fault never returns; a second one changes the map and
- * waits for the first, holding the mmap_lock; a third one wants that lock. Whoever reads
- * the process's /proc/PID/maps now hangs as well.
+ * A process that is stuck on a dead file system: one thread writes to a page of a file whose file
+ * system never ends a write, so its fault never returns; a second one changes the map and waits for
+ * the first, holding the mmap_lock; a third one wants that lock. Every reader of the process's
+ * /proc/PID/maps now hangs as well.
  *
- * The file system is served over /dev/fuse by the process that was started, in a mount
- * namespace of its own. It prints "stuck pid=PID" and READY, and kills the stuck process at
- * the next line (or the end) of its standard input, or after --limit seconds. Needs root.
+ * The file system is served over /dev/fuse by the process that was started, in a mount namespace of
+ * its own. It prints "stuck pid=PID" and READY, and kills the stuck process at the next line (or
+ * the end) of its standard input, or after --limit seconds. Needs root.
  */
 #include "workload.h"
 
@@ -103,7 +103,7 @@ static void serve(int fuse, const struct request *request)
 	}
 }
 
-/* What the threads of the stuck process share. */
+/* State shared by the threads of the stuck process. */
 struct stuck {
 	int fd;
 	char *page;

@@ -36,7 +36,7 @@ struct waiter {
 	sem_t sem;
 	unsigned long round; /* the wait that is about to begin, from 1 */
 	unsigned long long before; /* how often the thread had left its CPU before it */
-	uint64_t due;	     /* a wait that nobody ends is not over before */
+	uint64_t due;	     /* a wait without a waker is not over before */
 	uint64_t asked;	     /* ns that the waiter was known to be asleep, in all */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the workloads share. A workload is a program whose off-CPU time is known: it
- * measures its own waits and prints, at its end, one truth line for each thread and way
- * of waiting. tests/common/truth.c parses these lines; WORKLOAD_TRUTH_FORMAT is the format.
+ * Shared by the workloads. A workload is a program whose off-CPU time is known: it measures its own
+ * waits and prints, at its end, one truth line for each thread and way of waiting.
+ * tests/common/truth.c parses these lines; WORKLOAD_TRUTH_FORMAT is the format.
  *
  * Everything is in headers, since a workload is built from one file.
  */
@@ -179,11 +179,10 @@ static inline __attribute__((always_inline)) uint64_t workload__clock(clockid_t 
 }
 
 /*
- * Sleeps for ns and adds the lower bound of the time off the CPU to requested: what passed,
- * less the thread's own time on the CPU. So it is right even if the thread comes late to
- * its own sleep; only where the kernel does not lay time that the machine was not given
- * (steal) to the thread, as much of it is missing. It all happens in the calling function,
- * which is known; who calls that one measures the bracket around it.
+ * Sleeps for ns and adds the lower bound of the time off the CPU to requested: the time that
+ * passed, less the thread's own time on the CPU. So it is right even if the thread comes late to
+ * its own sleep; stolen time is missing only where the kernel does not charge it to the thread. All
+ * of it is inlined into the calling function; the caller of that measures the bracket around it.
  */
 static inline __attribute__((always_inline)) void waits__sleep(struct waits *waits, uint64_t ns)
 {
@@ -224,9 +223,9 @@ static inline unsigned long long workload__run_delay(void)
 }
 
 /*
- * True once a thread sleeps that had left its CPU so many times before: only then is a waker
- * sure that what it times lies inside of the wait. That it says that it sleeps is not enough,
- * since it says so before it goes, and between the two it may lose its CPU for long.
+ * True once the thread sleeps and its count of voluntary switches has grown beyond before: only
+ * then does a waker measure a part of the wait. The sleeping state alone is not enough: the thread
+ * sets it before it leaves its CPU, and may be preempted for long in between.
  */
 static inline bool workload__sleeps(pid_t tid, unsigned long long before)
 {
@@ -251,7 +250,7 @@ static inline bool workload__sleeps(pid_t tid, unsigned long long before)
 	       strtoull(count + strlen(key), NULL, 10) > before;
 }
 
-/* Set by --hold: who is done rests until the workload may end; see struct rest. */
+/* Set by --hold: threads that are done rest until the workload may end; see struct rest. */
 static bool workload__holds;
 
 /* A number that the command line may set: --NAME VALUE. */
@@ -306,8 +305,8 @@ static inline void workload__ready(bool wait)
 }
 
 /*
- * Where those rest who are done, be they threads or processes: the kernel's counts of their
- * switches stand still then, and who reads them reads all that will ever be.
+ * Where threads or processes rest when they are done: the kernel's counts of their switches no
+ * longer change there, so a reader gets their final values.
  */
 struct rest {
 	int ends[2];  /* nothing is ever written: it is closed */
@@ -321,7 +320,7 @@ static inline void rest__init(struct rest *rest, int *resting)
 		workload__fail("pipe", errno);
 }
 
-/* Of who is done. A process of its own has closed the other end before. */
+/* Called by a thread that is done. In a process of its own, the other end is closed already. */
 static inline void rest__enter(struct rest *rest)
 {
 	char c;
@@ -350,8 +349,8 @@ static inline void rest__end(struct rest *rest, int nr)
 }
 
 /*
- * Says that all is done and, if linger, blocks until stdin ends: who looks at the process may
- * want it alive, all its waits behind it.
+ * Says that all is done and, if linger, blocks until stdin ends, so that the process can still be
+ * looked at with all its waits behind it.
  */
 static inline void workload__done(bool linger)
 {
