@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A signal handler has no other way to tell. */
+/* A signal handler can report by globals only. */
 static volatile uint64_t nr_faults;
 static volatile uintptr_t fault_address;
 static uintptr_t page_size;
 
-/* mmap(2) is but a system call here: nothing of the C library that a signal could interrupt. */
+/* mmap(2) is a plain system call here: no code of the C library that the signal could interrupt. */
 static void fill_page(int number, siginfo_t *info, void *context)
 {
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
@@ -22,7 +22,7 @@ static void fill_page(int number, siginfo_t *info, void *context)
 	if (info->si_code != BUS_ADRERR ||
 	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		 0) == MAP_FAILED) {
-		/* The instruction is done again, and ends the process. */
+		/* The instruction is repeated, and ends the process. */
 		signal(number, SIG_DFL);
 		return;
 	}

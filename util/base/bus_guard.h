@@ -5,12 +5,13 @@
 #include <stdint.h>
 
 /*
- * For a process that maps files of others: a file that is truncated while it is mapped would kill
- * with SIGBUS who reads behind its new end. With the guard, these pages read as zeros, and who
- * reads a mapping looks afterwards whether that happened: what it has read then is worth nothing.
+ * For a process that maps other users' files: a read behind the new end of a file that is truncated
+ * while it is mapped would kill the process with SIGBUS. With the guard these pages read as zeros.
+ * After it has read a mapping, the caller checks bus_guard__faults(): if it has grown, the data
+ * read is invalid.
  */
 
-/* From now on. The mappings must be read-only. 0 or a negative errno. */
+/* Installs the guard for good. The mappings must be read-only. 0 or a negative errno. */
 int bus_guard__install(void);
 
 /* How many pages were missing so far. */

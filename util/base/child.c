@@ -27,7 +27,7 @@
 /* How long a child whose pipe is closed may take to be gone. */
 #define SIGNAL_MS 100
 
-/* How often a process that could not be made is asked for again. */
+/* Interval between attempts to make a process. */
 #define RETRY_MS 10
 
 /* The type of the last message, whose payload is fn's result. */
@@ -92,8 +92,8 @@ int child_out__put(struct child_out *out, uint32_t type, const void *data, size_
 }
 
 /*
- * Ctrl-C reaches the whole process group, and the first one means "finish the file": the
- * child has to live on for that. Whatever ends the parent at once ends the child, too.
+ * Ctrl-C reaches the whole process group, and the first one means "finish the file": the child has
+ * to live on for that. When the parent dies, the child is killed.
  */
 static void settle_signals(void)
 {
@@ -108,8 +108,8 @@ static void settle_signals(void)
 }
 
 /*
- * Leaves the standard descriptors, the pipe, which becomes the first after them, and the
- * one to keep, which becomes the next.
+ * Keeps the standard descriptors, the pipe, which becomes the first after them, and *keep, which
+ * becomes the next; closes all others.
  */
 static int settle_descriptors(int fd, int *keep)
 {
@@ -141,7 +141,7 @@ static void __attribute__((noreturn)) run(child_fn fn, void *ctx, int fd, int *k
 		_exit(1);
 	settle_signals();
 	err_out__after_fork();
-	/* A sink of the parent keeps lines in memory: they would be lost with this process. */
+	/* The parent's sink keeps lines in memory, which would be lost with this process. */
 	log__set_sink(NULL, NULL);
 	out.fd = settle_descriptors(fd, keep);
 	result = fn(ctx, &out);
@@ -201,7 +201,7 @@ struct child *child__new_patiently(child_fn fn, void *ctx, int *keep, uint64_t d
 	return child;
 }
 
-/* 1 and the next message that is in the buffer, or what child__receive() says, or -EAGAIN. */
+/* 1 and the next buffered message, child__receive()'s result, or -EAGAIN. */
 static int next_message(struct child *child, struct child_message *message)
 {
 	const char *p = child->in.data + child->used;
@@ -337,7 +337,7 @@ int child__signal(const struct child *child)
 	uint64_t deadline = clock__now_ns() + SIGNAL_MS * NSEC_PER_MSEC;
 	siginfo_t info = { 0 };
 
-	/* Its pipe is closed before it can be waited for. It is not reaped by this. */
+	/* The child closes its pipe before it can be waited for. WNOWAIT does not reap it. */
 	while (!waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT)) {
 		struct timespec pause = { .tv_nsec = 200000 };
 
@@ -350,7 +350,7 @@ int child__signal(const struct child *child)
 	return 0;
 }
 
-/* Whoever has SIGCHLD ignored finds no child to wait for (ECHILD): it is gone as well. */
+/* ECHILD, as where SIGCHLD is ignored, means that the child is gone as well. */
 static bool is_reaped(pid_t pid)
 {
 	pid_t ret;
@@ -365,7 +365,7 @@ static int reap(pid_t pid)
 {
 	uint64_t deadline = clock__now_ns() + REAP_MS * NSEC_PER_MSEC;
 
-	/* Not reaped yet, so the pid is still ours and the signal hits nobody else. */
+	/* The child is not reaped yet, so the pid cannot be another process's. */
 	kill(pid, SIGKILL);
 	while (!is_reaped(pid)) {
 		struct timespec pause = { .tv_nsec = 200000 };

@@ -24,12 +24,12 @@ int confine__process(enum confine_kind kind, uint64_t max_bytes)
 
 #else
 
-/* What an open for reading has none of. */
+/* Flags of open(2) that are 0 when a file is opened for reading. */
 #define WRITE_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)
 
 /*
- * Memory, reading, the answers, and what the C library does by itself. openat2() takes its flags
- * by address, where no filter sees them: that a file is not written to is up to its permissions.
+ * Memory, reading, messages to the parent, and the C library's own calls. openat2() takes its flags
+ * by address, which a filter cannot check: only file permissions keep it from writing.
  */
 static const int plain_calls[] = {
 	SCMP_SYS(access),      SCMP_SYS(brk),		SCMP_SYS(clock_gettime),
@@ -66,7 +66,7 @@ static int allow_all(scmp_filter_ctx filter, const int *calls, size_t nr)
 	return err;
 }
 
-/* The calls whose arguments matter. */
+/* System calls that are allowed by their arguments. */
 static int allow_some(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, 4 /* PROT_EXEC */, 0);
@@ -78,7 +78,7 @@ static int allow_some(scmp_filter_ctx filter)
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION, 0));
-	/* Whether a process is there. */
+	/* Signal 0: checks whether a process exists. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
 				       SCMP_A1(SCMP_CMP_EQ, 0, 0));
@@ -99,7 +99,7 @@ static int fill_filter(scmp_filter_ctx filter, enum confine_kind kind)
 				SCMP_A2(SCMP_CMP_MASKED_EQ, WRITE_FLAGS, O_RDONLY));
 }
 
-/* A call that is refused fails as one that the kernel does not have: libraries know what to do. */
+/* Refused calls fail with ENOSYS, as on an older kernel: libraries have fallbacks for it. */
 static int filter_calls(enum confine_kind kind)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
@@ -124,7 +124,7 @@ static uint32_t keep_capabilities(uint32_t had, int word, enum confine_kind kind
 		if (CAP_TO_INDEX(reading[i]) == word)
 			kept |= CAP_TO_MASK(reading[i]);
 	}
-	/* Of root, the cache may be in the home directory of the user that it works for. */
+	/* Root's cache may be in the home directory of the user that invoked it. */
 	if (kind == CONFINE_COPY && CAP_TO_INDEX(CAP_DAC_OVERRIDE) == word)
 		kept |= CAP_TO_MASK(CAP_DAC_OVERRIDE);
 	return had & kept;

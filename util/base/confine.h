@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-/* What a child has to do with files that others wrote, and may do nothing else. */
+/* The work of a child on files that others wrote; everything else is forbidden. */
 enum confine_kind {
 	CONFINE_READ, /* reads files, also below the root of another process */
 	CONFINE_COPY, /* copies them as well: makes directories, files and links */
 };
 
 /*
- * Takes from this process, for good, what it does not need for parsing files that may be broken on
- * purpose: its capabilities but those for reading, private memory beyond max_bytes more than it
- * has, and, by a seccomp filter, system calls: it cannot start programs, open sockets or write to
- * files (CONFINE_READ). Each of the three is tried whatever becomes of the others, since a kernel
- * may lack one and a container forbid it. Not done in builds with the address sanitizer, which
- * needs more than that. 0 or the first negative errno.
+ * Restricts this process, for good, to parsing files that may be broken on purpose. Drops its
+ * capabilities but those for reading, limits the growth of its private memory to max_bytes, and
+ * filters its system calls with seccomp: it cannot start programs, open sockets or write to files
+ * (CONFINE_READ). Each of the three is tried even if another fails, since a kernel may lack it and
+ * a container forbid it. Does nothing in builds with the address sanitizer, which needs more. 0 or
+ * the first negative errno.
  */
 int confine__process(enum confine_kind kind, uint64_t max_bytes);
 

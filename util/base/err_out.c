@@ -23,7 +23,7 @@ enum err_out_kind {
 	ERR_OUT_BYTES, /* could not be opened anew: poll(2) tells whether one byte has room */
 };
 
-/* Standard error is one for the process, and so is this. */
+/* The state of standard error, of which a process has one. */
 static struct {
 	enum err_out_kind kind;
 	int fd;
@@ -76,7 +76,7 @@ static bool has_room(int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) > 0;
 }
 
-/* As write(2), but -1 and EAGAIN instead of blocking. */
+/* write(2) with -1 and EAGAIN instead of blocking. */
 static ssize_t write_some(const char *text, size_t size)
 {
 	switch (err_out.kind) {
@@ -92,7 +92,7 @@ static ssize_t write_some(const char *text, size_t size)
 	}
 }
 
-/* Bytes that are written, or that never can be. */
+/* Number of bytes that are written, or can never be. */
 static size_t try_write(const char *text, size_t size)
 {
 	size_t done = 0;
@@ -167,7 +167,7 @@ void err_out__transient(const char *text, size_t size)
 	if (err_out__flush())
 		return;
 	done = try_write(text, size);
-	/* Half of an escape sequence would spoil what follows. */
+	/* A part of an escape sequence would garble later text. */
 	if (done && done < size)
 		enqueue(text + done, size - done);
 }

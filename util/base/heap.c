@@ -25,7 +25,7 @@ int heap__limit(uint64_t bytes)
 
 #else
 
-/* Pages of data and stack, as the kernel counts them for RLIMIT_DATA, or a few more. */
+/* Pages of data and stack, as RLIMIT_DATA counts them, or a few more. */
 static int count_data_pages(uint64_t *pages)
 {
 	FILE *file = fopen("/proc/self/statm", "re");

@@ -12,9 +12,8 @@ struct id_list {
 };
 
 /*
- * Adds the ids of a list such as "42,43" to list; what is named twice is there once.
- * 0, -EINVAL if an item is no number above 0 or the list is empty, -ERANGE if a number
- * is no PID, -ENOMEM. On error the list is as it was.
+ * Adds the ids of a list such as "42,43" to list, each once. 0, -EINVAL if an item is no number
+ * above 0 or the list is empty, -ERANGE if a number is no PID, -ENOMEM. On error it is unchanged.
  */
 int id_list__parse(struct id_list *list, const char *text);
 

@@ -76,7 +76,7 @@ void idmap__remove(struct idmap *map, uint64_t id)
 		return;
 	hole = (size_t)(probe(map, id) - map->slots);
 	map->used--;
-	/* Those behind the hole move up, unless they would move before their home. */
+	/* Entries behind the hole move up, unless that is before their home slot. */
 	for (i = (hole + 1) & (map->capacity - 1); map->slots[i].id != IDMAP_NONE;
 	     i = (i + 1) & (map->capacity - 1)) {
 		want = home(map, map->slots[i].id);

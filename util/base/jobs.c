@@ -13,9 +13,9 @@
 
 #define SINGLE_MIN_NS (5 * NSEC_PER_MSEC)
 #define SINGLE_SHARE 16
-/* The part of the time in which a process that cannot be made is asked for again. */
+/* The share of the time for which making a process is tried again. */
 #define FORK_SHARE 4
-/* Children that may end before their first job, as one that a kernel without memory killed. */
+/* Children that may end before their first job, as those that the kernel kills for memory. */
 #define MOST_WASTED 8
 
 enum {
@@ -33,11 +33,11 @@ struct jobs_run {
 	const struct jobs *jobs;
 	uint64_t deadline_ns;
 	size_t next; /* the first job that is not done */
-	bool begun;  /* next has begun in the child of now */
+	bool begun;  /* the current child has begun next */
 	unsigned int wasted; /* children that ended before their first job */
 };
 
-/* In the child. An end waits in the queue for the next beginning: one write for each job. */
+/* In the child. TYPE_END is sent with the next TYPE_BEGIN: one write for each job. */
 static int run_rest(void *ctx, struct child_out *out)
 {
 	const struct jobs_run *run = ctx;
@@ -93,7 +93,7 @@ static int take_message(struct jobs_run *run, const struct child_message *messag
 	}
 }
 
-/* Each message shows life, so the time of a single job counts from the latest one. */
+/* Time for a single job, counted from the latest message. */
 static uint64_t patience(const struct jobs_run *run)
 {
 	uint64_t now = clock__now_ns();
@@ -104,8 +104,9 @@ static uint64_t patience(const struct jobs_run *run)
 }
 
 /*
- * What the end of a child means: 0: go on with another one for what is left. A child that was
- * killed or went mad costs the job that it was at, and before its first one nothing, a few times.
+ * Handles the end of a child. 0: go on with the remaining jobs, in another child if any are left. A
+ * child that died or sent garbage fails its current job; before its first one it fails none,
+ * MOST_WASTED times.
  */
 static int judge_end(struct jobs_run *run, int ret)
 {
@@ -124,7 +125,7 @@ static int judge_end(struct jobs_run *run, int ret)
 	return ret == -ETIMEDOUT ? 0 : ret;
 }
 
-/* Takes what one child says until it is done, hangs or dies. 0 or a negative errno. */
+/* Handles the messages of one child until it is done, hangs or dies. 0 or a negative errno. */
 static int follow_child(struct jobs_run *run, struct child *child)
 {
 	struct child_message message;
@@ -143,7 +144,7 @@ static int follow_child(struct jobs_run *run, struct child *child)
 	return judge_end(run, ret);
 }
 
-/* Makes a child for what is left; a process may be out of reach for a moment. */
+/* Makes a child for the remaining jobs; tries again where a process is refused for a moment. */
 static struct child *make_child(struct jobs_run *run, uint64_t patience_ns, int *err)
 {
 	uint64_t latest = min_u64(clock__now_ns() + patience_ns, run->deadline_ns);

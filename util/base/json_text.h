@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * Prints a string of JSON with its quotes. What is no UTF-8 becomes U+FFFD, and "<" an escape, so
- * that the text can stand in a page, too.
+ * Prints a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD, and "<" an escape,
+ * so that the text can be embedded in HTML.
  */
 void json_text__print(const char *text, FILE *out);
 

@@ -10,7 +10,7 @@
 /* Escaped, and without the name in front. */
 #define LINE_MAX_BYTES 16384
 
-/* The only state here: who speaks, and how much. */
+/* The log's only state: the program's name and the level. */
 static struct {
 	const char *program;
 	enum log_level level;

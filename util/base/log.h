@@ -6,14 +6,13 @@
 #include <stddef.h>
 
 /*
- * Messages for the user, on stderr, one line each, with the program's name in front.
- * Control bytes are shown as \xNN, so that a hostile comm or path cannot reach the
- * terminal. Writing never blocks (base/err_out.h). An error is logged once, where its cause is
- * known, with what helps.
+ * Messages for the user, on stderr, one line each, with the program's name in front. Control bytes
+ * are shown as \xNN, so that a hostile comm or path cannot reach the terminal. Writing never blocks
+ * (base/err_out.h). An error is logged once, where its cause is known, with what the user can do.
  */
 enum log_level {
 	LOG_ERROR = 0,
-	LOG_LOSS, /* a warning that something which was captured is missing */
+	LOG_LOSS, /* a warning that captured data is missing */
 	LOG_WARNING,
 	LOG_INFO,    /* left out with -q */
 	LOG_VERBOSE, /* -v */
@@ -22,24 +21,24 @@ enum log_level {
 
 /* Sets the name in front of the lines (borrowed) and the highest level shown. */
 void log__init(const char *program, enum log_level level);
-/* That name, for lines that are not of the log. */
+/* The program's name, for lines outside of the log. */
 const char *log__program(void);
 enum log_level log__level(void);
 
-/* How many errors have been logged so far: whether a failure has been told already. */
+/* Errors logged so far, to see whether a failure has been reported already. */
 unsigned long log__nr_errors(void);
 
-/* Called before and after a line is written, for a status line that must make room. */
+/* Hooks before and after a line is written, to make room for it beside a status line. */
 void log__set_hooks(void (*before)(void), void (*after)(void));
 
-/* What is to be logged goes to fn instead of stderr, one escaped line each; NULL: to stderr. */
+/* Passes messages to fn instead of stderr, one escaped line each; NULL: to stderr. */
 typedef void (*log_fn)(void *ctx, enum log_level level, const char *text);
 void log__set_sink(log_fn fn, void *ctx);
 
-/* For sinks: prints a line on stderr of an escaped text that was logged. */
+/* For sinks: prints an escaped line of the log on stderr. */
 void log__write(enum log_level level, const char *text);
 
-/* Copies text to out, what must not reach a terminal escaped, as much as there is room for. */
+/* Copies text to out, as much as fits, with control bytes escaped. */
 void log__escape(char *out, size_t size, const char *text);
 
 void log__print(enum log_level level, const char *format, ...)

@@ -16,7 +16,7 @@ static bool is_plain(const char *path)
 	return *path && *path != '-';
 }
 
-/* As $'...', which every byte can be written in: a terminal is to see none of its own. */
+/* Quotes as $'...', in which any byte can be escaped, so that none reaches a terminal. */
 char *shell_quote__path(const char *path, char *buf, size_t size)
 {
 	size_t n;

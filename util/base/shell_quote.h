@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * A path as a word of a shell command that names the same file, without any character that
- * controls a terminal. Bytes take four at most, besides eight in all. Returns buf.
+ * Quotes a path as a word of a shell command, free of control characters. Needs at most four bytes
+ * for each of its own, and eight in all besides. Returns buf.
  */
 char *shell_quote__path(const char *path, char *buf, size_t size);
 

@@ -24,7 +24,7 @@ const char *strings__get_part(struct strings *strings, const char *text, size_t 
 	uint64_t id = hash(text, len), *value;
 	char *copy;
 
-	/* Texts of one hash have ids one after the other. */
+	/* Texts of one hash take consecutive ids. */
 	for (;; id++) {
 		if (id == IDMAP_NONE)
 			id = 0;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With the rights that a new file has. 0 or a negative errno. */
+/* Creates it with the permissions of any new file. 0 or a negative errno. */
 static int create(struct whole_file *file)
 {
 	mode_t mask = umask(0);
@@ -56,7 +56,7 @@ int whole_file__open(struct whole_file *file, const char *path)
 		file->out = fopen(path, "we");
 		return file->out ? 0 : -errno;
 	}
-	/* A link stays one: what it leads to is replaced. */
+	/* A symbolic link stays; its target is replaced. */
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		file->path = strdup(path);

@@ -9,21 +9,21 @@
 
 #include "capture/hist.h"
 
-/* The size of a sample that is reckoned with, in bytes, and the frames that it has then. */
+/* Assumed size of a sample in bytes, and the number of frames that it has then. */
 #define DURATION_HIST_SAMPLE_BYTES 160
 #define DURATION_HIST_SAMPLE_FRAMES 10
 
-/* How long the blocks of one watch were. */
+/* Lengths of the blocks of one watch. */
 struct duration_hist {
 	uint64_t duration_ns;
 	struct capture_hist ended;
-	/* Cut at the end; not in ended, since a threshold changes nothing for them. */
+	/* Blocks cut at the end; not in ended, since no threshold changes them. */
 	struct capture_tally still_blocked[CAPTURE_HIST_BUCKETS];
 	struct capture_tally never_ran; /* of these: blocked since before the beginning */
 	uint64_t lost; /* switches and births that were not seen, blocks without room */
 };
 
-/* What a recording of the same blocks would make of them with one threshold. */
+/* What a recording of the same blocks with this threshold would hold. */
 struct threshold {
 	uint64_t ns;
 	struct capture_tally direct; /* blocks that are samples of their own */
@@ -44,17 +44,17 @@ void duration_hist__add_blocked(struct duration_hist *lengths, uint64_t ns, bool
 size_t duration_hist__thresholds(const struct duration_hist *lengths,
 			   struct threshold rows[DURATION_HIST_THRESHOLDS]);
 
-/* The smallest threshold with fewer direct samples a second; NULL: none of the rows has. */
+/* The smallest threshold with fewer direct samples a second; NULL: no row has fewer. */
 const struct threshold *duration_hist__suggest(const struct threshold *rows, size_t nr,
 					 double samples_per_second);
 
 /*
- * Prints the histogram of each state that was seen, the table of thresholds and, unless quiet,
- * what to make of it: at most 80 columns. 0, or a negative errno if out failed.
+ * Prints the histogram of each state seen, the table of thresholds and, unless quiet, advice on how
+ * to choose one: at most 80 columns. 0, or a negative errno if out failed.
  */
 int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *out);
 
-/* The same for programs, without the words. 0, or a negative errno if out failed. */
+/* The same as JSON, without the advice. 0, or a negative errno if out failed. */
 int duration_hist__print_json(const struct duration_hist *lengths, FILE *out);
 
 #endif /* DENET_HIST_DURATION_HIST_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long blocks were, for people and for programs. */
+/* Lengths of blocks, as text and as JSON. */
 #include "hist/duration_hist.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include "base/units.h"
 
 #define BAR_WIDTH 14
-/* More empty lines in a row than these say no more than dots do. */
+/* More empty lines in a row than these are replaced by dots. */
 #define WIDE_GAP 2
 
-/* Rates for which a threshold is named: what anybody can afford, and what nobody notices. */
+/* Sample rates for which a threshold is suggested: affordable anywhere, and negligible. */
 static const unsigned int named_rates[] = { 1000, 100 };
 
 static int stream_error(FILE *out)
@@ -68,7 +68,7 @@ static char *format_rate(double rate, char *buf, size_t size)
 	return buf;
 }
 
-/* In tenths of a percent, so that next to nothing is not nothing and all is all. */
+/* In tenths of a percent; only 0 is printed as 0, and only the whole as 100. */
 static char *format_share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	double percent = whole ? 100 * (double)part / (double)whole : 0;
@@ -82,7 +82,7 @@ static char *format_share(uint64_t part, uint64_t whole, char *buf, size_t size)
 	return buf;
 }
 
-/* What is too little for a mark gets a colon. Returns buf. */
+/* A value too small for a mark gets a colon. Returns buf. */
 static char *format_bar(uint64_t value, uint64_t most, char buf[BAR_WIDTH + 1])
 {
 	size_t marks = most ? (size_t)((double)value / (double)most * BAR_WIDTH + 0.5) : 0;
@@ -140,7 +140,7 @@ static size_t gap_at(const struct capture_tally *buckets, size_t bucket)
 	return bucket + gap < CAPTURE_HIST_BUCKETS ? gap : 0;
 }
 
-/* From the shortest to the longest length that there was. A wide gap gets one line. */
+/* Prints the shortest to the longest length seen. A wide gap gets one line. */
 static void print_buckets(const struct capture_tally *buckets, FILE *out)
 {
 	struct capture_tally most = most_of(buckets);

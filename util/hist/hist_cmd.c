@@ -59,7 +59,7 @@ static void show_status(struct hist_cmd *cmd, uint64_t now)
 	struct capture_stats stats = { 0 };
 	struct status_figures figures = { .elapsed_ns = now - cmd->session.started };
 
-	/* Without the accounts the line still tells how it goes. */
+	/* The line is shown even if the statistics cannot be read. */
 	if (!capture__stats(cmd->session.capture, &stats)) {
 		figures.blocks = stats.in_histogram.count;
 		figures.lost = summary__lost(&stats);

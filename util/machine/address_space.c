@@ -11,7 +11,7 @@ uint64_t map_store__bytes(const struct map_store *store)
 	return store->bytes + store->files.bytes;
 }
 
-/* All changes of maps pass here, through own_maps() or add_map(), so that the bytes are right. */
+/* Maps change only here, in own_maps() and in add_map(), which keep the count of bytes. */
 static void put_maps(struct map_store *store, struct maps *maps)
 {
 	if (maps && !maps__is_shared(maps))
@@ -31,7 +31,7 @@ static void delete_eras(struct map_store *store, struct era *era)
 	}
 }
 
-/* Takes over a reference to maps, also when it fails. */
+/* Takes over a reference to maps, also on failure. */
 static struct era *begin_era(struct address_space *space, struct map_store *store, uint64_t since,
 			     struct maps *maps)
 {
@@ -47,7 +47,7 @@ static struct era *begin_era(struct address_space *space, struct map_store *stor
 	return era;
 }
 
-/* The era that an event of that time belongs to. What /proc told of belongs to the first. */
+/* The era that covers the time. Mappings read from /proc, of time 0, belong to the first. */
 static struct era *era_at(const struct address_space *space, uint64_t time)
 {
 	struct era *era = space->eras;
@@ -68,7 +68,7 @@ static bool is_full(struct map_store *store)
 	return true;
 }
 
-/* Maps that the era has for itself. */
+/* The era's maps, copied first if they are shared. */
 static struct maps *own_maps(struct map_store *store, struct era *era)
 {
 	struct maps *own;
@@ -123,7 +123,7 @@ int address_space__map(struct address_space *space, struct map_store *store, pid
 
 	if (new.end <= new.start)
 		return 0;
-	/* Without a fork or an exec that was seen, it was there before all. */
+	/* If neither a fork nor an exec was seen, the mapping is of the first era. */
 	era = space->eras ? era_at(space, time) : begin_era(space, store, 0, NULL);
 	if (!era)
 		return -ENOMEM;
@@ -148,7 +148,7 @@ int address_space__begin(struct address_space *space, struct map_store *store,
 	const struct era *theirs = from ? era_at(from, time) : NULL;
 	struct maps *maps = theirs && theirs->maps ? maps__get(theirs->maps) : NULL;
 
-	/* What /proc yet tells of the time before an exec must not get into the new program. */
+	/* Late reports of /proc from before an exec must not enter the new program. */
 	if (!from && !space->eras && !begin_era(space, store, 0, NULL))
 		return -ENOMEM;
 	return begin_era(space, store, time, maps) ? 0 : -ENOMEM;
@@ -161,7 +161,7 @@ const struct maps *address_space__at(const struct address_space *space, uint64_t
 	return era && era->maps && maps__count(era->maps) ? era->maps : NULL;
 }
 
-/* An era ends when the next one begins; one that had ended by then goes, with all before. */
+/* An era ends when the next one begins. Drops the eras that had ended by then. */
 bool address_space__forget(struct address_space *space, struct map_store *store, uint64_t before)
 {
 	bool more = false;

@@ -30,7 +30,7 @@ static int hold(struct deferred_exit *deferred_exit, const struct exit_record *r
 	return 0;
 }
 
-/* Takes what is kept of a process's first thread out; NULL: nothing. The caller frees it. */
+/* Removes and returns the EXIT of a process's first thread; NULL: none. The caller frees it. */
 static struct exit_record *take_leader(struct deferred_exit *deferred_exit, pid_t pid)
 {
 	const uint64_t *value = idmap__find(&deferred_exit->leaders, (uint64_t)pid);
@@ -83,7 +83,7 @@ int deferred_exit__follow(struct deferred_exit *deferred_exit, const struct task
 		return follow_exit(deferred_exit, event, alive);
 	if (event->kind == TASK_EVENT_FORK)
 		idmap__remove(&deferred_exit->held, (uint64_t)event->tid);
-	/* A new process, or a new program: the first thread is another one. */
+	/* A new process or program has another first thread. */
 	if (event->kind == TASK_EVENT_EXEC ||
 	    (event->kind == TASK_EVENT_FORK && event->pid == event->tid))
 		free(take_leader(deferred_exit, event->pid));

@@ -8,19 +8,19 @@
 
 #include "base/idmap.h"
 
-/* So much may end before machine__wants_forget(). */
+/* Objects that may end before machine__wants_forget(). */
 #define MAX_PAST 8192
 #define MAX_PAST_BYTES (MAP_STORE_MAX_BYTES / 4)
-/* Names of one thread; of more, those in the middle are not known. */
+/* Names kept of one thread; older ones are dropped. */
 #define MAX_COMMS 16
 
 struct machine {
-	struct idmap by_pid; /* to struct process, the latest that had the pid */
-	struct idmap by_tid; /* the same, to struct thread */
+	struct idmap by_pid; /* to the latest struct process of each pid */
+	struct idmap by_tid; /* to the latest struct thread of each tid */
 	struct map_store store;
 	struct task_map *kernel;
 	size_t nr_kernel;
-	struct process *aging; /* something of these is to be forgotten one day */
+	struct process *aging; /* processes with parts that have ended and are still kept */
 	uint64_t bytes;	       /* without those of the store */
 	size_t past;	       /* threads, programs and names that have ended */
 	size_t past_kept;      /* of these, those that the last machine__forget() left */
@@ -97,7 +97,7 @@ bool process__lives(const struct process *process)
 	return process && process->died == UINT64_MAX;
 }
 
-/* Something of a process has ended, and is to be forgotten one day. */
+/* Lists a process, parts of which have ended, for machine__forget(). */
 static void age(struct machine *machine, struct process *process)
 {
 	if (process->aging)
@@ -148,7 +148,7 @@ static void end_thread(struct machine *machine, struct thread *thread, uint64_t 
 	machine->past++;
 }
 
-/* All but one, if that is not NULL. */
+/* Ends all threads but one, which may be NULL. */
 static void end_threads(struct machine *machine, const struct process *process,
 			const struct thread *but, uint64_t time)
 {
@@ -170,7 +170,7 @@ static struct thread *new_thread(struct machine *machine, struct process *proces
 		free(thread);
 		return NULL;
 	}
-	/* The end of the one before was missed. */
+	/* The end of the tid's former thread was missed. */
 	if (lives(thread->before))
 		end_thread(machine, thread->before, time);
 	thread->tid = tid;
@@ -195,7 +195,7 @@ static struct thread *get_thread(struct machine *machine, struct process *proces
 	return new_thread(machine, process, tid, time);
 }
 
-/* Returns how many there were. */
+/* Frees the names from *at on. Returns their number. */
 static size_t free_comms(struct machine *machine, struct comm **at)
 {
 	struct comm *comm;
@@ -239,14 +239,14 @@ static int set_comm(struct machine *machine, struct thread *thread, const char *
 	snprintf(comm->name, sizeof(comm->name), "%s", name);
 	if (comm->before) {
 		age(machine, thread->process);
-		/* Else a loop of renames would end window after window. */
+		/* Dropped names don't count: a loop of renames would end window after window. */
 		if (!limit_comms(machine, thread))
 			machine->past++;
 	}
 	return 0;
 }
 
-/* A new thread is called what the one is that made it. */
+/* A new thread inherits the name of the thread that made it. */
 static int inherit_comm(struct machine *machine, struct thread *thread,
 			const struct task_event *event)
 {
@@ -266,7 +266,7 @@ static int handle_new_thread(struct machine *machine, const struct task_event *e
 
 	if (!process)
 		return -ENOMEM;
-	/* The task iterator may have told of it as well. */
+	/* The task iterator may have reported it as well. */
 	if (!lives(thread) || thread->process != process || (thread->born && event->time))
 		thread = new_thread(machine, process, event->tid, event->time);
 	return thread ? inherit_comm(machine, thread, event) : -ENOMEM;
@@ -286,7 +286,7 @@ static int inherit(struct machine *machine, struct process *process, uint64_t ti
 	return address_space__begin(&process->space, &machine->store, &parent->space, time);
 }
 
-/* Whoever had the pid is gone, be it that the end was missed. */
+/* A process that still has the pid has ended, even if its end was missed. */
 static int handle_new_process(struct machine *machine, const struct task_event *event)
 {
 	struct process *process = machine__process(machine, event->pid);
@@ -330,7 +330,7 @@ static int handle_comm(struct machine *machine, const struct task_event *event)
 	return thread ? set_comm(machine, thread, event->comm, event->time) : -ENOMEM;
 }
 
-/* An exec ends all threads but one, which goes on under the id of the first one. */
+/* An exec ends all threads but the calling one, which gets the id of the first one. */
 static int handle_exec(struct machine *machine, const struct task_event *event)
 {
 	struct process *process = get_process(machine, event->pid);
@@ -419,7 +419,7 @@ static void free_process(struct machine *machine, struct process *process)
 	machine->bytes -= sizeof(*process);
 }
 
-/* Takes a thread out of the chain of those that had its tid. */
+/* Removes a thread from the list of those that had its tid. */
 static void forget_thread(struct machine *machine, struct thread *thread)
 {
 	struct thread *latest = machine__thread(machine, thread->tid), **at = &latest;
@@ -444,7 +444,7 @@ static void forget_process(struct machine *machine, struct process *process)
 	free_process(machine, process);
 }
 
-/* Returns how many names that are no longer used are left. */
+/* Returns the number of past names that are kept. */
 static size_t forget_comms(struct machine *machine, struct thread *thread, uint64_t before)
 {
 	struct comm *comm = thread->comm;
@@ -457,7 +457,7 @@ static size_t forget_comms(struct machine *machine, struct thread *thread, uint6
 	return left;
 }
 
-/* Perf looks for names and maps of a process with its first thread, so that stays known. */
+/* perf finds a process's names and maps by its first thread, which is kept as long as that. */
 static bool is_over(const struct thread *thread, uint64_t before)
 {
 	const struct process *process = thread->process;
@@ -465,7 +465,7 @@ static bool is_over(const struct thread *thread, uint64_t before)
 	return thread->died <= before && (thread->tid != process->pid || process->died <= before);
 }
 
-/* Returns how much is left that has ended. */
+/* Returns the number of past threads and names that are kept. */
 static size_t forget_threads(struct machine *machine, struct process *process, uint64_t before)
 {
 	struct thread **at = &process->threads, *thread;
@@ -521,7 +521,7 @@ static int compare_slots(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A copy of what is in a map, by ascending ids, for the caller to free; NULL: no memory. */
+/* The slots of a map by ascending ids, for the caller to free; NULL: no memory. */
 static struct idmap_slot *sort(const struct idmap *map)
 {
 	struct idmap_slot *slots = calloc(map->used + 1, sizeof(*slots));
@@ -577,7 +577,7 @@ uint64_t machine__bytes(const struct machine *machine)
 	return machine->bytes + map_store__bytes(&machine->store);
 }
 
-/* All that had a pid. */
+/* Frees a process and all former ones of its pid. */
 static void free_processes(struct machine *machine, struct process *process)
 {
 	struct process *before;

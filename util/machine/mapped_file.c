@@ -7,7 +7,7 @@
 
 #include "machine/task_event.h"
 
-/* Fewer files than this are kept, mapped or not: compilers are mapped again and again. */
+/* Up to this number, unused files are kept: compilers are mapped again and again. */
 #define SWEEP_MIN 1024
 
 static int mapped_file__compare(const void *a, const void *b)

@@ -9,7 +9,7 @@ struct task_map; /* machine/task_event.h */
 
 /* A file that is mapped somewhere. Memory without a file has one, too, by its name. */
 struct mapped_file {
-	uint64_t id; /* made of the rest, so that each copy of a machine by fork(2) has the same */
+	uint64_t id; /* a hash of the rest: the same in each copy of a machine by fork(2) */
 	char *path;
 	uint32_t maj;
 	uint32_t min;
@@ -19,7 +19,7 @@ struct mapped_file {
 	struct mapped_file *next; /* of the table's */
 };
 
-/* All of them. Zero-initialised is empty. */
+/* All mapped files. Zero-initialised is empty. */
 struct mapped_files {
 	void *tree; /* tsearch(3)'s */
 	struct mapped_file *list;

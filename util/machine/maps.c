@@ -7,7 +7,7 @@
 
 #include "machine/mapped_file.h"
 
-/* A new mapping adds three at most: itself, and what is left of one on both of its sides. */
+/* Entries that a new mapping adds at most: itself, and the rests of an old one on both sides. */
 #define ROOM 3
 
 struct maps {
@@ -17,11 +17,11 @@ struct maps {
 	size_t nr;
 	size_t capacity;
 	size_t nr_living;
-	struct maps_entry *all;  /* in the order of their coming */
-	uint16_t *living; /* where those are that live; by address, and none covers another */
+	struct maps_entry *all;  /* in the order of their arrival */
+	uint16_t *living; /* indices of the live ones, by address; none overlaps another */
 };
 
-/* Those that have ended are forgotten before that, so that room for one costs little each time. */
+/* Ended mappings are dropped at this size; so large that the cost per mapping is small. */
 #define MAX_ALL (2 * MAPS_MAX)
 _Static_assert(MAX_ALL <= UINT16_MAX, "an index has 16 bits");
 
@@ -135,7 +135,7 @@ struct maps *maps__copy(const struct maps *from, uint64_t id)
 	return maps;
 }
 
-/* Where the first one is that lives and ends behind an address. */
+/* Index of the first live mapping that ends behind an address. */
 static size_t place_of(const struct maps *maps, uint64_t addr)
 {
 	size_t low = 0, high = maps->nr_living, middle;
@@ -150,7 +150,7 @@ static size_t place_of(const struct maps *maps, uint64_t addr)
 	return low;
 }
 
-/* Puts one at the end of all, and among the living at that place. There is room. */
+/* Appends a mapping to all, and inserts it into the live ones at place. There is room. */
 static void insert(struct maps *maps, size_t place, const struct maps_entry *map)
 {
 	memmove(&maps->living[place + 1], &maps->living[place],
@@ -160,7 +160,7 @@ static void insert(struct maps *maps, size_t place, const struct maps_entry *map
 	maps->all[maps->nr++] = *map;
 }
 
-/* What is left of a mapping on the sides of a new one goes on to live. Returns how many parts. */
+/* Adds the rests of a mapping on both sides of a new one. Returns their number. */
 static size_t keep_rests(struct maps *maps, size_t place, const struct maps_entry *old,
 			 const struct maps_entry *map)
 {
@@ -183,7 +183,7 @@ static size_t keep_rests(struct maps *maps, size_t place, const struct maps_entr
 	return nr;
 }
 
-/* Ends the living one at a place. Returns how many of its parts live on there. */
+/* Ends the live mapping at place. Returns the number of its rests, which live on there. */
 static size_t end_at(struct maps *maps, size_t place, const struct maps_entry *map)
 {
 	struct maps_entry *old = &maps->all[maps->living[place]], was = *old;
@@ -196,8 +196,8 @@ static size_t end_at(struct maps *maps, size_t place, const struct maps_entry *m
 }
 
 /*
- * Of two mappings at one place, the younger one has ended the older one: what /proc tells may
- * come after the kernel's records about what happened later.
+ * A mapping ends those that it covers and that are not younger, and is itself ended by younger
+ * ones: mappings read from /proc may arrive after later records of the kernel.
  */
 static void cover(struct maps *maps, struct maps_entry *map)
 {
@@ -311,7 +311,7 @@ const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, ui
 	size_t place = place_of(maps, addr);
 	const struct maps_entry *last = NULL;
 
-	/* The one at that place may hold the address, or lie behind it. */
+	/* The mapping at that place may hold the address, or lie behind it. */
 	if (place < maps->nr_living)
 		place++;
 	while (place-- > 0 && !last) {

@@ -7,32 +7,28 @@
 #include <stdint.h>
 
 /*
- * The executable mappings of one address space, those that are and those that have been:
- * each has the time from which and until which it was there. A fork shares its parent's until
- * one of both changes. Lookups and changes take a time that grows with the logarithm of their
- * number, but for mappings that have ended.
+ * The executable mappings of one address space, present and past, each with the times of its begin
+ * and end. A fork shares its parent's until one of both changes. Lookups and changes take
+ * logarithmic time, plus linear time in the number of ended mappings.
  */
 struct maps;
 struct mapped_file; /* machine/mapped_file.h */
 
-/* A mapping, or a part of one that has outlived the rest. */
+/* A mapping, or a part of one whose rest has been replaced. */
 struct maps_entry {
 	uint64_t start;
 	uint64_t end;
 	uint64_t pgoff; /* in the file, bytes */
-	uint64_t born;	/* ns; there at this time */
-	uint64_t died;	/* no longer there at this time; UINT64_MAX: it lives */
+	uint64_t born;	/* ns, included */
+	uint64_t died;	/* excluded; UINT64_MAX: alive */
 	uint32_t prot, flags;
 	struct mapped_file *file;
 };
 
-/* Mappings that an address space can have at a time. */
+/* Greatest number of mappings of an address space at a time. */
 #define MAPS_MAX 8192
 
-/*
- * Empty, with one reference; NULL: no memory. The id tells it apart: the caller gives no
- * number twice.
- */
+/* Empty, with one reference; NULL: no memory. The caller makes id unique. */
 struct maps *maps__new(uint64_t id);
 
 /* Another reference. Returns maps. */
@@ -41,7 +37,7 @@ struct maps *maps__get(struct maps *maps);
 /* Drops a reference; the last one frees. Accepts NULL. */
 void maps__put(struct maps *maps);
 
-/* The same mappings, for one owner alone; NULL: no memory. */
+/* A copy of the mappings with one owner; NULL: no memory. */
 struct maps *maps__copy(const struct maps *maps, uint64_t id);
 
 bool maps__is_shared(const struct maps *maps);
@@ -49,10 +45,10 @@ bool maps__is_shared(const struct maps *maps);
 uint64_t maps__id(const struct maps *maps);
 
 /*
- * A mapping came into being at map->born (map->died is not looked at). Takes over a reference
- * to map->file, also when it fails. What it covers ends then. Where too many have ended, these are
- * forgotten. 0; 1 if it is known already: the kernel tells a mapping again
- * when its protection changes; -ENOSPC or -ENOMEM. The maps must not be shared.
+ * Adds a mapping born at map->born; map->died is ignored. Takes over a reference to map->file, also
+ * on failure. Mappings that it covers end. Where too many have ended, these are dropped. 0; 1 if it
+ * is known already, since the kernel reports a mapping again when its protection changes; -ENOSPC
+ * or -ENOMEM. The maps must not be shared.
  */
 int maps__add(struct maps *maps, const struct maps_entry *map);
 
@@ -74,18 +70,18 @@ const struct maps_entry *maps__after(const struct maps *maps, uint64_t time, uin
 /* The mapping that begins last at or before an address at a time; NULL: none. */
 const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, uint64_t addr);
 
-/* Those that live, in the order of their addresses. */
+/* The live mappings, by address. */
 size_t maps__nr_living(const struct maps *maps);
 const struct maps_entry *maps__living(const struct maps *maps, size_t i);
 
-/* Drops what had ended by then. */
+/* Drops mappings that had ended by then. */
 void maps__forget(struct maps *maps, uint64_t before);
 
-/* All of them, and how many of these have ended. */
+/* Number of all mappings, and of those that have ended. */
 size_t maps__count(const struct maps *maps);
 size_t maps__nr_dead(const struct maps *maps);
 
-/* Mappings are missing: one found no room, here or in what this is a copy of, or was not added. */
+/* True if mappings are missing here: dropped for want of room, or not added. */
 bool maps__is_incomplete(const struct maps *maps);
 void maps__set_incomplete(struct maps *maps);
 

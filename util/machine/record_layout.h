@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /*
- * What lies where in the records of the kernel's side band, which are the same in a ring and in a
- * perf.data file. In the byte order of the machine.
+ * The layout of the kernel's side-band records, the same in a ring and in a perf.data file. In the
+ * byte order of the machine.
  */
 
 #define LAYOUT_ALIGN 8
 /* The size field of a record has 16 bits and each record is a multiple of 8 bytes. */
 #define LAYOUT_RECORD_MAX 65528
 
-/* What ends each record that is no sample (perf's sample_id). */
+/* The trailer of each record but samples (perf's sample_id). */
 struct layout_sample_id {
 	uint32_t pid, tid;
 	uint64_t time;

@@ -15,7 +15,7 @@ static int tell_name(void *ctx, const struct thread *thread)
 				    .ptid = process->pid };
 	int err = 0;
 
-	/* The recorder may have a name, as a waker. */
+	/* The recorder, which is left out, may have a name as a waker. */
 	if (process->left_out && !thread->comm)
 		return 0;
 	/* At the FORK of a process, hotspot replaces its mappings by those of its parent. */

@@ -5,17 +5,17 @@
 #include "machine/machine.h"
 
 /*
- * What a later file of a recording has to begin with, so that it can be read by itself: /proc no
- * longer knows who has ended by then, and may not answer. Calls fn with events of time 0 for the
- * kernel's maps, then the threads and names of all processes that the machine knows, then what
- * these have mapped. Stops at fn's first result other than 0, which is returned; -ENOMEM.
+ * The state that a later file of a recording begins with, so that it can be read by itself: /proc
+ * no longer shows tasks that have ended, and may not answer. Calls fn with events of time 0 for the
+ * kernel's maps, then for the threads and names of all processes that the machine knows, then for
+ * their mappings. Stops at fn's first result other than 0, which is returned; -ENOMEM.
  */
 int snapshot__tell(const struct machine *machine,
 		   int (*fn)(void *ctx, const struct task_event *event), void *ctx);
 
 /*
- * The same of one process, as it was at a time, and then, with their times, what its threads were
- * called and what it mapped since. Of what ended meanwhile, only names are told.
+ * The same for one process as it was at a time, followed by its threads' later names and its later
+ * mappings, with their times. Mappings that began and ended since are left out.
  */
 int snapshot__tell_process(const struct process *process, uint64_t time,
 			   int (*fn)(void *ctx, const struct task_event *event), void *ctx);

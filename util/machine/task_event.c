@@ -7,14 +7,14 @@
 
 #include "machine/record_layout.h"
 
-/* What a record of a type has between its header and its sample_id. */
+/* The part of a record between its header and its sample_id. */
 struct shape {
 	uint32_t type;
 	size_t fixed;	 /* bytes before the name, header included */
 	size_t name_max; /* room of the name with NUL and padding; 0: no name */
 };
 
-/* Those that every reader of perf.data since perf 5.10 knows. */
+/* Types that every reader of perf.data since perf 5.10 knows. */
 static const struct shape shapes[] = {
 	{ PERF_RECORD_MMAP, sizeof(struct layout_mmap), PATH_MAX },
 	{ PERF_RECORD_MMAP2, sizeof(struct layout_mmap2), PATH_MAX },
@@ -33,7 +33,7 @@ static const struct shape *shape_of(uint32_t type)
 	return NULL;
 }
 
-/* Whether the record is as large as it says, and its name ends in it. */
+/* True if the size field is size and the name ends within the record. */
 static bool is_sound(const struct shape *shape, const char *record,
 		     const struct perf_event_header *header, size_t size)
 {
@@ -88,7 +88,7 @@ static void decode_mmap(const char *record, struct task_event *event)
 	};
 }
 
-/* One may carry a build-id in place of the inode; readers of the file copy as much as it says. */
+/* A record may carry a build-id in place of the inode; readers copy build_id_size bytes of it. */
 static int decode_mmap2(const char *record, struct task_event *event)
 {
 	struct layout_mmap2 map;

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * What happens to a task, decoded once: from a record of the kernel's side band, or made of what
- * /proc and the task iterator tell of the time before the recording. Strings belong to the sender
- * and are valid in the call that hands the event over.
+ * An event of a task, decoded once: from a side-band record of the kernel, or from /proc and the
+ * task iterator for the time before the recording. Strings belong to the sender and are valid
+ * during the call that passes the event.
  */
 enum task_event_kind {
 	TASK_EVENT_FORK, /* a process or, with pid == ppid, a thread */
@@ -51,7 +51,7 @@ struct task_event {
 			const char *path;
 		} cgroup;
 	};
-	const void *record; /* of the kernel, that this was decoded from; NULL: there is none */
+	const void *record; /* the kernel's record that this was decoded from; NULL: none */
 	size_t size;
 };
 
