@@ -25,8 +25,8 @@ static void set_sort(const struct option_value *value, void *field)
 	int nr = row_keys__parse(value->text, report->keys);
 
 	if (nr < 0)
-		option_value__error(value, "not a list of comm, pid, tid, state, event, wait, sym, "
-					   "callers");
+		option_value__error(value, "not a list of group, comm, pid, tid, state, event, "
+					   "wait, sym, callers");
 	report->nr_keys = (size_t)nr;
 }
 
@@ -37,7 +37,7 @@ static void set_by(const struct option_value *value, void *field)
 	enum row_key keys[ROW_KEYS];
 
 	if (row_keys__parse(value->text, keys) != 1 || keys[0] > ROW_TID)
-		option_value__error(value, "not comm, pid or tid");
+		option_value__error(value, "not group, comm, pid or tid");
 	report->keys[0] = keys[0];
 }
 
@@ -87,7 +87,10 @@ static void set_events(const struct option_value *value, void *field)
 
 static void set_percent(const struct option_value *value, void *field)
 {
-	if (units__parse_percent(value->text, field))
+	struct report_options *report = field;
+
+	report->all_rows = true;
+	if (units__parse_percent(value->text, &report->min_ppm))
 		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
 }
 
@@ -123,16 +126,19 @@ static const struct option_row filter_rows[] = {
 
 static const struct option_row table_rows[] = {
 	{ "sort", .arg = "KEY,...",
-	  .text = "Add up by comm, pid, tid, state, event, wait, sym, callers (default "
-		  "comm,wait,callers)",
+	  .text = "Add up by group, comm, pid, tid, state, event, wait, sym, "
+		  "callers (default group,wait,callers)",
 	  .set = set_sort },
-	{ "by", .arg = "KEY", .text = "Tell threads apart by comm, pid or tid", .set = set_by },
+	{ "by", .arg = "KEY", .text = "Tell threads apart by group (default), comm, pid or tid",
+	  .set = set_by },
 	{ "wakers", .text = "Show which threads ended waits, in place of the waits",
 	  OPTION_TRUE(struct report_options, wakers) },
 	{ "locks", .text = "Show which locks were waited for, in place of the waits",
 	  OPTION_TRUE(struct report_options, locks) },
 	{ "min-percent", .arg = "PCT", .text = "Show all rows of at least this share",
-	  REPORT(set_percent, uint32_t, min_ppm) },
+	  .set = set_percent },
+	{ "ns", .text = "Print nanoseconds",
+	  OPTION_TRUE(struct report_options, exact) },
 };
 
 static const struct option_row output_rows[] = {
@@ -195,7 +201,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_command command = {
 		.report = { .input = "perf.data", .nr_keys = 3,
-			    .keys = { ROW_COMM, ROW_WAIT, ROW_CALLERS } },
+			    .keys = { ROW_GROUP, ROW_WAIT, ROW_CALLERS } },
 	};
 	int err = parse(argc, argv, &command);
 

@@ -20,8 +20,8 @@ _denet_values() {
 	case $1 in
 	--call-graph) _denet_is offcputime && echo 'fp tables' || echo 'fp tables dwarf auto' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
-	--by) echo 'comm pid tid' ;;
-	--sort) echo 'comm pid tid state event wait sym callers' ;;
+	--by) _denet_is report && echo 'group comm pid tid' || echo 'comm pid tid' ;;
+	--sort) echo 'group comm pid tid state event wait sym callers' ;;
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
 	--state) echo 'R S D T t I P all' ;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;

@@ -50,6 +50,38 @@ perf_sums() {
 	diff <(cut -d' ' -f1,2 perf.sums) <(cut -d' ' -f1,2 json.sums | sort)
 }
 
+# Rows, and the line that adds up those that are not shown, of all but the time that wakers ended.
+@test "the sums of the screen are perf's, to the ns, however rows are made" {
+	local options
+
+	want=$(perf_sums | awk '$1 != "wakeup-time" { ns += $2 } END { printf "%.0f", ns }')
+	# Words on purpose.
+	# shellcheck disable=SC2086
+	for options in "" "--min-percent 0" "--sort event,tid,state --min-percent 0" "--by pid"; do
+		denet-report -i "$RICH" --ns --idle $options >screen
+		cat screen
+		awk '/^  +[0-9.]+ % / { sum += $3; if ($4 != "ns") bad = 1 }
+			END { printf "%.0f", sum; exit bad }' screen >sum
+		[ "$(cat sum)" = "$want" ]
+		grep -q ": $want ns of [0-9]* threads" screen
+	done
+	# The three shares, too, and what stands apart without --idle.
+	denet-report -i "$RICH" --ns >screen
+	[ "$(awk '/^  (running|runnable|blocked) / { ns += $2 } /^hidden: / { ns += $5 }
+		END { printf "%.0f", ns }' screen)" = "$want" ]
+}
+
+@test "threads that differ in their numbers only are one row, or each its own" {
+	"$build/denet-record" --off-cpu-thresh 0 -o naps.data -- "$naps" 3 5 5 2>/dev/null
+	denet-report -i naps.data >screen
+	cat screen
+	grep -E ' napper-\* \(3 threads\) +a timer ' screen
+	denet-report -i naps.data --by comm >screen
+	[ "$(grep -cE ' napper-[012] +a timer ' screen)" = 3 ]
+	denet-report -i naps.data --by pid >screen
+	grep -E ' [0-9]+ naps +a timer ' screen
+}
+
 # The page has a node for each event that counts apart; its root and theirs are sums.
 @test "the sums of flame graph, pprof and speedscope are those of folded stacks" {
 	denet-report -i "$RICH" --folded >folded

@@ -6,6 +6,8 @@
 
 #include "common/example_profile.h"
 #include "common/harness.h"
+#include "machine/machine.h"
+#include "report/thread_group.h"
 #include "report/wait_words.h"
 
 FIXTURE(rows)
@@ -112,11 +114,52 @@ TEST_F(rows, of_blocks_as_long_as_the_recording_come_last)
 	ASSERT_EQ(0, rows__make(&self->rows, profile, 1 << PROFILE_OFFCPU, keys, 1));
 	ASSERT_EQ(3, self->rows.nr);
 	EXPECT_STREQ("3 ", rows__at(&self->rows, 0)->texts[0]);
-	EXPECT_FALSE(row__is_whole(rows__at(&self->rows, 0)));
+	EXPECT_FALSE(rows__at(&self->rows, 0)->whole);
 	EXPECT_STREQ("2 ", rows__at(&self->rows, 1)->texts[0]);
 	EXPECT_STREQ("1 ", rows__at(&self->rows, 2)->texts[0]);
-	EXPECT_TRUE(row__is_whole(rows__at(&self->rows, 2)));
+	EXPECT_TRUE(rows__at(&self->rows, 2)->whole);
 	profile__delete(profile);
+}
+
+/* Ten workers that wait for the same are one row, whatever their numbers. */
+TEST_F(rows, of_threads_with_numbers_are_one)
+{
+	const enum row_key by_group[] = { ROW_GROUP }, by_name[] = { ROW_COMM };
+	static char names[][16] = { "worker-1", "worker-12", "io", "io", "7/0:1", "alone-3" };
+	struct profile *profile = profile__new(self->example.symbols, &self->example.filter);
+
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct sample sample = { .time = 1000 * (i + 1), .period = 100 - i,
+					       .count = 1, .tid = 10 + i, .state = 'S' };
+		const struct task_event name = { .kind = TASK_EVENT_COMM, .pid = 10 + (int)i,
+						 .tid = 10 + (int)i, .comm = names[i] };
+
+		ASSERT_LE(0, machine__handle(self->example.machine, &name));
+		ASSERT_EQ(0, profile__add(profile, self->example.machine, &sample, NULL));
+	}
+	ASSERT_EQ(0, rows__make(&self->rows, profile, 1 << PROFILE_OFFCPU, by_group, 1));
+	ASSERT_EQ(4, self->rows.nr);
+	EXPECT_STREQ("worker-* (2 threads)", rows__at(&self->rows, 0)->texts[0]);
+	EXPECT_EQ(199, rows__at(&self->rows, 0)->ns);
+	EXPECT_STREQ("io (2 threads)", rows__at(&self->rows, 1)->texts[0]);
+	/* What is alone keeps its number. */
+	EXPECT_STREQ("7/0:1", rows__at(&self->rows, 2)->texts[0]);
+	EXPECT_STREQ("alone-3", rows__at(&self->rows, 3)->texts[0]);
+	rows__free(&self->rows);
+	ASSERT_EQ(0, rows__make(&self->rows, profile, 1 << PROFILE_OFFCPU, by_name, 1));
+	ASSERT_EQ(5, self->rows.nr);
+	EXPECT_STREQ("io", rows__at(&self->rows, 0)->texts[0]);
+	profile__delete(profile);
+}
+
+TEST(groups_by_name)
+{
+	char text[32];
+
+	EXPECT_STREQ("kworker/*:*-events", thread_group__of("kworker/12:0-events", text, 32));
+	EXPECT_STREQ("*", thread_group__of("123", text, 32));
+	EXPECT_STREQ("", thread_group__of("", text, 32));
+	EXPECT_STREQ("ab", thread_group__of("abc1", text, 3));
 }
 
 TEST(words_of_reasons)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jitted COUNT MS: sleeps COUNT times for MS milliseconds, called by code that was made at run time,
- * whose name, jit_nap, is in /tmp/perf-PID.map only, as runtimes with a JIT compiler write it.
- * Prints READY once that is there.
+ * jitted COUNT MS: sleeps COUNT times for MS milliseconds, called by code that was made at run
+ * time, whose name, jit_nap, is in /tmp/perf-PID.map only, as runtimes with a JIT compiler write
+ * it. Prints READY once that is there.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -6,14 +6,15 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "report/shown_time.h"
 
-static void print_hidden(const struct share *idle, FILE *out)
+static void print_hidden(const struct share *idle, bool exact, FILE *out)
 {
-	char time[32];
+	char time[SHOWN_TIME_MAX];
 
 	fprintf(out, "hidden: %zu idle thread%s, %s in waits for work; --idle shows them\n",
 		idle->tids.used, idle->tids.used == 1 ? "" : "s",
-		units__format_time(idle->ns, time, sizeof(time)));
+		shown_time__format(exact, idle->ns, time));
 }
 
 /* Whether the recording was asked to sample blocks. */
@@ -79,13 +80,13 @@ void left_out__print(const struct recording *recording, const struct shares *sha
 		     const struct report_options *options, FILE *out)
 {
 	struct profile_sum filtered = profile__left_out(recording->profile);
-	char time[32];
+	char time[SHOWN_TIME_MAX];
 
 	if (shares->idle.tids.used && !options->idle)
-		print_hidden(&shares->idle, out);
+		print_hidden(&shares->idle, options->exact, out);
 	if (filtered.samples)
 		fprintf(out, "filtered: %" PRIu64 " samples, %s\n", filtered.samples,
-			units__format_time(filtered.ns, time, sizeof(time)));
+			shown_time__format(options->exact, filtered.ns, time));
 	print_sampled(recording, shares, out);
 	print_losses(input__totals(recording->input), out);
 }

@@ -5,18 +5,20 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "report/shown_time.h"
 
 #define MOST_LOCKS 20
 #define MAX_TEXT 200
 
-static void print_lock(const struct lock *lock, FILE *out)
+static void print_lock(const struct lock *lock, bool exact, FILE *out)
 {
-	char time[32], longest[32] = "-", count[32], text[MAX_TEXT];
+	int width = exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
+	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX] = "-", count[32], text[MAX_TEXT];
 	const char *names[] = { lock__most_of(&lock->owners), lock__most_of(&lock->releasers) };
 
 	if (lock->longest)
-		units__format_time(lock->longest, longest, sizeof(longest));
-	fprintf(out, "  %12s %12s %9s %8zu", units__format_time(lock->ns, time, sizeof(time)),
+		shown_time__format(exact, lock->longest, longest);
+	fprintf(out, "  %*s %*s %9s %8zu", width, shown_time__format(exact, lock->ns, time), width,
 		longest, units__format_count(lock->blocks, count, sizeof(count)),
 		lock->waiters.used);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -29,15 +31,16 @@ static void print_lock(const struct lock *lock, FILE *out)
 	fprintf(out, " 0x%" PRIx64 "%s%s\n", lock->address, *text ? " " : "", text);
 }
 
-void lock_table__print(const struct locks *locks, bool colours, FILE *out)
+void lock_table__print(const struct locks *locks, bool colours, bool exact, FILE *out)
 {
+	int width = exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
 	size_t nr = locks__nr(locks);
 
-	fprintf(out, "\n%s  %12s %12s %9s %8s  %-15s  %-15s  %s%s\n", colours ? "\033[1m" : "",
-		"TIME", "LONGEST", "BLOCKS", "WAITERS", "HELD BY", "RELEASED BY",
+	fprintf(out, "\n%s  %*s %*s %9s %8s  %-15s  %-15s  %s%s\n", colours ? "\033[1m" : "",
+		width, "TIME", width, "LONGEST", "BLOCKS", "WAITERS", "HELD BY", "RELEASED BY",
 		"PROCESS AND LOCK", colours ? "\033[0m" : "");
 	for (size_t i = 0; i < nr && i < MOST_LOCKS; i++)
-		print_lock(locks__at(locks, i), out);
+		print_lock(locks__at(locks, i), exact, out);
 	if (nr > MOST_LOCKS)
 		fprintf(out, "  and %zu more\n", nr - MOST_LOCKS);
 }

@@ -7,7 +7,7 @@
 
 #include "report/locks.h"
 
-/* Prints the locks with the most time waited for them, which are sorted. */
-void lock_table__print(const struct locks *locks, bool colours, FILE *out);
+/* Prints the locks with the most time waited for them, which are sorted; exact: in ns. */
+void lock_table__print(const struct locks *locks, bool colours, bool exact, FILE *out);
 
 #endif /* DENET_REPORT_LOCK_TABLE_H */

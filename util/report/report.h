@@ -17,7 +17,9 @@ struct report_options {
 	struct profile_filter filter;
 	enum row_key keys[ROW_KEYS]; /* of the screen's table */
 	size_t nr_keys;
-	uint32_t min_ppm; /* rows with a lesser share are left out */
+	bool all_rows;    /* of at least this share; else as many as fit on a screen: */
+	uint32_t min_ppm;
+	bool exact;       /* times on the screen are in ns */
 	bool idle;        /* waits for work are shown with the others */
 	/* Tables in place of that of waits. */
 	bool wakers;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
+#include "report/shown_time.h"
 
 #define MOST_ROWS 15
 #define MOST_WHOLE 5 /* of them */
@@ -36,10 +37,17 @@ static int width_of(const struct row_table *table, const struct rows *rows,
 	return column + 1 == table->nr_keys ? 0 : (int)min_u64(width, MOST_COLUMNS);
 }
 
+static int width_of_times(const struct row_table *table)
+{
+	return table->exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
+}
+
 static void print_heading(const struct row_table *table, const int *widths, FILE *out)
 {
-	fprintf(out, "\n%s  %7s %12s %12s %9s", table->colours ? "\033[1m" : "", "SHARE", "TIME",
-		"LONGEST", "BLOCKS");
+	int width = width_of_times(table);
+
+	fprintf(out, "\n%s  %7s %*s %*s %9s", table->colours ? "\033[1m" : "", "SHARE", width,
+		"TIME", width, "LONGEST", "BLOCKS");
 	for (size_t i = 0; i < table->nr_keys; i++)
 		fprintf(out, "  %-*s", widths[i], row_key__heading(table->keys[i]));
 	fprintf(out, "%s\n", table->colours ? "\033[0m" : "");
@@ -59,12 +67,13 @@ static void print_text(const char *text, int width, FILE *out)
 static void print_row(const struct row_table *table, const struct row *row, const int *widths,
 		      FILE *out)
 {
-	char time[32], longest[32] = "-", count[32], text[MAX_TEXT];
+	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX] = "-", count[32], text[MAX_TEXT];
+	int width = width_of_times(table);
 
 	if (row->longest)
-		units__format_time(row->longest, longest, sizeof(longest));
-	fprintf(out, "  %5.1f %% %12s %12s %9s", percent(table, row->ns),
-		units__format_time(row->ns, time, sizeof(time)), longest,
+		shown_time__format(table->exact, row->longest, longest);
+	fprintf(out, "  %5.1f %% %*s %*s %9s", percent(table, row->ns), width,
+		shown_time__format(table->exact, row->ns, time), width, longest,
 		units__format_count(row->blocks, count, sizeof(count)));
 	for (size_t i = 0; i < table->nr_keys; i++) {
 		log__escape(text, sizeof(text), row->texts[i]);
@@ -79,7 +88,7 @@ static struct section shown_of(const struct row_table *table, const struct rows 
 {
 	struct section shown = { section->first, section->first };
 
-	while (shown.end < section->end && (table->min_ppm || shown.end - shown.first < most) &&
+	while (shown.end < section->end && (table->all || shown.end - shown.first < most) &&
 	       percent(table, rows__at(rows, shown.end)->ns) * 10000 >= table->min_ppm)
 		shown.end++;
 	return shown;
@@ -101,16 +110,15 @@ static void print_rest(const struct row_table *table, const struct rows *rows, s
 		       uint64_t shown_ns, FILE *out)
 {
 	uint64_t ns = 0;
-	char time[32];
+	char time[SHOWN_TIME_MAX];
 
 	for (size_t i = 0; i < rows->nr; i++)
 		ns += rows__at(rows, i)->ns;
 	if (rows->nr > shown)
 		fprintf(out,
-			"  %5.1f %% %12s in %zu more rows; --min-percent 0.01 shows more of "
-			"them\n",
-			percent(table, ns - shown_ns),
-			units__format_time(ns - shown_ns, time, sizeof(time)), rows->nr - shown);
+			"  %5.1f %% %*s in %zu more rows; --min-percent 0 shows all of them\n",
+			percent(table, ns - shown_ns), width_of_times(table),
+			shown_time__format(table->exact, ns - shown_ns, time), rows->nr - shown);
 }
 
 static void print(const struct row_table *table, const struct rows *rows, FILE *out)
@@ -119,7 +127,7 @@ static void print(const struct row_table *table, const struct rows *rows, FILE *
 	int widths[ROW_KEYS];
 	uint64_t ns;
 
-	while (whole.first < rows->nr && !row__is_whole(rows__at(rows, whole.first)))
+	while (whole.first < rows->nr && !rows__at(rows, whole.first)->whole)
 		whole.first++;
 	parts.end = whole.first;
 	whole = shown_of(table, rows, &whole, parts.end ? MOST_WHOLE : MOST_ROWS);

@@ -14,7 +14,9 @@ struct row_table {
 	const enum row_key *keys;
 	size_t nr_keys;
 	uint64_t total;   /* ns, of which the rows have shares */
-	uint32_t min_ppm; /* rows with a lesser share are left out; 0: as many as fit on a screen */
+	bool all;	  /* rows of at least this share; else as many as fit on a screen: */
+	uint32_t min_ppm;
+	bool exact; /* times are in ns */
 	bool colours;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/minmax.h"
 #include "report/shown_event.h"
+#include "report/thread_group.h"
 #include "report/wait_words.h"
 
 /* What a block takes of the recording to have lasted for all of it. */
@@ -19,7 +20,8 @@
 static const struct {
 	const char *name, *heading;
 } key_names[] = {
-	[ROW_COMM] = { "comm", "THREAD" },  [ROW_PID] = { "pid", "PROCESS" },
+	[ROW_GROUP] = { "group", "THREADS" }, [ROW_COMM] = { "comm", "THREAD" },
+	[ROW_PID] = { "pid", "PROCESS" },
 	[ROW_TID] = { "tid", "THREAD ID" }, [ROW_STATE] = { "state", "STATE" },
 	[ROW_EVENT] = { "event", "EVENT" }, [ROW_WAIT] = { "wait", "WAITED FOR" },
 	[ROW_SYM] = { "sym", "IN" },	    [ROW_CALLERS] = { "callers", "IN" },
@@ -125,6 +127,9 @@ static const char *text_of(struct making *making, const struct profile_entry *en
 	char text[WAIT_WORDS_MAX > NAMES_MAX ? WAIT_WORDS_MAX : NAMES_MAX];
 
 	switch (key) {
+	case ROW_GROUP:
+		return strings__get(strings, thread_group__of(*entry->comm ? entry->comm : "?",
+							      text, sizeof(text)));
 	case ROW_COMM:
 		return strings__get(strings, *entry->comm ? entry->comm : "?");
 	case ROW_PID:
@@ -149,15 +154,10 @@ static const char *text_of(struct making *making, const struct profile_entry *en
 	}
 }
 
-bool row__is_whole(const struct row *row)
-{
-	return row->ns && row->whole_ns == row->ns;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	int order = row__is_whole(x) - row__is_whole(y);
+	int order = x->whole - y->whole;
 
 	if (order)
 		return order;
@@ -168,10 +168,10 @@ static int compare(const void *a, const void *b)
 	return order;
 }
 
-/* The row with these texts. NULL: no memory. */
+/* The row with these texts of such blocks. NULL: no memory. */
 static struct row *get_row(struct rows *rows, const struct row *like)
 {
-	uint64_t hash = 1, *index;
+	uint64_t hash = 1 + like->whole, *index;
 	struct row *row;
 
 	for (size_t i = 0; i < ROW_KEYS; i++)
@@ -183,7 +183,8 @@ static struct row *get_row(struct rows *rows, const struct row *like)
 		if (!*index)
 			break;
 		row = (struct row *)rows->all.data + *index - 1;
-		if (!memcmp(row->texts, like->texts, sizeof(row->texts)))
+		if (row->whole == like->whole &&
+		    !memcmp(row->texts, like->texts, sizeof(row->texts)))
 			return row;
 	}
 	if (buffer__append(&rows->all, like, sizeof(*like)))
@@ -192,11 +193,17 @@ static struct row *get_row(struct rows *rows, const struct row *like)
 	return (struct row *)rows->all.data + rows->nr - 1;
 }
 
+static bool is_whole(const struct profile *profile, const struct profile_entry *entry)
+{
+	return entry->event == PROFILE_OFFCPU && entry->ns && entry->blocks == 1 &&
+	       entry->longest >= profile__span(profile) / 100 * WHOLE_PERCENT;
+}
+
 static int add_entry(struct making *making, const struct profile_entry *entry, unsigned int events,
 		     const enum row_key *keys, size_t nr_keys)
 {
 	size_t nr = profile__labels(making->profile, entry->stack, making->labels, SIZE_MAX);
-	struct row like = { 0 }, *row;
+	struct row like = { .comm = entry->comm, .whole = is_whole(making->profile, entry) }, *row;
 
 	if (!(events >> shown_event__of(making->profile, entry, making->labels, nr) & 1))
 		return 0;
@@ -211,9 +218,25 @@ static int add_entry(struct making *making, const struct profile_entry *entry, u
 	row->ns += entry->ns;
 	row->blocks += entry->blocks;
 	row->longest = max_u64(row->longest, entry->longest);
-	if (entry->event == PROFILE_OFFCPU && entry->blocks == 1 &&
-	    entry->longest >= profile__span(making->profile) / 100 * WHOLE_PERCENT)
-		row->whole_ns += entry->ns;
+	if (row->comm != entry->comm)
+		row->comm = NULL;
+	return idmap__get(&row->tids, entry->tid) ? 0 : -ENOMEM;
+}
+
+/* Groups get their words once all of their threads are known. */
+static int name_groups(struct rows *rows, size_t column)
+{
+	char text[64];
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct row *row = (struct row *)rows->all.data + i;
+
+		row->texts[column] = strings__get(
+			&rows->strings, thread_group__words(row->texts[column], row->comm,
+							    row->tids.used, text, sizeof(text)));
+		if (!row->texts[column])
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -231,6 +254,10 @@ int rows__make(struct rows *rows, const struct profile *profile, unsigned int ev
 	entries = profile__entries(profile, &nr);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = add_entry(&making, &entries[i], events, keys, nr_keys);
+	for (size_t i = 0; i < nr_keys && !err; i++) {
+		if (keys[i] == ROW_GROUP)
+			err = name_groups(rows, i);
+	}
 	if (!err && rows->nr)
 		qsort(rows->all.data, rows->nr, sizeof(struct row), compare);
 	free(making.labels);
@@ -244,6 +271,8 @@ const struct row *rows__at(const struct rows *rows, size_t i)
 
 void rows__free(struct rows *rows)
 {
+	for (size_t i = 0; i < rows->nr; i++)
+		idmap__free(&((struct row *)rows->all.data)[i].tids);
 	buffer__free(&rows->all);
 	idmap__free(&rows->by_key);
 	strings__free(&rows->strings);

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/idmap.h"
 #include "base/strings.h"
 #include "profile/profile.h"
 
 /* What entries are added up by, in the order of the columns. */
 enum row_key {
+	ROW_GROUP, /* threads whose names differ in numbers only */
 	ROW_COMM,
 	ROW_PID,
 	ROW_TID,
@@ -32,14 +34,15 @@ int row_keys__parse(const char *text, enum row_key keys[ROW_KEYS]);
 struct row {
 	const char *texts[ROW_KEYS]; /* of the keys, by their order */
 	uint64_t ns, blocks, longest;
-	uint64_t whole_ns; /* of blocks that lasted for as good as all of the recording */
+	/*
+	 * Of blocks that lasted for as good as all of the recording: of threads that were never
+	 * needed, as well as of those in a deadlock. Nothing tells the two apart but what they
+	 * waited for.
+	 */
+	bool whole;
+	struct idmap tids; /* of its threads */
+	const char *comm;  /* the only name that they have; NULL: they have several */
 };
-
-/*
- * Whether it is of such blocks only: of threads that were never needed, as well as of those in a
- * deadlock. Nothing tells the two apart but what they waited for.
- */
-bool row__is_whole(const struct row *row);
 
 /* Zero-initialised is empty. */
 struct rows {

@@ -4,12 +4,12 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "base/units.h"
 #include "report/advice.h"
 #include "report/left_out.h"
 #include "report/lock_table.h"
 #include "report/row_table.h"
 #include "report/shares.h"
+#include "report/shown_time.h"
 
 #define MAX_TEXT 400
 #define BOLD "\033[1m"
@@ -35,12 +35,14 @@ static double percent(const struct screen *screen, uint64_t ns)
 
 static void print_share(const struct screen *screen, const char *name, const struct share *share)
 {
-	char time[32];
+	bool exact = screen->options->exact;
+	char time[SHOWN_TIME_MAX];
 
 	if (!share->tids.used)
 		return;
-	fprintf(screen->out, "  %-9s %12s  %5.1f %%  %zu thread%s\n", name,
-		units__format_time(share->ns, time, sizeof(time)), percent(screen, share->ns),
+	fprintf(screen->out, "  %-9s %*s  %5.1f %%  %zu thread%s\n", name,
+		exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH,
+		shown_time__format(exact, share->ns, time), percent(screen, share->ns),
 		share->tids.used, share->tids.used == 1 ? "" : "s");
 }
 
@@ -48,13 +50,14 @@ static void print_shares(const struct screen *screen)
 {
 	const struct input_info *info = input__info(screen->recording->input);
 	const struct shares *shares = &screen->shares;
-	char time[32], path[MAX_TEXT], host[MAX_TEXT];
+	char time[SHOWN_TIME_MAX], path[MAX_TEXT], host[MAX_TEXT];
 
 	log__escape(path, sizeof(path), screen->recording->path);
 	log__escape(host, sizeof(host), info->hostname);
+	shown_time__format(screen->options->exact, shares->total, time);
 	fprintf(screen->out, "%s%s%s: %s of %zu thread%s%s%s\n\n", colour(screen, BOLD), path,
-		colour(screen, PLAIN), units__format_time(shares->total, time, sizeof(time)),
-		shares->threads, shares->threads == 1 ? "" : "s", *host ? " on " : "", host);
+		colour(screen, PLAIN), time, shares->threads, shares->threads == 1 ? "" : "s",
+		*host ? " on " : "", host);
 	print_share(screen, "running", &shares->running);
 	print_share(screen, "runnable", &shares->runnable);
 	print_share(screen, "blocked", &shares->blocked);
@@ -71,7 +74,9 @@ static int print_waits(const struct screen *screen)
 		.keys = options->keys,
 		.nr_keys = options->nr_keys,
 		.total = screen->shares.total,
+		.all = options->all_rows,
 		.min_ppm = options->min_ppm,
+		.exact = options->exact,
 		.colours = screen->options->colours,
 	};
 
@@ -82,13 +87,15 @@ static int print_waits(const struct screen *screen)
 static int print_wakers(const struct screen *screen)
 {
 	const struct profile *profile = screen->recording->profile;
-	static const enum row_key keys[] = { ROW_COMM, ROW_SYM };
+	static const enum row_key keys[] = { ROW_GROUP, ROW_SYM };
 	const struct row_table table = {
 		.events = 1 << PROFILE_WAKEUP,
 		.keys = keys,
 		.nr_keys = 2,
 		.total = profile__sum(profile, PROFILE_WAKEUP).ns,
+		.all = screen->options->all_rows,
 		.min_ppm = screen->options->min_ppm,
+		.exact = screen->options->exact,
 		.colours = screen->options->colours,
 	};
 
@@ -106,7 +113,8 @@ static int print_tables(const struct screen *screen)
 	if (screen->options->wakers)
 		err = print_wakers(screen);
 	if (screen->options->locks && locks__nr(locks))
-		lock_table__print(locks, screen->options->colours, screen->out);
+		lock_table__print(locks, screen->options->colours, screen->options->exact,
+				  screen->out);
 	else if (screen->options->locks)
 		fputs("\nno waits for locks: denet-record --reason records them\n", screen->out);
 	if (!screen->options->wakers && !screen->options->locks)
