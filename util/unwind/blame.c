@@ -2,11 +2,11 @@
 #include "unwind/blame.h"
 
 /*
- * Deaths after which a file is left alone: one alone may have had another cause, such as a
+ * Deaths after which a file is no longer opened: a single one may have another cause, such as a
  * lack of memory, and the file may be the C library.
  */
 #define FILE_STRIKES 3
-/* Failures at whatever files of a user's processes after which these are left alone. */
+/* Failures at any files of a user's processes after which these are no longer unwound. */
 #define USER_STRIKES 4
 
 static bool is_recent(const struct blamed *blamed, uint64_t now)
@@ -14,7 +14,7 @@ static bool is_recent(const struct blamed *blamed, uint64_t now)
 	return blamed->strikes && now < blamed->last + BLAME_DECAY_NS;
 }
 
-/* The entry of an id, else a free one or the one that failed longest ago. */
+/* The entry of an id, else a free one or the one with the oldest failure. */
 static struct blamed *find(struct blamed *all, size_t nr, uint64_t id, uint64_t now)
 {
 	struct blamed *oldest = &all[0];

@@ -19,15 +19,15 @@
 #include "machine/machine.h"
 #include "symbol/dso.h"
 
-/* How long the child may stand still, and how long it may take where it only lacks a CPU. */
+/* Time without progress after which the child is stuck, and the limit if it lacks a CPU. */
 #define STUCK_MS 250
 #define DEADLINE_MS 2000
-/* Files that did not answer, after which none is asked any more. */
+/* Number of files without an answer after which no file is read any more. */
 #define MOST_STUCK 2
 /* Memory limit for reading one file. */
 #define MAX_HEAP (64ULL << 20)
 #define MAX_NAME 128
-/* Symbols that one may be behind in the table, and the address yet in it. */
+/* Symbols to look back in the table for a larger one that contains the address. */
 #define MOST_NESTED 8
 /* Symbols that are sent at a time. */
 #define BATCH 512
@@ -44,7 +44,7 @@ struct data_symbol {
 /* The placement of a file in memory. */
 struct placement {
 	uint64_t shift; /* to be added to start - pgoff of its code for the bias */
-	uint64_t nr;	/* of its segments; between them may lie what is none of the file's */
+	uint64_t nr;	/* of segments; other mappings may lie between them */
 	struct {
 		uint64_t low, high; /* addresses in the file */
 	} segments[MAX_SEGMENTS];
@@ -63,14 +63,14 @@ struct question {
 	const struct maps_entry *map;
 };
 
-/* A variable of the file's own, whose address is known. */
+/* True for a variable that the file defines at a known address. */
 static bool is_variable(const GElf_Sym *symbol)
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size &&
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS;
 }
 
-/* In the child: the symbol table, of a stripped file that of its dynamic symbols. */
+/* In the child: the symbol table; of a stripped file, the dynamic symbols. */
 static Elf_Scn *find_table(Elf *elf, GElf_Shdr *header)
 {
 	static const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
@@ -163,7 +163,7 @@ static int read_file(void *ctx, struct child_out *out)
 	return bus_guard__faults() ? -EIO : err;
 }
 
-/* In the parent; what the child sends is not believed beyond its size. */
+/* In the parent, which checks the sizes of the child's messages. */
 static int take_message(struct file_symbols *file, const struct child_message *message)
 {
 	if (message->type == TYPE_PLACEMENT && message->size == sizeof(file->placement)) {
@@ -190,7 +190,7 @@ static void sort(struct file_symbols *file)
 		qsort(file->symbols.data, file->nr, sizeof(struct data_symbol), by_value);
 }
 
-/* Reads a file's symbols by way of a process that has it mapped. 0 or a negative errno. */
+/* Reads a file's symbols through a process that has it mapped. 0 or a negative errno. */
 static int ask(struct file_symbols *file, const struct dso_process *process,
 	       const struct maps_entry *map)
 {
@@ -219,7 +219,7 @@ static int ask(struct file_symbols *file, const struct dso_process *process,
 	return err;
 }
 
-/* The symbols of the file, read if they were not yet; NULL: they cannot be had. */
+/* The symbols of the file, read on first use; NULL: none available. */
 static const struct file_symbols *get_file(struct data_symbols *symbols,
 					   const struct dso_process *process,
 					   const struct maps_entry *map)

@@ -11,25 +11,23 @@
 struct machine;
 
 /*
- * Names of the variables of mapped files. A file's symbols are read once, when one of its
- * addresses is asked for first, by a child, since files may hang or be broken on purpose.
- * Zero-initialised is empty.
+ * Names of the variables of mapped files. A child reads a file's symbols when one of its addresses
+ * is first looked up, since files may hang or be broken on purpose. Zero-initialised is empty.
  */
 struct data_symbols {
 	struct idmap files; /* id of a mapped file -> struct file_symbols */
 	unsigned int stuck; /* files that did not answer in time */
 };
 
-/* Symbols of one file that are kept at most; those that lie first in its table. */
+/* Symbols kept of one file, the first ones of its table. */
 #define DATA_SYMBOLS_MAX 65536
-/* Files of which any are kept. */
+/* Files whose symbols are kept. */
 #define DATA_SYMBOLS_FILES 64
 
 /*
- * Writes the name of what lies at an address of a process at a time: VARIABLE+0xOFFSET, or
- * FILE+0xADDRESS if the file's table has no variable there. May take a quarter of a second for a
- * file that hangs, twice at most. 0; -ENOENT: the address is in no mapped file, or that cannot be
- * read; -ENOMEM.
+ * Writes the name of an address of a process at a time: VARIABLE+0xOFFSET, or FILE+0xADDRESS if the
+ * file's table has no variable there. May take a quarter of a second for a file that hangs, twice
+ * at most. 0; -ENOENT: the address is in no mapped file, or the file cannot be read; -ENOMEM.
  */
 int data_symbols__find(struct data_symbols *symbols, const struct machine *machine, pid_t pid,
 		       uint64_t time, uint64_t addr, char *out, size_t size);

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Processes through which a file is tried to be opened: one may have ended, the next not. */
+/* Attempts to open a file, each through another process, since processes end. */
 #define MAX_TRIES 32
-/* Generations back, to somebody who is still there. */
+/* Maximum number of ancestors to try. */
 #define MAX_ANCESTORS 8
-/* The address of a missing page is that of the page, where a file begins anywhere in it. */
+/* Fault addresses are rounded to pages, but a file may begin anywhere in a page. */
 #define PAGE_MAX 4096
 
 struct dso_entry {
-	struct dso *dso; /* NULL: to be avoided */
+	struct dso *dso; /* NULL: not opened yet */
 	pid_t tried;	     /* the process through which it was opened last */
 	unsigned int tries;
 	bool avoid;
@@ -89,7 +89,7 @@ static const struct dso *get_dso(struct dsos *dsos, const struct dso_process *pr
 		dsos->nr++;
 		entry->dso = dso;
 	} else {
-		/* It has no elf, but somebody may have kept its address. */
+		/* Without an elf, but callers may hold its address. */
 		*entry->dso = *dso;
 		free(dso);
 	}
@@ -107,7 +107,7 @@ static bool has_ended(pid_t pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-/* The nearest one of those that a process descends from that is still there; 0: none is known. */
+/* The nearest ancestor of a process that is still alive; 0: none is known. */
 static pid_t living_ancestor(const struct machine *machine, pid_t pid)
 {
 	for (int i = 0; i < MAX_ANCESTORS && pid; i++) {
@@ -120,10 +120,7 @@ static pid_t living_ancestor(const struct machine *machine, pid_t pid)
 	return 0;
 }
 
-/*
- * Who has ended took its view of the file systems along; in a container there is as a rule
- * somebody left who started it and has the same.
- */
+/* A process loses its root when it ends. In a container, its ancestors usually have the same. */
 const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine,
 			    const struct dso_process *process, const struct maps_entry *map)
 {
@@ -146,7 +143,7 @@ int dsos__avoid(struct dsos *dsos, uint64_t file_id)
 	return 0;
 }
 
-/* The file is mapped as a whole. */
+/* True if the address is in the file, which is mapped as a whole. */
 static bool lies_in(const struct dso *dso, uintptr_t address)
 {
 	const char *base;

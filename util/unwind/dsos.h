@@ -10,34 +10,33 @@
 #include "base/idmap.h"
 #include "symbol/dso.h"
 
-/* The images that have been opened, by the ids of their files. Zero-initialised is empty. */
+/* The files that have been opened, by their ids. Zero-initialised is empty. */
 struct dsos {
-	struct idmap by_file;	    /* id -> struct image_entry */
-	volatile uint64_t *opening; /* receives the id of the file that is being opened; NULL */
+	struct idmap by_file;	    /* id -> struct dso_entry */
+	volatile uint64_t *opening; /* receives the id of the file that is being opened; or NULL */
 	size_t nr;
 	uint64_t opened;
 	uint64_t refused;
 };
 
 /*
- * The image of the file of a mapping of a process, opened if it is not there, see
- * dso__open(); if the process has ended, also by way of one of those that machine says it
- * descends from. NULL: no memory; image->err tells why it has no elf. Valid until
- * dsos__clear().
+ * The file of a mapping of a process, opened on first use, see dso__open(); if the process has
+ * ended, also through one of its ancestors in machine. NULL: no memory; dso->err is the reason why
+ * it has no elf. Valid until dsos__clear().
  */
 const struct dso *dsos__get(struct dsos *dsos, const struct machine *machine,
 			    const struct dso_process *process, const struct maps_entry *map);
 
-/* A file that is never to be opened. 0 or -ENOMEM. */
+/* Marks a file that is never to be opened. 0 or -ENOMEM. */
 int dsos__avoid(struct dsos *dsos, uint64_t file_id);
 
 /*
- * The file that is mapped at an address turned out to be shorter than it was: it is closed, and
- * opened again only for another process. Nobody may hold its elf any more. False: there is none.
+ * The file that is mapped at an address was truncated: closes it, to be opened again only through
+ * another process. Nothing may use its elf any more. False: no file is mapped there.
  */
 bool dsos__spoil(struct dsos *dsos, uintptr_t address);
 
-/* Frees all, but for what is to be avoided. */
+/* Frees all but the marks of dsos__avoid(). */
 void dsos__clear(struct dsos *dsos);
 
 /* Frees all. */

@@ -10,16 +10,16 @@
 #include "unwind/regs.h"
 
 /*
- * What the entries of an exchange hold. Both sides are one program, of which one is a copy of the
- * other: nothing here needs to last.
+ * Contents of the entries of the shm_ring. Both sides are the same program, one a fork of the
+ * other, so the layout may change at any time.
  */
 
-/* SHM_RING_EVENT, whose name or path and its NUL follow; SHM_RING_FORGET has only a time. */
+/* SHM_RING_EVENT, followed by its name or path with the NUL; SHM_RING_FORGET has only a time. */
 struct protocol_event {
-	struct task_event event; /* whose pointers mean nothing */
+	struct task_event event; /* its pointers are invalid */
 };
 
-/* EXCHANGE_SAMPLE: stack_bytes of stack follow, rounded up to 8, then room for the answer. */
+/* SHM_RING_SAMPLE: stack_bytes of stack follow, rounded up to 8, then room for the answer. */
 struct protocol_sample {
 	pid_t pid;
 	uint32_t max_frames;
@@ -34,16 +34,16 @@ struct protocol_answer {
 	uint64_t ips[];
 };
 
-/* Where the answer is, in bytes from the beginning of the sample. */
+/* Offset of the answer, in bytes from the beginning of the sample. */
 static inline size_t protocol__answer_at(size_t stack_bytes)
 {
 	return sizeof(struct protocol_sample) + ((stack_bytes + 7) & ~(size_t)7);
 }
 
 /*
- * The child's side: does what comes until the other end of bell, a socket on which either side
- * wakes the other by a byte, is closed. avoid: nr_avoid files that are not to be opened. 0 or
- * a negative errno.
+ * The child's side: serves entries until the other end of bell is closed, a socket on which either
+ * side wakes the other by a byte. avoid: nr_avoid files that are not to be opened. 0 or a negative
+ * errno.
  */
 int protocol__serve(struct shm_ring *shm_ring, struct machine *machine, int bell,
 		    const uint64_t *avoid, size_t nr_avoid);

@@ -6,7 +6,7 @@
 
 #include "user_regs.h"
 
-/* Where some of the registers are, by the numbers that DWARF gives them. */
+/* DWARF numbers of some registers. */
 enum unwind_reg {
 	UNWIND_FP = USER_REG_FP,
 	UNWIND_SP = USER_REG_SP,

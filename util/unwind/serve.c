@@ -13,8 +13,8 @@
 #include "unwind/unwinder.h"
 
 /*
- * What reading files may take: a few kilobytes of one that is compressed can become gigabytes.
- * Much more than the unwinder keeps, so that it is for a single file to come near this.
+ * Memory limit for reading files: a few compressed kilobytes can become gigabytes. Much more than
+ * the unwinder keeps, so that only a single file can reach it.
  */
 #define MAX_HEAP (256ULL << 20)
 
@@ -89,7 +89,7 @@ static int sleep_until_more(struct server *server)
 	ssize_t len;
 
 	shm_ring__set_child_sleeps(server->shm_ring, true);
-	/* It may have come in between, from a parent that still saw us awake. */
+	/* An entry may have arrived while the parent still saw the child awake. */
 	if (shm_ring__next(server->shm_ring, &fresh)) {
 		shm_ring__set_child_sleeps(server->shm_ring, false);
 		return 1;
@@ -115,7 +115,7 @@ static int serve_all(struct server *server)
 	}
 }
 
-/* What a machine has to say, the parent's has said as well. */
+/* The parent's machine has logged the same. */
 static void say_nothing(void *ctx, enum log_level level, const char *text)
 {
 	(void)ctx;

@@ -8,15 +8,15 @@
 #define ALIGN 16
 
 /*
- * Positions count the bytes since ever; modulo the size they are places in data. An entry never
- * goes around the end.
+ * Positions count all bytes ever put; modulo the size they are offsets in data. An entry never
+ * wraps around the end.
  */
 struct shared {
-	uint64_t pushed;   /* the parent's: what is below it can be read */
-	uint64_t done;	   /* the child's: what is below it has been done */
+	uint64_t pushed;   /* written by the parent: entries below can be read */
+	uint64_t done;	   /* written by the child: entries below are done */
 	uint64_t nr_done;  /* entries */
 	uint32_t sleeping; /* the child waits to be woken */
-	uint32_t rung;	   /* the parent has been told that something is done */
+	uint32_t rung;	   /* the child has woken the parent since its last look */
 	uint64_t place;
 	char data[] __attribute__((aligned(ALIGN)));
 };
@@ -24,10 +24,10 @@ struct shared {
 struct shm_ring {
 	struct shared *shared;
 	size_t size;
-	uint64_t head; /* the parent's end; what is beyond pushed is being written */
+	uint64_t head; /* the parent's end; entries beyond pushed are being written */
 	uint64_t newest; /* where the last entry begins */
-	uint64_t tail; /* the parent has taken out what is below */
-	uint64_t known; /* what is below was put before the child was made */
+	uint64_t tail; /* the parent has removed the entries below */
+	uint64_t known; /* entries below were put before the child was made */
 };
 
 struct shm_ring *shm_ring__new(size_t bytes)
@@ -94,7 +94,7 @@ void shm_ring__push(struct shm_ring *shm_ring)
 	__atomic_store_n(&shm_ring->shared->pushed, shm_ring->head, __ATOMIC_SEQ_CST);
 }
 
-/* What a child that went mad has written is no position of ours; it is done with nothing then. */
+/* The position of the child; if a broken child wrote a wrong one, the tail: nothing is done. */
 static uint64_t position_done(const struct shm_ring *shm_ring)
 {
 	uint64_t done = __atomic_load_n(&shm_ring->shared->done, __ATOMIC_ACQUIRE);
@@ -102,7 +102,7 @@ static uint64_t position_done(const struct shm_ring *shm_ring)
 	return done >= shm_ring->tail && done <= shm_ring->head ? done : shm_ring->tail;
 }
 
-/* The same for a size: the rest of the ring is skipped, which loses what is in it. */
+/* The same for a size: an invalid one skips, and loses, the rest of the ring. */
 static uint32_t size_of(const struct shm_ring *shm_ring, const struct shm_ring_entry *entry)
 {
 	uint64_t left = shm_ring->head - shm_ring->tail;
@@ -187,7 +187,7 @@ void shm_ring__done(struct shm_ring *shm_ring)
 void shm_ring__before_child(struct shm_ring *shm_ring)
 {
 	shm_ring->known = shm_ring->head;
-	/* The one before may have written anything there. */
+	/* The previous child may have written anything there. */
 	__atomic_store_n(&shm_ring->shared->done, position_done(shm_ring), __ATOMIC_RELEASE);
 	shm_ring->shared->sleeping = 0;
 	shm_ring->shared->place = 0;

@@ -19,43 +19,43 @@
 #include "host/user_address.h"
 #include "unwind/dsos.h"
 
-/* Address spaces and files that are kept ready; they cost memory, and little time to make. */
+/* Limits of cached address spaces and files; they take memory, and little time to make again. */
 #define MAX_SESSIONS 256
 #define MAX_DSOS 2048
-/* Bytes of memory that they may take, and samples after which that is looked at. */
+/* Memory limit of the caches, and the samples between two checks of it. */
 #define MAX_HELD (128ULL << 20)
 #define LOOK_AT_HELD 64
 
 /* More than the registers that one frame restores. */
 #define MAX_READS 32
 
-/* What libdwfl knows of one layout: a module for each file that a frame has been in. */
+/* libdwfl's state for one layout: a module for each file that has had a frame. */
 struct session {
 	uint64_t layout_id; /* 0: free */
-	uint64_t used;	    /* number of the sample that it was used for last */
+	uint64_t used;	    /* number of the last sample that used it */
 	Dwfl *dwfl;
 };
 
-/* One sample on its way. */
+/* State of the unwinding of one sample. */
 struct walk {
 	struct unwinder *unwinder;
 	const struct unwind_sample *sample;
 	const struct maps *maps;
 	struct session *session;
 	enum unwind_status status;
-	struct unwind_regs start; /* what libdwfl begins with */
+	struct unwind_regs start; /* libdwfl starts with these */
 	uint32_t max_frames;
 	uint32_t nr;
 	uint64_t sp;	    /* of the latest frame */
 	uint64_t last;	    /* the latest frame itself */
 	Dwarf_Word link;    /* arm64: its link register; 0: unknown */
 	uint64_t look_up;   /* where the CFI of the latest frame is looked up */
-	/* What was read while it was unwound, the latest ones: a return address is among it. */
+	/* Values read while it was unwound, the latest ones: the return address is among them. */
 	uint64_t reads[MAX_READS];
 	size_t nr_reads;
 	bool was_activation; /* the latest frame was interrupted, or is what interrupts */
-	bool missed;	    /* something outside of the copy was asked for meanwhile */
-	bool no_base;	    /* its frame pointer is 0, which marks the root */
+	bool missed;	    /* a read outside of the copy was attempted meanwhile */
+	bool no_base;	    /* the latest frame's frame pointer is 0, which marks the root */
 	bool unreadable;    /* it is in a file that could not be opened */
 	bool conflict;	    /* the session has another file at a place: it must be made anew */
 	bool made;	    /* arm64: it is in code of no file */
@@ -73,7 +73,7 @@ struct unwinder {
 	uint64_t samples;
 	uint64_t nr_sessions; /* ever made */
 	uint64_t address_mask; /* user_address__mask() */
-	uint64_t heap_before; /* bytes that others had when it was made */
+	uint64_t heap_before; /* bytes in use when the unwinder was made */
 	struct walk *walk;    /* for libdwfl's callbacks */
 	volatile uint64_t *place;
 	uint64_t ips[UNWIND_MAX_FRAMES];
@@ -95,7 +95,7 @@ const char *unwind__status_name(enum unwind_status status)
 	return status < UNWIND_NR_STATUS ? names[status] : "?";
 }
 
-/* The module's file is handed to libdwfl as a reference to what all sessions share. */
+/* Gives libdwfl a reference to the module's file, which all sessions share. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
 {
@@ -111,7 +111,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	return -1;
 }
 
-/* No search for debug files: they would be opened by names that the target chooses. */
+/* No search for debug files: their names would be chosen by the target. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **debug_name)
 {
@@ -149,8 +149,8 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 }
 
 /*
- * On arm64 a function may sign its return address before it keeps it, in bits that are 0 in user
- * addresses. What is a known place without these bits is that place.
+ * On arm64 a function may sign its return address before it stores it, in bits that are 0 in user
+ * addresses. A value that without these bits is a mapped address is taken as that address.
  */
 static uint64_t without_signature(const struct walk *walk, uint64_t value)
 {
@@ -182,7 +182,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 #endif
 }
 
-/* Only the copy of the stack: what else there is in memory now is not what was there then. */
+/* Reads the copy of the stack only: other memory may have changed since. */
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *arg)
 {
 	struct walk *walk = ((struct unwinder *)arg)->walk;
@@ -238,7 +238,7 @@ static struct session *find_maps(struct unwinder *unwinder, uint64_t layout_id)
 	return NULL;
 }
 
-/* Of those that are there; NULL: none is. */
+/* Of the sessions in use; NULL: there is none. */
 static struct session *oldest_session(struct unwinder *unwinder)
 {
 	struct session *oldest = NULL, *session;
@@ -251,7 +251,7 @@ static struct session *oldest_session(struct unwinder *unwinder)
 	return oldest;
 }
 
-/* Each may have unpacked what its files hold, which takes far more than they do. */
+/* Sessions may hold unpacked data of their files, which takes far more memory than these do. */
 static void keep_held_small(struct unwinder *unwinder)
 {
 	struct session *oldest;
@@ -264,7 +264,7 @@ static void keep_held_small(struct unwinder *unwinder)
 	}
 }
 
-/* The one of the layout, else a free one or the one that was used least recently, made anew. */
+/* The session of the layout, else a free one or the least recently used, made anew. */
 static struct session *find_session(struct unwinder *unwinder, uint64_t layout_id)
 {
 	struct session *session = find_maps(unwinder, layout_id);
@@ -287,7 +287,7 @@ static void forget_all(struct unwinder *unwinder)
 	dsos__clear(&unwinder->dsos);
 }
 
-/* Whether libdwfl has the file at the address; a conflict ends the walk. */
+/* True if libdwfl has the file at the address; a conflict ends the walk. */
 static bool has_module(struct walk *walk, const struct dso *dso, uint64_t addr)
 {
 	Dwfl_Module *module = dwfl_addrmodule(walk->session->dwfl, addr);
@@ -301,8 +301,8 @@ static bool has_module(struct walk *walk, const struct dso *dso, uint64_t addr)
 }
 
 /*
- * Whether there may be frame information that we cannot get at: then the frame pointer is
- * nothing to go by. Made code has none, and runtimes keep it in a memfd.
+ * True if the frame information may be out of reach: then the frame pointer is not to be trusted.
+ * Code made at run time has none, and runtimes keep it in a memfd.
  */
 static bool is_unreadable(const struct dso *dso, const struct mapped_file *file)
 {
@@ -310,7 +310,7 @@ static bool is_unreadable(const struct dso *dso, const struct mapped_file *file)
 	       strncmp(file->path, "/memfd:", strlen("/memfd:"));
 }
 
-/* Tells libdwfl of the file that is mapped at the address. 0 or -ENOMEM. */
+/* Reports the file that is mapped at the address to libdwfl. 0 or -ENOMEM. */
 static int report_module(struct walk *walk, const struct maps_entry *map, uint64_t addr)
 {
 	struct unwinder *unwinder = walk->unwinder;
@@ -358,8 +358,8 @@ static const struct maps_entry *find_map(const struct walk *walk, uint64_t pc)
 }
 
 /*
- * The stack pointer rises with each return, but for two: a leaf may keep its return address
- * in a register, as vfork(2) does, and a signal handler may be on a stack of its own.
+ * The stack pointer rises with each return, with two exceptions: a leaf may keep its return address
+ * in a register, as vfork(2) does, and a signal handler may have a stack of its own.
  */
 static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
 {
@@ -369,9 +369,9 @@ static bool has_risen(const struct walk *walk, uint64_t sp, bool activation)
 }
 
 /*
- * A return address lies on the stack, but for that of a leaf: wrong frame information may say
- * that it is in a register, and then a function has called itself until the copy ends. On arm64,
- * where libdw follows frame pointers, it has been read with the frame before.
+ * Return addresses lie on the stack, except those of leaves: wrong frame information may locate one
+ * in a register, and then a function seems to call itself until the copy ends. On arm64, where
+ * libdw follows frame pointers, it has been read with the frame before.
  */
 static bool is_return_address(const struct walk *walk, uint64_t pc)
 {
@@ -402,7 +402,7 @@ static int stop(struct walk *walk, enum unwind_status status)
 	return DWARF_CB_ABORT;
 }
 
-/* Notes what the end of the walk will be judged by, and the frame if it makes sense. */
+/* Adds the frame if it makes sense, and notes its facts for the end of the walk. */
 static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 {
 	bool activation = false;
@@ -418,9 +418,9 @@ static bool add_frame(struct walk *walk, Dwfl_Frame *frame, Dwarf_Addr pc)
 	if (dwfl_frame_reg(frame, USER_REG_LR, &walk->link))
 		walk->link = 0;
 #endif
-	/* This unwinds the frame already, to see whether it is a signal's. */
+	/* This already unwinds the frame, to see whether it is a signal's. */
 	dwfl_frame_pc(frame, &pc, &activation);
-	/* What libdwfl begins with again is a return address all the same. */
+	/* The frame that libdwfl starts again with is a return address all the same. */
 	activation = activation && (!walk->resumed || walk->interrupted);
 	walk->resumed = false;
 	if (!is_sane(walk, frame, pc, activation))
@@ -454,10 +454,9 @@ static bool has_frame_information(const struct walk *walk)
 }
 
 /*
- * Whether a function without frame information that was interrupted, or that has called the kernel,
- * has no frame record: then its return address is in the link register alone. With a record, whose
- * caller is given, it is there as well until the function's first call, which leaves an address
- * of the function there.
+ * True if a function without frame information, interrupted or in a system call, has no frame
+ * record: then only the link register holds its return address. With a record, which yields caller,
+ * the register holds the same until the function's first call, and then an address in the function.
  */
 static bool has_no_record(const struct walk *walk, Dwarf_Word caller)
 {
@@ -468,7 +467,7 @@ static bool has_no_record(const struct walk *walk, Dwarf_Word caller)
 	       maps__find(walk->maps, walk->sample->time, walk->link - 1);
 }
 
-/* libdwfl is to go on with this frame. */
+/* Makes libdwfl go on with this frame. */
 static int go_on(struct walk *walk, Dwarf_Word base, Dwarf_Word sp, Dwarf_Word pc)
 {
 	walk->start.r[UNWIND_FP] = base;
@@ -480,10 +479,10 @@ static int go_on(struct walk *walk, Dwarf_Word base, Dwarf_Word sp, Dwarf_Word p
 }
 
 /*
- * Where there is no frame information, libdw's step is to the address in the link register, with
- * the frame record as the caller's: right for a leaf without the second, and for any other without
- * the first. Such code, as made code, keeps frame records, with its caller in the latest,
- * unless it is a leaf.
+ * Without frame information, libdw steps to the address in the link register and takes the frame
+ * record as the caller's: the former is right for a leaf only, the latter for any other function.
+ * Such code, as code made at run time, keeps frame records, the latest of which leads to its
+ * caller, unless it is a leaf.
  */
 static int leave_by_frame_record(struct walk *walk, Dwfl_Frame *frame)
 {
@@ -507,8 +506,8 @@ static int leave_by_frame_record(struct walk *walk, Dwfl_Frame *frame)
 }
 
 /*
- * Where a signal handler returns to, in the vDSO: the frame information does not say so, and is as
- * good as none. The two instructions are what gdb and libgcc know it by, too.
+ * True at the return of a signal handler, in the vDSO, whose frame information does not mark it and
+ * is of no use. gdb and libgcc recognize it by the same two instructions.
  */
 static bool is_signal_return(const struct maps_entry *map, uint64_t pc)
 {
@@ -520,7 +519,7 @@ static bool is_signal_return(const struct maps_entry *map, uint64_t pc)
 	       !memcmp(own + (pc - map->start), code, sizeof(code));
 }
 
-/* The registers of what the signal interrupted lie above the handler's frame. */
+/* The registers of the interrupted code lie above the handler's frame. */
 static int leave_signal_handler(struct walk *walk, Dwfl_Frame *frame)
 {
 	Dwarf_Word at;
@@ -570,7 +569,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	return walk->unreadable ? stop(walk, UNWIND_CUT_CFI) : DWARF_CB_OK;
 }
 
-/* The last frame's CFI says of a root that it has no return address. */
+/* True if the last frame's CFI marks a root: it has no return address. */
 static bool is_marked_root(const struct walk *walk, Dwarf_CFI *cfi, Dwarf_Addr bias)
 {
 	Dwarf_Op room[3], *ops = NULL;
@@ -605,7 +604,7 @@ static bool is_root(const struct walk *walk)
 	       !walk->reads[(walk->nr_reads - 1) % MAX_READS];
 }
 
-/* libdwfl takes a register that it cannot read for one that the root leaves undefined. */
+/* libdwfl ends alike at a register that it cannot read and at the undefined one of a root. */
 static enum unwind_status status_of_end(const struct walk *walk, int ret)
 {
 	if (!ret && is_root(walk))
@@ -645,7 +644,7 @@ static int walk_again(struct walk *walk)
 {
 	int err = walk_once(walk);
 
-	/* What was there before has been replaced: the session has to forget it. */
+	/* The mapping has replaced another: the session has to forget that one. */
 	if (!err && walk->conflict) {
 		session__end(walk->session);
 		err = walk_once(walk);
@@ -657,7 +656,7 @@ static int walk_again(struct walk *walk)
 	return err;
 }
 
-/* A file became shorter while it was read: what was read of it is worth nothing. */
+/* A file was truncated while it was read: data read from it are invalid. */
 static void spoil(struct unwinder *unwinder)
 {
 	for (size_t i = 0; i < MAX_SESSIONS; i++)

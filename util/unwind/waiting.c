@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* So many may be gone before the others move up. */
+/* Removed entries at the front that trigger moving the rest. */
 #define MANY 4096
 
 size_t waiting__count(const struct waiting *waiting)

@@ -8,19 +8,19 @@
 
 #include "base/buffer.h"
 
-/* A sample that waits for its result. Kept apart from the ring, which the child can write to. */
+/* A sample that waits for its result. Not in the ring, which the child can write to. */
 struct waiter {
-	uint64_t position; /* of its entry in the exchange */
+	uint64_t position; /* of its entry in the shm_ring */
 	void *cookie;
 	size_t answer_at; /* bytes from the beginning of the entry's data */
 	uint32_t max_frames;
 	pid_t pid; /* of the sample */
 };
 
-/* Those that wait, in the order in which they came. Zero-initialised is empty. */
+/* Waiting samples in the order of their arrival. Zero-initialised is empty. */
 struct waiting {
 	struct buffer all; /* struct waiter, back to back */
-	size_t gone;	   /* of them, at the front */
+	size_t gone;	   /* removed entries at the front */
 };
 
 size_t waiting__count(const struct waiting *waiting);
@@ -28,13 +28,13 @@ size_t waiting__count(const struct waiting *waiting);
 /* Makes room, so that the next waiting__add() cannot fail. 0 or -ENOMEM. */
 int waiting__reserve(struct waiting *waiting);
 
-/* 0 or -ENOMEM. */
+/* Appends a waiter. 0 or -ENOMEM. */
 int waiting__add(struct waiting *waiting, const struct waiter *waiter);
 
-/* The one that came first, NULL: none. Valid until the next change. */
+/* The oldest one, NULL: none. Valid until the next change. */
 const struct waiter *waiting__oldest(const struct waiting *waiting);
 
-/* Takes it out; there must be one. */
+/* Removes the oldest one; there must be one. */
 struct waiter waiting__take(struct waiting *waiting);
 
 void waiting__free(struct waiting *waiting);

@@ -22,13 +22,13 @@
 #include "unwind/protocol.h"
 #include "unwind/waiting.h"
 
-/* A part of the ring is kept for what happens to the address spaces, which must not get lost. */
+/* The share of the ring reserved for events of address spaces, which must not get lost. */
 #define EVENT_SHARE 8
-/* One that waits for a CPU looks stuck, too: it gets this many times the deadline. */
+/* A runnable child gets this many times the deadline, since it may only wait for a CPU, */
 #define STARVING_TIMES 10
-/* One that had so many times the deadline of CPU is not one that waits for it. */
+/* but not after it has used so many times the deadline of CPU time. */
 #define BUSY_TIMES 2
-/* How long nothing is tried after a process could not be made; samples wait for so long. */
+/* Interval between attempts to make a process; samples wait for MOST_RETRY_NS. */
 #define RETRY_MS 100
 #define MOST_RETRY_NS (2 * NSEC_PER_SEC)
 
@@ -41,13 +41,13 @@ struct unwind_worker {
 	struct child *child; /* NULL: none */
 	int bell;
 	struct waiting waiting;
-	bool behind;	       /* the child missed something: it is replaced */
-	bool told_refusal;     /* the user knows that processes could not be made, */
+	bool behind;	       /* the child missed an event and must be replaced */
+	bool told_refusal;     /* it was logged that processes could not be made, */
 	bool told_pause;       /* and that they fail too often */
-	uint64_t refused_ns;   /* when none could be made first; 0: it could */
-	uint64_t retry_ns;     /* when it is tried again */
+	uint64_t refused_ns;   /* since when none could be made; 0: the last one could */
+	uint64_t retry_ns;     /* time of the next attempt */
 	uint64_t nr_done;      /* as of the last look */
-	uint64_t progress_ns;  /* when it rose last, or began to be waited for */
+	uint64_t progress_ns;  /* when it rose last, or when the waiting began */
 	uint64_t progress_cpu; /* the child's CPU time then, ns */
 	struct blame blame;
 	struct unwind_worker_stats stats;
@@ -70,7 +70,10 @@ struct unwind_worker *unwind_worker__new(const struct unwind_worker_options *opt
 	worker->machine = machine;
 	worker->fn = fn;
 	worker->ctx = ctx;
-	/* Held by something from the start, so that its number stays; a bare root has no /dev. */
+	/*
+	 * The descriptor's number is taken from the start, so that it stays; a bare root has no
+	 * /dev.
+	 */
 	worker->bell = eventfd(0, EFD_CLOEXEC);
 	worker->shm_ring = shm_ring__new(worker->options.max_bytes);
 	if (worker->bell >= 0 && worker->shm_ring)
@@ -101,7 +104,7 @@ size_t unwind_worker__pending(const struct unwind_worker *worker)
 	return waiting__count(&worker->waiting);
 }
 
-/* What a child runs. It has its own copy of the worker, as that was. */
+/* State of a child, which has its own copy of the worker as of the fork. */
 struct serving {
 	struct unwind_worker *worker;
 	struct machine *machine;
@@ -119,7 +122,7 @@ static int serve(void *ctx, struct child_out *out)
 	return protocol__serve(worker->shm_ring, serving->machine, serving->bell, avoid, nr);
 }
 
-/* CPU time of the child that is there, ns; 0: there is none. */
+/* CPU time of the current child, ns; 0: there is none. */
 static uint64_t cpu_of_child(const struct unwind_worker *worker)
 {
 	return worker->child ? child__cpu_ns(worker->child) : 0;
@@ -166,7 +169,7 @@ static void wake_child(struct unwind_worker *worker)
 		send(worker->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* What finds no room makes the child a new copy of us, with all that the machine knows. */
+/* Puts an event. If it finds no room, the child must be replaced by a new copy of this process. */
 static void tell(struct unwind_worker *worker, uint32_t kind, const struct task_event *event,
 		 const char *text)
 {
@@ -200,7 +203,7 @@ void unwind_worker__tell(struct unwind_worker *worker, const struct task_event *
 	case TASK_EVENT_EXIT:
 		tell(worker, SHM_RING_EVENT, event, "");
 		break;
-	default: /* is nothing to an unwinder */
+	default: /* of no use for unwinding */
 		break;
 	}
 }
@@ -212,7 +215,7 @@ void unwind_worker__forget(struct unwind_worker *worker, uint64_t before)
 	tell(worker, SHM_RING_FORGET, &event, "");
 }
 
-/* A new child knows of all events that are in the ring: those before the samples go. */
+/* Drops the events before the oldest sample: a new child knows all events in the ring. */
 static void drop_events(struct unwind_worker *worker)
 {
 	const struct waiter *oldest = waiting__oldest(&worker->waiting);
@@ -223,7 +226,7 @@ static void drop_events(struct unwind_worker *worker)
 		shm_ring__pop(worker->shm_ring);
 }
 
-/* The child's CPU time stays in the account. */
+/* Deletes the child; its CPU time stays in the account. */
 static void drop_child(struct unwind_worker *worker)
 {
 	worker->stats.gone_ns += cpu_of_child(worker);
@@ -231,7 +234,7 @@ static void drop_child(struct unwind_worker *worker)
 	worker->child = NULL;
 }
 
-/* No process could be made, which may be so for a moment only. */
+/* Notes that no process could be made, which may last for a moment only. */
 static int note_refusal(struct unwind_worker *worker, uint64_t now, int err)
 {
 	worker->stats.refused++;
@@ -257,7 +260,7 @@ static int refuse_for_failures(struct unwind_worker *worker)
 	return -ESHUTDOWN;
 }
 
-/* A child that is not there yet, or that lacks something, is made now. */
+/* Makes a child if there is none, or if the current one missed an event. */
 static int ready_child(struct unwind_worker *worker)
 {
 	uint64_t now;
@@ -280,7 +283,7 @@ static int ready_child(struct unwind_worker *worker)
 	return 0;
 }
 
-/* A user whose files keep killing the process, or blocking it, must not do so for all others. */
+/* True if files of the process's user keep killing or blocking the child, to spare other users. */
 static bool is_left_alone(const struct unwind_worker *worker, pid_t pid)
 {
 	uint64_t now = clock__now_ns();
@@ -338,7 +341,7 @@ int unwind_worker__put(struct unwind_worker *worker, const struct unwind_sample 
 	return 0;
 }
 
-/* Gives back the oldest sample. Its answer is in the ring; NULL: there is none. */
+/* Returns the oldest sample to the caller. answer: in the ring; NULL: none. */
 static int give(struct unwind_worker *worker, const struct protocol_answer *answer)
 {
 	const struct waiter waiter = waiting__take(&worker->waiting);
@@ -350,7 +353,7 @@ static int give(struct unwind_worker *worker, const struct protocol_answer *answ
 	return worker->fn(worker->ctx, waiter.cookie, &result);
 }
 
-/* The oldest entry goes, with its sample if it is one. */
+/* Removes the oldest entry, with its sample if it is one. */
 static int take_oldest(struct unwind_worker *worker, bool done)
 {
 	const uint64_t position = shm_ring__oldest_position(worker->shm_ring);
@@ -366,7 +369,7 @@ static int take_oldest(struct unwind_worker *worker, bool done)
 		err = give(worker, answer);
 	}
 	shm_ring__pop(worker->shm_ring);
-	/* Only a child that went mad makes the ring lose some. */
+	/* Samples whose entries are lost, as only a broken child can make them. */
 	while (!err && (oldest = waiting__oldest(&worker->waiting)) &&
 	       oldest->position < shm_ring__oldest_position(worker->shm_ring))
 		err = give(worker, NULL);
@@ -392,8 +395,8 @@ static int take_results(struct unwind_worker *worker, size_t *nr)
 }
 
 /*
- * SIGKILL comes from others, for example from a kernel that lacks memory. The process that the
- * sample is of need not be there any more; then nobody knows its user.
+ * SIGKILL comes from outside, for example from a kernel that lacks memory. The sample's process may
+ * have ended; then its user is not known.
  */
 static void blame_for(struct unwind_worker *worker, uint64_t file, bool stuck, int signal)
 {
@@ -406,8 +409,8 @@ static void blame_for(struct unwind_worker *worker, uint64_t file, bool stuck, i
 }
 
 /*
- * The child is dead or is killed now. What it was at is given back; the rest is left to the
- * next one, which is made when there is need of it.
+ * The child is dead or is killed now. Its current entry is returned as failed; the rest waits for
+ * the next child, which is made on demand.
  */
 static int replace_child(struct unwind_worker *worker, bool stuck)
 {
@@ -453,7 +456,7 @@ static bool is_stuck(struct unwind_worker *worker)
 	       !child__is_runnable(worker->child);
 }
 
-/* What waits needs a child; where none is to be had for some time, it waits no longer. */
+/* Makes a child for pending samples; if that fails for some time, they are returned as failed. */
 static int ready_for_pending(struct unwind_worker *worker)
 {
 	int err = ready_child(worker);
@@ -486,7 +489,7 @@ int unwind_worker__poll(struct unwind_worker *worker, int timeout_ms)
 	if (!err && !nr && timeout_ms && unwind_worker__pending(worker)) {
 		if (timeout_ms > worker->options.deadline_ms)
 			timeout_ms = worker->options.deadline_ms;
-		/* Without a child nobody rings. */
+		/* Without a child nothing rings the bell. */
 		if (!worker->child && timeout_ms > RETRY_MS)
 			timeout_ms = RETRY_MS;
 		poll(&bell, worker->child ? 1 : 0, timeout_ms);

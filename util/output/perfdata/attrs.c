@@ -8,11 +8,11 @@
 #include "host/tracepoint.h"
 
 /*
- * Adding an event is adding a line (and its id to enum writer_event). Names have no colon:
- * readers take what stands before one for the subsystem of a tracepoint. All names, those of
- * tracepoints included, have 11 characters: perf script pads shorter ones, and inferno then
- * counts samples instead of time. The config is not
- * that of BPF_OUTPUT: perf 5.10 takes each sample of it for a raw one, and refuses the file.
+ * To add an event, add a line (and its id to enum writer_event). Names have no colon, which readers
+ * take for the end of a tracepoint's subsystem. All names, those of tracepoints included, have 11
+ * characters: perf script pads shorter ones, and inferno then counts samples instead of time. The
+ * config is not that of BPF_OUTPUT: perf 5.10 takes each sample of it for a raw one, and refuses
+ * the file.
  */
 #define SW_CONFIG PERF_COUNT_SW_CONTEXT_SWITCHES
 
@@ -33,8 +33,10 @@ static const struct event_kind late_kinds[] = {
 #define NR_LATE_KINDS (sizeof(late_kinds) / sizeof(late_kinds[0]))
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* RAW stays out of the first event: perf since 6.15 takes a raw sample of this name for its own
- * off-CPU data. */
+/*
+ * The first event has no RAW: perf since 6.15 takes a raw sample of this name for its own off-CPU
+ * data.
+ */
 #define SAMPLE_TYPE                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -93,7 +95,7 @@ size_t attrs__select(uint64_t events, const struct event_kind *selected[])
 {
 	_Static_assert(NR_KINDS + NR_LATE_KINDS + TRACEPOINTS_MAX <= ATTRS_MAX,
 		       "ATTRS_MAX is too small");
-	/* The first one asks for the side band: no file is without it. */
+	/* The first event requests the side band: every file has it. */
 	selected[0] = &kinds[0];
 	return 1 + attrs__select_others(events, selected + 1);
 }
@@ -114,7 +116,7 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, uint32_t stack_byt
 		.type = kind->type,
 		.size = LAYOUT_ATTR_SIZE,
 		.config = kind->config,
-		/* Readers weigh samples by their period only if it is not said to be fixed. */
+		/* Readers weigh samples by their period only if the period is not fixed. */
 		.freq = 1,
 		.sample_freq = 1,
 		.sample_type = SAMPLE_TYPE | kind->sample_extra,
@@ -138,7 +140,7 @@ void attrs__fill(const struct event_kind *kind, bool cgroups, uint32_t stack_byt
 	if (kind->id == kinds[0].id) {
 		full.mmap = 1;
 		full.mmap2 = 1;
-		/* Where code is unwound, readers look for its tables in mappings of data. */
+		/* For files that are to be unwound, readers look for tables in mappings of data. */
 		full.mmap_data = stack_bytes != 0;
 		full.comm = 1;
 		full.comm_exec = 1;

@@ -29,7 +29,7 @@ static size_t aligned(size_t size)
 	return (size + LAYOUT_ALIGN - 1) & ~(size_t)(LAYOUT_ALIGN - 1);
 }
 
-/* Appends a record in one piece: room for all of it is had before a byte is written. */
+/* Appends a record in one piece: reserves room for all of it before writing a byte. */
 static int append(struct buffer *out, struct record *record)
 {
 	size_t before = sizeof(record->header) + record->front_size;
@@ -55,7 +55,7 @@ static int append(struct buffer *out, struct record *record)
 	return 0;
 }
 
-/* The part of a fixed struct that append() wants: what follows the header. */
+/* The arguments of append() for a fixed struct: the bytes behind its header. */
 #define FRONT(object)                                                        \
 	.front = (const char *)&(object) + sizeof(struct perf_event_header), \
 	.front_size = sizeof(object) - sizeof(struct perf_event_header)
@@ -67,7 +67,7 @@ struct chain {
 	uint64_t root;	/* a kernel address as the outermost frame; 0: none */
 };
 
-/* How much of both sides fits into a record: the roots of the user side go first. */
+/* The frames of both sides that fit into a record: the roots of the user side are cut first. */
 static struct chain chain_of(const struct sample *sample, size_t max_entries)
 {
 	struct chain chain = { .kernel = sample->kernel.nr, .user = sample->user.nr };
@@ -88,7 +88,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* With one more frame at the root, which stands behind a marker of its own. */
+/* The same with one more frame at the root, behind a marker of its own. */
 static struct chain rooted_chain_of(const struct sample *sample, uint64_t root)
 {
 	struct chain chain = { .root = root };
@@ -99,7 +99,7 @@ static struct chain rooted_chain_of(const struct sample *sample, uint64_t root)
 	return chain;
 }
 
-/* Writes a context marker and its frames; returns where the next entry goes. */
+/* Writes a context marker and its frames; returns the address of the next entry. */
 static char *put_side(char *at, uint64_t context, const uint64_t *ips, uint32_t nr)
 {
 	if (!nr)
@@ -109,7 +109,7 @@ static char *put_side(char *at, uint64_t context, const uint64_t *ips, uint32_t 
 	return at + sizeof(context) + nr * sizeof(*ips);
 }
 
-/* Appends a sample. Returns where the bytes of its tail go, behind the chain; NULL: no memory. */
+/* Appends a sample. Returns the address of its tail, behind the chain; NULL: no memory. */
 static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sample,
 			struct chain chain, size_t tail)
 {
@@ -145,13 +145,13 @@ static char *put_sample(struct buffer *out, uint64_t id, const struct sample *sa
 	return at;
 }
 
-/* How many entries a chain may have if so many bytes stand behind it. */
+/* Greatest number of chain entries with so many bytes behind the chain. */
 static size_t most_entries(size_t tail)
 {
 	return (LAYOUT_RECORD_MAX - sizeof(struct layout_sample) - tail) / sizeof(uint64_t);
 }
 
-/* What stands behind registers and stack. */
+/* Size of the fields behind registers and stack. */
 static size_t counted_size(bool cgroup, const struct sample *sample)
 {
 	return sizeof(struct layout_counted) + (cgroup ? sizeof(sample->cgroup) : 0);
@@ -199,7 +199,7 @@ static char *put_u64(char *at, uint64_t value)
 	return at + sizeof(value);
 }
 
-/* The DWARF number of the register that stands at i in perf's order: on arm64 they are the same. */
+/* The DWARF number of register i in perf's order: on arm64 they are the same. */
 static int reg_in_perfs_order(int i)
 {
 #ifdef __aarch64__
@@ -287,7 +287,7 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 	return 0;
 }
 
-/* A record of the kernel. The id is the last field of its trailer, whatever its event asks for. */
+/* A record of the kernel. The id is the last field of its trailer, whatever its event requests. */
 static int copy_record(struct buffer *out, uint64_t id, const struct task_event *event)
 {
 	int err = buffer__append(out, event->record, event->size);

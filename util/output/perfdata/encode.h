@@ -13,15 +13,15 @@
 #include "sample.h"
 
 /*
- * Records of a perf.data file as bytes: pure functions that append one whole record to a
- * buffer. A record is 8-aligned, its padding is zero, its strings end in a NUL, and it has
- * at most LAYOUT_RECORD_MAX bytes: names and chains that do not fit are cut. Each returns
- * 0 or -ENOMEM; then the buffer is as it was. id is the event's. Records that are no
- * samples carry time 0 unless a time is given, so that readers take them first.
+ * Records of a perf.data file as bytes: pure functions that append one whole record to a buffer. A
+ * record is 8-aligned, its padding is zero, its strings end in a NUL, and it has at most
+ * LAYOUT_RECORD_MAX bytes: names and chains that do not fit are cut. Each returns 0 or -ENOMEM;
+ * then the buffer is unchanged. id is the event's. Records that are no samples have time 0 unless a
+ * time is given, so that readers sort them first.
  */
 
 /*
- * A sample with count and state behind its chain, and its cgroup if asked for. No frames: ip 0, an
+ * A sample with count and state behind its chain, and optionally its cgroup. No frames: ip 0, an
  * empty chain.
  */
 int encode__sample(struct buffer *out, uint64_t id, bool cgroup, const struct sample *sample);
@@ -49,10 +49,10 @@ int encode__raw_sample(struct buffer *out, uint64_t id, bool cgroup, const struc
 		       const void *raw, size_t size);
 
 /*
- * A record of the side band: that of the kernel, if the event was decoded from one, with its id
- * replaced; else one that is made of the event. A comm is cut at 15 bytes, the kernel's limit, a
- * path at PATH_MAX - 1; a mapping's path may be NULL, an empty one. -EINVAL for what we make no
- * record of, EXIT and EXEC.
+ * A record of the side band: a copy of the kernel's, with its id replaced, if the event was decoded
+ * from one; else one made from the event. A comm is cut at 15 bytes, the kernel's limit, a path at
+ * PATH_MAX - 1; a mapping's path may be NULL, an empty one. -EINVAL for events without a record of
+ * ours, EXIT and EXEC.
  */
 int encode__task_event(struct buffer *out, uint64_t id, const struct task_event *event);
 
@@ -73,8 +73,8 @@ int encode__header_attr(struct buffer *out, uint64_t id, const unsigned char *at
 int encode__tracing_data(struct buffer *out, const void *data, size_t size);
 
 /*
- * HEADER_FEATURE: a feature for the pipe. -E2BIG if it does not fit into a record, since
- * half a feature is worse than none.
+ * HEADER_FEATURE: a feature for the pipe. -E2BIG if it does not fit into a record: features are
+ * never cut.
  */
 int encode__header_feature(struct buffer *out, unsigned int feature, const void *data, size_t size);
 
@@ -85,7 +85,7 @@ int encode__header_feature(struct buffer *out, unsigned int feature, const void 
 int encode__build_id(struct buffer *out, bool kernel, const char *path, const unsigned char *id,
 		     size_t len);
 
-/* How many of the first size bytes of data are whole records. */
+/* Size of the whole records in the first size bytes of data. */
 size_t encode__whole_records(const void *data, size_t size);
 
 #endif /* DENET_OUTPUT_PERFDATA_ENCODE_H */

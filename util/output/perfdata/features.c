@@ -28,7 +28,7 @@ static size_t string_room(const char *text)
 	return (strlen(text) + STRING_ALIGN) / STRING_ALIGN * STRING_ALIGN;
 }
 
-/* A string: u32 length of what follows, then the text with NUL, padded with zeros. */
+/* A string: u32 length of the padded text, then the text with NUL, padded with zeros. */
 static int put_string(struct buffer *out, const char *text)
 {
 	size_t room = string_room(text);
@@ -111,7 +111,7 @@ static int encode_total_mem(struct buffer *out, const struct features *features)
 	return features->total_mem_kb ? put_u64(out, features->total_mem_kb) : 0;
 }
 
-/* How many leading arguments stay within CMDLINE_MAX. */
+/* Number of leading arguments that fit into CMDLINE_MAX. */
 static int arguments_that_fit(const struct features *features)
 {
 	size_t bytes = 0;

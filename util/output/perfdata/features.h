@@ -11,16 +11,16 @@
 #include "output/perfdata/layout.h"
 #include "host/tracepoint.h"
 
-/* What the features of a file are made from. Empty strings and zeros: not known. */
+/* The contents of a file's features. Empty strings and zeros: not known. */
 struct features {
 	char hostname[65];
 	char release[65];
 	char machine[65];
 	char cpudesc[256];
 	const char *version;
-	char note[96]; /* told behind the version; may be empty */
+	char note[96]; /* appended to the version; may be empty */
 	uint32_t cpus_online;
-	uint32_t cpus_avail; /* the highest CPU number that is present, and one */
+	uint32_t cpus_avail; /* one more than the highest CPU number present */
 	uint64_t total_mem_kb;
 	int argc;
 	const char *const *argv;
@@ -41,8 +41,8 @@ struct features {
 };
 
 /*
- * Reads what this machine says about itself: name, release, CPUs, memory, clocks. What it
- * does not say stays zero. The other fields are the caller's.
+ * Fills in the facts of this machine: name, release, CPUs, memory, clocks; zero if unknown. The
+ * other fields are the caller's.
  */
 void features__read_host(struct features *features);
 
@@ -51,23 +51,23 @@ void features__set_tracepoints(struct features *features, const struct tracepoin
 size_t features__nr_traced(const struct features *features);
 
 /*
- * As attrs__select(), and the events of tracepoints of the kernel behind the others, which are in
- * the file in any case.
+ * attrs__select(), plus the events of the kernel's tracepoints behind the others; these are always
+ * in the file.
  */
 size_t features__select(const struct features *features, uint64_t events,
 			const struct event_kind *kinds[]);
 
-/* The name that an event has in this file. */
+/* The name of an event in this file. */
 const char *features__event_name(const struct features *features, const struct event_kind *kind);
 
-/* When in a file's life a feature is known. */
+/* The time in a file's life at which a feature is known. */
 enum feature_phase {
 	FEATURE_AT_START,
 	FEATURE_AT_END,
 	FEATURE_AS_RECORDS, /* in a pipe it travels in records of its own kind */
 };
 
-/* The features that we know to write: bits in ascending order, nr of them. */
+/* Features that can be written: nr bits in ascending order. */
 struct feature_kind {
 	enum layout_feature bit;
 	enum feature_phase phase;
@@ -76,16 +76,16 @@ struct feature_kind {
 const struct feature_kind *features__kinds(size_t *nr);
 
 /*
- * Appends the bytes of a feature. 1 if it was written, 0 if the features have nothing to
- * say about it (then nothing is appended), -ENOMEM.
+ * Appends the bytes of a feature. 1 if it was written, 0 if its contents are not known (then
+ * nothing is appended), -ENOMEM.
  */
 int feature_kind__encode(const struct feature_kind *kind, struct buffer *out,
 			 const struct features *features);
 
 /*
- * Appends what follows the data of a file: the table of sections, room->size bytes of zeros for
+ * Appends the part of a file behind its data: the table of sections, room->size bytes of zeros for
  * the caller, then the sections, as if at the given file offset. Sets room->offset, in the file,
- * and the bits of the sections that are there. 0 or -ENOMEM.
+ * and the bits of the sections written. 0 or -ENOMEM.
  */
 int features__encode(struct buffer *out, const struct features *features, uint64_t offset,
 		     struct layout_section *room, uint64_t bits[LAYOUT_FEATURE_BITS / 64]);

@@ -15,9 +15,9 @@
 
 #include "base/log.h"
 
-/* A pipe that lets one write, poll(2) says, has room for so much: the write does not block. */
+/* A pipe that poll(2) reports as writable has room for so much: the write does not block. */
 #define CHUNK PIPE_BUF
-/* How often somebody who waits for a reader looks up, and how long that reader has in the end. */
+/* Interval of checks while waiting for a reader, and the limit of that wait at the end. */
 #define LOOK_UP_MS 50
 #define LAST_WAIT_MS 2000
 
@@ -57,8 +57,9 @@ static bool is_pipe_like(const struct stat *st)
 }
 
 /*
- * Opens a pipe anew: its descriptor may be shared with others, who want it to block. Where that
- * is not allowed, it is written by chunks. Each of them wakes the reader, so that is dearer.
+ * Opens a pipe anew without blocking: its descriptor may be shared with processes that need it to
+ * block. Where that is not allowed, the pipe is written by chunks. Each of them wakes the reader,
+ * which costs more.
  */
 static bool stop_blocking(struct file *file)
 {
@@ -74,7 +75,7 @@ static bool stop_blocking(struct file *file)
 	return true;
 }
 
-/* Takes over fd; a terminal would get a screenful of garbage. */
+/* Takes over fd. Terminals are refused: binary data would garble them. */
 static int use_pipe(struct file *file, int fd, const char *name)
 {
 	struct stat st;
@@ -105,8 +106,8 @@ static int use_own_fd(struct file *file, int fd)
 }
 
 /*
- * /dev/stdout may lead to a regular file: it must be written, not renamed away with the
- * whole system's link. Returns the descriptor or -1.
+ * /dev/stdout may lead to a regular file: that is written, since renaming would replace the
+ * system's link. Returns the descriptor or -1.
  */
 static int own_fd_behind(const struct stat *target)
 {
@@ -120,15 +121,15 @@ static int own_fd_behind(const struct stat *target)
 	return -1;
 }
 
-/* A link that somebody else put there may point at a device that we must not write to. */
+/* Another user's link may point at a device that must not be written. */
 static bool link_is_trusted(const struct stat *link)
 {
 	return !S_ISLNK(link->st_mode) || link->st_uid == 0 || link->st_uid == geteuid();
 }
 
 /*
- * What somebody else put under the name would get our recording: a FIFO, a device, a socket. True
- * if it is root's or ours; else that is logged.
+ * A FIFO, device or socket that another user put under the name would receive the recording. True
+ * if it is root's or ours; else logs that.
  */
 static bool is_trusted(const char *path, const struct stat *st)
 {
@@ -142,8 +143,8 @@ static bool is_trusted(const char *path, const struct stat *st)
 
 /*
  * The recorder blocks its signals and reads them in its loop. A wait for a reader outside of that
- * loop must look for them itself. A blocked signal becomes pending even if its disposition is
- * SIG_IGN, as under nohup(1).
+ * loop must check them itself. A blocked signal becomes pending even if its disposition is SIG_IGN,
+ * as under nohup(1).
  */
 static bool end_is_wanted(void)
 {
@@ -164,13 +165,13 @@ static bool is_fifo(const char *path)
 	return !stat(path, &st) && S_ISFIFO(st.st_mode);
 }
 
-/* Waits for a FIFO's reader, but not longer than the user does. */
+/* Waits for a FIFO's reader until the user interrupts. */
 static int open_for_reader(const char *path)
 {
 	int fd;
 
 	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) < 0) {
-		/* So a socket answers, too, for good. */
+		/* A socket gives ENXIO, too, for good. */
 		if (errno != ENXIO || !is_fifo(path))
 			return -errno;
 		if (end_is_wanted())
@@ -187,7 +188,7 @@ static int open_pipe(struct file *file)
 
 	if (fd < 0)
 		return fail("open", file->path, -fd);
-	/* What was looked at before may have been swapped since. */
+	/* The file may have been replaced since its check. */
 	if (fstat(fd, &st) || !is_pipe_like(&st)) {
 		close(fd);
 		return fail("write to", file->path, EINVAL);
@@ -199,7 +200,7 @@ static int open_pipe(struct file *file)
 	return use_pipe(file, fd, file->path);
 }
 
-/* Makes room for a new file: what has the name now becomes PATH.old. */
+/* Makes room for a new file: an existing one becomes PATH.old. */
 static int move_away(const char *path, const struct stat *st)
 {
 	char old[PATH_MAX];
@@ -235,7 +236,7 @@ static int open_path(struct file *file)
 			return use_own_fd(file, fd);
 	}
 	if (leads && is_pipe_like(&target) && link_is_trusted(&link)) {
-		/* Before it is opened, which its reader would notice. */
+		/* Checked before the open, which a FIFO's reader would notice. */
 		if (!is_trusted(file->path, &target))
 			return -EPERM;
 		return open_pipe(file);
@@ -267,7 +268,7 @@ int file__open(struct file *file, const char *path)
 	return err;
 }
 
-/* Once a write has failed, more failures say nothing new. */
+/* Logs the first failed write only: the others follow from it. */
 static int fail_write(struct file *file, const char *what, int error)
 {
 	if (file->failed)
@@ -276,7 +277,7 @@ static int fail_write(struct file *file, const char *what, int error)
 	return fail(what, file->path, error);
 }
 
-/* Until there is room, or the reader had its time to make some when the user wants an end. */
+/* Waits until there is room or, once the user wants an end, for LAST_WAIT_MS. */
 static int wait_writable(const struct file *file)
 {
 	struct pollfd pollfd = { .fd = file->fd, .events = POLLOUT };
@@ -291,7 +292,7 @@ static int wait_writable(const struct file *file)
 	return ready > 0 ? 0 : -ETIMEDOUT;
 }
 
-/* A reader that does not read must not hold us in a write(2) that no signal ends. */
+/* Avoids a write(2) that blocks while the reader takes nothing: no signal would end it. */
 static ssize_t write_some(const struct file *file, const char *data, size_t size)
 {
 	int err = file->fifo ? wait_writable(file) : 0;
@@ -366,7 +367,7 @@ bool file__has_name(const struct file *file)
 	return file->pipe || (!fstat(file->fd, &ours) && is_same(&ours, file->path));
 }
 
-/* Another recording may have taken the name meanwhile, and a third one the name after that. */
+/* Other recordings may have taken the name and FILE.old meanwhile. */
 static void check_name(const struct file *file)
 {
 	char old[PATH_MAX];
@@ -400,7 +401,7 @@ void file__discard(struct file *file)
 	char old[PATH_MAX];
 	struct stat ours;
 
-	/* Not what somebody else has put in its place since. */
+	/* A file that has replaced ours since is left alone. */
 	if (!file->pipe && !fstat(file->fd, &ours) && is_same(&ours, file->path)) {
 		snprintf(old, sizeof(old), "%s.old", file->path);
 		if (file->moved ? rename(old, file->path) : unlink(file->path))

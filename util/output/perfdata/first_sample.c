@@ -28,7 +28,7 @@ int first_sample__note(struct first_sample *first, bool is_offcpu, const struct 
 	if (first->settled)
 		return 0;
 	note_earlier(is_offcpu ? &first->offcpu_ns : &first->other_ns, sample->time);
-	/* Thread and chain of a sample of offcpu-time make no line of their own in a report. */
+	/* With thread and chain of one of offcpu-time, reports get no new line. */
 	if (first->record.len && (first->of_offcpu || !is_offcpu))
 		return 0;
 	first->record.len = 0;
@@ -48,7 +48,7 @@ int first_sample__round(struct first_sample *first, bool last, struct buffer *ou
 {
 	uint64_t time = first->other_ns - 1;
 
-	/* The next round may hold older samples than this one, the round after it may not. */
+	/* The next round may still hold older samples than this one; the round after it may not. */
 	if (first->settled || !first->record.len || (!last && !first->rounds++))
 		return 0;
 	first->settled = true;

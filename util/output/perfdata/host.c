@@ -40,8 +40,8 @@ static void read_value(const char *file, const char *key, char *out, size_t size
 }
 
 /*
- * CPU numbers may have holes, and readers size arrays by this figure: what counts is the
- * highest number in "0-3,6-7", not how many there are.
+ * CPU numbers may have holes, and readers size arrays by this figure: it is one more than the
+ * highest number in "0-3,6-7", not the number of CPUs.
  */
 static uint32_t cpus_available(uint32_t online)
 {

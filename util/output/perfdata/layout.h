@@ -10,9 +10,9 @@
 #include "machine/record_layout.h"
 
 /*
- * What lies where in a perf.data file, as its readers define it: Documentation/format.txt
- * tells it in words. Everything is in the byte order of the machine that records. These
- * numbers belong to perf: never renumber, never reuse.
+ * The layout of a perf.data file, as perf's readers define it; Documentation/format.txt describes
+ * it. Everything is in the byte order of the machine that records. These numbers belong to perf:
+ * never renumber, never reuse.
  */
 
 #define LAYOUT_MAGIC 0x32454c4946524550ULL /* "PERFILE2" */
@@ -109,7 +109,7 @@ struct layout_counted {
 
 /*
  * A state as the abort code of a transaction. One of the two flags is set, without which perf
- * prints one more word: ASYNC, not by an act of the thread, for a preempted thread.
+ * prints one more word: SYNC for a thread that left by itself, ASYNC for a preempted one.
  */
 #define LAYOUT_STATE(letter, preempted)                                          \
 	((uint64_t)(unsigned char)(letter) << PERF_TXN_ABORT_SHIFT |             \

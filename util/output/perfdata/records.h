@@ -6,40 +6,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a perf.data file may hold of ours: its events, and the fields of its records. */
+/* Our own contents of a perf.data file: its events, and the fields of their records. */
 
-/* Ids of the events in the file; fixed, since a reader may have learnt them. */
+/* Ids of the events in the file; fixed, since readers know them. */
 enum writer_event {
 	WRITER_OFFCPU_TIME = 1, /* "offcpu-time"; in every file, the first one */
 	WRITER_OFFCPU_IDLE = 2, /* "offcpu-idle": waits for work */
 	WRITER_RUNQUEUE_TIME = 3, /* "queued-time": woken or preempted, waiting for a CPU */
-	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the time that they ended */
+	WRITER_WAKEUP_TIME = 4, /* "wakeup-time": of wakers, the waits that they ended */
 	WRITER_ONCPU_TIME = 5, /* "on-cpu-time": on a CPU */
 	WRITER_SAMPLING = 33,   /* "denet:rates": see writer__trace() */
-	WRITER_OFFCPU_WAIT = 34, /* "denet:waits": what a sample of offcpu-time waited for */
+	WRITER_OFFCPU_WAIT = 34, /* "denet:waits": reasons of samples of offcpu-time */
 };
 
 /* The fields of a sample of one of our tracepoints. */
 struct writer_trace {
 	uint64_t time;
-	uint64_t period; /* by which readers weigh it; 0: not at all */
+	uint64_t period; /* the weight for readers; 0: none */
 	uint64_t ip;     /* a kernel function, whose name perf report shows; 0: none */
 	uint32_t pid, tid, cpu;
 	const void *fields;
 	size_t size;
 };
 
-/* The fields of WRITER_SAMPLING: how coarse the samples are from now on, and why. */
+/* Fields of WRITER_SAMPLING: period and threshold from now on, and the reason. */
 struct writer_sampling {
-	uint64_t old_period_ns; /* 0: all blocks counted */
-	uint64_t new_period_ns; /* of blocks below both, one is drawn for so much time */
+	uint64_t old_period_ns; /* 0: each block is recorded */
+	uint64_t new_period_ns; /* of blocks shorter than both, one is drawn for so much time */
 	uint64_t old_threshold_ns;
 	uint64_t new_threshold_ns;
-	uint32_t max_rate; /* samples a second that may be; 0: that was not the reason */
+	uint32_t max_rate; /* limit of samples a second; 0: not the reason */
 	uint32_t bpf_ppm;  /* millionths of the busiest CPU */
 	uint32_t own_ppm;  /* millionths of a CPU, over all of them */
-	uint32_t limit_ppm; /* of both together; 0: cost was not the reason */
-	char text[80];	   /* the reason in words, ends in a NUL */
+	uint32_t limit_ppm; /* limit of both together; 0: not the reason */
+	char text[80];	   /* the reason as text, ends in a NUL */
 };
 
 /* The fields of WRITER_OFFCPU_WAIT; strings end in a NUL. */
@@ -57,11 +57,11 @@ struct writer_wait {
 	char path[256];
 	char local[56];
 	char remote[56];
-	char text[104]; /* all of it in words, in at most 100 columns */
+	char text[104]; /* all of it as text, in at most 100 columns */
 	int32_t owner;	/* tid of the mutex's holder; 0: not known */
 	int32_t ready;	/* the descriptor that ended a wait of epoll; -1: not known */
 	char owner_comm[16];
-	char object[64]; /* that the futex lies in */
+	char object[64]; /* variable that holds the futex */
 	char peer[56];	 /* the remote end of the socket ready */
 	char title[64];	 /* of the process */
 };

@@ -24,15 +24,15 @@ static void keep_longest(struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST
 			longest[at] = wait;
 			wait = other;
 		}
-		/* What it pushes down may be an older one of the same thread. */
+		/* The displaced entry may be an older one of the same thread. */
 		if (longest[at].tid == sample->tid && other.tid == sample->tid)
 			return;
 	}
 }
 
 /*
- * The number of blocks that a sample stands for: a block that was drawn stands for the others of
- * its length that were not.
+ * Number of blocks that a sample stands for: a drawn block also stands for those of its length that
+ * were not drawn.
  */
 static uint64_t represented(const struct sample *sample)
 {
@@ -44,7 +44,7 @@ static uint64_t represented(const struct sample *sample)
 				(sample->period % measured >= (measured + 1) / 2));
 }
 
-/* Waits for work would drown the rest, whoever is recorded. */
+/* Waits for work have an event of their own: they would outweigh all others. */
 static int write_block(struct sample_events *events, const struct sample *sample)
 {
 	bool idle = events->idle_apart && sample->idle;

@@ -21,18 +21,18 @@ struct sample_events_wait {
 	uint64_t ns;
 	uint32_t pid;
 	uint32_t tid;
-	char call[32]; /* by which rule */
-	char comm[16]; /* "": not known; for those who tell of it */
+	char call[32]; /* the rule that matched */
+	char comm[16]; /* "": not known; filled in by the caller for messages */
 };
 
 /*
- * The events of a perf.data file that a sample becomes: which of them by its kind, and how much
- * of its time goes to each. Zero-initialised writes all blocks to offcpu-time.
+ * Turns a sample into events of a perf.data file: chooses them by its kind and splits its time
+ * among them. Zero-initialised writes all blocks to offcpu-time.
  */
 struct sample_events {
 	struct writer *writer; /* borrowed */
 	bool idle_apart;       /* waits for work go to offcpu-idle */
-	bool split;	       /* time that waited for a CPU goes to queued-time */
+	bool split;	       /* time spent waiting for a CPU goes to queued-time */
 	bool one_event;	       /* the second part of a split block counts no block */
 	bool reasons;	       /* a sample with a reason has a denet:waits beside it */
 	/* What was written: */
@@ -43,7 +43,7 @@ struct sample_events {
 	uint64_t still_blocked; /* of these samples */
 	struct sample_events_tally never_ran; /* threads that were blocked all the time */
 	struct sample_events_tally idle;    /* of offcpu-idle */
-	struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST]; /* of it, one of each thread */
+	struct sample_events_wait longest[SAMPLE_EVENTS_LONGEST]; /* of idle, one of each thread */
 	struct sample_events_tally wakeups; /* of wakeup-time */
 	struct sample_events_tally running; /* of on-cpu-time */
 };

@@ -8,9 +8,9 @@
 #include "sample.h"
 
 /*
- * What a thread did with its time, as the outermost frame of a chain: a file of one event tells it
- * so. The frame is the address of a symbol that the file defines (KSYMBOL), where no kernel has
- * anything mapped. Addresses are never renumbered: files carry them.
+ * The kind of a thread's time, which is the outermost frame of a chain in a file of one event. The
+ * frame is the address of a symbol that the file defines (KSYMBOL), where no kernel has anything
+ * mapped. Addresses are never renumbered: files carry them.
  */
 enum time_kind {
 	TIME_KIND_BLOCKED,

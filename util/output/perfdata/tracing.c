@@ -9,7 +9,7 @@
 
 #include "host/tracepoint.h"
 
-/* How coarse the samples are from now on, and why. Shares in millionths of a CPU. */
+/* Period and threshold from now on, and the reason. Shares in millionths of a CPU. */
 static const struct tracing_field sampling_fields[] = {
 	{ "u64", "old_period_ns", 8, 0 },
 	{ "u64", "new_period_ns", 8, 0 },
@@ -23,7 +23,7 @@ static const struct tracing_field sampling_fields[] = {
 	{ 0 },
 };
 
-/* What a sample of offcpu-time waited for. Strings are empty where there is nothing to tell. */
+/* The object that a sample of offcpu-time waited for. Unknown strings are empty. */
 static const struct tracing_field wait_fields[] = {
 	{ "u64", "ns", 8, 0 },
 	{ "u64", "blocks", 8, 0 },
@@ -165,10 +165,7 @@ static int put_sized(struct buffer *out, const struct buffer *bytes)
 	return err ? err : buffer__append(out, bytes->data, bytes->len);
 }
 
-/*
- * How a ring buffer of the kernel is laid out. None was used, but readers learn the size of
- * a long from it.
- */
+/* Layout of a kernel ring buffer. None was used, but readers learn the size of a long from it. */
 static int put_ring_header(struct buffer *out)
 {
 	struct buffer page = { 0 }, event = { 0 };
@@ -223,13 +220,13 @@ static int put_system(struct buffer *out, const struct tracepoint_list *list, co
 	return err;
 }
 
-/* Whether a tracepoint is the first of its subsystem. */
+/* True if a tracepoint is the first of its subsystem. */
 static bool opens_system(const struct tracepoint_list *list, size_t i)
 {
 	return next_of(list, 0, list->all[i].system) == i;
 }
 
-/* Those of the kernel, by subsystem. */
+/* The kernel's tracepoints, by subsystem. */
 static int put_tracepoints(struct buffer *out, const struct tracepoint_list *list)
 {
 	int err = 0;

@@ -8,9 +8,9 @@
 #include "base/buffer.h"
 
 /*
- * Events of our own, in the shape of tracepoints that no kernel has: what their fields are
- * and how they read in words travels in the file itself, as TRACING_DATA, so that perf
- * prints them and sorts by their fields. An event is an entry of the table in tracing.c.
+ * Our own events, in the form of tracepoints that no kernel has: TRACING_DATA in the file describes
+ * their fields and their text, so that perf prints them and sorts by their fields. An event is an
+ * entry of the table in tracing.c.
  */
 #define TRACING_SYSTEM "denet"
 
@@ -22,10 +22,10 @@ struct tracing_field {
 };
 
 struct tracing_event {
-	uint16_t config; /* what perf knows it by: beyond the ids that kernels give out */
+	uint16_t config; /* its tracepoint id: beyond the ids of kernels */
 	const char *name;
 	const struct tracing_field *fields; /* without the common ones; the last has no name */
-	const char *print; /* a printf format in quotes, and what it prints: REC->field */
+	const char *print; /* a printf format in quotes, and its arguments: REC->field */
 };
 
 /* The fields that each event begins with, as kernels have them, filled in by us. */

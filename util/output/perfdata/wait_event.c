@@ -64,7 +64,7 @@ static void add_futex(char *text, size_t size, const struct writer_wait *wait)
 		add_text(text, size, " (%s)", wait->owner_comm);
 }
 
-/* The end of a path, or of an address, that is too long says more than its beginning. */
+/* Of a path or address that is too long, the end is kept, since it tells more. */
 static void add_path(char *text, size_t size, const char *path)
 {
 	size_t used = strlen(text), len = strlen(path);
@@ -75,7 +75,7 @@ static void add_path(char *text, size_t size, const char *path)
 		add_text(text, size, " ...%s", path + len - (WAIT_EVENT_COLUMNS - used - 4));
 }
 
-/* What ended the wait takes the place of the epoll descriptor: there is no room for both. */
+/* The descriptor that ended the wait replaces the epoll descriptor: there is no room for both. */
 static void add_ready(char *text, size_t size, const struct writer_wait *wait)
 {
 	add_text(text, size, " until %d was ready", wait->ready);
@@ -85,7 +85,7 @@ static void add_ready(char *text, size_t size, const struct writer_wait *wait)
 	add_path(text, size, wait->peer);
 }
 
-/* Where only one end has room, it is the remote one. */
+/* If only one end has room, it is the remote one. */
 static void add_connection(char *text, size_t size, const struct writer_wait *wait)
 {
 	size_t len = strlen(text) + strlen(" the socket from  to ");
@@ -119,7 +119,7 @@ static void add_object(char *text, size_t size, const struct writer_wait *wait, 
 
 /*
  * A title that a program sets usually has blanks, a file name usually has none. It may be cut, but
- * takes no room from what the thread waited for.
+ * leaves all room to the object of the wait.
  */
 static void add_title(char *text, size_t size, const struct writer_wait *wait)
 {
@@ -127,10 +127,10 @@ static void add_title(char *text, size_t size, const struct writer_wait *wait)
 		add_text(text, size, "; %s", wait->title);
 }
 
-/* In words. What finds no room in the columns is in the other fields. */
+/* The text. Parts beyond its columns are in the other fields. */
 static void put_text(struct writer_wait *wait, const struct sample *sample)
 {
-	/* One more than fits shows that there is more. */
+	/* One column more than allowed, to notice a text that must be cut. */
 	const size_t size = WAIT_EVENT_COLUMNS + 2;
 
 	_Static_assert(sizeof(wait->text) >= WAIT_EVENT_COLUMNS + 2, "the text has room");
@@ -145,7 +145,7 @@ static void put_text(struct writer_wait *wait, const struct sample *sample)
 		memcpy(wait->text + WAIT_EVENT_COLUMNS - 3, "...", 4);
 }
 
-/* Readers print it to the terminal as it is, and whoever makes files and processes names them. */
+/* Escapes names that any user may choose, since readers print them to the terminal as they are. */
 static void put_names(struct writer_wait *wait, const struct reason *reason)
 {
 	log__escape(wait->path, sizeof(wait->path), reason->path);

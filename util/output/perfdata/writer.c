@@ -15,27 +15,27 @@
 #include "output/perfdata/time_kind.h"
 #include "output/perfdata/tracing.h"
 
-/* More than this is not kept in memory, flushed or not. */
+/* Buffers larger than this are not kept in memory, flushed or not. */
 #define PENDING_MAX (1024 * 1024)
 
 struct writer {
 	struct file file;
 	struct buffer pending;   /* whole records that are not written yet */
-	struct buffer build_ids; /* of a file; a pipe gets them at once */
+	struct buffer build_ids; /* of a file; in a pipe they are written at once */
 	struct features features;
 	struct first_sample first;
 	uint64_t perhaps;     /* as writer_options.perhaps; of tracepoints, none in a pipe */
-	/* Events whose attrs stand at the front: those of the file, and behind them perhaps. */
+	/* Events with attrs at the front: those of the file, followed by perhaps. */
 	const struct event_kind *front[ATTRS_MAX];
 	size_t nr_front;
-	size_t nr_shown;      /* of these, how many the header counts */
+	size_t nr_shown;      /* of these, the number in the header */
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
-	bool announced; /* in a pipe: late events are known to its reader */
-	int error; /* the first one; nothing is written after it */
+	bool announced; /* in a pipe: its reader knows the late events */
+	int error; /* the first error; nothing is written after it */
 };
 
-/* The id of records that are no samples: that of the event that asked for them. */
+/* The id of records that are no samples: that of the event that requested them. */
 static uint64_t sideband_id(void)
 {
 	size_t nr;
@@ -43,7 +43,7 @@ static uint64_t sideband_id(void)
 	return attrs__kinds(&nr)[0].id;
 }
 
-/* The header counts those that may come only once they do. */
+/* The header counts events of perhaps only once they have samples. */
 static void select_front(struct writer *writer)
 {
 	uint64_t events = writer->features.events;
@@ -68,7 +68,7 @@ static struct layout_header make_header(const struct writer *writer)
 	};
 }
 
-/* An entry of the header's table of attrs; ids: where in the file those of the event are. */
+/* An entry of the header's table of attrs; ids: file offset of the event's ids. */
 static struct layout_attr make_attr(const struct writer *writer, const struct event_kind *kind,
 				    uint64_t ids)
 {
@@ -78,7 +78,7 @@ static struct layout_attr make_attr(const struct writer *writer, const struct ev
 	return attr;
 }
 
-/* Header, ids and attrs: all that stands before the data of a file. */
+/* Header, ids and attrs: the part of a file before its data. */
 static int put_front(struct writer *writer, struct buffer *out)
 {
 	uint64_t ids = sizeof(struct layout_header);
@@ -104,10 +104,10 @@ static int put_front(struct writer *writer, struct buffer *out)
 }
 
 /*
- * Three symbols at one address. perf, when it reads /proc/kcore, drops what it has learnt of kernel
- * addresses, but for maps that have the name of a BPF program: the first symbol makes such a map.
- * Of the symbols in it perf finds the root of its tree, which is the second one as soon as there is
- * a third.
+ * Three symbols at one address. When perf reads /proc/kcore, it drops all it knows of kernel
+ * addresses but maps with the name of a BPF program: the first symbol makes such a map. In that map
+ * perf finds only the root of its symbol tree, which is the second symbol as soon as there is a
+ * third.
  */
 static int put_time_kind(struct buffer *out, enum time_kind kind)
 {
@@ -184,7 +184,7 @@ static int put_pipe_features(struct writer *writer, enum feature_phase phase)
 	return ret < 0 ? ret : 0;
 }
 
-/* Keeps the first error; the calls that follow return it again. */
+/* Keeps the first error, which all later calls return. */
 static int remember(struct writer *writer, int err)
 {
 	if (err == -ENOMEM && !writer->error)
@@ -194,7 +194,7 @@ static int remember(struct writer *writer, int err)
 	return err;
 }
 
-/* Tells readers how much of the file is data; called after the data is there. */
+/* Updates the size of the data in the header; called after the data is written. */
 static int write_data_size(struct writer *writer)
 {
 	if (writer->file.pipe)
@@ -213,7 +213,7 @@ int writer__flush(struct writer *writer)
 	if (!writer->pending.len)
 		return 0;
 	err = file__append(&writer->file, writer->pending.data, writer->pending.len, &written);
-	/* A disk that fills up takes half a record: the whole ones before it still count. */
+	/* A full disk may end in the middle of a record: the whole ones before it count. */
 	whole = err ? encode__whole_records(writer->pending.data, written) : written;
 	writer->data_size += whole;
 	writer->pending.len = 0;
@@ -221,7 +221,7 @@ int writer__flush(struct writer *writer)
 	return remember(writer, err ? err : size_err);
 }
 
-/* Writes what stands before the records: only then is it a file that opens. */
+/* Writes the front of the file, with which readers can open it. */
 static int start_file(struct writer *writer)
 {
 	struct buffer front = { 0 };
@@ -237,7 +237,7 @@ static int start_file(struct writer *writer)
 	return err;
 }
 
-/* In a pipe, late events and their formats are made known before their first sample. */
+/* In a pipe, attrs and formats of late events come before their first sample. */
 static int announce_late(struct writer *writer)
 {
 	struct buffer data = { 0 };
@@ -268,7 +268,7 @@ static int start_pipe(struct writer *writer)
 	err = file__append(&writer->file, &header, sizeof(header), &written);
 	if (!err)
 		err = put_pipe_attrs(writer);
-	/* In the order in which perf sends them: readers rely on it. */
+	/* In perf's order, which readers rely on. */
 	if (!err)
 		err = put_pipe_features(writer, FEATURE_AT_START);
 	if (!err && features__nr_traced(&writer->features))
@@ -310,7 +310,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 	if (*err)
 		goto out;
 	writer->perhaps = options->perhaps;
-	/* A pipe tells them right before their first samples, a file at its end. */
+	/* A pipe gets them right before their first samples, a file at its end. */
 	if (writer->file.pipe) {
 		writer->features.events &= ~attrs__late_bits();
 		writer->perhaps &= ~attrs__late_bits();
@@ -321,14 +321,14 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		*err = writer__flush(writer);
 	if (!*err)
 		return writer;
-	/* An older recording gets its name back: it is worth more than the beginning of one. */
+	/* An older recording gets its name back: it is worth more than one that only began. */
 	file__discard(&writer->file);
 out:
 	free_writer(writer);
 	return NULL;
 }
 
-/* What each record ends with: errors are kept, and memory stays bounded. */
+/* Ends each record: keeps errors, and bounds memory. */
 static int finish_record(struct writer *writer, int err)
 {
 	if (err)
@@ -347,7 +347,7 @@ static void note_time(struct writer *writer, uint64_t time)
 		features->last_ns = time;
 }
 
-/* Readers of a file that is never finished learn now that there are samples of the event. */
+/* Adds the event to the header, for readers of a file that is never finished. */
 static int show(struct writer *writer, const struct event_kind *kind)
 {
 	struct layout_header header;
@@ -361,7 +361,7 @@ static int show(struct writer *writer, const struct event_kind *kind)
 			     offsetof(struct layout_header, attrs));
 }
 
-/* The first sample of an event that might not have come. */
+/* Announces an event of perhaps at its first sample. */
 static int announce(struct writer *writer, const struct event_kind *kind)
 {
 	int err = writer->file.pipe ? put_pipe_attr(writer, kind) : show(writer, kind);
@@ -489,7 +489,7 @@ int writer__task_event(struct writer *writer, const struct task_event *event)
 	if (writer->error)
 		return writer->error;
 	err = encode__task_event(&writer->pending, sideband_id(), event);
-	/* An event without a record is the sender's trouble: the file goes on. */
+	/* An event without a record is the sender's error: the file goes on. */
 	return err == -EINVAL ? err : finish_record(writer, err);
 }
 
@@ -530,10 +530,10 @@ uint64_t writer__bytes(const struct writer *writer)
 }
 
 /*
- * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs
- * that a file begins with are those of the other events, and ids and attrs of all of them
- * stand between the index of the features and these: readers expect nothing behind the last
- * feature. at: that place, room: the same in the file. Returns the table of the attrs.
+ * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs at the
+ * front are those of the other events, and ids and attrs of all events stand between the index of
+ * the features and the features: readers expect nothing behind the last feature. at: that place in
+ * memory, room: in the file. Returns the table of the attrs.
  */
 static struct layout_section put_all_attrs(const struct writer *writer, char *at,
 					   const struct layout_section *room)
@@ -567,8 +567,8 @@ static size_t size_of_all_attrs(const struct writer *writer)
 }
 
 /*
- * Features lie behind the data, so the header that announces them comes last, in one
- * write: whoever dies before leaves a file without features, not a broken one.
+ * Features lie behind the data, so the header that announces them is written last, at once: if the
+ * process dies before, the file lacks features but is intact.
  */
 static int write_features(struct writer *writer)
 {
@@ -586,7 +586,7 @@ static int write_features(struct writer *writer)
 		err = file__append(&writer->file, out.data, out.len, &written);
 	if (!err)
 		err = file__rewrite(&writer->file, &header, sizeof(header), 0);
-	/* Half of the features is of no use to anybody. */
+	/* A part of the features is of no use. */
 	if (err)
 		file__truncate(&writer->file, offset);
 	buffer__free(&out);
@@ -620,7 +620,7 @@ int writer__close(struct writer *writer)
 		remember(writer, put_pipe_features(writer, FEATURE_AT_END));
 	writer__flush(writer);
 	if (!writer->file.pipe) {
-		/* Half a record of a failed write is cut off, and its room may do for the rest. */
+		/* Cuts off the partial record of a failed write: the features may then fit. */
 		if (writer->error)
 			file__truncate(&writer->file, writer->data_offset + writer->data_size);
 		remember(writer, write_features(writer));

@@ -11,28 +11,27 @@
 #include "sample.h"
 
 /*
- * Writes a perf.data file (seekable, or the pipe variant). The exact bytes are told in
- * Documentation/format.txt. Records are buffered and flushed by writer__flush(); after
- * each flush the header's data.size covers exactly what is in the file, so that a file
- * whose writer was killed opens in perf.
+ * Writes a perf.data file (seekable, or the pipe variant); Documentation/format.txt has the exact
+ * bytes. Records are buffered and flushed by writer__flush(); after each flush the header's
+ * data.size covers exactly the data in the file, so that perf opens a file whose writer was killed.
  */
 struct writer;
 struct tracepoint_list; /* host/tracepoint.h */
 
 struct writer_options {
 	const char *path; /* "-": the pipe variant on stdout */
-	uint64_t events;  /* bits 1 << enum writer_event of those besides offcpu-time */
+	uint64_t events;  /* bits 1 << enum writer_event, besides offcpu-time */
 	/*
-	 * Events that are in the file only if there are samples of them. A tracepoint in neither
-	 * set may be written, too; but a file that is never finished cannot then be read.
+	 * Events that are in the file only if there are samples of them. Samples of tracepoints in
+	 * neither set are allowed, too; but readers refuse such a file if it is never finished.
 	 */
 	uint64_t perhaps;
 	/*
 	 * All time goes to one event, wall-time, whose chains begin with its kind (time_kind.h).
-	 * There are no others: events and perhaps are 0, and so are stack_bytes.
+	 * There are no other events: events, perhaps and stack_bytes are 0.
 	 */
 	bool one_event;
-	/* Of the kernel, whose hits writer__hit() takes; borrowed until writer__close(). */
+	/* The kernel's, for writer__hit(); borrowed until writer__close(). */
 	const struct tracepoint_list *tracepoints;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
 	/* Samples carry user registers and stacks of at most so many bytes, a multiple of 8, for
@@ -53,25 +52,25 @@ struct writer_options {
  */
 struct writer *writer__new(const struct writer_options *options, int *err);
 
-/* A sample of the event. -EINVAL if the file was not made with it. */
+/* Writes a sample of the event. -EINVAL if the file was not made with it. */
 int writer__sample(struct writer *writer, enum writer_event event, const struct sample *sample);
 
 /*
- * A sample of one of our tracepoints (attrs__late_kinds()): fields are size bytes, those of
- * the event's table entry without the common ones. -EINVAL if that is not their size.
+ * Writes a sample of one of our tracepoints (attrs__late_kind()): fields are the size bytes of the
+ * event's table entry without the common ones. -EINVAL for another size.
  */
 int writer__trace(struct writer *writer, enum writer_event event, const struct writer_trace *trace);
 
 /*
- * A hit of a tracepoint of writer_options.tracepoints, of which sample tells time, thread, CPU and
- * cgroup, with the data that the kernel gave. -EINVAL if no tracepoint has this id.
+ * Writes a hit of a tracepoint of writer_options.tracepoints, with the sample's time, thread, CPU
+ * and cgroup, and the kernel's data. -EINVAL if no tracepoint has this id.
  */
 int writer__hit(struct writer *writer, uint16_t id, const struct sample *sample, const void *data,
 		size_t size);
 
 /*
- * What happens to a task, a cgroup or the kernel's mappings: the record that the event was decoded
- * from, under an id of ours, or one made of it (encode__task_event()). One of time 0 sorts first.
+ * Writes an event of a task, a cgroup or the kernel's mappings: the kernel's record, under an id of
+ * ours, or one made from the event (encode__task_event()). Readers sort those of time 0 first.
  * -EINVAL if there is no such record; the file goes on.
  */
 int writer__task_event(struct writer *writer, const struct task_event *event);
@@ -86,22 +85,22 @@ int writer__finished_round(struct writer *writer);
 int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
 		     const unsigned char *id, size_t len);
 
-/* Writes what is buffered and rewrites data.size. */
+/* Writes the buffer and updates data.size. */
 int writer__flush(struct writer *writer);
 
 /* Bytes in the file or pipe so far, buffered ones included. */
 uint64_t writer__bytes(const struct writer *writer);
 
 /*
- * What readers are to know of the whole recording so far, in less than 96 characters: it is told
- * behind the version, which `perf report --header` shows. A pipe has told its version by then.
+ * Sets a note for readers on the whole recording so far, in less than 96 characters: it is appended
+ * to the version, which `perf report --header` shows. A pipe has sent its version by then.
  */
 void writer__note(struct writer *writer, const char *note);
 
-/* The user wants an end: a reader of a pipe that takes nothing is waited for no more than 2 s. */
+/* The user wants an end: limits the wait for the reader of a pipe to 2 s. */
 void writer__hurry(struct writer *writer);
 
-/* Whether the file still has its name: nobody has removed or renamed it. */
+/* True if the file has not been removed or renamed. */
 bool writer__has_name(const struct writer *writer);
 
 /*
@@ -111,8 +110,8 @@ bool writer__has_name(const struct writer *writer);
 int writer__close(struct writer *writer);
 
 /*
- * Frees, and leaves everything as it was before writer__new(): for a recording that turns
- * out to have no object. What went into a pipe stays there. Accepts NULL.
+ * Frees, and restores the state before writer__new(): for a recording that turns out to have no
+ * object. Data sent to a pipe stays there. Accepts NULL.
  */
 void writer__discard(struct writer *writer);
 
