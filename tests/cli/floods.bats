@@ -12,18 +12,20 @@ load lib
 	cat err
 	wait $flood
 	times=$(truths said times)
-	size=$(stat -c %s flood.data)
-	echo "$times times, $size bytes"
-	# A record of such a mapping has about 100 bytes, and what is told again is not written again.
+	# Of the flood alone: blocks and programs of others make a file of any size.
+	mmaps=$(perf script --show-mmap-events -i flood.data 2>/dev/null |
+		awk '$1 == "protects" && /PERF_RECORD_MMAP/ { n++ } END { print n + 0 }')
+	echo "$times times, $mmaps records of mappings"
+	# A mapping that is made again is not written again.
 	[ "$times" -gt 10000 ]
-	[ "$size" -lt $((1000000 + 20 * times)) ]
+	[ "$mmaps" -lt $((times / 5)) ]
 	perf script -i flood.data -F comm,ip,sym 2>/dev/null | grep -q take_nap
 }
 
 @test "many processes that do so fill the file as little, and are told on the last lines" {
 	floods=()
 	for _ in {1..35}; do
-		"$build/tests/workloads/protects" --ms 8000 --pages 60000 >/dev/null 3>&- &
+		"$build/tests/workloads/protects" --ms 8000 --pages 60000 >"said.${#floods[@]}" 3>&- &
 		floods+=($!)
 	done
 	denet-record -v -a -o flood.data -- "$naps" 1 20 250 >naps.said 2>err
@@ -40,6 +42,10 @@ load lib
 	if grep -q 'records of maps and names were lost' err; then
 		return
 	fi
-	grep -q 'changes of mappings or names came too fast' err
+	# With few CPUs to run on, the flood may stay below the limit while it is recorded.
+	times=$(cat said.* | truths - times | awk '{ n += $1 } END { print n }')
+	echo "$times times in eight seconds, $seconds s recorded"
+	[ $((times * seconds / 8)) -lt $((2 * 16384 * (seconds + 8))) ] ||
+		grep -q 'changes of mappings or names came too fast' err
 	perf script -i flood.data -F comm,ip,sym 2>/dev/null | grep -q take_nap
 }
