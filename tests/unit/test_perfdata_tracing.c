@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The formats of our own events, read back by libtraceevent and by this machine's perf. */
+#include "host/tracepoint.h"
 #include "output/perfdata/tracing.h"
 
 #include <errno.h>
@@ -354,6 +355,55 @@ TEST_F(file, a_pipe_carries_the_event_as_well)
 				   "grep -q 'denet:rates: period 10000 -> 20000 ns'"));
 	EXPECT_TRUE(succeeds(self, "[ $(perf script -i - -F period,event <$F.copy 2>/dev/null |"
 				   "grep -c '1000 *offcpu-time:') = 3 ]"));
+}
+
+/* What is behind the data of a file as it is now: the first feature, whose bit is the lowest. */
+static bool has_format(const char *bytes, const struct layout_header *header, const char *text)
+{
+	struct layout_section tracing;
+
+	if (!(header->features[0] & 1ULL << LAYOUT_FEATURE_TRACING_DATA))
+		return false;
+	memcpy(&tracing, bytes + header->data.offset + header->data.size, sizeof(tracing));
+	return memmem(bytes + tracing.offset, tracing.size, text, strlen(text)) != NULL;
+}
+
+/* After each flush a file whose writer is killed has the formats of its tracepoints. */
+TEST_F(file, each_flush_leaves_a_file_with_the_formats_of_tracepoints)
+{
+	static char name[] = "sched:sched_test", system[] = "sched";
+	static char format[] = "name: sched_test\nID: 77\nformat:\n"
+			       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+			       "\tsigned:0;\n\n"
+			       "\tfield:int prio;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+			       "print fmt: \"%d\", REC->prio\n";
+	struct tracepoint tracepoint = { name, system, 77, format };
+	const struct tracepoint_list list = { &tracepoint, 1 };
+	const struct writer_options options = { .path = self->path, .version = "0",
+						.tracepoints = &list };
+	struct sample sample = { .time = 1000, .period = 10, .count = 1, .pid = 7, .tid = 7 };
+	const uint32_t data[3] = { 77, 7, 120 };
+	struct layout_header header;
+	static char bytes[65536];
+	size_t size, flushed = 0;
+	int err;
+	struct writer *writer = writer__new(&options, &err);
+
+	ASSERT_NE(NULL, writer);
+	for (int i = 0; i < 3; i++) {
+		size = load(self->path, bytes, sizeof(bytes), &header);
+		EXPECT_TRUE(has_format(bytes, &header, format));
+		EXPECT_EQ(2 * sizeof(struct layout_attr), header.attrs.size);
+		EXPECT_LT(header.attrs.offset + header.attrs.size, size);
+		EXPECT_LT(flushed, header.data.size);
+		flushed = header.data.size;
+		ASSERT_EQ(0, writer__hit(writer, 77, &sample, data, sizeof(data)));
+		ASSERT_EQ(0, writer__flush(writer));
+	}
+	ASSERT_EQ(0, writer__close(writer));
+	size = load(self->path, bytes, sizeof(bytes), &header);
+	EXPECT_TRUE(has_format(bytes, &header, format));
+	EXPECT_LT(flushed, header.data.size + 1);
 }
 
 TEST_HARNESS_MAIN

@@ -32,6 +32,7 @@ struct writer {
 	uint64_t data_offset; /* where the data begins */
 	uint64_t data_size;   /* whole records that are written */
 	bool announced; /* in a pipe: its reader knows the late events */
+	bool provisional; /* features stand behind the data, which more data will overwrite */
 	int error; /* the first error; nothing is written after it */
 };
 
@@ -203,6 +204,97 @@ static int write_data_size(struct writer *writer)
 			     offsetof(struct layout_header, data.size));
 }
 
+/*
+ * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs at the
+ * front are those of the other events, and ids and attrs of all events stand between the index of
+ * the features and the features: readers expect nothing behind the last feature. at: that place in
+ * memory, room: in the file. Returns the table of the attrs.
+ */
+static struct layout_section put_all_attrs(const struct writer *writer, char *at,
+					   const struct layout_section *room)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+	size_t nr = features__select(&writer->features,
+				     writer->features.events | writer->features.late, kinds);
+	struct layout_section table = { .offset = room->offset + nr * sizeof(kinds[0]->id),
+					.size = nr * sizeof(struct layout_attr) };
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t id = i * sizeof(kinds[i]->id);
+		struct layout_attr attr = make_attr(writer, kinds[i], room->offset + id);
+
+		memcpy(at + id, &kinds[i]->id, sizeof(kinds[i]->id));
+		memcpy(at + (table.offset - room->offset) + i * sizeof(attr), &attr, sizeof(attr));
+	}
+	return table;
+}
+
+/* The size of ids and attrs of all events, if a second table of them is needed. */
+static size_t size_of_all_attrs(const struct writer *writer)
+{
+	const struct event_kind *kinds[ATTRS_MAX];
+
+	if (!writer->features.late && !features__nr_traced(&writer->features))
+		return 0;
+	return features__select(&writer->features, writer->features.events | writer->features.late,
+				kinds) *
+	       (sizeof(kinds[0]->id) + sizeof(struct layout_attr));
+}
+
+static uint64_t end_of_data(const struct writer *writer)
+{
+	return writer->data_offset + writer->data_size;
+}
+
+/* The features as they stand behind the data, and the header that announces them. */
+static int encode_features(const struct writer *writer, struct buffer *out,
+			   struct layout_header *header)
+{
+	struct layout_section room = { .size = size_of_all_attrs(writer) };
+	uint64_t offset = end_of_data(writer);
+	int err;
+
+	*header = make_header(writer);
+	err = features__encode(out, &writer->features, offset, &room, header->features);
+	if (!err && room.size)
+		header->attrs = put_all_attrs(writer, out->data + (room.offset - offset), &room);
+	return err;
+}
+
+/*
+ * Tracepoints of the kernel are of use only with their formats, which are a feature. So where they
+ * are recorded, each flush ends with the features, and the next one takes them back before it puts
+ * data in their place: at no time does the header announce what is not there.
+ */
+static int take_back_features(struct writer *writer)
+{
+	struct layout_header header = make_header(writer);
+
+	if (!writer->provisional)
+		return 0;
+	writer->provisional = false;
+	return file__rewrite(&writer->file, &header, sizeof(header), 0);
+}
+
+static int put_provisional_features(struct writer *writer)
+{
+	struct layout_header header;
+	struct buffer out = { 0 };
+	int err;
+
+	if (writer->file.pipe || !features__nr_traced(&writer->features))
+		return 0;
+	err = encode_features(writer, &out, &header);
+	if (!err)
+		err = file__rewrite(&writer->file, out.data, out.len, end_of_data(writer));
+	if (!err) {
+		writer->provisional = true;
+		err = file__rewrite(&writer->file, &header, sizeof(header), 0);
+	}
+	buffer__free(&out);
+	return err;
+}
+
 int writer__flush(struct writer *writer)
 {
 	size_t written, whole;
@@ -212,12 +304,17 @@ int writer__flush(struct writer *writer)
 		return writer->error;
 	if (!writer->pending.len)
 		return 0;
+	err = take_back_features(writer);
+	if (err)
+		return remember(writer, err);
 	err = file__append(&writer->file, writer->pending.data, writer->pending.len, &written);
 	/* A full disk may end in the middle of a record: the whole ones before it count. */
 	whole = err ? encode__whole_records(writer->pending.data, written) : written;
 	writer->data_size += whole;
 	writer->pending.len = 0;
 	size_err = write_data_size(writer);
+	if (!err && !size_err)
+		err = put_provisional_features(writer);
 	return remember(writer, err ? err : size_err);
 }
 
@@ -530,65 +627,26 @@ uint64_t writer__bytes(const struct writer *writer)
 }
 
 /*
- * Late events need TRACING_DATA, without which readers refuse the whole file. So the attrs at the
- * front are those of the other events, and ids and attrs of all events stand between the index of
- * the features and the features: readers expect nothing behind the last feature. at: that place in
- * memory, room: in the file. Returns the table of the attrs.
- */
-static struct layout_section put_all_attrs(const struct writer *writer, char *at,
-					   const struct layout_section *room)
-{
-	const struct event_kind *kinds[ATTRS_MAX];
-	size_t nr = features__select(&writer->features,
-				     writer->features.events | writer->features.late, kinds);
-	struct layout_section table = { .offset = room->offset + nr * sizeof(kinds[0]->id),
-					.size = nr * sizeof(struct layout_attr) };
-
-	for (size_t i = 0; i < nr; i++) {
-		size_t id = i * sizeof(kinds[i]->id);
-		struct layout_attr attr = make_attr(writer, kinds[i], room->offset + id);
-
-		memcpy(at + id, &kinds[i]->id, sizeof(kinds[i]->id));
-		memcpy(at + (table.offset - room->offset) + i * sizeof(attr), &attr, sizeof(attr));
-	}
-	return table;
-}
-
-/* The size of ids and attrs of all events, if a second table of them is needed. */
-static size_t size_of_all_attrs(const struct writer *writer)
-{
-	const struct event_kind *kinds[ATTRS_MAX];
-
-	if (!writer->features.late && !features__nr_traced(&writer->features))
-		return 0;
-	return features__select(&writer->features, writer->features.events | writer->features.late,
-				kinds) *
-	       (sizeof(kinds[0]->id) + sizeof(struct layout_attr));
-}
-
-/*
  * Features lie behind the data, so the header that announces them is written last, at once: if the
  * process dies before, the file lacks features but is intact.
  */
 static int write_features(struct writer *writer)
 {
-	struct layout_header header = make_header(writer);
-	uint64_t offset = writer->data_offset + writer->data_size;
-	struct layout_section room = { .size = size_of_all_attrs(writer) };
+	struct layout_header header;
 	struct buffer out = { 0 };
 	size_t written;
 	int err;
 
-	err = features__encode(&out, &writer->features, offset, &room, header.features);
-	if (!err && room.size)
-		header.attrs = put_all_attrs(writer, out.data + (room.offset - offset), &room);
+	err = take_back_features(writer);
+	if (!err)
+		err = encode_features(writer, &out, &header);
 	if (!err)
 		err = file__append(&writer->file, out.data, out.len, &written);
 	if (!err)
 		err = file__rewrite(&writer->file, &header, sizeof(header), 0);
 	/* A part of the features is of no use. */
 	if (err)
-		file__truncate(&writer->file, offset);
+		file__truncate(&writer->file, end_of_data(writer));
 	buffer__free(&out);
 	return err;
 }
