@@ -202,7 +202,10 @@ static void check_page(const struct options *options, const struct record *recor
 		options__error(options, "--flamegraph and -o name the same file");
 }
 
-/* The kernel tells neither user nor cgroup of a hit where it happens. */
+/*
+ * The kernel does not tell the user of a hit. A BPF program at the tracepoint could judge by it,
+ * but it would take hits from other programs that record the same tracepoint.
+ */
 static void check_tracepoints(const struct options *options, const struct record *record)
 {
 	if (!record->on_cpu.tracepoints)
@@ -212,9 +215,8 @@ static void check_tracepoints(const struct options *options, const struct record
 		options__error(options, "-%c is for on-CPU samples: each hit of a tracepoint is "
 					"recorded",
 			       record->on_cpu.freq ? 'F' : 'c');
-	if (record->target.users || record->target.groups)
-		options__error(options, "tracepoints (-e) and -%c exclude each other",
-			       record->target.users ? 'u' : 'G');
+	if (record->target.users)
+		options__error(options, "tracepoints (-e) and -u exclude each other");
 	if (record->recorder.one_event)
 		options__error(options, "tracepoints (-e) and --one-event exclude each other");
 }

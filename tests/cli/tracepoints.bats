@@ -7,6 +7,11 @@ load lib
 prepare() {
 	[ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing ||
 		skip "no tracefs here"
+	group=
+}
+
+clean_up() {
+	[ -z "$group" ] || until_true rmdir "$group/below" "$group"
 }
 
 # hits FILE EVENT: "COMM PID TEXT" of each hit.
@@ -69,6 +74,56 @@ hits() {
 	hits flat.data $event | refute grep napper
 }
 
+@test "of a cgroup: they are its tasks' alone, those of cgroups below included" {
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$v2" ] || skip "cgroup v2 is not mounted"
+	refute grep -q '^[^ ]* [^ ]* cgroup [^ ]*perf_event' /proc/mounts ||
+		skip "the perf_event controller has a hierarchy of its own here"
+	event=raw_syscalls:sys_enter
+	group=$v2/denet-test-$$
+	mkdir "$group" "$group/below"
+	"$naps" 1 100000 5 >/dev/null 3>&- &
+	other=$!
+	start_target "$naps" 1 100000 5
+	echo "$target" >"$group/below/cgroup.procs"
+	until_true grep -q READY target.out
+	for groups in "$group" "$group,$group/below" "$group/below"; do
+		denet-record -a -G "$groups" -e $event -o group.data -- sleep 0.3
+		hits group.data $event | awk '{ print $2 }' | sed 's,/.*,,' | sort -u >pids
+		cat pids
+		[ "$(cat pids)" = "$target" ]
+		# Each once, whichever of the cgroups it belongs to.
+		perf script -i group.data -F tid,time,event | grep "$event" | sort | uniq -d >twice
+		[ ! -s twice ]
+	done
+	denet-record -p "$other" -G "$group" -e $event -o none.data -- sleep 0.2
+	[ -z "$(hits none.data $event)" ]
+	kill -KILL "$other" "$target"
+}
+
+@test "in a PID namespace they have its numbers, and those outside are left out" {
+	unshare -pf --mount-proc true 2>/dev/null || skip "no PID namespaces here"
+	event=sched:sched_process_exit
+	"$naps" 1 100000 5 >/dev/null 3>&- &
+	other=$!
+	# The first process of a namespace is 1, the recorder, and that of the command comes after it.
+	unshare -pf --mount-proc sh -c "denet-record -a -e $event -e raw_syscalls:sys_enter \
+		-o ns.data -- '$naps' 2 20 5 && true" >said
+	perf script -i ns.data -F trace:comm,pid,tid,event | grep -E "$event|sys_enter" >theirs
+	sort theirs | uniq -c
+	truths said pid tid 2>/dev/null || true
+	grep -q "^ *napper-0 .* $event:" theirs
+	# Small numbers, of the namespace, and of its threads alone.
+	awk '{ split($(NF - 1), id, "/"); if (id[1] < 1 || id[1] > 300 || id[2] < id[1] || id[2] > 300) exit 1 }' \
+		theirs
+	refute grep -q "[^0-9]$other/" theirs
+	# napper-0's blocks have the same.
+	perf script -i ns.data -F comm,tid,event | awk '$1 == "napper-0" && /offcpu-time/ { print $2 }' |
+		sort -u >ours
+	awk '$1 == "napper-0" { split($2, id, "/"); print id[2] }' theirs | sort -u | diff ours -
+	kill "$other"
+}
+
 @test "each file, a pipe, and a file of a killed recorder have them" {
 	event=raw_syscalls:sys_enter
 	denet-record -e $event --off-cpu-thresh 0 --window 50ms --switch-output=20K -- "$naps" 2 100 3
@@ -86,9 +141,15 @@ hits() {
 	until_true bigger_than live.data 20000
 	kill -KILL "$recorder"
 	finish_recording
-	# Their formats would have come at the end: name, thread and time are there.
-	perf script -i live.data -F comm,time,event 2>/dev/null | grep -q "napper-0 .* $event:"
-	perf script -i live.data -F comm,time,event 2>/dev/null | grep -q 'napper-0 .* offcpu-time:'
+	for version in own 5.10 6.1 6.12 7; do
+		echo "perf $version"
+		reader "$version" version >/dev/null 2>&1 || continue
+		reader "$version" script -i live.data >lines 2>words
+		cat words
+		[ ! -s words ]
+		grep -q "napper-0 .* $event: NR [0-9]* (" lines
+		grep -q 'napper-0 .* offcpu-time:' lines
+	done
 }
 
 @test "hits that find no room are counted and told" {

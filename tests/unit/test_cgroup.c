@@ -257,4 +257,73 @@ TEST_F(tree, a_name_is_found_once_below_what_it_names_and_twice_is_an_error)
 	ASSERT_EQ(0, rmdir(path));
 }
 
+/* The cgroup of a path below the root of the tree. */
+static struct cgroup_ref ref_of(const char *root, const char *path, enum cgroup_hierarchy hierarchy)
+{
+	struct cgroup_ref ref = { .hierarchy = hierarchy };
+	struct stat stat_buf;
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	if (!stat(full, &stat_buf))
+		ref.id = stat_buf.st_ino;
+	return ref;
+}
+
+static bool is_dir(int fd, uint64_t id)
+{
+	struct stat stat_buf;
+
+	return !fstat(fd, &stat_buf) && S_ISDIR(stat_buf.st_mode) && stat_buf.st_ino == id;
+}
+
+TEST_F(tree, directories_of_cgroups_are_opened_but_not_below_one_another)
+{
+	struct cgroup_ref refs[3];
+	struct cgroup_dirs dirs;
+
+	ASSERT_EQ(0, make_dirs(self->root));
+	self->mounts.path[CGROUP_V2] = strdup(self->root);
+	refs[0] = ref_of(self->root, "/a/b/c", CGROUP_V2);
+	refs[1] = ref_of(self->root, "/a/b", CGROUP_V2);
+	ASSERT_EQ(0, cgroup_dirs__open(&dirs, refs, 1, &self->mounts));
+	ASSERT_EQ(1, dirs.nr);
+	EXPECT_TRUE(is_dir(dirs.fds[0], refs[0].id));
+	cgroup_dirs__close(&dirs);
+	EXPECT_EQ(0, dirs.nr);
+	/* A task of c would have two hits. */
+	ASSERT_EQ(0, cgroup_dirs__open(&dirs, refs, 2, &self->mounts));
+	ASSERT_EQ(1, dirs.nr);
+	EXPECT_TRUE(is_dir(dirs.fds[0], refs[1].id));
+	cgroup_dirs__close(&dirs);
+	/* The root is above all. */
+	refs[2] = ref_of(self->root, "", CGROUP_V2);
+	ASSERT_EQ(0, cgroup_dirs__open(&dirs, refs, 3, &self->mounts));
+	ASSERT_EQ(1, dirs.nr);
+	EXPECT_TRUE(is_dir(dirs.fds[0], refs[2].id));
+	cgroup_dirs__close(&dirs);
+	/* One of them is gone. */
+	refs[2].id = 1;
+	EXPECT_EQ(-ENOENT, cgroup_dirs__open(&dirs, refs, 3, &self->mounts));
+	EXPECT_EQ(0, dirs.nr);
+}
+
+TEST_F(tree, cgroups_of_a_hierarchy_that_perf_events_do_not_know_are_refused)
+{
+	struct cgroup_ref refs[2];
+	struct cgroup_dirs dirs;
+
+	ASSERT_EQ(0, make_dirs(self->root));
+	self->mounts.path[CGROUP_V2] = strdup(self->root);
+	self->mounts.path[CGROUP_PERF_EVENT] = strdup(self->root);
+	refs[0] = ref_of(self->root, "/a", CGROUP_V2);
+	refs[1] = ref_of(self->root, "/a", CGROUP_PERF_EVENT);
+	EXPECT_EQ(-EXDEV, cgroup_dirs__open(&dirs, refs, 1, &self->mounts));
+	EXPECT_EQ(0, dirs.nr);
+	/* The same path in both. */
+	ASSERT_EQ(0, cgroup_dirs__open(&dirs, refs, 2, &self->mounts));
+	EXPECT_EQ(1, dirs.nr);
+	cgroup_dirs__close(&dirs);
+}
+
 TEST_HARNESS_MAIN

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/settings.h"
+#include "host/cgroup.h"
 #include "host/sysctl.h"
 
 /* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
@@ -37,6 +38,17 @@ static int set_ring(void *ctx, unsigned int cpu, int fd)
 	return err ? err : offcpu__start_clock(capture->offcpu, cpu);
 }
 
+/* A CPU that has come online while the recording runs. */
+static int welcome_cpu(void *ctx, unsigned int cpu, int fd)
+{
+	struct capture *capture = ctx;
+	int err = set_ring(capture, cpu, fd);
+
+	if (!err)
+		tracepoint_rings__add_cpu(capture->tracepoints, cpu);
+	return err;
+}
+
 static int connect_rings(struct capture *capture)
 {
 	int err = 0, fd;
@@ -55,7 +67,7 @@ static int connect_rings(struct capture *capture)
 
 int capture__update_rings(struct capture *capture)
 {
-	return rings__update(capture->rings, set_ring, capture);
+	return rings__update(capture->rings, welcome_cpu, capture);
 }
 
 /* The lists are the caller's; nothing needs them after this. */
@@ -118,10 +130,11 @@ static int read_symbols(struct capture *capture)
 }
 
 /* Programs, maps, the rings of all CPUs, and the files that are written meanwhile. */
-static int reserve_descriptors(size_t nr_tracepoints)
+static int reserve_descriptors(const struct capture_options *options)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	const size_t per_cpu = 2 + nr_tracepoints;
+	const size_t nr_groups = options->targets.nr_groups ? options->targets.nr_groups : 1;
+	const size_t per_cpu = 2 + options->nr_tracepoints * nr_groups;
 	uint64_t limit = 0;
 	int err = descriptors__reserve(DESCRIPTORS + per_cpu * (size_t)(cpus > 0 ? cpus : 1),
 				       &limit);
@@ -167,23 +180,54 @@ static void explain_copies(const struct capture *capture)
 			"instead");
 }
 
+/* The cgroups of -G, as events of tracepoints take them. */
+static int open_groups(const struct capture_targets *targets, struct cgroup_dirs *groups)
+{
+	struct cgroup_mounts mounts;
+	int err;
+
+	if (!targets->nr_groups)
+		return 0;
+	err = cgroup_mounts__read(&mounts, NULL);
+	if (!err) {
+		err = cgroup_dirs__open(groups, targets->groups, targets->nr_groups, &mounts);
+		cgroup_mounts__free(&mounts);
+	}
+	if (err == -EXDEV)
+		pr_err("-G with tracepoints (-e) needs cgroups of the hierarchy that the "
+		       "perf_event controller belongs to, and one of these is in the other; "
+		       "leave out -e SUBSYS:NAME");
+	else if (err)
+		pr_err("cannot open the cgroups of -G: %s", strerror(-err));
+	return err;
+}
+
 static int open_tracepoints(struct capture *capture)
 {
 	const struct capture_options *options = &capture->options;
-	int err = 0;
+	struct cgroup_dirs groups = { 0 };
+	const struct tracepoint_rings_options rings = {
+		.ids = options->tracepoints,
+		.nr = options->nr_tracepoints,
+		.pages = ring_pages(options),
+		.cgroups = options->cgroups,
+		.groups = &groups,
+	};
+	int err;
 
 	if (!options->nr_tracepoints)
 		return 0;
 	traced_threads__init(&capture->traced, &options->targets);
-	capture->tracepoints = tracepoint_rings__new(options->tracepoints, options->nr_tracepoints,
-						     ring_pages(options), options->cgroups, &err);
+	err = open_groups(&options->targets, &groups);
+	if (!err)
+		capture->tracepoints = tracepoint_rings__new(&rings, &err);
 	return err;
 }
 
 static int build(struct capture *capture)
 {
 	struct offcpu_config config;
-	int err = reserve_descriptors(capture->options.nr_tracepoints);
+	int err = reserve_descriptors(&capture->options);
 
 	if (!err)
 		err = settings__make(&config, &capture->options, &capture->ksyms);

@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/log.h"
+#include "host/cgroup.h"
 #include "host/cpus.h"
 
 #define MIN_PAGES 8
@@ -21,7 +22,9 @@
 #define FORMAT_LOST (1U << 4)
 
 struct tracepoint_ring {
-	int *fds; /* of each tracepoint; the first one owns the buffer */
+	unsigned int cpu;
+	bool gone; /* its CPU went offline, and the kernel has taken the events off it for good */
+	int *fds;  /* of each tracepoint in each cgroup; the first one owns the buffer */
 	size_t nr_fds;
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	uint64_t lost; /* as records tell, where the kernel keeps no count */
@@ -30,9 +33,15 @@ struct tracepoint_ring {
 struct tracepoint_rings {
 	struct tracepoint_ring *ring;
 	size_t nr;
+	uint16_t *ids;
+	size_t nr_ids;
+	struct cgroup_dirs groups;
 	uint32_t pages;
 	bool cgroups;
 	bool counts_losses;
+	bool enabled;
+	bool refused; /* a CPU without a ring has been reported */
+	uint64_t lost; /* by rings that are gone */
 	int epoll_fd;
 	struct buffer record; /* one that goes over the end of its ring */
 };
@@ -81,8 +90,11 @@ static size_t ring_bytes(const struct tracepoint_rings *rings)
 	return (size_t)rings->pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int open_event(const struct tracepoint_rings *rings, uint16_t id, unsigned int cpu)
+/* group: the directory of a cgroup, whose tasks alone count; -1: all of them. */
+static int open_event(const struct tracepoint_rings *rings, uint16_t id, int group,
+		      unsigned int cpu)
 {
+	const unsigned long flags = PERF_FLAG_FD_CLOEXEC | (group < 0 ? 0 : PERF_FLAG_PID_CGROUP);
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = PERF_ATTR_SIZE_VER5,
@@ -101,7 +113,7 @@ static int open_event(const struct tracepoint_rings *rings, uint16_t id, unsigne
 
 	if (rings->cgroups)
 		attr.sample_type |= PERF_SAMPLE_CGROUP;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attr, group, (int)cpu, -1, flags);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -130,26 +142,39 @@ static int map_ring(const struct tracepoint_rings *rings, struct tracepoint_ring
 	return epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, ring->fds[0], &event) < 0 ? -errno : 0;
 }
 
-/* -ENODEV: the CPU went offline meanwhile. *mapping: so far it came. */
-static int open_ring(struct tracepoint_rings *rings, struct tracepoint_ring *ring,
-		     const uint16_t *ids, size_t nr, unsigned int cpu, bool *mapping)
+/* The event of a tracepoint in a cgroup (-1: any), at the end of a ring's. */
+static int add_event(struct tracepoint_rings *rings, struct tracepoint_ring *ring, uint16_t id,
+		     int group)
 {
-	int fd;
+	int fd = open_event(rings, id, group, ring->cpu);
+
+	if (fd == -EINVAL && rings->counts_losses) {
+		rings->counts_losses = false;
+		fd = open_event(rings, id, group, ring->cpu);
+	}
+	if (fd < 0)
+		return fd;
+	ring->fds[ring->nr_fds++] = fd;
+	return 0;
+}
+
+/* -ENODEV: the CPU went offline meanwhile. *mapping: so far it came. */
+static int open_ring(struct tracepoint_rings *rings, struct tracepoint_ring *ring, bool *mapping)
+{
+	const size_t nr_groups = rings->groups.nr ? rings->groups.nr : 1;
+	int err = 0;
 
 	*mapping = false;
-	ring->fds = calloc(nr, sizeof(*ring->fds));
+	ring->fds = calloc(rings->nr_ids * nr_groups, sizeof(*ring->fds));
 	if (!ring->fds)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		fd = open_event(rings, ids[i], cpu);
-		if (fd == -EINVAL && rings->counts_losses) {
-			rings->counts_losses = false;
-			fd = open_event(rings, ids[i], cpu);
-		}
-		if (fd < 0)
-			return fd;
-		ring->fds[ring->nr_fds++] = fd;
+	for (size_t i = 0; i < rings->nr_ids && !err; i++) {
+		for (size_t k = 0; k < nr_groups && !err; k++)
+			err = add_event(rings, ring, rings->ids[i],
+					rings->groups.nr ? rings->groups.fds[k] : -1);
 	}
+	if (err)
+		return err;
 	*mapping = true;
 	return map_ring(rings, ring);
 }
@@ -160,26 +185,35 @@ static void close_all(struct tracepoint_rings *rings)
 		close_ring(rings, &rings->ring[--rings->nr]);
 }
 
-static int open_all(struct tracepoint_rings *rings, const uint16_t *ids, size_t nr,
-		    const struct cpus *online, bool *mapping)
+/* Appends the ring of a CPU. After an error there is none. */
+static int add_ring(struct tracepoint_rings *rings, unsigned int cpu, bool *mapping)
 {
-	struct tracepoint_ring *more;
+	struct tracepoint_ring *more = reallocarray(rings->ring, rings->nr + 1, sizeof(*more));
+	int err;
+
+	if (!more)
+		return -ENOMEM;
+	rings->ring = more;
+	more += rings->nr;
+	*more = (struct tracepoint_ring){ .cpu = cpu };
+	err = open_ring(rings, more, mapping);
+	if (err)
+		close_ring(rings, more);
+	else
+		rings->nr++;
+	return err;
+}
+
+static int open_all(struct tracepoint_rings *rings, const struct cpus *online, bool *mapping)
+{
 	int err = 0;
 
 	for (unsigned int cpu = 0; cpu < CPUS_MAX && !err; cpu++) {
 		if (!cpus__has(online, cpu))
 			continue;
-		more = reallocarray(rings->ring, rings->nr + 1, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		rings->ring = more;
-		more += rings->nr++;
-		*more = (struct tracepoint_ring){ 0 };
-		err = open_ring(rings, more, ids, nr, cpu, mapping);
-		if (err == -ENODEV) {
-			close_ring(rings, &rings->ring[--rings->nr]);
+		err = add_ring(rings, cpu, mapping);
+		if (err == -ENODEV)
 			err = 0;
-		}
 	}
 	return err;
 }
@@ -202,7 +236,7 @@ static void explain(int err, const struct tracepoint_rings *rings, bool mapping)
 }
 
 /* Halves the rings until they may be locked. */
-static int open_smaller(struct tracepoint_rings *rings, const uint16_t *ids, size_t nr)
+static int open_smaller(struct tracepoint_rings *rings)
 {
 	struct cpus online = { 0 };
 	bool mapping = false;
@@ -210,7 +244,7 @@ static int open_smaller(struct tracepoint_rings *rings, const uint16_t *ids, siz
 
 	if (err)
 		return err;
-	while ((err = open_all(rings, ids, nr, &online, &mapping)) == -EPERM && mapping &&
+	while ((err = open_all(rings, &online, &mapping)) == -EPERM && mapping &&
 	       rings->pages > MIN_PAGES) {
 		close_all(rings);
 		rings->pages /= 2;
@@ -220,19 +254,30 @@ static int open_smaller(struct tracepoint_rings *rings, const uint16_t *ids, siz
 	return err;
 }
 
-struct tracepoint_rings *tracepoint_rings__new(const uint16_t *ids, size_t nr, uint32_t pages,
-					       bool cgroups, int *err)
+struct tracepoint_rings *tracepoint_rings__new(const struct tracepoint_rings_options *options,
+					       int *err)
 {
 	struct tracepoint_rings *rings = calloc(1, sizeof(*rings));
 
 	*err = -ENOMEM;
-	if (!rings)
+	if (!rings) {
+		cgroup_dirs__close(options->groups);
 		return NULL;
-	rings->pages = pages;
-	rings->cgroups = cgroups;
+	}
+	rings->groups = *options->groups;
+	*options->groups = (struct cgroup_dirs){ 0 };
+	rings->pages = options->pages;
+	rings->cgroups = options->cgroups;
 	rings->counts_losses = true;
+	rings->nr_ids = options->nr;
 	rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	*err = rings->epoll_fd < 0 ? -errno : open_smaller(rings, ids, nr);
+	if (rings->epoll_fd < 0)
+		*err = -errno;
+	rings->ids = calloc(options->nr, sizeof(*rings->ids));
+	if (rings->ids && rings->epoll_fd >= 0) {
+		memcpy(rings->ids, options->ids, options->nr * sizeof(*rings->ids));
+		*err = open_smaller(rings);
+	}
 	if (!*err)
 		return rings;
 	tracepoint_rings__delete(rings);
@@ -244,24 +289,61 @@ void tracepoint_rings__delete(struct tracepoint_rings *rings)
 	if (!rings)
 		return;
 	close_all(rings);
+	cgroup_dirs__close(&rings->groups);
 	free(rings->ring);
+	free(rings->ids);
 	if (rings->epoll_fd >= 0)
 		close(rings->epoll_fd);
 	buffer__free(&rings->record);
 	free(rings);
 }
 
-int tracepoint_rings__enable(struct tracepoint_rings *rings)
+/* Switches all events of a ring on or off. 0 or a negative errno. */
+static int switch_ring(const struct tracepoint_ring *ring, bool on)
 {
-	for (size_t i = 0; i < rings->nr; i++) {
-		for (size_t k = 0; k < rings->ring[i].nr_fds; k++) {
-			if (!ioctl(rings->ring[i].fds[k], PERF_EVENT_IOC_ENABLE, 0))
-				continue;
-			pr_err("cannot switch the tracepoints on: %s", strerror(errno));
+	for (size_t i = 0; i < ring->nr_fds; i++) {
+		if (ioctl(ring->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
 			return -errno;
-		}
 	}
 	return 0;
+}
+
+int tracepoint_rings__enable(struct tracepoint_rings *rings)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rings->nr && !err; i++)
+		err = switch_ring(&rings->ring[i], true);
+	if (err)
+		pr_err("cannot switch the tracepoints on: %s", strerror(-err));
+	rings->enabled = !err;
+	return err;
+}
+
+void tracepoint_rings__add_cpu(struct tracepoint_rings *rings, unsigned int cpu)
+{
+	bool mapping = false;
+	int err;
+
+	if (!rings)
+		return;
+	/* The events of its former ring count nothing, or the same once more. */
+	for (size_t i = 0; i < rings->nr; i++) {
+		if (rings->ring[i].cpu != cpu)
+			continue;
+		switch_ring(&rings->ring[i], false);
+		rings->ring[i].gone = true;
+	}
+	err = add_ring(rings, cpu, &mapping);
+	if (!err && rings->enabled)
+		err = switch_ring(&rings->ring[rings->nr - 1], true);
+	/* Gone again already: it will come once more. */
+	if (!err || err == -ENODEV || rings->refused)
+		return;
+	rings->refused = true;
+	pr_loss("CPU %u came online, but cannot have a ring for tracepoints: %s; hits there are "
+		"not recorded",
+		cpu, strerror(-err));
 }
 
 /* Bytes of a ring from a position on, which may go over its end. */
@@ -320,15 +402,45 @@ static int read_ring(struct tracepoint_rings *rings, struct tracepoint_ring *rin
 	return err ? err : nr;
 }
 
+/* What the kernel has counted of one tracepoint; 0 where it cannot be read. */
+static uint64_t lost_of(int fd)
+{
+	uint64_t counts[2] = { 0 }; /* value, lost */
+
+	return read(fd, counts, sizeof(counts)) == sizeof(counts) ? counts[1] : 0;
+}
+
+static uint64_t lost_in(const struct tracepoint_rings *rings, const struct tracepoint_ring *ring)
+{
+	uint64_t lost = 0;
+
+	if (!rings->counts_losses)
+		return ring->lost;
+	for (size_t i = 0; i < ring->nr_fds; i++)
+		lost += lost_of(ring->fds[i]);
+	return lost;
+}
+
+static void drop_ring(struct tracepoint_rings *rings, size_t index)
+{
+	struct tracepoint_ring *ring = &rings->ring[index];
+
+	rings->lost += lost_in(rings, ring);
+	close_ring(rings, ring);
+	*ring = rings->ring[--rings->nr];
+}
+
 int tracepoint_rings__read(struct tracepoint_rings *rings, tracepoint_rings_fn fn, void *ctx)
 {
 	int total = 0, nr;
 
-	for (size_t i = 0; rings && i < rings->nr; i++) {
+	for (size_t i = rings ? rings->nr : 0; i-- > 0;) {
 		nr = read_ring(rings, &rings->ring[i], fn, ctx);
 		if (nr < 0)
 			return nr;
 		total += nr;
+		if (rings->ring[i].gone)
+			drop_ring(rings, i);
 	}
 	return total;
 }
@@ -342,25 +454,11 @@ int tracepoint_rings__watch(struct tracepoint_rings *rings, int other)
 	return rings->epoll_fd;
 }
 
-/* What the kernel has counted of one tracepoint; 0 where it cannot be read. */
-static uint64_t lost_of(int fd)
-{
-	uint64_t counts[2] = { 0 }; /* value, lost */
-
-	return read(fd, counts, sizeof(counts)) == sizeof(counts) ? counts[1] : 0;
-}
-
 uint64_t tracepoint_rings__lost(const struct tracepoint_rings *rings)
 {
-	uint64_t lost = 0;
+	uint64_t lost = rings ? rings->lost : 0;
 
-	for (size_t i = 0; rings && i < rings->nr; i++) {
-		const struct tracepoint_ring *ring = &rings->ring[i];
-
-		if (!rings->counts_losses)
-			lost += ring->lost;
-		for (size_t k = 0; rings->counts_losses && k < ring->nr_fds; k++)
-			lost += lost_of(ring->fds[k]);
-	}
+	for (size_t i = 0; rings && i < rings->nr; i++)
+		lost += lost_in(rings, &rings->ring[i]);
 	return lost;
 }

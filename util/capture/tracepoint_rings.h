@@ -8,10 +8,19 @@
 #include <sys/types.h>
 
 /*
- * Rings of tracepoints, one for each CPU that is online at the start, apart from those of the
- * programs: a storm of tracepoints loses no blocks, and what is lost here is known.
+ * Rings of tracepoints, one for each CPU that is online, apart from those of the programs: a storm
+ * of tracepoints loses no blocks, and what is lost here is known.
  */
 struct tracepoint_rings;
+struct cgroup_dirs; /* host/cgroup.h */
+
+struct tracepoint_rings_options {
+	const uint16_t *ids; /* of the tracepoints */
+	size_t nr;
+	uint32_t pages; /* of each ring, a power of two; fewer where they may not be locked */
+	bool cgroups;	/* hits have their cgroup */
+	struct cgroup_dirs *groups; /* only hits of their tasks; taken over, empty afterwards */
+};
 
 /* A hit of a tracepoint, valid while it is handed over. */
 struct tracepoint_hit {
@@ -35,16 +44,19 @@ int tracepoint_hit__decode(const void *record, size_t size, bool cgroups,
 /* Receives each record of a sample and its time. 0 or a negative errno. */
 typedef int (*tracepoint_rings_fn)(void *ctx, const void *record, size_t size, uint64_t time);
 
-/*
- * Opens the tracepoints with these ids, disabled, and rings of pages pages (a power of two), or
- * smaller ones where that much may not be locked. NULL on error: *err is set, the cause logged.
- */
-struct tracepoint_rings *tracepoint_rings__new(const uint16_t *ids, size_t nr, uint32_t pages,
-					       bool cgroups, int *err);
+/* Opens the tracepoints, disabled. NULL on error: *err is set, the cause logged. */
+struct tracepoint_rings *tracepoint_rings__new(const struct tracepoint_rings_options *options,
+					       int *err);
 void tracepoint_rings__delete(struct tracepoint_rings *rings); /* accepts NULL */
 
 /* Switches them on. 0 or a negative errno (logged). */
 int tracepoint_rings__enable(struct tracepoint_rings *rings);
+
+/*
+ * A CPU has come online, perhaps not for the first time. Accepts NULL. Where it cannot have a ring
+ * that is logged, and the recording goes on.
+ */
+void tracepoint_rings__add_cpu(struct tracepoint_rings *rings, unsigned int cpu);
 
 /* Reads all that is there. The number of records or a negative errno. Accepts NULL. */
 int tracepoint_rings__read(struct tracepoint_rings *rings, tracepoint_rings_fn fn, void *ctx);

@@ -56,6 +56,22 @@ void cgroup_list__free(struct cgroup_list *list);
 int cgroup_list__resolve(struct cgroup_list *list, const struct cgroup_mounts *mounts,
 			 const char *text);
 
+/* Directories of cgroups, for perf_event_open(2). Close with cgroup_dirs__close(). */
+struct cgroup_dirs {
+	int *fds;
+	size_t nr;
+};
+
+/*
+ * Opens these cgroups, but for those that lie below another one of them. Perf events know one
+ * hierarchy only, cgroup_mounts__of_samples(): a cgroup that is in the other one as well, under the
+ * same path, is left to the one that they know. 0; -ENOENT: one of them has been removed; -EXDEV:
+ * one is only in the hierarchy that perf events do not know; or another negative errno.
+ */
+int cgroup_dirs__open(struct cgroup_dirs *dirs, const struct cgroup_ref *refs, size_t nr,
+		      const struct cgroup_mounts *mounts);
+void cgroup_dirs__close(struct cgroup_dirs *dirs);
+
 /*
  * How many of these cgroups have been removed, whether or not others have their names now. 0 or
  * a negative errno.
