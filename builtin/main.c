@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/command_name.h"
 #include "base/err_out.h"
 #include "builtin.h"
 
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
 	slash = strrchr(argv[0], '/');
 	base = slash ? slash + 1 : argv[0];
 	unblock_sigwinch();
+	command_name__set_called(argv[0]);
 	if (!strncmp(base, "denet-", 6))
 		command = command__find(base + 6);
 	if (command)

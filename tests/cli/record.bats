@@ -131,6 +131,33 @@ next_step() {
 	grep -q 'next: record again with -v' err
 }
 
+@test "the last lines name a command that is there, however the program was called" {
+	mkdir "one program"
+	cp "$build/denet" "one program/denet"
+	cp "$build/denet" alone
+	ln -s "$build/denet" denet-report
+	ln -s "$build/denet" denet-record
+	while read -r called; read -r next; do
+		echo "$called"
+		bash -c "$called -- '$naps' 1 5 10" 2>err
+		[ "$(next_step err)" = "$next" ]
+		bash -c "$next" >shown
+		grep -q napper-0 shown
+		grep -qF "next: $next --flamegraph" shown
+	done <<-'END'
+		'./one program/denet' record
+		$'./one program/denet' report
+		./alone record
+		./alone report
+		./denet-record
+		./denet-report
+		perf denet record
+		perf denet report
+		denet record
+		denet report
+	END
+}
+
 @test "at most six lines tell the worst of many warnings, and -v all of them" {
 	grep -qx kthreadd /proc/2/comm || skip "no kernel threads are to be seen here"
 	# Of each kernel thread that is named, one warning tells that it is not recorded.

@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command_name.h"
 #include "base/shell_quote.h"
 
 char *next_step__format(const struct next_step *step, char *buf, size_t size)
 {
-	char file[4 * PATH_MAX + 8], input[sizeof(file) + 8] = "";
+	char file[4 * PATH_MAX + 8], input[sizeof(file) + 8] = "", name[COMMAND_NAME_MAX];
 
 	*buf = '\0';
 	if (!step->path)
@@ -26,7 +27,7 @@ char *next_step__format(const struct next_step *step, char *buf, size_t size)
 	/* Only perf sorts by cgroup. */
 	snprintf(buf, size, "[ next: %s%s%s ]", step->sudo ? "sudo " : "",
 		 step->cgroups ? "perf report --no-children --sort cgroup,comm,sym" :
-				 "denet-report",
+				 command_name__of("report", name, sizeof(name)),
 		 input);
 	return buf;
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/command_name.h"
 #include "base/shell_quote.h"
 
 struct advice {
@@ -15,14 +16,21 @@ struct advice {
 
 static void suggest(const struct advice *advice, const char *options, const char *what)
 {
+	char name[COMMAND_NAME_MAX];
+
 	/* What came from a pipe is gone. */
 	if (strcmp(advice->recording->path, "-"))
-		fprintf(advice->out, "next: denet-report %s%s %s\n", advice->input, options, what);
+		fprintf(advice->out, "next: %s %s%s %s\n",
+			command_name__of("report", name, sizeof(name)), advice->input, options,
+			what);
 }
 
 static void suggest_recording(const struct advice *advice, const char *option, const char *what)
 {
-	fprintf(advice->out, "next: denet-record %s %s\n", option, what);
+	char name[COMMAND_NAME_MAX];
+
+	fprintf(advice->out, "next: %s %s %s\n", command_name__of("record", name, sizeof(name)),
+		option, what);
 }
 
 static void advise_on_blocks(const struct advice *advice)
