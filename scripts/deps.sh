@@ -74,7 +74,7 @@ packages_of() {
 		command -v node >/dev/null || echo nodejs
 		;;
 	viewers)
-		printf '%s\n' hotspot chromium debuginfod curl binutils
+		printf '%s\n' hotspot chromium debuginfod curl binutils golang-go
 		;;
 	bcc)
 		echo libbpf-tools

@@ -5,6 +5,8 @@
 
 load lib
 
+export PYTHONPATH=$BATS_TEST_DIRNAME/../common PYTHONDONTWRITEBYTECODE=1
+
 setup_file() {
 	export RICH=$BATS_FILE_TMPDIR/rich.data
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -91,6 +93,8 @@ perf_sums() {
 	python3 - want >sums <<-'END'
 		import collections, gzip, json, sys
 
+		import profile_sums
+
 		want = dict(line.split() for line in open(sys.argv[1]))
 		events = {event: int(ns) for event, ns in want.items()}
 
@@ -104,41 +108,15 @@ perf_sums() {
 		    sums[profile["name"].split()[-1]] += profile["endValue"]
 		assert sums == events, (sums, events)
 
-		text = open("page.html").read()
-		data = json.loads(text[text.index("{\"other\""):text.index("]};") + 2])
-		nodes = [data["nodes"][i:i + 3] for i in range(0, len(data["nodes"]), 3)]
+		data = profile_sums.page("page.html")
+		nodes = data["nodes"]
 		assert nodes[0][2] == sum(events.values())
 		for depth in range(3):
 		    assert sum(n[2] for n in nodes if n[0] == depth) == nodes[0][2], depth
 		wakers = sum(n[2] for n in nodes if n[0] == 1 and data["names"][n[1]].startswith("wakers"))
 		assert wakers == events.get("wakeup-time", 0)
 
-		def varint(data, at):
-		    value = shift = 0
-		    while True:
-		        value |= (data[at] & 127) << shift
-		        shift += 7
-		        at += 1
-		        if data[at - 1] < 128:
-		            return value, at
-
-		def fields(data):
-		    at = 0
-		    while at < len(data):
-		        key, at = varint(data, at)
-		        value, at = varint(data, at)
-		        if key & 7 == 2:
-		            value, at = data[at:at + value], at + value
-		        yield key >> 3, value
-
-		values = collections.Counter()
-		for field, sample in fields(gzip.open("profile.pb.gz").read()):
-		    for inner, packed in fields(sample) if field == 2 else ():
-		        at = index = 0
-		        while inner == 2 and at < len(packed):
-		            number, at = varint(packed, at)
-		            values[index] += number
-		            index += 1
+		values = profile_sums.pprof_values(gzip.open("profile.pb.gz").read())
 		assert values[0] == events["offcpu-time"] + events.get("queued-time", 0)
 		assert values[3] == events.get("wakeup-time", 0)
 	END
@@ -150,11 +128,12 @@ perf_sums() {
 	denet-report -i "$RICH" --flamegraph page.html --diff naps.data
 	python3 - "$(denet-report -i "$RICH" --folded | awk '{ ns += $NF } END { printf "%.0f", ns }')" \
 		"$(denet-report -i naps.data --folded | awk '{ ns += $NF } END { printf "%.0f", ns }')" <<-'END'
-		import json, sys
+		import sys
 
-		text = open("page.html").read()
-		data = json.loads(text[text.index("{\"other\""):text.index("]};") + 2])
-		nodes = [data["nodes"][i:i + 4] for i in range(0, len(data["nodes"]), 4)]
+		import profile_sums
+
+		data = profile_sums.page("page.html")
+		nodes = data["nodes"]
 		assert data["other"] == "naps.data"
 		assert nodes[0][2:] == [int(ns) for ns in sys.argv[1:]], nodes[0]
 		for depth in range(3):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # profile_sums.py FILE…: "FILE NS" for each, the time off the CPU in all of its samples: page.html of
 # --flamegraph, *.pb.gz of --pprof, *.scope of --speedscope, *.json of --json; else folded stacks.
+# *.pb is a profile for pprof of others, of which the second value is added up. Tests import it, too.
 import gzip
 import json
 import sys
@@ -26,24 +27,44 @@ def fields(data):
         yield key >> 3, value
 
 
-def pprof(path):
-    """The values off_cpu (0) and idle (2) of all samples."""
-    total = 0
-    for field, sample in fields(gzip.open(path).read()):
+def pprof_values(data):
+    """The sums of each value of all samples of a profile (field 2), whose values are field 2."""
+    sums = []
+    for field, sample in fields(data):
         for inner, packed in fields(sample) if field == 2 else ():
-            values, at = [], 0
+            at = index = 0
             while inner == 2 and at < len(packed):
                 number, at = varint(packed, at)
-                values.append(number)
-            total += values[0] + values[2] if inner == 2 else 0
-    return total
+                sums += [0] * (index + 1 - len(sums))
+                sums[index] += number
+                index += 1
+    return sums
+
+
+def pprof(path):
+    """off_cpu and idle."""
+    sums = pprof_values(gzip.open(path).read())
+    return sums[0] + sums[2]
+
+
+def other_pprof(path):
+    return pprof_values(open(path, "rb").read())[1]
+
+
+def page(path):
+    """Tables of a flame graph: [depth, name, ns] of each node, or [.., ns, ns of the other]."""
+    text = open(path).read()
+    data = json.loads(text[text.index('{"other"') : text.index("]};") + 2])
+    width = 4 if data["other"] else 3
+    nodes = data["nodes"]
+    data["nodes"] = [nodes[i : i + width] for i in range(0, len(nodes), width)]
+    return data
 
 
 def flamegraph(path):
-    text = open(path).read()
-    data = json.loads(text[text.index('{"other"') : text.index("]};") + 2])
-    assert data["nodes"][0] == 0
-    return data["nodes"][2]
+    root = page(path)["nodes"][0]
+    assert root[0] == 0
+    return root[2]
 
 
 def speedscope(path):
@@ -63,7 +84,14 @@ def folded(path):
     return sum(int(line.rsplit(" ", 1)[1]) for line in open(path))
 
 
-readers = {".html": flamegraph, ".pb.gz": pprof, ".scope": speedscope, ".json": own_json}
-for path in sys.argv[1:]:
-    read = next((readers[end] for end in readers if path.endswith(end)), folded)
-    print(path, read(path))
+readers = {
+    ".html": flamegraph,
+    ".pb.gz": pprof,
+    ".pb": other_pprof,
+    ".scope": speedscope,
+    ".json": own_json,
+}
+if __name__ == "__main__":
+    for path in sys.argv[1:]:
+        read = next((readers[end] for end in readers if path.endswith(end)), folded)
+        print(path, read(path))

@@ -58,40 +58,34 @@ prepare() {
 	[ -x "$converter" ] || skip "no perf_to_profile: build github.com/google/perf_data_converter"
 	perf buildid-list -i perf.data | grep -q naps
 	"$converter" -i perf.data -o profile.pb -f 2>words || { cat words; false; }
-	cat >values.py <<-'END'
-		# Of each sample (field 2 of a Profile) the second value (field 2 of a Sample): the period.
-		import sys
-
-		def varint(data, at):
-		    value = shift = 0
-		    while True:
-		        value |= (data[at] & 127) << shift
-		        shift += 7
-		        at += 1
-		        if data[at - 1] < 128:
-		            return value, at
-
-		def fields(data):
-		    at = 0
-		    while at < len(data):
-		        key, at = varint(data, at)
-		        value, at = varint(data, at)
-		        if key & 7 == 2:
-		            value, at = data[at:at + value], at + value
-		        yield key >> 3, value
-
-		def values(sample):
-		    for field, value in fields(sample):
-		        at = 0
-		        while field == 2 and at < len(value):
-		            number, at = varint(value, at)
-		            yield number
-
-		profile = open(sys.argv[1], "rb").read()
-		print(sum(list(values(sample))[1] for field, sample in fields(profile) if field == 2))
-	END
-	[ "$(python3 values.py profile.pb)" = "$(sum_of_periods)" ]
+	sum=$(python3 "$top/tests/common/profile_sums.py" profile.pb)
+	[ "${sum#* }" = "$(sum_of_periods)" ]
 	grep -qa take_nap profile.pb || grep -qa /naps profile.pb
+}
+
+# pprof FILE OPTION…: what Go's pprof prints of a profile.
+pprof() {
+	go tool pprof "${@:2}" "$1" 2>words || { cat words; false; }
+}
+
+@test "pprof, that of Go's tools, opens our profile: its ns, threads and frames" {
+	go tool pprof -h >words 2>&1 || skip "no pprof: sudo scripts/deps.sh viewers"
+	denet-report --pprof profile.pb.gz
+	denet-report --folded >folded
+	# Of each sample the values, a colon, its locations.
+	pprof profile.pb.gz -raw >raw
+	cat raw
+	grep -q '^off_cpu/nanoseconds\[dflt\] on_cpu/nanoseconds idle/nanoseconds' raw
+	[ "$(awk '$6 ~ /^[0-9]+:$/ || $5 ~ /^[0-9]+:$/ { ns += $1 + $3 } END { printf "%.0f", ns }' raw)" = \
+		"$(awk '{ ns += $NF } END { printf "%.0f", ns }' folded)" ]
+	for thread in napper-0 napper-1; do
+		pprof profile.pb.gz -top -unit=ns -tagfocus=thread:$thread >top
+		cat top
+		ns=$(awk -v name="(^|;)$thread;.*;take_nap;" '$0 ~ name { ns += $NF } END { printf "%.0f", ns }' folded)
+		awk -v ns="$ns" '$NF == "take_nap" { was = $4 == ns "ns" } END { exit !was }' top
+	done
+	head -c 200 profile.pb.gz >broken.pb.gz
+	refute pprof broken.pb.gz -raw
 }
 
 need_browser() {
