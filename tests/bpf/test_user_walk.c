@@ -105,6 +105,7 @@ FIXTURE_SETUP(user_walk)
 		.wides = self->skel->maps.rules_wides,
 		.wanted = self->skel->maps.rules_wanted,
 		.bell = self->skel->maps.rules_bell,
+		.btf_fd = bpf_object__btf_fd(self->skel->obj),
 	};
 }
 
@@ -269,6 +270,22 @@ TEST_F(user_walk, files_beyond_those_that_there_is_room_for_are_refused_and_the_
 	EXPECT_FALSE(user_rules__has(&self->rules, &key));
 	key.ino = 1;
 	EXPECT_TRUE(user_rules__has(&self->rules, &key));
+}
+
+/* More than a slab holds, which only the largest programs have. */
+TEST_F(user_walk, tables_take_further_slabs)
+{
+	const struct cfi_table table = { .words = calloc(CFI_TABLE_WORDS, sizeof(uint32_t)),
+					 .nr_words = RULES_SLAB_WORDS, .nr_pages = 1 };
+	struct rules_key key = { .dev = UINT32_MAX };
+	int err = 0;
+
+	ASSERT_NE(NULL, table.words);
+	table.words[0] = 1U << 24 | 1;
+	for (key.ino = 1; key.ino <= 3 && !err; key.ino++)
+		err = user_rules__add(&self->rules, &key, &table);
+	free(table.words);
+	EXPECT_EQ(0, err);
 }
 
 TEST_F(user_walk, python3)

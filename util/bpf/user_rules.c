@@ -17,14 +17,22 @@ static struct rules_slab *map_memory(int fd)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A further slab. The map of maps holds it from here on. */
+/*
+ * A further slab. The map of maps holds it from here on. It takes maps with or without types, as
+ * its first one is, but on Linux 6.1 not both.
+ */
 static int make_slab(struct user_rules *rules, uint32_t nr)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rules_slab", sizeof(uint32_t),
-				sizeof(struct rules_slab), 1, &opts);
-	int err = 0;
+	int err = 0, fd;
 
+	if (rules->btf_fd >= 0 && bpf_map__btf_key_type_id(rules->slab0)) {
+		opts.btf_fd = (uint32_t)rules->btf_fd;
+		opts.btf_key_type_id = bpf_map__btf_key_type_id(rules->slab0);
+		opts.btf_value_type_id = bpf_map__btf_value_type_id(rules->slab0);
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rules_slab", sizeof(uint32_t),
+			    sizeof(struct rules_slab), 1, &opts);
 	if (fd < 0)
 		return -errno;
 	rules->memory[nr] = map_memory(fd);

@@ -24,6 +24,7 @@ struct user_rules {
 	const struct bpf_map *wanted;
 	const struct bpf_map *bell;   /* a ring that gets a word for each new file in wanted */
 	const struct bpf_program *list_code; /* lists code that is mapped; may be NULL */
+	int btf_fd; /* of their object; negative: they were made without */
 	struct bpf_link *list_link;
 	uint32_t next; /* the place that is free */
 	uint32_t nr_wides;
