@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include "cfi_maps.h"
 #include "regs.bpf.h"
+#include "vma_tree.bpf.h"
 
 /* Set by user space where tables are wanted and those of this architecture can be made. */
 const volatile __u8 has_user_walk = 0;
@@ -20,6 +21,7 @@ const volatile __u8 has_user_walk = 0;
 #define RULES_VDSO_BYTES 65536U
 #define RULES_TAG_SHIFT 24 /* of a cached rule; what is below is the rule */
 #define ENOENT 2 /* of errno.h, which is not for programs */
+#define EBUSY 16
 #define VM_EXEC 4U /* include/linux/mm.h */
 #define RULES_HASH 0x9e3779b97f4a7c15ULL
 
@@ -103,6 +105,7 @@ struct rules_region {
 
 struct rules_regions {
 	struct rules_region regions[RULES_REGIONS];
+	struct vma_node node; /* of find_vma_in_tree() */
 };
 
 /* What bpf_find_vma() shows of a mapping. */
@@ -143,6 +146,43 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	seen->key.dev = file->f_inode->i_sb->s_dev;
 	seen->key.generation = file->f_inode->i_generation;
 	return 0;
+}
+
+/* The same of a mapping that find_vma_in_tree() has found. */
+static __always_inline void see_unlocked_vma(const struct vm_area_struct *vma,
+					     struct rules_vma *seen)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	seen->start = BPF_CORE_READ(vma, vm_start);
+	seen->end = BPF_CORE_READ(vma, vm_end);
+	seen->offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+	seen->is_code = BPF_CORE_READ(vma, vm_flags) & VM_EXEC;
+	if (!file)
+		return;
+	seen->is_file = 1;
+	seen->key.ino = BPF_CORE_READ(file, f_inode, i_ino);
+	seen->key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	seen->key.generation = BPF_CORE_READ(file, f_inode, i_generation);
+}
+
+/*
+ * The mapping of an address. bpf_find_vma() gives the lock back later where interrupts are off, and
+ * can do so for one call at a time: beyond that, the tree is read without the lock.
+ */
+static __always_inline long see_mapping(struct task_struct *task, struct vma_node *node, __u64 pc,
+					struct rules_vma *seen)
+{
+	long err = bpf_find_vma(task, pc, see_vma, seen, 0);
+	const struct vm_area_struct *vma;
+
+	if (err != -EBUSY)
+		return err;
+	vma = find_vma_in_tree(node, task->mm, pc);
+	if (!vma)
+		return err;
+	see_unlocked_vma(vma, seen);
+	return is_vma_of(vma, task->mm, pc) ? 0 : err;
 }
 
 /* The vDSO is no file: its table has the key that is all 0. */
@@ -212,11 +252,11 @@ static __always_inline void expect_program(struct task_struct *task)
 
 /* Looks for the mapping of an address. 0, or the rule that tells what is missing. */
 static __always_inline __u32 find_region(struct task_struct *task, struct rules_region *region,
-					 __u64 process, __u64 pc)
+					 struct vma_node *node, __u64 process, __u64 pc)
 {
 	struct rules_vma seen = {};
 	struct rules_file *file;
-	long err = bpf_find_vma(task, pc, see_vma, &seen, 0);
+	long err = see_mapping(task, node, pc, &seen);
 
 	region->process = 0;
 	if (err && err != -ENOENT)
@@ -300,7 +340,8 @@ static __always_inline __u32 look_up_user_rule(struct rules_regions *regions, __
 	__u32 missing;
 
 	if (region->process != process || pc < region->start || pc >= region->end) {
-		missing = find_region(bpf_get_current_task_btf(), region, process, pc);
+		missing = find_region(bpf_get_current_task_btf(), region, &regions->node, process,
+				      pc);
 		if (missing)
 			return missing;
 	}

@@ -129,7 +129,10 @@ struct file {
 	struct path f_path;
 };
 
+struct mm_struct;
+
 struct vm_area_struct {
+	struct mm_struct *vm_mm;
 	unsigned long vm_start;
 	unsigned long vm_end;
 	unsigned long vm_pgoff;
@@ -233,7 +236,21 @@ struct mm_context {
 	void *vdso;
 };
 
+struct maple_tree {
+	void *ma_root;
+};
+
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+struct rw_semaphore {
+	atomic64_t count; /* atomic_long_t */
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt; /* Linux 6.1 and later */
+	struct rw_semaphore mmap_lock;
 	unsigned long start_code;
 	unsigned long start_brk;
 	unsigned long brk;
