@@ -42,7 +42,7 @@ struct user_walk {
 	__u64 process; /* rules_process() */
 	struct user_walk_frame frame;
 	__u32 bytes; /* of the piece */
-	__u32 reserved;
+	__u32 missing; /* what was missing first, and bridged: an enum user_walk_end; 0: nothing */
 	struct rules_regions regions;
 };
 
@@ -138,6 +138,17 @@ static __always_inline int step_by_pointer(struct user_walk *walk)
 	return end;
 }
 
+/*
+ * A rule that is yet to come is bridged along the frame pointer, as in a walk without tables. The
+ * walk is not whole, whatever it finds.
+ */
+static __always_inline int bridge(struct user_walk *walk, __u32 missing)
+{
+	if (!walk->missing)
+		walk->missing = missing;
+	return step_by_pointer(walk);
+}
+
 /* The frame at hand lies in no code: where it came from a frame pointer, that was none. */
 static __always_inline int leave_out(struct user_walk *walk)
 {
@@ -228,9 +239,9 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 	case CFI_UNSUPPORTED:
 		return USER_WALK_NO_RULE;
 	case RULES_NO_TABLE:
-		return USER_WALK_NO_TABLE;
+		return bridge(walk, USER_WALK_NO_TABLE);
 	case RULES_BUSY:
-		return USER_WALK_BUSY;
+		return bridge(walk, USER_WALK_BUSY);
 	case RULES_NO_CODE:
 		return leave_out(walk);
 	default:
@@ -313,11 +324,11 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 	walk->frame.sp = regs->sp;
 	walk->frame.bp = regs->bp;
 	walk->process = rules_process(task);
-	walk->bytes = walk->frame.nr = 0;
+	walk->bytes = walk->frame.nr = walk->missing = 0;
 	walk->frame.flags = FRAME_EXACT | FRAME_LEAF;
 	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
 		ret = walk_user_stretch(walk, (struct frame_room *)ips);
-	*end = ret;
+	*end = walk->missing ? walk->missing : ret;
 	return walk->frame.nr;
 }
 #endif
