@@ -64,20 +64,26 @@ static bool may_walk_kernel(const struct wire_settings *settings,
 	       hook != ATTACH_HOOK_SWITCH_OUT;
 }
 
-/* User stacks by tables, in the context of their thread; no memory for them if not. */
-static int settle_user_walk(struct offcpu_bpf *skel, const struct offcpu_config *config,
-			    const struct kernel_features *features, enum attach_hook hook)
+/* User stacks are walked by tables in the context of their thread. */
+static bool may_walk_user(const struct offcpu_config *config,
+			  const struct kernel_features *features, enum attach_hook hook)
 {
+	return config->user_tables && features->quick_frames && features->has_find_vma &&
+	       !config->settings.histogram && hook != ATTACH_HOOK_SWITCH_OUT;
+}
+
+/* Without that walk there is no memory for it, and threads that are still blocked go as others. */
+static int settle_user_walk(struct offcpu_bpf *skel, bool walks)
+{
+	struct wire_settings *settings = (void *)&skel->rodata->settings;
 	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
 					 skel->maps.rules_files, skel->maps.rules_wides,
 					 skel->maps.rules_wanted, skel->maps.rules_caches,
 					 skel->maps.rules_bell };
-	bool walks;
 	int err;
 
-	walks = config->user_tables && features->quick_frames && features->has_find_vma &&
-		!config->settings.histogram && hook != ATTACH_HOOK_SWITCH_OUT;
-	skel->rodata->has_user_walk = walks;
+	if (!walks && settings->copied == WIRE_COPIED_BLOCKED)
+		settings->copy_bytes = 0;
 	skel->rodata->has_user_walk = walks;
 	bpf_program__set_autoload(skel->progs.program_came, walks);
 	bpf_program__set_autoload(skel->progs.list_code, walks);
@@ -217,8 +223,14 @@ struct load {
 	const struct kernel_features *features;
 };
 
-/* Opens and loads the programs of a hook; walks: they walk kernel stacks by ORC rules. */
-static int load_programs(const struct load *load, enum attach_hook hook, bool walks)
+/* Which stacks the programs walk by tables. */
+struct walks {
+	bool kernel;
+	bool user;
+};
+
+/* Opens and loads the programs of a hook. */
+static int load_programs(const struct load *load, enum attach_hook hook, struct walks walks)
 {
 	const struct offcpu_config *config = load->config;
 	struct offcpu *offcpu = load->offcpu;
@@ -236,9 +248,9 @@ static int load_programs(const struct load *load, enum attach_hook hook, bool wa
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	offcpu->skel->rodata->address_mask = user_address__mask();
 	choose_programs(offcpu->skel, load->features, hook);
-	err = choose_orc_programs(offcpu->skel, load->features, walks);
+	err = choose_orc_programs(offcpu->skel, load->features, walks.kernel);
 	if (!err)
-		err = settle_user_walk(offcpu->skel, config, load->features, hook);
+		err = settle_user_walk(offcpu->skel, walks.user);
 	if (!err)
 		err = settle_reasons(offcpu->skel, config);
 	if (!err)
@@ -263,23 +275,46 @@ static int load_programs(const struct load *load, enum attach_hook hook, bool wa
 	return err;
 }
 
-/*
- * Loads and proves one hook; an attach_hook_try_fn. A verifier that refuses the walk by ORC rules
- * may take the rest: bpf_get_stack() then finds the same frames, at a higher price.
- */
-static int load_hook(void *ctx, enum attach_hook hook)
+/* What the verifier refused of the walks that were tried, if it took less. */
+static void explain_walks(struct walks tried, struct walks taken, int refused)
 {
-	const struct load *load = ctx;
-	bool walks = may_walk_kernel(&load->config->settings, load->features, hook);
-	int refused = walks ? load_programs(load, hook, true) : 0;
-	int err = refused || !walks ? load_programs(load, hook, false) : 0;
-
-	if (err)
-		return err;
-	if (refused)
+	if (tried.kernel && !taken.kernel)
 		pr_verbose("kernel stacks are walked by bpf_get_stack(), since the kernel refuses "
 			   "the walk by ORC tables: %s",
 			   strerror(-refused));
+	if (tried.user && !taken.user)
+		pr_verbose("user stacks are walked by frame pointers, since the kernel refuses the "
+			   "walk by unwind tables: %s",
+			   strerror(-refused));
+}
+
+/*
+ * Loads and proves one hook; an attach_hook_try_fn. A verifier that refuses a walk by tables may
+ * take the rest: bpf_get_stack() then finds the kernel's frames at a higher price, and frame
+ * pointers lead to user frames.
+ */
+static int load_hook(void *ctx, enum attach_hook hook)
+{
+	static const struct walks less[] = { { true, true }, { true, false }, { false, true },
+					     { false, false } };
+	const struct load *load = ctx;
+	const struct walks may = {
+		may_walk_kernel(&load->config->settings, load->features, hook),
+		may_walk_user(load->config, load->features, hook),
+	};
+	int refused = 0, err = -EINVAL;
+
+	for (size_t i = 0; i < sizeof(less) / sizeof(less[0]) && err; i++) {
+		if (less[i].kernel > may.kernel || less[i].user > may.user)
+			continue;
+		err = load_programs(load, hook, less[i]);
+		if (!err)
+			explain_walks(may, less[i], refused);
+		else if (!refused)
+			refused = err;
+	}
+	if (err)
+		return err;
 	err = attach_switch_in(load->offcpu);
 	if (err)
 		drop(load->offcpu);
