@@ -55,6 +55,8 @@ write_naps() {
 	target=$!
 	until_true is_at "$target" nanosleep
 	record --off-cpu-thresh 0 -p "$target" -- sleep 0.3
+	# On a slow machine the recording does not wait for all of them.
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
 	[ "$(by_tables 1)" -ge 10 ]
 	# 3: for want of a table.
 	[ "$(by_tables 3)" = 0 ]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 
 #include <kselftest_harness.h>
 
+#include "base/clock.h"
 #include "base/jobs.h"
+#include "base/units.h"
 
 static int block_for_ever(void)
 {
@@ -172,6 +175,73 @@ TEST(error_of_an_answer_ends_the_jobs)
 
 	EXPECT_EQ(-ENOSPC, run_jobs(&test, 2, 4000));
 	EXPECT_EQ(0, test.dones);
+}
+
+/* Until no job is left; -1: it took too long. */
+static int advance_all(struct job_test *test, size_t nr, int patience_ms)
+{
+	struct jobs jobs = { .nr = nr, .ctx = test, .run = job__run,
+			     .answer = job__answer, .done = job__done };
+	struct jobs_task *task = jobs__begin(&jobs, patience_ms);
+	uint64_t deadline = clock__now_ns() + 60 * NSEC_PER_SEC;
+	int ret = 1;
+
+	while (task && ret == 1 && clock__now_ns() < deadline) {
+		struct pollfd poll_fd = { .fd = jobs__fd(task), .events = POLLIN };
+
+		poll(&poll_fd, 1, poll_fd.fd < 0 ? 0 : patience_ms);
+		ret = jobs__advance(task, clock__now_ns());
+	}
+	jobs__end(task);
+	return ret == 1 ? -1 : ret;
+}
+
+TEST(jobs_beside_other_work_that_hang_or_die_cost_only_themselves)
+{
+	static const enum kind kinds[] = { GOOD, HANGS, GOOD, BAD, HANGS_LATE, DIES, GOOD, HANGS };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, advance_all(&test, 8, 100));
+	EXPECT_EQ(8, test.dones);
+	EXPECT_EQ(0, test.status[0]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
+	EXPECT_EQ(0, test.status[2]);
+	EXPECT_EQ(-EACCES, test.status[3]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[4]);
+	EXPECT_EQ(-ECHILD, test.status[5]);
+	EXPECT_EQ(0, test.status[6]);
+	EXPECT_EQ(-ETIMEDOUT, test.status[7]);
+	EXPECT_EQ(1, test.answers[0]);
+	EXPECT_EQ(1, test.answers[4]);
+	EXPECT_EQ(1, test.answers[6]);
+}
+
+TEST(a_look_at_jobs_that_hang_does_not_wait_for_them)
+{
+	static const enum kind kinds[] = { HANGS };
+	struct job_test test = { .kinds = kinds };
+	struct jobs jobs = { .nr = 1, .ctx = &test, .run = job__run,
+			     .answer = job__answer, .done = job__done };
+	struct jobs_task *task = jobs__begin(&jobs, 3600 * 1000);
+
+	ASSERT_NE(NULL, task);
+	/* It would not come back. */
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(1, jobs__advance(task, clock__now_ns()));
+	EXPECT_EQ(0, test.dones);
+	jobs__end(task);
+}
+
+TEST(jobs_beside_other_work_without_a_process_say_so)
+{
+	static const enum kind kinds[] = { GOOD, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	limit_descriptors(0);
+	EXPECT_EQ(0, advance_all(&test, 2, 100));
+	EXPECT_EQ(2, test.dones);
+	EXPECT_EQ(-EAGAIN, test.status[0]);
+	EXPECT_EQ(-EAGAIN, test.status[1]);
 }
 
 TEST_HARNESS_MAIN

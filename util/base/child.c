@@ -301,6 +301,11 @@ pid_t child__pid(const struct child *child)
 	return child->pid;
 }
 
+int child__fd(const struct child *child)
+{
+	return child->fd;
+}
+
 uint64_t child__cpu_ns(const struct child *child)
 {
 	struct timespec cpu;

@@ -75,6 +75,9 @@ int child__receive_unless_stuck(struct child *child, uint64_t patience_ns, uint6
 
 pid_t child__pid(const struct child *child);
 
+/* Becomes readable when there is something to receive. Borrowed. */
+int child__fd(const struct child *child);
+
 /* CPU time of the child, in ns; 0 where that is not known. */
 uint64_t child__cpu_ns(const struct child *child);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -177,4 +178,108 @@ int jobs__run(const struct jobs *jobs, int deadline_ms)
 	while (!err && run.next < jobs->nr)
 		finish_job(&run, run.begun ? -ETIMEDOUT : rest);
 	return err;
+}
+
+struct jobs_task {
+	struct jobs jobs;
+	struct jobs_run run;
+	struct child *child; /* NULL: the next one is yet to be made */
+	uint64_t patience_ns;
+	uint64_t since_ns; /* the latest sign of life, */
+	uint64_t cpu_ns;   /* and the CPU time that the child had taken by then */
+};
+
+struct jobs_task *jobs__begin(const struct jobs *jobs, int patience_ms)
+{
+	struct jobs_task *task = calloc(1, sizeof(*task));
+
+	if (!task)
+		return NULL;
+	task->jobs = *jobs;
+	task->run.jobs = &task->jobs;
+	task->patience_ns = (uint64_t)patience_ms * NSEC_PER_MSEC;
+	return task;
+}
+
+static void note_life(struct jobs_task *task)
+{
+	task->since_ns = clock__now_ns();
+	task->cpu_ns = child__cpu_ns(task->child);
+}
+
+static void drop_child(struct jobs_task *task)
+{
+	if (child__delete(task->child) == -EBUSY)
+		pr_verbose("a helper process is stuck in the kernel and was left behind");
+	task->child = NULL;
+}
+
+/* One that has not begun is only waiting for a CPU. */
+static bool is_stuck(const struct jobs_task *task)
+{
+	return task->run.begun && clock__now_ns() - task->since_ns >= task->patience_ns &&
+	       !(child__is_runnable(task->child) &&
+		 child__cpu_ns(task->child) - task->cpu_ns < task->patience_ns);
+}
+
+/* Takes what the child says. 1: it goes on; 0: it has ended, or was given up; a negative errno. */
+static int follow_for(struct jobs_task *task, uint64_t until_ns)
+{
+	struct child_message message;
+	int ret, err;
+
+	do {
+		ret = child__receive(task->child, until_ns, &message);
+		if (ret == 1) {
+			note_life(task);
+			err = take_message(&task->run, &message);
+			if (err && err != -EPROTO)
+				return err;
+			ret = err ? err : 1;
+		}
+	} while (ret == 1 && task->run.next < task->jobs.nr && clock__now_ns() < until_ns);
+	if (ret == 1 && task->run.next < task->jobs.nr)
+		return 1;
+	if (ret == -ETIMEDOUT && !is_stuck(task))
+		return 1;
+	return ret == 1 ? 0 : judge_end(&task->run, ret);
+}
+
+int jobs__advance(struct jobs_task *task, uint64_t until_ns)
+{
+	struct jobs_run *run = &task->run;
+	int ret = 0, refused = 0;
+
+	while (!ret && run->next < task->jobs.nr) {
+		if (!task->child) {
+			run->begun = false;
+			task->child = child__new(run_rest, run, &refused);
+		}
+		if (!task->child)
+			break;
+		if (!task->since_ns)
+			note_life(task);
+		ret = follow_for(task, until_ns);
+		if (ret == 1)
+			return 1;
+		drop_child(task);
+		task->since_ns = 0;
+	}
+	if (refused)
+		pr_verbose("no process can be made: %s", strerror(-refused));
+	while (!ret && run->next < task->jobs.nr)
+		finish_job(run, -EAGAIN);
+	return ret;
+}
+
+int jobs__fd(const struct jobs_task *task)
+{
+	return task->child ? child__fd(task->child) : -1;
+}
+
+void jobs__end(struct jobs_task *task)
+{
+	if (task)
+		drop_child(task);
+	free(task);
 }

@@ -38,4 +38,25 @@ struct jobs {
  */
 int jobs__run(const struct jobs *jobs, int deadline_ms);
 
+/*
+ * The same beside other work. A job gets patience_ms without an answer, and more while its child
+ * shows that it only lacks a CPU; there is no deadline for all of them. jobs is copied, its ctx
+ * borrowed. NULL: out of memory.
+ */
+struct jobs_task;
+struct jobs_task *jobs__begin(const struct jobs *jobs, int patience_ms);
+
+/*
+ * Takes what has come, and waits for more until until_ns (clock__now_ns()). 1: there is more to be
+ * done; call it again when jobs__fd() is readable, and after patience_ms at the latest. 0: done was
+ * called for each job. A negative errno: as of jobs__run().
+ */
+int jobs__advance(struct jobs_task *task, uint64_t until_ns);
+
+/* Borrowed, and another one after a job that hung; -1: there is none. */
+int jobs__fd(const struct jobs_task *task);
+
+/* Accepts NULL. What is not done is given up. */
+void jobs__end(struct jobs_task *task);
+
 #endif /* DENET_JOBS_H */

@@ -377,7 +377,7 @@ int capture__start(struct capture *capture)
 		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
-	err = user_tables__prepare(&capture->user_tables);
+	err = user_tables__prepare(&capture->user_tables, capture->options.targets.all);
 	if (!err && !capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -15,23 +16,34 @@
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
 
-/* Files in one go: while the rings are not read, and before a recording begins. */
+/* Files in one go: of what is met most, and before a recording begins. */
 #define BATCH 8
 #define FIRST_BATCH 32
 /*
- * The time that they get, of which one gets a sixteenth (jobs__run()): at first, so that a file
- * that hangs costs little, and after some that did not answer, as on a slow machine.
+ * How long a file may take to answer: at first, so that one that hangs holds up the others for
+ * little, and after some that did not answer, as on a slow machine.
  */
-#define FIRST_MS 200
-#define MAX_MS 6400
-/* Before a recording begins. */
+#define FIRST_MS 25
+#define MAX_MS 3200
+/* How long the recorder waits for more of a table, while the rings are not read. */
+#define WAIT_NS (2 * NSEC_PER_MSEC)
+/* The list of what targets have mapped, and before a recording of some begins, their tables. */
 #define LIST_MS 400
+#define LIST_ALL_MS 10000
 #define PREPARE_MS 1600
 
 /* A file that is wanted. */
 struct wish {
 	struct rules_key key;
 	struct rules_wanted wanted;
+};
+
+/* Files whose tables are being made beside the recording. */
+struct user_tables_batch {
+	struct wish wishes[BATCH];
+	struct cfi_file files[BATCH];
+	size_t nr;
+	struct cfi_making *making;
 };
 
 static struct wish *wishes_of(const struct user_tables *tables)
@@ -87,16 +99,16 @@ static int add_none(struct user_tables *tables, const struct rules_key *key)
 	return err == -ENOSPC ? 0 : err;
 }
 
-/* deadline_ms: of the batch that the file was in. */
+/* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
-		    const struct cfi_file *file, int deadline_ms)
+		    const struct cfi_file *file, bool again)
 {
 	int err;
 
 	/* No process can be made, or the process is gone: another one may ask. */
 	if (file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
-	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && deadline_ms < MAX_MS))
+	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && again))
 		return add_wish(tables, &wish->key, &wish->wanted);
 	if (file->err) {
 		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
@@ -140,29 +152,98 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 	return nr;
 }
 
-static int make_batch(struct user_tables *tables, size_t most, int deadline_ms)
+/* Takes in what was made of files. err: another one came before. */
+static int add_files(struct user_tables *tables, const struct wish *wishes, struct cfi_file *files,
+		     size_t nr, int err)
 {
-	struct wish batch[FIRST_BATCH];
-	struct cfi_file files[FIRST_BATCH];
-	size_t nr = take_batch(tables, batch, files, most);
-	bool late = false;
-	int err;
+	bool again = tables->patience_ms < MAX_MS, late = false;
 
-	if (!nr)
-		return 0;
-	err = cfi_files__make(files, nr, deadline_ms);
 	for (size_t i = 0; i < nr; i++) {
 		late |= files[i].err == -ETIMEDOUT;
 		if (!err)
-			err = add_file(tables, &batch[i], &files[i], deadline_ms);
+			err = add_file(tables, &wishes[i], &files[i], again);
 		cfi_table__free(&files[i].table);
 	}
-	/* Not where it was what was left of another time. */
-	if (late && deadline_ms >= tables->deadline_ms && tables->deadline_ms < MAX_MS)
-		tables->deadline_ms *= 2;
+	if (late && again)
+		tables->patience_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
 	return err;
+}
+
+/* Makes the tables of some files at once. */
+static int make_batch(struct user_tables *tables, int deadline_ms)
+{
+	struct wish batch[FIRST_BATCH];
+	struct cfi_file files[FIRST_BATCH];
+	size_t nr = take_batch(tables, batch, files, FIRST_BATCH);
+
+	if (!nr)
+		return 0;
+	return add_files(tables, batch, files, nr, cfi_files__make(files, nr, deadline_ms));
+}
+
+/* Has the tables of some files made beside the recording. */
+static int begin_batch(struct user_tables *tables)
+{
+	struct user_tables_batch *batch;
+
+	if (!nr_wishes(tables))
+		return 0;
+	batch = calloc(1, sizeof(*batch));
+	if (!batch)
+		return -ENOMEM;
+	batch->nr = take_batch(tables, batch->wishes, batch->files, BATCH);
+	if (batch->nr)
+		batch->making = cfi_files__begin(batch->files, batch->nr, tables->patience_ms);
+	if (!batch->making) {
+		int err = batch->nr ? -ENOMEM : 0;
+
+		free(batch);
+		return err;
+	}
+	tables->batch = batch;
+	return 0;
+}
+
+static void drop_batch(struct user_tables *tables)
+{
+	if (tables->batch)
+		cfi_files__end(tables->batch->making);
+	free(tables->batch);
+	tables->batch = NULL;
+}
+
+static void watch(struct user_tables *tables, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd >= 0 && epoll_ctl(tables->epoll_fd, EPOLL_CTL_ADD, fd, &event) && errno != EEXIST)
+		pr_verbose("a descriptor cannot be watched: %s", strerror(errno));
+}
+
+/* Goes on with the tables that are being made, and begins with the next ones. */
+static int advance_batch(struct user_tables *tables)
+{
+	uint64_t until = clock__now_ns() + WAIT_NS;
+	struct user_tables_batch *batch;
+	int ret = 0;
+
+	do {
+		if (!tables->batch)
+			ret = begin_batch(tables);
+		batch = tables->batch;
+		if (ret || !batch)
+			return ret;
+		ret = cfi_files__advance(batch->making, until);
+		if (ret == 1) {
+			watch(tables, cfi_files__fd(batch->making));
+			return 0;
+		}
+		ret = add_files(tables, batch->wishes, batch->files, batch->nr, ret);
+		drop_batch(tables);
+	} while (!ret && clock__now_ns() < until);
+	return ret;
 }
 
 static int hear_bell(void *ctx, void *data, size_t size)
@@ -175,12 +256,16 @@ static int hear_bell(void *ctx, void *data, size_t size)
 
 int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 {
-	*tables = (struct user_tables){ .rules = rules, .deadline_ms = FIRST_MS };
+	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
-	tables->bell = ring_buffer__new(bpf_map__fd(rules->bell), hear_bell, NULL, NULL);
-	if (tables->bell)
+	tables->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (tables->epoll_fd >= 0)
+		tables->bell = ring_buffer__new(bpf_map__fd(rules->bell), hear_bell, NULL, NULL);
+	if (tables->bell) {
+		watch(tables, ring_buffer__epoll_fd(tables->bell));
 		return 0;
+	}
 	pr_err("cannot map the bell of unwind tables: %s", strerror(errno));
 	return -errno;
 }
@@ -199,71 +284,109 @@ static int read_list(void *ctx, struct child_out *out)
 	return len < 0 ? -errno : 0;
 }
 
-/* Has the programs ask for what is mapped. That it cannot be told is no error. */
-static void list_code(struct user_tables *tables, uint64_t deadline)
+/* That it cannot be told what is mapped is no error. */
+static void end_list(struct user_tables *tables, int err)
 {
-	int fd = user_rules__open_list(tables->rules), err = fd;
-	struct child_message message;
-	struct child *child = NULL;
-
-	if (fd >= 0) {
-		child = child__new_patiently(read_list, &fd, &fd, deadline, &err);
-		close(fd);
-	}
-	if (child)
-		err = child__receive(child, deadline, &message);
 	if (err)
 		pr_verbose("unwind tables are made when stacks are met that need them, since what "
 			   "is mapped cannot be listed: %s",
 			   strerror(err < 0 ? -err : EPROTO));
-	child__delete(child);
+	child__delete(tables->list);
+	tables->list = NULL;
 }
 
-int user_tables__prepare(struct user_tables *tables)
+/* Has the programs ask for what is mapped, by a process that may hang with others. */
+static void begin_list(struct user_tables *tables, uint64_t deadline)
+{
+	int fd = user_rules__open_list(tables->rules), err = fd;
+
+	tables->list_deadline = deadline;
+	if (fd >= 0) {
+		tables->list = child__new_patiently(read_list, &fd, &fd, deadline, &err);
+		close(fd);
+	}
+	if (err < 0)
+		end_list(tables, err);
+}
+
+/* until: as long as it may take now. */
+static void advance_list(struct user_tables *tables, uint64_t until)
+{
+	struct child_message message;
+	int err;
+
+	if (!tables->list)
+		return;
+	err = child__receive(tables->list, until, &message);
+	if (err != -ETIMEDOUT || clock__now_ns() >= tables->list_deadline)
+		end_list(tables, err);
+}
+
+/* Before the first block, since some targets have few files. */
+static int prepare_targets(struct user_tables *tables)
+{
+	uint64_t deadline = clock__now_ns() + PREPARE_MS * NSEC_PER_MSEC, now;
+	int err;
+
+	begin_list(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
+	advance_list(tables, tables->list_deadline);
+	err = collect(tables);
+	while (!err && nr_wishes(tables) && (now = clock__now_ns()) < deadline)
+		err = make_batch(tables, (int)((deadline - now) / NSEC_PER_MSEC) + 1);
+	if (!err && nr_wishes(tables))
+		pr_verbose("the recording begins before all unwind tables are made: %zu files are "
+			   "left",
+			   nr_wishes(tables));
+	return err;
+}
+
+int user_tables__prepare(struct user_tables *tables, bool all)
 {
 	static const struct rules_key vdso;
 	static const struct rules_wanted most = { .uses = RULES_MET };
-	uint64_t deadline = clock__now_ns() + PREPARE_MS * NSEC_PER_MSEC, now;
 	int err;
 
 	if (!tables->rules)
 		return 0;
-	list_code(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
 	err = add_wish(tables, &vdso, &most);
-	if (!err)
-		err = collect(tables);
-	while (!err && nr_wishes(tables) && (now = clock__now_ns()) < deadline)
-		err = make_batch(tables, FIRST_BATCH,
-				 (int)((deadline - now) / NSEC_PER_MSEC) + 1);
-	return err;
+	if (err || !all)
+		return err ? err : prepare_targets(tables);
+	begin_list(tables, clock__now_ns() + LIST_ALL_MS * NSEC_PER_MSEC);
+	return 0;
 }
 
 int user_tables__update(struct user_tables *tables)
 {
-	int err;
+	int err = 0;
 
 	if (!tables->rules)
 		return 0;
-	if (ring_buffer__consume(tables->bell) > 0) {
+	advance_list(tables, clock__now_ns());
+	if (ring_buffer__consume(tables->bell) > 0)
 		err = collect(tables);
-		if (err)
-			return err;
-	}
-	return make_batch(tables, BATCH, tables->deadline_ms);
+	return err ? err : advance_batch(tables);
 }
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
-	return nr_wishes(tables) ? 0 : timeout_ms;
+	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
+
+	if (nr_wishes(tables) && !tables->batch)
+		return 0;
+	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
 }
 
 int user_tables__fd(const struct user_tables *tables)
 {
-	return tables->bell ? ring_buffer__epoll_fd(tables->bell) : -1;
+	return tables->rules ? tables->epoll_fd : -1;
 }
 
 void user_tables__free(struct user_tables *tables)
 {
+	drop_batch(tables);
+	child__delete(tables->list);
 	ring_buffer__free(tables->bell);
+	if (tables->rules && tables->epoll_fd >= 0)
+		close(tables->epoll_fd);
 	buffer__free(&tables->wishes);
 }

@@ -7,8 +7,10 @@
 
 #include "base/buffer.h"
 
+struct child;
 struct ring_buffer;
 struct user_rules;
+struct user_tables_batch;
 
 /*
  * The tables of call frame information by which programs walk user stacks: of the files that they
@@ -18,7 +20,11 @@ struct user_tables {
 	struct user_rules *rules; /* of the programs; borrowed; NULL: they walk without */
 	struct ring_buffer *bell; /* rings when a file is wanted */
 	struct buffer wishes;	  /* those that were not tried yet, the last one first */
-	int deadline_ms;	  /* for the next files */
+	int epoll_fd;		  /* of the bell, and of the process that makes tables */
+	int patience_ms;	  /* with a file that does not answer */
+	struct user_tables_batch *batch; /* is being made; NULL: none */
+	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
+	uint64_t list_deadline;
 	uint64_t made;
 	uint64_t without; /* files that have none */
 	bool full;	  /* there was no room for one, which was said */
@@ -30,14 +36,15 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules);
 
 /*
  * Makes the tables of the files that targets have mapped, so that walks need not wait for them:
- * those that most have first, and as many as can be made in about a second. The programs are
- * attached. 0 or a negative errno (logged).
+ * those that most have first, and as many as can be made in about a second. all: there are too many
+ * of them, so that they are made beside the recording. The programs are attached. 0 or a negative
+ * errno (logged).
  */
-int user_tables__prepare(struct user_tables *tables);
+int user_tables__prepare(struct user_tables *tables, bool all);
 
 /*
- * Makes the tables of some files that are wanted, within a part of a second. 0 or a negative errno
- * (logged).
+ * Goes on with the tables of files that are wanted, which other processes make; takes some
+ * milliseconds at most. 0 or a negative errno (logged).
  */
 int user_tables__update(struct user_tables *tables);
 

@@ -50,7 +50,8 @@ static int enter(void *ctx)
 }
 
 /* The files, and how much of the current one's table has come. */
-struct making {
+struct cfi_making {
+	struct jobs_task *task;
 	struct cfi_file *files;
 	size_t words; /* bytes */
 	size_t wides;
@@ -101,7 +102,7 @@ static int put_table(struct child_out *out, const struct cfi_table *table)
 
 static int make_one(void *ctx, size_t index, struct child_out *out)
 {
-	const struct cfi_file *file = ((struct making *)ctx)->files + index;
+	const struct cfi_file *file = ((struct cfi_making *)ctx)->files + index;
 	uint64_t faults = bus_guard__faults();
 	struct cfi_table table = { 0 };
 	int fd, err;
@@ -158,7 +159,7 @@ static int take_piece(void *array, size_t bytes, size_t *have, const struct chil
 /* What makes no sense is the fault of the file that was read: the others go on. */
 static int take_answer(void *ctx, size_t index, const struct child_message *message)
 {
-	struct making *making = ctx;
+	struct cfi_making *making = ctx;
 	struct cfi_file *file = &making->files[index];
 	struct cfi_table *table = &file->table;
 	int err = -EPROTO;
@@ -178,7 +179,7 @@ static int take_answer(void *ctx, size_t index, const struct child_message *mess
 
 static void finish(void *ctx, size_t index, int status)
 {
-	struct making *making = ctx;
+	struct cfi_making *making = ctx;
 	struct cfi_file *file = &making->files[index];
 	struct cfi_table *table = &file->table;
 
@@ -193,21 +194,59 @@ static void finish(void *ctx, size_t index, int status)
 	making->words = making->wides = 0;
 }
 
-int cfi_files__make(struct cfi_file *files, size_t nr, int deadline_ms)
+static struct jobs make_jobs(struct cfi_making *making, size_t nr)
 {
-	struct making making = { .files = files };
-	const struct jobs jobs = {
+	for (size_t i = 0; i < nr; i++) {
+		making->files[i].err = -ECANCELED;
+		making->files[i].table = (struct cfi_table){ 0 };
+	}
+	return (struct jobs){
 		.nr = nr,
-		.ctx = &making,
+		.ctx = making,
 		.enter = enter,
 		.run = make_one,
 		.answer = take_answer,
 		.done = finish,
 	};
+}
 
-	for (size_t i = 0; i < nr; i++) {
-		files[i].err = -ECANCELED;
-		files[i].table = (struct cfi_table){ 0 };
-	}
+int cfi_files__make(struct cfi_file *files, size_t nr, int deadline_ms)
+{
+	struct cfi_making making = { .files = files };
+	const struct jobs jobs = make_jobs(&making, nr);
+
 	return jobs__run(&jobs, deadline_ms);
+}
+
+struct cfi_making *cfi_files__begin(struct cfi_file *files, size_t nr, int patience_ms)
+{
+	struct cfi_making *making = calloc(1, sizeof(*making));
+	struct jobs jobs;
+
+	if (!making)
+		return NULL;
+	making->files = files;
+	jobs = make_jobs(making, nr);
+	making->task = jobs__begin(&jobs, patience_ms);
+	if (making->task)
+		return making;
+	free(making);
+	return NULL;
+}
+
+int cfi_files__advance(struct cfi_making *making, uint64_t until_ns)
+{
+	return jobs__advance(making->task, until_ns);
+}
+
+int cfi_files__fd(const struct cfi_making *making)
+{
+	return jobs__fd(making->task);
+}
+
+void cfi_files__end(struct cfi_making *making)
+{
+	if (making)
+		jobs__end(making->task);
+	free(making);
 }

@@ -30,4 +30,14 @@ struct cfi_file {
  */
 int cfi_files__make(struct cfi_file *files, size_t nr, int deadline_ms);
 
+/*
+ * The same beside other work: see jobs__begin(), of which each of the others has its counterpart.
+ * files are borrowed until cfi_files__end(). NULL: out of memory.
+ */
+struct cfi_making;
+struct cfi_making *cfi_files__begin(struct cfi_file *files, size_t nr, int patience_ms);
+int cfi_files__advance(struct cfi_making *making, uint64_t until_ns);
+int cfi_files__fd(const struct cfi_making *making);
+void cfi_files__end(struct cfi_making *making);
+
 #endif /* DENET_CFI_CFI_FILES_H */

@@ -288,8 +288,8 @@ static void print_user_walks(const struct capture_stats *stats)
 	if (!all)
 		return;
 	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
-		   "limit, %" PRIu64 " ended for want of a table (%s of %s), %" PRIu64
-		   " of call frame information, %" PRIu64 " of memory, %" PRIu64
+		   "limit, %" PRIu64 " met a missing table (%s of %s), %" PRIu64
+		   " ended for want of call frame information, %" PRIu64 " of memory, %" PRIu64
 		   " of a rule, %" PRIu64 " since mappings were being changed",
 		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
 		   walks[USER_WALK_NO_TABLE].count,
