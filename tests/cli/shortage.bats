@@ -20,8 +20,7 @@ clean_up() {
 	begin_service_in_group swap
 	is_slow || skip "swap takes no time here"
 	look_at -p "$target"
-	# denet-report does not tell swap from another disk.
-	shows 'do_swap_page\|the disk  *touch_pages'
+	shows 'do_swap_page\| swap  *touch_pages'
 }
 
 @test "a service beside a CPU hog" {

@@ -44,9 +44,9 @@ static const struct {
 };
 
 /* Beginnings of kernel functions that tell what is waited for, near the leaf. */
-static const struct {
+static const struct words_of_function {
 	const char *function, *words;
-} functions[] = {
+} leaves[] = {
 	{ "pipe_", "a pipe" },
 	{ "anon_pipe_", "a pipe" },
 	{ "n_tty_", "a terminal" },
@@ -75,6 +75,14 @@ static const struct {
 	{ "asm_exc_page_fault", "a page of memory" },
 	{ "do_user_addr_fault", "a page of memory" },
 	{ "do_page_fault", "a page of memory" },
+};
+
+/* Of functions that call the above; they tell more, wherever they stand. */
+static const struct words_of_function callers[] = {
+	{ "do_swap_page", "swap" },
+	{ "shmem_swapin", "swap" },
+	{ "swap_", "swap" },
+	{ "swapin_", "swap" },
 };
 
 static const char *words_of_call(const char *call)
@@ -156,38 +164,54 @@ static const char *call_of(const char *function)
 	return NULL;
 }
 
-static const char *words_of_function(const char *function)
+static const char *words_in(const struct words_of_function *table, size_t nr, const char *function)
 {
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (!strncmp(function, functions[i].function, strlen(functions[i].function)))
-			return functions[i].words;
+	for (size_t i = 0; i < nr; i++) {
+		if (!strncmp(function, table[i].function, strlen(table[i].function)))
+			return table[i].words;
 	}
 	return NULL;
 }
 
-static void put_kernel(const struct profile *profile, const uint32_t *labels, size_t nr, char *out)
+#define WORDS_IN(table, function) words_in(table, sizeof(table) / sizeof(table[0]), function)
+
+const char *wait_words__of_functions(const char *const *functions, size_t nr,
+				     char out[WAIT_WORDS_MAX])
 {
-	const char *words = NULL, *call = NULL, *leaf = NULL;
+	const char *words = NULL, *more = NULL, *call = NULL;
 
 	for (size_t i = 0; i < nr && !call; i++) {
-		const struct symbol_label *label = profile__label(profile, labels[i]);
-
-		if (!label->kernel || !label->known)
-			continue;
-		leaf = leaf ? leaf : label->name;
-		call = call_of(label->name);
-		words = words ? words : words_of_function(label->name);
+		call = call_of(functions[i]);
+		words = words ? words : WORDS_IN(leaves, functions[i]);
+		more = more ? more : WORDS_IN(callers, functions[i]);
 	}
+	words = more ? more : words;
 	if (!words && call)
 		words = words_of_call(call);
 	if (words)
 		put_with_call(out, words, call ? call : "");
 	else if (call)
 		snprintf(out, WAIT_WORDS_MAX, "%.100s", call);
-	else if (leaf)
-		snprintf(out, WAIT_WORDS_MAX, "the kernel (%.100s)", leaf);
+	else if (nr)
+		snprintf(out, WAIT_WORDS_MAX, "the kernel (%.100s)", functions[0]);
 	else
 		snprintf(out, WAIT_WORDS_MAX, "unknown");
+	return out;
+}
+
+static const char *words_of_kernel(const struct profile *profile, const uint32_t *labels, size_t nr,
+				   char out[WAIT_WORDS_MAX])
+{
+	const char *functions[128];
+	size_t nr_functions = 0;
+
+	for (size_t i = 0; i < nr && nr_functions < 128; i++) {
+		const struct symbol_label *label = profile__label(profile, labels[i]);
+
+		if (label->kernel && label->known)
+			functions[nr_functions++] = label->name;
+	}
+	return wait_words__of_functions(functions, nr_functions, out);
 }
 
 const char *wait_words__of_entry(const struct profile *profile, const struct profile_entry *entry,
@@ -199,6 +223,5 @@ const char *wait_words__of_entry(const struct profile *profile, const struct pro
 		return "a CPU";
 	if (entry->wait)
 		return entry->wait;
-	put_kernel(profile, labels, nr, out);
-	return out;
+	return words_of_kernel(profile, labels, nr, out);
 }

@@ -23,4 +23,11 @@ const char *wait_words__of_reason(const struct reason *reason, char out[WAIT_WOR
 const char *wait_words__of_entry(const struct profile *profile, const struct profile_entry *entry,
 				 const uint32_t *labels, size_t nr, char out[WAIT_WORDS_MAX]);
 
+/*
+ * What a thread waits for by the names of kernel functions on its stack, leaf first; nr may be 0.
+ * Returns out.
+ */
+const char *wait_words__of_functions(const char *const *functions, size_t nr,
+				     char out[WAIT_WORDS_MAX]);
+
 #endif /* DENET_REPORT_WAIT_WORDS_H */
