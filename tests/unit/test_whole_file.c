@@ -43,6 +43,29 @@ static const char *read_text(const char *path, char buf[16])
 	return file ? buf : "-";
 }
 
+/* Where the file system can do without; the others have no better way. */
+TEST_F(whole, it_has_no_name_until_then)
+{
+	char name[128];
+	int fd = open(self->dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		SKIP(return, "no files without names here");
+	close(fd);
+	ASSERT_EQ(0, whole_file__open(&self->file, self->path));
+	/* Empty: rmdir() does it. */
+	ASSERT_EQ(0, rmdir(self->dir));
+	ASSERT_NE(0, whole_file__close(&self->file, -ECANCELED));
+	ASSERT_EQ(0, mkdir(self->dir, 0700));
+	/* A name that is taken is another one's. */
+	snprintf(name, sizeof(name), "%s.%d.0", self->path, getpid());
+	ASSERT_EQ(0, symlink("nowhere", name));
+	ASSERT_EQ(0, whole_file__open(&self->file, self->path));
+	EXPECT_EQ(0, whole_file__close(&self->file, 0));
+	EXPECT_EQ(0, access(self->path, F_OK));
+	EXPECT_EQ(0, unlink(name));
+}
+
 TEST_F(whole, it_is_there_once_it_is_closed)
 {
 	struct stat stat_of;

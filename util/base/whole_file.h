@@ -5,14 +5,14 @@
 #include <stdio.h>
 
 /*
- * A file that is written under a temporary name until it is complete, so that readers see the old
+ * A file that has no name, or a temporary one, until it is complete, so that readers see the old
  * file or the new one, also after a failure. Anything but a regular file, such as a pipe or a
  * device, is written directly, and so is standard output, called "-".
  */
 struct whole_file {
 	FILE *out;
 	char *path;   /* NULL: nothing is renamed in the end */
-	char *unborn; /* its temporary name */
+	char *unborn; /* its temporary name; NULL: it has none yet */
 };
 
 /* 0 or a negative errno; after 0, whole_file__close() must follow. */
