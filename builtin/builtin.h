@@ -15,8 +15,10 @@
  *  5. tests/cli/foo.bats (root) and tests/user/ (no root).
  */
 
-/* What every command returns. 126 and 127 are the shell's (and perf's) words for "not
- * found", so they are only ever a COMMAND's own status that is passed on. */
+/*
+ * Exit status of every command. 126 and 127 mean "not found" in the shell (and perf); they are only
+ * ever a COMMAND's own status that is passed on.
+ */
 enum exit_status {
 	EXIT_STATUS_OK = 0,
 	EXIT_STATUS_ERROR = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* denet-check: what works on this machine. What it looks at is in util/check/. */
+/* denet-check: shows which parts work on this machine. The checks are in util/check/. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 
 static const struct option_table check_table = { .group = 1, OPTION_ROWS(rows) };
 
-/* Whoever asked for JSON reads stdout, usage errors too: so it counts wherever it stands. */
+/* --json counts wherever it stands, since usage errors are printed as JSON, too. */
 static bool asks_for_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {

@@ -11,7 +11,7 @@
 #include "base/err_out.h"
 #include "builtin.h"
 
-/* How long a terminal or a pipe that takes nothing may delay the end. */
+/* Limit of the delay at the end by a terminal or a pipe that takes nothing, in ms. */
 #define LAST_WORDS_MS 2000
 
 static const struct command {
@@ -49,7 +49,7 @@ static void print_help(FILE *out)
 	      out);
 }
 
-/* A command wants its own name in front of its messages, whichever way it was called. */
+/* Gives messages the command's own name, however it was called. */
 static int command__run(const struct command *command, int argc, char **argv)
 {
 	char name[64];
@@ -87,8 +87,7 @@ static int run_first_argument(const char *program, int argc, char **argv)
 	return command__run(command, argc - 1, argv + 1);
 }
 
-/* perf blocks SIGWINCH before it runs us. Nobody asked for that, so neither we nor a
- * command that we start inherit it. */
+/* perf blocks SIGWINCH before it runs us. Unblocks it for us and for the commands that we start. */
 static void unblock_sigwinch(void)
 {
 	sigset_t set;
@@ -99,9 +98,8 @@ static void unblock_sigwinch(void)
 }
 
 /*
- * A standard descriptor that is closed would become the next file or ring that is opened,
- * and messages would be written into that. /dev/null for reading stands in: what is
- * written to it fails, as it would have.
+ * The next file or ring opened would take the number of a closed standard descriptor and receive
+ * messages. /dev/null, opened for reading, fills the gap: writes to it fail as before.
  */
 static int fill_standard_descriptors(void)
 {
@@ -122,7 +120,7 @@ int main(int argc, char **argv)
 
 	if (argc < 1)
 		return EXIT_STATUS_USAGE;
-	/* Without /dev/null (in a bare chroot) there is nobody left to tell. */
+	/* Without /dev/null (in a bare chroot) messages have nowhere to go. */
 	if (fill_standard_descriptors() && fcntl(STDERR_FILENO, F_GETFD) < 0)
 		return EXIT_STATUS_ERROR;
 	slash = strrchr(argv[0], '/');

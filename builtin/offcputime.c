@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* denet-offcputime: bcc's offcputime, options and text. What it does is in util/offcputime/. */
+/* denet-offcputime: bcc's offcputime, options and text. The work is done in util/offcputime/. */
 #include "offcputime/offcputime.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
 
-/* As long as a bare number in us still is some number of ns. */
+/* The greatest number of us that fits into a number of ns. */
 #define MAX_USEC (UINT64_MAX / NSEC_PER_USEC - 1)
 #define MIN_INTERVAL_NS (100 * NSEC_PER_MSEC)
 
@@ -72,14 +72,14 @@ static void set_by(const struct option_value *value, void *field)
 	option_value__error(value, "not comm, pid or tid");
 }
 
-/* More frames than there can be are no mistake: all of them are shown. */
+/* A depth beyond the limit is no error: it shows all frames. */
 static void set_depth(const struct option_value *value, void *field)
 {
 	*(uint32_t *)field =
 		(uint32_t)min_u64(option_value__number(value, UINT32_MAX), CAPTURE_MAX_FRAMES);
 }
 
-/* Copies of stacks would have to leave the kernel, one for each block. */
+/* Refused: the kernel would have to pass on a copy of the stack for each block. */
 static void set_call_graph(const struct option_value *value, void *field)
 {
 	struct capture_copies *copies = field;
@@ -336,7 +336,7 @@ static char *list_ids(const char *what, const struct id_list *ids)
 	return text;
 }
 
-/* Which threads, as the first line has it. */
+/* The traced threads, for the first line. */
 static char *name_threads(const struct offcputime_command *command)
 {
 	const struct target_options *target = &command->target;
@@ -355,7 +355,7 @@ static char *name_threads(const struct offcputime_command *command)
 	return strdup(command->user_threads ? "user threads" : "all threads");
 }
 
-/* Looks names up, and completes the options. 0 or a negative errno (logged). */
+/* Resolves names and completes the options. 0 or a negative errno (logged). */
 static int resolve(struct offcputime_command *command)
 {
 	struct session_options *session = &command->trace.session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* denet-record: options in, a recording out. What it does is in util/record/. */
+/* denet-record: options in, a recording out. The work is done in util/record/. */
 #include "record.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "report/report.h"
 
 #define RECORD_MAX_OVERHEAD_PPM 30000
-/* The option was not given; no percentage is that large. */
+/* The value without the option; no percentage is that large. */
 #define RECORD_DEFAULT_OVERHEAD UINT32_MAX
-/* With --call-graph dwarf, unless something else is asked for. */
+/* Sampling period with --call-graph dwarf, unless an option sets another. */
 #define RECORD_COPY_PERIOD (10 * NSEC_PER_MSEC)
 #define RECORD_COPY_RATE 1000
 
@@ -31,7 +31,7 @@ static void record__init(struct record *record, int argc, char **argv)
 	record->filter.capture = recorder->session.capture.filter;
 }
 
-/* Copies are too large to take one of each short block: those are drawn. */
+/* Copies are too large to take one of each short block: these are sampled. */
 static void settle_copies(struct recorder_options *recorder)
 {
 	struct capture_options *capture = &recorder->session.capture;
@@ -44,7 +44,7 @@ static void settle_copies(struct recorder_options *recorder)
 	recorder->max_rate = RECORD_COPY_RATE;
 }
 
-/* Readers show all events of a file: without a rate or a budget there is no event of them. */
+/* Readers show all events of a file: the event of rates is left out without a rate or a budget. */
 static void settle_rates(struct recorder_options *recorder)
 {
 	bool given = recorder->max_overhead_ppm != RECORD_DEFAULT_OVERHEAD;
@@ -54,7 +54,7 @@ static void settle_rates(struct recorder_options *recorder)
 		recorder->max_overhead_ppm = RECORD_MAX_OVERHEAD_PPM;
 }
 
-/* Looks names up, and completes the options. 0 or a negative errno (logged). */
+/* Resolves names and completes the options. 0 or a negative errno (logged). */
 static int record__resolve(struct record *record)
 {
 	struct session_options *session = &record->recorder.session;
@@ -102,7 +102,7 @@ static int record__run(const struct record *record, int *status)
 
 	if (!err && record->flamegraph)
 		err = record__draw(record);
-	/* Each cause is logged where it is known; if one was not, this is better than nothing. */
+	/* Causes are logged where they are known; this covers any that was not. */
 	if (err && !log__nr_errors())
 		pr_err("the recording failed: %s", strerror(-err));
 	return err;

@@ -17,15 +17,14 @@ struct record {
 	struct filter_options filter;
 	struct on_cpu_options on_cpu;
 	struct common_options common;
-	bool hist; /* no recording: how long blocks are */
+	bool hist; /* no recording: a histogram of the lengths of blocks */
 	bool json;
-	const char *flamegraph; /* a page that is made of the recording; NULL: none is */
+	const char *flamegraph; /* an HTML page made from the recording; NULL: none */
 };
 
 /*
- * Fills in what the options of a command line say, and checks them; a usage error ends the
- * process, and so does what is printed instead of a recording. What argv holds is borrowed.
- * 0 or a negative errno.
+ * Parses and checks a command line; a usage error ends the process, and so do -h and other options
+ * that print instead of recording. Strings of argv are borrowed. 0 or a negative errno.
  */
 int record__parse(struct record *record, int argc, char **argv);
 

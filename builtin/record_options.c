@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options of denet-record that are its own; those that it shares are in options/. */
+/* Options of denet-record alone; the shared ones are in options/. */
 #include "record.h"
 
 #include <errno.h>
@@ -183,7 +183,7 @@ static void check_output(const struct options *options, const struct recorder_op
 					"`denet-record -o - ... | perf script -i -`");
 }
 
-/* The page is made of one file, read again, and for which there are no copies of stacks. */
+/* The page is made by reading one file again, and without copies of stacks. */
 static void check_page(const struct options *options, const struct record *record)
 {
 	const struct recorder_options *recorder = &record->recorder;
@@ -221,7 +221,7 @@ static void check_tracepoints(const struct options *options, const struct record
 		options__error(options, "tracepoints (-e) and --one-event exclude each other");
 }
 
-/* A file of one event has no place for the others. */
+/* A file of one event has no place for other events. */
 static void check_one_event(const struct options *options, const struct recorder_options *recorder)
 {
 	const struct capture_options *capture = &recorder->session.capture;

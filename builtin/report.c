@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* denet-report: a recorded file in, text out. What it does is in util/report/. */
+/* denet-report: a recorded file in, text out. The work is done in util/report/. */
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void set_sort(const struct option_value *value, void *field)
 	report->nr_keys = (size_t)nr;
 }
 
-/* The same as --sort, with what threads are told apart by in front. */
+/* Sets the first key, by which threads are told apart. */
 static void set_by(const struct option_value *value, void *field)
 {
 	struct report_options *report = field;

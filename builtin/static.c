@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The static program loads no library: one of this machine's would bring another C library
- * along. libdw looks for libdebuginfod and does without it; the linker sends its calls here
- * (--wrap), and wants them in an object that is no part of a library before libdw.
+ * The static program loads no library: one of this machine's would bring another C library along.
+ * libdw works without libdebuginfod; the linker redirects its calls to it here (--wrap), and needs
+ * them in an object, not in a library in front of libdw.
  */
 #ifdef DENET_STATIC
 #include <stddef.h>

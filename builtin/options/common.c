@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options that have nothing to do with what a command is for. */
+/* Options that do not depend on a command's task. */
 #include "builtin/options/common.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@ extern const struct option_table ring_table; /* ring_pages alone */
 /* -h, --usage and --version, which every command has; fills in nothing. */
 extern const struct option_table help_table;
 
-/* How much the options want to be logged. */
+/* The log level that the options request. */
 enum log_level common_options__log_level(const struct common_options *common);
 
 #endif /* DENET_BUILTIN_OPTIONS_COMMON_H */

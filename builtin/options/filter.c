@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options that choose blocks, by state, length and what they wait for. */
+/* Options that choose blocks, by state, length and the object waited for. */
 #include "builtin/options/filter.h"
 
 #include "builtin/options/values.h"
@@ -57,7 +57,7 @@ int filter_options__resolve(struct filter_options *filter, struct capture_option
 	if (filter->states)
 		filter->capture.states = filter->states;
 	else if (capture->split_runqueue)
-		/* The whole of queued-time: threads that were preempted are most of it. */
+		/* queued-time then holds preempted threads as well, which are most of it. */
 		filter->capture.states |= capture__state_bit('R');
 	if (filter->skip_idle.on) {
 		err = idle_table__init(&filter->idle);

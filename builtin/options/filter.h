@@ -8,7 +8,7 @@
 #include "capture/idle.h"
 #include "capture/options.h"
 
-/* Which blocks count. */
+/* The blocks to count. */
 struct filter_options {
 	struct capture_filter capture; /* its defaults are capture_options__init()'s */
 	uint32_t states;	       /* as in it; 0: --state was not given */
@@ -22,8 +22,8 @@ struct filter_options {
 extern const struct option_table filter_table;
 
 /*
- * Reads the rules of --skip-idle and completes the options of the capture, which point to them from
- * then on. 0 or a negative errno (logged).
+ * Reads the rules of --skip-idle and completes the capture's options, which point to these filter
+ * options from then on. 0 or a negative errno (logged).
  */
 int filter_options__resolve(struct filter_options *filter, struct capture_options *capture);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which time on the CPU is recorded, and which events beside it. */
+/* Options for time on the CPU, and for events beside it. */
 #include "builtin/options/on_cpu.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ const struct option_table on_cpu_table = {
 	.check = check,
 };
 
-/* As in perf, -F and -c are about the events of -e where there are any. */
+/* As in perf, -F and -c apply to the events of -e if there are any. */
 static bool has_clock(const struct on_cpu_options *options)
 {
 	return options->wall || options->clock ||

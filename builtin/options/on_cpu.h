@@ -20,7 +20,7 @@ struct on_cpu_options {
 
 extern const struct option_table on_cpu_table; /* its values: struct on_cpu_options */
 
-/* Completes the options of the capture: which on-CPU samples it takes. */
+/* Completes the capture's options for on-CPU samples. */
 void on_cpu_options__resolve(const struct on_cpu_options *options,
 			     struct capture_options *capture);
 

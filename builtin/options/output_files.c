@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options by which a profile is written for other programs. */
+/* Options that write a profile for other programs. */
 #include "builtin/options/output_files.h"
 
 #include "builtin/options/values.h"

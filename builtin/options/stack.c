@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options that say how stacks are walked. */
+/* Options for walking stacks. */
 #include "builtin/options/stack.h"
 
 #include <errno.h>

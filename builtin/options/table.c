@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "builtin/builtin.h"
 
-/* Keys of options without a letter are this and the number of their row. */
+/* First key of options without a letter; the number of their row is added. */
 #define FIRST_KEY 0x100
 
 /* One table of the command, as argp sees it. */
@@ -42,7 +42,7 @@ static char letter_of(const struct option_command *command, const struct option_
 	return row->letter;
 }
 
-/* As the user has to type it: "-p", or "--pid". The name lies in buf. */
+/* The option as the user types it: "-p", or "--pid". The name lies in buf. */
 static const char *name_of(const struct option_command *command, const struct option_row *row,
 			   char *buf, size_t size)
 {
@@ -126,7 +126,7 @@ static error_t set_row(struct option_parser *parser, const struct option_row *ro
 		.text = text,
 	};
 
-	/* `-G -- sleep 5`: getopt takes what ends the options for a value. */
+	/* In `-G -- sleep 5` getopt takes the end of the options, "--", for a value. */
 	if (text && !strcmp(text, "--"))
 		argp_error(state, "%s: the value is missing; -- was taken for it", name);
 	if (row->of_samples && !options->of_samples)
@@ -177,7 +177,7 @@ static error_t parse_table(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The command itself has no options: those are its children's. */
+/* The command's own parser has no options: its children have them. */
 static error_t parse_command(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -299,7 +299,7 @@ static bool same(const struct option_command *command, const struct option_row *
 	       (a->name && b->name && !strcmp(a->name, b->name));
 }
 
-/* Whether a row of the table, or of one before it, has the letter or the name of row number nr. */
+/* True if an earlier row, or a row of an earlier table, has the letter or the name of row nr. */
 static bool is_taken(const struct option_command *command, size_t table, size_t nr)
 {
 	const struct option_row *row = &command->uses[table].table->rows[nr];

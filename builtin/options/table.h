@@ -27,10 +27,10 @@ struct option_row {
 	const char *name; /* long; NULL: it has a letter only */
 	char letter;	  /* 0: none */
 	bool hidden;	  /* from -h */
-	bool of_samples;  /* says how samples are made or written: options__of_samples() */
+	bool of_samples;  /* affects how samples are made or written: options__of_samples() */
 	bool optional_arg; /* the value may be left out; its text is then NULL */
-	const char *arg;  /* what -h calls its value; NULL: it takes none */
-	const char *text; /* what -h says of it */
+	const char *arg;  /* name of its value in -h; NULL: it takes none */
+	const char *text; /* its text in -h */
 	option_set_fn set;
 	size_t offset; /* of the field; see OPTION_FIELD() */
 };
@@ -50,9 +50,9 @@ struct option_table {
 	int group;	   /* tables of one group are listed together in -h */
 	const struct option_row *rows;
 	size_t nr_rows;
-	/* Options of the table that contradict each other; NULL: none do. */
+	/* Reports contradictory options of the table; NULL: there are none. */
 	void (*check)(const struct options *options, const void *values);
-	/* Takes an argument that is no option and stands before "--"; NULL: not this table. */
+	/* Takes an argument before "--" that is no option; NULL: not this table. */
 	void (*argument)(const struct option_value *value, void *values);
 	/* Takes the first argument that is no option, and all behind it; NULL: not this table. */
 	void (*arguments)(void *values, char **argv);
@@ -66,7 +66,7 @@ struct option_use {
 	void *values;
 };
 
-/* In this command, the option of that long name has this letter, or none if it is 0. */
+/* Gives the option of a long name another letter in this command, or none (0). */
 struct option_letter {
 	const char *name;
 	char letter;
@@ -76,7 +76,7 @@ struct option_command {
 	const struct option_use *uses;
 	size_t nr_uses;
 	const struct option_letter *letters; /* ends with a NULL name; NULL: those of the rows */
-	const char *arguments; /* what -h calls them; NULL: there are none */
+	const char *arguments; /* their name in -h; NULL: the command takes none */
 	bool silent;	       /* usage errors are returned, not printed */
 	const char *doc;       /* above and, behind \v, below the list of -h */
 	/* Contradictions between options of several tables; NULL: there are none. */
@@ -92,18 +92,18 @@ struct option_command {
 int options__parse(const struct option_command *command, int argc, char **argv);
 
 /*
- * An option that another one before it in the tables has the letter or the long name of, or an
- * override for a name that is in no table: its name. NULL if there is none, as should be.
+ * The name of an option whose letter or long name an earlier one in the tables has, or of an
+ * override for a name that is in no table; NULL: there is none, as should be.
  */
 const char *option_command__clash(const struct option_command *command);
 
 /* The following are for check functions. */
 
-/* A usage error: prints it and where help is, and exits. */
+/* Reports a usage error, points to the help, and exits. */
 void options__error(const struct options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* A usage error that both options, by their long names, are given. */
+/* Reports that two options, given by their long names, exclude each other. */
 void options__exclude(const struct options *options, const char *a, const char *b)
 	__attribute__((noreturn));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The options that choose threads, for every command that has a capture. */
+/* Options that choose threads, for every command that has a capture. */
 #include "builtin/options/target.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void set_delay(const struct option_value *value, void *field)
 	option_set__time(value, field);
 }
 
-/* The letters that users try for a duration. */
+/* Letters that users try for a duration. */
 static void refuse_duration(const struct option_value *value, void *field)
 {
 	bool is_number = value->text[strspn(value->text, "0123456789.")] == '\0';
@@ -110,7 +110,7 @@ static int resolve_groups(struct target_options *target)
 	return err;
 }
 
-/* Lists that own their memory, as the capture borrows them. */
+/* The capture borrows the lists of ids, which the options own. */
 static void lend(const struct target_options *target, struct capture_targets *capture)
 {
 	*capture = target->capture;
@@ -123,7 +123,7 @@ static void lend(const struct target_options *target, struct capture_targets *ca
 	capture->groups = target->group_list.refs;
 	capture->nr_groups = target->group_list.nr;
 	capture->cpu_bits = target->cpus.any ? target->cpus.set.bits : NULL;
-	/* What narrows the targets needs some: all of them, if none is named. */
+	/* Options that narrow the targets apply to all processes if none is named. */
 	if (!target->pids.nr && !target->tids.nr &&
 	    (!target->command || target->users || target->groups || target->cpus.any))
 		capture->all = true;

@@ -9,7 +9,7 @@
 #include "host/cpus.h"
 #include "session/session.h"
 
-/* Which threads, and for how long: targets, what narrows them, COMMAND and its delay. */
+/* Threads to record, and when: targets, options that narrow them, COMMAND, the delay. */
 struct target_options {
 	struct capture_targets capture; /* complete after target_options__resolve() */
 	struct id_list pids;
@@ -27,11 +27,11 @@ struct target_options {
 };
 
 extern const struct option_table target_table;	      /* which threads, and COMMAND */
-extern const struct option_table target_detail_table; /* what narrows them further */
+extern const struct option_table target_detail_table; /* options that narrow them further */
 
 /*
- * Looks up what was named on this machine and completes the options of the session with it. What
- * they then point to is owned by the target options. 0 or a negative errno (logged).
+ * Looks the names up on this machine and completes the options of the session. Data that these then
+ * point to is owned by the target options. 0 or a negative errno (logged).
  */
 int target_options__resolve(struct target_options *target, struct session_options *session);
 

@@ -60,7 +60,7 @@ void option_set__size(const struct option_value *value, void *field)
 		option_value__error(value, "not a size, such as 500K, 100M or 2G");
 }
 
-/* Whether it looks like the name of a program, and can be typed as it is. */
+/* True if it looks like the name of a program, and can be typed without quotes. */
 static bool is_name(const char *text)
 {
 	if (!isalpha((unsigned char)*text))

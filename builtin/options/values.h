@@ -10,12 +10,11 @@
 #include "host/cpus.h"
 
 /*
- * Functions that set a field, for rows of tables, each with a macro that initializes such a row
- * and checks the type of the field. A text that is no such value is a usage error, which tells
- * what would be one.
+ * Functions that set a field, for rows of tables, each with a macro that initializes such a row and
+ * checks the type of the field. Invalid text is a usage error, which says what is valid.
  */
 
-/* Options without a value: set a bool, clear it, count, or are accepted and do nothing. */
+/* Options without a value: set a bool, clear it, count, or have no effect. */
 void option_set__true(const struct option_value *value, void *field);
 void option_set__false(const struct option_value *value, void *field);
 void option_set__count(const struct option_value *value, void *field);
@@ -37,11 +36,11 @@ void option_set__time(const struct option_value *value, void *field);
 void option_set__size(const struct option_value *value, void *field);
 #define OPTION_SIZE(s, f) OPTION_FIELD(option_set__size, uint64_t, s, f)
 
-/* Ids of processes or threads; those of several such options add up. */
+/* Ids of processes or threads; repeated options add up. */
 void option_set__ids(const struct option_value *value, void *field);
 #define OPTION_IDS(s, f) OPTION_FIELD(option_set__ids, struct id_list, s, f)
 
-/* Names apart by commas, which are looked up later; those of several such options add up. */
+/* Names apart by commas, which are looked up later; repeated options add up. */
 void option_set__names(const struct option_value *value, void *field);
 #define OPTION_NAMES(s, f) OPTION_FIELD(option_set__names, char *, s, f)
 
@@ -49,7 +48,7 @@ void option_set__names(const struct option_value *value, void *field);
 void option_set__cpus(const struct option_value *value, void *field);
 #define OPTION_CPUS(s, f) OPTION_FIELD(option_set__cpus, struct cpus, s, f)
 
-/* Of a table's own functions: a number from 1 to max. */
+/* For functions of tables: a number from 1 to max. */
 uint64_t option_value__number(const struct option_value *value, uint64_t max);
 
 #endif /* DENET_BUILTIN_OPTIONS_VALUES_H */

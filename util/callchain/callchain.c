@@ -12,10 +12,10 @@
 #include "machine/machine.h"
 #include "unwind/worker.h"
 
-/* How often a caller that waits is told how far unwinding has got. */
+/* Interval of progress reports to a waiting caller. */
 #define PROGRESS_MS 200
 
-/* What is known of a sample's process, looked up once for each sample. */
+/* The process of a sample, looked up once. */
 struct owner {
 	struct process *process; /* NULL: not known */
 	const struct maps *maps; /* of the sample's time; NULL: not known */
@@ -39,21 +39,21 @@ static size_t good_frames(const struct callchain *callchain, const struct owner 
 }
 
 /*
- * Whether good_frames() can tell code from garbage already. The maps of a process that was born a
- * moment ago may be in a ring that is read later.
+ * True if good_frames() can tell code from garbage by now. The maps of a new process may be in a
+ * ring that is read later.
  */
 static bool has_maps(const struct callchain *callchain, const struct owner *owner)
 {
 	return callchain->incomplete || (owner->maps && !maps__is_incomplete(owner->maps));
 }
 
-/* Its owner may have been born, or got its name, in a record that is yet to be delivered. */
+/* The reason's owner may have been born, or renamed, by a record that is still to be delivered. */
 static bool names_thread(const struct sample *sample)
 {
 	return sample->reason && sample->reason->owner;
 }
 
-/* Says with -v that from now on a process without frame pointers has copies. */
+/* Switches a process without frame pointers to copies, and logs that with -v. */
 static void choose(struct callchain *callchain, pid_t pid)
 {
 	pr_verbose("pid %d: chains along its frame pointers end early; from now on its stacks are "
@@ -76,13 +76,13 @@ static void count_chain(struct callchain *callchain, const struct sample *sample
 		program->by_tables = sample->by_tables;
 }
 
-/* Has the process judged by a chain; whether it has frame pointers, only such a one tells. */
+/* Judges the process by a chain along frame pointers. */
 static void judge(struct callchain *callchain, struct process *process,
 		  const struct sample *sample, size_t kept)
 {
 	if (!sample->user.nr)
 		return;
-	/* Wakers are copied as waiters are; the figures are of time off the CPU. */
+	/* Wakers are copied as waiters are; the statistics are of time off the CPU. */
 	if (sample->kind == SAMPLE_OFFCPU)
 		count_chain(callchain, sample,
 			    sample->by_tables ? sample->ended_early
@@ -92,7 +92,7 @@ static void judge(struct callchain *callchain, struct process *process,
 		choose(callchain, (pid_t)sample->pid);
 }
 
-/* With the first nr frames of the chain along frame pointers. */
+/* Delivers the sample with the first nr frames of the chain along frame pointers. */
 static int give_frames(struct callchain *callchain, const struct owner *owner,
 		       const struct sample *sample, size_t nr)
 {
@@ -122,8 +122,8 @@ static int fall_back(struct callchain *callchain, const struct sample *sample)
 }
 
 /*
- * The root of the thread is where a chain is whole; what a copy gave less of is still right as
- * far as it goes.
+ * A chain up to the thread's root is complete; a shorter one from a copy is right as far as it
+ * goes.
  */
 static int take_result(void *ctx, void *cookie, const struct unwind_result *result)
 {
@@ -167,7 +167,7 @@ int callchain__start(struct callchain *callchain, uint32_t max_frames)
 	int err = callchain->worker ? unwind_worker__start(callchain->worker) : 0;
 
 	callchain->max_frames = max_frames;
-	/* A process may be out of reach for a moment; the first sample asks for it again. */
+	/* A failure to fork may be temporary; the first sample tries again. */
 	if (err)
 		pr_verbose("the process that unwinds cannot be started yet: %s", strerror(-err));
 	return 0;
@@ -191,7 +191,7 @@ void callchain__free(struct callchain *callchain)
 	callchain->worker = NULL;
 }
 
-/* Hands a sample over, to come back by take_result(), or gives it if there is no room. */
+/* Passes a sample to the worker, to come back by take_result(); delivers it if that is full. */
 static int put(struct callchain *callchain, const struct sample *sample)
 {
 	struct unwind_sample unwind = {
@@ -219,7 +219,7 @@ static int put(struct callchain *callchain, const struct sample *sample)
 	return err == -ENOMEM ? err : fall_back(callchain, &rest);
 }
 
-/* The maps of its time are known. */
+/* Called once the maps of the sample's time are known. */
 static int resolve(struct callchain *callchain, const struct sample *sample)
 {
 	if (callchain->worker && sample->copy)
@@ -242,14 +242,14 @@ int callchain__sample(struct callchain *callchain, const struct sample *sample)
 		return resolve(callchain, &own);
 	if (callchain->worker && own.copy)
 		return sample_queue__add(&callchain->waiting, &own);
-	/* What is known to be code is so whatever is yet to come. */
+	/* Addresses known to be code stay that, whatever comes later. */
 	owner = owner_of(callchain, &own);
 	if (has_maps(callchain, &owner) && good_frames(callchain, &owner, &own) == own.user.nr)
 		return give_frames(callchain, &owner, &own, own.user.nr);
 	return sample_queue__add(&callchain->waiting, &own);
 }
 
-/* Gives what has been unwound; waits for that, timeout_ms at most. 0 or as give. */
+/* Delivers unwound samples; waits for them, timeout_ms at most. 0 or give's error. */
 static int poll_worker(struct callchain *callchain, int timeout_ms)
 {
 	return callchain->pending.nr ? unwind_worker__poll(callchain->worker, timeout_ms) : 0;
@@ -268,7 +268,7 @@ int callchain__settled(struct callchain *callchain, uint64_t time)
 	return err ? err : poll_worker(callchain, 0);
 }
 
-/* A child has the same code as its parent, until it is another program. */
+/* A child has its parent's code until it execs. */
 static void follow_fork(struct callchain *callchain, pid_t pid)
 {
 	struct process *process = machine__process(callchain->machine, pid);
@@ -280,7 +280,7 @@ static void follow_fork(struct callchain *callchain, pid_t pid)
 		callchain->choose(callchain->choose_ctx, pid, false);
 }
 
-/* A process is another program now, or none. */
+/* Called at the exec or the end of a process. */
 static void forget_fp_quality(struct callchain *callchain, struct process *process)
 {
 	if (fp_quality__is_bad(process->fp_quality))

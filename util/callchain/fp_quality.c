@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In one word: blocks seen, those with broken chains, and the decision. */
+/* Three fields of the word: blocks seen, those with broken chains, and the decision. */
 #define BROKEN_ONE (1ULL << 16)
 #define DECIDED (1ULL << 32)
-/* One place in which it waits over and over is not all of a program. */
+/* Limit for one sample: a place that it waits in again and again is not the whole program. */
 #define MOST_AT_ONCE 64
 
 static unsigned int seen_of(uint64_t quality)

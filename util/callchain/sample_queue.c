@@ -12,7 +12,7 @@ static size_t ips_bytes(const struct sample *sample)
 	return (nr + (sample->copy ? USER_COPY_REGS : 0)) * sizeof(uint64_t);
 }
 
-/* Copies the frames to where they have their place now; returns what is behind them. */
+/* Copies frames and makes them point to the copy; returns the place behind it. */
 static uint64_t *move_frames(uint64_t *to, struct frames *frames)
 {
 	if (frames->nr)

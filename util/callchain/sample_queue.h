@@ -12,10 +12,10 @@ struct sample_queue {
 	struct queued_sample *first;
 	struct queued_sample *last;
 	size_t nr;
-	size_t bytes; /* about what they take */
+	size_t bytes; /* approximate memory use */
 };
 
-/* A sample with all that it points to, in one piece. */
+/* A sample with all data that it points to, in one piece. */
 struct queued_sample {
 	struct queued_sample *next;
 	size_t size;
@@ -28,16 +28,16 @@ struct queued_sample {
 /* A copy of the sample; NULL: no memory. free() frees it. */
 struct queued_sample *queued_sample__new(const struct sample *sample);
 
-/* Takes one over. */
+/* Appends a queued sample, and takes it over. */
 void sample_queue__push(struct sample_queue *held, struct queued_sample *own);
 
-/* Keeps a copy of the sample. 0 or -ENOMEM. */
+/* Appends a copy of the sample. 0 or -ENOMEM. */
 int sample_queue__add(struct sample_queue *held, const struct sample *sample);
 
-/* The sample that came first; NULL: there is none. Valid until sample_queue__drop(). */
+/* The oldest sample; NULL: none. Valid until sample_queue__drop(). */
 struct sample *sample_queue__first(const struct sample_queue *held);
 
-/* Forgets the one that came first, if there is one. */
+/* Removes the oldest one, if there is one. */
 void sample_queue__drop(struct sample_queue *held);
 
 void sample_queue__free(struct sample_queue *held);

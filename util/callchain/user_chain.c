@@ -3,7 +3,7 @@
 
 #include "machine/maps.h"
 
-/* Where a program can have code. */
+/* The lowest address of code. */
 #define FIRST_CODE 4096
 #define LAST_CODE (1ULL << 56)
 
@@ -28,7 +28,7 @@ size_t user_chain__code(const struct maps *maps, uint64_t time, const uint64_t *
 		/* A return address may be the one behind the mapping's last call. */
 		uint64_t ip = ips[kept] - (kept > 0);
 
-		/* Neighbours are in one file as a rule. */
+		/* Neighbouring frames are mostly in one file. */
 		if (ip - start < size)
 			continue;
 		map = maps__find(maps, time, ip);

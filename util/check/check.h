@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What works on this machine, and what has to be done where it does not. */
+/* Results of checking this machine: which parts work, and how to make the others work. */
 
 enum check_status {
 	CHECK_OK,
@@ -20,7 +20,7 @@ struct check_row {
 	enum check_status status;
 	char name[48];
 	char value[320];
-	char remedy[320]; /* what to run or to do; empty: nothing */
+	char remedy[320]; /* command or action; empty: none */
 };
 
 struct check {
@@ -28,18 +28,18 @@ struct check {
 	size_t nr;
 	bool works;   /* a recording was made, for a moment */
 	bool no_room; /* a row was lost for want of memory */
-	char hook[64]; /* how it captured */
-	char program[256]; /* where this program lies, for the command that gives it its rights */
+	char hook[64]; /* attach hook of that recording */
+	char program[256]; /* path of this program, for the command that grants it capabilities */
 };
 
 /*
- * Looks at the machine and at what this process may do, tries every hook and helper, and
- * records for a moment. What is wrong is in the rows. 0 or -ENOMEM.
+ * Checks the machine and this process's permissions, tries every hook and helper, and records for a
+ * moment. Failures are in the rows. 0 or -ENOMEM.
  */
 int check__run(struct check *check);
 void check__free(struct check *check);
 
-/* Adds a row, whose value and remedy are formatted by the caller later. NULL: no memory. */
+/* Adds a row; the caller formats value and remedy. NULL: no memory. */
 struct check_row *check__add(struct check *check, const char *group, enum check_status status,
 			     const char *name);
 
@@ -50,7 +50,7 @@ void check__limits(struct check *check);
 void check__hooks(struct check *check);
 void check__recording(struct check *check);
 
-/* For people, with colours or not; for programs. 0, or a negative errno of the stream. */
+/* As a table, with colours or not; as JSON. 0, or a negative errno of the stream. */
 int check__print_table(const struct check *check, FILE *out, bool colours);
 int check__print_json(const struct check *check, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What this process may do, what the kernel takes, and whether a recording works. */
+/* This process's permissions, the kernel's features, and a test recording. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "host/capabilities.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
-/* How long the recording that proves it all lasts, and how long its end may take, in ms. */
+/* Length of the test recording, and the limit for its end, in ms. */
 #define RECORDING_MS 50
 #define RECORDING_END_MS 500
 
@@ -79,7 +79,7 @@ static void set_words(struct check_row *row, const char *text)
 		snprintf(row->remedy, sizeof(row->remedy), "%s", remedy + 2);
 }
 
-/* Who refused it, and the way out. */
+/* Fills in the reason of a refusal, and the remedy. */
 static void suggest(const struct check *check, struct check_row *row, int err)
 {
 	struct load_error_facts facts = { .err = err, .has_btf = !access(BTF_PATH, R_OK) };
@@ -87,7 +87,7 @@ static void suggest(const struct check *check, struct check_row *row, int err)
 
 	load_error_facts__read(&facts);
 	facts.has_scheduler = facts.has_task_storage = facts.has_hook = true;
-	/* libbpf says that it has not found the hook. */
+	/* libbpf's error for a hook that does not exist. */
 	if (facts.has_btf && (err == -ESRCH || err == -ENOENT)) {
 		snprintf(row->remedy, sizeof(row->remedy), "boot Linux 5.11 or later");
 		return;
@@ -106,7 +106,7 @@ static void add_probe(void *ctx, const struct probe *probe)
 	enum check_status status = CHECK_OK;
 	struct check_row *row;
 
-	/* Of those of which one will do, the recording below tells whether there is one. */
+	/* For alternatives, of which one is enough, the test recording below decides. */
 	if (probe->err)
 		status = probe->need == PROBE_REQUIRED ? CHECK_BAD
 			 : probe->need == PROBE_USEFUL ? CHECK_WARNING
@@ -138,7 +138,7 @@ void check__hooks(struct check *check)
 	suggest(check, row, err);
 }
 
-/* What a recording says goes into the table: the last error is the cause. */
+/* Messages of the test recording for the table: the last error is the cause. */
 struct words {
 	struct check *check;
 	char error[512];
@@ -158,7 +158,7 @@ static void hear(void *ctx, enum log_level level, const char *text)
 		set_words(row, text);
 }
 
-/* Records everything for a moment, and throws it away. */
+/* Records everything for a moment, and discards it. */
 static int record_a_moment(struct check *check, struct capture_stats *stats)
 {
 	struct capture_sink sink = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* This program, the kernel, and what its administrator has set. */
+/* This program, the kernel, and the administrator's settings. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "host/capabilities.h"
 #include "host/sysctl.h"
 
-/* What descriptors__reserve() asks for at the start of a recording, and a little more. */
+/* A little more than descriptors__reserve() requests at the start of a recording. */
 #define DESCRIPTORS_WANTED 128
 
 #if defined(__x86_64__)
@@ -29,7 +29,7 @@
 #define LINKED "dynamic"
 #endif
 
-/* Which file it is, of those that may lie around on a machine. */
+/* The path of this program: a machine may have several. */
 static void check_program(struct check *check)
 {
 	struct check_row *row = check__add(check, "machine", CHECK_INFO, "denet");
@@ -61,7 +61,7 @@ static void check_btf(struct check *check)
 		return;
 	}
 	snprintf(row->value, sizeof(row->value), "%s: %s", path, strerror(errno));
-	/* Where sysfs is missing, the kernel itself may well have it. */
+	/* Without sysfs the kernel may still have it. */
 	snprintf(row->remedy, sizeof(row->remedy), "%s",
 		 access("/sys/kernel", F_OK) ? "mount -t sysfs sysfs /sys"
 					     : "boot a kernel with CONFIG_DEBUG_INFO_BTF");
@@ -93,14 +93,14 @@ void check__machine(struct check *check)
 /* A sysctl that matters: bad values are those for which wrong() is true. */
 struct setting {
 	const char *name;
-	const char *good;  /* the value that repairs it; NULL: no value is wrong */
+	const char *good;  /* a value that repairs it; NULL: no value is wrong */
 	enum check_status status; /* if it is wrong */
 	const char *what;
 	bool (*wrong)(int64_t value, const struct capabilities *rights);
 };
 
 /*
- * Who has CAP_SYSLOG sees kernel addresses unless it is 2; others only if it is 0 and
+ * With CAP_SYSLOG kernel addresses are visible unless it is 2; without, only if it is 0 and
  * perf_event_paranoid is 1 or less.
  */
 static bool kptr_is_wrong(int64_t value, const struct capabilities *rights)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The rows, for people and for programs. */
+/* The rows, as a table and as JSON. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static const struct {
 	[CHECK_BAD] = { "bad", "BAD ", "\033[31m" },
 };
 
-/* What values hold comes from the kernel and from paths: it must not steer the terminal. */
+/* Escapes values: they come from the kernel and from paths, and must not steer the terminal. */
 static void put_plain(const char *text, FILE *out)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -67,9 +67,7 @@ int check__print_table(const struct check *check, FILE *out, bool colours)
 	return stream_error(out);
 }
 
-/*
- * A JSON string. Bytes that are no UTF-8 become U+FFFD, since JSON has no room for them.
- */
+/* A JSON string. Bytes that are no UTF-8 become U+FFFD, since JSON cannot hold them. */
 static void put_json(const char *text, FILE *out)
 {
 	const unsigned char *p = (const unsigned char *)text;

@@ -16,24 +16,24 @@
 #include "symbol/build_id.h"
 #include "symbol/cache.h"
 
-/* Files to ask for, and what becomes of the answers. */
+/* Files to query, and the destination of the answers. */
 struct build_ids {
 	struct writer *writer;
-	struct cache *cache; /* NULL: not wanted */
+	struct cache *cache; /* NULL: files are not copied */
 	struct dso_table
 		*dso_table; /* learn the answers, which are not written yet; NULL: they are */
 	struct build_id_query *queries;
 	struct next_try {
 		uint64_t view; /* of the process in the query */
 		pid_t root;    /* its ancestor that may live longer */
-		bool first;    /* to be asked before the time may be over */
+		bool first;    /* asked first: the time may be over later */
 	} *next; /* of each query */
 	size_t nr;
 	size_t capacity;
 	size_t timed_out;
 	size_t denied;
 	size_t not_asked;  /* the time was over */
-	size_t no_process; /* nobody could be made who asks */
+	size_t no_process; /* no process could be made for them */
 };
 
 /* The kernel's name for a module: "[ext4]" and "/lib/…/ext4.ko.xz" are both "ext4". */
@@ -117,8 +117,9 @@ static int grow(struct build_ids *ids)
 }
 
 /*
- * Where else to look for the file of a process that has ended: below the root of its ancestor that
- * saw the same, if that still does; below our own if it saw the same as we do, or nobody knows.
+ * Redirects the query for a file of a process that has ended: below the root of an ancestor with
+ * the same view, if that still has it; below our own if the view was ours or is not known. False:
+ * no more attempts.
  */
 static bool try_elsewhere(const struct next_try *next, struct build_id_query *query)
 {
@@ -168,7 +169,7 @@ static int collect(void *ctx, const struct hit *hit)
 	return add_query(ids, hit);
 }
 
-/* Programs and the C library are asked before the time may be over. */
+/* Moves programs and the C library to the front: the time may be over later. */
 static void put_first(struct build_ids *ids)
 {
 	size_t nr = 0;
@@ -200,7 +201,7 @@ static int take_answer(struct build_ids *ids, const struct build_id_query *query
 	return 0;
 }
 
-/* Nobody asked: of files that are read early, the next window tries again. */
+/* The file was not asked; of files that are read early, the next window tries again. */
 static void leave_for_later(struct build_ids *ids, const struct build_id_query *query)
 {
 	if (query->len == -EAGAIN)
@@ -211,7 +212,7 @@ static void leave_for_later(struct build_ids *ids, const struct build_id_query *
 		dso_table__ask_again(ids->dso_table, query->path, &query->file);
 }
 
-/* Takes the answers. What is left is what may be found elsewhere. */
+/* Takes the answers. The queries left are those that can be tried elsewhere. */
 static int take_answers(struct build_ids *ids)
 {
 	size_t kept = 0;
@@ -240,7 +241,7 @@ static int take_answers(struct build_ids *ids)
 	return err;
 }
 
-/* In the end, many files may take longer, each a two hundredth, but not for ever. */
+/* At the end, each file extends the deadline by a two hundredth, up to ten times the deadline. */
 static int deadline_for(size_t nr, int deadline_ms)
 {
 	return deadline_ms + (int)min_u64(nr * (uint64_t)deadline_ms / 200, 9ULL * deadline_ms);
@@ -304,10 +305,10 @@ int build_ids__read_early(struct dso_table *dso_table, int deadline_ms)
 	int err;
 
 	err = dso_table__each_early(dso_table, collect_early, &ids);
-	/* However many they are: meanwhile nobody reads the rings. */
+	/* No extension for many files: the rings are not read meanwhile. */
 	if (!err && ids.nr)
 		err = ask_twice(&ids, deadline_ms);
-	/* What is missing is asked for again in the end, and only then said. */
+	/* Missing ones are asked again at the end, and only then reported. */
 	free_queries(&ids);
 	return err;
 }

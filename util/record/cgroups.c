@@ -10,7 +10,7 @@
 
 struct cgroups {
 	struct writer *writer;
-	int err; /* of the writer; others are no reason to stop */
+	int err; /* of the writer; other errors do not stop the walk */
 };
 
 static int write_one(void *ctx, uint64_t id, const char *path)

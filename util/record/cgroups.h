@@ -5,9 +5,8 @@
 struct writer;
 
 /*
- * Writes a CGROUP record for each cgroup that there is, of the hierarchy whose ids samples
- * carry. What cannot be had is said and left out. 0, or a
- * negative errno of the writer.
+ * Writes a CGROUP record for each existing cgroup of the hierarchy whose ids samples carry.
+ * Unreadable ones are reported and left out. 0, or a negative errno of the writer.
  */
 int cgroups__write(struct writer *writer);
 

@@ -12,30 +12,30 @@
 #include "session/rate_control.h"
 #include "host/tracepoint.h"
 
-/* How long other processes may delay us at the start and at the end. */
+/* Limits of the delay by other processes, at the start and at the end. */
 #define RECORDER_DEADLINE_MS 2000
-/* The same between two files or windows: meanwhile nobody reads the rings. */
+/* The same between two files or windows, while the rings are not read. */
 #define RECORDER_SWITCH_MS 300
 
 /* The parts of the recorder; each of them has its own file. */
 struct recorder {
 	const struct recorder_options *options; /* borrowed */
 	struct session session;
-	struct findings findings; /* what the user is told in the end */
+	struct findings findings; /* messages for the end */
 	struct output output;
 	struct rate_control rate_control;
 	struct sink sink;
 	struct tracepoint_list tracepoints; /* of the kernel, recorded as well */
 	struct machine *machine;
 	uint64_t window_end; /* CLOCK_MONOTONIC */
-	uint64_t rounds;     /* how often it woke up */
-	double sampled_for_cost; /* share of the time, known in the end */
+	uint64_t rounds;     /* number of wake-ups of its loop */
+	double sampled_for_cost; /* share of the time, known at the end */
 };
 
 /*
- * Makes the parts and has them begin, in this order: COMMAND is held, the capture starts, the
- * file tells what lives, COMMAND goes. 0 or a negative errno (logged); recorder__free() must
- * follow in both cases.
+ * Makes and starts the parts in this order: COMMAND is forked and held, the capture starts,
+ * existing processes go to the file, COMMAND is released. 0 or a negative errno (logged);
+ * recorder__free() must follow in both cases.
  */
 int recorder__start(struct recorder *recorder, const struct recorder_options *options);
 

@@ -37,7 +37,7 @@ int output__init(struct output *output, const struct output_options *options)
 	return rotation__init(&output->rotation, &options->rotation, options->writer.path);
 }
 
-/* What the file has now is what every file of the recording begins with. */
+/* Counts the file's bytes so far as the preface that every file of the recording begins with. */
 static int begin_file(struct output *output)
 {
 	rotation__begin(&output->rotation, clock__now_ns(), writer__bytes(output->writer));
@@ -125,7 +125,7 @@ int output__close(struct output *output, int deadline_ms)
 	output->writer = NULL;
 	if (!err)
 		err = closed;
-	/* Closing says what became of the name, which is not ours to give on. */
+	/* Closing reports a name that is another file's by now; rotation must not rename that. */
 	output->named = !err && has_name;
 	if (output->named && output->options.rotation.enabled)
 		rotation__end(&output->rotation);

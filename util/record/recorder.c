@@ -18,15 +18,15 @@
 #include "session/status.h"
 #include "record/summary.h"
 
-/* How long it may take to copy what was hit to perf's cache. */
+/* Time limit for copying files to perf's cache. */
 #define RECORDER_CACHE_MS 30000
-/* How long what waits to be unwound in the end may take, all in all. */
+/* Time limit for samples that wait to be unwound at the end, in all. */
 #define RECORDER_UNWIND_MS 60000
-/* About what a sum takes in the file; a window is not ended for a handful. */
+/* Approximate size of a sum in the file; a window is not ended for a handful of them. */
 #define RECORDER_SUM_BYTES 256
 #define RECORDER_LEAST_SUMS 16
 
-/* When something is due besides what the run itself waits for; ns, CLOCK_MONOTONIC. */
+/* The next time at which the recorder has work besides the session's; ns, CLOCK_MONOTONIC. */
 static uint64_t next_due(const struct recorder *recorder)
 {
 	uint64_t due = min_u64(recorder->window_end, rate_control__due(&recorder->rate_control));
@@ -45,7 +45,7 @@ static int end_window(struct recorder *recorder)
 	return err;
 }
 
-/* Of which share of the time readers of the file know but samples. */
+/* Notes in the file the share of the time in which short blocks were sampled. */
 static void note_sampled_share(struct recorder *recorder)
 {
 	const struct rate_control *control = &recorder->rate_control;
@@ -60,7 +60,7 @@ static void note_sampled_share(struct recorder *recorder)
 	writer__note(recorder->output.writer, note);
 }
 
-/* Goes on in another file. What the window has so far belongs to the one before. */
+/* Goes on in another file. The window ends, so that its blocks are in the old one. */
 static int switch_file(struct recorder *recorder)
 {
 	int err;
@@ -91,20 +91,20 @@ static void show_status(struct recorder *recorder, uint64_t now)
 		.bytes = output__bytes(&recorder->output),
 	};
 
-	/* Without the accounts the line still tells how it goes. */
+	/* The line is shown even if the statistics cannot be read. */
 	if (!capture__stats(recorder->session.capture, &stats))
 		figures.lost = summary__lost(&stats);
 	status__show(recorder->session.status, &figures);
 }
 
-/* --max-size. */
+/* True if --max-size is reached. */
 static bool is_full(const struct recorder *recorder, uint64_t more)
 {
 	return recorder->options->max_size &&
 	       writer__bytes(recorder->output.writer) + more >= recorder->options->max_size;
 }
 
-/* The sums of the window may fill the file: as many more would come until it ends by itself. */
+/* True if the sums of the window may fill the file: more would come until its regular end. */
 static bool is_full_with_sums(const struct recorder *recorder)
 {
 	uint64_t sums = capture__pending_sums(recorder->session.capture);
@@ -112,7 +112,7 @@ static bool is_full_with_sums(const struct recorder *recorder)
 	return sums >= RECORDER_LEAST_SUMS && is_full(recorder, sums * RECORDER_SUM_BYTES);
 }
 
-/* Looked for after the work of a round, which may have filled the file. */
+/* Called after the work of a round, which may have filled the file. */
 static enum session_end look_at_size(const struct recorder *recorder)
 {
 	if (!is_full(recorder, 0))
@@ -133,7 +133,7 @@ static int end_delay(struct recorder *recorder, uint64_t now)
 	return err;
 }
 
-/* The work of one round, in the order in which one part may need the other. */
+/* The work of one round, ordered by dependence. */
 static int do_what_is_due(struct recorder *recorder, uint64_t now)
 {
 	bool window_ended;
@@ -153,7 +153,7 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now)
 	return err ? err : switch_if_due(recorder, now);
 }
 
-/* Runs until something ends the recording; *end says what. */
+/* Runs until the recording ends; *end is the reason. */
 static int recorder__loop(struct recorder *recorder, enum session_end *end)
 {
 	uint64_t now;
@@ -177,12 +177,12 @@ static int recorder__loop(struct recorder *recorder, enum session_end *end)
 	return 0;
 }
 
-/* Everything that was captured is in the file after this, but for the build-ids. */
+/* Completes the file but for the build-ids. */
 static int stop_capture(struct recorder *recorder)
 {
 	int err, flushed;
 
-	/* First, so that a second signal or a kill costs only what is still in the kernel. */
+	/* Flushed first: a second signal or a kill then loses only data still in the kernel. */
 	err = writer__flush(recorder->output.writer);
 	if (!err)
 		err = capture__stop(recorder->session.capture, RECORDER_DEADLINE_MS);
@@ -195,7 +195,7 @@ static int stop_capture(struct recorder *recorder)
 	return err ? err : flushed;
 }
 
-/* Whether samples stand for others, and from when on. */
+/* Tells whether samples stand for other blocks, and since when. */
 static void summarize_sampling(const struct recorder *recorder, struct summary *summary)
 {
 	const struct rate_control *control = &recorder->rate_control;
@@ -283,7 +283,7 @@ static int recorder__finish(struct recorder *recorder, enum session_end end)
 		err = stop_capture(recorder);
 	if (!err)
 		err = tell_sampled_share(recorder);
-	/* Not before: threads that are stuck are recorded as they are. */
+	/* Not earlier: stuck threads are recorded as they are. */
 	session__terminate(&recorder->session);
 	if (err) {
 		output__forget_dsos(&recorder->output);
@@ -294,7 +294,7 @@ static int recorder__finish(struct recorder *recorder, enum session_end end)
 	err = err ? err : closed;
 	if (err)
 		return err;
-	/* It takes its time, but the file is complete. */
+	/* Slow, but the file is complete. */
 	output__fill_cache(&recorder->output, RECORDER_CACHE_MS);
 	summarize(recorder, &summary);
 	pr_verbose("woke up %" PRIu64 " times", recorder->rounds);

@@ -5,9 +5,9 @@
 #include "record/options.h"
 
 /*
- * Makes a recording, from the checked options to the last line. Everything in options is
- * borrowed. 0, or a negative errno (logged); *status is then what the process should exit
- * with: the status of COMMAND if it is what was recorded or if it ended by itself, else 0.
+ * Makes a recording, from the checked options to the last line. Everything in options is borrowed.
+ * 0, or a negative errno (logged); *status is then the process's exit status: that of COMMAND if
+ * COMMAND was recorded or ended by itself, else 0.
  */
 int recorder__run(const struct recorder_options *options, int *status);
 

@@ -12,11 +12,11 @@
 #include "base/log.h"
 #include "base/units.h"
 
-/* How many names are tried when files follow each other faster than their names can tell. */
+/* Names to try when files follow each other faster than the resolution of their names. */
 #define TRIES 100
 #define STAMPS_PER_SEC 100
 
-/* Units of a day's length are this option's alone; 'm' is minutes, as in perf. */
+/* The units h and d are this option's alone; 'm' is minutes, as in perf. */
 static int parse_time(const char *text, size_t len, uint64_t *ns)
 {
 	static const struct {
@@ -104,9 +104,9 @@ bool rotation__is_full(const struct rotation *rotation, uint64_t now, uint64_t b
 }
 
 /*
- * The time for the name of a file that ends now. Names sort by age: where files end faster than
- * names tell, the next one counts on from the last, whose own name may be free again. (A clock that
- * was set back further than that is believed.)
+ * The time for the name of a file that ends now. Names sort by age: where files end faster than the
+ * resolution of names, the next one is the last plus one, even if the last name is free again. (If
+ * the clock was set back further than that, its time is used.)
  */
 static uint64_t next_stamp(const struct rotation *rotation)
 {
@@ -121,7 +121,7 @@ static uint64_t next_stamp(const struct rotation *rotation)
 	return stamp;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static char *make_name(const struct rotation *rotation, uint64_t stamp)
 {
 	time_t seconds = (time_t)(stamp / STAMPS_PER_SEC);
@@ -137,7 +137,7 @@ static char *make_name(const struct rotation *rotation, uint64_t stamp)
 	return name;
 }
 
-/* Never replaces another file; where the file system cannot promise that, it is looked. */
+/* Never replaces another file; where the file system cannot guarantee that, checks first. */
 static int rename_once(const char *from, const char *to)
 {
 	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))

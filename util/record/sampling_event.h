@@ -7,15 +7,15 @@
 
 struct writer;
 
-/* The fields of a change of what is in force: the levels, and the reason in numbers and words. */
+/* Fills in the fields of a change: the new level, and the reason in numbers and words. */
 void sampling_event__describe(struct writer_sampling *fields, const struct sampling_level *level,
 			      const struct rate_control_reason *reason);
 
-/* The recorder's own word in the file: how coarse samples are from now on, and why. 0 or -errno. */
+/* Writes a denet:rates event: the level from now on, and the reason. 0 or -errno. */
 int sampling_event__write(struct writer *writer, const struct sampling_level *level,
 			  const struct rate_control_reason *reason);
 
-/* In the end: for which share of the time, 0 to 1, --max-overhead had blocks sampled. */
+/* At the end: writes the share of the time, 0 to 1, in which --max-overhead sampled blocks. */
 int sampling_event__write_share(struct writer *writer, const struct sampling_level *level,
 				double share);
 

@@ -12,10 +12,10 @@
 #include "session/status.h"
 #include "symbol/mount_ns.h"
 
-/* For the budget. A sample that was drawn stands for so many blocks of its length. */
+/* Counts a sample for rate control. A drawn sample stands for several blocks of its length. */
 static void count(struct sink *sink, const struct sample *sample)
 {
-	/* The budget is that of blocks. */
+	/* Rate control is for blocks. */
 	if (sample->kind == SAMPLE_ONCPU)
 		return;
 	if (sample->measured >= sink->level.threshold_ns) {
@@ -23,7 +23,7 @@ static void count(struct sink *sink, const struct sample *sample)
 		return;
 	}
 	sink->counts.below++;
-	/* Where nothing is drawn they are sums, which the programs account for. */
+	/* Without a period they are sums, which the BPF programs account for. */
 	if (sink->level.period_ns && sample->kind == SAMPLE_OFFCPU)
 		sink->counts.below_ns += sample->measured;
 	if (sample->measured && sample->measured >= sink->level.lower_ns)
@@ -64,7 +64,7 @@ static int follow(struct sink *sink, const struct task_event *event)
 	case TASK_EVENT_MMAP:
 		return map(dso_table, event);
 	case TASK_EVENT_FORK:
-		/* Those that lived before have their own maps. */
+		/* Processes from before the recording have their own maps. */
 		return event->time ? dso_table__fork(dso_table, event->pid, event->ppid,
 						     event->time)
 				   : 0;
@@ -99,8 +99,8 @@ bool sink__tells(const struct sink *sink, pid_t pid)
 }
 
 /*
- * A process that has the pid of one that is in the file is told from its birth on: else readers
- * would take it for the one before.
+ * True if the event goes to the file. A process that reuses a pid of the file goes there from its
+ * birth on: otherwise readers would take it for the former one.
  */
 static bool is_told(struct sink *sink, const struct task_event *event)
 {
@@ -112,7 +112,7 @@ static bool is_told(struct sink *sink, const struct task_event *event)
 	return sink__tells(sink, event->pid);
 }
 
-/* EXIT is held back; a birth forgets what is held of the task that had its id before. */
+/* EXIT is deferred; a birth drops the deferred EXIT of the former task of that id. */
 static int write_event(struct sink *sink, const struct task_event *event)
 {
 	bool alive = process__lives(machine__process(sink->machine, event->pid));
@@ -176,8 +176,8 @@ static int sink__lost(void *ctx, uint64_t records, uint32_t cpu)
 }
 
 /*
- * Not while a sample is out that is older than what was there at the last one: the next round
- * will do, or the end of the file.
+ * Writes no FINISHED_ROUND while a pending sample is older than the latest event at the last one:
+ * the next round, or the end of the file, will do.
  */
 static int finish_round(struct sink *sink)
 {
@@ -224,7 +224,7 @@ int sink__finish(struct sink *sink)
 {
 	int err = deferred_exit__round(&sink->deferred_exit, sink->latest, write_exit, sink);
 
-	/* Those of the last window, too: no sample comes after them. */
+	/* Twice: those of the last window go, too, since no sample comes after them. */
 	if (!err)
 		err = deferred_exit__round(&sink->deferred_exit, sink->latest, write_exit, sink);
 	return err;
@@ -252,8 +252,8 @@ static int write_known(void *ctx, const struct task_event *event)
 }
 
 /*
- * Writes what is known of a process that has its first sample. What no sample will ask for any
- * more is over: names and mappings are those of then, and the later ones.
+ * At the first sample of a process: writes its names and mappings as of the last round, the
+ * earliest time that a sample may still need, and later ones.
  */
 static int tell_process(struct sink *sink, pid_t pid, uint64_t time)
 {
@@ -289,7 +289,7 @@ static int sink__hit(void *ctx, const struct tracepoint_hit *hit)
 	return writer__hit(sink->writer, hit->id, &sample, hit->data, hit->size);
 }
 
-/* The last lines name the threads of the longest idle waits as they were called then. */
+/* Notes the names of the threads with the longest idle waits at that time, for the last lines. */
 static void name_longest(struct sink *sink, const struct sample *sample)
 {
 	for (size_t i = 0; i < SAMPLE_EVENTS_LONGEST; i++) {
@@ -318,7 +318,7 @@ static int write_sample(struct sink *sink, const struct sample *sample)
 	return 0;
 }
 
-/* The side band of the sample's time is known. */
+/* Called once the side band of the sample's time is complete. */
 static int give(void *ctx, const struct sample *sample)
 {
 	struct sink *sink = ctx;

@@ -19,23 +19,23 @@ struct machine;
 struct status;
 struct writer;
 
-/* Where a capture delivers when it is recorded: the file, and the accounts of it. */
+/* The consumer of a capture that is recorded: writes the file, and keeps statistics of it. */
 struct sink {
 	struct writer *writer; /* see sink__set_writer() */
-	struct sample_events events; /* what samples become in the file */
-	struct dso_table *dso_table;     /* NULL: nobody wants build-ids; borrowed */
+	struct sample_events events; /* turns samples into events of the file */
+	struct dso_table *dso_table;     /* NULL: no build-ids; borrowed */
 	struct machine *machine; /* borrowed */
-	struct sampling_level level; /* in force, for the counts */
+	struct sampling_level level; /* the current level, for the counts */
 	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
-	struct deferred_exit deferred_exit;	   /* EXIT records that are held back */
+	struct deferred_exit deferred_exit;	   /* EXIT records to be written later */
 	/*
-	 * With selective, only the events of processes that are wanted or have samples are
-	 * written: those of others from their first sample on, with what the machine knows.
+	 * With selective, only the events of processes that are targets or have samples are
+	 * written: of the latter from their first sample on, after their state in the machine.
 	 */
 	bool selective;
-	struct idmap told_pids; /* of processes that have been in the file */
-	uint64_t latest;	   /* the latest time of all that was delivered */
-	uint64_t latest_round;	   /* that, when the last FINISHED_ROUND was written */
+	struct idmap told_pids; /* pids of processes that have been in the file */
+	uint64_t latest;	   /* the latest time delivered */
+	uint64_t latest_round;	   /* the latest time when FINISHED_ROUND was last written */
 	struct callchain callchain;
 	struct wait_names wait_names;
 	struct wait_census wait_census; /* of offcpu-time */
@@ -45,25 +45,25 @@ struct sink {
 int sink__init(struct sink *sink, struct machine *machine, struct capture_sink *capture_sink,
 	       enum callchain_mode mode);
 
-/* An event of time 0, made of what /proc and the task iterator tell. 0 or a negative errno. */
+/* Takes an event of time 0, from /proc or the task iterator. 0 or a negative errno. */
 int sink__synthesized(struct sink *sink, const struct task_event *event);
 
-/* With selective: the events of a process of the machine, and of its children, are written. */
+/* With selective: writes the events of a process of the machine, and of its children. */
 void sink__want(struct sink *sink, pid_t pid);
 
-/* Whether the file has, or is to have, what is known of a process. */
+/* True if the events of a process go to the file. */
 bool sink__tells(const struct sink *sink, pid_t pid);
 
-/* The file from now on, before the first poll or between two. Borrowed. */
+/* Sets the current file, before the first poll or between two. Borrowed. */
 void sink__set_writer(struct sink *sink, struct writer *writer);
 
 /*
- * Samples that are still being unwound come to their end, or have the frames of frame pointers
- * after deadline_ms; status, which may be NULL, tells how it goes. 0 or a negative errno.
+ * Waits until pending samples are unwound; after deadline_ms they get the frames by frame pointers.
+ * status, which may be NULL, shows the progress. 0 or a negative errno.
  */
 int sink__finish_callchains(struct sink *sink, int deadline_ms, struct status *status);
 
-/* Nothing more comes: writes what is held back. 0 or a negative errno. */
+/* At the end: writes the deferred EXIT records. 0 or a negative errno. */
 int sink__finish(struct sink *sink);
 
 /* Frees what the sink owns, not the sink. */

@@ -18,7 +18,7 @@
 #include "symbol/mount_ns.h"
 #include "session/workload.h"
 
-/* With --max-size, a ring with such a part of it is read, but not for less than that. */
+/* With --max-size, a ring is read once it holds this part of it, but not less than that. */
 #define RECORDER_SIZE_PARTS 16
 #define RECORDER_LEAST_WAKE 8192
 
@@ -39,7 +39,7 @@ static enum callchain_mode callchain_mode(const struct recorder_options *options
 	return options->raw_stacks ? CALLCHAIN_RAW : CALLCHAIN_UNWIND;
 }
 
-/* Who cannot be chosen, since there are too many, keeps its frame pointers. */
+/* When the map of chosen processes is full, the process stays in fp mode. */
 static void choose(void *ctx, pid_t pid, bool chosen)
 {
 	int err = capture__choose(ctx, pid, chosen);
@@ -48,7 +48,7 @@ static void choose(void *ctx, pid_t pid, bool chosen)
 		pr_verbose("pid %d cannot be chosen: %s", (int)pid, strerror(-err));
 }
 
-/* The sink counts by what is in force, and the file tells it. */
+/* The sink counts by the current level, and the file gets an event for it. */
 static int sampling_changed(void *ctx, const struct sampling_level *level,
 			    const struct rate_control_reason *reason)
 {
@@ -86,7 +86,7 @@ static void init_rate_control(struct recorder *recorder)
 	recorder->sink.level = rate_control__level(&recorder->rate_control);
 }
 
-/* That a file is full has to be noticed before a ring is half full. */
+/* A ring must be read before it is half full, to notice that a file is full. */
 static uint32_t wake_bytes(const struct recorder_options *options)
 {
 	uint64_t size = options->max_size / RECORDER_SIZE_PARTS;
@@ -121,7 +121,7 @@ static int start_capture(struct recorder *recorder)
 	if (!recorder->machine)
 		return -ENOMEM;
 	options.machine = recorder->machine;
-	/* Anybody on the machine may be a waker. */
+	/* Any process on the machine may be a waker. */
 	recorder->sink.selective = options.wakers && !options.targets.all;
 	err = sink__init(&recorder->sink, recorder->machine, &sink,
 			 callchain_mode(recorder->options));
@@ -132,9 +132,9 @@ static int start_capture(struct recorder *recorder)
 		recorder->sink.callchain.choose = choose;
 		recorder->sink.callchain.choose_ctx = recorder->session.capture;
 	}
-	/* Copies of blocked threads come at the end: the process that unwinds starts then. */
+	/* With copies of blocked threads only, which come at the end, that process starts then. */
 	recorder->sink.callchain.max_frames = options.stacks.max_frames;
-	/* After that a process of ours is no target. */
+	/* Our own processes are no targets by now. */
 	if (!err && !options.stacks.copies.tables && capture__copies(recorder->session.capture))
 		err = callchain__start(&recorder->sink.callchain, options.stacks.max_frames);
 	return err;
@@ -220,7 +220,7 @@ static int tell_event(void *ctx, const struct task_event *event)
 	return sink__synthesized(&recorder->sink, event);
 }
 
-/* Whether the file has all processes, be they targets or not. */
+/* True if the file has all processes, targets or not. */
 static bool tells_all(const struct recorder *recorder)
 {
 	const struct capture_options *capture = &recorder->options->session.capture;
@@ -228,7 +228,7 @@ static bool tells_all(const struct recorder *recorder)
 	return capture->targets.all || capture->wakers;
 }
 
-/* Of the whole machine, only processes with samples are looked at, once they have one. */
+/* If the file has all processes, mount namespaces are read at a process's first sample. */
 static int tell_task(void *ctx, const struct capture_task *task)
 {
 	struct recorder *recorder = ctx;
@@ -250,7 +250,7 @@ static int tell_comm(struct recorder *recorder, pid_t pid, const char *comm)
 	return tell_event(recorder, &event);
 }
 
-/* Wakers that no record of the kernel or of /proc names; the capture's tasks are without us. */
+/* Wakers without a record of the kernel or /proc; the capture's tasks do not include us. */
 static int tell_strange_wakers(struct recorder *recorder)
 {
 	int err = tell_comm(recorder, (pid_t)CAPTURE_PID_INTERRUPT, "[interrupt]");
@@ -260,7 +260,7 @@ static int tell_strange_wakers(struct recorder *recorder)
 	return err ? err : tell_comm(recorder, getpid(), log__program());
 }
 
-/* What lived when the capture started: the beginning of the file. */
+/* Writes the processes that existed when the capture started, to the front of the file. */
 static int tell_existing(struct recorder *recorder)
 {
 	const struct capture_options *capture = &recorder->options->session.capture;
@@ -275,8 +275,8 @@ static int tell_existing(struct recorder *recorder)
 	int err;
 
 	/*
-	 * COMMAND is a copy of us until its exec, which takes no mapping from a process in perf's
-	 * eyes: with two C libraries it would unwind by the wrong one.
+	 * COMMAND is a fork of this process until its exec, at which perf drops no mapping: with
+	 * two C libraries it would unwind by the wrong one.
 	 */
 	if (existing.data_maps && recorder->session.workload)
 		existing.unmapped = workload__pid(recorder->session.workload);
@@ -288,7 +288,7 @@ static int tell_existing(struct recorder *recorder)
 	return err ? err : existing__tell_tasks(&existing, recorder->session.capture);
 }
 
-/* Comes after the capture has started: if that fails, no file was touched. */
+/* Called after the capture has started: if that fails, no file was touched. */
 static int start_output(struct recorder *recorder)
 {
 	int err = open_output(recorder);
@@ -328,7 +328,7 @@ void recorder__free(struct recorder *recorder)
 	sink__free(&recorder->sink);
 	output__free(&recorder->output);
 	findings__free(&recorder->findings);
-	/* Last: until here a signal is not to end us, with the file half closed. */
+	/* Last: until here a signal must not kill this process with the file half closed. */
 	session__free(&recorder->session);
 	machine__delete(recorder->machine);
 	tracepoint_list__free(&recorder->tracepoints);

@@ -18,8 +18,10 @@ uint64_t summary__lost(const struct capture_stats *stats)
 	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches;
 }
 
-/* Every sample is either one block that was sent at once, a block that had not ended, or
- * a sum; the capture knows the first two. */
+/*
+ * Number of sums: samples that are neither a single block, which was sent at once, nor a block that
+ * had not ended; the capture counts these two.
+ */
 static uint64_t sums(const struct summary *summary)
 {
 	uint64_t others = summary->stats.direct.count + summary->still_blocked;
@@ -27,20 +29,23 @@ static uint64_t sums(const struct summary *summary)
 	return summary->samples > others ? summary->samples - others : 0;
 }
 
-/* The standard error of ns that comes from sampling, as an estimated share of it. */
+/* The standard error of ns by sampling, as an estimated share of it. */
 static double standard_error(const struct summary *summary)
 {
 	return summary->ns ? sqrt(summary->stats.variance) / (double)summary->ns : 0;
 }
 
-/* Where samples stand for others: for how long, how coarse they are, and how good the total is. */
+/*
+ * If samples stand for other blocks: the period, how long it was in force, and the error of the
+ * total.
+ */
 static char *format_sampling(const struct summary *summary, char *buf, size_t size)
 {
 	char period[32], threshold[32], cost[64] = "", level[96] = "";
 	bool drawn = summary->period_ns && summary->threshold_ns;
 
 	buf[0] = '\0';
-	/* Below a threshold of 0 there is nothing to draw; it may have been higher for a while. */
+	/* With a threshold of 0 nothing is drawn, but it may have been higher for a while. */
 	if (!drawn && !summary->stats.drawn.count && summary->sampled_for_cost <= 0)
 		return buf;
 	if (summary->sampled_for_cost > 0)
@@ -56,15 +61,15 @@ static char *format_sampling(const struct summary *summary, char *buf, size_t si
 	return buf;
 }
 
-/* Less than this is not worth a word, unless there is little else. */
+/* Time is worth showing from this value on, or if the total is small. */
 static bool is_worth_telling(const struct summary *summary, uint64_t ns)
 {
 	return ns >= 10 * NSEC_PER_MSEC || (ns && ns >= summary->ns / 100);
 }
 
 /*
- * What threads waited for a CPU: within their blocks, where these are not split, and outside, of
- * which there are no samples unless blocks of state R are recorded.
+ * Time that threads waited for a CPU: within their blocks, if these are not split, and outside,
+ * without samples unless blocks of state R are recorded.
  */
 static void format_runnable(const struct summary *summary, char *within, size_t within_size,
 			    char *outside, size_t outside_size)
@@ -167,7 +172,7 @@ static void print_accounts(const struct capture_stats *stats)
 	}
 }
 
-/* Nothing where time on a CPU is not recorded. */
+/* Prints nothing if time on a CPU is not recorded. */
 static void print_lives(const struct capture_lives *lives)
 {
 	const struct {
@@ -274,7 +279,7 @@ static void print_waiting(const struct summary *summary)
 	}
 }
 
-/* Nothing where no user stack was walked by tables. */
+/* Prints nothing if no user stack was walked by tables. */
 static void print_user_walks(const struct capture_stats *stats)
 {
 	const struct capture_tally *walks = stats->user_walks;
@@ -410,7 +415,7 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 	double percent = 0;
 
 	*buf = '\0';
-	/* One thread fills no screen. */
+	/* A single thread does not crowd a report. */
 	if (never_ran->count > 1 && never_ran->ns < summary->ns)
 		percent = 100 * (double)never_ran->ns / (double)summary->ns;
 	if (rest->ns)
@@ -468,7 +473,7 @@ char *summary__format_lives(const struct summary *summary, char *buf, size_t siz
 	return buf;
 }
 
-/* Of the off-CPU time that was captured, so many percent were left out as idle. */
+/* The share of the off-CPU time captured that was left out as idle, in percent. */
 static unsigned int percent_skipped(const struct capture_stats *stats)
 {
 	uint64_t skipped = stats->filtered_idle.ns;
@@ -490,7 +495,7 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 			       percent);
 }
 
-/* Less than that is no cause of slowness that anybody looks for. */
+/* Less time in broken chains is not reported. */
 #define LEAST_BROKEN_NS NSEC_PER_SEC
 
 static void find_short_chains(const struct fp_program *program, struct findings *findings)
@@ -518,7 +523,10 @@ static void print_line(char *line)
 	err_out__write(line, len + 1);
 }
 
-/* The last lines: how threads spent their time, what was recorded, and what to type next. */
+/*
+ * Prints the last lines: how threads spent their time, the recording's contents, and the next
+ * command.
+ */
 static void print_end(const struct summary *summary, size_t left_out)
 {
 	char line[17000], more[64] = "";

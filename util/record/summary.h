@@ -14,7 +14,7 @@
 
 struct findings;
 
-/* What a finished recording comes to. */
+/* Results of a finished recording. */
 struct summary {
 	struct capture_stats stats;
 	enum attach_hook hook;
@@ -24,7 +24,7 @@ struct summary {
 	bool wakers;		      /* there is a wakeup-time */
 	struct sample_events_tally wakeups; /* samples of it */
 	bool records_preempted; /* blocks of state R are in it */
-	const struct thread_waits *waiting; /* those that waited longest for a CPU; borrowed */
+	const struct thread_waits *waiting; /* threads with the longest waits for a CPU; borrowed */
 	size_t nr_waiting;
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
@@ -33,40 +33,38 @@ struct summary {
 	struct sample_events_tally idle; /* samples of offcpu-idle: waits for work */
 	struct sample_events_wait longest_idle[SAMPLE_EVENTS_LONGEST];
 	uint64_t bytes;
-	uint64_t period_ns; /* of the draw, as it was in the end; 0: all blocks counted */
+	uint64_t period_ns; /* of the draw at the end; 0: each block was recorded */
 	uint64_t threshold_ns;
-	uint64_t sampling_changes; /* how often the two above changed */
-	double sampled_for_cost; /* share of the time for which --max-overhead asked for a period */
-	bool copies;		/* user stacks were asked to be copied */
+	uint64_t sampling_changes; /* number of changes of the two above */
+	double sampled_for_cost; /* share of the time in which --max-overhead set a period */
+	bool copies;		/* copies of user stacks were requested */
 	struct callchain_stats callchain;
 	bool tracepoints; /* of the kernel are recorded */
 	bool one_event; /* events are frames */
-	bool reasons;		/* samples tell what they waited for */
+	bool reasons;		/* samples have reasons */
 	uint64_t for_any_ns;	/* of ns, in waits for any of several descriptors */
-	const struct fp_program *short_chains; /* whose chains end early; borrowed; NULL: none */
+	const struct fp_program *short_chains; /* its chains end early; borrowed; NULL: none */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 	struct next_step next;
 };
 
-/* Blocks that were seen and are in no sample, for whatever reason but a filter. */
+/* Blocks seen that are in no sample, for any reason but a filter. */
 uint64_t summary__lost(const struct capture_stats *stats);
 
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);
 
-/* Prints the findings and what was lost, and with -v all accounts, where there are no samples. */
+/* Without samples: prints the findings and losses, and with -v all statistics. */
 void summary__print_stats(const struct capture_stats *stats, struct findings *findings);
 
-/*
- * The line on what was set apart as idle, with its greatest waits; empty where nothing was. Returns
- * buf.
- */
+/* The line on idle time, with its longest waits; empty if there was none. Returns buf. */
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size);
 
 /*
- * The line on event loops: where the time is in waits for any of several descriptors, the callchain
- * does not tell for which. Empty where it is less than half, or where samples tell. Returns buf.
+ * The line on event loops: in waits for any of several descriptors, the callchain does not show
+ * which one ended the wait. Empty if they are less than half of the time, or if samples have
+ * reasons. Returns buf.
  */
 char *summary__format_for_any(const struct summary *summary, char *buf, size_t size);
 
@@ -77,21 +75,21 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
 char *summary__format_lives(const struct summary *summary, char *buf, size_t size);
 
 /*
- * The line on threads that were blocked all the time, such as pools of workers, where they have so
- * much of it that a report begins with them. Empty where they do not, or where there are no others.
+ * The line on threads that were blocked all the time, such as pools of workers, if they have so
+ * much of it that a report begins with them; empty otherwise, or if there are no other threads.
  * Returns buf.
  */
 char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size);
 
 /*
- * The line on uninterruptible waits (state D), which are never idle and often stand behind longer
- * waits of others; empty where they are short for the length of the recording. Returns buf.
+ * The line on uninterruptible waits (state D), which are never idle and often cause longer waits of
+ * other threads; empty if they are short for the length of the recording. Returns buf.
  */
 char *summary__format_uninterruptible(const struct summary *summary, char *buf, size_t size);
 
 /*
- * Prints the findings, the worst first, with -v all accounts, and unless quiet the last lines: what
- * was recorded, and what to type next.
+ * Prints the findings, the worst first, with -v all statistics, and unless quiet the last lines:
+ * the recording's contents and the next command.
  */
 void summary__print(const struct summary *summary, struct findings *findings);
 

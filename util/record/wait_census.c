@@ -15,7 +15,7 @@ static struct wait_census_row *rows_of(struct wait_census *census, size_t *nr)
 	return (struct wait_census_row *)(void *)census->rows.data;
 }
 
-/* 64-bit FNV-1a of the name, and the call, whose name lies at one place as long as samples come. */
+/* 64-bit FNV-1a of the comm and of the call, by its name's address, which is constant. */
 static uint64_t key_of(const char *comm, const struct sample *sample)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -25,7 +25,7 @@ static uint64_t key_of(const char *comm, const struct sample *sample)
 	return (hash ^ (uintptr_t)sample->call) * 0x100000001b3ULL;
 }
 
-/* Sets *place to the row's index + 1; leaves it 0 where there is no room. 0 or -ENOMEM. */
+/* Sets *place to the row's index + 1; leaves it 0 if there is no room. 0 or -ENOMEM. */
 static int add_row(struct wait_census *census, const char *comm, const struct sample *sample,
 		   uint64_t *place)
 {
@@ -43,7 +43,7 @@ static int add_row(struct wait_census *census, const char *comm, const struct sa
 	return buffer__append(&census->rows, &row, sizeof(row));
 }
 
-/* The row of a name and the call of a sample. *row is NULL where there is no room. 0 or -ENOMEM. */
+/* Finds the row of a comm and a sample's call; *row is NULL without room. 0 or -ENOMEM. */
 static int find_row(struct wait_census *census, const char *comm, const struct sample *sample,
 		    struct wait_census_row **row)
 {
@@ -65,7 +65,7 @@ static int find_row(struct wait_census *census, const char *comm, const struct s
 int wait_census__add(struct wait_census *census, const struct machine *machine,
 		     const struct sample *sample)
 {
-	/* The rest is no wait in that state. */
+	/* The runqueue part is no wait in that state. */
 	const uint64_t blocked = sample->period - sample->runqueue;
 	const bool uninterruptible = sample->state == 'D';
 	const struct thread *thread;
@@ -98,7 +98,7 @@ struct wait_census_result wait_census__end(struct wait_census *census)
 	size_t nr;
 
 	rows = rows_of(census, &nr);
-	/* Without room for all, another one may have more time. */
+	/* If rows are missing, one of them may have the most time. */
 	for (size_t i = 0; i < nr && !census->full; i++) {
 		if (rows[i].ns > result.most.ns)
 			result.most = rows[i];

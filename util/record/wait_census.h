@@ -11,7 +11,7 @@
 struct machine;
 struct sample;
 
-/* With more names and calls than these, no name is known. */
+/* If there are more names and calls than these, the result is not known. */
 #define WAIT_CENSUS_ROWS 4096
 
 /* Time of threads of one name in one system call. */
@@ -22,32 +22,26 @@ struct wait_census_row {
 	uint64_t uninterruptible; /* ns in state D, without waits for a CPU behind it */
 };
 
-/*
- * In which system calls threads of user space waited, by their names then. Zero-initialised is
- * empty.
- */
+/* Waits of user threads by system call and by their names then. Zero-initialised is empty. */
 struct wait_census {
 	struct buffer rows; /* struct wait_census_row */
 	struct idmap places; /* of name and call: the row's index + 1 */
-	uint64_t uninterruptible; /* ns in state D, also of what found no room */
+	uint64_t uninterruptible; /* ns in state D, also without a row */
 	bool full;	     /* a row found no room */
 };
 
-/* What a census comes to. A row whose time is 0 tells nothing. */
+/* Results of a census. A row whose time is 0 means unknown. */
 struct wait_census_result {
 	struct wait_census_row most;		     /* of ns */
 	struct wait_census_row most_uninterruptible; /* of uninterruptible */
 	uint64_t uninterruptible;		     /* ns in state D, of all rows and more */
 };
 
-/* A sample of offcpu-time; machine knows its thread. 0 or -ENOMEM. */
+/* Adds a sample of offcpu-time, whose thread the machine knows. 0 or -ENOMEM. */
 int wait_census__add(struct wait_census *census, const struct machine *machine,
 		     const struct sample *sample);
 
-/*
- * The name and the call with the most time, in any state and in state D. Neither is known where
- * there was no room for all.
- */
+/* The name and the call with the most time, in any state and in state D, unless full. */
 struct wait_census_result wait_census__end(struct wait_census *census);
 
 void wait_census__free(struct wait_census *census);

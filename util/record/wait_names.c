@@ -9,7 +9,7 @@
 #include "host/pidns.h"
 #include "machine/machine.h"
 
-/* Our id of a thread that the waiter's namespace calls inner; 0: none is known. */
+/* The tid in our namespace of a thread that is inner in the waiter's; 0: not known. */
 static pid_t outer_id(struct wait_names *names, pid_t pid, pid_t inner)
 {
 	struct inner_thread *known =

@@ -13,7 +13,7 @@ struct machine;
 /* Ids of threads in PID namespaces below ours that are remembered. */
 #define WAIT_NAMES_THREADS 64
 
-/* Names for what reasons have ids and addresses of. Zero-initialised but for machine is empty. */
+/* Names for the ids and addresses in reasons. Zero-initialised but for machine is empty. */
 struct wait_names {
 	const struct machine *machine; /* borrowed */
 	struct data_symbols symbols;
@@ -25,9 +25,9 @@ struct wait_names {
 };
 
 /*
- * Fills in what only the machine tells of a sample's reason, which is another copy of it, once the
- * side band of that time is known. An owner that is no thread of the waiter's process, or of any
- * process where the mutex is shared between processes, is none: it is set to 0.
+ * Fills in the machine's facts of a sample's reason, of which reason is a copy, once the side band
+ * of that time is complete. An owner that is no thread of the waiter's process, or, where the mutex
+ * is shared between processes, of any process, is set to 0.
  */
 void wait_names__fill(struct wait_names *names, const struct sample *sample,
 		      struct reason *reason);
