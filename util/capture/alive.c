@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether targets live: they are counted, and looked for where the count may be wrong. */
+/* Whether targets are alive: counted, and searched for when the count may be wrong. */
 #include "capture/internal.h"
 
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 #define RECOUNT_MAX_NS (30 * NSEC_PER_SEC)
 
 /*
- * The kernel may not run our program at a death: where tracepoints are preemptible, two of
- * them can meet on a CPU. And a task that was on its way out when it was listed died unseen.
- * Where targets are alive but none of them was born or died for a while, they are looked for.
+ * The kernel may not run our program at a death: where tracepoints are preemptible, two of them can
+ * meet on a CPU. And a task that was exiting when it was listed died unseen. So targets are
+ * searched for if the count is not 0 but has not changed for a while.
  */
 static bool count_stands_still(struct alive *alive, int64_t count)
 {
@@ -27,7 +27,7 @@ static bool count_stands_still(struct alive *alive, int64_t count)
 	}
 	if (now < alive->next)
 		return false;
-	/* A pass takes its time where there are many tasks: ever rarer, down to this. */
+	/* A pass takes long with many tasks: the pause doubles up to this. */
 	if (alive->pause < RECOUNT_MAX_NS)
 		alive->pause *= 2;
 	alive->next = now + alive->pause;
@@ -35,8 +35,8 @@ static bool count_stands_still(struct alive *alive, int64_t count)
 }
 
 /*
- * A target that lived through the whole pass was found by it. So if none was found, those
- * that lived have died, and unless one was born meanwhile there is none.
+ * A pass finds every target that lives through it. So if it finds none, the targets that it began
+ * with have died, and unless one was born meanwhile none is left.
  */
 static bool none_is_left(const struct target_maps *target_maps)
 {
@@ -49,7 +49,7 @@ static bool none_is_left(const struct target_maps *target_maps)
 }
 
 /*
- * At most once a second, and ever more rarely where no state was made: there may be no memory, or
+ * At most once a second, and less and less often if no state was made: there may be no memory, or
  * the tasks have ended.
  */
 void capture__adopt_strays(struct capture *capture)

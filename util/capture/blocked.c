@@ -13,9 +13,9 @@
 #include "base/units.h"
 #include "capture/decode.h"
 
-/* One process may hold the reading up for this long. */
+/* How long one process may block the reading. */
 #define STUCK_MS 250
-/* With stacks by the thousand: those that come later have frames by frame pointers. */
+/* Limit of stack copies; later threads have frames by frame pointers. */
 #define MOST_COPY_BYTES (64UL << 20)
 
 /* User sides by thread: incarnation -> offset of a record in the buffer. */
@@ -25,7 +25,7 @@ struct user_frames {
 	struct buffer records;
 	size_t copy_bytes;
 	uint64_t left_out; /* copies */
-	int refused; /* why no process could be made to read them; 0: one could */
+	int refused; /* the error if no process could be made to read them; 0: none */
 	unsigned int skipped; /* processes that did not answer */
 	pid_t first_skipped;
 };
@@ -102,7 +102,7 @@ static int keep_frames(struct user_frames *user, const void *data, size_t size)
 	return 0;
 }
 
-/* One child's run. 0: all was read; -EBUSY: it hung on a process, which is skipped now. */
+/* One child's run. 0: all was read; -EBUSY: it hung on a process, which is now skipped. */
 static int read_once(struct capture *capture, struct user_frames *user, uint64_t deadline)
 {
 	struct blocked_iter *blocked_iter = &capture->maps->blocked;
@@ -136,7 +136,7 @@ static int read_once(struct capture *capture, struct user_frames *user, uint64_t
 	return -EBUSY;
 }
 
-/* Reads all user frames that are to be had by the deadline. Their lack is no error. */
+/* Reads the user frames available by the deadline. Missing ones are no error. */
 static void read_user_frames(struct capture *capture, struct user_frames *user, int deadline_ms)
 {
 	uint64_t deadline = clock__now_ns() + (uint64_t)deadline_ms * 1000000ULL;
@@ -189,7 +189,7 @@ static bool find_user_copy(const struct user_frames *user, const struct wire_blo
 	return true;
 }
 
-/* The same rules as for blocks that ended; returns the account, NULL: it is reported. */
+/* Applies the filters as to ended blocks; returns the counter, NULL: it is reported. */
 static struct capture_tally *filter(struct capture *capture, const struct wire_block *block)
 {
 	struct capture_stats *stats = &capture->stats;
@@ -205,7 +205,7 @@ static struct capture_tally *filter(struct capture *capture, const struct wire_b
 	return NULL;
 }
 
-/* With what was read of its user side. */
+/* Delivers a block with its user side, if that was read. */
 static int deliver_block(struct report *report, const struct wire_block *block,
 			 struct sample *sample)
 {
@@ -216,7 +216,7 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 
 	if (find_user_frames(report->user, block, &decoded)) {
 		sample->user = decoded.frames;
-		/* The one that sample->reason, if there is one, points to. */
+		/* sample->reason, if not NULL, points to it. */
 		reason->owner = decoded.owner;
 		reason->owner_shared = decoded.owner_shared;
 		memcpy(reason->title, decoded.title, sizeof(reason->title));
@@ -230,7 +230,7 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 	return capture__deliver(capture, sample, DELIVERY_IN_FLIGHT);
 }
 
-/* What the programs cannot count, since it has not ended. */
+/* Adds the waits of a block in flight, which the programs do not count before its end. */
 static void count_runnable(struct capture_stats *stats, const struct wire_block *block)
 {
 	if (block->flags & WIRE_BLOCK_THROTTLED) {
@@ -274,7 +274,7 @@ static int report_records(void *ctx, const void *data, size_t size)
 	int len, err = 0;
 
 	for (size_t at = 0; at < size && !err; at += (size_t)len) {
-		/* Where there are reasons, each block has one in front of it. */
+		/* With options.reasons, a reason precedes each block. */
 		len = reason__decode((const char *)data + at, size - at, reason);
 		has_reason = len > 0;
 		if (has_reason)

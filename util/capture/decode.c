@@ -15,7 +15,7 @@ char decode__state(uint32_t state)
 	return state < WIRE_STATE_MAX ? letters[state] : '?';
 }
 
-/* The head, if the buffer holds the whole record that it announces and min bytes of it. */
+/* The head, if the buffer holds the whole record of its size and at least min bytes of it. */
 static const struct wire_head *check_head(const void *data, size_t size, uint32_t kind, size_t min)
 {
 	const struct wire_head *head = data;
@@ -25,7 +25,7 @@ static const struct wire_head *check_head(const void *data, size_t size, uint32_
 	return head;
 }
 
-/* Whether nr frames fit behind a struct of min bytes in a record of size bytes. */
+/* True if nr frames fit behind a struct of min bytes in a record of size bytes. */
 static bool frames_fit(size_t size, size_t min, size_t nr)
 {
 	return nr <= (size - min) / sizeof(uint64_t);
@@ -45,7 +45,7 @@ static enum sample_kind kind_of(uint32_t flags)
 	return flags & WIRE_BLOCK_WAKEUP ? SAMPLE_WAKEUP : SAMPLE_OFFCPU;
 }
 
-/* A part of a block, as large in proportion to what the block stands for. */
+/* Scales a part of a block to the time that the block stands for. */
 static uint64_t weigh(uint64_t part, const struct wire_block *block)
 {
 	if (!part || block->weight == block->ns || !block->ns)

@@ -9,9 +9,8 @@
 #include "wire.h"
 
 /*
- * From wire bytes to structs. Pure functions over (buffer, length): they believe nothing
- * that the length does not cover. Frames point into the buffer, which must be 8-aligned
- * behind the wire structs.
+ * From wire bytes to structs. Pure functions over (buffer, length) that never read beyond the
+ * length. Frames point into the buffer, which must be 8-aligned behind the wire structs.
  */
 
 /* A stack record. */
@@ -34,7 +33,7 @@ struct decoded_user {
 	struct frames frames;
 };
 
-/* A copy of a user side: of the block of this thread that ended, or began, at time. */
+/* A copy of a user side: for the block of this thread that ended, or began, at time. */
 struct decoded_copy {
 	uint64_t incarnation;
 	uint64_t time;
@@ -47,12 +46,12 @@ struct decoded_cgroup {
 	const char *path;
 };
 
-/* The kind of the record in the buffer, 0 if there is no whole head. */
+/* The kind of the record in the buffer, 0 if the head is incomplete. */
 uint32_t decode__kind(const void *data, size_t size);
 
 /*
- * Each returns the bytes of the record (a buffer may hold several) or -EINVAL if the
- * record is not of its kind, is cut, or counts more frames or bytes than it has room for.
+ * Each returns the bytes of the record (a buffer may hold several) or -EINVAL if the record is of
+ * another kind, is cut, or counts more frames or bytes than fit.
  */
 int decode__block(const void *data, size_t size, struct sample *sample,
 		  const struct wire_block **block);
@@ -67,7 +66,7 @@ int decode__cgroup(const void *data, size_t size, struct decoded_cgroup *cgroup)
 void decode__entry(const struct wire_entry_key *key, const struct wire_entry *entry,
 		   struct sample *sample);
 
-/* The sample of time on a CPU at which no look met the thread. */
+/* The sample of a thread's time on a CPU without any look at it. */
 void decode__not_sampled(const struct wire_run *run, uint64_t period, struct sample *sample);
 
 /* The letter of a state as ps shows it; '?' for one that has none. */

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "capture/decode.h"
 
-/* At this share of its room a generation is drained before its window ends. */
+/* The share of its room at which a generation is drained before its window ends. */
 #define DRAIN_AT_PERCENT 50
 
 struct drain {
@@ -23,7 +23,7 @@ static bool find_frames(const struct drain *drain, uint64_t id, struct frames *f
 	return !id || stacks__find(drain->stacks, id, frames);
 }
 
-/* A sum; period: what it stands for, if that is not in the entry. */
+/* Delivers a sum; period: the time it stands for, if that is not in the entry. */
 static int deliver(struct drain *drain, const struct wire_entry_key *key,
 		   const struct wire_entry *entry, uint64_t period)
 {
@@ -31,7 +31,7 @@ static int deliver(struct drain *drain, const struct wire_entry_key *key,
 	struct sample sample;
 	bool kernel, user;
 
-	/* How long it was is known when all looks of the window are. */
+	/* The period of a look is known once all looks of the window are. */
 	if (key->flags & WIRE_BLOCK_ON_CPU && !period)
 		return running__add_sum(&capture->running, key, entry);
 	decode__entry(key, entry, &sample);
@@ -80,7 +80,7 @@ uint64_t capture__pending_sums(const struct capture *capture)
 	return capture->started ? window_maps__sums(&capture->maps->windows) : 0;
 }
 
-/* Hands over the sums of a generation that no program adds to any more. */
+/* Delivers the sums of a generation that no program adds to any more. */
 static int take_generation(struct capture *capture, unsigned int gen)
 {
 	struct drain drain = {
@@ -99,9 +99,9 @@ static int take_generation(struct capture *capture, unsigned int gen)
 }
 
 /*
- * The order matters: once the generations are swapped, no program adds to the old one, so
- * all stacks that its sums refer to are in the rings; the rings are read before the sums. A
- * generation with nothing in it stays: to swap means to wait for a grace period.
+ * The order matters: once the generations are swapped, no program adds to the old one, so all
+ * stacks that its sums refer to are in the rings; the rings are read before the sums. An empty
+ * generation is not swapped, which would wait for a grace period.
  */
 int capture__drain(struct capture *capture)
 {
@@ -130,7 +130,7 @@ int capture__drain(struct capture *capture)
 		return err;
 	if (has_sums)
 		err = take_generation(capture, (unsigned int)gen);
-	/* Failing that, frames in modules are left to the kernel's walk. */
+	/* Frames in modules not known yet are left to the kernel's walk. */
 	offcpu__update_modules(capture->offcpu);
 	capture->stats.windows++;
 	if (!err && capture->sink.round)

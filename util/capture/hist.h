@@ -8,16 +8,15 @@
 #include "capture/capture.h"
 
 /*
- * How long blocks are, by state. Each bucket begins at about twice the length of the one
- * before, at a number that people type: 0, then 1, 2, 4, 8, 16, 32, 64, 125, 250 and 500 us,
- * ms and s, and 1000 s. Buckets keep counts and sums, so that whatever is asked about a length
- * at which one begins has an exact answer.
+ * Lengths of blocks, by state. Each bucket begins at about twice the length of the one before, at a
+ * number that people type: 0, then 1, 2, 4, 8, 16, 32, 64, 125, 250 and 500 us, ms and s, and 1000
+ * s. Buckets hold counts and sums, so that figures for a threshold at such a bound are exact.
  */
 #define CAPTURE_HIST_BUCKETS 32
 #define CAPTURE_HIST_STATES 9
 
 struct capture_hist_row {
-	char state; /* as in struct sample; '\0' for one in which no block can be */
+	char state; /* as in struct sample; '\0': no block has this state */
 	struct capture_tally buckets[CAPTURE_HIST_BUCKETS];
 };
 

@@ -15,18 +15,18 @@
 /* A larger file is no table of idle waits. */
 #define FILE_MAX (1024 * 1024)
 
-/* Shorter waits for a signal hand something over within a process. */
+/* Shorter waits for a signal are handovers within a process. */
 #define SIGNAL_NS (100 * NSEC_PER_MSEC)
 
 /*
- * Waits that are waits for work whoever waits: for a new connection, a signal, a terminal's user.
- * No wait is here that may be one for a lock or for an answer, whatever its usual use:
- * PostgreSQL waits for locks in epoll_wait, Java for monitors in futex, a proxy for its backend in
- * either; and a sleep may be the pause of a loop that asks again and again. Nor is a wait in
- * epoll that ends by its timeout: pg_sleep() and a proxy whose backend is slow wait in the same
- * way. A wait for a signal may be that of a thread which a garbage collector has stopped: those
- * are short, and another thread of the process ends them, as it may end any other wait to hand
- * something over. That is known where wake-ups are seen.
+ * Waits that are waits for work in any program: for a new connection, a signal, a terminal's user.
+ * Waits that may be for a lock or for an answer are left out, whatever their usual use: PostgreSQL
+ * waits for locks in epoll_wait, Java for monitors in futex, a proxy for its backend in either; and
+ * a sleep may be the pause of a polling loop. So are waits in epoll that end by their timeout:
+ * pg_sleep() and a proxy whose backend is slow wait in the same way. A wait for a signal may be
+ * that of a thread which a garbage collector has stopped: those are short, and another thread of
+ * the process ends them, as it may end any other wait to hand something over. That is known where
+ * wake-ups are seen.
  */
 static const struct idle_rule built_in[] = {
 	{ "accept", "", 0, false },
@@ -56,7 +56,7 @@ static const struct idle_rule built_in[] = {
 	{ IDLE_KTHREAD, "irq_thread", 0, false },
 };
 
-/* A thread that is in one of these fights for a lock, whatever the call. */
+/* Functions that wait for a lock, whatever the call. */
 static const char *const locks[] = {
 	"mutex_", "__mutex_", "rwsem_", "down_", "__down_", "rt_mutex_", "__rt_mutex_",
 };
@@ -119,7 +119,7 @@ static void remove_rules(struct idle_table *table, const char *call)
 	table->rules.len = kept * sizeof(*rules);
 }
 
-/* The next word of a line; *at moves behind it. 0: none. */
+/* Finds the next word of a line and moves *at behind it. Its length; 0: none. */
 static size_t next_word(const char *line, size_t len, size_t *at, const char **word)
 {
 	size_t start;
@@ -142,7 +142,7 @@ static bool is_name(const char *word, size_t len)
 	return len && len < IDLE_NAME_LEN;
 }
 
-/* One line without its comment. */
+/* Parses one line without its comment. */
 static int parse_line(struct idle_table *table, const char *line, size_t len,
 		      bool (*is_call)(const char *name), const char **why)
 {
@@ -235,7 +235,7 @@ int idle_table__read(struct idle_table *table, const char *path)
 	return err;
 }
 
-/* Each function of the kernel is compared with each name of the table, at each start. */
+/* Fast: each start compares each function of the kernel with each name of the table. */
 static bool is_same(const char *a, const char *b)
 {
 	return *a == *b && !strcmp(a, b);

@@ -10,8 +10,8 @@
 #include "sample.h"
 
 /*
- * Which waits are waits for work: a table of system calls, each with or without the kernel
- * function in which the thread has to wait. Pure: it knows names only.
+ * Waits for work: a table of system calls, each with or without the kernel function that the thread
+ * must wait in. Pure: it works on names only.
  */
 struct idle_table {
 	struct buffer rules; /* struct idle_rule */
@@ -21,31 +21,31 @@ struct idle_table {
 
 struct idle_rule {
 	char call[IDLE_NAME_LEN]; /* or futex_condvar */
-	char leaf[IDLE_NAME_LEN]; /* "": any but a lock of the kernel */
-	uint64_t min_ns;	  /* shorter blocks are none; of a sum, its mean counts */
-	bool given;		  /* by the user: counts whoever ends the wait */
+	char leaf[IDLE_NAME_LEN]; /* "": any function but a lock of the kernel */
+	uint64_t min_ns;	  /* shorter blocks don't match; of a sum, its mean counts */
+	bool given;		  /* by the user: matches whichever thread ends the wait */
 };
 
 /*
- * The name by which a table calls a futex wait as pthread_cond_wait() makes it: of type
- * WAIT_BITSET, private, with CLOCK_REALTIME. So do sem_wait() and pthread_rwlock_*() when
- * they wait without a time; pthread_mutex_lock() does not.
+ * The name in a table for a futex wait as pthread_cond_wait() makes it: of type WAIT_BITSET,
+ * private, with CLOCK_REALTIME. sem_wait() and pthread_rwlock_*() make the same when they wait
+ * without a timeout; pthread_mutex_lock() does not.
  */
 #define IDLE_CONDVAR "futex_condvar"
 
-/* As a call: kernel threads. Without a function, those in the state I, which is for that. */
+/* A call that stands for kernel threads. Without a function: those in state I (idle). */
 #define IDLE_KTHREAD "kthread"
 
-/* The rules of the built-in table, which the man page prints; *nr is how many. */
+/* The rules of the built-in table, which the man page prints; *nr receives their number. */
 const struct idle_rule *idle_table__built_in(size_t *nr);
 
 /* The built-in table. 0 or -ENOMEM. */
 int idle_table__init(struct idle_table *table);
 
 /*
- * Adds the rules of a text: lines of `CALL [FUNCTION]`; `-CALL` takes all rules of a call
- * out; # begins a comment. is_call tells what is a system call. Returns 0, -ENOMEM, or
- * -EINVAL with the number of the bad line in *line and the reason in *why.
+ * Adds the rules of a text: lines of `CALL [FUNCTION]`; `-CALL` removes all rules of a call; #
+ * begins a comment. is_call checks names of system calls. Returns 0, -ENOMEM, or -EINVAL with the
+ * number of the bad line in *line and the reason in *why.
  */
 int idle_table__parse(struct idle_table *table, const char *text, size_t len,
 		      bool (*is_call)(const char *name), size_t *line, const char **why);
@@ -55,23 +55,23 @@ int idle_table__read(struct idle_table *table, const char *path);
 
 /*
  * The call of the rule by which a sample waits for work: asleep in that call, not in a page fault,
- * at the rule's function, and, but for rules of the user's, not ended by a thread of its process.
- * leaf NULL: not known, then only rules without a function count. NULL:
- * no rule says so. Lives as long as the table.
+ * at the rule's function, and, but for the user's rules, not ended by a thread of its process. leaf
+ * NULL: not known, then only rules without a function count. NULL: no rule matches. Lives as long
+ * as the table.
  */
 const char *idle_table__match(const struct idle_table *table, const struct sample *sample,
 			      const struct reason *reason, const char *leaf);
 
-/* Whether a rule has this system call, or this function. */
+/* True if a rule has this system call, or this function. */
 bool idle_table__names_call(const struct idle_table *table, const char *call);
 /*
- * Whether the call is a wait for work in whichever function a thread sleeps; given: by a rule of
- * the user's.
+ * True if the call is a wait for work whichever function the thread sleeps in; given: by a user's
+ * rule.
  */
 bool idle_table__has_whole_call(const struct idle_table *table, const char *call, bool given);
 bool idle_table__names_leaf(const struct idle_table *table, const char *leaf);
 
-/* Whether a function fights for a lock of the kernel. NULL does not. */
+/* True if the function waits for a lock of the kernel. NULL: false. */
 bool idle__is_lock(const char *function);
 
 void idle_table__free(struct idle_table *table);

@@ -5,7 +5,7 @@
 
 #include "base/minmax.h"
 
-/* Deeper than this, no hook puts __schedule. */
+/* Greatest depth of __schedule under any hook. */
 #define SEARCH_DEPTH 16
 
 static const char *const family[] = {
@@ -23,8 +23,8 @@ static const char *const family[] = {
 	"preempt_schedule_thunk",
 	"preempt_schedule_notrace_thunk",
 	/*
-	 * The walk from outside leaves them out, too: poll and epoll have the same leaf, whether
-	 * the wait has ended or not.
+	 * The iterator's walk leaves these out, too: poll and epoll have the same leaf, whether the
+	 * wait has ended or not.
 	 */
 	"schedule_hrtimeout",
 	"schedule_hrtimeout_range",
@@ -34,8 +34,8 @@ static const char *const family[] = {
 #define FAMILY_SIZE (sizeof(family) / sizeof(family[0]))
 
 /*
- * What each system call is entered through. perf report sorts by children unless it is told
- * otherwise: these frames, with the whole call graph below each, would come first in every report.
+ * Entry functions common to all system calls. perf report sorts by children by default: these
+ * frames, with the whole call graph below each, would come first in every report.
  */
 static const char *const entry[] = {
 	"entry_SYSCALL_64",
@@ -82,7 +82,7 @@ static int compare_ranges(const void *a, const void *b)
 	return l->start < r->start ? -1 : l->start > r->start;
 }
 
-/* Sorts ranges and joins neighbours: most of a family lies side by side. Their number. */
+/* Sorts ranges and joins neighbours: most of a family is adjacent. Returns their number. */
 static size_t join_ranges(struct range *ranges, size_t nr_ranges)
 {
 	size_t nr = 0;
@@ -97,7 +97,7 @@ static size_t join_ranges(struct range *ranges, size_t nr_ranges)
 	return nr;
 }
 
-/* The ranges of those functions that this kernel has. */
+/* Finds the ranges of those functions that this kernel has. */
 static size_t find_ranges(const struct kallsyms *kallsyms, const char *const *names,
 			  size_t nr_names, struct range *ranges)
 {
@@ -145,7 +145,7 @@ static bool in_any(const struct range *ranges, size_t nr, uint64_t ip)
 	return false;
 }
 
-/* Cuts what lies before the first frame in one of the ranges, and those that follow it. */
+/* Cuts the frames up to the first one in one of the ranges, and those in them that follow it. */
 static void cut(const struct range *ranges, size_t nr_ranges, struct frames *kernel)
 {
 	uint32_t i = 0, limit = kernel->nr < SEARCH_DEPTH ? kernel->nr : SEARCH_DEPTH;
@@ -156,7 +156,7 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 		return;
 	while (i < kernel->nr && in_any(ranges, nr_ranges, kernel->ips[i]))
 		i++;
-	/* The root is kept: a chain without frames would say that nothing is known. */
+	/* The root is kept: a chain without frames would mean that nothing is known. */
 	if (i == kernel->nr)
 		i--;
 	kernel->ips += i;
@@ -166,7 +166,7 @@ static void cut(const struct range *ranges, size_t nr_ranges, struct frames *ker
 /* Cuts the entry of a system call from the root side. One frame is kept. */
 static void cut_entry(const struct kernel_chain *kernel_chain, struct frames *kernel)
 {
-	/* The frames at the root of a truncated chain are others. */
+	/* A truncated chain has other frames at its root. */
 	while (kernel->nr > 1 &&
 	       in_any(kernel_chain->entry, kernel_chain->nr_entry, kernel->ips[kernel->nr - 1]))
 		kernel->nr--;

@@ -8,18 +8,21 @@
 #include "sample.h"
 
 /*
- * The functions that are cut from kernel chains. On the leaf side these are the tracer's own (all
- * before __schedule), __schedule and those of its family that called it, so that the leaf says
- * where a thread waits, the same under every hook. On the root side it is the entry of a system
- * call, which is the same for all of them, so that a kernel chain begins with the call itself.
+ * The functions that are cut from kernel chains. At the leaf these are the tracer's own (all before
+ * __schedule), __schedule and the functions of its family that called it, so that the leaf is the
+ * place of the wait, the same under every hook. At the root it is the entry common to all system
+ * calls, so that a kernel chain begins with the call itself.
  */
 struct kernel_chain;
 
-/* From the kernel's symbols, which it does not keep; NULL: it cuts nothing. NULL: no memory. */
+/*
+ * Uses the kernel's symbols, which it does not keep; NULL: it cuts nothing. Returns NULL if there
+ * is no memory.
+ */
 struct kernel_chain *kernel_chain__new(const struct kallsyms *kallsyms);
 void kernel_chain__delete(struct kernel_chain *kernel_chain); /* accepts NULL */
 
-/* False where the kernel's symbols are not known, so that chains keep their first frames. */
+/* False if the kernel's symbols are not known, so that nothing is cut. */
 bool kernel_chain__works(const struct kernel_chain *kernel_chain);
 
 /*

@@ -7,22 +7,25 @@
 #include "host/kallsyms.h"
 
 /*
- * The kernel's symbols, read once for a recording, at the first use: listing them is the longest
- * part of a start. Zero-initialised has not read them.
+ * The kernel's symbols, read at the first use, once for a recording: listing them is the longest
+ * part of a start. Zero-initialised is empty.
  */
 struct ksyms_cache {
-	struct kallsyms *kallsyms; /* NULL: not read, dropped, or not to be had */
+	struct kallsyms *kallsyms; /* NULL: not read, dropped, or unreadable */
 	struct kallsyms_bounds bounds;
-	int err; /* why there are no bounds; 0: there are, or they were not asked for */
+	int err; /* error of finding the bounds; 0: none so far */
 	bool read;
 };
 
-/* NULL if they cannot be read, or their addresses are hidden. Valid until ksyms_cache__drop(). */
+/*
+ * Returns NULL if they cannot be read, or their addresses are hidden. Valid until
+ * ksyms_cache__drop().
+ */
 const struct kallsyms *ksyms_cache__symbols(struct ksyms_cache *kernel);
 
 /*
- * Where the kernel lies, also after ksyms_cache__drop(). 0, -EPERM if its addresses are hidden, or
- * why its symbols cannot be read, negative.
+ * The kernel's bounds, also after ksyms_cache__drop(). 0, -EPERM if its addresses are hidden, or
+ * the negative errno of reading its symbols.
  */
 int ksyms_cache__bounds(struct ksyms_cache *kernel, struct kallsyms_bounds *bounds);
 

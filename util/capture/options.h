@@ -10,13 +10,13 @@
 #include "bpf/attach_hook.h"
 #include "user_regs.h"
 
-/* What a capture is asked for. The command line fills in these structs, in builtin/options/. */
+/* Options of a capture. builtin/options/ fills these structs in from the command line. */
 
 struct cgroup_ref; /* host/cgroup.h */
 struct idle_table; /* capture/idle.h */
 struct machine;    /* machine/machine.h */
 
-/* Which threads are targets. Everything is borrowed. */
+/* The threads that are targets. Everything is borrowed. */
 struct capture_targets {
 	bool all;	     /* every task is a target */
 	const pid_t *pids;   /* processes to record, nr_pids of them */
@@ -24,27 +24,27 @@ struct capture_targets {
 	const pid_t *tids;   /* threads to record */
 	size_t nr_tids;
 	/*
-	 * These narrow the targets; what is empty narrows nothing. They are evaluated when a block
-	 * ends, so a thread that changes its user or its cgroup comes in or drops out.
+	 * These narrow the targets unless empty. They are evaluated when a block ends, so threads
+	 * that change their user or cgroup enter or leave.
 	 */
 	const uint32_t *uids; /* effective users */
 	size_t nr_uids;
 	const struct cgroup_ref *groups; /* these cgroups and all below them */
 	size_t nr_groups;	    /* at most CAPTURE_MAX_GROUPS */
-	const uint64_t *cpu_bits; /* CAPTURE_MAX_CPUS bits: the CPUs on which it ended; or NULL */
-	bool children;       /* living descendants of pids are targets, too */
-	bool no_inherit;     /* what targets start later are no targets */
+	const uint64_t *cpu_bits; /* CAPTURE_MAX_CPUS bits: CPUs on which blocks end; or NULL */
+	bool children;       /* existing descendants of pids are targets, too */
+	bool no_inherit;     /* tasks that targets start later are no targets */
 	bool kernel_threads; /* record kernel threads as well */
 	bool no_user_threads; /* and no others */
 };
 
-/* Which of their blocks count. */
+/* The blocks of targets that count. */
 struct capture_filter {
 	uint64_t min_ns;
 	uint64_t max_ns; /* UINT64_MAX: none */
 	uint32_t states; /* bits of capture__state_bit() */
-	bool no_still_blocked; /* leave out threads that have not come back at the end */
-	const struct idle_table *idle; /* waits for work, left out; borrowed; NULL: none */
+	bool no_still_blocked; /* leave out threads that are still blocked at the end */
+	const struct idle_table *idle; /* leaves out waits for work; borrowed; NULL: none */
 };
 
 /*
@@ -53,8 +53,8 @@ struct capture_filter {
  */
 struct capture_copies {
 	uint32_t bytes;
-	bool chosen; /* only those of the processes of capture__choose(), and in the end */
-	/* Only those of threads still blocked: the programs walk the others by unwind tables. */
+	bool chosen; /* for processes of capture__choose() only, and at the end */
+	/* Only for threads still blocked: the programs walk all others by unwind tables. */
 	bool tables;
 };
 
@@ -76,13 +76,13 @@ enum capture_clock {
 };
 
 /*
- * On-CPU samples (SAMPLE_ONCPU). Their periods are the time that their thread ran, exactly:
- * how often they are taken only tells how fine the chains are.
+ * On-CPU samples (SAMPLE_ONCPU). Their periods add up exactly to the time that their thread ran:
+ * the rate determines only how fine the chains are.
  */
 struct capture_on_cpu {
 	enum capture_clock clock;
-	uint64_t freq;	/* samples a second on each CPU; 0: as count says */
-	uint64_t count; /* one sample for so many of the clock's units (cpu-clock: ns) */
+	uint64_t freq;	/* samples a second on each CPU; 0: use count */
+	uint64_t count; /* one sample for so many units of the clock (cpu-clock: ns) */
 };
 
 struct capture_options {
@@ -91,40 +91,40 @@ struct capture_options {
 	struct capture_stacks stacks;
 	bool delayed;	     /* recording begins with capture__begin() */
 	uint64_t threshold_ns;
-	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: all count */
+	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: record each */
 	uint64_t seed;	     /* of the draw */
-	uint32_t max_rate;   /* samples a second, see capture__sampling(); 0: any */
+	uint32_t max_rate;   /* samples a second, see capture__sampling(); 0: no limit */
 	bool cgroups;	     /* samples have their cgroup, and new cgroups are reported */
-	bool reasons;	     /* samples tell what they waited for */
-	bool data_maps;	     /* the side band tells of mappings that are not executable as well */
-	bool split_runqueue; /* samples tell how long they waited for a CPU */
+	bool reasons;	     /* samples have reasons: the objects that they waited for */
+	bool data_maps;	     /* the side band includes mappings that are not executable */
+	bool split_runqueue; /* samples have their part that waited for a CPU */
 	struct capture_on_cpu on_cpu;
 	bool wakers;	     /* wake-ups of targets are samples, too (SAMPLE_WAKEUP) */
 	/*
-	 * How long blocks are is counted (capture__hist()), and that is all: no stacks, no side
-	 * band. The only samples are of threads that are still blocked at the end.
+	 * Only counts the lengths of blocks (capture__hist()): no stacks, no side band. The only
+	 * samples are of threads that are still blocked at the end.
 	 */
 	bool histogram;
-	struct machine *machine; /* follows the side band; borrowed; NULL: nobody wants that */
-	uint32_t ring_pages; /* per CPU, a power of two; 0: as much as the rest asks for */
-	/* capture__poll() ends when the ring of a CPU has so many bytes; 0, or more: half of it */
+	struct machine *machine; /* follows the side band; borrowed; NULL: none */
+	uint32_t ring_pages; /* per CPU, a power of two; 0: chosen by the other options */
+	/* capture__poll() returns when a CPU's ring holds so many bytes; 0, or more: half of it */
 	uint32_t wake_bytes;
 	/* Hits of these tracepoints by targets are delivered as well; borrowed. */
 	const uint16_t *tracepoints;
 	size_t nr_tracepoints;
 };
 
-/* Frames per side that a chain can have; the default of kernel.perf_event_max_stack. */
+/* Greatest number of frames per side; the default of kernel.perf_event_max_stack. */
 #define CAPTURE_MAX_FRAMES 127
 
-/* What of a user stack fits into a record of perf, and what perf lets one ask for. */
+/* Greatest part of a user stack that fits into a perf record, and perf's greatest option. */
 #define CAPTURE_MAX_COPY (65480 - 8 * USER_NR_REGS)
 #define CAPTURE_MAX_DUMP 65528
 #define CAPTURE_MAX_GROUPS 256
 #define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192
 
-/* perf's defaults where perf has them; a caller changes what it must. */
+/* Sets perf's defaults where perf has them; a caller changes others. */
 void capture_options__init(struct capture_options *options);
 
 /* The bit of a state in capture_filter.states by its letter in ps(1); 0: no such state. */
@@ -134,8 +134,8 @@ uint32_t capture__state_bit(char letter);
 uint32_t capture__all_states(void);
 
 /*
- * Texts of the command line, made into values; nothing is printed, since the caller knows what
- * the option is called. On error the value is as it was.
+ * Parse texts of the command line. Nothing is printed, since the caller knows the option's name. On
+ * error the value is unchanged.
  */
 
 /*
@@ -145,8 +145,8 @@ uint32_t capture__all_states(void);
 int capture_states__parse(uint32_t *states, const char *text);
 
 /*
- * Off-CPU states by a mask of the kernel's task states (TASK_* of linux/sched.h); 0 is R. As bcc
- * has it, the states that have any of its bits: I has that of D. 0 or -EINVAL: none has.
+ * Off-CPU states by a mask of the kernel's task states (TASK_* of linux/sched.h); 0 is R. As in
+ * bcc, the states that have any of its bits: I has that of D. 0 or -EINVAL: none has.
  */
 int capture_states__of_mask(uint32_t *states, uint64_t mask);
 

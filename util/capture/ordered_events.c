@@ -6,7 +6,7 @@
 
 struct ordered_event {
 	uint64_t time;
-	size_t at; /* in bytes; tells the order of records of one time */
+	size_t at; /* in bytes; orders records of the same time */
 	size_t size;
 };
 
@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Drops the first entries and moves what the others refer to to the front. */
+/* Drops the first entries and moves the bytes of the others to the front. */
 static int ordered_events__drop(struct ordered_events *ordered_events, size_t given)
 {
 	struct ordered_events rest = { 0 };

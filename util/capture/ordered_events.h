@@ -8,9 +8,8 @@
 #include "base/buffer.h"
 
 /*
- * Records from the rings of several CPUs, given out in the order of their times: a process
- * may begin on one CPU and go on on another whose ring is read first. Zero-initialised is
- * empty.
+ * Records from the rings of several CPUs, delivered in the order of their times: a process may
+ * begin on one CPU and go on on another whose ring is read first. Zero-initialised is empty.
  */
 struct ordered_events {
 	struct buffer bytes;   /* the records, one after the other */
@@ -24,9 +23,9 @@ int ordered_events__add(struct ordered_events *ordered_events, const void *event
 			uint64_t time);
 
 /*
- * Calls fn for each record older than until, oldest first, and forgets them. If until is
- * taken before a pass over all rings, no older record can come after that pass. 0, or the
- * first result other than 0, after which the records given out are forgotten, too.
+ * Calls fn for each record older than until, oldest first, and forgets them. If until is taken
+ * before a pass over all rings, no older record can come after that pass. 0, or the first result
+ * other than 0, after which the delivered records are forgotten, too.
  */
 int ordered_events__give(struct ordered_events *ordered_events, uint64_t until, ordered_event_fn fn,
 			 void *ctx);

@@ -7,7 +7,7 @@
 
 struct overflow_ring {
 	struct ring_buffer *ring;
-	overflow_ring_fn fn; /* of the call of overflow_ring__read() under way */
+	overflow_ring_fn fn; /* of the current call of overflow_ring__read() */
 	void *ctx;
 };
 

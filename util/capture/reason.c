@@ -11,7 +11,7 @@
 
 #include "base/syscalls.h"
 
-/* Calls that wait for something that one of their arguments names. */
+/* Calls that wait for an object named by one of their arguments. */
 static const struct {
 	enum wire_call class;
 	const char *names[56];
@@ -72,7 +72,7 @@ static void put_socket(struct reason *reason, const struct wire_reason *wire)
 			    ntohs(wire->remote_port));
 }
 
-/* One name of a record, of which the kernel may have changed the end while we read. */
+/* One name of a record; the kernel may have changed its end during the read. */
 static size_t put_name(char *out, size_t room, const char *name)
 {
 	size_t len = strnlen(name, WIRE_NAME_LEN);
@@ -83,7 +83,7 @@ static size_t put_name(char *out, size_t room, const char *name)
 	return len;
 }
 
-/* From the names, the root first. The names of pipes and the like are no path. */
+/* Joins the names, the root first. The names of pipes and the like are no path. */
 static void put_path(struct reason *reason, const struct wire_reason *wire)
 {
 	size_t at = 0, size = sizeof(reason->path) - 1;
@@ -93,7 +93,7 @@ static void put_path(struct reason *reason, const struct wire_reason *wire)
 		snprintf(reason->path, sizeof(reason->path), "pipe:[%" PRIu64 "]", reason->ino);
 		return;
 	}
-	/* A directory entry without a directory: an inode of the kernel's own. */
+	/* A directory entry without a directory: an inode that is internal to the kernel. */
 	if (i == 1 && wire->names[0][0] != '/') {
 		at = put_name(reason->path, size, "anon_inode:");
 		at += put_name(reason->path + at, size - at, wire->names[0]);

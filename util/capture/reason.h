@@ -14,9 +14,8 @@
 void reason__classify(uint8_t calls[WIRE_MAX_CALLS]);
 
 /*
- * A reason record in words, as far as the record tells them: fault is false. Returns the
- * bytes of the record, or -EINVAL if it is none, is cut, or counts more names than it has
- * room for.
+ * Decodes a reason record into names, as far as it goes: fault is false. Returns the bytes of the
+ * record, or -EINVAL if it is none, is cut, or counts more names than fit.
  */
 int reason__decode(const void *data, size_t size, struct reason *reason);
 
@@ -26,10 +25,10 @@ struct reason_store {
 	struct buffer records;
 };
 
-/* Keeps a copy of a record that reason__decode() has taken. 0 or -ENOMEM. */
+/* Keeps a copy of a record that reason__decode() has accepted. 0 or -ENOMEM. */
 int reason_store__add(struct reason_store *store, const struct wire_reason *wire);
 
-/* False if there is none of that id. */
+/* The reason of an id. False: there is none. */
 bool reason_store__find(const struct reason_store *store, uint64_t id, struct reason *reason);
 void reason_store__clear(struct reason_store *store);
 void reason_store__free(struct reason_store *store);

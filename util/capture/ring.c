@@ -21,14 +21,14 @@
 #include "host/resume_watch.h"
 #include "host/capabilities.h"
 
-/* perf_event_mlock_kb allows this much to everybody, unless it was lowered. */
+/* perf_event_mlock_kb allows this much to every user, unless it was lowered. */
 #define RINGS_MIN_PAGES 8
-/* What is polled beside the rings. */
+/* Descriptors polled besides the rings. */
 #define OTHER_POLLS 5
-/* The clock of an event that lives goes on between two of so many looks. */
+/* The clock of a live event advances between two of so many reads. */
 #define CLOCK_LOOKS 100
 
-/* One CPU's ring: an evlist of its own, so that each can come and go by itself. */
+/* One CPU's ring: an evlist of its own, so that rings can be added and removed one by one. */
 struct ring {
 	struct perf_evlist *evlist;
 	struct perf_cpu_map *cpus; /* of that one CPU */
@@ -36,8 +36,8 @@ struct ring {
 	uint64_t ids[RING_EVENTS];
 	int fds[RING_EVENTS]; /* owned by the events; -1: not open */
 	unsigned int cpu;
-	bool gone; /* its CPU went offline: the kernel has taken the events off it for good */
-	bool read; /* and all that was in it has been read */
+	bool gone; /* its CPU went offline: the kernel has removed the events from it for good */
+	bool read; /* and all of its contents have been read */
 };
 
 struct rings {
@@ -47,13 +47,13 @@ struct rings {
 	struct pollfd *polls; /* nr + OTHER_POLLS */
 	uint32_t pages;
 	uint32_t wake_bytes; /* 0: half of a ring */
-	int bell_fd;  /* negative: there is none, or it has rung */
-	int other_fd; /* another one that ends a wait; negative: there is none */
-	bool data_maps; /* the side band tells of them */
-	int watch_fd; /* negative: the list of CPUs is all that tells */
+	int bell_fd;  /* negative: none, or it has rung */
+	int other_fd; /* another one that ends a wait; negative: none */
+	bool data_maps; /* the side band includes data mappings */
+	int watch_fd; /* negative: only the list of CPUs shows changes */
 	int resume_fd; /* negative: the end of a suspend is not announced */
 	bool enabled;
-	bool refused; /* a CPU without a ring has been reported */
+	bool refused; /* it has been reported that a CPU has no ring */
 };
 
 __attribute__((format(printf, 2, 0)))
@@ -141,9 +141,8 @@ static struct perf_evsel *(*const new_event[RING_EVENTS])(const struct rings *ri
 };
 
 /*
- * libperf keeps its descriptors to itself, but BPF needs them in a map. A new descriptor
- * is always the lowest free one: so that one is found before, and proved to be a perf
- * event after.
+ * libperf hides its descriptors, but BPF needs them in a map. A new descriptor is always the lowest
+ * free one: finds that one before the open; after it, the ioctl checks that it is a perf event.
  */
 static int next_fd(void)
 {
@@ -193,7 +192,7 @@ static int map_ring(struct ring *ring, uint32_t pages)
 
 	if (!err)
 		return 0;
-	/* libperf says -1 and leaves the reason in errno. */
+	/* libperf returns -1 and leaves the reason in errno. */
 	err = errno ? -errno : -ENOMEM;
 	perf_evlist__munmap(ring->evlist);
 	return err;
@@ -228,14 +227,14 @@ static void delete_ring(struct ring *ring)
 	if (ring->evlist) {
 		perf_evlist__munmap(ring->evlist);
 		perf_evlist__close(ring->evlist);
-		/* An evsel's delete forgets its references; without maps it has none. */
+		/* An evsel's delete leaks its references to maps. */
 		perf_evlist__set_maps(ring->evlist, NULL, NULL);
 		perf_evlist__delete(ring->evlist);
 	}
 	perf_cpu_map__put(ring->cpus);
 }
 
-/* Makes room for one more. The rings may move: pointers to them are invalid afterwards. */
+/* Makes room for a ring. The rings may move: pointers to them are invalid afterwards. */
 static struct ring *add_ring(struct rings *rings, unsigned int cpu)
 {
 	struct pollfd *polls = reallocarray(rings->polls, rings->nr + 1 + OTHER_POLLS,
@@ -262,7 +261,7 @@ static void drop_ring(struct rings *rings, size_t index)
 	rings->ring[index] = rings->ring[--rings->nr];
 }
 
-/* A CPU that went offline since it was listed is not there: that is no error. */
+/* A CPU may have gone offline since it was listed: no error. */
 static int open_all(struct rings *rings, bool *mapping)
 {
 	struct perf_cpu_map *online = perf_cpu_map__new(NULL);
@@ -317,7 +316,7 @@ struct rings *rings__new(uint32_t pages, uint32_t wake_bytes, bool data_maps, in
 	rings->pages = pages;
 	rings->wake_bytes = wake_bytes;
 	rings->data_maps = data_maps;
-	/* Before the list is read: what changes after that is announced. */
+	/* Opened before the list of CPUs is read, so that later changes are announced. */
 	rings->bell_fd = rings->other_fd = -1;
 	rings->watch_fd = cpu_watch__open();
 	rings->resume_fd = resume_watch__open();
@@ -375,8 +374,8 @@ int rings__enable(struct rings *rings)
 }
 
 /*
- * Whether the events of a ring are still on their CPU. Once it went offline they are off it for
- * good, be it back already, and time stands still for them. That is all they say of it.
+ * True if the events of a ring are still on their CPU. When a CPU goes offline, the kernel removes
+ * them for good, even if it comes back; their clock then stands still, the only sign of it.
  */
 static bool is_alive(const struct ring *ring)
 {
@@ -409,7 +408,7 @@ static void mark_gone(void *ctx, unsigned int cpu, bool online)
 	}
 }
 
-/* After a suspend, which takes CPUs offline without an event for each. */
+/* Called after a suspend, which takes CPUs offline without an event for each. */
 static void mark_suspended(struct rings *rings)
 {
 	for (size_t i = 0; i < rings->nr; i++) {
@@ -436,7 +435,7 @@ static bool is_online(const struct perf_cpu_map *online, unsigned int cpu)
 	return false;
 }
 
-/* Opens the ring of a CPU that has come. Without one the recording goes on, and says so. */
+/* Opens the ring of a new CPU. If that fails, the recording goes on without, and a warning. */
 static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, void *ctx)
 {
 	struct ring *ring = add_ring(rings, cpu);
@@ -452,7 +451,7 @@ static int open_late(struct rings *rings, unsigned int cpu, rings_came_fn came, 
 	}
 	if (ring)
 		drop_ring(rings, rings->nr - 1);
-	/* Gone again already: the next look will tell. */
+	/* The CPU is gone again: the next update will handle it. */
 	if (err == -ENODEV || rings->refused)
 		return 0;
 	rings->refused = true;
@@ -475,7 +474,7 @@ int rings__update(struct rings *rings, rings_came_fn came, void *ctx)
 	struct perf_cpu_map *online;
 	int err = 0;
 
-	/* First, so that what is marked now is read once more before it goes. */
+	/* Before CPUs are marked, so that rings marked now are read once more before they go. */
 	for (size_t i = rings->nr; i-- > 0;) {
 		if (rings->ring[i].gone && rings->ring[i].read)
 			drop_ring(rings, i);
@@ -533,7 +532,7 @@ const void *ring_record__raw(const struct ring_record *record, size_t *size)
 	return at + sizeof(raw_size);
 }
 
-/* Hands a record over as one of its event. */
+/* Passes a record on as one of its event. */
 static int pass_record(const struct ring *ring, const struct perf_event_header *header, rings_fn fn,
 		       void *ctx)
 {

@@ -10,12 +10,12 @@
 #include "capture/idle.h"
 #include "machine/machine.h"
 
-/* How often a recording looks whether its targets live after a bell that was wrong, in ms. */
+/* Interval in ms of checks whether targets are alive after a false ring of the bell. */
 #define ALIVE_MS 200
 
 /*
- * Decides by the chain whether it is a page fault, and whether it waits for work. The chain also
- * tells the system call where no reason does.
+ * Decides by the kernel chain whether the sample is a page fault, and whether it waits for work.
+ * Without a reason, the chain also gives the system call.
  */
 static const char *match_idle(struct capture *capture, const struct sample *sample,
 			      struct wait_place place)
@@ -35,7 +35,7 @@ static const char *match_idle(struct capture *capture, const struct sample *samp
 				 place.leaf);
 }
 
-/* What a drawn block adds to the variance of the total: see sample_weight__of(). */
+/* Adds a drawn block's share to the variance of the total: see sample_weight__of(). */
 static void count_drawn(struct capture_stats *stats, const struct sample *sample)
 {
 	stats->drawn.count++;
@@ -43,7 +43,7 @@ static void count_drawn(struct capture_stats *stats, const struct sample *sample
 	stats->variance += (double)sample->period * (double)(sample->period - sample->measured);
 }
 
-/* Waits are judged by their kernel frames as cut, whichever of them the sample is to have. */
+/* Waits are judged by their cut kernel frames, whether or not the sample keeps these. */
 static void cut_kernel_chain(struct capture *capture, struct sample *sample)
 {
 	const struct capture_stacks *stacks = &capture->options.stacks;
@@ -82,7 +82,7 @@ int capture__deliver(struct capture *capture, struct sample *sample, enum delive
 	return capture->sink.sample ? capture->sink.sample(capture->sink.ctx, sample) : 0;
 }
 
-/* A block of its own, with what came before it. */
+/* Reads a single block, together with the reason and the copy before it. */
 static int read_block(struct capture *capture, const void *data, size_t size,
 		      const struct reason *reason)
 {
@@ -106,7 +106,7 @@ static int read_block(struct capture *capture, const void *data, size_t size,
 	return capture__deliver(capture, &sample, DELIVERY_DIRECT);
 }
 
-/* A reason: of the block behind it, or of sums. */
+/* A reason: of the next block, or of sums. */
 static int read_reason(struct capture *capture, const char *data, size_t size)
 {
 	const struct wire_reason *wire = (const struct wire_reason *)(const void *)data;
@@ -127,7 +127,7 @@ static int read_wire(struct capture *capture, const char *raw, size_t size, unsi
 	struct thread_waits thread;
 	struct wire_run run;
 
-	/* In the ring the raw data stand 4 bytes off where a u64 may be read. */
+	/* In the ring the raw data is off by 4 bytes from an 8-byte boundary. */
 	capture->aligned.len = 0;
 	if (buffer__append(&capture->aligned, raw, size))
 		return -ENOMEM;
@@ -170,7 +170,7 @@ static int read_output(struct capture *capture, const struct ring_record *record
 	return raw ? read_wire(capture, raw, size, record->cpu) : -EINVAL;
 }
 
-/* Copies of stacks, the only records whose CPU matters, don't come this way. */
+/* Copies of stacks, the only records that depend on their CPU, don't come this way. */
 static int read_overflow_ring(void *ctx, const void *data, size_t size)
 {
 	return read_wire(ctx, data, size, 0);
@@ -193,7 +193,7 @@ static int read_lost(struct capture *capture, const struct ring_record *record)
 	return capture->sink.lost(capture->sink.ctx, lost.lost, record->cpu);
 }
 
-/* Whether it counts: of a target, on one of its CPUs, in the recording. */
+/* True if a hit counts: of a target, on one of its CPUs, in the recording. */
 static bool is_wanted_hit(const struct capture *capture, const struct tracepoint_hit *hit)
 {
 	const struct process *process;
@@ -218,7 +218,7 @@ static int pass_hit(struct capture *capture, const void *record, size_t size)
 	return capture->sink.hit(capture->sink.ctx, &hit);
 }
 
-/* Births and deaths tell who is a target from then on. */
+/* Follows births and deaths, which decide about later hits. */
 static int follow_traced(struct capture *capture, const void *record, size_t size)
 {
 	struct task_event event;
@@ -228,7 +228,7 @@ static int follow_traced(struct capture *capture, const void *record, size_t siz
 	return traced_threads__follow(&capture->traced, &event);
 }
 
-/* A record of the side band, or of a tracepoint, in its turn. */
+/* A record of the side band, or of a tracepoint, in the order of time. */
 static int pass_sideband(void *ctx, const void *record, size_t size)
 {
 	const struct perf_event_header *header = record;
@@ -247,7 +247,7 @@ static int pass_sideband(void *ctx, const void *record, size_t size)
 	return capture->sink.task(capture->sink.ctx, &event);
 }
 
-/* Not passed on at once: what another CPU has to say of the same process may be older. */
+/* Queued, since another CPU's ring may hold older records of the same process. */
 static int queue_task_record(struct capture *capture, const struct perf_event_header *header,
 			     size_t size)
 {
@@ -256,7 +256,7 @@ static int queue_task_record(struct capture *capture, const struct perf_event_he
 
 	if (!capture->options.machine)
 		return 0;
-	/* One that is too short to have a time is left out in its turn. */
+	/* A record too short for a time is dropped when its turn comes. */
 	task_event__time(record, size, &time);
 	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && header->type == PERF_RECORD_MMAP2) {
 		capture->aligned.len = 0;
@@ -278,11 +278,11 @@ static int read_sideband(struct capture *capture, const struct ring_record *reco
 	case PERF_RECORD_EXIT:
 		return queue_task_record(capture, record->header, record->size);
 	default:
-		return 0; /* THROTTLE and the like say nothing that we want */
+		return 0; /* THROTTLE and the like are of no use here */
 	}
 }
 
-/* Each event of a ring has its reader. Losses are the ring's, whichever event tells of them. */
+/* Each event of a ring has its reader. LOST counts for the ring, whichever event it belongs to. */
 static int read_record(void *ctx, const struct ring_record *record)
 {
 	static int (*const read_event[RING_EVENTS])(struct capture *capture,
@@ -306,7 +306,7 @@ int capture__give_sideband(struct capture *capture, uint64_t until)
 	return capture->sink.settled(capture->sink.ctx, until);
 }
 
-/* In the order of time among births and deaths, since these tell whether it counts. */
+/* Queued in the order of time among births and deaths, which decide whether it counts. */
 static int queue_hit(void *ctx, const void *record, size_t size, uint64_t time)
 {
 	struct capture *capture = ctx;

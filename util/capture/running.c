@@ -7,22 +7,22 @@
 #include "base/minmax.h"
 
 /*
- * A thread that ends while a window does may have looks in the next one, which must not tell its
- * time once more.
+ * A thread that ends while a window does may have looks in the next one, which must not count its
+ * time again.
  */
 #define WINDOWS_KEPT 2
 
 struct running_thread {
-	uint64_t incarnation; /* 0: the place is free, and looks is the next one that is */
-	uint64_t run_ns;      /* of its life, as far as it is known */
-	uint64_t told_ns;     /* of it, in periods */
+	uint64_t incarnation; /* 0: the entry is free, and looks is the next free one */
+	uint64_t run_ns;      /* of its life, as known so far */
+	uint64_t told_ns;     /* of it, delivered in periods */
 	uint64_t looks;	      /* of the window */
-	uint64_t given;	      /* of these, those whose share was given */
-	int windows_left; /* of one that has ended: it is forgotten after so many; 0: it lives */
-	struct wire_run last; /* the latest record of it */
+	uint64_t given;	      /* of these, those with a share so far */
+	int windows_left; /* windows until an ended thread is forgotten; 0: alive */
+	struct wire_run last; /* its latest record */
 };
 
-/* What running__add_sum() keeps. */
+/* An entry of running__add_sum(). */
 struct sum {
 	struct wire_entry_key key;
 	struct wire_entry entry;
@@ -128,7 +128,7 @@ int running__take(struct running *running, const struct wire_run *run)
 	return 0;
 }
 
-/* The share of so many looks in the time of all of them. Shares add up, whatever the rounding. */
+/* The share of so many looks in the time of all of them. Rounded shares add up exactly. */
 static uint64_t take_share(struct running_thread *thread, uint64_t looks)
 {
 	unsigned __int128 ns = thread->run_ns - thread->told_ns;

@@ -11,11 +11,11 @@
 #include "wire.h"
 
 /*
- * Periods of on-CPU samples. The scheduler's switches tell exactly how long each thread has run,
- * looks at the CPUs tell where. At the end of a window the time that a thread has run since the
- * last one is divided among the looks that met it, each of the same weight; where none did, it is
- * told without frames. So the periods of a thread are its running time, to the nanosecond.
- * Zero-initialised it knows no thread.
+ * Periods of on-CPU samples. The scheduler's switches show exactly how long each thread has run,
+ * looks at the CPUs show where. At the end of a window the time that a thread has run since the
+ * last one is divided among the looks at it, each of the same weight; without any, it is delivered
+ * without frames. So the periods of a thread are its running time, to the nanosecond.
+ * Zero-initialised is empty.
  */
 struct running {
 	struct idmap threads; /* incarnation -> place in pool, from 1 on */
@@ -24,29 +24,29 @@ struct running {
 	size_t capacity;
 	size_t free_place; /* chain of places without a thread, from 1 on; 0: there is none */
 	struct buffer sums; /* of the window: looks at one place of a thread */
-	/* Of threads that have ended, or were there at the end: */
+	/* Of threads that have ended, or existed at the end: */
 	uint64_t lives;
 	uint64_t life_ns;
 	uint64_t run_ns;
 	uint64_t rest_ns;
-	uint64_t uneven; /* of these lives, those that are not the sum of their parts */
+	uint64_t uneven; /* of these, lives that are not the sum of their parts */
 	uint64_t unaccounted_ns; /* by how much */
 };
 
-/* Looks that met a thread at one place in the window; kept until its end. 0 or -ENOMEM. */
+/* Adds looks at a thread at one place in the window; kept until its end. 0 or -ENOMEM. */
 int running__add_sum(struct running *running, const struct wire_entry_key *key,
 		     const struct wire_entry *entry);
 
 /*
- * The period of a look that is a sample of its own, at which the thread had run for run_ns: all
- * that was not told before. 0 also if there is no memory: what is not told now is told later.
+ * The period of a look that is a sample of its own, when the thread had run for run_ns: all time
+ * not delivered before. 0 also if there is no memory: the time is then delivered later.
  */
 uint64_t running__tell(struct running *running, uint64_t incarnation, uint64_t run_ns);
 
-/* What the programs tell of a thread. 0 or -ENOMEM. */
+/* Takes the programs' record of a thread. 0 or -ENOMEM. */
 int running__take(struct running *running, const struct wire_run *run);
 
-/* Receives what ends with a window. Each returns 0 or an errno, which ends the window. */
+/* Receives the results of a window. Each returns 0 or an errno, which ends the window. */
 struct running_sink {
 	void *ctx;
 	int (*sum)(void *ctx, const struct wire_entry_key *key, const struct wire_entry *entry,
@@ -54,7 +54,7 @@ struct running_sink {
 	int (*not_sampled)(void *ctx, const struct wire_run *run, uint64_t period);
 };
 
-/* The window ends; time of 0 ns is not told. 0, -ENOMEM, or the first error of the sink. */
+/* Ends the window, without periods of 0 ns. 0, -ENOMEM, or the first error of the sink. */
 int running__end_window(struct running *running, const struct running_sink *sink);
 
 void running__free(struct running *running);

@@ -63,7 +63,7 @@ static struct wire_settings make_settings(const struct capture_options *options)
 	};
 }
 
-/* Which hierarchy's ids samples carry, as wire_settings.cgroups has it. */
+/* Chooses the hierarchy of the cgroup ids in samples, in the form of wire_settings.cgroups. */
 static int choose_hierarchy(__u8 *cgroups)
 {
 	struct cgroup_mounts mounts;
@@ -78,7 +78,7 @@ static int choose_hierarchy(__u8 *cgroups)
 	return 0;
 }
 
-/* Whose blocks count, and by which ids they are known. */
+/* Fills in the filters of blocks by namespace, CPU, user and cgroup. */
 static int make_filter(struct wire_settings *settings, const struct capture_options *options)
 {
 	const struct capture_targets *targets = &options->targets;
@@ -105,7 +105,7 @@ static int make_filter(struct wire_settings *settings, const struct capture_opti
 	return err;
 }
 
-/* The calls that are waits for work in whichever function a thread sleeps in them. */
+/* Marks calls that are waits for work in whichever function a thread sleeps. */
 static void mark_whole_calls(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
 {
 	for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
@@ -116,7 +116,7 @@ static void mark_whole_calls(__u8 calls[WIRE_MAX_CALLS], const struct idle_table
 	}
 }
 
-/* All calls that a rule names: the kernel chain of a wait in them tells whether it is idle. */
+/* Marks all calls of rules: the kernel chain of a wait in them decides whether it is idle. */
 static int mark_judged(__u8 calls[WIRE_MAX_CALLS], const struct idle_table *table)
 {
 	struct idle_table built_in = { 0 };

@@ -11,8 +11,8 @@
 /* The options of a capture as the BPF programs read them. */
 
 /*
- * All that must be known when the programs are loaded; symbols are read if they are needed for
- * it. 0 or a negative errno (logged).
+ * Everything that must be known when the programs are loaded; symbols are read if needed for it. 0
+ * or a negative errno (logged).
  */
 int settings__make(struct offcpu_config *config, const struct capture_options *options,
 		   struct ksyms_cache *symbols);

@@ -13,7 +13,7 @@
 
 /* Steps from the greatest rate to the least. */
 #define MAX_FLOODS 4
-/* After so long, all that was told is forgotten. */
+/* After this time the total has decayed to 0. */
 #define LONGEST (SIDEBAND_FILTER_BURST / SIDEBAND_FILTER_TOTAL_RATE * NSEC_PER_SEC)
 
 int sideband_filter__init(struct sideband_filter *filter, struct machine *machine, pid_t own,
@@ -38,7 +38,7 @@ void sideband_filter__unmark(void *record)
 	header->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 }
 
-/* A record that makes no sense costs itself, not the recording. */
+/* Drops an invalid record; the recording goes on. */
 static int leave_out(struct sideband_filter *filter, const void *record, size_t size)
 {
 	struct perf_event_header header = { 0 };
@@ -56,7 +56,7 @@ static bool lives(const struct sideband_filter *filter, pid_t pid)
 	return process__lives(machine__process(filter->machine, pid));
 }
 
-/* Whether the machine is to know of it: what belongs to the recording, and what is left out. */
+/* True if the machine follows the task: it belongs to the recording, or is marked as left out. */
 static bool is_followed(const struct sideband_filter *filter, const struct task_event *event)
 {
 	if (event->kind == TASK_EVENT_EXIT && event->tid == filter->own)
@@ -65,12 +65,12 @@ static bool is_followed(const struct sideband_filter *filter, const struct task_
 		return true;
 	if (event->kind != TASK_EVENT_FORK)
 		return lives(filter, event->pid);
-	/* A child if its parent is; a thread has its process for a parent. */
+	/* A child if its parent is; for a thread, ppid is its process. */
 	return lives(filter, event->ppid) &&
 	       (!filter->no_inherit || event->pid == event->ppid);
 }
 
-/* In names, a second. */
+/* Names a second. */
 static uint64_t own_limit(const struct process *process)
 {
 	return max_u64(SIDEBAND_FILTER_MAX_RATE >> 2 * process->floods,
@@ -85,7 +85,7 @@ static uint64_t limit_of(const struct sideband_filter *filter, const struct proc
 	return own_limit(process);
 }
 
-/* A new second of a process begins, the first one with what its parent is known for. */
+/* Begins a new second of a process, the first one with its parent's level. */
 static void judge_second(struct process *process, uint64_t time)
 {
 	uint64_t quiet = process->told_since ? (time - process->told_since) / NSEC_PER_SEC : 0;
@@ -100,7 +100,7 @@ static void judge_second(struct process *process, uint64_t time)
 	process->nr_told = 0;
 }
 
-/* What all have told is forgotten at the rate at which they may tell. */
+/* Decays the total of all processes at its permitted rate. */
 static void forget_told(struct sideband_filter *filter, uint64_t time)
 {
 	const uint64_t rate = SIDEBAND_FILTER_TOTAL_RATE * SIDEBAND_FILTER_NAMES_PER_MAP;
@@ -115,7 +115,7 @@ static void forget_told(struct sideband_filter *filter, uint64_t time)
 	filter->told_until += names * NSEC_PER_SEC / rate;
 }
 
-/* More of the mappings and names of a process, or of all, than anyone could read. */
+/* True if the mappings and names of a process, or of all, exceed their limit. */
 static bool is_flood(struct sideband_filter *filter, struct process *process,
 		     const struct task_event *event)
 {
@@ -147,7 +147,7 @@ int sideband_filter__take(struct sideband_filter *filter, const void *record, si
 
 	if (task_event__decode(record, size, event) || event->kind == TASK_EVENT_CGROUP)
 		return leave_out(filter, record, size);
-	/* Of another PID namespace than ours, or of an idle task. */
+	/* A task of another PID namespace than ours, or an idle task. */
 	if (event->pid <= 0 || !is_followed(filter, event))
 		return 0;
 	ret = machine__handle(filter->machine, event);

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/idmap.h"
 
-/* More than this is given back when a generation has been drained. */
+/* Larger buffers are freed when a generation has been drained. */
 #define KEEP_BYTES (1U << 20)
 
 /* In the arena, each stack is its number of frames and then the frames. */

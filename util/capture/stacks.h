@@ -8,15 +8,15 @@
 #include "sample.h"
 
 /*
- * The frames behind the stack ids of one generation. What it holds is bounded by what
- * the kernel side may send in one generation; it is emptied when that one is drained.
+ * The frames of the stack ids of one generation. Bounded by the number of stacks that the kernel
+ * side may send in one; emptied when the generation is drained.
  */
 struct stacks;
 
 struct stacks *stacks__new(void);
 void stacks__delete(struct stacks *stacks); /* accepts NULL */
 
-/* Keeps a copy of the frames. A known id is left as it is. 0 or -ENOMEM. */
+/* Keeps a copy of the frames; a known id stays as it is. 0 or -ENOMEM. */
 int stacks__add(struct stacks *stacks, uint64_t id, const struct frames *frames);
 
 /* The frames of an id, valid until stacks__add() or _clear(). False: unknown. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The accounts: what the programs counted and what user space did, in one table. */
+/* The statistics of a capture: the counters of the programs and of user space in one table. */
 #include "capture/internal.h"
 #include "capture/hist.h"
 
-/* What the kernel takes for a task's state, found by comparing slabinfo: 192 for the state
- * itself and 192 for the list that it hangs on, which other users of task storage share. */
+/*
+ * Kernel memory for a task's state, calculated: one slab object of 192 bytes for the storage
+ * element with struct task_state, and one of 192 for the task's bpf_local_storage, which other
+ * users of task storage share.
+ */
 #define TASK_BYTES 384ULL
 
 static struct capture_tally from_wire(const struct wire_tally *tally)
@@ -35,7 +38,7 @@ static struct capture_wakeups wakeups_from_wire(const struct wire_accounts *sum)
 	};
 }
 
-/* What is no running, and in no block that the filters let through, they left out. */
+/* Time that is neither running nor in a block that passes the filters was filtered out. */
 static struct capture_lives lives_of(const struct capture *capture,
 				     const struct accounts_sums *sums)
 {
@@ -77,7 +80,7 @@ static void move_idle(const struct capture *capture, struct capture_stats *stats
 	move(&stats->in_flight, &stats->filtered_idle, &capture->idle[DELIVERY_IN_FLIGHT]);
 }
 
-/* The buckets have no account beside them: what they do not hold is missing in the sum. */
+/* Adds the histogram's buckets, which have no separate counter of their blocks, to the sum. */
 static int add_histogram(const struct capture *capture, struct capture_tally *sum)
 {
 	struct capture_hist hist;
@@ -108,7 +111,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 		stats->lives = lives_of(capture, &sums);
 	sum = sums.blocks;
 	wakeups = sums.wakeups;
-	/* In flight is the user side's alone: the programs never saw those blocks end. */
+	/* Only user space counts blocks in flight: the programs never saw their ends. */
 	stats->seen = add(from_wire(&sum.seen), capture->blocked);
 	stats->direct = from_wire(&sum.outcome[WIRE_OUTCOME_DIRECT]);
 	stats->accumulated = from_wire(&sum.outcome[WIRE_OUTCOME_ACCUMULATED]);
@@ -146,7 +149,7 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->throttled_ns = own->throttled_ns + sum.throttled_ns;
 	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
 	stats->unseen_switches = sum.unseen;
-	/* The rest of what the rings lost was not ours: side band. */
+	/* All other records that the rings lost were side band. */
 	lost = accounts__lost_records(&sums);
 	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
 	stats->hits = own->hits;

@@ -31,7 +31,7 @@ int traced_threads__add(struct traced_threads *threads, const struct capture_tas
 	return !listed || idmap__get(&threads->tids, (uint64_t)task->tid) ? 0 : -ENOMEM;
 }
 
-/* A child is what the thread was that made it. */
+/* A child is a target if its creator is. */
 static int follow_birth(struct traced_threads *threads, const struct task_event *event)
 {
 	bool is_thread = event->pid == event->ppid;
@@ -53,7 +53,7 @@ int traced_threads__follow(struct traced_threads *threads, const struct task_eve
 		idmap__remove(&threads->tids, (uint64_t)event->tid);
 		return 0;
 	case TASK_EVENT_EXEC:
-		/* A thread of the kernel has become a process. */
+		/* A kernel thread has become a process. */
 		if (threads->all)
 			idmap__remove(&threads->tids, (uint64_t)event->tid);
 		return 0;

@@ -10,30 +10,30 @@
 #include "capture/capture.h"
 
 /*
- * Which threads are targets, for what the kernel tells of all threads: the programs have a state
- * of each target, this follows the same rules by the records of births and deaths.
+ * The threads that are targets, for records of all threads: the programs have a state of each
+ * target; this follows the same rules by the records of births and deaths.
  */
 struct traced_threads {
-	bool all;	     /* every thread is a target, but for those of the kernel */
+	bool all;	     /* every thread is a target, except kernel threads */
 	bool kernel_threads; /* and those, too */
-	bool no_inherit;     /* what targets start later is none, but for threads of a process */
+	bool no_inherit;     /* only threads of a target's process inherit, not its children */
 	bool no_threads;     /* not even those */
-	bool by_cpu;	     /* only what happens on the CPUs of cpu_bits counts */
+	bool by_cpu;	     /* only hits on the CPUs of cpu_bits count */
 	uint64_t cpu_bits[CAPTURE_MAX_CPUS / 64];
-	struct idmap tids;   /* targets; of all: kernel threads, which are none */
+	struct idmap tids;   /* targets; with all: kernel threads, which are none */
 };
 
-/* With the rules of targets. Before these are applied: the lists have to be there. */
+/* Takes the rules of targets. Must be called before add_targets() drops the lists. */
 void traced_threads__init(struct traced_threads *threads, const struct capture_targets *targets);
 void traced_threads__free(struct traced_threads *threads);
 
-/* A thread that lived at the start. 0 or -ENOMEM. */
+/* Adds a thread that existed at the start. 0 or -ENOMEM. */
 int traced_threads__add(struct traced_threads *threads, const struct capture_task *task);
 
 /* Follows births, deaths and execs, in the order of time. 0 or -ENOMEM. */
 int traced_threads__follow(struct traced_threads *threads, const struct task_event *event);
 
-/* Whether what this thread does on that CPU counts. */
+/* True if a hit of this thread on that CPU counts. */
 bool traced_threads__has(const struct traced_threads *threads, pid_t tid, uint32_t cpu);
 
 #endif /* DENET_CAPTURE_TRACED_THREADS_H */

@@ -10,8 +10,8 @@
 #include "wire.h"
 
 /*
- * Copies of user stacks that have come, and wait for their blocks: at most one for each CPU,
- * since a program sends a copy and then its block. Zero-initialised is empty.
+ * Copies of user stacks that wait for their blocks: at most one for each CPU, since a program sends
+ * a copy and then its block. Zero-initialised is empty.
  */
 struct user_stacks {
 	struct buffer *of_cpu; /* a whole wire_copy each, or nothing */
@@ -19,14 +19,14 @@ struct user_stacks {
 };
 
 /*
- * Keeps a record, which the buffer holds from its beginning, for the CPU's next block. The
- * buffer gets another room in exchange. 0, -EINVAL if the record is none, or -ENOMEM.
+ * Keeps a record, which is at the beginning of the buffer, for the CPU's next block. The buffer
+ * gets other memory in exchange. 0, -EINVAL if the record is none, or -ENOMEM.
  */
 int user_stacks__keep(struct user_stacks *copies, unsigned int cpu, struct buffer *record);
 
 /*
- * The copy that was sent for the block, valid until user_stacks__keep(). False: none was, or it has
- * got lost.
+ * The copy that was sent for the block, valid until user_stacks__keep(). False: none was sent, or
+ * it was lost.
  */
 bool user_stacks__find(const struct user_stacks *copies, const struct wire_block *block,
 		  struct user_copy *copy);

@@ -12,32 +12,32 @@
 
 struct wait_function {
 	uint64_t start, end;
-	char name[IDLE_NAME_LEN]; /* without what compilers put behind a dot */
-	char call[IDLE_NAME_LEN]; /* whose entry it is; "": of none that a rule names */
-	size_t entry; /* where in name that of the call begins; 0: it is no entry */
+	char name[IDLE_NAME_LEN]; /* without a compiler's suffix behind a dot */
+	char call[IDLE_NAME_LEN]; /* that it is the entry of; "": none in a rule */
+	size_t entry; /* offset of the call's name in name; 0: it is no entry */
 	bool leaf, wrapper, lock, fault, for_any;
 };
 
-/* How the entries of system calls are named, on one architecture or another. */
+/* Prefixes of the entries of system calls, of all architectures. */
 static const char *const entries[] = {
 	"__x64_sys_", "__ia32_compat_sys_", "__ia32_sys_", "__arm64_sys_", "__do_sys_",
 	"__se_sys_",  "__sys_",
 };
 
-/* One of them is in each chain of a page fault. */
+/* Each chain of a page fault has one of these. */
 static const char *const faults[] = {
 	"asm_exc_page_fault", "exc_page_fault", "handle_mm_fault", "do_user_addr_fault",
 	"do_page_fault",      "do_mem_abort",
 };
 
-/* Waits go through them without being waits themselves. */
+/* Functions between a wait's own function and the scheduler. */
 static const char *const wrappers[] = {
 	"schedule_timeout", "schedule_timeout_interruptible", "schedule_hrtimeout",
 	"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "io_schedule",
 	"io_schedule_timeout", "poll_schedule_timeout", "wait_woken",
 };
 
-/* In them threads wait for any of several descriptors. */
+/* Functions that wait for any of several descriptors. */
 static const char *const for_any[] = {
 	"ep_poll", "do_epoll_wait", "do_poll", "do_sys_poll", "do_select", "core_sys_select",
 };
@@ -51,7 +51,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* The name of the call whose entry this may be; NULL: it is named as none. */
+/* The name of the call that a function of this name is the entry of; NULL: none. */
 static const char *call_of(const char *name)
 {
 	if (name[0] != '_' || name[1] != '_')
@@ -63,7 +63,7 @@ static const char *call_of(const char *name)
 	return NULL;
 }
 
-/* Of a name without what compilers put behind a dot, whose length is *len. */
+/* Hash of a name without a compiler's suffix behind a dot; *len: its length. */
 static uint32_t hash_of(const char *name, size_t *len)
 {
 	uint32_t hash = 2166136261U;
@@ -73,11 +73,11 @@ static uint32_t hash_of(const char *name, size_t *len)
 	return hash % HASHES;
 }
 
-/* What kallsyms__each() calls. */
+/* Context of the callback of kallsyms__each(). */
 struct search {
 	struct wait_places *places;
 	const struct idle_table *table;
-	/* Names to compare with have such hashes: a kernel has tens of thousands of others. */
+	/* Hashes of the names to compare with: a kernel has tens of thousands of others. */
 	bool wanted[HASHES];
 };
 
@@ -102,7 +102,7 @@ static void init_search(struct search *search)
 		want(search, for_any[i]);
 }
 
-/* Looks what a function is. wanted: its name may be one of those. False: nothing that matters. */
+/* Classifies a function. wanted: its hash is a listed name's. False: it is not needed. */
 static bool classify(struct wait_function *function, const struct idle_table *table, bool wanted)
 {
 	const char *name = function->name, *call = call_of(name);
@@ -130,7 +130,7 @@ static int add_function(void *ctx, const char *name, uint64_t start, uint64_t en
 
 	if (len >= sizeof(function.name))
 		return 0;
-	/* Most are none of these: nothing is copied. */
+	/* Skips most functions without a copy. */
 	if (!wanted && name[0] != '_' && !idle__is_lock(name))
 		return 0;
 	function = (struct wait_function){ .start = start, .end = end };
@@ -174,7 +174,7 @@ static const struct wait_function *find(const struct wait_places *places, uint64
 	return NULL;
 }
 
-/* The functions of chains are few, and the same ones in nearly all of them. */
+/* Chains have few functions, mostly the same ones: a cache finds them. */
 static const struct wait_function *find_cached(struct wait_places *places, uint64_t ip)
 {
 	struct wait_places_known *known =

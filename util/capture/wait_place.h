@@ -13,14 +13,14 @@ struct idle_table;
 struct wait_function;
 
 /*
- * What the functions of a kernel chain say of a wait. The system call is read off the chain and not
- * off the registers: that costs the programs nothing, and sums need no key for it. Names live as
- * long as the wait_places.
+ * The facts of a wait that the functions of its kernel chain show. The system call is taken from
+ * the chain and not from the registers: that costs the programs nothing, and sums need no key for
+ * it. Names live as long as the wait_places.
  */
 struct wait_place {
-	const char *call; /* the system call; NULL: none that a rule names */
-	const char *entry; /* the system call, whether or not a rule names it; NULL: none */
-	const char *leaf; /* the function that waits; NULL: none that a rule names, and no lock */
+	const char *call; /* the system call; NULL: not in a rule */
+	const char *entry; /* the system call, in a rule or not; NULL: none */
+	const char *leaf; /* the function that waits; NULL: neither in a rule nor a lock */
 	bool fault;	  /* a page fault, in user space or in the call */
 	bool for_any;	  /* for any of several descriptors, in epoll_wait, poll or select */
 };
@@ -30,10 +30,10 @@ struct wait_place {
 /* An address that was looked up. */
 struct wait_places_known {
 	uint64_t ip;
-	const struct wait_function *function; /* NULL: none that matters */
+	const struct wait_function *function; /* NULL: not needed */
 };
 
-/* The addresses of the functions that matter. Zero-initialised knows none. */
+/* The addresses of the functions needed. Zero-initialised is empty. */
 struct wait_places {
 	struct buffer functions; /* struct wait_function, by address */
 	struct wait_places_known known[1 << WAIT_PLACES_KNOWN_BITS];
