@@ -15,7 +15,7 @@ struct frames {
 	bool truncated; /* the walk stopped at the limit, not at the root */
 };
 
-/* What a block waited for. Strings are empty where there is nothing to tell. */
+/* The object that a block waited for. Unknown strings are empty. */
 struct reason {
 	int32_t nr;	  /* of the system call; -1: in none */
 	const char *call; /* its name; "" if there is none or it is not known */
@@ -53,7 +53,7 @@ struct user_copy {
 	uint32_t nr;	      /* of the bytes */
 };
 
-/* What the time of a sample was spent on, and so whose thread and callchain are in it. */
+/* The kind of a sample's time, which determines whose thread and callchain it has. */
 enum sample_kind {
 	SAMPLE_OFFCPU, /* by a thread off the CPU: one block, or the sum of several */
 	SAMPLE_WAKEUP, /* by the threads that this one woke, until it did */

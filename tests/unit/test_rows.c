@@ -142,7 +142,7 @@ TEST_F(rows, of_threads_with_numbers_are_one)
 	EXPECT_STREQ("worker-* (2 threads)", rows__at(&self->rows, 0)->texts[0]);
 	EXPECT_EQ(199, rows__at(&self->rows, 0)->ns);
 	EXPECT_STREQ("io (2 threads)", rows__at(&self->rows, 1)->texts[0]);
-	/* What is alone keeps its number. */
+	/* A name without others like it keeps its number. */
 	EXPECT_STREQ("7/0:1", rows__at(&self->rows, 2)->texts[0]);
 	EXPECT_STREQ("alone-3", rows__at(&self->rows, 3)->texts[0]);
 	rows__free(&self->rows);

@@ -9,7 +9,7 @@
 
 struct bpf_map;
 
-/* What each CPU has counted on its own. The maps, per-CPU arrays, are the wrapper's. */
+/* Per-CPU counters. The maps, per-CPU arrays, belong to the wrapper. */
 struct accounts {
 	const struct bpf_map *cpus;       /* values begin with a struct wire_cpu */
 	const struct bpf_map *waker_cpus; /* the same, of wake-ups */
@@ -17,9 +17,9 @@ struct accounts {
 	const struct bpf_map *hist;       /* a struct wire_hist for each of WIRE_STATE_MAX states */
 };
 
-/* Those that read add the CPUs up, and return 0 or a negative errno. */
+/* Functions that read add the CPUs up, and return 0 or a negative errno. */
 
-/* The accounts of blocks, those of wake-ups and those of on-CPU samples. */
+/* The counters of blocks, of wake-ups and of on-CPU samples. */
 struct accounts_sums {
 	struct wire_accounts blocks;
 	struct wire_accounts wakeups;
@@ -27,14 +27,14 @@ struct accounts_sums {
 };
 int accounts__read(const struct accounts *accounts, struct accounts_sums *sums);
 
-/* How many records of all three, and of their stacks, the rings had no room for. Pure. */
+/* Number of records of all three, and of their stacks, that the rings had no room for. Pure. */
 uint64_t accounts__lost_records(const struct accounts_sums *sums);
 
-/* What became of the blocks so far, as far as it tells what they cost. */
+/* Blocks so far, by the cost of their outcome. */
 struct accounts_load {
 	uint64_t kept;	    /* in samples */
-	uint64_t not_drawn; /* others stand for them */
-	uint64_t short_ns;  /* of those in sums and those that were not drawn */
+	uint64_t not_drawn; /* drawn blocks stand for them */
+	uint64_t short_ns;  /* in sums or not drawn */
 };
 
 /* Adds the blocks that each of nr CPUs has seen to counts, and all of them to load. 0 or -errno. */

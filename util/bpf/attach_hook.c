@@ -50,7 +50,7 @@ int attach_hook__take(enum attach_hook want, const struct kernel_features *kerne
 						strerror(-err));
 		if (!err)
 			return 0;
-		/* An error of loading tells more than a missing hook. */
+		/* A load error is more specific than a missing hook. */
 		if (!first || first == -EOPNOTSUPP)
 			first = err;
 	}

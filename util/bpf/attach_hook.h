@@ -4,14 +4,14 @@
 
 struct kernel_features;
 
-/* The hook at which the programs see a thread come back to a CPU, and walk its stacks. */
+/* The hook at which the programs see a thread return to a CPU, and walk its stacks. */
 enum attach_hook {
-	ATTACH_HOOK_AUTO = 0,   /* to ask for: the first that loads */
+	ATTACH_HOOK_AUTO = 0,   /* as an option: the first hook that loads */
 	ATTACH_HOOK_EXIT_TP,    /* walk at switch-in, tp_btf/sched_exit_tp */
 	ATTACH_HOOK_FENTRY,     /* walk at switch-in, fentry/__perf_event_task_sched_in */
 	ATTACH_HOOK_SWITCH_OUT, /* walk at switch-out, tp_btf/sched_switch */
 	ATTACH_HOOK_MAX,
-	ATTACH_HOOK_SWITCH_IN = ATTACH_HOOK_MAX, /* to ask for: whichever at switch-in loads */
+	ATTACH_HOOK_SWITCH_IN = ATTACH_HOOK_MAX, /* as an option: switch-in, any */
 };
 
 /* Its name, such as "switch-in (sched_exit_tp)". AUTO has one, too. */
@@ -21,9 +21,8 @@ const char *attach_hook__name(enum attach_hook hook);
 typedef int (*attach_hook_try_fn)(void *ctx, enum attach_hook hook);
 
 /*
- * Tries the hooks that are asked for and that the kernel has, the best first, until one works;
- * each is logged with -v. 0, or the negative errno that tells most: -EOPNOTSUPP if the kernel
- * has none of them.
+ * Tries the hooks that want allows and the kernel has, the best first, until one works; each is
+ * logged with -v. 0, or the most specific negative errno, -EOPNOTSUPP if the kernel has none.
  */
 int attach_hook__take(enum attach_hook want, const struct kernel_features *kernel_features,
 		      attach_hook_try_fn fn, void *ctx);

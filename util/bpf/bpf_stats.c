@@ -35,7 +35,7 @@ int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object
 	return 0;
 }
 
-/* Bytes of a map, as the kernel accounts them (memlock in its fdinfo); 0: it does not tell. */
+/* Memory of a map, as the kernel accounts it (memlock in its fdinfo); 0: not available. */
 static uint64_t map_bytes(const struct bpf_map *map)
 {
 	char path[64], line[128];

@@ -8,8 +8,8 @@ struct bpf_object;
 struct bpf_program;
 
 /*
- * The programs whose misses are counted apart from those at switches. Nothing is lost where one of
- * exec is missed: what it would have foreseen is met.
+ * Programs whose misses are counted apart from those at switches. A miss at exec costs nothing: the
+ * program only prepares for later events.
  */
 struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone, *exec;

@@ -9,15 +9,15 @@
 struct bpf_link;
 struct bpf_program;
 
-/* By what the clocks of the CPUs go: fields of perf_event_attr. type 0 config 0 is cycles. */
+/* The event of the CPUs' clocks: fields of perf_event_attr. type 0 config 0 is cycles. */
 struct cpu_clock_config {
 	uint32_t type;
 	uint64_t config;
-	uint64_t freq;	/* a second; 0: as period says */
+	uint64_t freq;	/* a second; 0: use period */
 	uint64_t period; /* of the event's units */
 };
 
-/* A perf event on each CPU that runs the program; zero-initialised there is none. */
+/* A perf event on each CPU that runs the program; zero-initialised is empty. */
 struct cpu_clock {
 	struct bpf_program *program; /* the programs' */
 	struct cpu_clock_config config;
@@ -26,12 +26,11 @@ struct cpu_clock {
 };
 
 /*
- * Starts the clock of a CPU, in place of one that went with it when it was offline. 0 or a
- * negative errno.
+ * Starts the clock of a CPU, replacing one that was lost with the CPU going offline. 0 or -errno.
  */
 int cpu_clock__start(struct cpu_clock *clock, unsigned int cpu);
 
-/* Says why a clock cannot be started, and what helps. */
+/* Logs why a clock cannot be started, and the remedy. */
 void cpu_clock__explain(const struct cpu_clock *clock, int err);
 
 /* Stops all clocks. */

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 
-/* Where a function begins; 0: there is none. */
+/* The start of a function; 0: there is none. */
 static uint64_t start_of(const struct kallsyms *kallsyms, const char *name)
 {
 	uint64_t start, end;
@@ -15,8 +15,7 @@ static void find_ranges(struct wire_irq_ranges *ranges, const struct kallsyms *k
 {
 	uint64_t start, end;
 
-	/* On x86 the section holds the exceptions as well, in front of the interrupts: a page
-	 * fault is what the thread itself does. */
+	/* On x86 exceptions come first in the section: these are acts of the thread itself. */
 	start = start_of(kallsyms, "asm_common_interrupt");
 	if (!start)
 		start = start_of(kallsyms, "__irqentry_text_start");

@@ -8,7 +8,7 @@
 #include "host/sysctl.h"
 #include "wire.h"
 
-/* The types that tell the features. */
+/* Types that reveal the features. */
 enum {
 	SCHED_SWITCH,
 	SCHED_EXIT_TP,
@@ -34,7 +34,7 @@ static int tracepoint_args(const struct vmlinux_btf *btf, const struct btf_wante
 	return type ? (int)BTF_INFO_VLEN(type->info) - 1 : -1;
 }
 
-/* Whether the kernel's list of BPF helpers has one of this name. */
+/* True if the kernel's list of BPF helpers has this name. */
 static bool has_helper(const struct vmlinux_btf *btf, const struct btf_wanted *helpers,
 		       const char *name)
 {
@@ -50,7 +50,7 @@ static bool has_helper(const struct vmlinux_btf *btf, const struct btf_wanted *h
 	return false;
 }
 
-/* Whether a struct of the kernel has a member of this name. */
+/* True if a struct of the kernel has a member of this name. */
 static bool has_member(const struct vmlinux_btf *btf, const struct btf_wanted *wanted,
 		       const char *member)
 {
@@ -69,7 +69,7 @@ static bool has_registers(const struct vmlinux_btf *btf, const struct btf_wanted
 #endif
 }
 
-/* Whether our own walk of frame pointers may stand for the kernel's: there is none for arm64. */
+/* True if our own walk of frame pointers may replace the kernel's: there is none for arm64. */
 static bool has_quick_frames(bool has_registers)
 {
 #ifdef __x86_64__

@@ -32,7 +32,7 @@ struct kernel_features {
 	struct orc_format orc;
 };
 
-/* 0, or a negative errno: there is no BTF, and so nothing that is known. */
+/* 0, or a negative errno: there is no BTF, so that no feature is known. */
 int kernel_features__read(struct kernel_features *kernel_features);
 
 #endif /* DENET_BPF_KERNEL_FEATURES_H */

@@ -24,10 +24,10 @@ static bool has_rights(const struct load_error_facts *facts)
 /* The kernel could load the programs: find what forbids it. */
 static enum load_error judge_permission(const struct load_error_facts *facts)
 {
-	/* Without one of the two, the verifier finds fault with the programs (EINVAL, EACCES). */
+	/* Without one of the two, the verifier rejects the programs (EINVAL, EACCES). */
 	if (!has_rights(facts))
 		return LOAD_ERROR_NO_RIGHTS;
-	/* Helpers that read the kernel are as good as absent then, whatever the error. */
+	/* Helpers that read kernel memory are not available then, whatever the error. */
 	if (facts->lockdown == LOCKDOWN_CONFIDENTIALITY)
 		return LOAD_ERROR_LOCKDOWN;
 	if (facts->err != -EPERM && facts->err != -EACCES)

@@ -11,18 +11,18 @@
 struct kernel_features;
 
 /*
- * Why the kernel did not take our programs, and what helps. The judgement is a pure
- * function over facts, so that it can be tried for kernels and machines that are not here.
+ * Why the kernel refused our programs, and the remedy. The judgement is a pure function over facts,
+ * so that it can be tested for other kernels and machines.
  */
 enum load_error {
 	LOAD_ERROR_NONE,
 	LOAD_ERROR_NO_BTF,
 	LOAD_ERROR_TOO_OLD,	/* no task storage for tracing programs */
-	LOAD_ERROR_NO_HOOK,	/* nothing to attach to where a thread comes back */
+	LOAD_ERROR_NO_HOOK,	/* no hook at which a thread comes back to a CPU */
 	LOAD_ERROR_NO_DESCRIPTORS,
 	LOAD_ERROR_NO_MEMORY,
 	LOAD_ERROR_NO_RIGHTS,	/* capabilities are missing */
-	LOAD_ERROR_USER_NAMESPACE, /* they are there, but count in a container only */
+	LOAD_ERROR_USER_NAMESPACE, /* capabilities count in a container only */
 	LOAD_ERROR_LOCKDOWN,
 	LOAD_ERROR_SECCOMP,
 	LOAD_ERROR_NO_BPF,		/* the kernel has no bpf(2) */
@@ -40,19 +40,19 @@ struct load_error_facts {
 	enum lockdown lockdown;
 };
 
-/* Fills in what does not depend on BTF: rights and lockdown of here and now. */
+/* Fills in the facts that do not depend on BTF: this process's capabilities, and lockdown. */
 void load_error_facts__read(struct load_error_facts *facts);
 
-/* The first cause, by what a user must repair first. */
+/* The first cause, in the order in which a user must fix them. */
 enum load_error load_error__judge(const struct load_error_facts *facts);
 
 /* One line, the cause and the remedy with a semicolon between them. Returns buf. */
 char *load_error__explain(const struct load_error_facts *facts, char *buf, size_t size);
 
-/* Logs why err came of loading or attaching programs on a kernel of these features. */
+/* Logs the cause of err, from loading or attaching programs on a kernel of these features. */
 void load_error__log(int err, const struct kernel_features *features);
 
-/* From now on messages of libbpf and of the verifier are logged with -vv. */
+/* Logs later messages of libbpf and of the verifier with -vv. */
 void load_error__log_details(void);
 
 #endif /* DENET_BPF_LOAD_ERROR_H */

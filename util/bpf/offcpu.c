@@ -163,7 +163,7 @@ static void drop(struct offcpu *offcpu)
 	offcpu->dummy_fd = -1;
 }
 
-/* What reasons need of memory and tables, where they are asked for. */
+/* Sets up memory and tables of reasons, or of waits for work. */
 static int settle_reasons(struct offcpu_bpf *skel, const struct offcpu_config *config)
 {
 	int err;
@@ -216,7 +216,7 @@ static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *
 	return err ? err : bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
 }
 
-/* What is loaded, whichever the hook. */
+/* Arguments of loading, for any hook. */
 struct load {
 	struct offcpu *offcpu;
 	const struct offcpu_config *config;
@@ -632,7 +632,7 @@ void offcpu__sampling(const struct offcpu *offcpu, uint64_t *period_ns, uint64_t
 	*period_ns = offcpu->skel->bss->period_ns;
 }
 
-/* What the programs take, but for their maps. */
+/* Reads the programs' statistics, without the memory of their maps. */
 static int read_bpf_stats(const struct offcpu *offcpu, struct bpf_stats *bpf_stats)
 {
 	const struct offcpu_bpf *skel = offcpu->skel;

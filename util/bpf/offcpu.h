@@ -18,25 +18,25 @@
 
 /*
  * The programs of bpf_skel/offcpu.bpf.c and their maps. Each BPF object has such a wrapper,
- * util/bpf/NAME.c for bpf_skel/NAME.bpf.c, and nothing else knows its skeleton. All of it dies
- * with its descriptors; nothing is pinned.
+ * util/bpf/NAME.c for bpf_skel/NAME.bpf.c, the only file that includes its skeleton. Nothing is
+ * pinned: closing its descriptors frees all.
  */
 struct offcpu;
 struct kallsyms;
 struct user_rules;
 
-/* What is fixed when the programs are loaded. */
+/* Settings that are fixed when the programs are loaded. */
 struct offcpu_config {
 	struct wire_settings settings;
 	enum attach_hook hook;
-	bool user_tables; /* user stacks are walked by tables where that can be */
+	bool user_tables; /* walk user stacks by tables, if supported */
 	struct cpu_clock_config clock; /* for settings.on_cpu */
 	size_t nr_targets;                    /* entries that target_maps__add() is going to make */
 	__u8 calls[WIRE_MAX_CALLS];           /* enum wire_call by number; for settings.reasons */
 	__u64 hist_bounds[WIRE_HIST_BUCKETS]; /* shortest block of each; for settings.histogram */
 };
 
-/* Those of its maps, variables and iterators that have functions of their own. */
+/* Its maps, variables and iterators that have modules of their own. */
 struct offcpu_maps {
 	struct target_maps targets; /* to be filled in before offcpu__attach() */
 	struct window_maps windows;
@@ -45,7 +45,7 @@ struct offcpu_maps {
 };
 
 /*
- * Loads the programs with the hook of the config or, for AUTO, the first that the kernel takes.
+ * Loads the programs with the hook of the config or, for AUTO, the first that the kernel accepts.
  * NULL on error, with *err set and the cause logged.
  */
 struct offcpu *offcpu__new(const struct offcpu_config *config, int *err);
@@ -56,16 +56,16 @@ struct offcpu_maps *offcpu__maps(struct offcpu *offcpu);
 
 enum attach_hook offcpu__attach_hook(const struct offcpu *offcpu);
 
-/* Whether waits for a CPU quota are told from those for a CPU. */
+/* True if waits for a CPU quota are distinguished from waits for a CPU. */
 bool offcpu__knows_throttling(const struct offcpu *offcpu);
 
-/* Whether blocks carry copies of user stacks, which not every kernel and hook can give. */
+/* True if blocks carry copies of user stacks, which depends on kernel and hook. */
 bool offcpu__copies(const struct offcpu *offcpu);
 
-/* The tables by which user stacks are walked; NULL: frame pointers are followed. Borrowed. */
+/* The tables for walking user stacks; NULL: stacks are walked by frame pointers. Borrowed. */
 struct user_rules *offcpu__user_rules(struct offcpu *offcpu);
 
-/* Whether blocks of the process carry them, if that is chosen. 0 or a negative errno. */
+/* With copies for chosen processes: switches them on or off. 0 or a negative errno. */
 int offcpu__choose(struct offcpu *offcpu, pid_t pid, bool chosen);
 
 /* Gives a CPU's ring to the programs. 0 or a negative errno. */
@@ -74,13 +74,13 @@ int offcpu__set_ring(struct offcpu *offcpu, unsigned int cpu, int fd);
 /* The map for records of CPUs that have no ring, see capture/overflow_ring.h. Borrowed. */
 int offcpu__overflow_ring(const struct offcpu *offcpu);
 
-/* Has the clock of a CPU run, where settings.on_cpu asks for it. 0 or a negative errno (logged). */
+/* Starts the clock of a CPU, with settings.on_cpu. 0 or a negative errno (logged). */
 int offcpu__start_clock(struct offcpu *offcpu, unsigned int cpu);
 
 /*
- * Hands fn what threads have run until time_ns, as wire_run records, of those that have run since
- * the last call. No program that began before time_ns may be running, see window_maps__wait(). 0 or
- * a negative errno.
+ * Passes the running time of threads until time_ns to fn, as wire_run records, for those that have
+ * run since the last call. No program that began before time_ns may be running, see
+ * window_maps__wait(). 0 or a negative errno.
  */
 int offcpu__report_runs(struct offcpu *offcpu, uint64_t time_ns, task_iter_fn fn, void *ctx);
 
@@ -90,32 +90,32 @@ int offcpu__report_runs(struct offcpu *offcpu, uint64_t time_ns, task_iter_fn fn
  */
 int offcpu__report_last_runs(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
 
-/* Attaches all hooks; births are seen from now on. 0 or a negative errno. */
+/* Attaches all hooks; births are seen from here on. 0 or a negative errno. */
 int offcpu__attach(struct offcpu *offcpu);
 
 /*
- * Has the programs walk kernel stacks by the kernel's ORC tables. 0; -EOPNOTSUPP if these programs
- * cannot, or an error of orc__start(): bpf_get_stack() finds the frames then. After
+ * Makes the programs walk kernel stacks by the kernel's ORC tables. 0; -EOPNOTSUPP if these
+ * programs cannot, or an error of orc__start(): bpf_get_stack() finds the frames then. After
  * offcpu__attach().
  */
 int offcpu__walk_kernel_stacks(struct offcpu *offcpu, const struct kallsyms *kallsyms);
 
-/* Reads the tables of kernel modules anew if any came or went; see orc__update(). */
+/* Reads the tables of kernel modules again if any was loaded or removed; see orc__update(). */
 int offcpu__update_modules(struct offcpu *offcpu);
 
-/* Gives every target its storage; fn receives struct wire_task of every task. */
+/* Makes the storage of every target; fn receives struct wire_task of every task. */
 int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
 
-/* The recording begins: *start_ns (CLOCK_MONOTONIC), the stamp of tasks that are blocked. */
+/* Begins the recording: *start_ns (CLOCK_MONOTONIC) is the stamp of blocked tasks. */
 int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns);
 
-/* From now on blocks that end are clipped to end_ns, and none begins. */
+/* Closes the recording: later ends of blocks are clipped to end_ns, and no block begins. */
 int offcpu__close(struct offcpu *offcpu, uint64_t end_ns);
 
-/* Nothing is recorded any more. */
+/* Stops all recording. */
 int offcpu__end(struct offcpu *offcpu);
 
-/* From now on: 0 for a period, all blocks count; see capture__set_sampling(). */
+/* Sets the sampling; period 0: all blocks are recorded; see capture__set_sampling(). */
 void offcpu__set_sampling(struct offcpu *offcpu, uint64_t period_ns, uint64_t threshold_ns);
 void offcpu__sampling(const struct offcpu *offcpu, uint64_t *period_ns, uint64_t *threshold_ns);
 

@@ -37,7 +37,7 @@ void orc_format__read(struct orc_format *format, const struct vmlinux_btf *btf,
 		uint32_t bit = BTF_MEMBER_BIT_OFFSET(member->offset);
 		uint32_t size = BTF_MEMBER_BITFIELD_SIZE(member->offset);
 
-		/* Behind the two offsets of 16 bits; only bit fields have a size here. */
+		/* Bit fields, which alone have a size here, behind the two offsets of 16 bits. */
 		if (!BTF_INFO_KFLAG(type->info) || bit < 32 || size == 0 || size > 4)
 			continue;
 		if (!strcmp(name, "type")) {
@@ -50,7 +50,7 @@ void orc_format__read(struct orc_format *format, const struct vmlinux_btf *btf,
 	}
 }
 
-/* Frame sizes of the sleepers. There is one call of __switch_to_asm(), so all should agree. */
+/* Frame sizes of sleeping tasks. __switch_to_asm() is called at one place, so all should agree. */
 struct votes {
 	struct wire_orc_sleeper first;
 	int64_t frame; /* bytes from sp to the CFA, of the first */
@@ -97,7 +97,7 @@ static int count_vote(void *ctx, const void *data, size_t size)
 	return 0;
 }
 
-/* Whether the votes make sense: a task that wakes while it is looked at may tell anything. */
+/* True if the votes make sense: a task that wakes up meanwhile may give any value. */
 static bool is_elected(const struct votes *votes)
 {
 	uint8_t bp = bp_reg(&votes->first);
@@ -109,7 +109,7 @@ static bool is_elected(const struct votes *votes)
 	       !(bp_offset & 7) && -bp_offset <= votes->frame;
 }
 
-/* Where __schedule() leaves a task, and how registers are numbered. 0 or a negative errno. */
+/* Learns where __schedule() leaves a task, and the numbers of registers. 0 or a negative errno. */
 static int learn_from_sleepers(struct orc *orc)
 {
 	struct votes votes = { 0 };
@@ -130,7 +130,7 @@ static int learn_from_sleepers(struct orc *orc)
 	return 0;
 }
 
-/* Where a function lies to which return addresses are replaced; none: an empty range. */
+/* Finds a function that replaces return addresses; none: an empty range. */
 static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const char *name,
 		      const char *old_name, int i)
 {
@@ -143,7 +143,7 @@ static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const ch
 	orc->shared->stops[2 * i + 1] = start ? start + STOP_BYTES : 0;
 }
 
-/* Code that lies between two symbols; an empty range where the kernel has not both. */
+/* Finds the code between two symbols; an empty range if the kernel lacks one of them. */
 static void find_section(struct orc *orc, const struct kallsyms *kallsyms, const char *from,
 			 const char *to, int i)
 {
@@ -175,7 +175,7 @@ static int find_functions(struct orc *orc, const struct kallsyms *kallsyms)
 	return 0;
 }
 
-/* Addresses of the tables, and how their entries are packed. */
+/* Finds the tables, and the layout of their entries. */
 static int find_tables(struct orc *orc, const struct orc_format *format,
 		       const struct kallsyms *kallsyms)
 {
@@ -195,7 +195,7 @@ static int find_tables(struct orc *orc, const struct orc_format *format,
 	return find_functions(orc, kallsyms);
 }
 
-/* Both walks of all that sleep now: only what was proved here is used. */
+/* Compares both walks for all sleeping tasks: only a walk without differences is used. */
 static int prove(struct orc *orc)
 {
 	int err;
@@ -240,7 +240,7 @@ int orc__start(struct orc *orc, const struct orc_format *format, const struct ka
 	return err;
 }
 
-/* The address of a module's struct module, which sysfs has as that of a section. */
+/* The address of a module's struct module, given in sysfs as that of a section. */
 static int read_address(const char *path, uint64_t *address)
 {
 	FILE *file = fopen(path, "re");
@@ -293,7 +293,7 @@ static int read_modules(struct orc *orc, struct wire_orc_table *tables)
 	return nr;
 }
 
-/* Puts the tables where the programs look for them; no rule is kept meanwhile. */
+/* Writes the tables for the programs; no rule is cached meanwhile. */
 static int write_modules(struct orc *orc, const struct wire_orc_table *tables, int nr)
 {
 	int err = 0;
@@ -319,7 +319,7 @@ int orc__update(struct orc *orc)
 	epoch = __atomic_add_fetch(&orc->shared->epoch, 1, __ATOMIC_SEQ_CST);
 	nr = read_modules(orc, tables);
 	err = write_modules(orc, tables, nr);
-	/* Modules may have come or gone: the next lookup reads their tables anew. */
+	/* Modules may have been loaded or removed: the next lookup reads their tables again. */
 	orc->shared->nr_modules = err ? 0 : (uint32_t)nr;
 	if (__atomic_compare_exchange_n(&orc->shared->epoch, &epoch, epoch + 1, false,
 					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {

@@ -15,12 +15,12 @@ struct kallsyms;
 struct vmlinux_btf;
 
 /*
- * Sets up the programs' own walk of kernel stacks (bpf_skel/kernel_walk.bpf.h) from what the
- * kernel tells of itself: where its ORC tables lie, how their entries are packed, and which
- * modules there are. Without any of it the kernel's own walk is used.
+ * Sets up the programs' own walk of kernel stacks (bpf_skel/kernel_walk.bpf.h) from the kernel's
+ * own data: addresses of its ORC tables, the layout of their entries, and its modules. If any of it
+ * is missing the kernel's own walk is used.
  */
 
-/* How this kernel packs an orc_entry, as its BTF says. */
+/* The layout of this kernel's orc_entry, from its BTF. */
 struct orc_format {
 	bool known;
 	uint8_t type_shift;
@@ -28,10 +28,10 @@ struct orc_format {
 	uint8_t end_shift; /* WIRE_ORC_NO_END: there is no flag for it */
 };
 
-/* The struct whose type tells it. */
+/* The name of that struct in BTF. */
 #define ORC_FORMAT_STRUCT "orc_entry"
 
-/* known is false where the kernel has no such type, or packs it in a way that we don't know. */
+/* known is false if the kernel has no such type, or an unknown layout of it. */
 void orc_format__read(struct orc_format *format, const struct vmlinux_btf *btf,
 		      const struct btf_type *type);
 
@@ -49,16 +49,16 @@ struct orc {
 };
 
 /*
- * Has the programs walk kernel stacks themselves, once both walks have found the same for all
- * tasks that sleep now. 0; -EOPNOTSUPP if this kernel has no ORC tables, -EPERM if its symbols
- * are hidden, -EILSEQ if the walks differ, or another negative errno: the kernel's walk is used
- * then. Logged with -v.
+ * Makes the programs walk kernel stacks themselves, once both walks have found the same for all
+ * sleeping tasks. 0; -EOPNOTSUPP if this kernel has no ORC tables, -EPERM if its symbols are
+ * hidden, -EILSEQ if the walks differ, or another negative errno: the kernel's walk is used then.
+ * Logged with -v.
  */
 int orc__start(struct orc *orc, const struct orc_format *format, const struct kallsyms *kallsyms);
 
 /*
- * Looks for modules if one has come or gone since the last look. 0 or a negative errno: frames
- * in modules are then left to the kernel's walk.
+ * Reads the modules again if one was loaded or removed since the last call. 0 or a negative errno:
+ * frames in modules are then left to the kernel's walk.
  */
 int orc__update(struct orc *orc);
 

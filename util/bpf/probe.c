@@ -11,7 +11,7 @@
 static const struct {
 	const char *program;
 	struct probe probe;
-	bool attach; /* some kernels load it and refuse it only then */
+	bool attach; /* some kernels load it and refuse to attach it */
 } table[] = {
 	{ "hook_switch_out",
 	  { "tp_btf/sched_switch", "a thread leaves its CPU", PROBE_REQUIRED, 0 },
@@ -51,7 +51,7 @@ static int attach(struct bpf_program *program)
 	return 0;
 }
 
-/* Loads an object with this one program in it. */
+/* Loads the object with only this program. */
 static int try(size_t index)
 {
 	struct bpf_program *program, *wanted = NULL;

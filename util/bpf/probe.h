@@ -4,18 +4,18 @@
 
 #include <stdbool.h>
 
-/* What a recording does with a thing that is probed. */
+/* How a recording depends on a probed feature. */
 enum probe_need {
 	PROBE_REQUIRED,
-	PROBE_ONE_OF, /* one of these will do: the hooks at which a thread comes back */
+	PROBE_ONE_OF, /* one of these is enough: the hooks at which a thread comes back */
 	PROBE_USEFUL, /* without it a named part is missing */
 };
 
 struct probe {
-	const char *name; /* of the hook or helper, as the kernel has it */
-	const char *what; /* what it is for */
+	const char *name; /* the kernel's name of the hook or helper */
+	const char *what; /* its purpose */
 	enum probe_need need;
-	int err; /* 0: the kernel took it, else a negative errno */
+	int err; /* 0: the kernel accepted it, else a negative errno */
 };
 
 /*

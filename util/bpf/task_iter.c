@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Reads an iterator's descriptor to its end, handing over what each read brings. */
+/* Reads an iterator's descriptor to its end, and passes on the data of each read. */
 static int read_all(int fd, task_iter_fn fn, void *ctx)
 {
 	static const size_t room = 256 * 1024;

@@ -10,8 +10,8 @@ struct bpf_program;
 typedef int (*task_iter_fn)(void *ctx, const void *data, size_t size);
 
 /*
- * Runs a BPF iterator over all that it goes over, and hands what it writes to fn (NULL: it is
- * dropped). 0, fn's first error, or a negative errno.
+ * Runs a BPF iterator to its end, and passes its output to fn (NULL: drops it). 0, fn's first
+ * error, or a negative errno.
  */
 int task_iter__run(struct bpf_program *program, task_iter_fn fn, void *ctx);
 

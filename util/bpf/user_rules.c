@@ -68,7 +68,7 @@ static int put_word(struct user_rules *rules, uint64_t place, uint32_t word)
 	return err;
 }
 
-/* What is copied of a table. */
+/* State of copying a table. */
 struct copy {
 	uint64_t index;	 /* its place */
 	uint32_t shift;	 /* rows lie so much behind where the table has them, */

@@ -11,7 +11,7 @@
 
 #define PATH "/sys/kernel/btf/vmlinux"
 
-/* The bytes of a type with what follows it. 0: of a kind that is not known. */
+/* Size of a type with the data behind it. 0: the kind is not known. */
 static size_t type_size(const struct btf_type *type)
 {
 	size_t nr = BTF_INFO_VLEN(type->info), more;
@@ -175,7 +175,7 @@ const char *vmlinux_btf__name(const struct vmlinux_btf *btf, uint32_t offset)
 	return offset < btf->strings_len ? btf->strings + offset : "";
 }
 
-/* What is found already is not looked for any more. */
+/* Sets wanted entries that match the type and have not been found before. */
 static void match(const struct vmlinux_btf *btf, const struct btf_type *type,
 		  struct btf_wanted *wanted, size_t nr)
 {

@@ -20,7 +20,7 @@ struct vmlinux_btf {
 	uint32_t strings_len;
 };
 
-/* A type that is looked for. */
+/* A type to look for. */
 struct btf_wanted {
 	uint32_t kind; /* BTF_KIND_* */
 	const char *name;

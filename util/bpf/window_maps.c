@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Entries that one system call takes out of a map, to begin with. */
+/* Initial number of entries that one system call takes out of a map. */
 #define BATCH 512
 
-/* Keys and values of a hash map, side by side, as many as one system call brought. */
+/* Keys and values of a hash map, side by side, from one system call. */
 struct batch {
 	void *keys;
 	void *values;
@@ -29,8 +29,8 @@ static int resize_batch(struct batch *batch, const struct bpf_map *map, __u32 ca
 }
 
 /*
- * Takes everything out of a hash map and hands it to fn (NULL: drops it). A bucket that holds more
- * than a batch is answered by ENOSPC, and the room is doubled.
+ * Takes everything out of a hash map and passes it to fn (NULL: drops it). A bucket with more
+ * entries than a batch gives ENOSPC, and the batch is doubled.
  */
 static int take_all(struct bpf_map *map, batch_fn fn, void *ctx)
 {

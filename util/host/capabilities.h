@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The capabilities that this program has a use for. */
+/* Capabilities that this program uses. */
 enum capability {
 	CAPABILITY_BPF,
 	CAPABILITY_PERFMON,
@@ -15,7 +15,7 @@ enum capability {
 	CAPABILITY_MAX,
 };
 
-/* What this process may do, and what stands in its way. */
+/* The privileges of this process, and restrictions of them. */
 struct capabilities {
 	bool has[CAPABILITY_MAX];  /* effective; CAP_SYS_ADMIN stands for BPF, PERFMON and SYSLOG */
 	bool user_namespace;  /* capabilities count in a namespace of our own only */
@@ -25,10 +25,10 @@ struct capabilities {
 /* "CAP_BPF". */
 const char *capability__name(enum capability right);
 
-/* What the recording loses without it. */
+/* The part of a recording that needs it. */
 const char *capability__buys(enum capability right);
 
-/* Reads the rights of this process. What cannot be read counts as missing. */
+/* Reads the capabilities of this process. Unreadable ones count as missing. */
 void capabilities__read(struct capabilities *rights);
 
 /* The value behind "key:" in the text of a /proc/PID/status, as a number; -1: not there. */

@@ -91,7 +91,7 @@ static int walk_below(struct walk *walk, int parent, const char *name, size_t le
 	struct stat stat_buf;
 	DIR *dir;
 
-	/* Somebody has removed it, or we may not look: nothing that ends a walk but its start. */
+	/* It was removed or is not readable: an error only at the start of a walk. */
 	if (fd < 0)
 		return depth ? 0 : -errno;
 	if (fstat(fd, &stat_buf)) {

@@ -26,8 +26,8 @@ int cgroup_mounts__read(struct cgroup_mounts *mounts, const char *table);
 void cgroup_mounts__free(struct cgroup_mounts *mounts);
 
 /*
- * The hierarchy that samples and CGROUP records tell, which has to be one: where perf_event is
- * mounted as v1 that one, as in perf, else v2.
+ * The hierarchy of samples and CGROUP records, of which a file has one: that of perf_event if it is
+ * mounted as v1, as in perf, else v2.
  */
 enum cgroup_hierarchy cgroup_mounts__of_samples(const struct cgroup_mounts *mounts);
 
@@ -73,8 +73,8 @@ int cgroup_dirs__open(struct cgroup_dirs *dirs, const struct cgroup_ref *refs, s
 void cgroup_dirs__close(struct cgroup_dirs *dirs);
 
 /*
- * How many of these cgroups have been removed, whether or not others have their names now. 0 or
- * a negative errno.
+ * Number of these cgroups that have been removed, even if others have their names now. 0 or a
+ * negative errno.
  */
 int cgroup__count_gone(const struct cgroup_ref *refs, size_t nr, const struct cgroup_mounts *mounts,
 		       size_t *gone);
@@ -86,8 +86,8 @@ int cgroup__count_gone(const struct cgroup_ref *refs, size_t nr, const struct cg
 typedef int (*cgroup_fn)(void *ctx, uint64_t id, const char *path);
 
 /*
- * Walks over all cgroups below the directory root, itself first; what vanishes meanwhile is
- * left out. 0 or a negative errno (fn's, or our own).
+ * Walks over the cgroup root and all cgroups below it, without those that vanish meanwhile. 0 or a
+ * negative errno (fn's, or our own).
  */
 int cgroup__walk(const char *root, cgroup_fn fn, void *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From what a user types to cgroups. */
+/* Looks up cgroups by the names that a user types. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "host/cgroup.h"
 
-#define LIST_MAX 256 /* as many as the programs look for */
+#define LIST_MAX 256 /* limit of the BPF programs */
 
 void cgroup_list__free(struct cgroup_list *list)
 {
@@ -103,7 +103,7 @@ static int resolve_relative(struct cgroup_list *list, const struct cgroup_mounts
 			continue;
 		if (asprintf(&full, "%s/%s", mounts->path[i], path) < 0)
 			return -ENOMEM;
-		/* A path with ".." may have left the hierarchy, so look_at() has the say. */
+		/* A path with ".." may have left the hierarchy, so look_at() decides. */
 		if (!look_at(full, &ref, &dev) && (int)ref.hierarchy == i) {
 			err = add(list, ref.id, ref.hierarchy);
 			found = 0;

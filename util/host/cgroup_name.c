@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which container a cgroup's name stands for. */
+/* Recognizes the container that a cgroup belongs to. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define ID_DIGITS 64
 #define ID_SHORT 12 /* as many as `docker ps` shows */
 
-/* A name as it is compared, without what its manager has put around it. */
+/* A name to compare, without its manager's additions. */
 struct name {
 	char text[NAME_MAX + 1];
 };

@@ -63,7 +63,7 @@ bool cpu_watch__read(int fd, cpu_watch_fn fn, void *ctx)
 
 		if (size < 0 && errno == EINTR)
 			continue;
-		/* The socket was full, and goes on after it has said so. */
+		/* The socket was full; it works again after it has reported that. */
 		if (size < 0 && errno == ENOBUFS) {
 			missed = true;
 			continue;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* CPUs that come and go, as the kernel announces them to whoever listens (uevents). */
+/* CPUs that come online or go offline, from the kernel's uevents. */
 
 /*
  * A descriptor that is readable when a device comes or goes; a negative errno where there
@@ -16,10 +16,10 @@ int cpu_watch__open(void);
 /* Receives each CPU that has come (online) or gone. */
 typedef void (*cpu_watch_fn)(void *ctx, unsigned int cpu, bool online);
 
-/* Reads all that was announced. True if something may have been missed. */
+/* Reads all announcements. True if some may have been missed. */
 bool cpu_watch__read(int fd, cpu_watch_fn fn, void *ctx);
 
-/* Whether a message of size bytes tells of a CPU. The pure part of the above. */
+/* True if a message of size bytes announces a CPU. The pure part of the above. */
 bool cpu_watch__parse(const char *message, size_t size, unsigned int *cpu, bool *online);
 
 #endif /* DENET_HOST_CPU_WATCH_H */

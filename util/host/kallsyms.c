@@ -14,7 +14,7 @@
 struct symbol {
 	uint64_t address;
 	uint32_t name; /* where it begins in names */
-	uint32_t rank; /* of several with one address the lowest one speaks */
+	uint32_t rank; /* of several with one address, the lowest one is chosen */
 };
 
 struct kallsyms {
@@ -60,7 +60,7 @@ static const char *name_of(const struct kallsyms *kallsyms, const struct symbol 
 	return kallsyms->names.data + symbol->name;
 }
 
-/* Global names speak for local ones, and those for weak ones. */
+/* Global names are preferred to weak ones, and these to local ones. */
 static uint32_t rank_of(char type)
 {
 	if (type == 'T')
@@ -125,7 +125,7 @@ static bool is_padding(const struct kallsyms_line *line)
 	       (!memcmp(line->name, "__pfx_", 6) || !memcmp(line->name, "__cfi_", 6));
 }
 
-/* A line that is none is passed over: what the others say is still true. */
+/* An invalid line is skipped: the others are still valid. */
 static int read_lines(struct kallsyms *kallsyms, FILE *file)
 {
 	struct kallsyms_line parsed;

@@ -60,7 +60,7 @@ const char *kallsyms__lookup_as_perf(const struct kallsyms *kallsyms, uint64_t a
 /* kallsyms__lookup() for those who need the name only. Accepts a NULL kallsyms. */
 const char *kallsyms__name(const struct kallsyms *kallsyms, uint64_t address);
 
-/* The symbols that bound the kernel's own mapping and tables; 0: there is none of that name. */
+/* Symbols that bound the kernel's own mapping and tables; 0: not found. */
 struct kallsyms_bounds {
 	uint64_t text, stext, etext, edata;
 	uint64_t orc_ips, orc_ips_end; /* __start_orc_unwind_ip, __stop_orc_unwind_ip */

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 
-/* One that has ended has no root; neither has one whose root we may not see. */
+/* False for a thread that has ended, which has no root, and for one whose root we may not read. */
 static bool has_files(pid_t tid)
 {
 	char name[32], root[PATH_MAX];

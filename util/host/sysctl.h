@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the administrator of this machine has set, as far as a recording depends on it. */
+/* Settings of this machine's administrator that affect a recording. */
 
 /* How far the kernel is locked, from /sys/kernel/security/lockdown. */
 enum lockdown {

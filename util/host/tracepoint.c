@@ -90,7 +90,7 @@ static void explain_missing(const struct tracepoint *tracepoint, const char *eve
 	       *names ? "; similar: " : "", names, path);
 }
 
-/* What libtraceevent says of a format is what perf will say. */
+/* Parses the format with libtraceevent, as perf will. */
 static int parse(struct tracepoint *tracepoint)
 {
 	const char *name = strchr(tracepoint->name, ':') + 1;

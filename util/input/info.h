@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "output/perfdata/layout.h"
 
-/* What the features of a file tell of its recording. Empty strings and zeros: nothing. */
+/* Facts of a recording, from the features of its file. Empty strings and zeros: not known. */
 struct input_info {
 	char hostname[65];
 	char release[65];

@@ -11,13 +11,13 @@
 #include "sample.h"
 
 /*
- * Reads a perf.data file of ours back: a regular one, also of a writer that was killed, or the
- * pipe variant. What happened to tasks goes to a machine, samples to a callback, both in the order
- * of their times. Files of others are refused.
+ * Reads our own perf.data files: regular ones, also of a writer that was killed, and the pipe
+ * variant. Events of tasks go to a machine, samples to a callback, both in the order of their
+ * times. Other programs' files are refused.
  */
 struct input;
 
-/* What was in the file, besides what the callbacks got. */
+/* Contents of the file, besides the samples. */
 struct input_totals {
 	uint64_t samples;     /* that went to the callback */
 	uint64_t lost;	      /* records that the recording lost */
@@ -35,9 +35,9 @@ struct input *input__open(const char *path, int *err);
 void input__close(struct input *input); /* accepts NULL */
 
 /*
- * A sample. What a file does not tell is 0, or '?' as the state; count is 1 unless the file has a
- * reason, period and measured are the same. Samples of offcpu-idle have idle set, of queued-time
- * runqueue. The machine has all that happened up to the sample's time.
+ * Receives a sample. Unknown fields are 0, the state '?'; count is 1 unless the file has a reason,
+ * period and measured are the same. Samples of offcpu-idle have idle set, of queued-time runqueue.
+ * The machine has all events up to the sample's time.
  */
 typedef int (*input_sample_fn)(void *ctx, const struct sample *sample);
 

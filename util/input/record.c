@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Those of every event, and those that an event may have besides. */
+/* Fields of every event, and fields that some events have besides. */
 #define SAMPLE_ALWAYS                                                                   \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)

@@ -28,8 +28,8 @@ struct trace_fields *trace_fields__new(const void *data, size_t size, int *err);
 void trace_fields__delete(struct trace_fields *fields); /* accepts NULL */
 
 /*
- * The fields of a sample of denet:waits from its raw data. What the file has no field for stays
- * zero or empty. 0; -ENOENT: the file does not tell the format; -EINVAL: a field lies outside.
+ * Decodes the raw data of a sample of denet:waits. Fields that the file lacks stay zero or empty.
+ * 0; -ENOENT: the file has no format of it; -EINVAL: a field lies outside.
  */
 int trace_fields__wait(const struct trace_fields *fields, const void *raw, size_t size,
 		       struct trace_wait *wait);

@@ -9,7 +9,7 @@
 #include "output/files/files.h"
 #include "session/session.h"
 
-/* What denet-offcputime traces, and how it prints that. */
+/* Options of denet-offcputime: the targets, and the form of the output. */
 struct offcputime_options {
 	struct session_options session;
 	const char *threads;  /* which ones, for the first line */

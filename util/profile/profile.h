@@ -18,7 +18,7 @@ struct machine;
  */
 struct profile;
 
-/* What time was spent on, by the names of the events that perf.data files have for it. */
+/* Kinds of time, named as their events in perf.data files. */
 enum profile_event {
 	PROFILE_OFFCPU, /* off the CPU, but for: */
 	PROFILE_IDLE,   /* waits for work */

@@ -11,7 +11,7 @@
 #include "base/jobs.h"
 #include "host/live_thread.h"
 
-/* What is left of a line while it is parsed. */
+/* The rest of a line that is being parsed. */
 struct cursor {
 	const char *p, *end;
 };

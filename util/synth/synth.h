@@ -11,10 +11,9 @@
 #include "machine/task_event.h"
 
 /*
- * What existed before the recording, read from /proc: memory maps of processes, the
- * kernel and its modules. Whatever touches another process's memory map runs in a child
- * that can be killed, since reading /proc/PID/maps hangs while that process holds its
- * mmap_lock in a fault that never returns.
+ * State from before the recording, read from /proc: memory maps of processes, the kernel and its
+ * modules. Access to another process's memory map is made in a child that can be killed, since
+ * reading /proc/PID/maps hangs while that process holds its mmap_lock in an endless fault.
  */
 
 /* A mapping, as a TASK_EVENT_MMAP of time 0; of what has no name "//anon", as perf does. */

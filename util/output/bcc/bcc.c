@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
-/* What is printed once: all time of what looks the same. */
+/* A stack as it is printed: the sum of all entries with the same text. */
 struct row {
 	const char *comm;
 	uint32_t id;	/* of the thread or process; 0: none is shown */

@@ -8,7 +8,7 @@
 
 #include "profile/profile.h"
 
-/* What threads are told apart by. */
+/* The key that tells threads apart. */
 enum bcc_by { BCC_BY_TID, BCC_BY_PID, BCC_BY_COMM };
 
 /*

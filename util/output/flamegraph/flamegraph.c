@@ -16,7 +16,7 @@ static const char page[] =
 	;
 #define PLACE "@DATA@"
 
-/* What time was spent on, in the order of page.html's colours. */
+/* Kinds of time, in the order of page.html's colours. */
 enum kind { KIND_RUNNING, KIND_RUNNABLE, KIND_BLOCKED, KIND_DISK, KIND_IDLE, KIND_WAKER };
 
 static const char *const kind_names[] = {

@@ -6,7 +6,7 @@
 
 #include "profile/profile.h"
 
-/* What a profile is compared with. */
+/* The profile to compare with. */
 struct flamegraph_other {
 	const struct profile *profile;
 	const char *name; /* of its file */

@@ -35,7 +35,7 @@ struct sample_events {
 	bool split;	       /* time spent waiting for a CPU goes to queued-time */
 	bool one_event;	       /* the second part of a split block counts no block */
 	bool reasons;	       /* a sample with a reason has a denet:waits beside it */
-	/* What was written: */
+	/* Written so far: */
 	uint64_t ns;	       /* off the CPU: of offcpu-time and, with split, queued-time */
 	uint64_t runqueue_ns;  /* of that, in queued-time */
 	uint64_t for_any_ns;   /* of ns, in waits for any of several descriptors */
