@@ -20,7 +20,7 @@
 
 /* Far more than the notes of any kernel or module; what is behind is not looked at. */
 #define NOTES_MAX (64u << 10)
-/* What reading a file may take of memory, whatever size its headers say. */
+/* Memory limit for reading a file, whatever size its headers give. */
 #define QUERY_MAX_BYTES (64u << 20)
 
 static int copy_id(const void *data, size_t size, unsigned char *id)
@@ -158,7 +158,7 @@ int build_id__of_module(const char *name, unsigned char *id)
 	return read_notes(path, id);
 }
 
-/* What the kernel or a library lacks of it is no reason not to ask. */
+/* A failure, by the kernel or a library, is only logged: the file is read anyway. */
 static int confine(void *ctx)
 {
 	int err = confine__process(CONFINE_READ, QUERY_MAX_BYTES);

@@ -21,11 +21,11 @@
 #include "symbol/copy_file.h"
 #include "symbol/root_open.h"
 
-/* What the process that copies may take of memory. */
+/* Memory limit of the process that copies. */
 #define COPY_MAX_BYTES (64u << 20)
 #define HEX_MAX (2 * BUILD_ID_MAX + 1)
 
-/* What the file of an entry is called, by kind; perf looks for these. */
+/* File names of entries, by kind; perf looks for these. */
 static const char *const entry_names[] = {
 	[CACHE_FILE] = "elf",
 	[CACHE_MODULE] = "elf",
@@ -265,7 +265,7 @@ static int take_room(void *ctx, size_t index, const struct child_message *messag
 	return 0;
 }
 
-/* What the kernel or a library lacks of it is no reason not to copy. */
+/* A failure, by the kernel or a library, is only logged: files are copied anyway. */
 static int confine(void *ctx)
 {
 	int err = confine__process(CONFINE_COPY, COPY_MAX_BYTES);

@@ -28,7 +28,7 @@ struct cache_item {
 	int err; /* 0: it is in the cache now */
 };
 
-/* What is to be copied. Zero-initialised is empty; free with cache__free(). */
+/* Files to be copied. Zero-initialised is empty; free with cache__free(). */
 struct cache {
 	struct cache_item *items;
 	size_t nr;
@@ -36,7 +36,7 @@ struct cache {
 	uint64_t room; /* bytes that may still be written */
 };
 
-/* What one recording copies at most. */
+/* Limit of the bytes that one recording copies. */
 #define CACHE_MAX_BYTES (2ULL << 30)
 
 /* Adds an item unless it is there; path is copied, len at most BUILD_ID_MAX. 0 or -ENOMEM. */

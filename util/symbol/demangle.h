@@ -3,9 +3,9 @@
 #define DENET_SYMBOL_DEMANGLE_H
 
 /*
- * What a symbol of C++ or Rust is called in its source, without parameters, as perf shows it; free
- * with free(). NULL: it is no such symbol, or no memory. The symbol may be hostile: to be called in
- * a confined child.
+ * The name of a C++ or Rust symbol in its source, without parameters, as perf shows it; free with
+ * free(). NULL: it is no such symbol, or no memory. The symbol may be hostile: to be called in a
+ * confined child.
  */
 char *demangle__symbol(const char *symbol);
 

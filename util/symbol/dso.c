@@ -46,7 +46,7 @@ static int open_mapping(pid_t pid, const struct maps_entry *map)
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
-	/* What is mapped is no FIFO; a device that is opened here was opened by the process. */
+	/* A mapped file is no FIFO; a device opened here has been opened by the process. */
 	if (stat(name, &st)) {
 		err = -errno;
 		other = err == -ENOENT ? live_thread__other(pid) : 0;

@@ -30,14 +30,14 @@ struct dso_process {
 };
 
 /*
- * Opens the file of a mapping of a process: by its name in the process's root, else, if the name
- * has gone over to another file, through the mapping itself, else, if the process is gone (its
- * PID belongs to nobody, or was born since), by its name in our own root. What has another inode
- * number than the mapping is never taken; where the process does not tell for itself, device and
- * inode must be those of the mapping (root_open__elsewhere()). Memory without a file has no
- * image, but for the vDSO. May block for ever on a dead file system, and a file that shrinks may
- * kill the caller (SIGBUS) when it is read: to be called in a child (base/child.h), with the
- * guard of base/bus_guard.h. NULL: no memory; else see err.
+ * Opens the file of a mapping of a process: by its name in the process's root; if another file has
+ * the name now, through the mapping itself; if the process is gone (its PID belongs to nobody, or
+ * was born since), by its name in our own root. A file with another inode number than the mapping's
+ * is never taken; without the process, device and inode must be those of the mapping
+ * (root_open__elsewhere()). Memory without a file has no ELF image, but for the vDSO. May block for
+ * ever on a dead file system, and a file that shrinks may kill the caller (SIGBUS) when it is read:
+ * to be called in a child (base/child.h), with the guard of base/bus_guard.h. NULL: no memory; else
+ * see err.
  */
 struct dso *dso__open(const struct dso_process *process, const struct maps_entry *map);
 
@@ -47,8 +47,8 @@ int dso__open_file(const struct dso_process *process, const struct maps_entry *m
 void dso__delete(struct dso *dso); /* accepts NULL */
 
 /*
- * What has to be added to the addresses in the file to have those in memory. 0, or -ENOENT if
- * no segment of the file is there.
+ * The difference between addresses in memory and in the file. 0, or -ENOENT if no segment of the
+ * file is there.
  */
 int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bias);
 

@@ -22,8 +22,8 @@ struct dso_table *dso_table__new(void);
 void dso_table__delete(struct dso_table *dso_table); /* accepts NULL */
 
 /*
- * What happens to the address spaces; time is CLOCK_MONOTONIC, in ns. 0 or -ENOMEM. Of what is
- * no file of a file system, only "[vdso]" is kept.
+ * Events of address spaces; time is CLOCK_MONOTONIC, in ns. 0 or -ENOMEM. Of mappings without a
+ * file of a file system, only "[vdso]" is kept.
  */
 int dso_table__map(struct dso_table *dso_table, pid_t pid, const char *path,
 		   const struct file_id *id);
@@ -32,10 +32,10 @@ void dso_table__exec(struct dso_table *dso_table, pid_t pid);
 void dso_table__exit(struct dso_table *dso_table, pid_t pid);
 
 /*
- * Which files a process sees, as mount_ns__of() tells. Any other number: others than we do under
- * the same names, since it has a mount namespace or a root of its own. Children inherit it. What
- * execs may have left our view on the way, as containers are started: of such a process nothing
- * is known until it is told anew.
+ * The view of the file systems that a process has, a number of mount_ns__of(). Other numbers than
+ * these: the process has a mount namespace or a root of its own, with other files under the same
+ * names. Children inherit it. A process that execs may have left our view before, as containers are
+ * started: its view is unknown until it is set again.
  */
 #define DSO_VIEW_UNKNOWN 0
 #define DSO_VIEW_OURS 1
@@ -46,8 +46,10 @@ int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, u
 /* Whether the process has had samples already. */
 bool dso_table__is_hit(struct dso_table *dso_table, pid_t pid);
 
-/* A window has been drained. What ended before the window began is forgotten: sums come
- * when their window ends, so a process's samples may come after its exit. */
+/*
+ * A window has been drained. Processes that ended before the window began are forgotten: sums come
+ * when their window ends, so a process's samples may come after its exit.
+ */
 void dso_table__round(struct dso_table *dso_table);
 
 /* Another file begins: nothing in it is hit yet, what is mapped stays known. */

@@ -145,7 +145,7 @@ static void format_id(const void *id, size_t len, char out[2 * BUILD_ID_MAX + 2]
 	}
 }
 
-/* What perf and denet-record --buildid-cache keep. */
+/* Opens the file in the cache that perf and denet-record --buildid-cache fill. */
 static int open_cached(struct elf_files *files, const struct elf_wanted *wanted)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 2];

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * What the debug information of a file tells of an address: the functions that the compiler put
- * into one another there, and lines of their source. For a confined child, as elf_files.h.
+ * Inlined functions at an address, with lines of their source, from the debug information of a
+ * file. For a confined child, as elf_files.h.
  */
 struct inlines;
 

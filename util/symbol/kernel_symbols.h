@@ -36,7 +36,7 @@ struct kernel_symbol {
 	uint64_t offset; /* in the function or, without a name, in the place */
 };
 
-/* What lies at an address. Names live as long as symbols, places as long as their maps. */
+/* The function at an address. Names live as long as symbols, places as long as their maps. */
 struct kernel_symbol kernel_symbols__find(const struct kernel_symbols *symbols, uint64_t address);
 
 #endif /* DENET_SYMBOL_KERNEL_SYMBOLS_H */

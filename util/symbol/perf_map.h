@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * What runtimes that make code (Java, Node, Python) tell of it: a file /tmp/perf-PID.map with a
- * line "START SIZE NAME" for each function, in hexadecimal.
+ * Functions made at run time (by Java, Node, Python): a file /tmp/perf-PID.map with a line "START
+ * SIZE NAME" for each function, in hexadecimal.
  */
 
 /*

@@ -98,7 +98,7 @@ static int open_regular(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is left of path behind the root that we see the process in; NULL: it is not below. */
+/* The part of path below the root in which we see the process; NULL: it is not below. */
 static const char *strip_root(const char *root_name, const char *path)
 {
 	char root[PATH_MAX];
@@ -148,7 +148,7 @@ static bool is_on_overlay(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* What a mapping and a name tell of one file agrees, but for overlays. */
+/* A mapping and a name give the same inode for one file, but for overlays. */
 int root_open__check(int fd, uint64_t ino)
 {
 	struct stat st;
@@ -160,7 +160,7 @@ int root_open__check(int fd, uint64_t ino)
 	return st.st_ino == ino || is_on_overlay(fd) ? 0 : -ESTALE;
 }
 
-/* What /proc/self/maps tells of the mapping that begins at an address. 0 or -ESTALE, -errno. */
+/* Device and inode of our own mapping that begins at an address. 0 or -ESTALE, -errno. */
 static int read_own_mapping(const void *start, struct file_id *id)
 {
 	FILE *file = fopen("/proc/self/maps", "re");

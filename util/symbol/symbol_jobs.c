@@ -45,7 +45,7 @@ struct run {
 	const char *name; /* that came last */
 };
 
-/* What a kernel lacks of it is no reason not to read. */
+/* A failure, as on a kernel without seccomp, is only logged: files are read anyway. */
 static int enter(void *ctx)
 {
 	int err = confine__process(CONFINE_READ, READ_MAX_BYTES);
@@ -290,7 +290,7 @@ static int take_text(struct run *run, const char **at, const char *end, const ch
 	return 0;
 }
 
-/* What makes no sense is left out, as in take_answer(). */
+/* Invalid answers are dropped, as in take_answer(). */
 static int take_inline(struct run *run, struct symbol_query *query,
 		       const struct child_message *message)
 {

@@ -13,7 +13,7 @@
 /* Longer names are cut. */
 #define SYMBOL_NAME_MAX 1024u
 
-/* What an address turned out to be. */
+/* The function found at an address. */
 struct symbol_answer {
 	const char *name; /* NULL: of no function that is known */
 	uint64_t start;   /* of the function, as addresses of the query are */

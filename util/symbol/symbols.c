@@ -28,7 +28,7 @@ enum place_kind {
 	PLACE_MEMORY,  /* of one process, without a file; addresses */
 };
 
-/* What frames lie in. */
+/* The mapping, or the like, that frames lie in. */
 struct place {
 	enum place_kind kind;
 	const char *path;

@@ -26,7 +26,7 @@ struct symbols_options {
 	bool lines;   /* names have places in the source behind them */
 };
 
-/* What a frame is called. Equal names of one place have one label. */
+/* The label of a frame. Equal names of one place have one label. */
 struct symbol_label {
 	const char *name;  /* of the function or, if none is known, "PLACE+0xOFFSET" */
 	const char *place; /* path of the file, "[kernel.kallsyms]", "[MODULE]"; "" if unknown */
@@ -51,9 +51,9 @@ int symbols__build_id(struct symbols *symbols, const char *path, const unsigned 
 		      size_t len);
 
 /*
- * Finds the names of all frames so far. machine tells where the kernel was. elsewhere: the
- * recording is not of this machine, or from before its last boot. What cannot be found stays
- * without a name and is logged with -v. 0 or a negative errno.
+ * Finds the names of all frames so far. machine has the kernel's mappings. elsewhere: the recording
+ * is of another machine, or from before the last boot. Frames that cannot be resolved stay without
+ * a name and are logged with -v. 0 or a negative errno.
  */
 int symbols__resolve(struct symbols *symbols, const struct machine *machine, bool elsewhere);
 
