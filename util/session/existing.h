@@ -22,8 +22,8 @@ struct existing_options {
 };
 
 /*
- * Tells what lived when the capture started: the kernel and its modules. What cannot be had is
- * logged and left out. 0, or a negative errno of the callback.
+ * Passes the mappings of the kernel and its modules to the callback, as of the capture's start.
+ * Unreadable ones are logged and left out. 0, or a negative errno of the callback.
  */
 int existing__tell_kernel(const struct existing_options *options, struct capture *capture);
 

@@ -27,7 +27,7 @@ struct overhead {
 	uint64_t returned;	/* when they did last, ns; 0: never */
 };
 
-/* What happened since the previous look. */
+/* Events and costs since the previous look. */
 struct overhead_look {
 	uint64_t now; /* ns, CLOCK_MONOTONIC */
 	uint64_t elapsed_ns;

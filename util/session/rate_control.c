@@ -170,7 +170,7 @@ static void plan_measurement(struct rate_control *control, const struct overhead
 	set_measuring(control, !control->pause);
 }
 
-/* What happened since the previous look. 0 or a negative errno. */
+/* Reads events and costs since the previous look. 0 or a negative errno. */
 static int read_look(struct rate_control *control, uint64_t now, struct overhead_look *look)
 {
 	const struct sampling_counts *counts = control->options.counts;

@@ -42,9 +42,9 @@ struct rate_control_options {
 };
 
 /*
- * What makes a recording coarser while it runs, and finer again: once a second it asks
- * --off-cpu-max-rate and --max-overhead, tells the capture what is in force, and calls back. What
- * the programs make coarser within a second, to keep to the budget, it follows. It knows no file.
+ * Makes a recording coarser while it runs, and finer again: once a second it asks
+ * --off-cpu-max-rate and --max-overhead, sets the level of the capture, and calls back. It adopts
+ * the coarser level that the programs set within a second to keep to the budget. It knows no file.
  */
 struct rate_control {
 	struct rate_control_options options;

@@ -9,8 +9,8 @@
 #include "sample_budget.h"
 
 /*
- * What a budget begins with, the right order of magnitude for one busy thread and 999 Hz. Where it
- * is too fine, the programs make it coarser within milliseconds (sample_budget.h).
+ * The first period of a budget, of the right order of magnitude for one busy thread and 999 Hz. If
+ * it is too fine, the programs make it coarser within milliseconds (sample_budget.h).
  */
 #define FIRST_PERIOD (NSEC_PER_MSEC)
 #define LEAST_PERIOD (NSEC_PER_USEC)
@@ -111,7 +111,7 @@ static bool differs(const struct sampling *sampling, const struct sampling_level
 	return new.period_ns != old->period_ns || new.threshold_ns != old->threshold_ns;
 }
 
-/* What came before a change says nothing of what comes after it. */
+/* Counts from before a change are not comparable with later ones. */
 static void begin_second(struct sampling *sampling, uint64_t now,
 			 const struct sampling_counts *counts)
 {
@@ -157,7 +157,10 @@ static void adapt(struct sampling *sampling, uint64_t above, uint64_t between, u
 		raise_threshold(sampling, above / budget);
 		return;
 	}
-	/* What is above it then must not drive it up again: that would be a burst each time. */
+	/*
+	 * Lowers the threshold only if the blocks above it then would not raise it again in a
+	 * burst.
+	 */
 	if (5 * ((unsigned __int128)above + between) < 2 * (unsigned __int128)budget)
 		sampling->rate_threshold = lower_threshold(sampling);
 	sampling->rate_period = next_period(sampling, below, (double)max_u64(share, 1) * seconds);

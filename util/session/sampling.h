@@ -34,7 +34,7 @@ struct sampling {
 	uint64_t changes;     /* of what is in force */
 };
 
-/* What is in force. period 0: all blocks count. */
+/* The current level. period 0: all blocks are recorded. */
 struct sampling_level {
 	uint64_t period_ns;
 	uint64_t threshold_ns;
@@ -50,7 +50,7 @@ struct sampling_level sampling__level(const struct sampling *sampling);
 /* Blocks are recorded since now. */
 void sampling__begin(struct sampling *sampling, uint64_t now);
 
-/* What is asked for by others than --max-overhead; 0: all blocks count. */
+/* The period without --max-overhead; 0: all blocks are recorded. */
 uint64_t sampling__base_period(const struct sampling *sampling);
 
 /* When the budget wants sampling__look() to be called. UINT64_MAX: there is none. */

@@ -14,7 +14,7 @@
 #include "session/targets.h"
 #include "session/workload.h"
 
-/* What ends a session wakes it up, and the capture looks for targets itself. */
+/* The events that end a session wake it up, and the capture checks its targets itself. */
 #define SESSION_ROUND_NS (60 * NSEC_PER_SEC)
 /* How long a terminal that takes nothing may delay what comes next. */
 #define LAST_WORDS_MS 2000
@@ -196,7 +196,7 @@ int session__final_status(struct session *session, enum session_end end)
 	return workload__final_status(session->workload, command ? command[0] : "", counts);
 }
 
-/* What failed is our work, not that of COMMAND: it goes on to its end, unless the user ends it. */
+/* After a failure of the recording COMMAND goes on to its end, unless the user ends it. */
 static void outlive_workload(struct session *session)
 {
 	if (!session->workload || !workload__is_released(session->workload) ||

@@ -11,7 +11,7 @@ struct signals;
 struct status;
 struct workload;
 
-/* What ends a session. */
+/* The reason why a session ends. */
 enum session_end {
 	SESSION_GOES_ON = 0,
 	SESSION_COMMAND_ENDED,
@@ -30,8 +30,8 @@ struct session_options {
 };
 
 /*
- * What is around a capture, whatever becomes of its samples: signals, COMMAND, the delay, the line
- * on the terminal, and the end.
+ * Everything around a capture but its samples: signals, COMMAND, the delay, the line on the
+ * terminal, and the end.
  */
 struct session {
 	const struct session_options *options; /* borrowed */
@@ -91,7 +91,7 @@ void session__terminate(struct session *session);
 /* If COMMAND ended the session: 0, or the negative errno of an exec that failed (logged). */
 int session__exec_error(const struct session *session, enum session_end end);
 
-/* What the process should exit with: the status of COMMAND where that counts, else 0. */
+/* The process's exit status: that of COMMAND where that counts, else 0. */
 int session__final_status(struct session *session, enum session_end end);
 
 /*

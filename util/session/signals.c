@@ -172,7 +172,10 @@ void signals__delete(struct signals *signals)
 	if (!signals)
 		return;
 	second_signal_workload = 0;
-	/* One that came while nobody looked has what it wanted; the status tells why we end. */
+	/*
+	 * A signal that is still pending has had its effect; the exit status shows the cause of the
+	 * end.
+	 */
 	while (read(signals->fd, &info, sizeof(info)) == sizeof(info))
 		continue;
 	signals__restore(signals);

@@ -18,7 +18,7 @@ struct status {
 /* The hooks of the log take no argument, so they find the line here. */
 static struct status *shown;
 
-/* What the terminal has no room for now is left out: the next line says more. */
+/* Text that finds no room on the terminal is dropped: the next line replaces it. */
 static void erase(void)
 {
 	static const char text[] = "\r\033[K";

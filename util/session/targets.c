@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "host/cgroup.h"
 
-/* What a target is called by, and how. */
+/* A target's id, and the option that gave it. */
 struct named {
 	char option; /* 'p' or 't' */
 	pid_t id;

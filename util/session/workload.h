@@ -55,8 +55,9 @@ void workload__terminate(struct workload *workload);
 void workload__wait(struct workload *workload);
 
 /*
- * What we exit with: waits for its end, which is said with -v if it takes, and returns its
- * status if that counts. NULL, and one that was but a clock and did not come to its end: 0.
+ * The exit status to pass on: waits for COMMAND's end, logs with -v if that takes long, and returns
+ * its status if that counts. 0 for NULL, and for a COMMAND that only served as a clock and did not
+ * end by itself.
  */
 int workload__final_status(struct workload *workload, const char *name, bool counts);
 
