@@ -29,7 +29,7 @@ static bool draws_blocks(const struct input_info *info)
 
 			if (!strncmp(at, options[i], len) && (!at[len] || at[len] == '='))
 				return true;
-			/* What the command behind it was given is its own. */
+			/* Options behind it are the command's own. */
 			if (!strcmp(at, "--"))
 				return false;
 		}

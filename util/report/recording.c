@@ -34,7 +34,7 @@ static int take_sample(void *ctx, const struct sample *sample)
 	if (sample->reason)
 		wait = wait_words__of_reason(sample->reason, words);
 	recording->has_reasons |= sample->reason != NULL;
-	/* Whatever the filter: it may end waits of threads that the filter lets through. */
+	/* Filtered ones, too: they may end waits of threads that the filter lets through. */
 	if (sample->kind == SAMPLE_WAKEUP) {
 		err = locks__add_wakeup(&recording->locks, sample,
 					comm_of(recording, sample->tid, sample->time));

@@ -10,7 +10,7 @@
 #include "report/rows.h"
 #include "symbol/symbols.h"
 
-/* What denet-report does with a file. */
+/* Options of denet-report. */
 struct report_options {
 	const char *input; /* "-": standard input */
 	struct symbols_options symbols;

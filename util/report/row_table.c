@@ -82,7 +82,7 @@ static void print_row(const struct row_table *table, const struct row *row, cons
 	fputc('\n', out);
 }
 
-/* Those of a section that are shown, if it may have so many. */
+/* The rows of a section that are shown, of at most so many. */
 static struct section shown_of(const struct row_table *table, const struct rows *rows,
 			       const struct section *section, size_t most)
 {

@@ -11,7 +11,7 @@
 #include "report/thread_group.h"
 #include "report/wait_words.h"
 
-/* What a block takes of the recording to have lasted for all of it. */
+/* A block of at least this share of the recording counts as lasting for all of it. */
 #define WHOLE_PERCENT 95
 /* How many functions one row names, and how long they are together. */
 #define NAMES 3
@@ -95,8 +95,10 @@ static const char *deciding_function(const struct profile *profile, const uint32
 	return nr ? profile__label(profile, labels[0])->name : "";
 }
 
-/* "WaitLatch < ProcSleep < LockAcquireExtended". What a program waits in often serves all of its
- * waits: callers tell which one it is. Frames that tell nothing are left out. */
+/*
+ * "WaitLatch < ProcSleep < LockAcquireExtended". One function often serves all waits of a program:
+ * its callers show which wait it is. Frames without information are left out.
+ */
 static const char *callers(const struct profile *profile, const uint32_t *labels, size_t nr,
 			   char *buf, size_t size)
 {

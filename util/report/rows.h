@@ -11,7 +11,7 @@
 #include "base/strings.h"
 #include "profile/profile.h"
 
-/* What entries are added up by, in the order of the columns. */
+/* Keys by which entries are added up, in the order of the columns. */
 enum row_key {
 	ROW_GROUP, /* threads whose names differ in numbers only */
 	ROW_COMM,

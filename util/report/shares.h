@@ -14,7 +14,7 @@ struct share {
 	struct idmap tids;
 };
 
-/* What time was spent on, as the screen counts it. Zero-initialised is empty. */
+/* Kinds of time, as the screen sums them up. Zero-initialised is empty. */
 struct shares {
 	struct share running, runnable, blocked, idle;
 	uint64_t total; /* ns of what is shown */

@@ -11,8 +11,8 @@
 const char *thread_group__of(const char *comm, char *buf, size_t size);
 
 /*
- * What a group of nr threads reads like: "worker-* (12 threads)". comm: the only name that they
- * have, NULL: they have several. Returns buf.
+ * The text for a group of nr threads: "worker-* (12 threads)". comm: their only name, NULL: they
+ * have several. Returns buf.
  */
 const char *thread_group__words(const char *group, const char *comm, size_t nr, char *buf,
 				size_t size);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What system calls wait for; calls on descriptors depend on what that is, see below. */
+/* The objects that system calls wait for; calls on descriptors depend on the file, see below. */
 static const struct {
 	const char *call, *words;
 } calls[] = {

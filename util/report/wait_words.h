@@ -10,15 +10,15 @@
 #define WAIT_WORDS_MAX 160
 
 /*
- * What a thread waited for, in words without numbers that differ from wait to wait: "lock at
- * pool+0x8, held by worker", "file /var/log/x (write)". Returns out; NULL if the reason tells no
- * more than the kernel's functions do.
+ * The object that a thread waited for, in words without numbers that differ from wait to wait:
+ * "lock at pool+0x8, held by worker", "file /var/log/x (write)". Returns out; NULL if the kernel's
+ * functions tell as much as the reason.
  */
 const char *wait_words__of_reason(const struct reason *reason, char out[WAIT_WORDS_MAX]);
 
 /*
- * What an entry waited for: by its reason, else by the kernel's functions in its stack, of which
- * labels are given, leaf first. Returns out.
+ * The object that an entry waited for: by its reason, else by the kernel's functions in its stack,
+ * given by labels, leaf first. Returns out.
  */
 const char *wait_words__of_entry(const struct profile *profile, const struct profile_entry *entry,
 				 const uint32_t *labels, size_t nr, char out[WAIT_WORDS_MAX]);
