@@ -36,7 +36,7 @@ struct head {
 	uint32_t reserved;
 };
 
-/* What a kernel lacks of it is no reason not to read. */
+/* A failure, as on a kernel without seccomp, is only logged: files are read anyway. */
 static int enter(void *ctx)
 {
 	int err = confine__process(CONFINE_READ, MAKE_MAX_BYTES);
@@ -156,7 +156,7 @@ static int take_piece(void *array, size_t bytes, size_t *have, const struct chil
 	return 0;
 }
 
-/* What makes no sense is the fault of the file that was read: the others go on. */
+/* An invalid answer is the fault of the file that was read: the others go on. */
 static int take_answer(void *ctx, size_t index, const struct child_message *message)
 {
 	struct cfi_making *making = ctx;

@@ -15,13 +15,13 @@
 #define NO_RULE CFI_RULE(CFI_SPECIAL, CFI_NONE)
 #define UNSUPPORTED CFI_RULE(CFI_SPECIAL, CFI_UNSUPPORTED)
 #define DWARF_RA 16
-/* What lies between functions so near to each other is never run. */
+/* Gaps up to this size between functions are padding, which is never run. */
 #define PADDING 16
 #define POINTER_FORMAT 0x0f
 #define POINTER_BASE 0x70
 #define WIDE_SLOTS (2 * CFI_WIDES_MAX) /* of the table by which they are found */
 
-/* What the functions that refer to it have in common (a CIE). */
+/* A CIE: the part common to the functions that refer to it. */
 struct common {
 	Dwarf_Off offset;
 	struct cfi_state initial;
@@ -110,7 +110,7 @@ static bool take_pointer(const struct section *section, struct cfi_bytes *bytes,
 	return there;
 }
 
-/* What the letters of a CIE's augmentation say. False: there is one that we don't know. */
+/* Reads the letters of a CIE's augmentation. False: one of them is not known. */
 static bool read_augmentation(const struct section *section, const Dwarf_CIE *cie,
 			      struct common *common)
 {
@@ -210,7 +210,7 @@ static int add_function(struct reader *reader, const struct section *section,
 	    !take_pointer(section, &bytes, common->encoding & POINTER_FORMAT, &length))
 		return 0;
 	skip = common->tells_skip ? cfi_bytes__uleb(&bytes) : common->skip;
-	/* What was discarded when the file was linked begins at 0. */
+	/* Functions discarded by the linker begin at 0. */
 	if (!low || !length || low + length < low || skip > (uint64_t)(bytes.end - bytes.at))
 		return 0;
 	if (grow(&reader->functions, reader->nr, &reader->capacity, sizeof(*reader->functions)))
@@ -330,7 +330,7 @@ static int run_function(struct reader *reader, const struct function *function, 
 		ret = cfi_program__step(&program, &next);
 		if (ret < 0)
 			return append(reader, program.pc > from ? program.pc : from, UNSUPPORTED);
-		/* What begins later in the function than it ends is empty. */
+		/* Empty rows, and rows before from, are left out. */
 		if (next > from && next > program.pc)
 			err = append(reader, program.pc > from ? program.pc : from,
 				     rule_of(reader, &program, common->is_signal));

@@ -158,7 +158,7 @@ static bool is_signal_return(const struct cfi_state *state)
 	       is_place(&state->regs[CFI_REGISTER_RA], DWARF_RSP, &ra) && ra == UCONTEXT_RIP;
 }
 
-/* What fits into the rule itself. 0: it does not. */
+/* The rule for a row that fits into the rule itself; 0: it does not fit. */
 static __u32 short_rule(const struct cfi_wide *wide)
 {
 	__u32 kind = wide->reg == DWARF_RSP ? CFI_SP : CFI_BP;
