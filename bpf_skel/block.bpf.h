@@ -60,7 +60,7 @@ static __always_inline bool is_drawn(struct cpu *cpu, __u64 now, __u64 ns, __u64
 	return true;
 }
 
-/* Whether a block is but added to a sum. What was drawn goes out with its own time. */
+/* True if a block is only added to a sum. Drawn blocks are sent with their own time. */
 static __always_inline bool is_for_sum(const struct wire_block *block)
 {
 	return block->ns < threshold_ns && !period_ns && block->weight == block->ns;

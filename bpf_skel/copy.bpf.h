@@ -130,7 +130,7 @@ static __always_inline enum copy_result copy_registers(struct task_struct *task,
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	/* One that waits in its exit may have given up its memory. */
+	/* A task that waits in its exit may have given up its memory. */
 	if (!task->mm || !user_pc(regs) || !regs->sp)
 		return COPY_NONE;
 	if (is_compat(regs))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What narrows the targets: user, cgroup and CPU. All three may change while a task lives,
- * so they are asked when a block ends, and of tasks that are still blocked at the end. The
- * settings are known when the programs are loaded: what is off costs nothing.
+ * Filters that narrow the targets: user, cgroup and CPU. All three may change while a task lives,
+ * so they are evaluated when a block ends, and for tasks that are still blocked at the end. The
+ * settings are known when the programs are loaded: unused filters cost nothing.
  */
 #ifndef DENET_FILTER_BPF_H
 #define DENET_FILTER_BPF_H

@@ -101,7 +101,7 @@ static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *i
 {
 	struct pt_regs *regs;
 
-	/* One that waits in its exit may have no memory any more, and then has no frames. */
+	/* A task that waits in its exit may have no memory any more, and then has no frames. */
 	if (!quick_frames || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -369,7 +369,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	size = sizeof(room->user.user) + nr * sizeof(__u64);
 	room->user.user.head.kind = WIRE_USER;
 	room->user.user.head.size = (__u32)size;
-	/* What finds no room in this read is shown again in the next, both records of it. */
+	/* If this read has no room for them, the next one repeats the task with both records. */
 	bpf_seq_write(ctx->meta->seq, &room->user, size);
 	if (copy)
 		write_copy(ctx->meta->seq, copy, ts->incarnation, since);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel stack of a task that was switched out, walked by cached ORC rules: the frames that
- * bpf_get_stack() finds, in a tenth of its time. Most of what that takes is the search for each
- * frame's entry and the checks of a reliable walk; most stacks are those of a few waits.
- * Whatever this walk does not know for certain is left to the kernel.
+ * bpf_get_stack() finds, in a tenth of its time. Most of that time goes into the search for each
+ * frame's entry and the checks of a reliable walk, while most stacks are those of a few waits.
+ * Stacks that this walk is not certain of are left to the kernel.
  */
 #ifndef DENET_KERNEL_WALK_BPF_H
 #define DENET_KERNEL_WALK_BPF_H
@@ -209,8 +209,8 @@ static __always_inline enum walk_result walk_words(struct kernel_walk *walk, __u
 	int result = WALK_GOING;
 
 	/*
-	 * What __switch_to_asm() had saved is overwritten once the task runs again, so the frame of
-	 * __schedule() is left by its known size, not by a rule.
+	 * The words that __switch_to_asm() saved are overwritten once the task runs again, so the
+	 * frame of __schedule() is left by its known size, not by a rule.
 	 */
 	ips[0] = orc.switch_ret;
 	if (!get_word(walk, cfa - 1, &walk->ip) || !get_word(walk, cfa + orc.frame_bp, &walk->bp))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the programs keep: settings, maps, and a CPU's own room. */
+/* The programs' state: settings, maps, and per-CPU room. */
 #ifndef DENET_MAPS_BPF_H
 #define DENET_MAPS_BPF_H
 
@@ -39,7 +39,7 @@ volatile __u32 strays; /* a task was seen that should have a state; user space s
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
 
-/* What is known of a task. Dies with it, so a reused pid cannot inherit a stamp. */
+/* State of a task. It is freed with the task, so a reused pid cannot inherit a stamp. */
 struct task_state {
 	__u64 since;       /* when it left the CPU; 0: it has not */
 	__u64 woken;       /* when it was woken last, since it was on a CPU; 0: it was not seen */
@@ -209,7 +209,7 @@ struct {
 	__type(value, struct iter_room);
 } iter_rooms SEC(".maps");
 
-/* What a set of ids has; NULL: nothing. */
+/* The value of an id in a set; NULL: none. */
 static __always_inline void *find_id(void *set0, void *set1, __u32 gen, const __u64 *id)
 {
 	return gen & 1 ? bpf_map_lookup_elem(set1, id) : bpf_map_lookup_elem(set0, id);

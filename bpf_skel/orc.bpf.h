@@ -229,9 +229,9 @@ static __always_inline __u64 look_up_rule(__u64 ip)
 }
 
 /*
- * Finds the rule for a key and keeps it. What the tables of modules said is kept only if no
- * module came or went meanwhile, also not on another CPU: module_gone clears the cache after it
- * has changed the epoch. A global function, so that the verifier looks at it once.
+ * Finds the rule for a key and caches it. A rule from a module's table is cached only if no module
+ * was loaded or removed meanwhile, on any CPU: module_gone clears the cache after it has changed
+ * the epoch. A global function, so that the verifier checks it once.
  */
 __noinline __u64 learn_rule(__u64 key)
 {

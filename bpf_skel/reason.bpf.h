@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a thread waits for: its system call, and the file, socket or address that the call
- * is about. Read from the task itself, without locks: a descriptor that another thread
- * closed meanwhile is told as what it is now. All of it is pruned unless asked for.
+ * The object that a thread waits for: its system call, and the call's file, socket or address. Read
+ * from the task itself, without locks: a descriptor that another thread has closed meanwhile shows
+ * its present file. All of it is pruned unless requested.
  */
 #ifndef DENET_REASON_BPF_H
 #define DENET_REASON_BPF_H
@@ -222,8 +222,8 @@ static __always_inline void mix(__u64 *hash, __u64 value)
 }
 
 /*
- * What tells reasons apart: the thread, the call, its object, and the first two arguments of
- * a futex. Other arguments, such as where a buffer is, would make a sum of each block.
+ * Reasons differ by thread, call, object, and the first two arguments of a futex. Other arguments,
+ * such as a buffer's address, would make a sum of each block.
  */
 static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u64 incarnation,
 					 __u32 class)

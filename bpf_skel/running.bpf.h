@@ -36,7 +36,7 @@ static __always_inline __u64 run_until(const struct task_state *ts, __u64 time)
 	return since && time > since ? ns + (time - since) : ns;
 }
 
-/* A thread leaves its CPU. What the filters leave out is neither told nor missed. */
+/* A thread leaves its CPU. Time that the filters leave out is neither reported nor missing. */
 static __always_inline void end_running(struct task_struct *task, struct task_state *ts,
 					__u64 now)
 {

@@ -50,7 +50,7 @@ static __always_inline __u64 queued_until_now(struct task_struct *task)
 	return queued && now > queued ? now - queued : 0;
 }
 
-/* What run_delay has grown by since the last call for this task, which gets the CPU now. */
+/* The growth of run_delay since the last call for this task, which gets the CPU now. */
 static __always_inline __u64 take_run_delay(struct task_struct *task, struct task_state *ts,
 					    bool is_parked)
 {
@@ -118,8 +118,8 @@ static __always_inline bool is_throttled(struct task_struct *task)
 }
 
 /*
- * What run_delay has grown by, but for what lies before the recording or behind its end. Within
- * it the scheduler's figure stands as it is, so that the sums are those of schedstat.
+ * The growth of run_delay, limited to the recording. Within the recording the scheduler's figure is
+ * used unchanged, so that the sums are those of schedstat.
  */
 static __always_inline __u64 delay_in_recording(__u64 delay, __u64 since, __u64 end)
 {

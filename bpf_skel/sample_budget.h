@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ceiling of --off-cpu-max-rate, held where samples are made, so that it holds however slow
- * the recorder is. The budget of a second is spent in parts; a part that comes so quickly that the
- * second would not suffice makes the draw coarser. It only ever becomes coarser here: the recorder
- * looks once a second and makes it finer again (util/session/sampling.c). What is not drawn is
- * represented by what is, as always, and whether a block is drawn depends on earlier ones only, so
- * sums stay unbiased. Compiled by clang -target bpf and by gcc.
+ * The limit of --off-cpu-max-rate, enforced where samples are made, so that it holds however slow
+ * the recorder is. The budget of a second is spent in parts; if a part is used up so quickly that
+ * the second's budget would not suffice, the draw becomes coarser. It never becomes finer here: the
+ * recorder does that once a second (util/session/sampling.c). Drawn blocks represent the others, as
+ * always, and whether a block is drawn depends on earlier ones only, so sums stay unbiased.
+ * Compiled by clang -target bpf and by gcc.
  */
 #ifndef DENET_SAMPLE_BUDGET_H
 #define DENET_SAMPLE_BUDGET_H

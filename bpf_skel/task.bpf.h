@@ -25,8 +25,8 @@
 #define TASK_OFF_BITS (0xffU | TASK_RTLOCK_WAIT | TASK_FROZEN)
 
 /*
- * A state is a mask: 0x402 is idle, 0x2001 a freezable sleep. What is frozen, and what waits
- * for a lock of PREEMPT_RT, the kernel itself shows as uninterruptible.
+ * A state is a mask: 0x402 is idle, 0x2001 a freezable sleep. Frozen tasks, and tasks that wait for
+ * a lock of PREEMPT_RT, are uninterruptible, as the kernel itself shows them.
  */
 static __always_inline __u8 classify_state(bool preempt, __u32 state)
 {

@@ -25,7 +25,7 @@ const volatile __u8 has_user_walk = 0;
 #define VM_EXEC 4U /* include/linux/mm.h */
 #define RULES_HASH 0x9e3779b97f4a7c15ULL
 
-/* What a lookup says that no table does. */
+/* Results of a lookup that are in no table. */
 enum {
 	RULES_NO_TABLE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS),
 	RULES_BUSY = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 1),
@@ -108,7 +108,7 @@ struct rules_regions {
 	struct vma_node node; /* of find_vma_in_tree() */
 };
 
-/* What bpf_find_vma() shows of a mapping. */
+/* The facts of a mapping, from bpf_find_vma(). */
 struct rules_vma {
 	__u64 start;
 	__u64 end;

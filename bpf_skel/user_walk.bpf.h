@@ -250,8 +250,8 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 }
 
 /*
- * Some frames of a walk. A global function, so that the verifier follows it once. What changes with
- * each frame is in registers, since a word that was just stored is slow to load.
+ * Some frames of a walk. A global function, so that the verifier checks it once. Values that change
+ * with each frame are in registers, since a word that was just stored is slow to load.
  */
 __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 {

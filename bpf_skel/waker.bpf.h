@@ -138,7 +138,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	struct cpu *room;
 	__u32 zero = 0;
 
-	/* Who has not left its CPU yet has lost no time; who was preempted needs no waker. */
+	/* A task that has not left its CPU, or was preempted, has no block for a waker to end. */
 	if (!since || ts->state == WIRE_STATE_R || !is_wanted(task, ts, last_cpu(task)))
 		return;
 	room = bpf_map_lookup_elem(&waker_cpus, &zero);

@@ -41,7 +41,7 @@ enum wire_phase {
 	WIRE_PHASE_CLOSING,   /* what ends now is clipped to end_ns; nothing new begins */
 };
 
-/* What became of a block. Every seen block ends in exactly one of these. */
+/* The outcome of a block. Every block that is seen has exactly one. */
 enum wire_outcome {
 	WIRE_OUTCOME_DIRECT = 0,	    /* sent as a sample of its own */
 	WIRE_OUTCOME_ACCUMULATED,	    /* added to a windowed sum */
@@ -106,7 +106,7 @@ struct wire_hist {
 	struct wire_tally buckets[WIRE_HIST_BUCKETS];
 };
 
-/* What user space reads of a CPU's room: the first bytes of its map value. */
+/* The part of a CPU's map value that user space reads: its first bytes. */
 struct wire_cpu {
 	__u64 now; /* of the last switch whose first hook was shown */
 	__u32 next; /* the thread that it gave the CPU to */
@@ -180,8 +180,8 @@ enum wire_object {
 #define WIRE_TITLE_LEN 64
 
 /*
- * What a thread waited for. In the ring it stands in front of its block, in one piece with
- * it; alone, it belongs to sums.
+ * The object that a thread waited for. In the ring it stands in front of its block, in one piece
+ * with it; alone, it belongs to sums.
  */
 struct wire_reason {
 	struct wire_head head;
@@ -263,16 +263,16 @@ struct wire_user { /* the frames follow */
  * 8 each, the size of the raw data 4, and the struct its own.
  */
 #define WIRE_MAX_COPY (65480 - 8 * WIRE_REGS)
-/* What a bpf_iter hands over at a time is 32 kB, with the frames of the same task. */
+/* A read of a bpf_iter returns at most 32 kB, which include the frames of the same task. */
 #define WIRE_MAX_ITER_COPY 28672
 
 #define WIRE_MAX_COPY_PIDS 4096
 
 /*
- * What it takes to unwind a block's user stack: registers and the stack from sp on, which follows
- * the struct up to the record's end. In the ring it stands before its block; records of interrupts
- * may come between the two, so they are joined by thread and time. From the sleepable iterator it
- * follows the wire_user of the same thread, and time is that one's since.
+ * Registers, and the stack from sp on up to the record's end, from which a block's user stack is
+ * unwound. In the ring it stands before its block; records of interrupts may come between the two,
+ * so they are joined by thread and time. From the sleepable iterator it follows the wire_user of
+ * the same thread, and time is that one's since.
  */
 struct wire_copy {
 	struct wire_head head;
@@ -281,7 +281,7 @@ struct wire_copy {
 	__u64 regs[WIRE_REGS];
 };
 
-/* What a thread waited for a CPU in the recording, where that is worth a record. */
+/* The time that a thread waited for a CPU in the recording, if it is worth a record. */
 struct wire_thread {
 	struct wire_head head;
 	__u32 pid;
@@ -385,7 +385,7 @@ struct wire_cgroup {
 #define WIRE_MAX_CGROUPS 256
 #define WIRE_MAX_CPUS 8192
 
-/* What narrows the targets, and by which numbers they are known. */
+/* Filters of the targets, and the namespace of their ids. */
 struct wire_filter {
 	__u32 pid_ns; /* inode of the recorder's PID namespace; 0: the first one */
 	__u8 cpus;    /* only blocks that end on the CPUs of cpu_bits */
@@ -403,7 +403,7 @@ struct wire_irq_ranges {
 	__u64 bh_end;
 };
 
-/* Who woke a thread, where that was no thread that can be named. No pid is that large. */
+/* Pids of wakers that are no thread or have no id here. No real pid is that large. */
 #define WIRE_PID_INTERRUPT 0x7fffffffU
 #define WIRE_PID_OUTSIDE 0x7ffffffeU /* not in the recorder's PID namespace */
 
