@@ -78,7 +78,7 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
-/* The same of the user side of task, which is current, by the quicker way if it can be had. */
+/* The same for the user side of task, which is current, by the quicker way if available. */
 static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct task_struct *task,
 					  __u64 *ips, struct wire_block *block)
 {
@@ -136,11 +136,7 @@ static __always_inline bool wants_kernel_frames(struct task_struct *task)
 	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_JUDGED;
 }
 
-/*
- * Walks the stacks of current into the block: kernel frames, then user frames. They are
- * those of the block, since a blocked task's stacks don't move. is_back: current has just got
- * its CPU back; else it is about to leave it.
- */
+/* Walks the stacks of current, which leaves; only later is it known whether its block counts. */
 static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full,
 					bool is_back)
 {
@@ -519,7 +515,10 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 		count_stray(cpu, prev, classify_state(preempt, state));
 		return NULL;
 	}
-	/* It has come back and nobody showed it, unless the stamp is a late one of the start. */
+	/*
+	 * It has come back without a hook being called, unless the stamp is a late one of the
+	 * start.
+	 */
 	if (ts->since && (ts->since != start_ns || !ts->ran) &&
 	    is_wanted(prev, ts, bpf_get_smp_processor_id()))
 		cpu->own.accounts.unseen++;
@@ -560,7 +559,9 @@ static __always_inline int handle_switch_out(void *ctx, bool preempt, struct tas
 	return is_new(next) ? sched_in(ctx, next, COMER_NEW) : 0;
 }
 
-/* Walks the stacks of current, which goes; nobody knows yet whether its block will matter. */
+/*
+ * Walks the stacks of current, which leaves its CPU, before it is known whether its block counts.
+ */
 static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_state *ts)
 {
 	struct full_block *full;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Copies of user registers and stacks, for user space to unwind: frame pointers are not what
- * most binaries are built with. All of it is pruned unless asked for.
+ * Copies of user registers and stacks, for user space to unwind: most binaries are built without
+ * frame pointers. All of it is pruned unless requested.
  */
 #ifndef DENET_COPY_BPF_H
 #define DENET_COPY_BPF_H
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct copy_room);
 } copies SEC(".maps");
 
-/* The same for wakers: an interrupt may wake somebody while a switch hook fills the room above. */
+/* The same for wakers: an interrupt may wake a thread while a switch hook fills the room above. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

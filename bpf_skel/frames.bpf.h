@@ -28,7 +28,7 @@
 #define PIECE_WORDS 126U
 #define FRAME_BYTES 16U /* the caller's frame pointer, the return address */
 
-/* Set by user space on x86-64, where the registers can be had. */
+/* Set by user space on x86-64, if the registers are available. */
 const volatile __u8 quick_frames = 0;
 
 struct frame_room {

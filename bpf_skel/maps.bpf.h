@@ -141,7 +141,7 @@ struct reasons_map {
 	__type(value, __u64);
 } reasons0 SEC(".maps"), reasons1 SEC(".maps");
 
-/* Becomes readable when the last target has died, so that nobody needs to look for that. */
+/* Becomes readable when the last target has died, which saves user space the polling. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* a page, set by user space */

@@ -8,7 +8,7 @@
 
 #include "maps.bpf.h"
 
-/* How deep the recorder's namespace lies below the first one; 0 until somebody has looked. */
+/* Depth of the recorder's namespace below the first one; 0 until it has been determined. */
 volatile __u32 pid_level;
 
 /* In the iterators current is the recorder: its own namespace is what it sees the world by. */

@@ -32,7 +32,7 @@ int BPF_PROG(switch_out_no_state, bool preempt, struct task_struct *prev, struct
 	return handle_switch_out(ctx, preempt, prev, next, read_task_state(prev));
 }
 
-/* Both in one, where no hook at switch-in is to be had. */
+/* Both in one, on kernels without a hook at switch-in. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_park, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -59,7 +59,7 @@ int BPF_PROG(switch_in_fentry)
 	return handle_switch_in(ctx);
 }
 
-/* In the context of whoever wakes the task, or of an interrupt. */
+/* Runs in the context of the waker, or of an interrupt. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *task)
 {

@@ -156,7 +156,7 @@ static __always_inline void count_runnable(struct cpu *cpu, struct task_state *t
 	ts->runnable_ns += ns;
 }
 
-/* The task's figures move to where they are told from: a hook or, at the end, an iterator. */
+/* Copies the task's figures to where a hook or, at the end, an iterator reports them from. */
 static __always_inline void describe_thread(struct wire_thread *thread, struct task_struct *task,
 					    struct task_state *ts)
 {

@@ -72,7 +72,7 @@ static __always_inline bool read_piece(struct user_walk *walk, __u64 low, __u32 
 	return true;
 }
 
-/* A word of the piece, which read_piece() has said to be there. */
+/* A word of the piece, which read_piece() has read. */
 static __always_inline __u64 piece_word(const struct user_walk *walk, __u64 address)
 {
 	__u64 at = (address - walk->base) / sizeof(__u64);

@@ -7,9 +7,9 @@
 #include "regs.bpf.h"
 
 /*
- * A CPU's room for its wakers, with accounts of wake-ups instead of blocks. An interrupt may
- * wake somebody in the midst of a switch hook, so the room of those is not for us; but
- * interrupts are off while a sleeper is woken, so two wake-ups never share this one.
+ * A CPU's room for its wakers, with counters of wake-ups instead of blocks. An interrupt may wake a
+ * thread in the midst of a switch hook, which uses its own room; but interrupts are off during a
+ * wake-up, so two of them never share this one.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -104,7 +104,7 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 		block->flags |= WIRE_BLOCK_KTHREAD;
 	block->stack_bytes = 0;
 	block->reserved = 0;
-	/* Only to tell it from others: who is no target has no incarnation. */
+	/* Only to tell wakers apart: tasks that are no targets have no incarnation. */
 	block->incarnation = waker->start_boottime;
 	block->since = now - ns;
 }

@@ -45,13 +45,13 @@ enum wire_phase {
 enum wire_outcome {
 	WIRE_OUTCOME_DIRECT = 0,	    /* sent as a sample of its own */
 	WIRE_OUTCOME_ACCUMULATED,	    /* added to a windowed sum */
-	WIRE_OUTCOME_FILTERED_STATE,   /* state not asked for */
+	WIRE_OUTCOME_FILTERED_STATE,   /* state not requested */
 	WIRE_OUTCOME_FILTERED_MIN,	    /* shorter than min_block */
 	WIRE_OUTCOME_FILTERED_MAX,	    /* longer than max_block */
 	WIRE_OUTCOME_FILTERED_IDLE, /* a wake-up that ended a wait for work */
 	WIRE_OUTCOME_NOT_DRAWN,	    /* others stand for it in the sample */
 	WIRE_OUTCOME_LOST_RING,	    /* no room in the ring */
-	WIRE_OUTCOME_LOST_INTERNAL,    /* scratch or map not to be had */
+	WIRE_OUTCOME_LOST_INTERNAL,    /* no scratch memory or map entry */
 	WIRE_OUTCOME_MAX,
 };
 
@@ -137,7 +137,7 @@ struct wire_block {
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
 	__u64 weight;	   /* ns for which it stands; more than ns where it was drawn */
-	__u64 cgroup;	   /* id of its cgroup, 0 unless asked for */
+	__u64 cgroup;	   /* id of its cgroup, 0 unless requested */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
 	__u32 cpu;	   /* where it ended; in flight: where the thread ran last */
@@ -156,15 +156,15 @@ struct wire_block {
 enum wire_call {
 	WIRE_CALL_OTHER = 0,
 	WIRE_CALL_FD,	 /* the first argument is a descriptor */
-	WIRE_CALL_POLL,	 /* the first argument points to descriptors: the first one is told */
+	WIRE_CALL_POLL,	 /* the first argument points to descriptors: the first one is reported */
 	WIRE_CALL_PATH,	 /* the first argument points to a path */
 	WIRE_CALL_PATHAT, /* the second one does */
 	WIRE_CALL_FUTEX,
 	WIRE_CALL_FUTEX_WAIT, /* the one without an operation, since 6.7 */
 	WIRE_CALL_EPOLL,      /* a WIRE_CALL_FD that waits for other descriptors */
 	WIRE_CALL_JUDGED = 32, /* a bit: by some rule a wait in it may be one for work */
-	WIRE_CALL_IDLE_GIVEN = 64, /* a bit: that is a rule of the user's, whoever ends the wait */
-	WIRE_CALL_IDLE = 128, /* a bit: who sleeps in it waits for work */
+	WIRE_CALL_IDLE_GIVEN = 64, /* a bit: that is a user's rule, whatever ends the wait */
+	WIRE_CALL_IDLE = 128, /* a bit: a thread that sleeps in it waits for work */
 };
 
 enum wire_object {
@@ -325,7 +325,7 @@ struct wire_entry_key {
 	__u64 incarnation; /* unique for each task in a recording; survives PID reuse */
 	__u64 kernel_id;   /* wire_stack.id */
 	__u64 user_id;
-	__u64 reason_id; /* wire_reason.id, 0 unless asked for */
+	__u64 reason_id; /* wire_reason.id, 0 unless requested */
 	__u64 cgroup;
 	__u32 pid;
 	__u32 tid;

@@ -73,7 +73,7 @@ struct sample {
 	uint64_t measured; /* ns of its own blocks: less than period where they were drawn */
 	uint64_t runqueue; /* of period: ns at the end in which it waited for a CPU */
 	uint64_t count;	 /* blocks, or looks at a CPU, in it; 1 for a direct sample */
-	uint64_t cgroup; /* cgroup id, 0 where it was not asked for */
+	uint64_t cgroup; /* cgroup id, 0 unless requested */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;	/* where the (latest) block ended */
@@ -91,8 +91,8 @@ struct sample {
 	struct frames user;
 	bool by_tables;	  /* user was found by unwind tables, and not by frame pointers; */
 	bool ended_early; /* the walk by tables could not go on to the root */
-	const struct reason *reason; /* NULL: not asked for, or lost */
-	const struct user_copy *copy; /* valid as frames are; NULL: not asked for, or lost */
+	const struct reason *reason; /* NULL: not requested, or lost */
+	const struct user_copy *copy; /* valid as frames are; NULL: not requested, or lost */
 };
 
 /* How long a thread waited in the recording, runnable but not running. */

@@ -125,7 +125,7 @@ static bool set_ra(const struct cfi_where *ra, struct cfi_wide *wide)
 	return ra->how == CFI_HOW_SAVED && fits(ra->value);
 }
 
-/* A frame pointer that cannot be had ends the chain only if a later frame asks for it. */
+/* An unknown frame pointer ends the chain only if a later frame needs it. */
 static void set_bp(const struct cfi_where *bp, struct cfi_wide *wide)
 {
 	int64_t offset = bp->value;
@@ -176,7 +176,7 @@ static __u32 short_rule(const struct cfi_wide *wide)
 	return CFI_RULE(kind, cfa << CFI_CFA_SHIFT | bp);
 }
 
-/* The caller's stack pointer is the CFA, wherever nobody says otherwise. */
+/* The caller's stack pointer is the CFA, unless a rule defines it. */
 static bool has_plain_sp(const struct cfi_where *sp)
 {
 	return sp->how == CFI_HOW_UNSET || (sp->how == CFI_HOW_IS && !sp->value);

@@ -5,10 +5,10 @@
 #include <sys/types.h>
 
 /*
- * Where the first thread of a process has ended and others go on (pthread_exit() in main),
+ * After the first thread of a process has ended and others go on (pthread_exit() in main),
  * /proc/PID has no memory, no root and no namespaces any more; /proc/TID of another thread has.
- * The id of one that lives and that we may look at; 0: there is none, or pid itself can be asked.
- * Touches nobody's memory map.
+ * Returns the id of a live thread that we may read; 0: there is none, or pid itself can be read.
+ * Takes no lock of a memory map.
  */
 pid_t live_thread__other(pid_t pid);
 

@@ -18,8 +18,8 @@ int pidns__inode(uint32_t *inode);
 int pidns__check_proc(void);
 
 /*
- * The thread of a process, by an id of the PID namespace that it is in itself; tid and pid are
- * ours. 0: it has no such thread, or has ended. Touches nobody's memory map.
+ * The thread of a process, by an id of the process's own PID namespace; tid and pid are ours. 0: it
+ * has no such thread, or has ended. Takes no lock of a memory map.
  */
 pid_t pidns__find_thread(pid_t pid, pid_t inner);
 

@@ -10,8 +10,8 @@
  */
 
 /*
- * A descriptor that is readable when the system has been suspended, or somebody has set the
- * wall clock, which cannot be told apart. Owned by the caller. A negative errno on failure.
+ * A descriptor that is readable after a suspend of the system or a change of the wall clock, which
+ * cannot be told apart. Owned by the caller. A negative errno on failure.
  */
 int resume_watch__open(void);
 

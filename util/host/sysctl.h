@@ -24,9 +24,9 @@ const char *lockdown__name(enum lockdown lockdown);
 int sysctl__read(const char *name, int64_t *value);
 
 /*
- * Makes room for nr more descriptors: the soft limit is raised as far as that takes, the
- * hard one too where we may. Children that are forked before keep their limits. 0, or
- * -EMFILE if that many are not to be had; *limit (may be NULL) is the limit then in force.
+ * Makes room for nr more descriptors: raises the soft limit as far as needed, and the hard one if
+ * permitted. Children forked before keep their limits. 0, or -EMFILE if there is no room for so
+ * many; *limit (may be NULL) is the limit then in force.
  */
 int descriptors__reserve(size_t nr, uint64_t *limit);
 

@@ -49,7 +49,7 @@ bool input_block__goes_on(const void *first, size_t size, size_t more, const voi
 	       head.id != WRITER_ONCPU_TIME;
 }
 
-/* The event of a sample: that of a file of one event is told by its chain. */
+/* The event of a sample: in a file of one event, the chain determines it. */
 static enum writer_event event_of(const struct input_sample *part)
 {
 	switch (part->time_kind) {

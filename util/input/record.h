@@ -35,8 +35,8 @@ struct input_sample {
 	uint64_t count;	 /* blocks; 1 where the event has no count */
 	char state;	 /* '?' where the event has none */
 	bool preempted;
-	enum time_kind time_kind; /* TIME_KINDS: the chain does not tell it */
-	bool not_sampled; /* as sample.not_sampled: its only frame says so, and is left out */
+	enum time_kind time_kind; /* TIME_KINDS: not in the chain */
+	bool not_sampled; /* as sample.not_sampled: by its only frame, which is left out */
 	struct frames kernel;
 	struct frames user;
 	const void *raw; /* NULL: the event has none */

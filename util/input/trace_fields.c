@@ -163,7 +163,7 @@ void trace_fields__delete(struct trace_fields *fields)
 	free(fields);
 }
 
-/* The raw data of a sample, and whether all that was asked for lay in it. */
+/* The raw data of a sample, and whether all fields read so far lay in it. */
 struct raw {
 	const struct tep_event *event;
 	const char *data;

@@ -75,7 +75,7 @@ static int tell_existing(void *ctx, const struct task_event *event)
 	return intake__existing(&trace->intake, event);
 }
 
-/* Whether it was asked for some threads, and not for all there are. */
+/* True if threads were chosen, not all of the machine. */
 static bool has_named_targets(const struct session_options *session)
 {
 	const struct capture_targets *targets = &session->capture.targets;
@@ -124,7 +124,7 @@ static int open_output(struct offcputime *trace)
 	return err;
 }
 
-/* Files for other programs stand in for text, unless that was asked for. */
+/* Files for other programs replace the text, unless it was requested as well. */
 static bool wants_text(const struct offcputime_options *options)
 {
 	return options->text || !output_files__any(&options->outputs);
@@ -198,7 +198,7 @@ static void print_gap(const struct offcputime *trace)
 	fprintf(trace->output.out, "%s\n", text);
 }
 
-/* 0, -EPIPE if nobody reads it any more, or another negative errno (logged). */
+/* 0, -EPIPE if the reader has gone, or another negative errno (logged). */
 static int print_text(const struct offcputime *trace)
 {
 	const struct bcc_form *form = &trace->options->form;

@@ -59,7 +59,7 @@ struct profile_entry {
 struct profile *profile__new(struct symbols *symbols, const struct profile_filter *filter);
 void profile__delete(struct profile *profile); /* accepts NULL */
 
-/* From now on stacks are told apart by their addresses, too. Before the first sample. */
+/* Distinguishes stacks by their addresses, too. Called before the first sample. */
 void profile__keep_addresses(struct profile *profile);
 
 /*

@@ -257,7 +257,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		pr_loss("the accounts of the recording cannot be read");
 }
 
-/* The same as an event, where the rate was asked for. */
+/* The same as an event, if a rate was requested. */
 static int tell_sampled_share(struct recorder *recorder)
 {
 	struct sampling_level level = rate_control__level(&recorder->rate_control);

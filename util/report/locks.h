@@ -33,8 +33,8 @@ struct locks {
 };
 
 /*
- * A sample of a wake-up, by a thread of that name, before the sample of the block that it ended. Of
- * a sum of several, nobody knows which they were. 0 or -ENOMEM.
+ * Adds a wake-up by a thread of that name, before the sample of the block that it ended. A sum of
+ * several is ignored, since their blocks are not known. 0 or -ENOMEM.
  */
 int locks__add_wakeup(struct locks *locks, const struct sample *sample, const char *waker);
 

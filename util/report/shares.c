@@ -6,7 +6,7 @@
 
 #include "report/shown_event.h"
 
-/* Which one the time of an event is in; NULL: in none, it is told elsewhere. */
+/* The share that an event's time goes to; NULL: none. */
 static struct share *share_of(struct shares *shares, enum profile_event event, char state)
 {
 	switch (event) {

@@ -34,7 +34,7 @@ int existing__tell_kernel(const struct existing_options *options, struct capture
 
 	if (!err)
 		return synth__kernel(&bounds, tell_kernel_map, (void *)(uintptr_t)options);
-	/* The capture has said what is missing and what helps. */
+	/* The capture has logged the cause and the remedy. */
 	pr_verbose("no map of the kernel: %s",
 		   err == -EPERM ? "its addresses are hidden" : strerror(-err));
 	return 0;

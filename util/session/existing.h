@@ -16,7 +16,7 @@ struct existing_options {
 	int deadline_ms; /* for what other processes can delay */
 	/* Takes the events, of time 0. 0 or a negative errno, which ends it. */
 	int (*event)(void *ctx, const struct task_event *event);
-	/* Is told of each task between its birth and its name; NULL: nobody wants that. */
+	/* Receives each task between its birth and its name; may be NULL. */
 	int (*task)(void *ctx, const struct capture_task *task);
 	void *ctx;
 };

@@ -57,7 +57,7 @@ enum overhead_advice {
 
 struct overhead_verdict {
 	enum overhead_advice advice;
-	uint64_t period_ns; /* that is asked for; 0: none */
+	uint64_t period_ns; /* requested period; 0: none */
 	uint32_t bpf_ppm; /* the cost, in millionths of a CPU */
 	uint32_t own_ppm;
 	uint32_t fixed_ppm; /* of both, what sampling cannot lower */

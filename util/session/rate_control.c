@@ -125,7 +125,7 @@ static struct rate_control_reason budget_reason(const struct rate_control *contr
 					     .max_rate = control->options.max_rate };
 }
 
-/* 1: the programs have made the draw coarser, and it was told; 0, or a negative errno. */
+/* 1: the programs have made the draw coarser, and change() was called; 0, or a negative errno. */
 static int follow_programs(struct rate_control *control, uint64_t now)
 {
 	struct rate_control_reason reason = budget_reason(control);
@@ -208,7 +208,7 @@ static int read_look(struct rate_control *control, uint64_t now, struct overhead
 	return 0;
 }
 
-/* A step to a finer period is told by change(). */
+/* change() reports a step to a finer period. */
 static void tell_step(struct rate_control *control, const struct overhead_verdict *verdict,
 		      uint64_t old_period)
 {

@@ -30,7 +30,7 @@ typedef int (*rate_control_fn)(void *ctx, const struct sampling_level *level,
 			       const struct rate_control_reason *reason);
 
 struct rate_control_options {
-	uint64_t period_ns; /* that the user asked for, 0: all blocks count */
+	uint64_t period_ns; /* by the user, 0: all blocks are recorded */
 	uint64_t threshold_ns;
 	uint32_t max_overhead_ppm; /* 0: whatever it costs */
 	uint32_t max_rate;         /* samples a second, 0: as many as there are */

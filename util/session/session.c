@@ -26,7 +26,7 @@ static bool has_targets(const struct session *session)
 	return targets->nr_pids || targets->nr_tids;
 }
 
-/* COMMAND is the target unless something else was asked for; else it is but a clock. */
+/* COMMAND is the target unless others are given; then it only determines the end. */
 static bool targets_workload(const struct session *session)
 {
 	const struct session_options *options = session->options;

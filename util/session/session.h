@@ -42,7 +42,7 @@ struct session {
 	uint64_t started;          /* CLOCK_MONOTONIC, as the other times */
 	uint64_t begin;            /* when the delay is over; 0: it is, or there is none */
 	uint64_t next_status;
-	bool terminated; /* COMMAND has been told to end */
+	bool terminated; /* COMMAND has got a signal to end */
 };
 
 /*
@@ -67,7 +67,7 @@ int session__release(struct session *session);
  */
 int session__poll(struct session *session, uint64_t due);
 
-/* Why it ends, if it does; a signal is said with -v. */
+/* The reason if it ends; a signal is logged with -v. */
 enum session_end session__look_for_end(struct session *session);
 
 /* Blocks are recorded once the delay is over. 0 or a negative errno (logged). */
@@ -95,8 +95,8 @@ int session__exec_error(const struct session *session, enum session_end end);
 int session__final_status(struct session *session, enum session_end end);
 
 /*
- * Frees what the session owns, not the session. A COMMAND that nobody told to end is waited for: a
- * recording that fails does not take it along.
+ * Frees what the session owns, not the struct. Waits for a COMMAND that has not been signalled: a
+ * failed recording does not end it.
  */
 void session__free(struct session *session);
 

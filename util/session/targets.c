@@ -41,7 +41,7 @@ static bool read_status(pid_t tid, const char *field, char *value, size_t size)
 	return found;
 }
 
-/* The process that a thread belongs to, as /proc tells it. 0: no such thread. */
+/* The process that a thread belongs to, from /proc. 0: no such thread. */
 static pid_t process_of(pid_t tid)
 {
 	uint64_t tgid;

@@ -39,7 +39,7 @@ static int check_file(const char *path)
 	return 0;
 }
 
-/* Looks through PATH; an unusable file is told only if no usable one follows, as exec does. */
+/* Searches PATH; an unusable file is an error only if no usable one follows, as in exec. */
 static int check_path(const char *command)
 {
 	const char *path = getenv("PATH");
@@ -119,7 +119,7 @@ static void __attribute__((noreturn)) run_child(const struct workload_options *o
 	hold(go_fd);
 	execvp(options->argv[0], options->argv);
 	err = errno;
-	/* Nobody to tell it to, if this fails. */
+	/* A failure cannot be reported here. */
 	if (write(exec_fd, &err, sizeof(err)) != sizeof(err))
 		_exit(1);
 	_exit(1);

@@ -100,8 +100,8 @@ static bool has_name(int dir_fd, const char *name, const struct stat *own)
 }
 
 /*
- * Locks the part of a copy, which nobody else may have made. -EBUSY: another process writes it, or
- * has just finished it. Without locks, as on some network file systems, it is taken as it is.
+ * Locks the part of a copy, which must be our own file. -EBUSY: another process writes it, or has
+ * just finished it. Without locks, as on some network file systems, it is used unlocked.
  */
 static int lock_part(int dir_fd, const char *part, int fd)
 {
@@ -148,7 +148,7 @@ static int copy_by_rename(int dir_fd, const char *name, int from, const struct s
 		err = -errno;
 	if (err)
 		unlinkat(dir_fd, part, 0);
-	/* Not before: who is killed must be able to write it again. */
+	/* Last: until here a new copy must be able to write it again. */
 	else if (fchmod(fd, (st->st_mode & 0444) | 0400))
 		err = -errno;
 	close(fd);

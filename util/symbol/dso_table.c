@@ -70,7 +70,7 @@ struct dso_table {
 	struct process *left;
 	unsigned int round;
 	size_t nr_files;
-	size_t sweep_at; /* number of files at which those that nobody needs are looked for */
+	size_t sweep_at; /* number of files at which unused ones are looked for */
 };
 
 static int process__compare(const void *a, const void *b)
@@ -221,7 +221,7 @@ static bool is_foreign(uint64_t view)
 	return view != DSO_VIEW_UNKNOWN && view != DSO_VIEW_OURS;
 }
 
-/* A file that may be out of reach when the recording ends is told once before that. */
+/* A file that may be out of reach when the recording ends is reported once before that. */
 static void dso_table__queue(struct dso_table *dso_table, struct file *file,
 			     const struct process *process)
 {
@@ -442,7 +442,7 @@ bool dso_table__is_hit(struct dso_table *dso_table, pid_t pid)
 	return process && process->hit;
 }
 
-/* Modules are some dozens and are mostly hit by nobody, so a plain search will do. */
+/* Modules are some dozens, most of them without hits, so a linear search will do. */
 static void dso_table__kernel_frame(struct dso_table *dso_table, uint64_t ip)
 {
 	struct kernel_map *map;

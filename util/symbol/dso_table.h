@@ -75,7 +75,7 @@ struct hit {
 	uint64_t alive; /* a time at which the process lived, 0: not known; see build_id_query */
 	bool gone;    /* the PID belongs to a process that was born after it */
 	unsigned char id[BUILD_ID_MAX];
-	int id_len; /* 0: nobody has learnt it yet */
+	int id_len; /* 0: not known yet */
 	/* A program, or of the C library, without which hardly a chain has names. */
 	bool first;
 };
@@ -85,13 +85,13 @@ int dso_table__each(struct dso_table *dso_table, int (*fn)(void *ctx, const stru
 		    void *ctx);
 
 /*
- * The same for files of processes that see others than we do, hit or not, each once: nobody can
- * read them any more when the last of these processes has ended.
+ * The same for files of processes with another view than ours, hit or not, each once: they are out
+ * of reach when the last of these processes has ended.
  */
 int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, const struct hit *hit),
 			  void *ctx);
 
-/* A file that dso_table__each_early() told could not be asked: it is told again. */
+/* A file passed on by dso_table__each_early() could not be asked: passes it on again. */
 void dso_table__ask_again(struct dso_table *dso_table, const char *path,
 			  const struct file_id *id);
 

@@ -27,7 +27,7 @@ struct symbol_inline {
 	uint32_t line;
 };
 
-/* Functions that are asked for by their addresses in one file, or in the memory of one process. */
+/* Functions to find by their addresses in one file, or in the memory of one process. */
 struct symbol_query {
 	bool is_memory; /* of wanted.mappings[0].pid, born then; addresses are the process's */
 	uint64_t born;

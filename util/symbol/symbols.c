@@ -307,7 +307,7 @@ static int add_label(struct symbols *symbols, struct frame *frame, const struct 
 	return err;
 }
 
-/* The label of a frame; name NULL: none is known, the place and the offset in it tell of it. */
+/* The label of a frame; name NULL: not known, the place and the offset in it replace it. */
 static int label_frame(struct symbols *symbols, struct frame *frame, const char *name,
 		       const char *place, uint64_t offset)
 {
@@ -515,7 +515,7 @@ static const char *with_line(struct symbols *symbols, const char *name,
 	return strings__get(&symbols->strings, text);
 }
 
-/* The labels of what debug information tells of an address. */
+/* The labels of the inlined functions at an address. */
 static int label_inlines(struct symbols *symbols, const struct queries *queries,
 			 const struct symbol_query *query)
 {

@@ -28,7 +28,7 @@ struct synth_result {
 	uint64_t not_asked; /* the deadline was reached before their turn */
 	uint64_t no_process; /* no process could be made to read them */
 	uint64_t failed;    /* for another reason */
-	uint64_t bad_lines; /* mappings left out, since nobody understands their line */
+	uint64_t bad_lines; /* mappings left out, for lines that cannot be parsed */
 };
 
 /*

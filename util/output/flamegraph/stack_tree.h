@@ -16,7 +16,7 @@ struct tree_node {
 	uint64_t ns[TREE_SIDES];
 	uint32_t name;
 	uint32_t parent;
-	uint32_t child; /* the first one; 0: none, as the root is nobody's child */
+	uint32_t child; /* the first one; 0: none, as the root is no child */
 	uint32_t next;  /* of the same parent; 0: none */
 };
 
