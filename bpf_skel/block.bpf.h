@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A block that has just ended: is it kept, where does it go, what became of it. */
+/* A block that has just ended: whether it is kept, where it is sent, and its outcome. */
 #ifndef DENET_BLOCK_BPF_H
 #define DENET_BLOCK_BPF_H
 
@@ -33,8 +33,8 @@ static __always_inline bool is_filtered(struct cpu *cpu, __u8 state, __u64 ns)
 }
 
 /*
- * Whether the block that ended at now is drawn, and for how many ns it stands then: its own where
- * all count, or where it is long. Accounts hold what was measured, whatever stands for it.
+ * True if the block that ended at now is drawn; *weight: the ns that it then stands for, its own if
+ * all are recorded or if it is long. Counters hold measured time.
  */
 static __always_inline bool is_drawn(struct cpu *cpu, __u64 now, __u64 ns, __u64 *weight)
 {
@@ -121,8 +121,8 @@ static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, struct task
 }
 
 /*
- * Whether the kernel frames of a thread are wanted: in its samples, or to tell a wait for work
- * from others. User space leaves them out of the samples then.
+ * True if the kernel frames of a thread are needed: in its samples, or to recognize a wait for
+ * work. User space then leaves them out of the samples.
  */
 static __always_inline bool wants_kernel_frames(struct task_struct *task)
 {
@@ -159,7 +159,7 @@ static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_
 	}
 }
 
-/* A waker's room has no reason: it is the woken thread that waited for something. */
+/* A waker's room has no reason: the woken thread was the one that waited. */
 static __always_inline bool has_reason(const struct full_block *full)
 {
 	return settings.reasons && full->reason.id;
@@ -206,7 +206,7 @@ enum stack_result {
 	STACK_LOST, /* the ring is full */
 };
 
-/* Sees to it that user space has the frames of an id before a sum refers to it. */
+/* Sends the frames of an id to user space before a sum refers to it. */
 static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cpu, __u32 gen,
 						       __u64 id, const __u64 *ips, __u32 nr,
 						       bool user)
@@ -280,7 +280,7 @@ static __always_inline bool begin_sum(__u32 gen, const struct wire_entry_key *ke
 	return true;
 }
 
-/* Sees to it that user space has all that the key of a sum refers to. */
+/* Sends user space all that the key of a sum refers to. */
 static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u32 gen,
 						 struct full_block *full, struct file *file,
 						 const struct wire_entry_key *key)
@@ -300,8 +300,8 @@ static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u
 }
 
 /*
- * A short block: into the sum of its thread, state and stacks. Where there is one, user space has
- * what it refers to. False: there is no room, or the ring is full. It is to be sent directly; a
+ * Adds a short block to the sum of its thread, state and stacks. All that an existing sum refers to
+ * has been sent. False: there is no room, or the ring is full. The block is to be sent directly; a
  * full ring is then counted by send_block().
  */
 static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_block *full,
@@ -342,7 +342,7 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 	return true;
 }
 
-/* The stamp of the block that ends now, taken away so that it ends only once. */
+/* Takes the stamp of the block that ends now, so that it ends only once. */
 static __always_inline __u64 take_stamp(struct task_state *ts)
 {
 	__u64 since = ts->since;
@@ -355,7 +355,7 @@ static __always_inline __u64 take_stamp(struct task_state *ts)
 	return since;
 }
 
-/* Of the flags, those that the walk of a parked stack has set are kept. */
+/* Fills in the block; flags set by the walk of a parked stack are kept. */
 static __always_inline void describe_block(struct wire_block *block, struct task_state *ts,
 					   struct task_struct *task, __u64 end, __u64 ns)
 {
@@ -382,7 +382,7 @@ static __always_inline void describe_block(struct wire_block *block, struct task
 	block->runqueue_ns = 0;
 }
 
-/* How a task that gets a CPU is found, and where its stacks are. */
+/* How a task that gets a CPU was found, and where its stacks are. */
 enum comer {
 	COMER_BACK,   /* it is current, whose stacks are walked now */
 	COMER_PARKED, /* it is the next one at a switch, and its stacks were parked when it went */
@@ -424,7 +424,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 	if (!end)
 		end = bpf_ktime_get_ns();
 	if (phase == WIRE_PHASE_CLOSING && end > end_ns) {
-		/* The run queue's time after the end of the recording is none of the block's. */
+		/* Runnable time after the end of the recording does not belong to the block. */
 		delay -= delay < end - end_ns ? delay : end - end_ns;
 		end = end_ns;
 	}
@@ -470,7 +470,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 	return 0;
 }
 
-/* Called by whichever hook at switch-in there is. */
+/* Called by any of the hooks at switch-in. */
 static __always_inline int handle_switch_in(void *ctx)
 {
 	return sched_in(ctx, bpf_get_current_task_btf(), COMER_BACK);
@@ -488,7 +488,7 @@ static __always_inline void count_stray(struct cpu *cpu, struct task_struct *tas
 	strays = 1;
 }
 
-/* Prev leaves the CPU to next: stamps it. Returns its state, if it has one. */
+/* Prev leaves the CPU to next: stamps it. Returns its state, or NULL. */
 static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, bool preempt,
 						    struct task_struct *prev,
 						    struct task_struct *next, __u32 state)
@@ -542,7 +542,7 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 	return ts;
 }
 
-/* Whether next gets its first CPU, which the hooks at switch-in need not show. */
+/* True if next gets its first CPU, which the hooks at switch-in may miss. */
 static __always_inline bool is_new(const struct task_struct *next)
 {
 	return settings.on_cpu && !has_left_cpu(next);
@@ -582,7 +582,7 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_
 	walk_stacks(ctx, cpu, full, false);
 }
 
-/* Both ends in one hook: prev goes, and its stacks are parked; next comes back. */
+/* Both ends in one hook: prev leaves, and its stacks are parked; next comes back. */
 static __always_inline int handle_switch(void *ctx, bool preempt, struct task_struct *prev,
 					 struct task_struct *next, __u32 state)
 {

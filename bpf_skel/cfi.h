@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rules of frames, for both compilers: how to get from a user frame of x86-64 to its caller's.
- * util/unwind makes them from call frame information, user_walk.bpf.h goes by them.
+ * util/cfi makes them from call frame information, user_walk.bpf.h follows them.
  *
- * A rule has 24 bits, so that one word holds it with what it is looked up by. Nearly all frames
- * find their caller at a distance from rsp or rbp: kind in bits 22-23, words from that register
- * to the CFA in bits 9-21, words from the CFA down to the saved rbp in bits 0-8 (0: rbp is the
- * caller's). The return address lies right below the CFA. Other frames have the number of a
- * struct cfi_wide.
+ * A rule has 24 bits, so that one word holds it together with its key. Nearly all frames find their
+ * caller at a distance from rsp or rbp: kind in bits 22-23, words from that register to the CFA in
+ * bits 9-21, words from the CFA down to the saved rbp in bits 0-8 (0: rbp is the caller's). The
+ * return address lies right below the CFA. Other frames have the number of a struct cfi_wide.
  */
 #ifndef DENET_CFI_H
 #define DENET_CFI_H

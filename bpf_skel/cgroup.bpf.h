@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Control groups, of two hierarchies: v2, and the v1 hierarchy that has the perf_event
- * controller. A group is known by the id that its directory's inode has.
+ * Control groups, of two hierarchies: v2, and the v1 hierarchy that has the perf_event controller.
+ * The id of a group is the inode number of its directory.
  */
 #ifndef DENET_CGROUP_BPF_H
 #define DENET_CGROUP_BPF_H
 
 #include "maps.bpf.h"
 
-#define CGROUP_DEPTH 64 /* what lies deeper is not found to be below anything */
+#define CGROUP_DEPTH 64 /* deeper groups are taken to be below no other */
 
-/* The groups to record, and with them all that is below them. */
+/* The groups to record, including all groups below them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_MAX_CGROUPS);
@@ -64,8 +64,8 @@ struct {
 } cgroup_rooms SEC(".maps");
 
 /*
- * Tells user space of a new group, of the hierarchy that samples tell. The kernel's own CGROUP
- * records don't come for all of v2: only once controllers were enabled in its root.
+ * Reports a new group, of the hierarchy of samples, to user space. The kernel's own CGROUP records
+ * don't come for all of v2: only once controllers were enabled in its root.
  */
 static __always_inline void tell_cgroup(void *ctx, struct cgroup *cgroup, const char *path)
 {
@@ -92,8 +92,8 @@ static __always_inline void tell_cgroup(void *ctx, struct cgroup *cgroup, const 
 }
 
 /*
- * Whether a group is one to record or lies below one. A global function, whose loop the
- * verifier walks once; those take no kernel pointers, hence the number.
+ * True if a group is to be recorded or lies below such a one. A global function, whose loop the
+ * verifier follows once; those take no kernel pointers, hence the number.
  */
 __noinline __u32 is_below(__u64 address, __u32 hierarchy)
 {
@@ -114,8 +114,8 @@ __noinline __u32 is_below(__u64 address, __u32 hierarchy)
 }
 
 /*
- * The answer is kept with the task: a group never gets another parent, and its id is never
- * given to another one, so only a move of the task makes the question new.
+ * The answer is cached in the task's state: a group never gets another parent, and its id is never
+ * reused, so only a move of the task changes it.
  */
 static __always_inline bool is_below_in(struct task_struct *task, struct task_state *ts,
 					__u32 hierarchy)

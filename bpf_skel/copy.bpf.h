@@ -13,13 +13,13 @@
 #define COPY_ROOM (COPY_CHUNKS * WIRE_PAGE)
 #define ITER_COPY_ROOM (8 * WIRE_PAGE)
 
-/* The bytes end where user space says; that is rounded up to what a mask can bound. */
+/* User space sets the number of bytes; it is rounded up to a bound that a mask can express. */
 struct copy_room {
 	struct wire_copy copy;
 	char stack[COPY_ROOM];
 };
 
-/* One for each CPU, which is more than a per-CPU map can have; one in all if none is taken. */
+/* One for each CPU, larger than a per-CPU map permits; only one if no copies are taken. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -35,7 +35,7 @@ struct {
 	__type(value, struct copy_room);
 } waker_copies SEC(".maps");
 
-/* The processes that have no frame pointers, where copies are for those only. */
+/* Processes without frame pointers, if copies are limited to these. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* WIRE_MAX_COPY_PIDS, set by user space if they are chosen */
@@ -56,14 +56,14 @@ struct {
 	__type(value, struct iter_copy);
 } iter_copies SEC(".maps");
 
-/* How many of the bytes from address on lie on its page, if that is fewer than size; else 0. */
+/* Number of bytes from address to the end of its page, if that is less than size; else 0. */
 static __always_inline __u32 rest_of_page(__u64 address, __u32 size)
 {
 	__u32 rest = WIRE_PAGE - (__u32)(address & (WIRE_PAGE - 1));
 
 	if (rest >= size)
 		return 0;
-	/* Spelt out for the verifier, since clang knows it already. */
+	/* Explicit for the verifier; clang would leave it out. */
 	asm volatile("%0 &= %1" : "+r"(rest) : "i"(WIRE_PAGE - 1));
 	return rest;
 }
@@ -74,8 +74,8 @@ static __always_inline __u32 chunk_size(__u32 at, __u32 limit)
 }
 
 /*
- * Copies the stack of current from sp on. A page that is not there ends the copy where it
- * begins. A global function, whose loop the verifier walks once. Returns the number of bytes.
+ * Copies the stack of current from sp on, up to the first page that is not in memory. A global
+ * function, whose loop the verifier follows once. Returns the number of bytes.
  */
 __noinline __u32 copy_stack(struct copy_room *room, __u64 sp)
 {
@@ -97,7 +97,7 @@ __noinline __u32 copy_stack(struct copy_room *room, __u64 sp)
 	return settings.copy_bytes;
 }
 
-/* The same for a task that sleeps; it may take as long as that task's memory does. */
+/* The same for a task that sleeps; blocks as long as that task's memory does. */
 static __always_inline __u32 copy_stack_of(struct task_struct *task, char *stack, __u64 sp)
 {
 	__u32 limit = settings.copy_bytes;
@@ -158,7 +158,7 @@ static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnat
 	copy->time = time;
 }
 
-/* Whether a block, or a wake-up, carries a copy. */
+/* True if a block, or a wake-up, carries a copy. */
 static __always_inline bool is_copied(const struct wire_block *block)
 {
 	if (!settings.copy_bytes || settings.copied == WIRE_COPIED_BLOCKED ||
@@ -189,7 +189,7 @@ static __always_inline void send_copy(void *ctx, struct cpu *cpu, struct wire_bl
 		return;
 	}
 	describe_copy(&room->copy, block->incarnation, block->time, bytes);
-	/* The ring that CPUs without one share is not for what would fill it at once. */
+	/* Not to the ring shared by CPUs without one: copies would fill it at once. */
 	err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, room,
 				    sizeof(room->copy) + (__u64)bytes);
 	if (err) {

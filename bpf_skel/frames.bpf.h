@@ -13,7 +13,7 @@
 #include "wire.h"
 
 #define USER_CS_64 0x33 /* arch/x86/include/asm/segment.h: __USER_CS */
-/* Kernel threads that live in a process: their user registers are not those of a caller. */
+/* Kernel threads of a process: their user registers are not those of a caller. */
 #define PF_IO_WORKER 0x10U
 #define PF_USER_WORKER 0x4000U
 
@@ -35,7 +35,7 @@ struct frame_room {
 	__u64 ips[WIRE_MAX_FRAMES];
 };
 
-/* A piece does not go beyond its page, so that it can be read if its first frame can. */
+/* A piece ends with its page, so that it is readable if its first frame is. */
 static __always_inline __u64 piece_bytes(__u64 fp)
 {
 	__u64 left = USER_PAGE - (fp & (USER_PAGE - 1));
@@ -46,10 +46,9 @@ static __always_inline __u64 piece_bytes(__u64 fp)
 }
 
 /*
- * Follows the chain that begins at fp; out has one frame already, and gets at most max in
- * all. Returns how many it has then. Any address may stand in a chain that is broken: each is read
- * as it is, as the kernel does, and a chain ends where that fails. A global function for the
- * verifier's sake.
+ * Follows the chain that begins at fp; out has one frame already, and gets at most max in all.
+ * Returns their number. A broken chain may hold any address: each is read as it is, as the kernel
+ * does, and the chain ends where that fails. A global function for the verifier's sake.
  */
 __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece, __u64 fp,
 			       __u32 max)
@@ -60,7 +59,7 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 	if (!out || !piece)
 		return 0;
 	for (; nr < WIRE_MAX_FRAMES; nr++) {
-		/* The outermost frame has 0; to fail to read that is the dearest read of all. */
+		/* The outermost frame has 0; a failed read costs most of all. */
 		if (nr >= max || fp < USER_PAGE)
 			break;
 		at = fp - base;
@@ -74,7 +73,7 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 				break;
 		}
 		at /= sizeof(__u64);
-		/* Spelt out for the verifier, where clang would know it and leave it out. */
+		/* Explicit for the verifier; clang would leave it out. */
 		asm volatile("" : "+r"(at));
 		if (at > PIECE_WORDS - 2)
 			break;
@@ -85,7 +84,7 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 }
 
 #ifdef __TARGET_ARCH_arm64
-/* The kernel's walk knows which bits of a return address are its signature. */
+/* Left to the kernel's walk, which knows the bits of a signed return address. */
 static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
 					      struct frame_room *piece, __u32 max)
 {
@@ -94,7 +93,7 @@ static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *i
 #else
 /*
  * Walks the user stack of task, which is current, into ips, at most max frames; piece is room of
- * this CPU that nobody else uses meanwhile. Returns the number of frames; 0: not in this way.
+ * this CPU that is not in use. Returns the number of frames; 0: this walk cannot.
  */
 static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
 					      struct frame_room *piece, __u32 max)

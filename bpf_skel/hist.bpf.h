@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How long blocks are, instead of where they waited: no stack is walked, nothing is sent. */
+/* Lengths of blocks instead of stacks: nothing is walked, nothing is sent. */
 #ifndef DENET_HIST_BPF_H
 #define DENET_HIST_BPF_H
 
 #include "maps.bpf.h"
 
-/* The shortest block of each bucket, ascending from 0; user space has the one table. */
+/* The shortest block of each bucket, ascending from 0, copied from user space's table. */
 const volatile __u64 hist_bounds[WIRE_HIST_BUCKETS] = {};
 
 /* A row for each state. A CPU has its own, so that nothing here is atomic. */
@@ -29,7 +29,7 @@ static __always_inline __u32 hist_bucket(__u64 ns)
 	return bucket;
 }
 
-/* True if the block is in the histogram now, which is all that becomes of it. */
+/* True if the block was counted in the histogram, its only outcome then. */
 static __always_inline bool in_histogram(struct cpu *cpu, __u8 state, __u64 ns)
 {
 	struct wire_hist *row;

@@ -37,8 +37,8 @@ static __always_inline void enlist(struct seq_file *seq, struct task_struct *tas
 }
 
 /*
- * Gives a task its state late. Its blocks count from the next switch-out on. One that has not left
- * a CPU yet may be in the middle of its birth.
+ * Makes the state of a task late. Its blocks count from the next switch-out on. A task that has not
+ * left a CPU yet may still be in the middle of its birth.
  */
 static __always_inline struct task_state *adopt_stray(struct task_struct *task)
 {
@@ -55,7 +55,7 @@ static __always_inline struct task_state *adopt_stray(struct task_struct *task)
 	return ts;
 }
 
-/* Counts the targets that live, however many births and deaths were missed. */
+/* Counts live targets, however many births and deaths were missed. */
 static __always_inline void count_target(struct task_struct *task)
 {
 	struct task_state *ts;
@@ -105,9 +105,9 @@ static __always_inline void park_sleeper(struct task_struct *task, struct task_s
 }
 
 /*
- * Once it runs: stamps a task that is off the CPU and never left it under our eyes, so it
- * has been off since before the start. A stamp that is given to a task which has just come
- * back does no harm: it is overwritten when it leaves again.
+ * At the start of the recording: stamps a task that is off the CPU and has not left it since the
+ * programs were attached, so that its block is older than the recording. A stamp given to a task
+ * that has just come back does no harm: it is overwritten when the task leaves again.
  */
 static __always_inline void stamp_sleeper(struct task_struct *task)
 {
@@ -115,7 +115,7 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 
 	if (!ts || ts->since || ts->ran)
 		return;
-	/* It does not change while the task runs, and what came before is not of the recording. */
+	/* Constant while the task runs; waits before now are not part of the recording. */
 	ts->run_delay = run_delay_of(task);
 	if (task->on_cpu)
 		return;
@@ -126,7 +126,7 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 	__sync_val_compare_and_swap(&ts->since, 0, start_ns);
 }
 
-/* Of a switch that was on its way when the recording ended, what lies behind it is taken back. */
+/* Of a switch in progress at the end of the recording, the part after the end is taken back. */
 static __always_inline void count_in_flight(struct task_state *ts, __u64 since)
 {
 	if (since > end_ns)
@@ -187,8 +187,8 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->since = since;
 	block->runqueue_ns = runnable_in_flight(task, ts, since, end_ns);
 	/*
-	 * Claimed before it is written, so that a task which wakes now is not reported by the
-	 * switch hook as well. No room in this read: the task is shown again in the next.
+	 * Claimed before it is written, so that the switch hook does not report a task that wakes
+	 * up now. Without room in this read, the next one shows the task again.
 	 */
 	ts->claimed = 1;
 	if (__sync_val_compare_and_swap(&ts->since, since, 0) != since) {
@@ -228,7 +228,7 @@ static __always_inline int report_thread(struct bpf_iter__task *ctx)
 	if (!ts || !(ts->runnable_ns + ts->throttled_ns))
 		return 0;
 	describe_thread(&thread, task, ts);
-	/* No room in this read: the task is shown again in the next. */
+	/* Without room in this read, the next one shows the task again. */
 	if (bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread))) {
 		__sync_fetch_and_add(&ts->runnable_ns, thread.runnable_ns);
 		__sync_fetch_and_add(&ts->throttled_ns, thread.throttled_ns);
@@ -236,7 +236,7 @@ static __always_inline int report_thread(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* One caller's frame, as the x86-64 and arm64 ABIs lay it down. */
+/* A caller's frame, in the layout of the x86-64 and arm64 ABIs. */
 struct user_frame {
 	__u64 next;
 	__u64 ret;
@@ -268,9 +268,8 @@ static __always_inline long read_user_frame(struct task_struct *task, __u64 fp, 
 }
 
 /*
- * Reads the user frames of a task by its frame pointers. May sleep for ever. How many there
- * are is in the room only: a number that the verifier knew would make it walk all that
- * follows once for each number.
+ * Reads the user frames of a task by its frame pointers. May sleep for ever. Their number is in the
+ * room only: the verifier would follow all later code once for each number.
  */
 static __always_inline void walk_user(struct task_struct *task, struct iter_room *room)
 {
@@ -303,7 +302,7 @@ out:
 	asm volatile("" ::: "memory");
 }
 
-/* The holder of the mutex that the task waits for by now; it may be another than at first. */
+/* The present holder of the mutex that the task waits for; it may have changed since. */
 static __always_inline void read_owner(struct task_struct *task, struct wire_user *user)
 {
 	struct mutex_words words = {};

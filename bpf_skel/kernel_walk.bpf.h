@@ -11,20 +11,20 @@
 #include "frames.bpf.h"
 #include "orc.bpf.h"
 
-#define WALK_WORDS 512U /* of a stack that can be looked at; a power of two */
+#define WALK_WORDS 512U /* largest part of a stack to look at; a power of two */
 #define WALK_FIRST 80U	/* that are read at once: enough for most stacks */
-#define WALK_MORE 400U	/* that are read if those do not do */
+#define WALK_MORE 400U	/* read if those are not enough */
 #define WALK_FRAMES 64U /* a power of two */
 #define WALK_STRETCH 4	/* frames that the verifier follows in one go */
 
-#define WALK_NOWHERE 0x10000U /* a place that no offset of a rule brings back to the stack */
+#define WALK_NOWHERE 0x10000U /* no offset of a rule leads from here back to the stack */
 
 #define KERNEL_STACK_MAX 32768U
 /* arch/x86/include/asm/switch_to.h: bytes of struct inactive_task_frame, and bp in it. */
 #define INACTIVE_BYTES 56U
 #define INACTIVE_BP 40U
 
-/* Set by user space where the rules are those of x86-64 and bpf_task_pt_regs is there. */
+/* Set by user space if x86-64's rules apply and bpf_task_pt_regs exists. */
 const volatile __u8 has_kernel_walk = 0;
 
 enum walk_result {
@@ -35,8 +35,8 @@ enum walk_result {
 };
 
 /*
- * A walk, in a map: what the verifier does not know of it, it need not follow. Places on the
- * stack are indices into words.
+ * A walk, in a map, whose values the verifier does not follow. Places on the stack are indices into
+ * words.
  */
 struct kernel_walk {
 	__u64 words[WALK_WORDS]; /* from the frame of __schedule() on */
@@ -77,7 +77,7 @@ static __always_inline bool read_words(struct kernel_walk *walk, __u32 from, __u
 	return true;
 }
 
-/* Where an address lies on the stack; WALK_NOWHERE: not where we can look. */
+/* The place of an address on the stack; WALK_NOWHERE: outside of the words. */
 static __always_inline __u32 place_of(const struct kernel_walk *walk, __u64 address)
 {
 	__u64 offset = address - walk->base;
@@ -96,7 +96,7 @@ static __always_inline bool get_word(const struct kernel_walk *walk, __u32 place
 	return true;
 }
 
-/* Why a place has no word for us: beyond what was read there may be one. */
+/* The result for a place without a word: it may exist beyond the words read. */
 static __always_inline enum walk_result no_word(const struct kernel_walk *walk, __u32 place)
 {
 	return place >= walk->nr_words && place < walk->top && place < WALK_WORDS ? WALK_SHORT :
@@ -165,7 +165,7 @@ static __always_inline enum walk_result step_up(struct kernel_walk *walk)
 	result = find_cfa(walk, rule, &cfa);
 	if (result != WALK_GOING)
 		return result;
-	/* A stack grows one way, and nothing of ours lies above the user's registers. */
+	/* Callers' frames lie above, and the user's registers end the stack. */
 	if (cfa <= walk->sp || cfa > walk->top)
 		return WALK_REFUSED;
 	if (!get_word(walk, cfa - 1, &ip))
@@ -234,15 +234,15 @@ static __always_inline bool append_syscall_caller(struct kernel_walk *walk, __u6
 	if (!caller || nr >= WALK_FRAMES)
 		return false;
 	walk->nr = nr + 1;
-	/* Linux 6.1 forgets the bound of what clang keeps on the stack: the mask is a new one. */
+	/* Linux 6.1 loses the bound of values that clang keeps on the stack: masks it again. */
 	asm volatile("%0 &= %1" : "+r"(nr) : "i"(WALK_FRAMES - 1));
 	ips[nr] = caller;
 	return true;
 }
 
 /*
- * Reads the stack from the frame of __schedule() on. False: it cannot be read. That of a task that
- * has never run ends where this frame would be.
+ * Reads the stack from the frame of __schedule() on. False: it cannot be read. The stack of a task
+ * that has never run ends there.
  */
 static __always_inline bool begin_walk(struct kernel_walk *walk, struct task_struct *task)
 {
@@ -279,8 +279,8 @@ static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct 
 }
 
 /*
- * The kernel's own walk has found nr frames: what calls do_syscall_64() is in it. The bound is
- * one comparison from above, as Linux 6.1 learns nothing from "not 0".
+ * Learns the caller of do_syscall_64() from nr frames of the kernel's own walk. The bound is one
+ * comparison from above, as Linux 6.1 learns nothing from "not 0".
  */
 static __always_inline void learn_syscall_caller(const __u64 *ips, __u32 nr)
 {

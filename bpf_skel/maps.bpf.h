@@ -21,23 +21,23 @@
 const volatile struct wire_settings settings = {};
 const volatile __u8 calls[WIRE_MAX_CALLS] = {}; /* enum wire_call, by number */
 
-/* Where the recording is; user space moves it on. */
+/* The phase of the recording; set by user space. */
 volatile __u32 phase = WIRE_PHASE_IDLE;
 volatile __u64 start_ns;      /* blocks that began before count from here */
 volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
 volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
-struct sample_budget budget;  /* which makes both coarser */
+struct sample_budget budget;  /* increases both of them */
 volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
-volatile __u64 window_ns;     /* when the window ended whose running time is told */
+volatile __u64 window_ns;     /* end of the window whose running time is reported */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 nr_sums[2];     /* entries in each generation */
 volatile __u32 nr_stacks[2];      /* stacks in each generation */
 volatile __u32 nr_reasons[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 targets_found; /* by the pass that counts them */
-volatile __u32 strays; /* a task was seen that should have a state; user space sets it to 0 */
+volatile __u32 strays; /* a task lacks a state that it should have; user space clears it */
 volatile __u64 last_incarnation;
-volatile __u32 walking_pid; /* whose memory the sleepable iterator reads right now */
+volatile __u32 walking_pid; /* process whose memory the sleepable iterator is reading */
 
 /* State of a task. It is freed with the task, so a reused pid cannot inherit a stamp. */
 struct task_state {
@@ -69,7 +69,7 @@ struct task_state {
 	__u64 born;	/* 0: it lived before the recording */
 };
 
-/* One byte more, and the kernel takes 256 for it instead of 192. */
+/* With one byte more the kernel would use 256 bytes instead of 192. */
 _Static_assert(sizeof(struct task_state) <= 120, "the states of 100,000 tasks take too much");
 
 #define TASK_CGROUP_WANTED (1ULL << 63) /* no id of a cgroup is that large */
@@ -91,7 +91,7 @@ struct {
 	__type(value, __u32);
 } targets SEC(".maps");
 
-/* Processes whose memory did not answer: the sleepable iterator leaves them out. */
+/* Processes whose memory did not answer: the sleepable iterator skips them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);
@@ -106,8 +106,8 @@ struct {
 } rings SEC(".maps");
 
 /*
- * For CPUs that have no ring yet: they have just come online, or were away in a suspend, after
- * which all threads may wake at once.
+ * For CPUs without a ring: they have just come online, or were offline in a suspend, after which
+ * all threads may wake at once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -147,7 +147,7 @@ struct {
 	__uint(max_entries, 4096); /* a page, set by user space */
 } bell SEC(".maps");
 
-/* No program looks at it: an update of a map of maps is a barrier, see generations.c. */
+/* Not read by programs: an update of a map of maps is a barrier, see window_maps.c. */
 struct barrier_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -225,8 +225,8 @@ static __always_inline long add_id(void *set0, void *set1, __u32 gen, const __u6
 }
 
 /*
- * A number of frames that the verifier believes: the mask is spelt out where clang would
- * have proved it needless and left it out.
+ * A number of frames with a bound for the verifier: the mask is explicit, since clang would leave
+ * it out.
  */
 static __always_inline __u32 bounded_frames(__u32 nr)
 {
@@ -242,7 +242,7 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
-/* Sends a record to the ring of this CPU, or where it has none, to that of all of these. */
+/* Sends a record to the ring of this CPU, or, without one, to the shared ring. */
 static __always_inline long send_record(void *ctx, void *record, __u64 size)
 {
 	long err = bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, record, size);

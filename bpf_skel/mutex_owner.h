@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The thread that holds what a futex call waits for, as far as the memory behind the futex tells.
- * Compiled by clang -target bpf and by gcc, so that it can be tested with whatever that memory may
- * hold. The layout is that of glibc's pthread_mutex_t on 64-bit machines; locks of other libraries
- * and other objects of glibc have other contents there, and no owner is told of them.
+ * The thread that holds the lock of a futex call, as far as the memory behind the futex shows.
+ * Compiled by clang -target bpf and by gcc, so that it can be tested with any memory contents. The
+ * layout is that of glibc's pthread_mutex_t on 64-bit machines; locks of other libraries and other
+ * objects of glibc have other contents there, and no owner.
  */
 #ifndef DENET_MUTEX_OWNER_H
 #define DENET_MUTEX_OWNER_H
@@ -62,7 +62,7 @@ static inline enum mutex_call mutex_owner__call(__u32 op)
 	}
 }
 
-/* Whether the lock is held, and waited for with the value that glibc waits with. */
+/* True if the lock is held, and the thread waits with glibc's value. */
 static inline int mutex_owner__is_locked(const struct mutex_words *words, __u32 value)
 {
 	if (words->kind & MUTEX_KIND_ROBUST)
@@ -77,8 +77,8 @@ static inline int mutex_owner__is_locked(const struct mutex_words *words, __u32 
 
 /*
  * The thread that holds the mutex of a futex call with that op and value, by its id in the PID
- * namespace of the caller; 0: not known. That the thread lives is for the caller to check, in the
- * process of the waiting thread, or, where *is_shared, in any.
+ * namespace of the caller; 0: not known. The caller must check that the thread is alive: in the
+ * process of the waiting thread, or, if *is_shared, in any.
  */
 static inline __u32 mutex_owner__of(const struct mutex_words *words, __u32 op, __u32 value,
 				    __u8 *is_shared)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ids of tasks as the recorder knows them. In BPF ids are global; a recorder that lives in
- * a PID namespace of its own (a container) types and reads others.
+ * Ids of tasks in the recorder's PID namespace. In BPF ids are global; a recorder in a namespace of
+ * its own (a container) uses others.
  */
 #ifndef DENET_NAMESPACE_BPF_H
 #define DENET_NAMESPACE_BPF_H
@@ -11,7 +11,7 @@
 /* Depth of the recorder's namespace below the first one; 0 until it has been determined. */
 volatile __u32 pid_level;
 
-/* In the iterators current is the recorder: its own namespace is what it sees the world by. */
+/* In the iterators current is the recorder, whose namespace is the one to use. */
 static __always_inline void learn_pid_level(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

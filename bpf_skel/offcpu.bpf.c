@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs: one or two at each switch, one at each task's birth and death, and iterators.
- * User space loads one program of each group that the kernel takes.
+ * The programs: one or two at each switch, one at each task's birth and death, and iterators. User
+ * space loads one program of each group that the kernel accepts.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -118,7 +118,7 @@ int list_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A target is another program from now on. */
+/* A target runs another program from now on. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(program_came, struct task_struct *task)
 {
@@ -127,7 +127,7 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
-/* The code that targets have mapped already. Waits for their mmap_lock: read in a child only. */
+/* Lists code that targets have mapped already. Waits for their mmap_lock: read in a child only. */
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {

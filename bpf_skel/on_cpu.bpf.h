@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* On-CPU samples: where the thread is that a clock has interrupted. */
+/* On-CPU samples: the stack of the thread that a clock has interrupted. */
 #ifndef DENET_ON_CPU_BPF_H
 #define DENET_ON_CPU_BPF_H
 
 #include "block.bpf.h"
 #include "running.bpf.h"
 
-/*
- * A CPU's room for its clock, which may interrupt a switch hook. Made only where there is a
- * clock.
- */
+/* A CPU's room for its clock, which may interrupt a switch hook. Exists only with a clock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -24,7 +21,7 @@ struct {
 	__type(value, struct copy_room);
 } clock_copies SEC(".maps");
 
-/* The length is how long the thread has run in the recording: user space makes periods of it. */
+/* ns is the thread's running time in the recording so far: user space makes periods of it. */
 static __always_inline void describe_look(struct wire_block *block, struct task_struct *task,
 					  struct task_state *ts, __u64 now)
 {
@@ -64,7 +61,7 @@ static __always_inline void walk_running(void *ctx, struct cpu *room, struct ful
 		block->flags |= WIRE_BLOCK_TRUNC_USER;
 }
 
-/* The clock of this CPU has come round. */
+/* A tick of this CPU's clock. */
 static __always_inline int look_at_cpu(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ORC rules: how to get from a kernel frame to its caller's (Documentation/arch/x86/orc-unwinder
- * of the kernel). The kernel's own tables are searched once for each return address; the rule
- * that is found is kept in one word of a direct-mapped cache.
+ * ORC rules: how to get from a kernel frame to its caller's (Documentation/arch/x86/orc-unwinder of
+ * the kernel). The kernel's own tables are searched once for each return address; the rule found is
+ * cached in one word of a direct-mapped cache.
  */
 #ifndef DENET_ORC_BPF_H
 #define DENET_ORC_BPF_H
@@ -15,7 +15,7 @@
 
 /* How a frame finds its caller's stack pointer (the CFA). */
 enum orc_kind {
-	ORC_UNKNOWN = 0,  /* no table, no rule that we know, or not to be walked by rules */
+	ORC_UNKNOWN = 0,  /* no table, an unknown rule, or not to be walked by rules */
 	ORC_SP = 1,	  /* sp + offset */
 	ORC_BP = 2,	  /* bp + offset */
 	ORC_INDIRECT = 3, /* the word at bp + offset; a function that realigns its stack */
@@ -111,7 +111,7 @@ static __always_inline bool find_orc_entry(const struct wire_orc_table *table, _
 	return !bpf_probe_read_kernel(entry, sizeof(*entry), (const void *)at);
 }
 
-/* The module that an address lies in. False: none that we know. */
+/* The module that an address lies in. False: none that is known. */
 static __always_inline bool find_orc_module(__u64 ip, struct wire_orc_table *table)
 {
 	__u32 low = 0, high = orc.nr_modules, middle;
@@ -135,8 +135,8 @@ static __always_inline bool find_orc_module(__u64 ip, struct wire_orc_table *tab
 }
 
 /*
- * The number that a register of Linux 7.3 had before. A table in one word, where the verifier would
- * follow each case of a switch on its own.
+ * The number that a register of Linux 7.3 had before. A table in one word, since the verifier would
+ * follow each case of a switch separately.
  */
 static __always_inline __u32 old_register(__u32 reg)
 {
@@ -247,8 +247,8 @@ __noinline __u64 learn_rule(__u64 key)
 }
 
 /*
- * The rule of a frame. key: the address behind the instruction, which a return address is
- * already. Kernel text lies in the last 4 GB, so the lower half tells an address.
+ * The rule of a frame. key: the address behind the instruction, which a return address is already.
+ * Kernel text lies in the last 4 GB, so the lower half identifies an address.
  */
 static __always_inline __u64 rule_of(__u64 key)
 {
@@ -269,14 +269,14 @@ __noinline int forget_stretch(__u32 from)
 	return 0;
 }
 
-/* A module's code may be gone or another one from now on: nothing that was learnt holds. */
+/* Called when a module's code was removed or replaced: no cached rule is valid any more. */
 static __always_inline void forget_rules(void)
 {
 	for (__u32 from = 0; from < WIRE_ORC_RULES; from += FORGET_STRETCH)
 		forget_stretch(from);
 }
 
-/* Before a module goes: its table is not searched any more, nor any other's till a new look. */
+/* Called before a module is removed: no module's table is searched until they are read again. */
 static __always_inline void forget_modules(void)
 {
 	orc.nr_modules = 0;

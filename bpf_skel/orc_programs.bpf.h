@@ -9,7 +9,10 @@ struct orc_room {
 	struct kernel_walk walk;
 	struct frame_room ours;
 	struct frame_room kernels;
-	/* Of ours, by the kernel's walk. In memory, since the verifier would follow each number. */
+	/*
+	 * Frames of ours that the kernel's walk leaves out. In memory, since the verifier would
+	 * follow each number.
+	 */
 	__u32 left_out;
 	__u32 reserved;
 };
@@ -22,10 +25,10 @@ struct {
 	__type(value, struct orc_room);
 } orc_rooms SEC(".maps");
 
-volatile __u64 orc_same;   /* stacks of sleepers that both walks found equal */
+volatile __u64 orc_same;   /* stacks of sleeping tasks for which both walks agree */
 volatile __u64 orc_differ;
 
-/* Tells where __schedule() left each task that is off its CPU, and the ORC entry of that place. */
+/* Reports where __schedule() left each task that is off the CPU, and the ORC entry there. */
 SEC("iter/task")
 int orc_sleepers(struct bpf_iter__task *ctx)
 {
@@ -64,8 +67,8 @@ static __always_inline bool is_left_out(__u64 ip)
 }
 
 /*
- * Whether a frame of ours is the next one of the kernel's. A global function, so that the verifier
- * follows it once. 1: it is, 0: not so.
+ * True if a frame of ours is the next one of the kernel's. A global function, so that the verifier
+ * follows it once.
  */
 __noinline int is_same_frame(struct orc_room *room, __u32 i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks that are walked at switch-out and wait for the end of their block, on kernels that
- * have no hook at switch-in. The stacks of a task stay where they are until it dies; only
- * their content is new for each block.
+ * Stacks that are walked at switch-out and wait for the end of their block, on kernels without a
+ * hook at switch-in. The room of a task's stacks stays the same until the task dies; each block
+ * overwrites it.
  */
 #ifndef DENET_PARKED_BPF_H
 #define DENET_PARKED_BPF_H
@@ -11,7 +11,7 @@
 
 #define PARKED_MAX 13312 /* tasks whose stacks are kept; 2.6 kB each, with the reason */
 
-/* Has one entry only where nothing is parked: user space sees to it. */
+/* User space gives it one entry only if nothing is parked. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PARKED_MAX);
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct full_block);
 } parked SEC(".maps");
 
-/* The room of a task, made if it has none; what is in it then is of no use. */
+/* The room of a task, made if it has none; its contents are invalid. */
 static __always_inline struct full_block *parking_room(struct cpu *cpu, __u64 incarnation)
 {
 	struct full_block *full = bpf_map_lookup_elem(&parked, &incarnation);
@@ -31,8 +31,8 @@ static __always_inline struct full_block *parking_room(struct cpu *cpu, __u64 in
 }
 
 /*
- * The stacks of the block that began at since. A block whose stacks found no room, or that
- * of a task whose stacks nobody saw, has none: that is counted.
+ * The stacks of the block that began at since. NULL, which is counted, if they found no room or the
+ * task's switch-out was not seen.
  */
 static __always_inline struct full_block *find_parked(struct cpu *cpu, __u64 incarnation,
 						      __u64 since, __u64 ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One small program for each thing that a recording asks of the kernel: denet-check loads
- * them one by one and tells which are refused. They are loaded, the hooks of a switch are
- * attached, and none of them does anything.
+ * One small program for each feature that a recording needs of the kernel: denet-check loads them
+ * one by one and shows which are refused. The hooks of a switch are attached as well. None of the
+ * programs does anything.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

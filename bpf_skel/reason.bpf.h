@@ -44,19 +44,19 @@ static __always_inline bool is_futex(__u32 class)
 	return class == WIRE_CALL_FUTEX || class == WIRE_CALL_FUTEX_WAIT;
 }
 
-/* By the arguments of a futex call and what lies at its address. */
+/* The owner, by the arguments of a futex call and the memory at its address. */
 static __always_inline __u32 owner_of(__u32 class, const __u64 args[6],
 				      const struct mutex_words *words, __u8 *is_shared)
 {
-	/* futex_wait() has no operation, and the same flag for what is private. */
+	/* futex_wait() has no operation, but the same flag for private futexes. */
 	if (class == WIRE_CALL_FUTEX_WAIT)
 		return mutex_owner__of(words, args[3] & MUTEX_OWNER_PRIVATE, args[1], is_shared);
 	return mutex_owner__of(words, args[1], args[2], is_shared);
 }
 
 /*
- * Notes the holder of the mutex that current is about to wait for. Once it has the mutex, that is
- * too late: the one before has taken its name out.
+ * Notes the holder of the mutex that current is about to wait for. When current has got the mutex,
+ * it is too late: the holder has removed its id.
  */
 static __always_inline void note_owner(struct task_struct *task, struct task_state *ts)
 {
@@ -117,7 +117,7 @@ static __always_inline void read_socket(struct file *file, struct wire_reason *r
 	}
 }
 
-/* Which file or socket a descriptor is. */
+/* Identifies the file or socket of a descriptor. */
 static __always_inline void read_object(struct file *file, struct wire_reason *reason)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -146,10 +146,10 @@ static __always_inline void read_ready_remote(struct sock *sk, struct wire_reaso
 }
 
 /*
- * The descriptor that ended an epoll wait: the first one on the list of those that are ready. The
- * list is empty when the wait begins, and still as the wake-up left it when the thread is on its
- * CPU again, unless another thread waits there, too. A descriptor that is not the thread's own, or
- * was closed, is not told.
+ * The descriptor that ended an epoll wait: the first one on the list of ready ones. The list is
+ * empty when the wait begins, and unchanged since the wake-up when the thread is on its CPU again,
+ * unless another thread waits there, too. A descriptor that is not the thread's own, or was closed,
+ * is ignored.
  */
 static __always_inline void read_ready(struct task_struct *task, struct file *epoll,
 				       struct wire_reason *reason)
@@ -250,7 +250,7 @@ static __always_inline __u64 hash_reason(const struct wire_reason *reason, __u64
 	return hash ? hash : 1;
 }
 
-/* The mutex's holder, and where its futex lies if that is the heap. */
+/* The mutex's holder, and the heap's start if the futex lies in the heap. */
 static __always_inline void describe_futex(struct task_struct *task, struct wire_reason *reason,
 					   const struct task_state *ts)
 {
@@ -263,7 +263,7 @@ static __always_inline void describe_futex(struct task_struct *task, struct wire
 		reason->flags |= WIRE_REASON_SHARED;
 }
 
-/* The object of a call that is about a descriptor. Returns its file; NULL: none. */
+/* The object of a call on a descriptor. Returns its file; NULL: none. */
 static __always_inline struct file *describe_fd(struct task_struct *task,
 						struct wire_reason *reason)
 {
@@ -331,7 +331,7 @@ static __always_inline struct file *describe_reason(struct task_struct *task,
 	return file;
 }
 
-/* Sees to it that user space has the reason before a sum refers to it. */
+/* Sends the reason to user space before a sum refers to it. */
 static __always_inline bool publish_reason(void *ctx, struct cpu *cpu, __u32 gen,
 					   struct wire_reason *reason, struct file *file)
 {

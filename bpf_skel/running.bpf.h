@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Time on a CPU, where settings.on_cpu asks for it: all of a thread's life in the recording is
- * running or rest, and both only grow. A thread's own switches write them, with plain stores;
- * readers on other CPUs know the time of a stretch that is under way by its beginning.
+ * Time on a CPU, with settings.on_cpu: all of a thread's life in the recording is running or rest,
+ * and both only grow. A thread's own switches write them, with plain stores; readers on other CPUs
+ * calculate the current stretch from its begin.
  */
 #ifndef DENET_RUNNING_BPF_H
 #define DENET_RUNNING_BPF_H
@@ -10,7 +10,7 @@
 #include "filter.bpf.h"
 #include "task.bpf.h"
 
-#define RUN_TOLD (~0U) /* run_seen: all of it has been told, the thread is at its end */
+#define RUN_TOLD (~0U) /* run_seen: all of it has been reported, the thread has ended */
 
 /* When its life in the recording began. */
 static __always_inline __u64 life_start(const struct task_state *ts)
@@ -18,7 +18,7 @@ static __always_inline __u64 life_start(const struct task_state *ts)
 	return ts->born > start_ns ? ts->born : start_ns;
 }
 
-/* Since when it has been on its CPU; 0: it is not on one. */
+/* The begin of the current stretch on a CPU; 0: off the CPU. */
 static __always_inline __u64 running_since(const struct task_state *ts)
 {
 	if (ts->on_since)
@@ -27,7 +27,7 @@ static __always_inline __u64 running_since(const struct task_state *ts)
 	return !ts->ran && !ts->since && !ts->rest_ns ? life_start(ts) : 0;
 }
 
-/* How long it has run up to a time. Run time is read first: what ends meanwhile is left out. */
+/* Running time up to a time. Run time is read first: a stretch that ends meanwhile is left out. */
 static __always_inline __u64 run_until(const struct task_state *ts, __u64 time)
 {
 	__u64 ns = *(const volatile __u64 *)&ts->run_ns;
@@ -52,8 +52,8 @@ static __always_inline void end_running(struct task_struct *task, struct task_st
 }
 
 /*
- * A thread has got a CPU. Returns since when it had been off: a thread that came back before the
- * pass of the start had reached it was off since then.
+ * A thread has got a CPU. Returns the time since when it was off, which is its start in the
+ * recording for a thread that came back before the first pass reached it.
  */
 static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, __u64 woken,
 					   __u64 end)
@@ -86,7 +86,7 @@ static __always_inline void begin_life(struct task_struct *task, struct task_sta
 	ts->since = ts->born;
 }
 
-/* Where the stretch on a CPU that is under way, or just over, belongs: the filters decide. */
+/* The part that the current stretch on a CPU, or the last one, belongs to, by the filters. */
 static __always_inline __u64 *part_of(struct wire_run *run, struct task_struct *task,
 				      struct task_state *ts)
 {
@@ -102,7 +102,7 @@ static __always_inline void describe_run(struct wire_run *run, struct task_struc
 	run->head.size = sizeof(*run);
 	run->incarnation = ts->incarnation;
 	run->time = time;
-	/* Read first: what ends meanwhile is left out. */
+	/* Read first: a stretch that ends meanwhile is left out. */
 	run->run_ns = *(const volatile __u64 *)&ts->run_ns;
 	run->rest_ns = ts->rest_ns;
 	since = running_since(ts);
@@ -127,19 +127,22 @@ static __always_inline bool take_run(struct wire_run *run, struct task_struct *t
 
 	describe_run(run, task, ts, time);
 	run->life_ns = time - life_start(ts);
-	/* Its switch was on its way when the recording ended: what lies behind it is taken back. */
+	/*
+	 * Of a switch in progress at the end of the recording, the part after the end is taken
+	 * back.
+	 */
 	if (phase == WIRE_PHASE_CLOSING && since > time)
 		*part_of(run, task, ts) -= since - time;
 	else if (phase == WIRE_PHASE_CLOSING && ts->on_since > time)
 		run->rest_ns -= ts->on_since - time;
-	/* The filters left its block out, which is under way. */
+	/* Its current block was left out by the filters. */
 	else if (phase == WIRE_PHASE_CLOSING && since && !ts->on_since &&
 		 __sync_val_compare_and_swap(&ts->since, since, 0) == since)
 		run->rest_ns = ts->rest_ns += time - since;
 	return __sync_lock_test_and_set(&ts->run_seen, RUN_TOLD) != RUN_TOLD;
 }
 
-/* A thread has left its last CPU. */
+/* A thread has left its last CPU: reports its running time. */
 static __always_inline void tell_run(void *ctx, struct cpu *cpu, struct task_struct *task,
 				     struct task_state *ts, __u64 time)
 {
@@ -149,7 +152,7 @@ static __always_inline void tell_run(void *ctx, struct cpu *cpu, struct task_str
 		cpu->own.accounts.lost_runs++;
 }
 
-/* At the end of a window: what threads have run, of those that have run since the last one. */
+/* At the end of a window: the running time of threads that have run since the last one. */
 static __always_inline void report_run(struct seq_file *seq, struct task_struct *task)
 {
 	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
@@ -176,7 +179,7 @@ static __always_inline void report_last_run(struct seq_file *seq, struct task_st
 	if (!ts)
 		return;
 	seen = ts->run_seen;
-	/* No room in this read: the task is shown again in the next. */
+	/* Without room in this read, the next one shows the task again. */
 	if (take_run(&run, task, ts, end_ns) && bpf_seq_write(seq, &run, sizeof(run)))
 		ts->run_seen = seen;
 }

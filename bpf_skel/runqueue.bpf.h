@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runnable time: how long a thread waited for a CPU, and whether it was its cgroup's CPU quota
- * that it waited for. The scheduler itself counts it in sched_info.run_delay, from the moment a
- * task is queued to its next moment on a CPU; the difference over a block is the block's runnable
- * part. Wake-up stamps take its place where the kernel has no sched_info, and with --wakers, so
- * that the two parts of a block meet at the wake-up that is recorded.
+ * Runnable time: how long a thread waited for a CPU, and whether its cgroup's CPU quota was the
+ * cause. The scheduler itself counts it in sched_info.run_delay, from the moment a task is queued
+ * to its next moment on a CPU; the difference over a block is the block's runnable part. Wake-up
+ * stamps replace it where the kernel has no sched_info, and with --wakers, so that the two parts of
+ * a block meet at the recorded wake-up.
  */
 #ifndef DENET_RUNQUEUE_BPF_H
 #define DENET_RUNQUEUE_BPF_H
@@ -12,9 +12,9 @@
 #include "task.bpf.h"
 
 /*
- * The wake-up that is known when a thread is on a CPU again. It is not taken away at
- * switch-out: another CPU may wake a thread between the moment when it says that it sleeps
- * and the moment when it has left its CPU, and that is the wake-up of the block to come.
+ * The wake-up stamp of a thread that is on a CPU again. Switch-out does not clear it: another CPU
+ * may wake a thread after it has set its sleeping state and before it has left its CPU, and that
+ * wake-up belongs to the next block.
  */
 static __always_inline __u64 take_wakeup(struct task_state *ts)
 {
@@ -93,7 +93,7 @@ static __always_inline __u64 runnable_in_flight(struct task_struct *task, struct
 		return 0;
 	if (ts->state == WIRE_STATE_R)
 		return end - since;
-	/* A stamp that an earlier, needless wake-up left says nothing of a thread that sleeps. */
+	/* A stamp left by an earlier, needless wake-up is meaningless while a thread sleeps. */
 	if (classify_state(false, read_task_state(task)) != WIRE_STATE_R)
 		return 0;
 	if (settings.wakeup_stamps)
@@ -104,8 +104,8 @@ static __always_inline __u64 runnable_in_flight(struct task_struct *task, struct
 }
 
 /*
- * Whether a runnable task that leaves the CPU may not run on for want of its cgroup's quota: the
- * task is off its queue (6.18 and later), or the queue that it is on.
+ * True if a runnable task that leaves the CPU is throttled by its cgroup's quota: the task is off
+ * its queue (6.18 and later), or its queue is.
  */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
@@ -131,8 +131,8 @@ static __always_inline __u64 delay_in_recording(__u64 delay, __u64 since, __u64 
 }
 
 /*
- * Adds to the accounts of the CPU and of the thread how long it waited for a CPU, now that it has
- * one. The first wait of a thread belongs to no block, and since is 0.
+ * Adds a thread's wait for a CPU, now over, to the counters of the CPU and of the thread. The first
+ * wait of a thread belongs to no block, and since is 0.
  */
 static __always_inline void count_runnable(struct cpu *cpu, struct task_state *ts, __u64 since,
 					   __u64 end, __u64 part, __u64 delay)
@@ -171,8 +171,8 @@ static __always_inline void describe_thread(struct wire_thread *thread, struct t
 }
 
 /*
- * A thread has left its last CPU: its figures die with its state. One that was reaped before it
- * came so far is shown by no iterator.
+ * A thread has left its last CPU: its figures would die with its state. No iterator shows a thread
+ * that was reaped before.
  */
 static __always_inline void tell_thread(void *ctx, struct task_struct *task,
 					struct task_state *ts)

@@ -14,10 +14,10 @@
 
 #define SAMPLE_BUDGET_SECOND_NS 1000000000ULL
 #define SAMPLE_BUDGET_PARTS 4
-/* Fewer samples say nothing of a rate, nor do those of a shorter time: that would be a burst. */
+/* Fewer samples, or a shorter time, do not determine a rate: they may be a burst. */
 #define SAMPLE_BUDGET_LEAST_PART 16
 #define SAMPLE_BUDGET_LEAST_NS 10000000ULL
-/* How much coarser one part makes the draw: less than the one is chance. */
+/* Limits of the factor by which one part makes the draw coarser; less than the first is chance. */
 #define SAMPLE_BUDGET_SLOWEST 2
 #define SAMPLE_BUDGET_FASTEST 16
 /* For thresholds, in ns. */
@@ -44,7 +44,7 @@ static inline __u64 sample_budget__part(__u64 max_rate)
 	return part < SAMPLE_BUDGET_LEAST_PART ? SAMPLE_BUDGET_LEAST_PART : part;
 }
 
-/* By which factor the rate of nr samples in elapsed ns exceeds what the second has left. */
+/* Factor by which the rate of nr samples in elapsed ns exceeds the rest of the second's budget. */
 static inline __u64 sample_budget__excess(const struct sample_budget *budget, __u64 max_rate,
 					  __u64 nr, __u64 elapsed, __u64 left)
 {
@@ -58,7 +58,10 @@ static inline __u64 sample_budget__excess(const struct sample_budget *budget, __
 	return nr * left / elapsed / room;
 }
 
-/* The threshold goes up if blocks above it are most of the samples, with the period or beyond. */
+/*
+ * Raises the period; or, if crowded (most samples are of blocks above the threshold), the
+ * threshold, and the period to at least that.
+ */
 static inline void sample_budget__coarsen(volatile __u64 *period, volatile __u64 *threshold,
 					  __u64 factor, int is_crowded)
 {
@@ -79,8 +82,8 @@ static inline void sample_budget__coarsen(volatile __u64 *period, volatile __u64
 }
 
 /*
- * A sample is made at now, above: of a block of at least the threshold. May be called on several
- * CPUs at once: of these, one ends a part. max_rate: samples a second, below 2^32, not 0.
+ * Counts a sample at now, above: of a block of at least the threshold. May be called on several
+ * CPUs at once: only one of them ends a part. max_rate: samples a second, below 2^32, not 0.
  */
 static inline void sample_budget__spend(struct sample_budget *budget, __u64 max_rate, __u64 now,
 					int above, volatile __u64 *period,

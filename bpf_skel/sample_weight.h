@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The draw: which of the short blocks are sampled, and for how much time each of them
- * stands. Compiled by clang -target bpf and by gcc, so that its statistics can be tested
- * with a million blocks and a fixed seed.
+ * The draw: selects some of the short blocks, and the time that each of them stands for. Compiled
+ * by clang -target bpf and by gcc, so that its statistics can be tested with a million blocks and a
+ * fixed seed.
  */
 #ifndef DENET_SAMPLE_WEIGHT_H
 #define DENET_SAMPLE_WEIGHT_H
@@ -40,12 +40,12 @@ static inline __u64 sample_weight__seed(__u64 seed, __u32 cpu)
 }
 
 /*
- * For how many ns a block of ns stands, 0: it is not drawn. A block of at least a period
- * always comes, with its own length; a shorter one comes with the probability ns / period
- * and then stands for a period. So the expectation is ns whatever the length, which makes
- * every sum of samples unbiased; and no other way to keep as many blocks has less variance
- * (threshold sampling: Duffield, Lund, Thorup 2005). The variance of a block is
- * ns * (period - ns), of which period * (period - ns) is the estimate where it was drawn.
+ * The ns that a block of ns stands for, 0: it is not drawn. A block of at least a period is always
+ * kept, with its own length; a shorter one with the probability ns / period, and then stands for a
+ * period. So the expectation is ns whatever the length, which makes every sum of samples unbiased;
+ * no other way to keep as many blocks has less variance (threshold sampling: Duffield, Lund, Thorup
+ * 2005). The variance of a block is ns * (period - ns), estimated by period * (period - ns) where
+ * it was drawn.
  */
 static inline __u64 sample_weight__of(__u64 *state, __u64 ns, __u64 period)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tasks: whose time counts, and in which state they left the CPU. */
+/* Tasks: which of them are targets, and the state in which they left the CPU. */
 #ifndef DENET_TASK_BPF_H
 #define DENET_TASK_BPF_H
 
@@ -47,7 +47,7 @@ static __always_inline __u8 classify_state(bool preempt, __u32 state)
 	return state & (TASK_RTLOCK_WAIT | TASK_FROZEN) ? WIRE_STATE_D : WIRE_STATE_OTHER;
 }
 
-/* The process of a target, in its last moments, too. */
+/* The process of a target, also while it exits. */
 static __always_inline __u32 target_pid(struct task_struct *task, const struct task_state *ts)
 {
 	return settings.filter.pid_ns && ts->pid ? ts->pid : pid_of(task);
@@ -59,7 +59,7 @@ static __always_inline __u32 target_tid(struct task_struct *task, const struct t
 	return settings.filter.pid_ns && ts->tid ? ts->tid : tid_of(task);
 }
 
-/* A target exits: it keeps its numbers, which the kernel takes from it before its last switch. */
+/* A target exits: keeps its ids, which the kernel removes before its last switch. */
 static __always_inline void keep_numbers(struct task_struct *task, struct task_state *ts)
 {
 	if (!settings.filter.pid_ns)
@@ -75,10 +75,10 @@ static __always_inline __u32 read_task_state(struct task_struct *task)
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)(void *)task, state);
 }
 
-/* Ancestors of a task that are looked at, its parent first. */
+/* Ancestors of a task to check, its parent first. */
 #define MAX_ANCESTORS 32
 
-/* Whether the task descends from a process that is a target, and not by way of the recorder. */
+/* True if the task descends from a target process, and not through the recorder. */
 static __always_inline bool descends_from_target(struct task_struct *task)
 {
 	struct wire_target key = { .kind = WIRE_TARGET_PID };
@@ -86,7 +86,7 @@ static __always_inline bool descends_from_target(struct task_struct *task)
 	for (int i = 0; i < MAX_ANCESTORS; i++) {
 		task = task->real_parent;
 		key.id = pid_of(task);
-		/* Process 0 is everybody's ancestor, and so is what our namespace does not show. */
+		/* Process 0, and any outside of our namespace, is every task's ancestor. */
 		if (!key.id || key.id == settings.own_pid)
 			return false;
 		if (bpf_map_lookup_elem(&targets, &key))
@@ -95,7 +95,7 @@ static __always_inline bool descends_from_target(struct task_struct *task)
 	return false;
 }
 
-/* Whether a task that exists at the start is a target, and how: TASK_STATE_* or -1. */
+/* Matches a task that exists at the start with the targets: TASK_STATE_* or -1. */
 static __always_inline int match_target(struct task_struct *task)
 {
 	struct wire_target key = { .kind = WIRE_TARGET_PID, .id = pid_of(task) };
@@ -116,9 +116,9 @@ static __always_inline int match_target(struct task_struct *task)
 }
 
 /*
- * Whether a task that current just made is a target. A task without a state is none, and neither
- * are its children: so the recorder's helpers stay out of an -a recording. But what comes
- * into the recorder's PID namespace from outside (`docker exec`) has no parent there.
+ * Matches a task that current has just made. A task without a state is no target, nor are its
+ * children: so the recorder's helpers stay out of an -a recording. But tasks that enter the
+ * recorder's PID namespace from outside (`docker exec`) have no parent there.
  */
 static __always_inline int inherit_target(struct task_struct *task, __u64 clone_flags)
 {
@@ -146,8 +146,8 @@ static __always_inline bool has_left_cpu(const struct task_struct *task)
 }
 
 /*
- * Whether a task without a state should have one where all are recorded: its birth was not shown,
- * or there was no memory, or its parent has none for one of these reasons. The recorder and its
+ * True if a task without a state should have one, when all are recorded: its birth was missed, or
+ * there was no memory, or its parent has none for one of these reasons. The recorder and its
  * children have none.
  */
 static __always_inline bool is_stray(struct task_struct *task)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Wake-ups: the stamp by which a block is split, and who did it. */
+/* Wake-ups: the stamp at which a block is split, and the waker. */
 #ifndef DENET_WAKER_BPF_H
 #define DENET_WAKER_BPF_H
 
@@ -24,9 +24,9 @@ static __always_inline bool is_in(__u64 ip, __u64 start, __u64 end)
 }
 
 /*
- * How many frames, from the leaf on, belong to an interrupt; 0: the thread did it itself.
- * When a thread hands over packets it may do the work of a soft interrupt at once, on its
- * own behalf: that is not taken for one. A global function for the verifier's sake.
+ * Number of frames from the leaf on that belong to an interrupt; 0: the wake-up is the thread's
+ * own. A thread that sends packets may run the soft interrupt at once, on its own behalf: that does
+ * not count as an interrupt. A global function for the verifier's sake.
  */
 __noinline __u32 frames_of_interrupt(const struct frame_room *room, __u32 nr)
 {
@@ -42,7 +42,7 @@ __noinline __u32 frames_of_interrupt(const struct frame_room *room, __u32 nr)
 	return 0;
 }
 
-/* Whom an interrupt has interrupted has nothing to do with it. */
+/* The interrupted thread is not the waker. */
 static __always_inline void blame_interrupt(struct wire_block *block)
 {
 	block->pid = block->tid = WIRE_PID_INTERRUPT;
@@ -52,8 +52,8 @@ static __always_inline void blame_interrupt(struct wire_block *block)
 }
 
 /*
- * Kernel frames, of which an interrupt's end where it came in; then user frames, which an
- * interrupt has none of. The kernel side is walked in any case, since it tells which it is.
+ * Kernel frames, cut at the entry of an interrupt; then user frames, unless it is one. The kernel
+ * side is always walked, since it shows which of the two it is.
  */
 static __always_inline void walk_waker(void *ctx, struct cpu *room, struct full_block *full)
 {
@@ -83,7 +83,7 @@ static __always_inline void walk_waker(void *ctx, struct cpu *room, struct full_
 		block->flags |= WIRE_BLOCK_TRUNC_USER;
 }
 
-/* The waker is current, which need not be a target. */
+/* The waker is current, which may be no target. */
 static __always_inline void describe_waker(struct wire_block *block, __u8 state, __u64 now,
 					   __u64 ns)
 {
@@ -110,9 +110,9 @@ static __always_inline void describe_waker(struct wire_block *block, __u8 state,
 }
 
 /*
- * Whether the task sleeps in a call that is a wait for work wherever it sleeps. Calls that are so
- * in some of their functions only are not told from the others here: its stack is not walked.
- * A wait that another thread of its process ends is not idle, unless the user's table has the call.
+ * True if the task sleeps in a call that is a wait for work in whichever function it sleeps. Calls
+ * for which that depends on the function are not recognized here: the stack is not walked. A wait
+ * that another thread of its process ends is not idle, unless the user's table has the call.
  */
 static __always_inline bool waits_for_work(struct task_struct *task, const struct task_state *ts)
 {
@@ -128,8 +128,8 @@ static __always_inline bool waits_for_work(struct task_struct *task, const struc
 }
 
 /*
- * The time that the wake-up ends is known now, and so is the waker, so the sample goes out
- * at once: what the woken thread then waits for a CPU is not the waker's doing.
+ * The length of the wait and the waker are known now, so the sample is sent at once: the woken
+ * thread's wait for a CPU is not the waker's doing.
  */
 static __always_inline void report_waker(void *ctx, struct task_struct *task,
 					 struct task_state *ts, __u64 now)
@@ -157,7 +157,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	describe_waker(&room->full.block, ts->state, now, ns);
 	room->full.block.weight = weight;
 	walk_waker(ctx, room, &room->full);
-	/* It came in while such a thread ran, which has nothing to do with it. */
+	/* An interrupt that came in while such a thread ran: the thread is not the waker. */
 	if (ts->handed_over && room->full.block.pid == WIRE_PID_INTERRUPT) {
 		ts->handed_over = 0;
 		if (waits_for_work(task, ts)) {
@@ -167,7 +167,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	}
 	if (is_for_sum(&room->full.block) && accumulate(ctx, room, &room->full, NULL))
 		return;
-	/* An interrupt's user side is that of another. */
+	/* The user registers belong to the interrupted thread. */
 	if (room->full.block.pid != WIRE_PID_INTERRUPT && is_copied(&room->full.block)) {
 		__u32 index = bpf_get_smp_processor_id();
 
@@ -177,7 +177,7 @@ static __always_inline void report_waker(void *ctx, struct task_struct *task,
 	send_block(ctx, room, &room->full);
 }
 
-/* Whether the waker is another thread of the task's process, unless an interrupt runs on it. */
+/* True if the waker is another thread of the task's process, and not an interrupt. */
 static __always_inline bool is_handed_over(struct task_struct *task)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
@@ -185,7 +185,7 @@ static __always_inline bool is_handed_over(struct task_struct *task)
 	return waker->tgid == task->tgid && !(waker->flags & PF_KTHREAD);
 }
 
-/* Somebody wakes a task, which may not have left its CPU yet. */
+/* A wake-up of a task, which may not have left its CPU yet. */
 static __always_inline int handle_waking(void *ctx, struct task_struct *task)
 {
 	struct task_state *ts;

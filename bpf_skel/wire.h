@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The wire: what the BPF programs and user space say to each other. Compiled by
+ * The wire: the records and settings exchanged by the BPF programs and user space. Compiled by
  * clang -target bpf and by gcc; fixed widths, explicit padding, sizes asserted.
  *
- * Nothing here is ever written to a file: the decoder (util/capture/decode.c) turns
- * these records into struct sample, and they end there. Both sides are built
- * together, so fields may move; the enums below index arrays on both sides.
+ * Nothing here is ever written to a file: the decoder (util/capture/decode.c) turns these records
+ * into struct sample, and they end there. Both sides are built together, so fields may move; the
+ * enums below index arrays on both sides.
  */
 #ifndef DENET_WIRE_H
 #define DENET_WIRE_H
@@ -19,7 +19,7 @@
 #define WIRE_MAX_FRAMES 127 /* per side; default of kernel.perf_event_max_stack */
 #define WIRE_COMM_LEN 16
 
-/* Which off-CPU state a block was in. Used as bit numbers in wire_settings.states. */
+/* The off-CPU state of a block. Bit numbers in wire_settings.states. */
 enum wire_state {
 	WIRE_STATE_R = 0, /* runnable: preempted or yielded */
 	WIRE_STATE_S = 1, /* interruptible sleep */
@@ -33,12 +33,12 @@ enum wire_state {
 	WIRE_STATE_MAX = 9,
 };
 
-/* Where a recording is. */
+/* Phase of a recording. */
 enum wire_phase {
-	WIRE_PHASE_IDLE = 0,  /* nothing is done */
-	WIRE_PHASE_ENLISTING, /* tasks get their slots; nothing is stamped or recorded */
+	WIRE_PHASE_IDLE = 0,  /* inactive */
+	WIRE_PHASE_ENLISTING, /* tasks get their state; nothing is stamped or recorded */
 	WIRE_PHASE_RUNNING,
-	WIRE_PHASE_CLOSING,   /* what ends now is clipped to end_ns; nothing new begins */
+	WIRE_PHASE_CLOSING,   /* ends of blocks are clipped to end_ns; none begins */
 };
 
 /* The outcome of a block. Every block that is seen has exactly one. */
@@ -60,19 +60,19 @@ struct wire_tally {
 	__u64 ns;
 };
 
-/* Why a walk by tables found no more frames; the first one is no fault. */
+/* The end of a walk by tables; the first value is no failure. */
 enum user_walk_end {
 	USER_WALK_WHOLE = 0,
 	USER_WALK_FRAMES,     /* there are more than fit */
 	USER_WALK_NO_TABLE,   /* the table of a file was not made yet */
 	USER_WALK_NO_CFI,     /* no call frame information, and no chain of frame pointers */
 	USER_WALK_UNREADABLE, /* the stack is not in memory, or no stack */
-	USER_WALK_NO_RULE,    /* the rule cannot be told in ours */
+	USER_WALK_NO_RULE,    /* the rule has no equivalent in ours */
 	USER_WALK_BUSY,	      /* the mappings were being changed */
 	USER_WALK_ENDS,
 };
 
-/* Per-CPU accounts; user space adds the CPUs up. */
+/* Per-CPU counters; user space adds the CPUs up. */
 struct wire_accounts {
 	struct wire_tally seen; /* counted before any decision */
 	struct wire_tally outcome[WIRE_OUTCOME_MAX];
@@ -87,19 +87,19 @@ struct wire_accounts {
 	__u64 compat_copies;	/* not taken, since the task is a 32-bit one */
 	__u64 unread_copies;	/* not taken, since no byte at sp was in memory */
 	__u64 orc_walks;	/* kernel stacks that the programs walked themselves */
-	__u64 orc_fallbacks;	/* and those that they left to the kernel after all */
+	__u64 orc_fallbacks;	/* of these, walked by the kernel after all */
 	struct wire_tally user_walks[USER_WALK_ENDS]; /* blocks by how the walk by tables ended */
 	struct wire_tally no_stack; /* kept blocks whose stacks were not parked */
-	__u64 runnable_ns;  /* waits for a CPU, whatever becomes of their blocks */
+	__u64 runnable_ns;  /* waits for a CPU, whatever the outcome of their blocks */
 	__u64 preempted_ns; /* of these, outside of sleeps */
 	__u64 throttled_ns; /* waits for the CPU quota of a cgroup */
-	/* Where time on a CPU is recorded, of blocks whatever becomes of them: */
+	/* With on_cpu, of all blocks whatever their outcome: */
 	__u64 queued_ns;    /* their runnable part */
 	__u64 blocked_ns;   /* and the rest of them */
 	__u64 lost_runs;    /* wire_run records the ring had no room for */
 };
 
-/* How long the blocks of one state were: a bucket for each span of lengths. */
+/* Lengths of the blocks of one state: a bucket for each range. */
 #define WIRE_HIST_BUCKETS 32
 
 struct wire_hist {
@@ -120,10 +120,10 @@ enum wire_kind {
 	WIRE_STACK = 2, /* a stack that sums of this generation refer to */
 	WIRE_USER = 3,	/* user frames of a thread that is still blocked */
 	WIRE_CGROUP_BORN = 4,
-	WIRE_REASON = 5, /* what the block behind it, or sums of this generation, waited for */
-	WIRE_COPY = 6,	/* user registers and stack of the block that comes next on this CPU */
-	WIRE_THREAD = 7, /* how long a thread waited for a CPU, when it ends */
-	WIRE_RUN = 8,	 /* how long a thread has run */
+	WIRE_REASON = 5, /* object that the next block, or sums of this generation, waited for */
+	WIRE_COPY = 6,	/* user registers and stack of the next block on this CPU */
+	WIRE_THREAD = 7, /* a thread's waits for a CPU, when it ends */
+	WIRE_RUN = 8,	 /* a thread's running time */
 };
 
 struct wire_head {
@@ -136,7 +136,7 @@ struct wire_block {
 	struct wire_head head;
 	__u64 time;	   /* ns, CLOCK_MONOTONIC: when the block ended */
 	__u64 ns;	   /* how long it was */
-	__u64 weight;	   /* ns for which it stands; more than ns where it was drawn */
+	__u64 weight;	   /* ns that it stands for; more than ns if it was drawn */
 	__u64 cgroup;	   /* id of its cgroup, 0 unless requested */
 	__u32 pid;	   /* process (tgid) */
 	__u32 tid;	   /* thread */
@@ -152,7 +152,7 @@ struct wire_block {
 	__u64 runqueue_ns; /* of ns, at its end: woken, or preempted, it waited for a CPU */
 };
 
-/* Where a system call has what it waits for: its class, by number. */
+/* Class of a system call, by its number: the argument that names the object of the wait. */
 enum wire_call {
 	WIRE_CALL_OTHER = 0,
 	WIRE_CALL_FD,	 /* the first argument is a descriptor */
@@ -185,7 +185,7 @@ enum wire_object {
  */
 struct wire_reason {
 	struct wire_head head;
-	__u64 id; /* hash over what tells reasons apart; never 0 */
+	__u64 id; /* hash over the key of a reason; never 0 */
 	__u32 generation;
 	__s32 nr; /* of the system call; -1: in none */
 	__u64 args[6];
@@ -292,7 +292,7 @@ struct wire_thread {
 };
 
 /*
- * The life of a thread in the recording so far: what it ran, as far as the filters let it, and the
+ * The life of a thread in the recording so far: its running time that passes the filters, and the
  * rest. Both only grow. From an iterator, or from a thread that ends.
  */
 struct wire_run {
@@ -309,7 +309,7 @@ struct wire_run {
 	__u32 flags;
 };
 
-/* Threads that end with less are in the accounts of CPUs only. */
+/* Threads that end with less are in the counters of CPUs only. */
 #define WIRE_THREAD_LEAST_NS 1000000U
 
 /* A cgroup was made: its path and a NUL follow the struct. */
@@ -356,7 +356,7 @@ struct wire_task {
 #define WIRE_TASK_KTHREAD 2U
 #define WIRE_TASK_OWN 4U
 
-/* A key of the target map: what a task is compared with. */
+/* A key of the target map, compared with a task. */
 enum wire_target_kind {
 	WIRE_TARGET_PID = 1,
 	WIRE_TARGET_TID = 2,
@@ -395,7 +395,7 @@ struct wire_filter {
 	__u64 cpu_bits[WIRE_MAX_CPUS / 64];
 };
 
-/* Where the kernel's code lies that tells an interrupt from a thread's own work; 0: unknown. */
+/* Kernel code that distinguishes an interrupt from a thread's own work; 0: unknown. */
 struct wire_irq_ranges {
 	__u64 interrupt_start; /* the code by which interrupts enter */
 	__u64 interrupt_end;
@@ -446,7 +446,7 @@ struct wire_orc {
 	__u8 reserved[3];
 };
 
-/* A task that is not running, as the iterator finds it: where __schedule() left it. */
+/* A task that is off the CPU, as seen by the iterator: where __schedule() left it. */
 struct wire_orc_sleeper {
 	__u64 sp;    /* of __schedule(), behind the call of __switch_to_asm() */
 	__u64 bp;
@@ -461,7 +461,7 @@ struct wire_orc_module {
 };
 
 /* Fixed before the programs are loaded, so that the verifier prunes what is off. */
-/* Which blocks carry copies of stacks, where there are any; those of blocked threads do always. */
+/* Blocks that carry copies of stacks, if any; those of blocked threads always do. */
 enum wire_copied {
 	WIRE_COPIED_ALL = 0,
 	WIRE_COPIED_CHOSEN, /* those of the processes of copy_pids */
@@ -476,24 +476,24 @@ struct wire_settings {
 	__u32 max_frames;   /* per side, at most WIRE_MAX_FRAMES */
 	__u32 copy_bytes;   /* of user stack; a multiple of 8; 0: none is copied */
 	__u64 seed;	    /* of the draw */
-	__u64 max_rate;	    /* samples a second, which makes the draw coarser; 0: any */
+	__u64 max_rate;	    /* samples a second, enforced by a coarser draw; 0: no limit */
 	__u8 all;	    /* every task is a target */
 	__u8 kernel_threads;
 	__u8 no_inherit;
 	__u8 kernel_stacks;
 	__u8 user_stacks;
-	__u8 cgroups;	  /* 0: samples tell none; else 1 + enum wire_cgroup_hierarchy */
-	__u8 walk_at_out; /* stacks are parked at switch-out; not where none are wanted */
-	__u8 split_runqueue; /* blocks tell how long they waited for a CPU */
+	__u8 cgroups;	  /* 0: no ids in samples; else 1 + enum wire_cgroup_hierarchy */
+	__u8 walk_at_out; /* stacks are parked at switch-out, if any are needed */
+	__u8 split_runqueue; /* blocks have their runnable part */
 	__u8 wakeup_stamps; /* by stamps of wake-ups, not by sched_info */
 	__u8 wakers;
 	__u8 reasons;
 	__u8 copied;	  /* enum wire_copied */
-	__u8 histogram; /* lengths are counted, and that is all */
+	__u8 histogram; /* only the lengths of blocks are counted */
 	__u8 skip_idle; /* wake-ups of threads that wait for work are left out */
 	__u8 children; /* living descendants of a target process are targets, too */
-	__u8 judge_idle; /* kernel stacks are walked where a wait may be one for work */
-	__u8 on_cpu;	 /* running time is told, and a clock looks at the CPUs */
+	__u8 judge_idle; /* kernel stacks are walked only for possible waits for work */
+	__u8 on_cpu;	 /* running time is reported, and a clock samples the CPUs */
 	__u8 no_user_threads; /* only kernel threads are targets */
 	__u8 reserved[6];
 	struct wire_filter filter;

@@ -13,7 +13,7 @@
  */
 struct ordered_events {
 	struct buffer bytes;   /* the records, one after the other */
-	struct buffer entries; /* struct queue_entry */
+	struct buffer entries; /* struct ordered_event */
 };
 
 typedef int (*ordered_event_fn)(void *ctx, const void *event, size_t size);
