@@ -32,7 +32,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 PKG_CONFIG ?= pkg-config
 
 VERSION := 0.1
-# What the compiler builds for, which need not be this machine.
+# The compiler's target, which may differ from this machine.
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
 DEPS ?= .deps
@@ -53,7 +53,7 @@ ifeq ($(shell $(PKG_CONFIG) --exists libperf 2>/dev/null && echo yes),yes)
 else
   LIBPERF_CFLAGS := -isystem $(DEPS)/include
   LIBPERF_LIBS := $(DEPS)/lib/libperf.a $(DEPS)/lib/libapi.a
-  # What the script leaves when it is done: one that an older script built is built anew.
+  # The script's output when it is done: rebuilt if the script has changed.
   LIBPERF_FILE := $(DEPS)/built-by-$(shell cksum <scripts/build-libperf.sh | tr ' ' -)
 endif
 
@@ -82,7 +82,7 @@ ifeq ($(SANITIZE)$(findstring -O0,$(CFLAGS)),)
   HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 ifeq ($(STATIC),1)
-  # What is given away tells nothing of the folder that it was built in.
+  # Keeps the path of the build folder out of the binaries.
   OPT += -ffile-prefix-map=$(CURDIR)=.
 endif
 ifneq ($(SANITIZE),)
@@ -337,7 +337,7 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(Q)xz -c $< >$@.xz
 	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
-# What is packed takes 12 MB, and 400 MB that say nothing.
+# .gnu_debugdata that unpacks to an ELF file of 12 MB, and below to 400 MB of zeros.
 $(O)/tests/unwind/nofp_roomy: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)head -c 12000000 /dev/zero >$@.pad
@@ -479,8 +479,8 @@ uninstall:
 	rm -f $(INSTALLED:%=$(DESTDIR)%)
 	rm -rf $(DESTDIR)$(datadir)
 
-# What a machine without compilers gets: one static binary, and a tarball that adds the man
-# pages and the completion, to be unpacked in a prefix such as /usr/local.
+# For machines without compilers: one static binary, and a tarball that adds the man pages and the
+# completion, to be unpacked in a prefix such as /usr/local.
 DIST := denet-$(VERSION)-$(MACHINE)
 
 dist:

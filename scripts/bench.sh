@@ -26,8 +26,8 @@ usage() {
 	END
 }
 
-# What of ours is measured: name|options. All switches of the targets are recorded in each,
-# so --max-overhead, which would leave some out, is off but in the one that tells its price. live
+# Our modes to measure: name|options. All switches of the targets are recorded in each, so
+# --max-overhead, which would leave some out, is off except in the mode that shows its price. live
 # is denet-offcputime.
 modes=(
 	'exact|--max-overhead 0'
@@ -145,7 +145,7 @@ write_bpftrace() {
 	EOF
 }
 
-# What a tool itself says that it lost; "-": it does not tell.
+# The losses that a tool itself reports; "-": it reports none.
 lost_of() {
 	local lost=
 
@@ -239,7 +239,7 @@ choose_workloads() {
 	workloads=("${chosen[@]}")
 }
 
-# Each round has another order, so that nobody always comes after the same one.
+# Each round has another order, so that no tool always follows the same one.
 compare() {
 	local nr=${#tools[@]} workload tool i kind
 
@@ -287,8 +287,8 @@ measure_side() {
 	echo "$1 $2 latency side=$3 round=$round $figures" >>"$work/cells"
 }
 
-# What a client feels: each tool is compared with a run of its own without it, by turns before
-# and after that one, for machines drift.
+# Latency for a client: each tool is compared with a run of its own without it, by turns before and
+# after that one, for machines drift.
 measure_latency() {
 	local workload tool
 

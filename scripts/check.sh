@@ -51,8 +51,8 @@ trap finish EXIT
 export TMPDIR=$work
 export FUZZ_SECONDS=${FUZZ_SECONDS:-$fuzz_seconds}
 
-# What git does not ignore and has not seen, and what belongs to another user than the
-# builder: neither may have grown when the tests are over.
+# Untracked files that git does not ignore, and files that the builder does not own: the tests must
+# not add to either.
 list_strays() {
 	as_builder git -C "$tree" status --porcelain 2>/dev/null || true
 	find "$tree" -not -path "$tree/.git/*" -not -uid "$builder_uid" -printf '%u owns %p\n'

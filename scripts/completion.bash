@@ -59,7 +59,8 @@ _denet() {
 		fi
 		program+=("${COMP_WORDS[1]}")
 	fi
-	# What stands behind "--" has a completion of its own, where bash-completion is there.
+	# The command behind "--" is completed by its own completion, with bash-completion
+	# installed.
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [ "${COMP_WORDS[i]}" = -- ]; then
 			! declare -F _command_offset >/dev/null || _command_offset $((i + 1))

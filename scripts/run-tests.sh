@@ -118,7 +118,7 @@ run_limited() {
 	shift
 	rm -rf "$dir/tmp"
 	mkdir "$dir/tmp"
-	# What a script starts in the background ignores SIGINT; tests send it, so undo that.
+	# Commands in the background of a script ignore SIGINT; tests send it, so undo that.
 	TMPDIR=$dir/tmp setsid env --default-signal=INT,QUIT "${give_way[@]}" \
 		timeout -k 5 "$seconds" "$@" >"$dir/log" 2>&1 </dev/null &
 	session=$!
@@ -209,7 +209,7 @@ run_tap() {
 	if [ "$bad" != 0 ]; then
 		details=$(show_failures)
 	elif [ "$skip" != 0 ]; then
-		# A skip is said aloud, so that nobody takes it for a pass.
+		# A skip is printed, so that it is not taken for a pass.
 		details=$(grep -i '^ok .*# *skip' "$dir/log" | sed 's/^/        /')
 	fi
 }

@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=scripts/suite-lib.sh
 . "$(dirname "$(realpath "$0")")/../suite-lib.sh"
 
-# What make needs (scripts/deps.sh build), and what tests run.
+# Packages to build (scripts/deps.sh build) and to run tests.
 packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libiberty-dev libtraceevent-dev zlib1g-dev
 	liblzma-dev libbz2-dev libzstd-dev libstdc++6 bash dash coreutils util-linux mount sed grep mawk findutils procps gzip
 	diffutils xz-utils binutils libc-bin busybox-static gdb python3)
@@ -22,7 +22,7 @@ if [ ! -e "$mark" ]; then
 	SUITE_ARCH=arm64 suite_open arm64 bookworm
 	mapfile -t all < <(suite_closure "${packages[@]}" | grep -vE '^(debconf.*|perl.*|dpkg|tar)$')
 	suite_unpack "$root" "${all[@]}"
-	# What the packages would have set up when they are installed.
+	# Done by the packages' own scripts in a normal installation.
 	ln -sf mawk "$root/usr/bin/awk"
 	ln -sf dash "$root/bin/sh"
 	mkdir -p "$root"/{etc,proc,sys,dev,run,tmp,var/tmp,root,host,share,w}

@@ -20,7 +20,7 @@ case ${1:-} in
 esac
 arch=${GUEST_ARCH:-amd64}
 kernels=$(suite_cache)/kernels
-# What an earlier call has found is kept below this name.
+# Results of earlier calls are kept below this name.
 name=$1
 [ "$arch" = amd64 ] || name=$1-$arch
 mkdir -p "$kernels"

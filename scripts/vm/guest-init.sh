@@ -39,7 +39,7 @@ copy_host() {
 	$b rmmod 9pnet_virtio || give_up 'the devices of the host are still in use'
 }
 
-# What the command left in memory goes to where others write at once.
+# Copies the command's output from memory to the shared folder at the end.
 hand_over() {
 	load 9pnet_virtio.ko 9p.ko
 	mount_shared share /share || give_up 'cannot mount the share again'
@@ -83,7 +83,7 @@ if [ -n "$memory" ]; then
 	copy_host
 else
 	$b mount --move /share /new/share
-	# What the empty folders hide, as of a tree that lies in /tmp, is to be found here.
+	# Holds what the empty folders hide, as of a tree that lies in /tmp.
 	$b mkdir -p /new/host
 	$b mount -t 9p -o $options,ro,cache=loose machine /new/host 2>/dev/null ||
 		$b mount --bind /host /new/host

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The static program for arm64, in guests of that architecture. What it recorded is read by this
-# machine's perf: user and kernel stacks, times, and what was waited for.
+# The static program for arm64, in guests of that architecture. Its recordings are read by this
+# machine's perf: user and kernel stacks, times, and reasons.
 # tests: limit 900
 
 load ../cli/lib

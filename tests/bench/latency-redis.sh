@@ -7,7 +7,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A port may be taken by somebody else: the server ends then, and the next one is tried.
+# If another process has taken the port, the server ends, and the next port is tried.
 for _ in 1 2 3 4 5; do
 	port=$((20000 + RANDOM % 20000))
 	redis-server --port $port --bind 127.0.0.1 --save '' --dir "$folder" >/dev/null &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# A recording of a guest that is suspended to RAM meanwhile, for seconds, and all CPUs but the
-# first with it. What it recorded is read here: nothing of this machine outlives its suspend.
+# A recording in a guest that is suspended to RAM meanwhile, for seconds, with all CPUs but the
+# first one going offline. Its results are read here: nothing of this machine outlives its suspend.
 
 load ../cli/lib
 load ../guest/waits

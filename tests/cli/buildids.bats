@@ -92,8 +92,8 @@ what_is_now_is_known() {
 
 @test "a container that has ended before the recording has its build-ids" {
 	write_container
-	# One that was there already: its files are read before the first records are written, with a
-	# delay as well.
+	# For a container that exists at the start, the files are read before the first records are
+	# written, with a delay as well.
 	for delay in 0 10; do
 		unshare -m sh container.sh 1 10000 10 >out 3>&- &
 		pid=$!

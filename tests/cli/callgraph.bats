@@ -69,7 +69,7 @@ END
 	gdb_chain "$target" >gdb
 	file_chain perf.data >ours
 	same_chain gdb ours 10
-	# What frame pointers make of it.
+	# The chains by frame pointers.
 	denet-record -o fp.data -p "$target" -- sleep 0.2
 	[ "$(file_chain fp.data | wc -l)" -lt 5 ]
 }
@@ -147,7 +147,7 @@ blocked_chain() {
 	write_python
 	denet-record --call-graph dwarf,16384 --off-cpu-thresh 100ms --raw-stacks -- \
 		/usr/bin/python3 nested.py 0.3
-	# What a process has mapped before its exec, perf never forgets.
+	# perf never drops the mappings that a process made before its exec.
 	perf script --show-mmap-events 2>/dev/null | grep 'MMAP2.*r-xp' >maps
 	[ "$(grep -c '/libc[.-]' maps)" = 1 ]
 	refute grep -q '/denet' maps

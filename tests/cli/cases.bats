@@ -32,7 +32,7 @@ clean_up() {
 
 @test "PostgreSQL: a convoy behind one row" {
 	begin_database
-	# Each transaction takes its time with the row, so that there is a queue whoever has a CPU.
+	# Each transaction holds the row for a while, so that there is a queue on any CPU.
 	printf '%s\n' 'begin;' 'update accounts set n = n + 1 where id = 1;' '\sleep 20 ms' 'commit;' \
 		>script
 	"$database_bin/pgbench" -n -h "$database" -U postgres -c 6 -T 4 -f script postgres >bench 2>&1 3>&- &

@@ -14,10 +14,10 @@ load lib
 	perf script -F event,trace 2>/dev/null | grep denet:rates >script
 	grep -q 'denet:rates: period 0 -> [1-9][0-9]* ns.*(cost: programs [0-9]* and recorder [0-9]* of 10 ppm of a CPU)$' script
 	tail -1 script | grep -q '(--max-overhead sampled [0-9.]* % of the time)$'
-	# Nobody asked for a rate.
+	# No rate was requested.
 	refute grep 'samples a second' script
 	[ "$(perf evlist | head -1)" = offcpu-time ]
-	# What is not drawn is counted, not lost; and the event is no time.
+	# Blocks that are not drawn are counted, not lost; and the event is no time.
 	[ "$(awk '/not drawn/ { print $(NF - 1) }' err)" -gt 0 ]
 	[ "$(perf script -F event,period | grep -c 'denet:rates')" -ge 1 ]
 	[ "$("$top/scripts/fold.sh" | awk '{ ns += $NF } END { printf "%.0f", ns }')" = "$(sum_of_periods)" ]
@@ -27,7 +27,7 @@ load lib
 	start_target "$build/tests/workloads/stacks" --threads 4 --bits 10 --rounds 100 --us 20
 	start_recording -a --max-overhead 0.001 --window 50ms
 	until_true grep -q 'from now on, while that is so, blocks are sampled' live.err
-	# What was said is in the file with the end of the window, at the latest of the next.
+	# Changes that were printed are in the file by the end of the next window.
 	size=$(stat -c %s live.data)
 	until_true bigger_than live.data "$size"
 	size=$(stat -c %s live.data)
@@ -198,7 +198,7 @@ resident() {
 			first = NR == 1 || begin < first ? begin : first; last = $2 > last ? $2 : last }
 			END { printf "%.9f %.9f\n", first, last }' $name >>bounds
 	done
-	# What is cut by the begin or the end of one is not as long as in the other.
+	# Blocks cut by the begin or the end of one recording differ in the other.
 	read -r begin end < <(awk '{ b = $1 > b ? $1 : b; e = NR == 1 || $2 < e ? $2 : e }
 		END { printf "%.9f %.9f\n", b + 0.0001, e - 0.0001 }' bounds)
 	awk -v begin="$begin" -v end="$end" '$2 - $3 / 1e9 < begin || $2 > end { next }

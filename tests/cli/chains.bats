@@ -92,7 +92,7 @@ names_true() {
 	denet-record --call-graph dwarf -p "$target" -- true 2>err
 	need_copies
 	file_chains | all_true 0 inf 1
-	# What frame pointers make of them: it is such a program.
+	# The chains by frame pointers, which end early in such a program.
 	denet-record -o fp.data -p "$target" -- true
 	file_chains fp.data | judged 0 inf | tee judged
 	[ "$(cut -d' ' -f2- judged | sort -u)" = '0 1' ]

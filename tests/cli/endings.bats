@@ -129,7 +129,7 @@ end_with() {
 	denet-record -o fifo -- "$naps" 1 5 20
 	wait $reader
 	grep -q take_nap script
-	# One that stops reading, in the midst of a storm.
+	# A reader that stops reading, in the midst of a storm.
 	sleep 600 <fifo 3>&- &
 	reader=$!
 	denet-record -o fifo --off-cpu-thresh 0 --max-overhead 0 --window 20ms -- \
@@ -145,7 +145,7 @@ end_with() {
 	grep -q 'nobody reads the pipe' err
 }
 
-# record_without_reader COMMAND…: into a FIFO that nobody reads, until it waits for a reader.
+# record_without_reader COMMAND…: into a FIFO without a reader, until it waits for one.
 record_without_reader() {
 	mkfifo fifo
 	"$@" denet-record -o fifo -- "$naps" 1 5 20 3>&- 2>err &
@@ -257,7 +257,7 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	[[ "$output" == *"sh is no longer recorded; denet-record waits for it to end"* ]]
 	[ -e small.over ]
 	[ "$count" -gt 50 ]
-	# One that cannot even begin leaves the one before as it was.
+	# A recording that cannot even begin leaves the older file as it was.
 	[ "$again" = 1 ]
 	grep -q 'No space left' again.err
 	[ "$kept" = "$count" ]

@@ -56,7 +56,7 @@ blocks_of() {
 		}' said blocks
 }
 
-# Nobody was off the CPU before the recording or after it.
+# No time off the CPU lies before the recording or after it.
 nothing_invented() {
 	awk -v before="$before" -v after="$after" '
 		$3 - $4 / 1e9 < before - 0.02 || $3 > after + 0.02 { print "invented:", $0; bad = 1 }

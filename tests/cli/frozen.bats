@@ -9,7 +9,7 @@ prepare() {
 	[ -n "$freezer" ] || skip "cgroup v1 with its freezer is not mounted"
 	freezer=$freezer/denet-test-$$-$BATS_TEST_NUMBER
 	mkdir "$freezer"
-	# One that never waits: what it is off the CPU for long, it is frozen.
+	# A process that never waits: it is off the CPU for long only while frozen.
 	sh -c 'while :; do :; done' 3>&- &
 	busy=$!
 	echo "$busy" >"$freezer/cgroup.procs"

@@ -36,7 +36,7 @@ thresholds() {
 
 @test "the naps of a command are in the lines of their length" {
 	need_perf
-	# Both recorders see each of the blocks, so nobody needs to know how long a nap was.
+	# Both recorders see each of the blocks, so the length of a nap need not be known.
 	run -0 --separate-stderr denet-record -q -o each.data --off-cpu-thresh 0 --state S -- \
 		denet-record --off-cpu-hist -- "$naps" 2 20 20
 	[ -z "$stderr" ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests of the command line share. O is the build directory.
+# Shared by the tests of the command line. O is the build directory.
 bats_require_minimum_version 1.5.0
 
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -9,8 +9,8 @@ naps=$build/tests/workloads/naps
 # shellcheck source=tests/common/tolerance.bash
 . "$top/tests/common/tolerance.bash"
 
-# What a file needs of the machine is in its $needs, root and perf if it names nothing; what else it
-# needs is in its prepare() and clean_up().
+# $needs of a file lists its requirements, root and perf by default; others are in its prepare() and
+# clean_up().
 setup() {
 	local need
 
@@ -19,7 +19,7 @@ setup() {
 	if declare -F prepare >/dev/null; then prepare; fi
 }
 
-# Whatever a test has started in the background ends with it.
+# Ends all background jobs of a test with it.
 teardown() {
 	end_started
 	if declare -F clean_up >/dev/null; then clean_up; fi
@@ -78,7 +78,7 @@ need_confinement() {
 	! is_sanitized || skip "built with the address sanitizer, which no confined process can use"
 }
 
-# gone PID: it has ended, be it a child that nobody has waited for.
+# gone PID: true if it has ended, reaped or not.
 gone() {
 	! grep -q '^State:[[:space:]][^ZX]' "/proc/$1/status" 2>/dev/null
 }

@@ -161,7 +161,7 @@ are_equal() {
 	denet-offcputime -v --libbpf -- "$naps" 1 20 5 >out 2>err
 	grep -E '^    #0  0x[0-9a-f]{16} do_nanosleep\+0x[0-9a-f]+$' out
 	grep -E "^    #[0-9 ]{2} 0x0000[0-9a-f]{12} take_nap\+0x[0-9a-f]+ \($(realpath "$naps")\+0x[0-9a-f]+\)\$" out
-	# What was within the function is what the file has there.
+	# Offsets within the function are those in the file.
 	read -r place offset < <(sed -n 's/.* take_nap+0x\([0-9a-f]*\) (.*+0x\([0-9a-f]*\))$/\1 \2/p' out | head -1)
 	start=$(nm "$naps" | awk '$3 == "take_nap" { print $1 }')
 	[ $((0x$offset - 0x$place)) = $((0x$start)) ]

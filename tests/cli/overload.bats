@@ -32,7 +32,7 @@ start_storm() {
 	target=$!
 }
 
-# storm_with_a_stopped_reader OPTION…: two seconds of a storm that nobody reads.
+# storm_with_a_stopped_reader OPTION…: two seconds of a storm without anything reading it.
 storm_with_a_stopped_reader() {
 	start_storm
 	start_recording -v -p "$target" "$@"

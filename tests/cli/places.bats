@@ -62,7 +62,7 @@ readable() {
 @test "a FIFO, a device or a socket that another user put there gets no recording" {
 	mkfifo planted
 	chown nobody planted
-	# Somebody who waits for it.
+	# A process that waits for it.
 	cat planted >got 3>&- &
 	reader=$!
 	run -1 denet-record -o planted -- true

@@ -34,7 +34,7 @@ show_samples() {
 			/^ .*@plt/s/.* (\([^(]*\))$/ \1/'
 }
 
-# What tracepoints of our own say, in the words of their formats.
+# The text of our own tracepoints, by their formats.
 show_sentences() {
 	reader "$1" script -i "$RICH" --no-inline --ns -F trace:comm,tid,time,event,trace |
 		grep -E 'denet:[a-z_]+:' | sed -E 's/[[:space:]]+/ /g'

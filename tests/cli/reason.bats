@@ -40,7 +40,7 @@ held() {
 	done <"$2"
 	grep "^ *$(awk '$2 == "normal" { print $3 }' "$2") .* on accounts+0x40, held by" futexes
 	grep "^ *$(awk '$2 == "heap" { print $3 }' "$2") .* on \[heap\]+0x[0-9a-f]*, held by" futexes
-	# Nobody but the waiters is said to wait for a mutex.
+	# Only the waiters have a wait for a mutex.
 	awk 'NR == FNR { if ($1 == "mutex") waits[$3] = 1; next }
 		/held by/ && !waits[$1] { print; bad = 1 } END { exit bad }' "$2" futexes
 }
@@ -94,7 +94,7 @@ held() {
 @test "--reason: every sample has its wait, of the same length" {
 	denet-record --reason --off-cpu-thresh 10ms -- "$pool" --ms 100
 	perf script -F comm,period,event 2>/dev/null >all
-	# What is idle by rule has an event of its own, and its wait, too.
+	# Waits that a rule makes idle have an event of their own, with their reasons.
 	awk '/offcpu-(time|idle):/ { n++; ns += $2 } /denet:waits:/ { m++; waited += $2 }
 		END { print n, m, ns, waited; exit !(n && n == m && ns == waited) }' all
 	perf evlist | head -1 | grep -qx offcpu-time
@@ -131,7 +131,8 @@ held() {
 	kill -KILL "$recorder"
 	kill "$target" || true
 	wait "$recorder" || true
-	# What the other event looks like is told at the end only: it has no name and no fields.
+	# The format of the other event is written at the end only: until then it has no name and no
+	# fields.
 	perf script -i live.data -F comm,period,event 2>/dev/null >killed
 	awk '/ offcpu-time:/ { n++; ns += $2 } !/ offcpu-time:/ { m++; waited += $2 }
 		END { exit !(n && n == m && ns == waited) }' killed
@@ -159,7 +160,7 @@ has() {
 	# Without such a wait perf report has one event, and no menu to choose from.
 	denet-record -o none.data -- "$naps" 1 2 10
 	[ "$(perf evlist -i none.data)" = offcpu-time ]
-	# In a pipe it is told when it comes, after samples of others.
+	# In a pipe the format comes with the event, after samples of others.
 	denet-record -o - --off-cpu-thresh 0 -- "$pool" --ms 200 2>err |
 		perf script -i - -F event 2>script.err | sort | uniq -c >events
 	cat events script.err
@@ -179,7 +180,7 @@ has() {
 			done
 		done
 	done
-	# What tells them is not in the file where it was not asked for.
+	# Kernel frames that identify the waits are left out of a file without kernel chains.
 	denet-record --user-callchains -- "$pool" --ms 200
 	perf script -F comm,ip,sym >frames
 	grep -q '^[[:space:]]*[0-9a-f]\{6,\} ' frames
@@ -237,7 +238,7 @@ has() {
 	echo accept >table
 	denet-record --wakers --skip-idle=table -o inside.data -- "$pool" --ms 200 --inside 1
 	refute has inside.data accept offcpu-time
-	# Without wake-ups, nobody knows.
+	# Without wake-ups, the waker is not known.
 	denet-record -o inside.data -- "$pool" --ms 200 --inside 1
 	has inside.data accept offcpu-idle
 }

@@ -68,7 +68,7 @@ elsewhere() {
 	elsewhere "$build/denet-record" --off-cpu-thresh 0 -o away.data -- ./mine 1 5 5 2>err
 	mkdir -p "tree/$PWD"
 	mv mine "tree/$PWD"
-	# What has its name here is another program.
+	# The file of that name here is another program.
 	cp "$build/tests/workloads/waits" mine
 	denet-report -i away.data --folded >folded
 	grep -q '^napper-0;.*;mine+0x' folded

@@ -9,7 +9,7 @@ needs=root
 
 prepare() {
 	command -v setpriv >/dev/null || skip "no setpriv"
-	# Nobody may not look into the folders of bats.
+	# The user nobody may not read the folders of bats.
 	open=$(mktemp -d /tmp/denet-rights.XXXXXX)
 	chmod 777 "$open"
 	cp "$build/denet" "$open/denet-record"

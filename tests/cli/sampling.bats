@@ -93,7 +93,7 @@ busiest_second() {
 	denet-record -v --off-cpu-max-rate 200 --max-overhead 0 -p "$target" 2>err 3>&- &
 	recorder=$!
 	until_true test -s perf.data
-	# What keeps to the budget are the programs alone: the recorder does nothing until it is over.
+	# The BPF programs alone keep to the budget: the recorder is stopped until the end.
 	kill -STOP "$recorder"
 	echo >gate
 	until_true gone "$target"

@@ -15,7 +15,7 @@ prepare() {
 	stuck=$(sed -n 's/^stuck pid=\([0-9]*\) .*/\1/p' stuck)
 }
 
-# The file system ends by itself when nobody holds its FIFO, and lets the stuck process go.
+# The file system ends when its FIFO is closed, and lets the stuck process go.
 teardown() {
 	exec 4>&-
 	[ -z "$server" ] || wait "$server" || true

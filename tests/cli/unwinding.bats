@@ -38,7 +38,7 @@ waits_in() {
 	# It may wait for a page of the code there, too.
 	chains nofp 0 | grep ';wait_inside;.*wait_for_byte;' >ours
 	cat ours
-	# What the C library puts behind and in front of ours differs, and may have no names.
+	# The C library's frames behind and in front of ours differ, and may have no names.
 	begin='main;\(run_library;\)\?wait_inside'
 	[ "$(wc -l <ours)" = 3 ]
 	sed -n 1p ours | grep -q "$begin;wait_for_byte;"
@@ -64,7 +64,7 @@ reads() {
 	need_copies
 	cat err
 	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
-	# Nobody here can name what is in the container.
+	# The files in the container cannot be read for names here.
 	chains nofp 200000000 >ours
 	cat ours
 	awk -F ';' 'NF >= 8' ours | grep -q .
@@ -97,7 +97,7 @@ reads() {
 }
 
 @test "on a terminal it counts the samples that are left to unwind" {
-	# Who never comes back has its stack copied when all is over.
+	# The stacks of threads that never come back are copied at the end.
 	"$build/tests/workloads/crowd" --processes 300 --ms 60000 >said 3>&- &
 	target=$!
 	until_true grep -q READY said

@@ -55,8 +55,8 @@ sum_in() {
 		# It may wait for a page there as well.
 		equal_within "$woken" "$blocked" 1000000
 	done
-	# And of all blocks, those that timers ended among them, none is without its wake-up. Who
-	# is woken while it still leaves its CPU was blocked for microseconds, by nobody.
+	# All blocks have their wake-up, including those ended by timers. A thread that is woken
+	# while it leaves its CPU was blocked for microseconds, without a waker.
 	perf script -F event,period 2>/dev/null | awk -v hidden="$hidden" '
 		/wakeup-time/ { woken[$1]++ }
 		/offcpu-time/ { blocked[$1]++ }

@@ -115,7 +115,7 @@ comms() {
 
 @test "from the host, a container's tasks have the host's pids, and its files are read" {
 	mkdir box
-	# A program that is only where the container is: below a mount that nobody else has.
+	# A program that exists only in the container: below a mount of its own.
 	cat >inside <<-END
 		mount -t tmpfs none box && cp "$naps" box/boxed && exec box/boxed 1 100000 10
 	END

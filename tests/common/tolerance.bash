@@ -31,7 +31,7 @@ stolen() {
 	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 * 1e9 / tick }' /proc/stat
 }
 
-# stolen_since BEFORE: the same since an earlier reading, rounded up: it is told in ticks.
+# stolen_since BEFORE: the same since an earlier reading, rounded up to a tick.
 stolen_since() {
 	echo $(($(stolen) - $1 + 1000000000 / $(getconf CLK_TCK)))
 }

@@ -40,7 +40,7 @@ deb() {
 		share/bash-completion/completions/denet; do
 		grep -qx "./usr/$file" files || { echo "no $file"; false; }
 	done
-	# What README.Debian tells people to type is there.
+	# The commands in README.Debian exist.
 	sed -n 's/^ *sudo \([^ ]*\) .*/\1/p' "$top/debian/denet.README.Debian" >commands
 	grep -q . commands
 	while read -r command; do
@@ -69,7 +69,7 @@ install_on() {
 	unshare -m sh -c 'mount -t proc proc root/proc && mount --rbind /sys root/sys &&
 		exec chroot root perf-denet record -o /out/data -- sleep 0.6'
 	[ "$(samples root/out/data)" -ge 1 ]
-	# What was installed goes again.
+	# Removal leaves nothing behind.
 	chroot root dpkg --purge denet
 	[ ! -e root/usr/bin/denet ]
 }

@@ -7,8 +7,8 @@ read_script() {
 	perf script -i live.data --ns -F comm,tid,time,period,event,ip,sym >script
 }
 
-# each_wait_is_right COUNT: each thread's wait lies between its own bounds, by a clock that
-# nobody sets.
+# each_wait_is_right COUNT: each thread's wait lies between its own bounds, by a clock that is never
+# set.
 each_wait_is_right() {
 	awk -v count="$1" '
 		FNR == NR && /^truth / {

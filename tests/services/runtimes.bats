@@ -69,10 +69,10 @@ has_wait() {
 	grep 'slow-query.*\[k\]' report
 }
 
-# What README's recipe gives: whole chains from the C library's wait to main().
+# Results of README's recipe: whole chains from the C library's wait to main().
 @test "Java: with frame pointers, unwind tables and a map, the function that waits is there" {
 	command -v javac >/dev/null || skip "no JDK: sudo scripts/deps.sh services"
-	# What is called often is compiled: only then has it a name in the map.
+	# Functions that are called often are compiled: only then does the map name them.
 	cat >Slow.java <<-'END'
 		public class Slow {
 			static void slowQuery() throws Exception {

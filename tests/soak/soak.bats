@@ -10,11 +10,11 @@ load ../cli/lib
 seconds=${SOAK_SECONDS:-60}
 
 clean_up() {
-	# What the loops have started sees it.
+	# Seen by all loops in the background.
 	touch stop
 }
 
-# Programs that nobody has seen before, each of its own inode, one after the other.
+# New programs, each with an inode of its own, one after the other.
 new_programs() {
 	local i
 
@@ -73,7 +73,7 @@ fds_of() {
 	recorder=$!
 	rotated() { [ "$(grep -c 'wrote live.data' live.err)" -ge 3 ]; }
 	until_true rotated
-	# What it has come to with three files written is what it keeps.
+	# The size with three files written is the one that it must keep.
 	first_kb=0 kb=0 first_fds=0 fds=0 start=$SECONDS
 	while [ $((SECONDS - start)) -lt "$seconds" ]; do
 		now=$(kB_of "$recorder")

@@ -17,7 +17,7 @@ field() {
 	sed -n "s/.*\b$1=\([0-9]*\).*/\1/p"
 }
 
-# least: of the numbers on standard input, one a line. What disturbs a round only adds to it.
+# least: of the numbers on standard input, one a line. Disturbances only add to a round.
 least() {
 	sort -n | head -n 1
 }

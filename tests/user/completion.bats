@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# What bash offers at a tab is what -h lists.
+# bash's completion offers the options that -h lists.
 
 load ../cli/lib
 

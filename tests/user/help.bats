@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# What -h, the man page and the README say of the options is the same story.
+# -h, the man page and the README agree on the options.
 
 load ../cli/lib
 

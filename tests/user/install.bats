@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# What `make install` puts in place, and what `make uninstall` leaves: nothing.
+# Files installed by `make install`, and that `make uninstall` removes all of them.
 
 load ../cli/lib
 

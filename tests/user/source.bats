@@ -92,7 +92,7 @@ extern_functions() {
 	[ -e "$O/libdenet.a" ] || skip "nothing is built in $O"
 	extern_functions >"$BATS_TEST_TMPDIR/functions"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -gt 100 ]
-	# What a macro calls is called wherever that is used.
+	# A function in a macro is called wherever the macro is used.
 	c_files | grep -vE '^bpf_skel/' | xargs env LC_ALL=C awk -F '[^a-z_0-9]+' '
 		FNR == NR { split($0, f, " "); home[f[1]] = f[2]; next }
 		FILENAME ~ /\.h$/ && (FILENAME ~ /^tests/ || !/^#define/) { next }

@@ -109,7 +109,7 @@ need_browser() {
 	diff want found
 }
 
-# What a click has zoomed in on is as wide as the window, and what is beside it is gone.
+# A click makes a frame as wide as the window, and hides those beside it.
 @test "our flame graph in a browser: click, tool tip, search, keys, both ways up, dark and light" {
 	need_browser
 	denet-report --flamegraph page.html

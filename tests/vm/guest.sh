@@ -11,7 +11,7 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 export HOME=/tmp XDG_CACHE_HOME=/tmp
 export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-600}
 export DENET_TEST_SMALL=1 DENET_TEST_GUEST=1
-# Linux 5.10 lacks what the programs need: it is told so, and no file is left.
+# Linux 5.10 lacks features that the programs need: an error says so, and no file is left.
 if [[ $(uname -r) = 5.10.* ]]; then
 	said=$("$O/denet-record" -o /tmp/perf.data -- true 2>&1)
 	status=$?
