@@ -62,7 +62,7 @@ struct task_state {
 	__u32 pid;
 	__u32 tid;
 	/* Where time on a CPU is recorded, see running.bpf.h: */
-	__u32 run_seen; /* run_ns when it was told last, in part; or RUN_TOLD */
+	__u32 run_seen; /* run_ns as last reported, in part; or RUN_TOLD */
 	__u64 on_since; /* when it got the CPU that it is on; 0: it is on none, or as ever */
 	__u64 run_ns;	/* the stretches on a CPU that have ended */
 	__u64 rest_ns;	/* blocks that have ended, and stretches that are not wanted */

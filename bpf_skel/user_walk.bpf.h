@@ -304,9 +304,8 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 #else
 /*
  * Walks the user stack of task, which is current, into ips, which has room for WIRE_MAX_FRAMES;
- * walk is room of this CPU that nobody else uses meanwhile. Returns the number of frames, and in
- * *end why there are no more (enum user_walk_end). 0: current has no user stack that this walk
- * knows.
+ * walk is room of this CPU that is not in use. Returns the number of frames, and in *end why there
+ * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
  */
 static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
 					      __u64 *ips, __u32 *end)

@@ -23,7 +23,7 @@ struct duration_hist {
 	uint64_t lost; /* switches and births that were not seen, blocks without room */
 };
 
-/* What a recording of the same blocks with this threshold would hold. */
+/* A recording of the same blocks with this threshold. */
 struct threshold {
 	uint64_t ns;
 	struct capture_tally direct; /* blocks that are samples of their own */

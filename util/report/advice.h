@@ -9,8 +9,8 @@
 #include "report/shares.h"
 
 /*
- * Prints the commands that tell more of what most of the time was spent on. They name the file
- * unless it is perf.data, and are none of those that were asked for.
+ * Prints commands that show more of the greatest part of the time. They name the file unless it is
+ * perf.data, and omit commands that have been run.
  */
 void advice__print(const struct recording *recording, const struct shares *shares,
 		   const struct report_options *options, FILE *out);

@@ -12,9 +12,9 @@ struct task_event;
 struct existing_options {
 	bool all;	 /* every task, not only targets */
 	bool data_maps;	 /* also files that are mapped to be read */
-	pid_t unmapped;	 /* a process whose maps stay out; 0: none */
-	int deadline_ms; /* for what other processes can delay */
-	/* Takes the events, of time 0. 0 or a negative errno, which ends it. */
+	pid_t unmapped;	 /* a process whose maps are left out; 0: none */
+	int deadline_ms; /* limit of the delay by other processes */
+	/* Takes the events, of time 0. 0 or a negative errno, which ends the walk. */
 	int (*event)(void *ctx, const struct task_event *event);
 	/* Receives each task between its birth and its name; may be NULL. */
 	int (*task)(void *ctx, const struct capture_task *task);
@@ -27,7 +27,7 @@ struct existing_options {
  */
 int existing__tell_kernel(const struct existing_options *options, struct capture *capture);
 
-/* The same of tasks: name, parent and executable maps. */
+/* The same for tasks: name, parent and executable maps. */
 int existing__tell_tasks(const struct existing_options *options, struct capture *capture);
 
 #endif /* DENET_SESSION_EXISTING_H */

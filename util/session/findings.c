@@ -36,7 +36,7 @@ static void print_finding(const struct finding *finding)
 	err_out__write(line, (size_t)len);
 }
 
-/* Without memory it is printed at once: better in the wrong place than not at all. */
+/* Without memory it is printed at once, in the wrong order. */
 static void keep(struct findings *findings, const struct finding *finding)
 {
 	struct finding own = *finding;
@@ -55,7 +55,7 @@ static enum finding_weight weight_of(enum log_level level)
 	return level == LOG_WARNING ? FINDING_NAMES : FINDING_NOTE;
 }
 
-/* The sink of the log. Notes tell how a session goes on: they are none of its results. */
+/* The sink of the log. Notes on a session's progress are no findings. */
 static void hear(void *ctx, enum log_level level, const char *text)
 {
 	const struct finding finding = { weight_of(level), level, false, (char *)text };
@@ -102,7 +102,7 @@ void findings__add(struct findings *findings, enum finding_weight weight, const 
 		keep(findings, &finding);
 }
 
-/* The first of the greatest weight; NULL: all have been taken. */
+/* Takes the first one of the greatest weight; NULL: none is left. */
 static struct finding *take_worst(struct findings *findings)
 {
 	struct finding *worst = NULL, *list;
@@ -121,7 +121,7 @@ size_t findings__print(struct findings *findings, size_t closing)
 	size_t left_out = 0, taken = findings->printed + closing;
 	struct finding *finding;
 
-	/* One line is always left for the worst. */
+	/* One line is always reserved for the worst. */
 	if (taken >= FINDINGS_LINES)
 		taken = FINDINGS_LINES - 1;
 	while ((finding = take_worst(findings))) {

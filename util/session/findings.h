@@ -8,12 +8,12 @@
 #include "base/buffer.h"
 #include "base/log.h"
 
-/* At most so many lines of a session are on stderr, the closing ones among them; -v shows all. */
+/* Greatest number of a session's lines on stderr, the closing ones included; -v shows all. */
 #define FINDINGS_LINES 6
 /* Of these, warnings that are printed at once, while the session goes on. */
 #define FINDINGS_LIVE 2
 
-/* The greater, the more a reader of the result would be misled without knowing it. */
+/* Ordered by how far a reader who does not know it would be misled. */
 enum finding_weight {
 	FINDING_NOTE = 1, /* nothing is wrong */
 	FINDING_HINT,	  /* there is more to see with another option */
@@ -35,26 +35,26 @@ struct findings {
 	bool ending;	    /* nothing is printed before findings__print() */
 };
 
-/* Takes over the log. findings__free() must follow, before what it lies in is gone. */
+/* Takes over the log. findings__free() must follow before the struct's memory is released. */
 void findings__listen(struct findings *findings);
 
-/* From now on all warnings are kept for findings__print(). */
+/* Keeps all later warnings for findings__print(). */
 void findings__hold(struct findings *findings);
 
-/* A warning. */
+/* Adds a warning. */
 void findings__warn(struct findings *findings, enum finding_weight weight, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A line of its own form, such as "[ ... ]", that -q leaves out; empty: none. */
+/* Adds a formatted line, such as "[ ... ]", that -q leaves out; empty: none. */
 void findings__add(struct findings *findings, enum finding_weight weight, const char *line);
 
 /*
  * Prints the worst, as many as leave room for so many closing lines, or all with -v, and forgets
- * all. Returns how many were left out.
+ * all. Returns the number left out.
  */
 size_t findings__print(struct findings *findings, size_t closing);
 
-/* Prints what is left in the same way, and gives the log back. */
+/* Prints the rest in the same way, and restores the log. */
 void findings__free(struct findings *findings);
 
 #endif /* DENET_SESSION_FINDINGS_H */

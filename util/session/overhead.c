@@ -7,8 +7,8 @@
 #include "capture/capture.h"
 
 /*
- * One run of a program where it may not be measured, and how many such runs a block costs that is
- * kept: 200 ns and 3,000 ns were measured with some twenty frames on each side.
+ * Assumed cost of one run of a program if it cannot be measured, and runs that a recorded block
+ * costs: 200 ns and 3,000 ns were measured with some twenty frames on each side.
  */
 #define GUESSED_RUN_NS 200.0
 #define KEPT_RUNS 15.0
@@ -17,21 +17,21 @@
 /* User space's CPU time for a sample, at least; a record of the side band takes so much more. */
 #define SAMPLE_NS 2000.0
 #define SIDEBAND_WEIGHT 2.0
-/* In such records a second: what this process takes while nothing comes. */
+/* CPU time of this process without any events, in such records a second. */
 #define IDLE_RECORDS 100.0
-/* Fewer samples a second than that tell nothing. */
+/* Fewer samples a second than that say nothing about costs. */
 #define LEAST_SAMPLES 50.0
 #define LEAST_PERIOD_NS (10.0 * NSEC_PER_USEC)
 /* A step must save such a part of the cost, and leaves some room below the limit. */
 #define LEAST_SAVING 0.2
 #define ROOM 0.8
-/* All blocks count again once they would take so much of the limit, */
+/* All blocks are recorded again once they would take so much of the limit, */
 #define CALM 0.7
-/* for so many seconds; for twice as many each time that they soon turned out too dear again. */
+/* for so many seconds; for twice as many each time that it soon costs too much again. */
 #define PATIENCE 3
 #define MOST_PATIENCE 64
 #define RELAPSE_NS (60 * NSEC_PER_SEC)
-/* Between the two nothing moves. */
+/* Between the two the period stays. */
 #define FINER 0.5
 #define COARSER 1.25
 
@@ -56,7 +56,7 @@ void overhead__init(struct overhead *overhead, uint32_t limit_ppm)
 	};
 }
 
-/* Runs of the programs a second; what is not measured follows the number of blocks. */
+/* Runs of the programs a second; unmeasured ones follow the number of blocks. */
 static double runs_of(const struct overhead *overhead, double seen)
 {
 	if (overhead->seen > 0)
@@ -98,7 +98,7 @@ static struct cost cost_of(const struct overhead *overhead, const struct overhea
 	return cost;
 }
 
-/* The cost if all blocks counted that would without --max-overhead. */
+/* The cost if all blocks were recorded that would be without --max-overhead. */
 static double cost_without(const struct overhead *overhead, const struct overhead_look *look,
 			   const struct cost *cost, double short_ns)
 {
@@ -109,7 +109,7 @@ static double cost_without(const struct overhead *overhead, const struct overhea
 	return cost->fixed + kept * cost->per_block + records * cost->per_record;
 }
 
-/* Such a period gives no more samples than there is room for. 0: none would help enough. */
+/* The period at which samples fit into the limit. 0: none would help enough. */
 static double wanted_period(const struct cost *cost, double limit, double short_ns)
 {
 	double samples = fmax((ROOM * limit - cost->fixed) / cost->per_sample, LEAST_SAMPLES);
@@ -141,7 +141,7 @@ static void ask_for(struct overhead *overhead, struct overhead_verdict *verdict,
 	overhead->returned = 0;
 }
 
-/* Too dear, on the strength of a measured second. */
+/* Too expensive, by a measured second. */
 static void judge_dear(struct overhead *overhead, const struct overhead_look *look,
 		       const struct cost *cost, double limit, double short_ns,
 		       struct overhead_verdict *verdict)

@@ -24,7 +24,7 @@ struct overhead {
 	double samples_per_block; /* while all blocks counted: sums are fewer than blocks */
 	unsigned int calm;	/* seconds for which all blocks would have been affordable */
 	unsigned int patience;	/* of these, until all blocks count again */
-	uint64_t returned;	/* when they did last, ns; 0: never */
+	uint64_t returned;	/* time of the last return to that, ns; 0: never */
 };
 
 /* Events and costs since the previous look. */
@@ -32,15 +32,15 @@ struct overhead_look {
 	uint64_t now; /* ns, CLOCK_MONOTONIC */
 	uint64_t elapsed_ns;
 	unsigned int nr_cpus;
-	uint64_t period_ns;  /* that --max-overhead has asked for; 0: none */
-	uint64_t base_period; /* that others ask for; 0: all blocks count */
+	uint64_t period_ns;  /* set by --max-overhead; 0: none */
+	uint64_t base_period; /* without --max-overhead; 0: all blocks are recorded */
 	bool trusted;	     /* a step may be taken: run time was measured, or cannot be */
 	uint64_t runs;	     /* of the programs, on all CPUs; 0: not measured */
 	uint64_t run_ns;     /* of these */
 	uint64_t seen;	     /* blocks */
-	uint64_t seen_busiest; /* of these, on the CPU that saw most */
+	uint64_t seen_busiest; /* of these, on the busiest CPU */
 	uint64_t kept;	     /* of these, in samples */
-	uint64_t not_drawn;  /* of these, for which others stand */
+	uint64_t not_drawn;  /* of these, not drawn */
 	uint64_t short_ns;   /* of the blocks below the threshold, kept or not */
 	uint64_t samples;    /* that this process handled: blocks and sums */
 	uint64_t sideband;   /* records of the side band that it handled */
@@ -51,7 +51,7 @@ struct overhead_look {
 enum overhead_advice {
 	OVERHEAD_STAYS = 0, /* nothing changes */
 	OVERHEAD_SAMPLES,   /* period_ns, which is greater than the one in force, or finer again */
-	OVERHEAD_RETURNS,   /* --max-overhead asks for no period any more */
+	OVERHEAD_RETURNS,   /* --max-overhead needs no period any more */
 	OVERHEAD_HELPLESS,  /* it costs too much, and sampling would not lower that */
 };
 
@@ -60,7 +60,7 @@ struct overhead_verdict {
 	uint64_t period_ns; /* requested period; 0: none */
 	uint32_t bpf_ppm; /* the cost, in millionths of a CPU */
 	uint32_t own_ppm;
-	uint32_t fixed_ppm; /* of both, what sampling cannot lower */
+	uint32_t fixed_ppm; /* of both, the part that sampling cannot lower */
 };
 
 void overhead__init(struct overhead *overhead, uint32_t limit_ppm);

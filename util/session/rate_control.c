@@ -76,7 +76,7 @@ void rate_control__start(struct rate_control *control, struct capture *capture)
 	if (!control->options.max_overhead_ppm)
 		return;
 	set_measuring(control, true);
-	/* The start itself, with its walk over all processes, is no part of the account. */
+	/* The cost of the start, with its walk over all processes, is not counted. */
 	capture__cost(capture, &cost);
 	control->own_ns = own_cpu_ns(control, &control->unwind_ns);
 	control->counts = *control->options.counts;
@@ -87,14 +87,14 @@ uint64_t rate_control__due(const struct rate_control *control)
 {
 	uint64_t rate;
 
-	/* The end of a window is waking up enough, unless windows are long. */
+	/* The ends of windows are wake-ups enough, unless windows are long. */
 	if (!control->options.between_windows)
 		return UINT64_MAX;
 	rate = sampling__due(&control->sampling);
 	return control->options.max_overhead_ppm ? min_u64(rate, control->looked + LOOK_NS) : rate;
 }
 
-/* Puts into force what was found, and calls back. */
+/* Sets the new level, and calls back. */
 static int change(struct rate_control *control, struct rate_control_reason *reason)
 {
 	struct sampling_level new = sampling__level(&control->sampling);
@@ -154,7 +154,7 @@ static int watch_rate(struct rate_control *control, uint64_t now)
 	return change(control, &reason);
 }
 
-/* The statistics cost themselves: they are on in one second of eight, or near the limit. */
+/* The statistics cost time, too: they are on in one second of eight, or near the limit. */
 static void plan_measurement(struct rate_control *control, const struct overhead_look *look,
 			     const struct overhead_verdict *verdict)
 {
@@ -217,7 +217,7 @@ static void tell_step(struct rate_control *control, const struct overhead_verdic
 
 	if (verdict->period_ns <= old_period)
 		return;
-	/* Once loudly; each step is in the file, and the share of the time on the last line. */
+	/* One warning; all steps are in the file, and the share of the time on the last line. */
 	log__print(control->told_cost ? LOG_VERBOSE : LOG_WARNING,
 		   "the recording costs %.1f %% of a CPU, more than --max-overhead: from now on, "
 		   "while that is so, blocks are sampled, one for each %s",

@@ -17,7 +17,7 @@
 #define LEAST_THRESHOLD SAMPLE_BUDGET_LEAST_THRESHOLD
 /* A second, and a little less so that the end of a window of a second is late enough. */
 #define LOOK_NS (900 * NSEC_PER_MSEC)
-/* How far one look moves the period; down to the first one, any distance. */
+/* Limits of the change of the period in one step; down to the first one, any change. */
 #define FASTEST SAMPLE_BUDGET_FASTEST
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t greatest)
@@ -80,7 +80,7 @@ uint64_t sampling__due(const struct sampling *sampling)
 	return sampling->max_rate ? sampling->looked + LOOK_NS : UINT64_MAX;
 }
 
-/* Blocks above the threshold that there are so many of, in a second, leave next to nothing. */
+/* True if blocks above the threshold take nearly all of the budget, by their number in a second. */
 static bool is_crowded(const struct sampling *sampling, uint64_t above)
 {
 	return 5 * (unsigned __int128)above > 4 * (unsigned __int128)sampling->max_rate;
@@ -146,7 +146,7 @@ static void raise_threshold(struct sampling *sampling, uint64_t factor)
 	sampling->rate_threshold = threshold;
 }
 
-/* above, between: in a second. The period and the threshold of the next one. */
+/* above, between: in a second. Sets the period and the threshold of the next one. */
 static void adapt(struct sampling *sampling, uint64_t above, uint64_t between, uint64_t below,
 		  double seconds)
 {

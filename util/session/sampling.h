@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples so far: of blocks below the threshold in force, and of the others. */
+/* Samples so far: of blocks below the current threshold, and of the others. */
 struct sampling_counts {
 	uint64_t below;
 	uint64_t above;
@@ -16,29 +16,29 @@ struct sampling_counts {
 };
 
 /*
- * How much is sampled: the period of the draw and the threshold from which on blocks are
- * exact. Three ask for them: the user (--off-cpu-period, --off-cpu-thresh), who is the least;
- * the budget of --off-cpu-max-rate; and --max-overhead. The greatest period is in force. Any of
- * them may change while blocks end: what a block stands for is decided by what is in force then,
- * so sums stay unbiased.
+ * The amount of sampling: the period of the draw and the threshold from which on blocks are exact.
+ * Three sources set them: the user's options (--off-cpu-period, --off-cpu-thresh), which are lower
+ * bounds; the budget of --off-cpu-max-rate; and --max-overhead. The greatest period is in force.
+ * Any of them may change while blocks end: the values in force at its end decide what a block
+ * stands for, so sums stay unbiased.
  */
 struct sampling {
 	uint64_t user_period; /* ns, 0: all blocks count */
 	uint64_t user_threshold;
-	uint64_t rate_period; /* of the budget; 0: there is none */
+	uint64_t rate_period; /* of the budget; 0: no budget */
 	uint64_t rate_threshold;
-	uint64_t cost_period; /* of --max-overhead; 0: it asks for none */
+	uint64_t cost_period; /* of --max-overhead; 0: none */
 	uint32_t max_rate;    /* samples a second, 0: no budget */
 	uint64_t looked;      /* when, CLOCK_MONOTONIC: the second that is looked at next */
 	struct sampling_counts seen; /* until then */
-	uint64_t changes;     /* of what is in force */
+	uint64_t changes;     /* of the level */
 };
 
 /* The current level. period 0: all blocks are recorded. */
 struct sampling_level {
 	uint64_t period_ns;
 	uint64_t threshold_ns;
-	uint64_t lower_ns; /* where the threshold would come back to next */
+	uint64_t lower_ns; /* the next lower threshold to return to */
 };
 
 /* now: ns, CLOCK_MONOTONIC, when the recording begins. period 0 and max_rate 0: exact. */
@@ -47,18 +47,18 @@ void sampling__init(struct sampling *sampling, uint64_t period_ns, uint64_t thre
 
 struct sampling_level sampling__level(const struct sampling *sampling);
 
-/* Blocks are recorded since now. */
+/* Blocks are recorded from now on. */
 void sampling__begin(struct sampling *sampling, uint64_t now);
 
 /* The period without --max-overhead; 0: all blocks are recorded. */
 uint64_t sampling__base_period(const struct sampling *sampling);
 
-/* When the budget wants sampling__look() to be called. UINT64_MAX: there is none. */
+/* The time of the budget's next sampling__look(). UINT64_MAX: no budget. */
 uint64_t sampling__due(const struct sampling *sampling);
 
 /*
- * The programs have made the draw coarser (bpf_skel/sample_budget.h), and this is in force. True:
- * it is news; the second that is looked at begins anew then.
+ * Adopts a coarser draw that the programs have set (bpf_skel/sample_budget.h). True: it is new; the
+ * current second begins again then.
  */
 bool sampling__adopt(struct sampling *sampling, uint64_t period_ns, uint64_t threshold_ns,
 		     uint64_t now, const struct sampling_counts *counts);
@@ -73,8 +73,8 @@ bool sampling__adopt(struct sampling *sampling, uint64_t period_ns, uint64_t thr
 bool sampling__look(struct sampling *sampling, uint64_t now, const struct sampling_counts *counts);
 
 /*
- * --max-overhead asks for a period, in which blocks that long are drawn, too; 0: for none. True:
- * what is in force has changed.
+ * Sets the period of --max-overhead, by which all shorter blocks are drawn; 0: none. True: the
+ * level has changed.
  */
 bool sampling__set_cost_period(struct sampling *sampling, uint64_t period_ns);
 

@@ -16,7 +16,7 @@
 
 /* The events that end a session wake it up, and the capture checks its targets itself. */
 #define SESSION_ROUND_NS (60 * NSEC_PER_SEC)
-/* How long a terminal that takes nothing may delay what comes next. */
+/* Limit of the delay by a terminal that takes nothing. */
 #define LAST_WORDS_MS 2000
 
 static bool has_targets(const struct session *session)
@@ -47,7 +47,7 @@ int session__init(struct session *session, const struct session_options *options
 	return session->signals ? workload__prepare(&workload_options, &session->workload) : err;
 }
 
-/* The kernel may not show a target that /proc has, and a server may leave its work to children. */
+/* The kernel may hide a target that /proc shows, and a server may leave its work to children. */
 static int look_for_targets(const struct session *session)
 {
 	const struct capture_targets *targets = &session->options->capture.targets;
@@ -96,7 +96,7 @@ int session__release(struct session *session)
 	return 0;
 }
 
-/* Milliseconds until something is due, rounded up so that it is due by then. */
+/* Milliseconds until the next time due, rounded up. */
 static int next_timeout(const struct session *session, uint64_t due)
 {
 	uint64_t now = clock__now_ns();
@@ -187,7 +187,7 @@ int session__exec_error(const struct session *session, enum session_end end)
 	return end == SESSION_COMMAND_ENDED ? workload__exec_error(session->workload) : 0;
 }
 
-/* The status of a COMMAND that was but a clock counts only where it came to its end. */
+/* The status of a COMMAND that is no target counts only if it ended by itself. */
 int session__final_status(struct session *session, enum session_end end)
 {
 	bool counts = end == SESSION_COMMAND_ENDED || targets_workload(session);

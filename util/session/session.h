@@ -24,9 +24,9 @@ struct session_options {
 	struct capture_options capture; /* no target and not all: COMMAND is the target */
 	char *const *command;           /* NULL-terminated; NULL: none */
 	bool stdout_to_stderr;          /* of COMMAND: our stdout is not for its output */
-	uint64_t delay_ns;              /* COMMAND runs for so long before blocks count */
+	uint64_t delay_ns;              /* COMMAND runs for so long before recording begins */
 	bool quiet;
-	unsigned int patience; /* so many SIGINT do nothing once the session has ended */
+	unsigned int patience; /* so many SIGINT are ignored once the session has ended */
 };
 
 /*
@@ -40,52 +40,53 @@ struct session {
 	struct capture *capture;   /* set by session__capture() */
 	struct status *status;     /* NULL: no line is shown */
 	uint64_t started;          /* CLOCK_MONOTONIC, as the other times */
-	uint64_t begin;            /* when the delay is over; 0: it is, or there is none */
+	uint64_t begin;            /* end of the delay; 0: it is over, or there is none */
 	uint64_t next_status;
 	bool terminated; /* COMMAND has got a signal to end */
 };
 
 /*
- * Takes over the signals and makes COMMAND, which is held. The options are borrowed until
+ * Takes over the signals and forks COMMAND, which is held. The options are borrowed until
  * session__free(), which must follow an error as well. 0 or a negative errno (logged).
  */
 int session__init(struct session *session, const struct session_options *options);
 
 /*
- * Makes the capture of these options, with COMMAND for its target where it is that, and starts it.
- * session->capture is there even if it could not be started. 0 or a negative errno (logged).
+ * Makes the capture of these options, with COMMAND as its target if there is no other, and starts
+ * it. session->capture is set even if the start failed. 0 or a negative errno (logged).
  */
 int session__capture(struct session *session, const struct capture_options *options,
 		     const struct capture_sink *sink);
 
-/* Lets COMMAND go: the session has started. 0 or a negative errno (logged). */
+/* Releases COMMAND: the session has started. 0 or a negative errno (logged). */
 int session__release(struct session *session);
 
 /*
- * Polls the capture until something is there or due: the session's own, or the caller's at due (ns,
- * CLOCK_MONOTONIC), and for a minute at most. 0 or a negative errno; a signal is no error.
+ * Polls the capture until there is data or something is due: the session's own work, or the
+ * caller's at due (ns, CLOCK_MONOTONIC), and for a minute at most. 0 or a negative errno; a signal
+ * is no error.
  */
 int session__poll(struct session *session, uint64_t due);
 
 /* The reason if it ends; a signal is logged with -v. */
 enum session_end session__look_for_end(struct session *session);
 
-/* Blocks are recorded once the delay is over. 0 or a negative errno (logged). */
+/* Begins recording blocks once the delay is over. 0 or a negative errno (logged). */
 int session__end_delay(struct session *session, uint64_t now);
 
-/* Whether the line on the terminal is to be shown anew; the next one is then due in a second. */
+/* True if the status line is to be updated; the next update is then due in a second. */
 bool session__wants_status(struct session *session, uint64_t now);
 
-/* Erases that line, for what else is printed on the terminal. */
+/* Erases the status line, to make room for other output on the terminal. */
 void session__erase_status(struct session *session);
 
-/* The same, and it is not shown again. */
+/* The same, for good. */
 void session__delete_status(struct session *session);
 
-/* It has ended: from here on the next signal ends the process, and COMMAND with it. */
+/* Called at the end: from here on the next signal ends the process, and COMMAND with it. */
 void session__finish(struct session *session);
 
-/* Has COMMAND end, if there is one that has not. */
+/* Sends COMMAND a signal to end, if it has not ended. */
 void session__terminate(struct session *session);
 
 /* If COMMAND ended the session: 0, or the negative errno of an exec that failed (logged). */

@@ -31,16 +31,16 @@ static const struct {
 
 struct signals {
 	int fd;
-	bool hangup_ignored; /* nohup(1) wants us to go on */
+	bool hangup_ignored; /* SIGHUP is ignored, as by nohup(1): we go on */
 	bool switch_wanted;  /* SIGUSR2 has come */
 	sigset_t old_mask;
 	struct sigaction old[NR_CHANGED];
 };
 
-/* How many SIGINT the handler lets pass. */
+/* Number of SIGINT that the handler ignores. */
 static volatile sig_atomic_t patience_left;
 
-/* Whom the handler of a second signal takes with it; a handler has no other way to know. */
+/* Process that the handler of a second signal ends; handlers can only read globals. */
 static volatile pid_t second_signal_workload;
 
 static void set_handler(int number, void (*handler)(int number))

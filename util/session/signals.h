@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 /*
- * How signals end a recording. SIGINT, SIGTERM and SIGHUP are read from a descriptor
- * while it runs; the first one ends it well. While the file is finished a second SIGINT
- * or SIGTERM ends the process at once. A process has one of these at a time.
+ * How signals end a recording. SIGINT, SIGTERM and SIGHUP are read from a descriptor while it runs;
+ * the first one ends it regularly. While the file is finished a second SIGINT or SIGTERM ends the
+ * process at once. A process has one of these at a time.
  */
 struct signals;
 
@@ -21,20 +21,20 @@ int signals__fd(const struct signals *signals);
 /* Empties the descriptor. The number of the signal that ends the recording, 0: none. */
 int signals__read(struct signals *signals);
 
-/* Whether SIGUSR2 has come since the last call: perf's way to ask for another file. */
+/* True if SIGUSR2 has come since the last call: perf's signal for another file. */
 bool signals__take_switch(struct signals *signals);
 
 /*
- * From here on the next SIGINT or SIGTERM exits with status 1 at once, after a SIGTERM to
- * workload (0: none), and SIGHUP is ignored: the terminal may be gone already. So many SIGINT
- * before that do nothing.
+ * From here on the next SIGINT or SIGTERM exits with status 1 at once, after a SIGTERM to workload
+ * (0: none), and SIGHUP is ignored: the terminal may be gone already. So many SIGINT before that
+ * are ignored.
  */
 void signals__finish(struct signals *signals, pid_t workload, unsigned int patience);
 
 /* For a forked child: the mask and the dispositions that this process was started with. */
 void signals__restore(const struct signals *signals);
 
-/* Gives the signals back. Accepts NULL. */
+/* Restores the signals. Accepts NULL. */
 void signals__delete(struct signals *signals);
 
 #endif /* DENET_SESSION_SIGNALS_H */

@@ -37,7 +37,7 @@ static void draw(void)
 		return;
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		width = size.ws_col;
-	/* A line that wraps could not be erased. */
+	/* A line that wraps cannot be erased. */
 	len = snprintf(line, sizeof(line), "\r%.*s\033[K", width - 1, shown->text);
 	err_out__transient(line, (size_t)len);
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The line on the terminal that tells how a recording goes. One at a time. */
+/* The line on the terminal that shows the progress of a recording. One at a time. */
 struct status;
 
 struct status_figures {
@@ -17,18 +17,18 @@ struct status_figures {
 };
 
 /*
- * NULL where there is no line to show: quiet, stderr is no terminal, or no memory. The
- * other functions accept NULL. Log lines erase it from now on.
+ * NULL if no line is to be shown: quiet, stderr is no terminal, or no memory. The other functions
+ * accept NULL. Log lines erase it from now on.
  */
 struct status *status__new(bool quiet);
 
 /* Shows the figures but blocks, unless another program has the terminal now. */
 void status__show(struct status *status, const struct status_figures *figures);
 
-/* The same of a watch, which counts blocks and has no samples and no file. */
+/* The same for denet-record --off-cpu-hist, which counts blocks and has no samples and no file. */
 void status__show_hist(struct status *status, const struct status_figures *figures);
 
-/* Instead of them: that so many samples are still being unwound. */
+/* Shows the number of samples that are still being unwound instead. */
 void status__show_unwinding(struct status *status, uint64_t left);
 
 /* Erases the line. */

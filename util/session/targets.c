@@ -91,7 +91,7 @@ static bool is_meant(const struct named *named, const struct capture_task *task)
 	return named->id == (named->option == 'p' ? task->pid : task->tid);
 }
 
-/* Says why a target that was named is none. True: it has ended, which is no mistake. */
+/* Explains why a named target is not recorded. True: it has ended, which is no error. */
 static bool explain(const struct named *named, const struct capture_task *task)
 {
 	const char *what = named->option == 'p' ? "process" : "thread";
@@ -116,7 +116,7 @@ static bool explain(const struct named *named, const struct capture_task *task)
 	return false;
 }
 
-/* 1: it is recorded, 0: it has ended, or -ESRCH: it is not recorded, which has been said. */
+/* 1: it is recorded, 0: it has ended, or -ESRCH: it is not recorded, which has been logged. */
 static int look_for(const struct named *named, const struct capture_task *tasks, size_t nr)
 {
 	const struct capture_task *found = NULL;
@@ -154,10 +154,10 @@ int targets__look(const struct capture_targets *targets, const struct capture_ta
 	return -ESRCH;
 }
 
-/* Ancestors that are looked at, as in the BPF programs. */
+/* Ancestors to check, as in the BPF programs. */
 #define MAX_ANCESTORS 32
 
-/* The parent of each process; an entry that finds no memory is missing. */
+/* Notes the parent of each process; without memory, entries are missing. */
 static void note_parents(struct idmap *parents, const struct capture_task *tasks, size_t nr)
 {
 	uint64_t *parent;
