@@ -357,7 +357,7 @@ TEST_F(file, a_pipe_carries_the_event_as_well)
 				   "grep -c '1000 *offcpu-time:') = 3 ]"));
 }
 
-/* What is behind the data of a file as it is now: the first feature, whose bit is the lowest. */
+/* The first feature behind the data of a file as it is now: the one with the lowest bit. */
 static bool has_format(const char *bytes, const struct layout_header *header, const char *text)
 {
 	struct layout_section tracing;

@@ -420,8 +420,8 @@ uint64_t capture__tasks_seen(const struct capture *capture)
 }
 
 /*
- * The kernel writes a LOST record in front of the next record that fits. What was lost
- * after the last one is known from the programs' accounts only.
+ * The kernel writes a LOST record in front of the next record that fits. Losses after the last one
+ * are known only from the programs' counters.
  */
 static int report_last_losses(struct capture *capture)
 {

@@ -402,7 +402,7 @@ static int read_ring(struct tracepoint_rings *rings, struct tracepoint_ring *rin
 	return err ? err : nr;
 }
 
-/* What the kernel has counted of one tracepoint; 0 where it cannot be read. */
+/* The kernel's count of lost records of one tracepoint; 0 if it cannot be read. */
 static uint64_t lost_of(int fd)
 {
 	uint64_t counts[2] = { 0 }; /* value, lost */

@@ -18,7 +18,7 @@ static void suggest(const struct advice *advice, const char *options, const char
 {
 	char name[COMMAND_NAME_MAX];
 
-	/* What came from a pipe is gone. */
+	/* Input from a pipe cannot be read again. */
 	if (strcmp(advice->recording->path, "-"))
 		fprintf(advice->out, "next: %s %s%s %s\n",
 			command_name__of("report", name, sizeof(name)), advice->input, options,
