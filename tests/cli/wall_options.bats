@@ -97,3 +97,28 @@ spin_beside() {
 	finish_recording
 	[ "$(sum_of on-cpu-time 0 live.data)" -gt 50000000 ]
 }
+
+@test "--one-event in several files: all kinds of time together are the threads' lives" {
+	denet-record -v --wall --one-event --max-overhead 0 --window 50ms --switch-output=100ms -- \
+		"$lives" --ms 400 2>err >said
+	cat err
+	nothing_was_hidden
+	files=(perf.data.*)
+	[ "${#files[@]}" -ge 3 ]
+	sum=0
+	for file in "${files[@]}"; do
+		sum=$((sum + $(sum_of wall-time 0 "$file")))
+		perf script -i "$file" -F ip,sym 2>/dev/null | grep -qF '[running]'
+	done
+	echo "lives $(life 'lives of threads'), in the files $sum"
+	[ "$sum" = "$(life 'lives of threads')" ]
+}
+
+@test "while --max-overhead samples blocks, running time is all there, to the ns" {
+	denet-record -v --wall --max-overhead 0.01 -- \
+		"$build/tests/workloads/short" --batch 1 --rounds 150000 2>err >said
+	cat err
+	nothing_was_hidden
+	perf script -F event 2>/dev/null | grep -q denet:rates || skip "too quick to be sampled"
+	all_running_is_there
+}
