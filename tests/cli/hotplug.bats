@@ -83,8 +83,9 @@ spin_on_1() {
 	cat live.err
 	perf script -i live.data -F tid,period,event 2>/dev/null >periods
 	truths said tid requested | while read -r tid cpu; do
-		awk -v tid="$tid" -v cpu="$cpu" '$1 == tid && $3 == "on-cpu-time:" { ns += $2 }
-			END { print tid, ns, "by its clock", cpu; exit !(ns >= cpu * 0.99 - 2e6) }' periods
+		awk -v tid="$tid" -v cpu="$(of_cpu_clock "$cpu")" '
+			$1 == tid && $3 == "on-cpu-time:" { ns += $2 }
+			END { print tid, ns, "by its clock", cpu; exit !(ns >= cpu) }' periods
 	done
 	[ "$(of_1 on-cpu-time live.data)" -ge 2 ]
 	# Both times: each of the threads makes some system calls, and the napper many.
