@@ -125,6 +125,7 @@ static void begin(struct shares *shares)
 		all[i]->tid = workload__tid();
 		all[i]->comm = "shares";
 	}
+	sem_init(&shares->held, 1, 0);
 	sem_init(&shares->wanted, 1, 0);
 	sem_init(&shares->had, 1, 0);
 }
