@@ -103,3 +103,39 @@ write_naps() {
 			if (n > most) most = n
 		} END { print most " frames"; exit most < 8 }' RS=
 }
+
+# interrupted PROGRAM ARG…: the user functions of a block that a stop has ended, leaf first, a line
+# each. The program waits in WHERE.
+interrupted() {
+	"$@" >/dev/null 3>&- &
+	disown
+	target=$!
+	until_true is_at "$target" "$where"
+	record --off-cpu-thresh 0 -p "$target" -- sh -c "
+		kill -STOP $target
+		until grep -q 'State:.T' /proc/$target/status; do :; done
+		kill -CONT $target
+		while grep -q 'State:.T' /proc/$target/status; do :; done"
+	kill -KILL "$target"
+	[ "$(by_tables 1)" -ge 1 ] || return
+	# Without those of the kernel, which are below the system call.
+	perf script -F ip,sym 2>/dev/null | awk -v RS= 'NR == 1 {
+		for (i = 1; i < NF; i += 2) if ($i !~ /^ffff/) print $(i + 1) }' | tee functions
+}
+
+@test "signal handlers, on a stack of their own as well, and code made at run time" {
+	where=pause
+	interrupted "$build/tests/unwind/nofp" handler
+	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	interrupted "$build/tests/unwind/nofp" altstack
+	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	interrupted "$build/tests/unwind/nofp" made
+	grep -qxF '[unknown]' functions && grep -qx main functions && grep -qx _start functions
+}
+
+@test "a Rust program" {
+	[ -x "$build/tests/unwind/nofp_rs" ] || skip "no rustc"
+	where=futex
+	interrupted "$build/tests/unwind/nofp_rs"
+	grep -qx _start functions
+}
