@@ -482,6 +482,11 @@ bool capture__copies(const struct capture *capture)
 	return offcpu__copies(capture->offcpu);
 }
 
+bool capture__walks_by_tables(const struct capture *capture)
+{
+	return capture->user_tables.rules;
+}
+
 int capture__choose(struct capture *capture, pid_t pid, bool chosen)
 {
 	return offcpu__choose(capture->offcpu, pid, chosen);

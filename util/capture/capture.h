@@ -270,6 +270,9 @@ int capture__cost(struct capture *capture, struct capture_cost *cost);
 /* True if samples carry copies: requested, and supported here. */
 bool capture__copies(const struct capture *capture);
 
+/* Whether user stacks are walked by unwind tables; only those of blocked threads are copied. */
+bool capture__walks_by_tables(const struct capture *capture);
+
 /*
  * With copies.chosen: from now on samples of the process carry copies, or no longer. 0 or a
  * negative errno: -E2BIG if there are too many such processes.

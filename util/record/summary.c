@@ -498,8 +498,19 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 /* Less time in broken chains is not reported. */
 #define LEAST_BROKEN_NS NSEC_PER_SEC
 
-static void find_short_chains(const struct fp_program *program, struct findings *findings)
+/* Frame pointers are what is left where there is no walk by unwind tables. */
+static const char *advice(const struct summary *summary)
 {
+	if (summary->short_chains->by_tables)
+		return "where unwind tables lead no further; -v shows why";
+	return summary->fp_asked_for ?
+		       "in code without frame pointers; --call-graph auto unwinds it" :
+		       "in code without frame pointers; --call-graph dwarf unwinds it";
+}
+
+static void find_short_chains(const struct summary *summary, struct findings *findings)
+{
+	const struct fp_program *program = summary->short_chains;
 	char time[32];
 
 	if (!program || program->broken_ns < LEAST_BROKEN_NS)
@@ -509,9 +520,7 @@ static void find_short_chains(const struct fp_program *program, struct findings 
 		       program->comm, (int)program->pid, program->others ? " and others" : "",
 		       100 * (double)program->broken_ns / (double)program->ns,
 		       units__format_time(program->ns, time, sizeof(time)),
-		       program->by_tables ? "where unwind tables lead no further; -v shows why" :
-					    "in code without frame pointers; --call-graph auto "
-					    "unwinds it");
+		       advice(summary));
 }
 
 /* Ends the line, for which there is room, and writes it in one piece. */
@@ -560,7 +569,7 @@ void summary__print(const struct summary *summary, struct findings *findings)
 
 	losses__find(findings, &summary->stats);
 	find_skipped(&summary->stats, findings);
-	find_short_chains(summary->short_chains, findings);
+	find_short_chains(summary, findings);
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_uninterruptible(summary, line, sizeof(line)));
 	findings__add(findings, FINDING_ELSEWHERE,

@@ -38,6 +38,7 @@ struct summary {
 	uint64_t sampling_changes; /* number of changes of the two above */
 	double sampled_for_cost; /* share of the time in which --max-overhead set a period */
 	bool copies;		/* copies of user stacks were requested */
+	bool fp_asked_for;	/* frame pointers were asked for, and are not just what is left */
 	struct callchain_stats callchain;
 	bool tracepoints; /* of the kernel are recorded */
 	bool one_event; /* events are frames */
