@@ -36,12 +36,14 @@ TEST(locks_by_process_and_address)
 	EXPECT_EQ(16, lock->address);
 	EXPECT_EQ(300, lock->ns);
 	EXPECT_EQ(0, lock->longest);
+	EXPECT_EQ(150, lock->mean);
 	EXPECT_STREQ("", lock->object);
 	EXPECT_EQ(NULL, lock__most_of(&lock->owners));
 	lock = locks__at(&locks, 1);
 	EXPECT_EQ(221, lock->ns);
 	EXPECT_EQ(8, lock->blocks);
 	EXPECT_EQ(100, lock->longest);
+	EXPECT_EQ(10, lock->mean);
 	EXPECT_EQ(3, lock->waiters.used);
 	EXPECT_STREQ("pool+0x8", lock->object);
 	EXPECT_STREQ("other", lock__most_of(&lock->owners));

@@ -78,11 +78,13 @@ TEST_F(rows, tell_who_waited_for_what_and_where)
 	EXPECT_STREQ("main", row->texts[2]);
 	EXPECT_EQ(0, row->longest);
 	EXPECT_EQ(7, row->blocks);
+	EXPECT_EQ(row->ns / 7, row->mean);
 	row = rows__at(&self->rows, 1);
 	EXPECT_STREQ("app", row->texts[0]);
 	EXPECT_STREQ("read<\"char\">", row->texts[2]);
 	EXPECT_EQ(130, row->ns);
 	EXPECT_EQ(100, row->longest);
+	EXPECT_EQ(0, row->mean);
 	EXPECT_STREQ("a CPU", rows__at(&self->rows, 2)->texts[1]);
 }
 

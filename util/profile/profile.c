@@ -213,8 +213,10 @@ static int add_time(struct profile *profile, const struct sample *sample,
 	entry->ns += ns;
 	entry->samples++;
 	entry->blocks += sample->count;
-	if (sample->count == 1)
+	if (event != PROFILE_ONCPU && sample->count == 1)
 		entry->longest = max_u64(entry->longest, ns);
+	else if (event != PROFILE_ONCPU && sample->count)
+		entry->mean = max_u64(entry->mean, ns / sample->count);
 	profile->sums[event].ns += ns;
 	profile->sums[event].samples++;
 	return 0;

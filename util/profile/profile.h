@@ -52,7 +52,9 @@ struct profile_entry {
 	uint64_t ns;
 	uint64_t samples;
 	uint64_t blocks;
+	/* Both 0 for PROFILE_ONCPU, whose samples are no blocks. */
 	uint64_t longest; /* of the blocks whose own length is known, ns */
+	uint64_t mean;    /* the largest mean of blocks known as a sum only, ns */
 };
 
 /* symbols and filter are borrowed. NULL: no memory. */

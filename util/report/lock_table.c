@@ -13,13 +13,12 @@
 static void print_lock(const struct lock *lock, bool exact, FILE *out)
 {
 	int width = exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
-	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX] = "-", count[32], text[MAX_TEXT];
+	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX], count[32], text[MAX_TEXT];
 	const char *names[] = { lock__most_of(&lock->owners), lock__most_of(&lock->releasers) };
 
-	if (lock->longest)
-		shown_time__format(exact, lock->longest, longest);
 	fprintf(out, "  %*s %*s %9s %8zu", width, shown_time__format(exact, lock->ns, time), width,
-		longest, units__format_count(lock->blocks, count, sizeof(count)),
+		shown_time__format_longest(exact, lock->longest, lock->mean, longest),
+		units__format_count(lock->blocks, count, sizeof(count)),
 		lock->waiters.used);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		log__escape(text, sizeof(text), names[i] ? names[i] : "-");

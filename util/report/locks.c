@@ -93,6 +93,8 @@ int locks__add(struct locks *locks, const struct sample *sample, const char *pro
 	lock->blocks += sample->count;
 	if (sample->count == 1)
 		lock->longest = max_u64(lock->longest, sample->period);
+	else if (sample->count)
+		lock->mean = max_u64(lock->mean, sample->period / sample->count);
 	err = add_releaser(locks, lock, sample);
 	if (!err && *reason->owner_comm)
 		err = add_name(locks, &lock->owners, reason->owner_comm, sample->period);

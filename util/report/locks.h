@@ -17,7 +17,7 @@ struct lock {
 	const char *process;
 	const char *object; /* that the futex lies in; "" if that is not known */
 	uint64_t ns, blocks;
-	uint64_t longest;     /* of the blocks whose own length is known, ns */
+	uint64_t longest, mean; /* as of a profile_entry */
 	struct idmap waiters; /* tids */
 	/* Names of threads by their pointers -> ns of the waits: */
 	struct idmap owners;    /* that held it meanwhile; of mutexes only */

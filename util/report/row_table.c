@@ -67,13 +67,12 @@ static void print_text(const char *text, int width, FILE *out)
 static void print_row(const struct row_table *table, const struct row *row, const int *widths,
 		      FILE *out)
 {
-	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX] = "-", count[32], text[MAX_TEXT];
+	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX], count[32], text[MAX_TEXT];
 	int width = width_of_times(table);
 
-	if (row->longest)
-		shown_time__format(table->exact, row->longest, longest);
 	fprintf(out, "  %5.1f %% %*s %*s %9s", percent(table, row->ns), width,
-		shown_time__format(table->exact, row->ns, time), width, longest,
+		shown_time__format(table->exact, row->ns, time), width,
+		shown_time__format_longest(table->exact, row->longest, row->mean, longest),
 		units__format_count(row->blocks, count, sizeof(count)));
 	for (size_t i = 0; i < table->nr_keys; i++) {
 		log__escape(text, sizeof(text), row->texts[i]);

@@ -220,6 +220,7 @@ static int add_entry(struct making *making, const struct profile_entry *entry, u
 	row->ns += entry->ns;
 	row->blocks += entry->blocks;
 	row->longest = max_u64(row->longest, entry->longest);
+	row->mean = max_u64(row->mean, entry->mean);
 	if (row->comm != entry->comm)
 		row->comm = NULL;
 	return idmap__get(&row->tids, entry->tid) ? 0 : -ENOMEM;

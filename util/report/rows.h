@@ -33,7 +33,8 @@ int row_keys__parse(const char *text, enum row_key keys[ROW_KEYS]);
 
 struct row {
 	const char *texts[ROW_KEYS]; /* of the keys, by their order */
-	uint64_t ns, blocks, longest;
+	uint64_t ns, blocks;
+	uint64_t longest, mean; /* as of a profile_entry */
 	/*
 	 * Of blocks that lasted for as good as all of the recording: of threads that were never
 	 * needed, as well as of those in a deadlock. Nothing tells the two apart but what they
