@@ -239,6 +239,37 @@ no_interrupt_pending() {
 	[ $(((${signals%|}) & 1 << 1)) = 0 ]
 }
 
+# is_printing: a child of $tracer waits for room in a pipe.
+is_printing() {
+	local child
+
+	for child in $(pgrep -P "$tracer"); do
+		! blocks "$child" || return 0
+	done
+	return 1
+}
+
+@test "the trace goes on while the stacks of an interval are printed" {
+	start_target "$naps" 1 100000 10
+	until_true grep -q READY target.out
+	mkfifo pipe
+	exec 5<>pipe
+	dd if=/dev/zero of=pipe bs=4096 count=16 2>dd.err
+	denet-offcputime -f --ns --interval 0.2 -p "$target" 2 >pipe 2>err 3>&- 5>&- &
+	tracer=$!
+	until_true is_printing
+	until_true is_at "$tracer" poll
+	dd if=pipe of=zeros bs=4096 count=16 2>dd.err
+	exec 6<pipe 5>&-
+	cat <&6 >folded
+	exec 6<&-
+	wait "$tracer"
+	cat err
+	[ ! -s err ]
+	# The thread naps for nearly all of the two seconds.
+	awk '/take_nap/ { ns += $NF } !NF { n++ } END { print n, ns; exit n < 2 || ns < 1.5e9 }' folded
+}
+
 @test "a second Ctrl-C while it prints is ignored, a third ends it" {
 	start_target "$naps" 1 100000 10
 	until_true grep -q READY target.out

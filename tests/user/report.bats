@@ -23,7 +23,7 @@ setup() {
 
 @test "usage errors" {
 	run -2 denet-report --sort comm,nonsense
-	[[ "$output" == *"not a list of comm, pid, tid"* ]]
+	[[ "$output" == *"not a list of group, comm, pid, tid"* ]]
 	run -2 denet-report --sort comm,comm
 	run -2 denet-report --by wait
 	run -2 denet-report --time 5

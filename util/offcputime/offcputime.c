@@ -2,12 +2,16 @@
 #include "offcputime/offcputime.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/minmax.h"
@@ -23,6 +27,8 @@
 #include "session/status.h"
 #include "session/workload.h"
 
+/* How often a child that prints is looked at once the next interval is over. */
+#define OFFCPUTIME_LOOK_NS (20 * NSEC_PER_MSEC)
 /* How long other processes may delay us at the start and at the end. */
 #define OFFCPUTIME_DEADLINE_MS 2000
 /* How long what waits to be unwound in the end may take, all in all. */
@@ -40,6 +46,7 @@ struct offcputime {
 	struct profile *profile;
 	struct profile_filter filter; /* all samples count */
 	struct whole_file output;
+	struct child *printing;	      /* the stacks of an interval; NULL: nothing is printed */
 	uint64_t window_end;	      /* CLOCK_MONOTONIC */
 	uint64_t interval_end;	      /* UINT64_MAX: there are no intervals */
 	uint64_t end;		      /* UINT64_MAX: there is no duration */
@@ -233,17 +240,83 @@ static int print(struct offcputime *trace)
 	return err ? err : output_files__write(&options->outputs, trace->profile, NULL);
 }
 
-/* Prints what an interval had, and begins anew. */
-static int end_interval(struct offcputime *trace, uint64_t now)
+static int print_interval(struct offcputime *trace)
 {
+	int err = print(trace);
+
+	if (!err && trace->options->form.folded) {
+		fputc('\n', trace->output.out);
+		err = fflush(trace->output.out) ? -errno : 0;
+	}
+	return err;
+}
+
+/* What the child that prints an interval needs. */
+struct printer {
+	struct offcputime *trace;
+	int fd; /* of the output, there */
+};
+
+static int print_in_child(void *ctx, struct child_out *out)
+{
+	struct printer *printer = ctx;
+
+	(void)out;
+	/* A closed pipe is an error of write(). */
+	signal(SIGPIPE, SIG_IGN);
+	printer->trace->output.out = fdopen(printer->fd, "w");
+	return printer->trace->output.out ? print_interval(printer->trace) : -errno;
+}
+
+/*
+ * Looks until deadline_ns (CLOCK_MONOTONIC) whether the stacks of the last interval are printed. 0 if
+ * so, -ETIMEDOUT, or the error of print().
+ */
+static int end_printing(struct offcputime *trace, uint64_t deadline_ns)
+{
+	struct child_message message;
 	int err;
 
+	if (!trace->printing)
+		return 0;
+	err = child__receive(trace->printing, deadline_ns, &message);
+	if (err == -ETIMEDOUT)
+		return err;
+	child__delete(trace->printing);
+	trace->printing = NULL;
+	if (err == -ECHILD)
+		pr_err("the process that printed an interval was ended by something else");
+	return err;
+}
+
+/*
+ * Prints the stacks of an interval and begins anew. A child finds the names of frames and writes, which
+ * may take seconds, so that the rings are read meanwhile. An interval lasts until the one before it
+ * is printed.
+ */
+static int end_interval(struct offcputime *trace, uint64_t now)
+{
+	struct printer printer = { .trace = trace };
+	int err = end_printing(trace, now), fd;
+
+	if (err == -ETIMEDOUT) {
+		trace->interval_end = now + OFFCPUTIME_LOOK_NS;
+		return 0;
+	}
+	if (err)
+		return err;
 	trace->interval_end = now + trace->options->interval_ns;
 	session__erase_status(&trace->session);
-	err = print(trace);
+	fflush(trace->output.out);
+	/* The child has other standard descriptors. */
+	fd = printer.fd = fcntl(fileno(trace->output.out), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd >= 0)
+		trace->printing = child__new_keeping(print_in_child, &printer, &printer.fd, &err);
+	/* Without a process for it, the rings have to wait. */
+	err = trace->printing ? 0 : print_interval(trace);
+	if (fd >= 0)
+		close(fd);
 	drop_profile(trace);
-	if (!err && trace->options->form.folded)
-		fputc('\n', trace->output.out);
 	return err ? err : make_profile(trace);
 }
 
@@ -286,7 +359,7 @@ static int offcputime__loop(struct offcputime *trace, enum session_end *end)
 			*end = SESSION_FULL;
 		if (err)
 			return err == -EPIPE ? 0 : err;
-		if (session__wants_status(&trace->session, now))
+		if (!trace->printing && session__wants_status(&trace->session, now))
 			show_status(trace, now);
 	}
 }
@@ -318,6 +391,8 @@ static int offcputime__finish(struct offcputime *trace)
 		err = intake__finish(&trace->intake, OFFCPUTIME_UNWIND_MS);
 	/* stdout may be the same terminal. */
 	session__delete_status(&trace->session);
+	if (!err)
+		err = end_printing(trace, UINT64_MAX);
 	if (!err)
 		err = print(trace);
 	err = whole_file__close(&trace->output, err);
@@ -353,6 +428,7 @@ int offcputime__run(const struct offcputime_options *options, int *status)
 		whole_file__close(&trace.output, -ECANCELED);
 	if (err && log__nr_errors() == errors)
 		pr_err("the trace failed: %s", strerror(-err));
+	child__delete(trace.printing);
 	findings__free(&trace.findings);
 	intake__free(&trace.intake);
 	drop_profile(&trace);
