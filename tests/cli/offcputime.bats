@@ -239,6 +239,28 @@ no_interrupt_pending() {
 	[ $(((${signals%|}) & 1 << 1)) = 0 ]
 }
 
+# Two threads, each with 4,096 stacks of its own, fill rings of a page that nobody reads.
+@test "lost blocks are counted on stderr, with their time and the option that helps" {
+	mkfifo go
+	"$build/tests/workloads/stacks" --bits 13 --split 1 --wait <go >said 3>&- &
+	target=$!
+	exec 4>go
+	until_true grep -q READY said
+	denet-offcputime --mmap-pages 4K -f --ns -p "$target" -o folded 2>err 3>&- 4>&- &
+	tracer=$!
+	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
+	until_true traces
+	kill -STOP "$tracer"
+	echo >&4
+	exec 4>&-
+	wait "$target"
+	kill -CONT "$tracer"
+	wait "$tracer"
+	cat err
+	grep -E 'warning: [0-9,]+ blocks \([0-9.]+ m?s\) were lost, .*larger --mmap-pages' err
+	refute grep -iE 'missed|unknown' folded
+}
+
 # is_printing: a child of $tracer waits for room in a pipe.
 is_printing() {
 	local child

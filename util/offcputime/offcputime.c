@@ -269,8 +269,8 @@ static int print_in_child(void *ctx, struct child_out *out)
 }
 
 /*
- * Looks until deadline_ns (CLOCK_MONOTONIC) whether the stacks of the last interval are printed. 0 if
- * so, -ETIMEDOUT, or the error of print().
+ * Waits until deadline_ns (CLOCK_MONOTONIC) for the child that prints the last interval, if there
+ * is one. 0, -ETIMEDOUT, or the error of print().
  */
 static int end_printing(struct offcputime *trace, uint64_t deadline_ns)
 {
@@ -290,9 +290,9 @@ static int end_printing(struct offcputime *trace, uint64_t deadline_ns)
 }
 
 /*
- * Prints the stacks of an interval and begins anew. A child finds the names of frames and writes, which
- * may take seconds, so that the rings are read meanwhile. An interval lasts until the one before it
- * is printed.
+ * Prints the stacks of an interval and begins anew. A child looks up the names of frames and writes,
+ * which may take seconds; the rings are read meanwhile. An interval lasts until the one before it is
+ * printed.
  */
 static int end_interval(struct offcputime *trace, uint64_t now)
 {

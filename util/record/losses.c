@@ -14,7 +14,7 @@ static void find_lost_blocks(struct findings *findings, const struct capture_sta
 	if (stats->lost_ring.count)
 		findings__warn(findings, FINDING_LOST,
 			       "%" PRIu64 " blocks (%s) were lost, a ring was full: try a "
-			       "larger -m",
+			       "larger --mmap-pages",
 			       stats->lost_ring.count,
 			       units__format_time(stats->lost_ring.ns, time, sizeof(time)));
 	if (stats->lost_internal.count)
@@ -38,7 +38,8 @@ static void find_lost_wakeups(struct findings *findings, const struct capture_wa
 {
 	if (wakeups->lost.count)
 		findings__warn(findings, FINDING_LOST,
-			       "%" PRIu64 " wake-ups were lost, a ring was full: try a larger -m",
+			       "%" PRIu64 " wake-ups were lost, a ring was full: try a larger "
+			       "--mmap-pages",
 			       wakeups->lost.count);
 	if (wakeups->missed)
 		findings__warn(findings, FINDING_LOST,
@@ -62,12 +63,12 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 	if (stats->lost_sideband)
 		findings__warn(findings, FINDING_NAMES,
 			       "%" PRIu64 " records of maps and names were lost: some frames may "
-			       "have no names; try a larger -m",
+			       "have no names; try a larger --mmap-pages",
 			       stats->lost_sideband);
 	if (stats->lost_hits)
 		findings__warn(findings, FINDING_LOST,
 			       "%" PRIu64 " hits of tracepoints were lost, a ring was full: name "
-			       "fewer tracepoints (-e), or try a larger -m",
+			       "fewer tracepoints (-e), or try a larger --mmap-pages",
 			       stats->lost_hits);
 	if (stats->flooded)
 		findings__warn(findings, FINDING_NAMES,
