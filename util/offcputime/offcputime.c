@@ -290,9 +290,9 @@ static int end_printing(struct offcputime *trace, uint64_t deadline_ns)
 }
 
 /*
- * Prints the stacks of an interval and begins anew. A child looks up the names of frames and writes,
- * which may take seconds; the rings are read meanwhile. An interval lasts until the one before it is
- * printed.
+ * Prints the stacks of an interval and begins anew. A child looks up the names of frames and
+ * writes, which may take seconds; the rings are read meanwhile. An interval lasts until the one
+ * before it is printed.
  */
 static int end_interval(struct offcputime *trace, uint64_t now)
 {
