@@ -104,7 +104,7 @@ fi
 # the guests with what the others leave of the CPUs, and have a process group to be ended by.
 say 'starting some of the tests under other kernels, in qemu, and the fuzzers'
 set -m
-GIVE_WAY=1 VM_LIMIT=${VM_LIMIT:-2700} run_as as_builder vm boot fuzz >"$work/guests" 2>&1 &
+GIVE_WAY=1 VM_LIMIT=${VM_LIMIT:-1800} run_as as_builder vm boot fuzz >"$work/guests" 2>&1 &
 guests=$!
 set +m
 
