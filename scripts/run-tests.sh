@@ -37,8 +37,7 @@
 # receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
-# is run again; GIVE_WAY=1: programs run at the lowest priority; V=1: all lines of a program that
-# failed.
+# is run again; V=1: all lines of a program that failed.
 set -uo pipefail
 
 cd "$(dirname "$(realpath "$0")")/.." || exit 1
@@ -52,21 +51,6 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 
 jobs=${JOBS:-$(nproc)}
 [ -n "${JOBS:-}" ] || [ "$jobs" -le 4 ] || jobs=4
-
-# Before the command of a program that GIVE_WAY lowers. Where the kernel groups tasks by session, only
-# the group's own weight counts against other sessions.
-give_way=()
-if [ -n "${GIVE_WAY:-}" ]; then
-	# shellcheck disable=SC2016
-	give_way=(nice -n 19 bash -c
-		'f=/proc/self/autogroup
-		# For other users than root ten times a second, for all of them together.
-		for ((i = 0; i < 50; i++)); do
-			[ -e $f ] && { ! echo 19 >$f; } 2>/dev/null || break
-			sleep 0.1
-		done
-		exec "$@"' give_way)
-fi
 
 # How many programs of a run may pass only when run again.
 most_flaky=2
@@ -119,8 +103,8 @@ run_limited() {
 	rm -rf "$dir/tmp"
 	mkdir "$dir/tmp"
 	# Commands in the background of a script ignore SIGINT; tests send it, so undo that.
-	TMPDIR=$dir/tmp setsid env --default-signal=INT,QUIT "${give_way[@]}" \
-		timeout -k 5 "$seconds" "$@" >"$dir/log" 2>&1 </dev/null &
+	TMPDIR=$dir/tmp setsid env --default-signal=INT,QUIT timeout -k 5 "$seconds" "$@" \
+		>"$dir/log" 2>&1 </dev/null &
 	session=$!
 	# Without the shell's own words on a program that died: judge_tap() says it.
 	{ wait "$session"; } 2>/dev/null

@@ -9,7 +9,7 @@ setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/user" "$tree/build/tests/unit"
 	cp "$BATS_TEST_DIRNAME"/../../scripts/{run,repeat}-tests.sh "$tree/scripts/"
-	unset O FILTER COUNTS TIMES JOBS REQUIRE_BPF RETRY GIVE_WAY V
+	unset O FILTER COUNTS TIMES JOBS REQUIRE_BPF RETRY V
 }
 
 # fake NAME COMMAND…: a program of level unit that runs this, then reports one test that passed.
@@ -40,15 +40,6 @@ run_unit() {
 	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
 	[ "$(awk '$1 == "unit" { n += $2; bad += $3 + $4 } END { print n, bad }' "$tree/counts")" = '2 0' ]
 	[ "$(grep flaky "$tree/counts")" = 'flaky unit/test_once' ]
-}
-
-@test "programs that give way have the lowest priority, in their session as well" {
-	fake low 'ps -o ni= $$ >$0.nice; cat /proc/self/autogroup >$0.group 2>/dev/null'
-	run_unit -0 env GIVE_WAY=1
-	[ "$(tr -d ' ' <"$tree/build/tests/unit/test_low.nice")" = 19 ]
-	[ ! -e /proc/self/autogroup ] || grep -q ' nice 19$' "$tree/build/tests/unit/test_low.group"
-	run_unit -0
-	[ "$(tr -d ' ' <"$tree/build/tests/unit/test_low.nice")" = "$(ps -o ni= $$ | tr -d ' ')" ]
 }
 
 @test "a program that fails twice is a failure" {

@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 # One folder has no more files than it needs: perf and bats write where they are.
 export HOME=/tmp XDG_CACHE_HOME=/tmp
-export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-600}
+export REQUIRE_BPF=1 TEST_LIMIT=${TEST_LIMIT:-240}
 export DENET_TEST_SMALL=1 DENET_TEST_GUEST=1
 # Linux 5.10 lacks features that the programs need: an error says so, and no file is left.
 if [[ $(uname -r) = 5.10.* ]]; then
