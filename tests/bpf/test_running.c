@@ -110,11 +110,13 @@ CHECK_F(running, expect_conserved)
 	ASSERT_LE(lives->uneven, self->test_capture.init_stretches);
 	EXPECT_EQ(lives->uneven != 0, lives->unaccounted_ns != 0);
 	EXPECT_EQ(0, lives->lost);
-	EXPECT_EQ(0, lives->filtered_ns);
+	/* At switch-out, such a switch hides the end of a block as well. */
+	if (!self->test_capture.init_stretches)
+		EXPECT_EQ(0, lives->filtered_ns);
 	/* The main thread is one of them. */
 	EXPECT_EQ(13, lives->count);
 	EXPECT_EQ(lives->ns, lives->running_ns + lives->queued_ns + lives->blocked_ns +
-				     lives->unaccounted_ns);
+				     lives->unaccounted_ns + lives->filtered_ns);
 	EXPECT_EQ(lives->running_ns, parts.running);
 	if (!variant->period_ns) {
 		EXPECT_EQ(lives->queued_ns, parts.queued);

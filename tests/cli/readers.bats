@@ -31,7 +31,7 @@ show_samples() {
 		-F comm,pid,tid,cpu,time,period,event,ip,sym,dso |
 		sed -E 's/^\t +[0-7]?[0-9a-f]{1,15} /\t/; s/[[:space:]]+/ /g; s/ $//' |
 		sed -E '/^ /{/\((\[kernel[^(]*|[^(]*\/(workloads\/[a-z]+|libc\.so\.6|libc-[0-9.]+\.so))\)$/!s/.* (\([^(]*\))$/ \1/}
-			/^ .*@plt/s/.* (\([^(]*\))$/ \1/'
+			/^ (.*@plt|_init |\.plt )/s/.* (\([^(]*\))$/ \1/'
 }
 
 # The text of our own tracepoints, by their formats.
@@ -41,7 +41,8 @@ show_sentences() {
 }
 
 show_folded() {
-	reader "$1" script -i "$RICH" --no-inline | fold | sed -E 's/[^; ]*@plt/@plt/g' |
+	reader "$1" script -i "$RICH" --no-inline | fold |
+		sed -E 's/[^; ]*@plt|\b_init\b|\.plt\b/@plt/g' |
 		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
 }
 
