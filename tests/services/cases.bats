@@ -100,7 +100,7 @@ has_committed() {
 	# Its idle threads have the most time, so that their callchains fill the first screen.
 	grep '^\[ .* threads that were blocked from begin to end: .*-g none.* redis-server in fdatasync, ' err
 	grep '^\[ uninterruptible (state D.*first redis-server in fdatasync, ' err
-	shows_told 'redis-server.*\(jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
+	shows_told 'redis-server.*\(the disk (fdatasync)\|jbd2_\|io_schedule\|bit_wait\|folio_wait\|blk_\)'
 }
 
 is_flushing() {
@@ -235,7 +235,7 @@ is_throttled() {
 	[ "$(perf report -i case.data --stdio -g none -F period 2>/dev/null |
 		awk '$1 + 0 { ns += $1 } END { printf "%d", ns / 1e6 }')" -gt 50 ] ||
 		skip "pages of this file system are never cold"
-	shows 'filemap_fault\|exc_page_fault\|folio_wait'
+	shows 'python3  the disk  *mmap_subscript\|filemap_fault\|exc_page_fault\|folio_wait'
 }
 
 @test "redis in a container with a PID namespace" {
