@@ -128,7 +128,7 @@ TEST_F(census, nothing_is_known_without_room_for_all)
 
 	for (pid_t tid = 100; tid < 100 + WAIT_CENSUS_ROWS + 10; tid++) {
 		born(self->machine, 10, tid, 1, 100);
-		snprintf(name, sizeof(name), "crowd%d", (int)tid);
+		snprintf(name, sizeof(name), "t%d", (int)tid);
 		is_called(self->machine, 10, tid, name, 100);
 		ASSERT_EQ(0, waits(&self->census, self->machine, (uint32_t)tid, call, 1));
 	}
