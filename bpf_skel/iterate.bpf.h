@@ -92,10 +92,13 @@ static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_
  */
 static __always_inline void park_sleeper(struct task_struct *task, struct task_state *ts)
 {
+	struct iter_room *room;
 	__u32 zero = 0;
-	struct iter_room *room = bpf_map_lookup_elem(&iter_rooms, &zero);
 
-	if (!settings.walk_at_out || !room)
+	if (!settings.walk_at_out)
+		return;
+	room = bpf_map_lookup_elem(&iter_rooms, &zero);
+	if (!room)
 		return;
 	room->full.block.flags = 0;
 	room->full.block.since = start_ns;

@@ -78,4 +78,4 @@ _denet() {
 	fi
 }
 
-complete -F _denet denet denet-offcputime denet-record denet-report denet-check perf-denet
+complete -F _denet denet denet-offcputime denet-record denet-report denet-stat denet-check perf-denet

@@ -42,7 +42,7 @@ in_root() {
 	mkdir local
 	tar -xzf "$(basename "$program").tar.gz" -C local --strip-components=1
 	cmp "$program" local/bin/denet
-	for name in denet-offcputime denet-record denet-report denet-check perf-denet; do
+	for name in denet-offcputime denet-record denet-report denet-stat denet-check perf-denet; do
 		[ "$(local/bin/$name --version)" != "" ]
 		[ -s local/share/man/man1/$name.1 ]
 		[ -s local/share/bash-completion/completions/$name ]

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether targets are alive: counted, and searched for when the count may be wrong. */
-#include "capture/internal.h"
+#include "capture/alive.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "capture/capture.h"
 
 #define RECOUNT_MAX_NS (30 * NSEC_PER_SEC)
 
@@ -52,14 +52,12 @@ static bool none_is_left(const struct target_maps *target_maps)
  * At most once a second, and less and less often if no state was made: there may be no memory, or
  * the tasks have ended.
  */
-void capture__adopt_strays(struct capture *capture)
+void alive__adopt_strays(struct alive *alive, const struct target_maps *target_maps)
 {
-	const struct target_maps *target_maps = &capture->maps->targets;
-	struct alive *alive = &capture->alive;
 	uint64_t now, births = target_maps__births(target_maps), found;
 	int err;
 
-	if (!capture->begun || capture->stopped || !target_maps__has_strays(target_maps))
+	if (!target_maps__has_strays(target_maps))
 		return;
 	now = clock__now_ns();
 	if (now < alive->strays_next)
@@ -75,15 +73,10 @@ void capture__adopt_strays(struct capture *capture)
 	alive->strays_next = now + alive->strays_pause;
 }
 
-bool capture__targets_alive(struct capture *capture)
+bool alive__any(struct alive *alive, const struct target_maps *target_maps)
 {
-	const struct target_maps *target_maps = &capture->maps->targets;
-	struct alive *alive = &capture->alive;
-	int64_t count;
+	int64_t count = target_maps__alive(target_maps);
 
-	if (capture->options.targets.all)
-		return true;
-	count = target_maps__alive(target_maps);
 	if (count <= 0 || alive->ended)
 		return false;
 	if (!count_stands_still(alive, count))

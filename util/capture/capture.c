@@ -477,6 +477,18 @@ int capture__stop(struct capture *capture, int deadline_ms)
 	return err;
 }
 
+void capture__adopt_strays(struct capture *capture)
+{
+	if (capture->begun && !capture->stopped)
+		alive__adopt_strays(&capture->alive, &capture->maps->targets);
+}
+
+bool capture__targets_alive(struct capture *capture)
+{
+	return capture->options.targets.all ||
+	       alive__any(&capture->alive, &capture->maps->targets);
+}
+
 bool capture__copies(const struct capture *capture)
 {
 	return offcpu__copies(capture->offcpu);

@@ -3,6 +3,7 @@
 #define DENET_CAPTURE_INTERNAL_H
 
 #include "base/buffer.h"
+#include "capture/alive.h"
 #include "capture/capture.h"
 #include "capture/user_stacks.h"
 #include "capture/user_tables.h"
@@ -28,16 +29,6 @@ enum delivery {
 	DELIVERY_SUM,
 	DELIVERY_IN_FLIGHT,
 	DELIVERY_MAX,
-};
-
-/* The count of live targets, and the time to search for them if it does not change. */
-struct alive {
-	int64_t count;
-	uint64_t pause;
-	uint64_t next;
-	bool ended; /* none is alive, whatever the count */
-	uint64_t strays_pause;
-	uint64_t strays_next;
 };
 
 /* The previous reading of capture__cost(). */

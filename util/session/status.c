@@ -91,6 +91,18 @@ void status__show_hist(struct status *status, const struct status_figures *figur
 	draw();
 }
 
+void status__show_counting(struct status *status, uint64_t elapsed_ns, uint64_t threads)
+{
+	char count[32];
+
+	if (!may_show(status))
+		return;
+	snprintf(status->text, sizeof(status->text), "[ %s: %" PRIu64 " s, %s threads ]",
+		 log__program(), (uint64_t)(elapsed_ns / NSEC_PER_SEC),
+		 units__format_count(threads, count, sizeof(count)));
+	draw();
+}
+
 void status__show_unwinding(struct status *status, uint64_t left)
 {
 	char samples[32];

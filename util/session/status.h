@@ -28,6 +28,9 @@ void status__show(struct status *status, const struct status_figures *figures);
 /* The same for denet-record --off-cpu-hist, which counts blocks and has no samples and no file. */
 void status__show_hist(struct status *status, const struct status_figures *figures);
 
+/* The same for denet-stat: the number of threads that it counts for. */
+void status__show_counting(struct status *status, uint64_t elapsed_ns, uint64_t threads);
+
 /* Shows the number of samples that are still being unwound instead. */
 void status__show_unwinding(struct status *status, uint64_t left);
 

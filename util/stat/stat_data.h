@@ -56,7 +56,7 @@ struct stat_call {
 	uint32_t nr;
 	enum stat_abi abi;
 	enum stat_file file;
-	uint64_t errors;     /* returned -1 to -4095; restarts by the kernel count as strace has them */
+	uint64_t errors;     /* returned -1 to -4095, restarts among them, as in strace */
 	uint64_t blocked_ns; /* of times.total_ns: off the CPU, waits for a CPU included */
 	struct stat_times times; /* from entry to return */
 };
@@ -84,13 +84,13 @@ struct stat_task {
 	bool ended;	  /* all of its threads have ended */
 	uint32_t threads; /* how many threads it is the sum of */
 	uint32_t ended_threads;
-	/* wall = running + runnable + blocked: its time in the measurement; see also unaccounted */
+	/* wall = running + runnable + blocked + filtered: its time in the measurement */
 	uint64_t wall_ns;
 	uint64_t running_ns;
 	uint64_t runnable_ns; /* waiting for a CPU: preempted, or woken up and not yet on one */
 	uint64_t blocked_ns;
 	uint64_t filtered_ns; /* left out by filters of users, cgroups and CPUs */
-	/* Blocks of any state, from switch-out to switch-in, with those still under way at the end */
+	/* Blocks of any state, from switch-out to switch-in; those under way end with it */
 	struct stat_times offcpu;
 	struct stat_times state[STAT_STATE_MAX]; /* by STAT_STATES; hist stays empty */
 	struct stat_call *calls;		 /* the greatest time first */
@@ -112,8 +112,14 @@ struct stat_lock {
 	pid_t waiter;			 /* its tid */
 };
 
-enum stat_io_op { STAT_IO_READ = 0, STAT_IO_WRITE, STAT_IO_FLUSH, STAT_IO_DISCARD, STAT_IO_OTHER,
-		  STAT_IO_MAX };
+enum stat_io_op {
+	STAT_IO_READ = 0,
+	STAT_IO_WRITE,
+	STAT_IO_FLUSH,
+	STAT_IO_DISCARD,
+	STAT_IO_OTHER,
+	STAT_IO_MAX,
+};
 
 /* Requests of a block device, from issue to completion. */
 struct stat_io {
@@ -171,10 +177,11 @@ struct stat_data {
 	uint64_t start_real_ms; /* of the whole measurement, ms since 1970 */
 	uint64_t end_real_ms;	/* of the interval */
 	uint32_t parts;		/* bits of enum stat_part */
-	const char *error;	/* why there is no BPF, and figures are from /proc; NULL: there is */
+	const char *error;	/* why figures are from /proc; NULL: BPF works */
 	bool from_proc;		/* state, min, max and histograms are unknown then */
 
-	struct stat_task *threads; /* the greatest off-CPU time first; ended ones are in processes */
+	/* The greatest off-CPU time first; threads that have ended are in processes only */
+	struct stat_task *threads;
 	size_t nr_threads;
 	struct stat_task *processes;
 	size_t nr_processes;
@@ -193,7 +200,7 @@ struct stat_data {
 	struct stat_losses losses;
 };
 
-/* Length in ns that the share (0.5, 0.99) of the values does not exceed, within a bucket's width. */
+/* The length that so many of the values (0.5, 0.99) do not exceed, within a bucket's width. */
 uint64_t stat_times__quantile(const struct stat_times *times, double share);
 
 /* Adds one value. */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* denet-stat: what threads did besides running. The work is done in util/stat/. */
+#include "stat/stat.h"
+
+#include "base/log.h"
+#include "builtin.h"
+#include "builtin/options/common.h"
+#include "builtin/options/table.h"
+#include "builtin/options/target.h"
+#include "builtin/options/values.h"
+#include "stat/stat_data.h"
+
+#define DEFAULT_TOP 10
+#define MAX_TOP 1000000
+
+/* The values of its options. */
+struct stat_command {
+	struct stat_options stat;
+	struct target_options target;
+	struct common_options common;
+	const char *output; /* NULL: standard output */
+};
+
+static void set_top(const struct option_value *value, void *field)
+{
+	unsigned int *top = field;
+
+	*top = (unsigned int)option_value__number(value, MAX_TOP);
+}
+
+static const struct option_row output_rows[] = {
+	{ "output", 'o', .arg = "FILE", .text = "Print into FILE, which is there once it is whole",
+	  OPTION_TEXT(struct stat_command, output) },
+	{ "top", .arg = "N", .text = "Print N rows of each part (default 10)",
+	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.top) },
+};
+
+static const struct option_table output_table = {
+	.title = "Output:",
+	.group = 4,
+	OPTION_ROWS(output_rows),
+};
+
+static int parse(int argc, char **argv, struct stat_command *command)
+{
+	const struct option_use uses[] = {
+		{ &target_table, &command->target },
+		{ &target_detail_table, &command->target },
+		{ &output_table, command },
+		{ &common_table, &command->common },
+		{ &help_table, NULL },
+	};
+	const struct option_command options = {
+		.uses = uses,
+		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.arguments = "[-- COMMAND [ARG...]]",
+		.doc = "Count what threads do besides running: time off the CPU and waiting for a "
+		       "CPU.\v"
+		       "`man denet-stat` has the details. Examples:\n"
+		       "  denet-stat -- make\n"
+		       "  denet-stat -p 4711 -- sleep 10",
+	};
+
+	return options__parse(&options, argc, argv);
+}
+
+/* Resolves names and completes the options. 0 or a negative errno (logged). */
+static int resolve(struct stat_command *command)
+{
+	struct stat_options *stat = &command->stat;
+
+	stat->parts = STAT_PART_OFFCPU;
+	stat->output = command->output ? command->output : "-";
+	stat->session.quiet = command->common.quiet;
+	return target_options__resolve(&command->target, &stat->session);
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_command command = { .stat.top = DEFAULT_TOP };
+	int status = EXIT_STATUS_ERROR, err;
+
+	capture_options__init(&command.stat.session.capture);
+	log__init("denet-stat", LOG_INFO);
+	err = parse(argc, argv, &command);
+	log__init("denet-stat", common_options__log_level(&command.common));
+	if (!err)
+		err = resolve(&command);
+	if (!err)
+		err = stat__run(&command.stat, &status);
+	target_options__free(&command.target);
+	return err ? EXIT_STATUS_ERROR : status;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/stat.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "bpf/accounts.h"
+#include "bpf/kernel_features.h"
+#include "bpf/load_error.h"
+#include "bpf/window_maps.h"
+
+/* A variable of the skeleton has a type of this. */
+#include "sample_budget.h"
+
+#include "stat.skel.h"
+
+/* By then every CPU has seen that the measurement has an end. */
+#define STAT_END_NS (100 * NSEC_PER_USEC)
+
+struct stat_programs {
+	struct stat_bpf *skel;
+	struct target_maps targets;
+	const struct stat_wire_call *calls; /* mapped; NULL: none are counted */
+	size_t calls_size;
+};
+
+/* The programs share headers with the recorder's, whose other maps are not made. */
+static int choose_maps(struct stat_bpf *skel, bool calls)
+{
+	const struct bpf_map *const used[] = {
+		skel->maps.task_states, skel->maps.targets,    skel->maps.cgroups,
+		skel->maps.cpus,	skel->maps.bell,       skel->maps.barrier,
+		skel->maps.barrier_inner, skel->maps.stat_threads, skel->maps.stat_ended,
+		skel->maps.stat_names,	skel->maps.stat_none,  skel->maps.stat_room,
+		skel->maps.stat_calls,	skel->maps.stat_free,
+	};
+	struct bpf_map *map;
+	bool is_used;
+	int err = 0;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		is_used = bpf_map__is_internal(map);
+		for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+			is_used |= map == used[i];
+		err = err ? err : bpf_map__set_autocreate(map, is_used);
+	}
+	if (!err && !calls)
+		err = bpf_map__set_max_entries(skel->maps.stat_calls, 1);
+	if (!err && !calls)
+		err = bpf_map__set_max_entries(skel->maps.stat_free, 1);
+	return err;
+}
+
+static int settle(struct stat_bpf *skel, const struct stat_programs_config *config,
+		  const struct kernel_features *features)
+{
+	struct wire_settings *settings = (void *)&skel->rodata->settings;
+	int err;
+
+	*settings = *config->settings;
+	settings->on_cpu = 1;
+	settings->wakeup_stamps = 0;
+	settings->reasons = settings->wakers = settings->histogram = 0;
+	skel->rodata->stat_counts_calls = config->calls;
+	memcpy((void *)skel->rodata->stat_typed, config->typed, sizeof(skel->rodata->stat_typed));
+	bpf_program__set_autoload(skel->progs.switched, features->has_state);
+	bpf_program__set_autoload(skel->progs.switched_no_state, !features->has_state);
+	bpf_program__set_autoload(skel->progs.call_entered, config->calls);
+	bpf_program__set_autoload(skel->progs.call_returned, config->calls);
+	err = choose_maps(skel, config->calls);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.targets,
+					       config->nr_targets ? (__u32)config->nr_targets : 1);
+	if (!err && config->max_ended)
+		err = bpf_map__set_max_entries(skel->maps.stat_ended, config->max_ended);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.bell, (__u32)sysconf(_SC_PAGESIZE));
+	return err;
+}
+
+static void find_targets(struct stat_programs *programs)
+{
+	const struct stat_bpf *skel = programs->skel;
+
+	programs->targets = (struct target_maps){
+		.targets = skel->maps.targets,
+		.cgroups = skel->maps.cgroups,
+		.bell = skel->maps.bell,
+		.count = skel->progs.count_targets,
+		.found = &skel->bss->targets_found,
+		.strays = &skel->bss->strays,
+		.alive = &skel->bss->targets_alive,
+		.births = &skel->bss->last_incarnation,
+	};
+}
+
+/* Lists of calls are followed in memory: a helper for each of them would take long. */
+static int map_calls(struct stat_programs *programs)
+{
+	const struct bpf_map *map = programs->skel->maps.stat_calls;
+	void *calls;
+
+	programs->calls_size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	calls = mmap(NULL, programs->calls_size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	if (calls == MAP_FAILED)
+		return -errno;
+	programs->calls = calls;
+	return 0;
+}
+
+static int load(struct stat_programs *programs, const struct stat_programs_config *config)
+{
+	struct kernel_features features;
+	int err = kernel_features__read(&features);
+
+	if (err)
+		return err;
+	programs->skel = stat_bpf__open();
+	if (!programs->skel)
+		return -errno;
+	err = settle(programs->skel, config, &features);
+	if (!err)
+		err = stat_bpf__load(programs->skel);
+	if (!err && config->calls)
+		err = map_calls(programs);
+	if (!err)
+		find_targets(programs);
+	return err;
+}
+
+struct stat_programs *stat_programs__new(const struct stat_programs_config *config, int *err)
+{
+	struct stat_programs *programs = calloc(1, sizeof(*programs));
+
+	*err = -ENOMEM;
+	if (!programs)
+		return NULL;
+	load_error__log_details();
+	*err = load(programs, config);
+	if (!*err)
+		return programs;
+	stat_programs__delete(programs);
+	return NULL;
+}
+
+void stat_programs__delete(struct stat_programs *programs)
+{
+	if (!programs)
+		return;
+	if (programs->calls)
+		munmap((void *)(uintptr_t)programs->calls, programs->calls_size);
+	stat_bpf__destroy(programs->skel);
+	free(programs);
+}
+
+char *stat_programs__explain(int err, char *buf, size_t size)
+{
+	struct kernel_features features = { 0 };
+	struct load_error_facts facts = { .err = err };
+
+	kernel_features__read(&features);
+	facts.has_btf = features.has_btf;
+	facts.has_scheduler = features.has_scheduler;
+	facts.has_task_storage = features.has_task_storage;
+	facts.has_hook = features.has_scheduler;
+	load_error_facts__read(&facts);
+	return load_error__explain(&facts, buf, size);
+}
+
+const struct target_maps *stat_programs__targets(const struct stat_programs *programs)
+{
+	return &programs->targets;
+}
+
+int stat_programs__attach(struct stat_programs *programs)
+{
+	struct stat_bpf *skel = programs->skel;
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} all[] = {
+		{ skel->progs.task_born, &skel->links.task_born },
+		{ skel->progs.task_gone, &skel->links.task_gone },
+		{ skel->progs.program_came, &skel->links.program_came },
+		{ skel->progs.switched, &skel->links.switched },
+		{ skel->progs.switched_no_state, &skel->links.switched_no_state },
+		{ skel->progs.call_returned, &skel->links.call_returned },
+		{ skel->progs.call_entered, &skel->links.call_entered },
+	};
+
+	skel->bss->phase = WIRE_PHASE_ENLISTING;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!bpf_program__autoload(all[i].program))
+			continue;
+		*all[i].link = bpf_program__attach(all[i].program);
+		if (*all[i].link)
+			continue;
+		pr_err("cannot attach %s: %s", bpf_program__name(all[i].program), strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+/* Twice, as offcpu__enlist() does it. */
+int stat_programs__enlist(struct stat_programs *programs, task_iter_fn fn, void *ctx)
+{
+	int err = task_iter__run(programs->skel->progs.list_tasks, NULL, NULL);
+
+	return err ? err : task_iter__run(programs->skel->progs.list_tasks, fn, ctx);
+}
+
+int stat_programs__begin(struct stat_programs *programs, uint64_t *start_ns)
+{
+	*start_ns = clock__now_ns();
+	programs->skel->bss->start_ns = *start_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	programs->skel->bss->phase = WIRE_PHASE_RUNNING;
+	return task_iter__run(programs->skel->progs.list_tasks, NULL, NULL);
+}
+
+void stat_programs__release(struct stat_programs *programs, pid_t pid)
+{
+	programs->skel->bss->stat_held = (__u32)pid;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* The programs go on to run, and leave out all that happens later. */
+int stat_programs__end(struct stat_programs *programs, uint64_t *end_ns)
+{
+	const struct window_maps barrier = {
+		.barrier = programs->skel->maps.barrier,
+		.barrier_inner = programs->skel->maps.barrier_inner,
+	};
+
+	*end_ns = clock__now_ns() + STAT_END_NS;
+	programs->skel->bss->end_ns = *end_ns;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (clock__now_ns() <= *end_ns)
+		;
+	return window_maps__wait(&barrier);
+}
+
+int stat_programs__read_threads(struct stat_programs *programs, task_iter_fn fn, void *ctx)
+{
+	return task_iter__run(programs->skel->progs.report_threads, fn, ctx);
+}
+
+static int read_ended(const struct bpf_map *map, stat_ended_fn fn, void *ctx)
+{
+	struct stat_wire_ended_key key, next;
+	struct stat_wire_ended ended;
+	bool first = true;
+	int err = 0;
+
+	while (!err && !bpf_map_get_next_key(bpf_map__fd(map), first ? NULL : &key, &next)) {
+		key = next;
+		first = false;
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &key, &ended))
+			err = fn(ctx, &key, &ended);
+	}
+	return err;
+}
+
+int stat_programs__read_ended(const struct stat_programs *programs, stat_ended_fn fn, void *ctx)
+{
+	int err = read_ended(programs->skel->maps.stat_ended, fn, ctx);
+
+	return err ? err : read_ended(programs->skel->maps.stat_names, fn, ctx);
+}
+
+const struct stat_wire_call *stat_programs__call(const struct stat_programs *programs,
+						 uint32_t index)
+{
+	return programs->calls && index && index < STAT_WIRE_MAX_CALLS ? &programs->calls[index] :
+									 NULL;
+}
+
+struct stat_wire_losses stat_programs__losses(const struct stat_programs *programs)
+{
+	return *(const volatile struct stat_wire_losses *)&programs->skel->bss->stat_losses;
+}
+
+int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats *stats,
+			 uint64_t *unseen_switches)
+{
+	const struct bpf_stats_roles roles = {
+		.born = programs->skel->progs.task_born,
+		.gone = programs->skel->progs.task_gone,
+		.exec = programs->skel->progs.program_came,
+	};
+	const struct accounts accounts = { .cpus = programs->skel->maps.cpus,
+					   .waker_cpus = programs->skel->maps.cpus };
+	struct accounts_sums sums;
+	int err = bpf_stats__read(stats, programs->skel->obj, &roles);
+
+	*unseen_switches = 0;
+	if (!err)
+		err = accounts__read(&accounts, &sums);
+	if (!err)
+		*unseen_switches = sums.blocks.unseen;
+	return err;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/err_out.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "base/units.h"
+#include "base/whole_file.h"
+#include "bpf/stat.h"
+#include "capture/alive.h"
+#include "capture/settings.h"
+#include "session/signals.h"
+#include "session/status.h"
+#include "session/targets.h"
+#include "session/workload.h"
+#include "stat/collect.h"
+#include "stat/table.h"
+#include "stat/typed_calls.h"
+
+/* How often targets are looked for that ended, or were born, unseen. */
+#define LOOK_NS NSEC_PER_SEC
+
+struct measurement {
+	const struct stat_options *options;
+	struct signals *signals;
+	struct workload *workload; /* NULL: there is no COMMAND */
+	struct stat_programs *programs;
+	struct alive alive;
+	struct status *status;
+	struct whole_file output;
+	struct buffer tasks; /* struct capture_task: those that lived at the start */
+	struct stat_data data;
+	bool all;	     /* every task is a target */
+	bool has_targets;    /* processes or threads were named */
+	uint64_t released;   /* CLOCK_MONOTONIC */
+	uint64_t begin;	     /* end of the delay; 0: it is over */
+	uint64_t next_look;
+	bool terminated;
+};
+
+static uint64_t real_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
+}
+
+static int keep_tasks(void *ctx, const void *data, size_t size)
+{
+	struct measurement *stat = ctx;
+	struct capture_task task;
+	struct wire_task wire;
+	int err = 0;
+
+	for (size_t at = 0; at + sizeof(wire) <= size && !err; at += sizeof(wire)) {
+		memcpy(&wire, (const char *)data + at, sizeof(wire));
+		task = (struct capture_task){
+			.pid = (pid_t)wire.pid,
+			.tid = (pid_t)wire.tid,
+			.ppid = (pid_t)wire.ppid,
+			.target = wire.flags & WIRE_TASK_TARGET,
+			.kthread = wire.flags & WIRE_TASK_KTHREAD,
+		};
+		if (!(wire.flags & WIRE_TASK_OWN))
+			err = buffer__append(&stat->tasks, &task, sizeof(task));
+	}
+	return err;
+}
+
+/* The targets, with COMMAND among them if there are no others. */
+static struct capture_options capture_of(const struct measurement *stat, pid_t *pid)
+{
+	struct capture_options capture = stat->options->session.capture;
+
+	if (stat->workload && !stat->all && !stat->has_targets) {
+		*pid = workload__pid(stat->workload);
+		capture.targets.pids = pid;
+		capture.targets.nr_pids = 1;
+	}
+	capture.on_cpu.clock = CAPTURE_CLOCK_CPU;
+	return capture;
+}
+
+/* Loads the programs, and gives them the targets. */
+static int load_programs(struct measurement *stat, const struct capture_options *capture)
+{
+	struct ksyms_cache symbols = { 0 };
+	struct stat_programs_config config;
+	struct offcpu_config settings;
+	__u8 typed[WIRE_MAX_CALLS];
+	char cause[512];
+	int err = settings__make(&settings, capture, &symbols);
+
+	ksyms_cache__drop(&symbols);
+	if (err)
+		return err;
+	typed_calls__mark(typed, WIRE_MAX_CALLS);
+	config = (struct stat_programs_config){
+		.settings = &settings.settings,
+		.nr_targets = settings.nr_targets,
+		.calls = stat->options->parts & STAT_PART_CALLS,
+		.typed = typed,
+	};
+	stat->programs = stat_programs__new(&config, &err);
+	if (!stat->programs) {
+		pr_err("%s", stat_programs__explain(err, cause, sizeof(cause)));
+		return err;
+	}
+	return settings__add_targets(&capture->targets, stat_programs__targets(stat->programs));
+}
+
+/* The kernel may hide a target that /proc shows. */
+static int look_for_targets(const struct measurement *stat, const struct capture_targets *targets)
+{
+	const struct capture_task *tasks = (const void *)stat->tasks.data;
+	size_t nr = stat->tasks.len / sizeof(*tasks), children;
+
+	if (!stat->has_targets)
+		return 0;
+	children = targets__count_children(targets, tasks, nr);
+	if (children)
+		pr_warn("%zu living children not included (--children)", children);
+	return targets__look(targets, tasks, nr);
+}
+
+static int begin(struct measurement *stat)
+{
+	int err = stat_programs__begin(stat->programs, &stat->data.start_ns);
+
+	stat->begin = 0;
+	stat->data.start_real_ms = real_ms();
+	if (err)
+		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
+	return err;
+}
+
+static int attach(struct measurement *stat, const struct capture_targets *targets)
+{
+	int err = stat_programs__attach(stat->programs);
+
+	if (err)
+		return err;
+	err = stat_programs__enlist(stat->programs, keep_tasks, stat);
+	if (err) {
+		pr_err("cannot iterate over the tasks: %s", strerror(-err));
+		return err;
+	}
+	err = look_for_targets(stat, targets);
+	if (!err && !stat->options->session.delay_ns)
+		err = begin(stat);
+	return err;
+}
+
+static int release(struct measurement *stat)
+{
+	uint64_t delay = stat->options->session.delay_ns;
+	int err = 0;
+
+	if (stat->workload) {
+		stat_programs__release(stat->programs, workload__pid(stat->workload));
+		err = workload__release(stat->workload);
+	}
+	if (err)
+		return err;
+	stat->released = clock__now_ns();
+	stat->begin = delay ? stat->released + delay : 0;
+	stat->next_look = stat->released + LOOK_NS;
+	stat->status = status__new(stat->options->session.quiet);
+	return 0;
+}
+
+static int start(struct measurement *stat)
+{
+	const struct session_options *session = &stat->options->session;
+	struct workload_options workload = { .argv = session->command, .stdout_to_stderr = true };
+	struct capture_options capture;
+	pid_t pid;
+	int err = whole_file__open(&stat->output, stat->options->output);
+
+	if (err) {
+		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
+		return err;
+	}
+	workload.signals = stat->signals = signals__new(&err);
+	if (!stat->signals)
+		return err;
+	err = workload__prepare(&workload, &stat->workload);
+	if (err)
+		return err;
+	capture = capture_of(stat, &pid);
+	err = load_programs(stat, &capture);
+	if (!err)
+		err = attach(stat, &capture.targets);
+	return err ? err : release(stat);
+}
+
+/* Waits for a signal, the end of the last target, or the time at which something is due. */
+static int wait_for_more(const struct measurement *stat)
+{
+	uint64_t now = clock__now_ns(), due = stat->next_look;
+	struct pollfd fds[] = {
+		{ .fd = signals__fd(stat->signals), .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
+	};
+	int timeout;
+
+	/* COMMAND's own end is a signal. */
+	if (stat->has_targets)
+		fds[1].fd = target_maps__bell(stat_programs__targets(stat->programs));
+	if (stat->begin)
+		due = min_u64(due, stat->begin);
+	timeout = due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+	err_out__flush();
+	return poll(fds, 2, timeout) < 0 && errno != EINTR ? -errno : 0;
+}
+
+static enum session_end look_for_end(struct measurement *stat)
+{
+	if (signals__read(stat->signals))
+		return SESSION_SIGNAL;
+	if (stat->workload && workload__ended(stat->workload))
+		return SESSION_COMMAND_ENDED;
+	if (stat->has_targets &&
+	    !alive__any(&stat->alive, stat_programs__targets(stat->programs)))
+		return SESSION_TARGETS_ENDED;
+	return SESSION_GOES_ON;
+}
+
+static int do_what_is_due(struct measurement *stat)
+{
+	const struct target_maps *targets = stat_programs__targets(stat->programs);
+	uint64_t now = clock__now_ns();
+	int64_t alive;
+
+	if (stat->begin && now >= stat->begin)
+		return begin(stat);
+	if (now < stat->next_look)
+		return 0;
+	stat->next_look = now + LOOK_NS;
+	alive__adopt_strays(&stat->alive, targets);
+	alive = target_maps__alive(targets);
+	status__show_counting(stat->status, now - stat->released, alive > 0 ? (uint64_t)alive : 0);
+	return 0;
+}
+
+static int count(struct measurement *stat, enum session_end *end)
+{
+	int err = 0;
+
+	while (!err) {
+		*end = look_for_end(stat);
+		if (*end)
+			return 0;
+		err = wait_for_more(stat);
+		if (!err)
+			err = do_what_is_due(stat);
+	}
+	return err;
+}
+
+/* Reads and prints the figures. The reader of a pipe may have gone: that is no error. */
+static int print(struct measurement *stat)
+{
+	uint64_t start_ns = stat->data.start_ns;
+	int err;
+
+	stat->data.parts = stat->options->parts;
+	err = stat_collect(stat->programs, &stat->data);
+	if (err) {
+		pr_err("cannot read the counters: %s", strerror(-err));
+		return err;
+	}
+	stat->data.start_ns = start_ns;
+	err = stat_table__print(&stat->data, stat->options->top, stat->output.out);
+	if (err && err != -EPIPE)
+		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
+	return err;
+}
+
+static int finish(struct measurement *stat)
+{
+	pid_t pid = 0;
+	int err;
+
+	if (stat->workload && !workload__ended(stat->workload))
+		pid = workload__pid(stat->workload);
+	signals__finish(stat->signals, pid, 1);
+	targets__warn_of_gone_groups(&stat->options->session.capture.targets);
+	if (stat->begin)
+		pr_warn("the measurement ended before the delay of -D was over: it is empty");
+	err = stat_programs__end(stat->programs, &stat->data.end_ns);
+	stat->data.end_real_ms = real_ms();
+	stat->terminated = true;
+	if (stat->workload)
+		workload__terminate(stat->workload);
+	status__delete(stat->status);
+	stat->status = NULL;
+	if (!err)
+		err = print(stat);
+	return whole_file__close(&stat->output, err);
+}
+
+/* A COMMAND that is no target counts only if it ended by itself, as in a recording. */
+static int final_status(const struct measurement *stat, enum session_end end)
+{
+	bool counts = end == SESSION_COMMAND_ENDED || (!stat->all && !stat->has_targets);
+	char *const *command = stat->options->session.command;
+
+	return workload__final_status(stat->workload, command ? command[0] : "", counts);
+}
+
+/* After a failure COMMAND goes on to its end. */
+static void free_workload(struct measurement *stat)
+{
+	if (stat->workload && !stat->terminated && workload__is_released(stat->workload) &&
+	    !workload__ended(stat->workload)) {
+		pr_warn("%s is no longer measured; %s waits for it to end",
+			stat->options->session.command[0], log__program());
+		signals__finish(stat->signals, workload__pid(stat->workload), 1);
+		workload__wait(stat->workload);
+	}
+	workload__delete(stat->workload);
+}
+
+static void free_stat(struct measurement *stat)
+{
+	if (stat->output.out)
+		whole_file__close(&stat->output, -ECANCELED);
+	status__delete(stat->status);
+	stat_programs__delete(stat->programs);
+	stat_data__free(&stat->data);
+	buffer__free(&stat->tasks);
+	free_workload(stat);
+	signals__delete(stat->signals);
+}
+
+int stat__run(const struct stat_options *options, int *status)
+{
+	const struct capture_targets *targets = &options->session.capture.targets;
+	struct measurement stat = {
+		.options = options,
+		.all = targets->all,
+		.has_targets = targets->nr_pids || targets->nr_tids,
+	};
+	enum session_end end = SESSION_GOES_ON;
+	unsigned long errors = log__nr_errors();
+	int err = start(&stat);
+
+	if (!err)
+		err = count(&stat, &end);
+	if (!err && end == SESSION_COMMAND_ENDED)
+		err = workload__exec_error(stat.workload);
+	if (!err)
+		err = finish(&stat);
+	if (err == -EPIPE)
+		err = 0;
+	if (!err)
+		*status = final_status(&stat, end);
+	if (err && log__nr_errors() == errors)
+		pr_err("the measurement failed: %s", strerror(-err));
+	free_stat(&stat);
+	return err;
+}

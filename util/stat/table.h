@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_STAT_TABLE_H
+#define DENET_STAT_TABLE_H
+
+#include <stdio.h>
+
+#include "stat/stat_data.h"
+
+/*
+ * Prints the figures for people: how threads spent their time, in all, by process, by command and
+ * by thread, then each part that was asked for; of each at most top rows, the greatest first. 0 or
+ * a negative errno of writing.
+ */
+int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out);
+
+#endif /* DENET_STAT_TABLE_H */
