@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "stat/behaviour.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "common/harness.h"
+#include "stat/bottlenecks.h"
+
+#define STATE_S 1
+#define STATE_D 2
+
+/* A thread of 1000 ns; what is neither given here nor in calls is blocked. */
+static struct stat_task thread(uint64_t running, uint64_t runnable, struct stat_call *calls,
+			       size_t nr_calls)
+{
+	struct stat_task task = { .pid = 70000, .tid = 70001, .comm = "worker", .threads = 1,
+				  .wall_ns = 1000, .running_ns = running, .runnable_ns = runnable,
+				  .blocked_ns = 1000 - running - runnable, .calls = calls,
+				  .nr_calls = nr_calls };
+
+	return task;
+}
+
+static struct stat_call call(long nr, enum stat_file file, uint64_t blocked)
+{
+	struct stat_call call = { .nr = (uint32_t)nr, .file = file, .blocked_ns = blocked,
+				  .times = { .count = 3, .total_ns = blocked } };
+
+	return call;
+}
+
+static const char *class_of(const struct stat_data *data, const struct stat_task *task)
+{
+	struct behaviour behaviour = behaviour__of(data, task);
+
+	return behaviour__name(behaviour.kind);
+}
+
+/* The class of a thread that is blocked in one call for all the time that it has no CPU. */
+static const char *class_by(long nr, enum stat_file file, uint64_t running, uint64_t runnable)
+{
+	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_call calls[] = { call(nr, file, 1000 - running - runnable) };
+	struct stat_task task = thread(running, runnable, calls, 1);
+
+	return class_of(&data, &task);
+}
+
+TEST(each_class)
+{
+	EXPECT_STREQ("cpu-bound", class_by(SYS_fsync, STAT_FILE_REGULAR, 500, 0));
+	EXPECT_STREQ("io-bound", class_by(SYS_fsync, STAT_FILE_REGULAR, 499, 0));
+	EXPECT_STREQ("io-bound", class_by(SYS_read, STAT_FILE_REGULAR, 100, 0));
+	EXPECT_STREQ("network-bound", class_by(SYS_read, STAT_FILE_SOCKET, 100, 0));
+	EXPECT_STREQ("network-bound", class_by(SYS_connect, STAT_FILE_NONE, 100, 0));
+	EXPECT_STREQ("lock-bound", class_by(SYS_futex, STAT_FILE_NONE, 100, 0));
+	EXPECT_STREQ("starved", class_by(SYS_fsync, STAT_FILE_REGULAR, 100, 300));
+	EXPECT_STREQ("cpu-bound", class_by(SYS_fsync, STAT_FILE_REGULAR, 600, 299));
+	EXPECT_STREQ("mixed", class_by(SYS_fsync, STAT_FILE_REGULAR, 300, 299));
+}
+
+/* What is only waited for as work does not count against the rest. */
+TEST(waits_for_work_are_idle)
+{
+	EXPECT_STREQ("idle", class_by(SYS_epoll_pwait, STAT_FILE_NONE, 49, 0));
+	EXPECT_STREQ("cpu-bound", class_by(SYS_epoll_pwait, STAT_FILE_NONE, 50, 0));
+	EXPECT_STREQ("starved", class_by(SYS_nanosleep, STAT_FILE_NONE, 60, 40));
+	EXPECT_STREQ("idle", class_by(SYS_accept4, STAT_FILE_NONE, 0, 0));
+	EXPECT_STREQ("idle", class_by(SYS_wait4, STAT_FILE_NONE, 0, 0));
+	EXPECT_STREQ("idle", class_by(SYS_read, STAT_FILE_PIPE, 0, 0));
+	EXPECT_STREQ("idle", class_by(SYS_read, STAT_FILE_OTHER, 0, 0));
+	EXPECT_STREQ("idle", class_by(SYS_clock_nanosleep, STAT_FILE_NONE, 0, 0));
+}
+
+TEST(a_task_without_time_is_idle)
+{
+	struct stat_data data = { 0 };
+	struct stat_task task = { 0 };
+
+	EXPECT_STREQ("idle", class_of(&data, &task));
+}
+
+TEST(page_faults_are_state_d_outside_of_calls)
+{
+	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_call calls[] = { call(SYS_read, STAT_FILE_REGULAR, 100) };
+	struct stat_task task = thread(100, 0, calls, 1);
+	struct behaviour behaviour;
+
+	task.state[STATE_D].total_ns = 900;
+	behaviour = behaviour__of(&data, &task);
+	EXPECT_STREQ("memory-bound", behaviour__name(behaviour.kind));
+	EXPECT_EQ(800, behaviour.ns[BEHAVIOUR_MEMORY]);
+	EXPECT_EQ(100, behaviour.ns[BEHAVIOUR_IO]);
+	/* Without calls it cannot be told from other I/O. */
+	data.parts = STAT_PART_OFFCPU;
+	EXPECT_STREQ("io-bound", class_of(&data, &task));
+}
+
+TEST(without_calls_sleeps_are_idle)
+{
+	struct stat_data data = { .parts = STAT_PART_OFFCPU };
+	struct stat_task task = thread(10, 0, NULL, 0);
+
+	task.state[STATE_S].total_ns = 990;
+	EXPECT_STREQ("idle", class_of(&data, &task));
+	task = thread(60, 0, NULL, 0);
+	EXPECT_STREQ("cpu-bound", class_of(&data, &task));
+}
+
+TEST(a_call_that_has_not_returned_counts_for_its_thread_alone)
+{
+	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_fsync,
+				       .file = STAT_FILE_REGULAR, .ns = 900 };
+	struct stat_data data = { .parts = STAT_PART_CALLS, .open_calls = &open,
+				  .nr_open_calls = 1 };
+	struct stat_task task = thread(100, 0, NULL, 0);
+
+	EXPECT_STREQ("io-bound", class_of(&data, &task));
+	open.tid = 70002;
+	EXPECT_STREQ("mixed", class_of(&data, &task));
+}
+
+/* With locks counted, only waits that met an owner are those of a mutex. */
+TEST(condition_variables_are_told_by_the_missing_owner)
+{
+	struct stat_lock lock = { .pid = 70000, .name = "pool", .owner = 70002,
+				  .waits = { .count = 10, .total_ns = 900 } };
+	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS, .locks = &lock,
+				  .nr_locks = 1 };
+	struct stat_call calls[] = { call(SYS_futex, STAT_FILE_NONE, 960) };
+	struct stat_task task = thread(40, 0, calls, 1);
+
+	EXPECT_STREQ("idle", class_of(&data, &task));
+	lock.owner_met = 10;
+	EXPECT_STREQ("lock-bound", class_of(&data, &task));
+	EXPECT_EQ(960, behaviour__of(&data, &task).ns[BEHAVIOUR_LOCK]);
+}
+
+TEST(kinds_of_time_add_up_to_the_wall_time)
+{
+	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_call calls[] = { call(SYS_read, STAT_FILE_REGULAR, 3000),
+				     call(SYS_futex, STAT_FILE_NONE, 1000) };
+	struct stat_task task = thread(100, 100, calls, 2);
+	struct behaviour behaviour = behaviour__of(&data, &task);
+	uint64_t sum = 0;
+
+	for (int i = 0; i < BEHAVIOUR_TIMES; i++)
+		sum += behaviour.ns[i];
+	EXPECT_EQ(1000, sum);
+	EXPECT_EQ(600, behaviour.ns[BEHAVIOUR_IO]);
+	EXPECT_EQ(200, behaviour.ns[BEHAVIOUR_LOCK]);
+}
+
+TEST(a_sentence_for_a_call)
+{
+	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 639),
+				     call(SYS_epoll_pwait, STAT_FILE_NONE, 261) };
+	struct stat_task task = thread(100, 0, calls, 2);
+	struct stat_data data = { .parts = STAT_PART_CALLS, .threads = &task, .nr_threads = 1 };
+	struct bottlenecks bottlenecks;
+
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(1, bottlenecks.nr);
+	EXPECT_STREQ("thread 70001 (worker): 71 % of its blocked time in fsync "
+		     "(639 ns in 3 calls)", bottlenecks.text[0]);
+	/* Waits for work are no bottleneck, nor is a tenth of the time. */
+	calls[0].blocked_ns = 94;
+	bottlenecks__find(&data, &bottlenecks);
+	EXPECT_EQ(0, bottlenecks.nr);
+}
+
+TEST(sentences_name_locks_connections_and_the_lack_of_a_cpu)
+{
+	struct stat_lock lock = { .pid = 70000, .name = "libdb.so+0x10", .owner = 70002,
+				  .owner_met = 1, .waits = { .count = 1, .total_ns = 900 } };
+	struct stat_socket sock = { .pid = 70000, .family = AF_INET, .remote = { 10, 0, 0, 1 },
+				    .remote_port = 5432, .receive = { .total_ns = 5 } };
+	struct stat_call locking[] = { call(SYS_futex, STAT_FILE_NONE, 900) };
+	struct stat_call receiving[] = { call(SYS_recvfrom, STAT_FILE_NONE, 800) };
+	struct stat_task tasks[] = { thread(100, 0, locking, 1), thread(100, 0, receiving, 1),
+				     thread(100, 700, NULL, 0) };
+	struct stat_data data = { .parts = 31, .threads = tasks, .nr_threads = 3, .locks = &lock,
+				  .nr_locks = 1, .sockets = &sock, .nr_sockets = 1 };
+	struct bottlenecks bottlenecks;
+
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(3, bottlenecks.nr);
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in futex for "
+		     "libdb.so+0x10, held by thread 70002 (900 ns in 3 calls)",
+		     bottlenecks.text[0]);
+	EXPECT_STREQ("thread 70001 (worker): 89 % of its blocked time in recvfrom from or to "
+		     "10.0.0.1:5432 (800 ns in 3 calls)", bottlenecks.text[1]);
+	EXPECT_STREQ("thread 70001 (worker): 70 % of its time waiting for a CPU (700 ns)",
+		     bottlenecks.text[2]);
+}
+
+TEST(five_sentences_the_greatest_first)
+{
+	struct stat_task tasks[8];
+	struct stat_data data = { .threads = tasks, .nr_threads = 8 };
+	struct bottlenecks bottlenecks;
+
+	for (int i = 0; i < 8; i++) {
+		tasks[i] = thread(0, 300 + (uint64_t)(i * 5 % 8) * 10, NULL, 0);
+		tasks[i].tid = i * 5 % 8;
+	}
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(5, bottlenecks.nr);
+	for (int i = 0; i < 5; i++) {
+		char begin[16];
+
+		snprintf(begin, sizeof(begin), "thread %d ", 7 - i);
+		EXPECT_EQ(0, strncmp(begin, bottlenecks.text[i], strlen(begin)));
+	}
+}
+
+TEST_HARNESS_MAIN

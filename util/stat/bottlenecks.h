@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_STAT_BOTTLENECKS_H
+#define DENET_STAT_BOTTLENECKS_H
+
+#include "stat/stat_data.h"
+
+#define BOTTLENECKS_MAX 5
+#define BOTTLENECK_LEN 384
+
+/* Percentages from which a cause is worth a sentence. */
+#define BOTTLENECK_BLOCKED_FROM 10  /* of the thread's wall time are in waits of that call */
+#define BOTTLENECK_RUNNABLE_FROM 20 /* of it in waits for a CPU */
+
+/* Sentences, the greatest time first. Names in them may hold any bytes. */
+struct bottlenecks {
+	char text[BOTTLENECKS_MAX][BOTTLENECK_LEN];
+	size_t nr;
+};
+
+/*
+ * Which threads lose the most time, in which call or to which other threads; at most one sentence
+ * for a thread. Waits for work and for time are none, see behaviour.h.
+ */
+void bottlenecks__find(const struct stat_data *data, struct bottlenecks *bottlenecks);
+
+#endif /* DENET_STAT_BOTTLENECKS_H */
