@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <kselftest_harness.h>
 
@@ -10,7 +10,7 @@ static struct stat_task thread_of(pid_t pid, pid_t tid, const char *comm, uint64
 {
 	struct stat_task thread = { .pid = pid, .tid = tid, .threads = 1, .wall_ns = 10 * ns };
 
-	strncpy(thread.comm, comm, sizeof(thread.comm) - 1);
+	snprintf(thread.comm, sizeof(thread.comm), "%s", comm);
 	stat_times__add(&thread.offcpu, ns);
 	thread.blocked_ns = ns;
 	return thread;
