@@ -187,15 +187,14 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
  */
 __noinline __u64 hash_frames(const struct frame_room *room, __u32 nr, __u64 seed)
 {
-	__u64 hash = seed + nr;
+	__u64 hash = seed;
 
 	if (!room)
 		return 1;
 	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
 		if (i >= nr)
 			break;
-		hash = (hash ^ room->ips[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
+		hash = hash_frame(hash, room->ips[i]);
 	}
 	return hash ? hash : 1;
 }
@@ -299,6 +298,13 @@ static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u
 	return result;
 }
 
+/* Whether the walk just made for a block has hashed its user frames on the way. */
+static __always_inline bool has_hashed_walk(const struct cpu *cpu, const struct full_block *full)
+{
+	return has_user_walk && full == &cpu->full && full->block.flags & WIRE_BLOCK_BY_TABLES &&
+	       full->block.nr_user == cpu->user_walk.frame.nr && cpu->user_walk.frame.hash;
+}
+
 /*
  * Adds a short block to the sum of its thread, state and stacks. All that an existing sum refers to
  * has been sent. False: there is no room, or the ring is full. The block is to be sent directly; a
@@ -322,11 +328,14 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 	struct wire_entry *entry;
 
 	if (nr_kernel)
-		key.kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel, 1);
+		key.kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel,
+					    FRAMES_SEED_KERNEL);
 	nr_kernel = bounded_frames(nr_kernel);
-	if (block->nr_user)
+	if (has_hashed_walk(cpu, full))
+		key.user_id = cpu->user_walk.frame.hash;
+	else if (block->nr_user)
 		key.user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel],
-					  block->nr_user, 2);
+					  block->nr_user, FRAMES_SEED_USER);
 	entry = find_sum(gen, &key);
 	if (entry) {
 		add_to_sum(entry, block);

@@ -38,6 +38,8 @@ enum cfi_special {
 #define CFI_CFA_WORDS 8192 /* more than the distance of any rule */
 #define CFI_BP_WORDS 512
 #define CFI_RULE(kind, value) ((__u32)(kind) << CFI_KIND_SHIFT | (__u32)(value))
+/* The caller's rbp is where rbp points to, and the return address above it. */
+#define CFI_FRAME_POINTER CFI_RULE(CFI_BP, 2 << CFI_CFA_SHIFT | 2)
 
 enum cfi_cfa {
 	CFI_CFA_REGISTER, /* register + cfa_offset */

@@ -35,6 +35,17 @@ struct frame_room {
 	__u64 ips[WIRE_MAX_FRAMES];
 };
 
+/* Where the hash over a side of a stack begins. */
+#define FRAMES_SEED_KERNEL 1ULL
+#define FRAMES_SEED_USER 2ULL
+
+/* The hash over frames, with one more. */
+static __always_inline __u64 hash_frame(__u64 hash, __u64 ip)
+{
+	hash = (hash ^ ip) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
 /* A piece ends with its page, so that it is readable if its first frame is. */
 static __always_inline __u64 piece_bytes(__u64 fp)
 {

@@ -31,7 +31,8 @@ struct user_walk_frame {
 	__u64 sp;
 	__u64 bp;
 	__u32 flags;
-	__u32 nr; /* of frames so far */
+	__u32 nr;   /* of frames so far */
+	__u64 hash; /* over them, see hash_frame(); 0: unknown */
 };
 
 /* A walk, in a map: what the verifier does not know of it, it need not follow. */
@@ -110,6 +111,29 @@ static __always_inline int step_plainly(struct user_walk *walk, struct user_walk
 		     words ? piece_word(walk, cfa - need) : frame->bp);
 }
 
+/* Whether the piece has what the frame pointer points to: that of the caller, a return address. */
+static __always_inline bool has_frame(const struct user_walk *walk,
+				      const struct user_walk_frame *frame)
+{
+	__u64 at = frame->bp - walk->base;
+
+	return frame->bp >= frame->sp && !(at & 7) && at < walk->bytes &&
+	       at + FRAME_BYTES <= walk->bytes;
+}
+
+/*
+ * By the rule that nearly all code with frame pointers has. No address here depends on the rule, so
+ * a CPU that guesses which rule comes follows the pointers while it still looks the rules up.
+ */
+static __always_inline int step_quickly(const struct user_walk *walk,
+					struct user_walk_frame *frame)
+{
+	__u64 bp = frame->bp;
+
+	return go_on(frame, bp + FRAME_BYTES, piece_word(walk, bp + sizeof(__u64)),
+		     piece_word(walk, bp));
+}
+
 /* The frame that a signal has interrupted. */
 static __always_inline int step_over_signal(struct user_walk *walk)
 {
@@ -154,6 +178,7 @@ static __always_inline int leave_out(struct user_walk *walk)
 {
 	if (walk->frame.nr > 1)
 		walk->frame.nr--;
+	walk->frame.hash = 0;
 	return walk->frame.flags & FRAME_GUESS ? USER_WALK_NO_CFI : USER_WALK_UNREADABLE;
 }
 
@@ -277,12 +302,15 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 		}
 		out->ips[at] = frame.ip;
 		frame.nr = at + 1;
+		frame.hash = hash_frame(frame.hash, frame.ip);
 		pc = frame.ip - !(frame.flags & FRAME_EXACT);
 		rule = cached_user_rule(cache, process, pc);
 		if (rule == RULES_UNCACHED)
 			rule = find_user_rule(&walk->regions, process, pc);
 		kind = rule >> CFI_KIND_SHIFT;
-		if (kind == CFI_SP || kind == CFI_BP) {
+		if (rule == CFI_FRAME_POINTER && has_frame(walk, &frame)) {
+			end = step_quickly(walk, &frame);
+		} else if (kind == CFI_SP || kind == CFI_BP) {
 			end = step_plainly(walk, &frame, rule);
 		} else {
 			walk->frame = frame;
@@ -324,6 +352,7 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 	walk->frame.bp = regs->bp;
 	walk->process = rules_process(task);
 	walk->bytes = walk->frame.nr = walk->missing = 0;
+	walk->frame.hash = FRAMES_SEED_USER;
 	walk->frame.flags = FRAME_EXACT | FRAME_LEAF;
 	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
 		ret = walk_user_stretch(walk, (struct frame_room *)ips);
