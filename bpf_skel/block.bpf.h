@@ -351,6 +351,14 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 	return true;
 }
 
+/* Whether a block, of current, is sent with a copy of its stack, since a table was missing. */
+static __always_inline bool is_bridged(struct cpu *cpu, const struct wire_block *block)
+{
+	return has_user_walk && settings.copy_bytes && settings.copied == WIRE_COPIED_BRIDGED &&
+	       block->flags & WIRE_BLOCK_BY_TABLES &&
+	       wants_copy(&cpu->user_walk, block->ns, generation);
+}
+
 /* Takes the stamp of the block that ends now, so that it ends only once. */
 static __always_inline __u64 take_stamp(struct task_state *ts)
 {
@@ -397,6 +405,22 @@ enum comer {
 	COMER_PARKED, /* it is the next one at a switch, and its stacks were parked when it went */
 	COMER_NEW,    /* the same, but it never had a CPU: it has no stacks */
 };
+
+/* Adds a block to a sum, or sends it. is_back: it is that of current, whose stack is there. */
+static __always_inline void keep_block(void *ctx, struct cpu *cpu, struct full_block *full,
+				       struct file *file, bool is_back)
+{
+	__u32 index = bpf_get_smp_processor_id();
+	bool bridged = is_back && is_bridged(cpu, &full->block);
+
+	if (!bridged && is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
+		return;
+	if (settings.reasons && file)
+		read_names(file, &full->reason);
+	if (bridged || (is_back && is_copied(&full->block)))
+		send_copy(ctx, cpu, &full->block, bpf_map_lookup_elem(&copies, &index));
+	send_block(ctx, cpu, full);
+}
 
 /* A task is on the CPU, again or for the first time. */
 static __always_inline int sched_in(void *ctx, struct task_struct *task, enum comer comer)
@@ -466,16 +490,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 		full->reason.id = 0;
 	else if (settings.reasons)
 		file = describe_reason(task, &full->reason, ts, !is_parked, true);
-	if (is_for_sum(&full->block) && accumulate(ctx, cpu, full, file))
-		return 0;
-	if (settings.reasons && file)
-		read_names(file, &full->reason);
-	if (comer == COMER_BACK && is_copied(&full->block)) {
-		__u32 index = bpf_get_smp_processor_id();
-
-		send_copy(ctx, cpu, &full->block, bpf_map_lookup_elem(&copies, &index));
-	}
-	send_block(ctx, cpu, full);
+	keep_block(ctx, cpu, full, file, comer == COMER_BACK);
 	return 0;
 }
 

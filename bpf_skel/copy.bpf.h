@@ -12,6 +12,7 @@
 #define COPY_CHUNKS ((WIRE_MAX_COPY + WIRE_PAGE - 1) / WIRE_PAGE)
 #define COPY_ROOM (COPY_CHUNKS * WIRE_PAGE)
 #define ITER_COPY_ROOM (8 * WIRE_PAGE)
+#define BRIDGE_COPY_BYTES 8192U /* of a walk that met a file without a table */
 
 /* User space sets the number of bytes; it is rounded up to a bound that a mask can express. */
 struct copy_room {
@@ -79,14 +80,17 @@ static __always_inline __u32 chunk_size(__u32 at, __u32 limit)
  */
 __noinline __u32 copy_stack(struct copy_room *room, __u64 sp)
 {
+	__u32 limit = settings.copied == WIRE_COPIED_BRIDGED ? BRIDGE_COPY_BYTES :
+							       settings.copy_bytes;
+
 	if (!room)
 		return 0;
 	for (__u32 at = 0; at < COPY_ROOM; at += WIRE_PAGE) {
 		__u32 size, rest;
 
-		if (at >= settings.copy_bytes)
+		if (at >= limit)
 			break;
-		size = chunk_size(at, settings.copy_bytes);
+		size = chunk_size(at, limit);
 		if (!bpf_probe_read_user(&room->stack[at], size, (void *)(sp + at)))
 			continue;
 		rest = rest_of_page(sp + at, size);
@@ -94,7 +98,7 @@ __noinline __u32 copy_stack(struct copy_room *room, __u64 sp)
 			return at;
 		return at + rest;
 	}
-	return settings.copy_bytes;
+	return limit;
 }
 
 /* The same for a task that sleeps; blocks as long as that task's memory does. */
@@ -161,7 +165,7 @@ static __always_inline void describe_copy(struct wire_copy *copy, __u64 incarnat
 /* True if a block, or a wake-up, carries a copy. */
 static __always_inline bool is_copied(const struct wire_block *block)
 {
-	if (!settings.copy_bytes || settings.copied == WIRE_COPIED_BLOCKED ||
+	if (!settings.copy_bytes || settings.copied == WIRE_COPIED_BRIDGED ||
 	    block->flags & WIRE_BLOCK_KTHREAD)
 		return false;
 	return settings.copied == WIRE_COPIED_ALL || bpf_map_lookup_elem(&copy_pids, &block->pid);

@@ -15,6 +15,8 @@
 #define USER_PIECE_BYTES (USER_PIECE_WORDS * 8U)
 #define USER_STRETCH 8            /* frames that the verifier follows in one go */
 #define USER_FRAME_MAX (1U << 20) /* bytes, along a frame pointer */
+#define BRIDGE_COPIES 64U /* of a CPU in a window: half of a ring of the default size */
+#define BRIDGE_LEAST_NS 100000U
 
 /* In struct ucontext, arch/x86/include/uapi/asm/sigcontext.h. */
 #define UCONTEXT_BP 120U
@@ -44,6 +46,8 @@ struct user_walk {
 	struct user_walk_frame frame;
 	__u32 bytes; /* of the piece */
 	__u32 missing; /* what was missing first, and bridged: an enum user_walk_end; 0: nothing */
+	__u32 copies;  /* of bridged stacks, in the window, which is this generation */
+	__u32 window;
 	struct rules_regions regions;
 };
 
@@ -171,6 +175,21 @@ static __always_inline int bridge(struct user_walk *walk, __u32 missing)
 	if (!walk->missing)
 		walk->missing = missing;
 	return step_by_pointer(walk);
+}
+
+/*
+ * True if the stack of a block of ns whose walk has just ended is to be copied, so that user space
+ * unwinds what was bridged here. The time of a block is what counts, and a ring holds few copies.
+ */
+static __always_inline bool wants_copy(struct user_walk *walk, __u64 ns, __u32 window)
+{
+	if (!walk->missing || ns < BRIDGE_LEAST_NS)
+		return false;
+	if (walk->window != window) {
+		walk->window = window;
+		walk->copies = 0;
+	}
+	return walk->copies++ < BRIDGE_COPIES;
 }
 
 /* The frame at hand lies in no code: where it came from a frame pointer, that was none. */

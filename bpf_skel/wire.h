@@ -465,7 +465,7 @@ struct wire_orc_module {
 enum wire_copied {
 	WIRE_COPIED_ALL = 0,
 	WIRE_COPIED_CHOSEN, /* those of the processes of copy_pids */
-	WIRE_COPIED_BLOCKED,
+	WIRE_COPIED_BRIDGED, /* some of those whose walk by tables met a file without one */
 };
 
 struct wire_settings {

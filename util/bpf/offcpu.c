@@ -82,7 +82,7 @@ static int settle_user_walk(struct offcpu_bpf *skel, bool walks)
 					 skel->maps.rules_bell };
 	int err;
 
-	if (!walks && settings->copied == WIRE_COPIED_BLOCKED)
+	if (!walks && settings->copied == WIRE_COPIED_BRIDGED)
 		settings->copy_bytes = 0;
 	skel->rodata->has_user_walk = walks;
 	bpf_program__set_autoload(skel->progs.program_came, walks);
@@ -118,7 +118,7 @@ static int settle_clock(struct offcpu_bpf *skel)
 	if (!err)
 		err = bpf_map__set_autocreate(skel->maps.clock_copies, settings->on_cpu);
 	if (err || !settings->on_cpu || !settings->copy_bytes ||
-	    settings->copied == WIRE_COPIED_BLOCKED)
+	    settings->copied == WIRE_COPIED_BRIDGED)
 		return err;
 	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.clock_copies, (__u32)cpus);
 }
@@ -204,14 +204,14 @@ static int settle_copies(struct offcpu_bpf *skel, const struct kernel_features *
 	/* A thread's stack is copied in its own context. */
 	if (!kernel_features->has_registers || hook == ATTACH_HOOK_SWITCH_OUT)
 		settings->copy_bytes = 0;
-	if (!settings->copy_bytes || settings->copied == WIRE_COPIED_BLOCKED)
+	if (!settings->copy_bytes)
 		return 0;
 	if (cpus < 0)
 		return cpus;
 	if (settings->copied == WIRE_COPIED_CHOSEN &&
 	    bpf_map__set_max_entries(skel->maps.copy_pids, WIRE_MAX_COPY_PIDS))
 		return -errno;
-	if (settings->wakers)
+	if (settings->wakers && settings->copied != WIRE_COPIED_BRIDGED)
 		err = bpf_map__set_max_entries(skel->maps.waker_copies, (__u32)cpus);
 	return err ? err : bpf_map__set_max_entries(skel->maps.copies, (__u32)cpus);
 }

@@ -26,7 +26,7 @@ static bool want_reasons(const struct capture_options *options)
 static enum wire_copied copied(const struct capture_copies *copies)
 {
 	if (copies->tables)
-		return WIRE_COPIED_BLOCKED;
+		return WIRE_COPIED_BRIDGED;
 	return copies->chosen ? WIRE_COPIED_CHOSEN : WIRE_COPIED_ALL;
 }
 
