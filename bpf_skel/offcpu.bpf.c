@@ -127,14 +127,18 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
-/* Lists code that targets have mapped already. Waits for their mmap_lock: read in a child only. */
+/*
+ * Lists code that targets have mapped already. Waits for their mmap_lock: read in a child only.
+ * Until its exec, COMMAND, which is our child, has mapped what we have, and never comes back to it.
+ */
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct vm_area_struct *vma = ctx->vma;
 
-	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0))
+	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0) &&
+	    pid_of(task->real_parent) != settings.own_pid)
 		expect_mapping(task, vma);
 	return 0;
 }
