@@ -85,7 +85,7 @@ static void set_call_graph(const struct option_value *value, void *field)
 	struct capture_copies *copies = field;
 
 	if (capture_copies__parse(copies, value->text))
-		option_value__error(value, "must be fp or tables");
+		option_value__error(value, "must be fp, auto or tables");
 	if (copies->bytes && !copies->tables)
 		option_value__error(value, "copies of stacks cannot be summed up in the kernel; "
 					   "tables unwinds by the same tables there, and "
@@ -133,8 +133,9 @@ static const struct option_row block_rows[] = {
 
 static const struct option_row stack_rows[] = {
 	{ "call-graph", .arg = "MODE",
-	  .text = "How to unwind user stacks: fp (frame pointers, the default) or tables (unwind "
-		  "tables), in the kernel",
+	  .text = "How to unwind user stacks, in the kernel: fp (frame pointers, the default), "
+		  "auto (unwind tables, and frame pointers where there are none) or tables (auto, "
+		  "with a warning if it is not possible)",
 	  CAPTURE(set_call_graph, struct capture_copies, stacks.copies) },
 	{ "user-stacks-only", 'U', .text = "User frames only",
 	  OPTION_TRUE(struct offcputime_command, user_stacks) },
@@ -214,7 +215,7 @@ static void check_stacks(const struct options *options, const void *values)
 	if (command->kernel_threads && command->user_stacks)
 		options__error(options, "-k and -U exclude each other: kernel threads have no user "
 					"frames");
-	if (command->kernel_stacks && command->trace.session.capture.stacks.copies.bytes)
+	if (command->kernel_stacks && command->trace.session.capture.stacks.copies.asked_for)
 		options__exclude(options, "call-graph", "kernel-stacks-only");
 }
 

@@ -18,7 +18,7 @@ _denet_is() {
 # _denet_values OPTION: the words that an option takes, where they are few and known.
 _denet_values() {
 	case $1 in
-	--call-graph) _denet_is offcputime && echo 'fp tables' || echo 'fp tables dwarf auto' ;;
+	--call-graph) _denet_is offcputime && echo 'fp auto tables' || echo 'fp auto tables dwarf' ;;
 	--capture) echo 'auto switch-in switch-out' ;;
 	--by) _denet_is report && echo 'group comm pid tid' || echo 'comm pid tid' ;;
 	--sort) echo 'group comm pid tid state event wait sym callers' ;;

@@ -278,19 +278,19 @@ in_last_nap() {
 	diff ours - <<<$'take_nap\nnap_last\n_start'
 }
 
-@test "--call-graph auto: who has no frame pointers is found and unwound, who has some is not" {
+@test "--call-graph auto,BYTES: who has no frame pointers is found and unwound, who has some is not" {
 	cat >naps.py <<'END'
 import time
 for i in range(300): time.sleep(0.001)
 time.sleep(0.3)
 END
-	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 --window 100ms -- \
+	run -0 denet-record -v --call-graph auto,8192 --off-cpu-thresh 0 --window 100ms -- \
 		/usr/bin/python3 naps.py
 	[[ "$output" == *': chains along its frame pointers end early; '* ]]
 	# The last sleep, long after it was found.
 	file_chain perf.data >ours
 	[ "$(wc -l <ours)" -ge 8 ]
-	run -0 denet-record -v --call-graph auto --off-cpu-thresh 0 -- "$naps" 2 50 10
+	run -0 denet-record -v --call-graph auto,8192 --off-cpu-thresh 0 -- "$naps" 2 50 10
 	[[ "$output" != *'frame pointers end early'* ]]
 	[[ "$output" == *'user stacks: 0 copied'* ]]
 }
@@ -307,7 +307,7 @@ END
 	run -2 denet-record --call-graph dwarf,x -- true
 	[[ "$output" == *'ncorrect stack dump size (max 65528)'* ]]
 	run -2 denet-record --call-graph lbr -- true
-	[[ "$output" == *'must be fp, tables, dwarf[,BYTES] or auto[,BYTES]'* ]]
+	[[ "$output" == *'must be fp, auto[,BYTES], tables or dwarf[,BYTES]'* ]]
 	run -2 denet-record --raw-stacks -- true
 	[[ "$output" == *'--raw-stacks needs --call-graph dwarf'* ]]
 	[ ! -e perf.data ]

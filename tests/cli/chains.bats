@@ -103,9 +103,9 @@ rests() {
 	grep -q poll "/proc/$recorder/wchan"
 }
 
-@test "auto: once the program is found out, its threads have the chains that they know" {
+@test "auto,BYTES: once the program is found out, its threads have the chains that they know" {
 	need_teller
-	denet-record -v --call-graph auto --off-cpu-thresh 0 --window 100ms -- \
+	denet-record -v --call-graph auto,8192 --off-cpu-thresh 0 --window 100ms -- \
 		"$teller" <gate >said 2>err 3>&- 9>&- &
 	recorder=$!
 	until_true grep -q READY said

@@ -128,16 +128,16 @@ TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)
 	EXPECT_EQ(4096, copies.bytes);
 	ASSERT_EQ(0, capture_copies__parse(&copies, "dwarf,1"));
 	EXPECT_EQ(8, copies.bytes);
-	ASSERT_EQ(0, capture_copies__parse(&copies, "auto"));
-	EXPECT_EQ(8192, copies.bytes);
-	EXPECT_TRUE(copies.chosen);
 	ASSERT_EQ(0, capture_copies__parse(&copies, "auto,16"));
 	EXPECT_EQ(16, copies.bytes);
 	/* Of threads that are still blocked. */
 	ASSERT_EQ(0, capture_copies__parse(&copies, "tables"));
 	EXPECT_EQ(28672, copies.bytes);
 	EXPECT_FALSE(copies.chosen);
+	EXPECT_TRUE(copies.tables && copies.asked_for);
+	ASSERT_EQ(0, capture_copies__parse(&copies, "auto"));
 	EXPECT_TRUE(copies.tables);
+	EXPECT_FALSE(copies.asked_for || copies.chosen);
 	ASSERT_EQ(0, capture_copies__parse(&copies, "fp"));
 	EXPECT_FALSE(copies.tables);
 }

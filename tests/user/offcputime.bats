@@ -52,7 +52,7 @@ refuse() {
 	refuse "--interval 0: not a time" --interval 0
 	refuse "--interval x: not a time" --interval x
 	refuse "--call-graph dwarf: copies of stacks cannot" --call-graph dwarf
-	refuse "--call-graph lbr: must be fp or tables" --call-graph lbr
+	refuse "--call-graph lbr: must be fp, auto or tables" --call-graph lbr
 	refuse "-o : the value is empty" -o ""
 	refuse "--by wait: not comm, pid or tid" --by wait
 	refuse "--perf-max-stack-depth 0: must be" --perf-max-stack-depth 0

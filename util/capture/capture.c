@@ -224,6 +224,19 @@ static int open_tracepoints(struct capture *capture)
 	return err;
 }
 
+/* As above. That there are no tables is a warning only if they were asked for. */
+static void explain_tables(const struct capture_options *options)
+{
+	static const char why[] =
+		"user stacks are not walked by unwind tables: that takes Linux 5.17, on x86-64, and "
+		"a hook at switch-in; frame pointers are followed instead";
+
+	if (options->stacks.copies.asked_for)
+		pr_warn("%s", why);
+	else
+		pr_verbose("%s", why);
+}
+
 static int build(struct capture *capture)
 {
 	struct offcpu_config config;
@@ -241,8 +254,7 @@ static int build(struct capture *capture)
 	if (err)
 		return err;
 	if (config.user_tables && !capture->user_tables.rules)
-		pr_warn("user stacks are not walked by unwind tables: that takes Linux 5.17, on "
-			"x86-64, and a hook at switch-in; frame pointers are followed instead");
+		explain_tables(&capture->options);
 	capture__set_sampling(capture, capture->options.period_ns, capture->options.threshold_ns);
 	if (config.settings.copy_bytes && !config.user_tables && !offcpu__copies(capture->offcpu))
 		explain_copies(capture);

@@ -18,6 +18,8 @@ _Static_assert(CAPTURE_MAX_COPY == WIRE_MAX_COPY, "one limit with two names");
 _Static_assert(CAPTURE_MAX_CPUS == WIRE_MAX_CPUS, "one limit with two names");
 _Static_assert(CAPTURE_MAX_GROUPS == WIRE_MAX_CGROUPS, "one limit with two names");
 
+static const struct capture_copies by_tables = { .bytes = TABLES_DUMP, .tables = true };
+
 void capture_options__init(struct capture_options *options)
 {
 	*options = (struct capture_options){
@@ -127,8 +129,9 @@ int capture_copies__parse(struct capture_copies *copies, const char *text)
 		*copies = (struct capture_copies){ 0 };
 		return 0;
 	}
-	if (!strcmp(text, "tables")) {
-		*copies = (struct capture_copies){ .bytes = TABLES_DUMP, .tables = true };
+	if (!strcmp(text, "auto") || !strcmp(text, "tables")) {
+		*copies = by_tables;
+		copies->asked_for = text[0] == 't';
 		return 0;
 	}
 	if (len == 5 && !strncmp(text, "dwarf", len))

@@ -56,6 +56,7 @@ struct capture_copies {
 	bool chosen; /* for processes of capture__choose() only, and at the end */
 	/* Only for threads still blocked: the programs walk all others by unwind tables. */
 	bool tables;
+	bool asked_for; /* tables are: that there are none is worth a warning */
 };
 
 /* How stacks are walked. */
@@ -157,8 +158,9 @@ int capture_states__of_mask(uint32_t *states, uint64_t mask);
 int attach_hook__parse(enum attach_hook *hook, const char *text);
 
 /*
- * How user stacks are walked: "fp", "tables", "dwarf", "auto", "dwarf,BYTES" or "auto,BYTES". BYTES
- * is rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
+ * How user stacks are walked: "fp", "auto" and "tables" (both by tables, where there are some),
+ * "dwarf", "dwarf,BYTES" or "auto,BYTES" (copies for processes without frame pointers). BYTES is
+ * rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
  * -EINVAL if it is none of these, -ERANGE if BYTES is no number from 1 to CAPTURE_MAX_DUMP.
  */
 int capture_copies__parse(struct capture_copies *copies, const char *text);
