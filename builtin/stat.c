@@ -18,6 +18,7 @@ struct stat_command {
 	struct stat_options stat;
 	struct target_options target;
 	struct common_options common;
+	bool calls;
 	const char *output; /* NULL: standard output */
 };
 
@@ -28,6 +29,11 @@ static void set_top(const struct option_value *value, void *field)
 	*top = (unsigned int)option_value__number(value, MAX_TOP);
 }
 
+static const struct option_row part_rows[] = {
+	{ "syscalls", .text = "Count system calls, with their times and errors",
+	  OPTION_TRUE(struct stat_command, calls) },
+};
+
 static const struct option_row output_rows[] = {
 	{ "output", 'o', .arg = "FILE", .text = "Print into FILE, which is there once it is whole",
 	  OPTION_TEXT(struct stat_command, output) },
@@ -35,6 +41,11 @@ static const struct option_row output_rows[] = {
 	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.top) },
 };
 
+static const struct option_table part_table = {
+	.title = "What is counted besides time:",
+	.group = 2,
+	OPTION_ROWS(part_rows),
+};
 static const struct option_table output_table = {
 	.title = "Output:",
 	.group = 4,
@@ -46,6 +57,7 @@ static int parse(int argc, char **argv, struct stat_command *command)
 	const struct option_use uses[] = {
 		{ &target_table, &command->target },
 		{ &target_detail_table, &command->target },
+		{ &part_table, command },
 		{ &output_table, command },
 		{ &common_table, &command->common },
 		{ &help_table, NULL },
@@ -55,10 +67,10 @@ static int parse(int argc, char **argv, struct stat_command *command)
 		.nr_uses = sizeof(uses) / sizeof(uses[0]),
 		.arguments = "[-- COMMAND [ARG...]]",
 		.doc = "Count what threads do besides running: time off the CPU and waiting for a "
-		       "CPU.\v"
+		       "CPU, system calls.\v"
 		       "`man denet-stat` has the details. Examples:\n"
 		       "  denet-stat -- make\n"
-		       "  denet-stat -p 4711 -- sleep 10",
+		       "  denet-stat --syscalls -p 4711 -- sleep 10",
 	};
 
 	return options__parse(&options, argc, argv);
@@ -70,6 +82,8 @@ static int resolve(struct stat_command *command)
 	struct stat_options *stat = &command->stat;
 
 	stat->parts = STAT_PART_OFFCPU;
+	if (command->calls)
+		stat->parts |= STAT_PART_CALLS;
 	stat->output = command->output ? command->output : "-";
 	stat->session.quiet = command->common.quiet;
 	return target_options__resolve(&command->target, &stat->session);

@@ -98,3 +98,68 @@ shares_add_up() {
 	refute grep -q '^note:' out
 	shares_add_up
 }
+
+# calls_of FILE: "NAME CALLS ERRORS" of all system calls in the table, whatever their files.
+calls_of() {
+	rows 'SYSTEM CALL' "$1" | awk '
+		{ name = $1; sub(/\(.*/, "", name); calls[name] += $2
+		  if ($3 !~ /\./) errors[name] += $3 }
+		END { for (name in calls) print name, calls[name], errors[name] + 0 }' | sort
+}
+
+# calls_by_strace FILE: the same of the table that strace -c writes.
+calls_by_strace() {
+	awk '$4 > 0 && $NF != "total" { print $NF, $4, (NF > 5 ? $5 : 0) }' "$1" | sort
+}
+
+@test "system calls are as many as strace counts, with errors, signals and restarts" {
+	command -v strace >/dev/null || skip "no strace"
+	calls=$build/tests/workloads/calls
+	strace -c -f -o strace.out "$calls"
+	calls_by_strace strace.out >wanted
+	denet-stat --syscalls --top 1000 -- "$calls" >out
+	calls_of out >found
+	cat out
+	[ "$(wc -l <found)" -gt 15 ]
+	diff wanted found
+	grep -qx 'gettid 4000 0' found
+	grep -qx 'close 200 200' found || grep -E '^close 20[0-9] 200$' found
+}
+
+@test "calls by category, by the file, by thread, and those that have not returned" {
+	denet-stat --syscalls --top 1000 -- "$build/tests/workloads/calls" >out
+	cat out
+	rows 'SYSTEM CALL' | grep -E '^write\(pipe\) +21 .* ipc$'
+	rows 'SYSTEM CALL' | grep -E '^write\(socket\) +30 .* network$'
+	rows 'SYSTEM CALL' | grep -E '^read\(socket\) +30 .* network$'
+	rows 'SYSTEM CALL' | grep -E '^clock_nanosleep +2[0-9] .* time$'
+	rows CATEGORY | grep -E '^network +6[01] '
+	# Calls that sleep are off the CPU for nearly all of their time.
+	rows 'SYSTEM CALL' | awk '$1 == "clock_nanosleep" { for (i = 2; i <= NF; i++) if ($i ~ /%$/) share = $i }
+		END { print share; exit share + 0 < 80 }'
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-stat --syscalls -p "$target" -- sleep 0.2 >out
+	rows 'HAS NOT RETURNED' | grep -E "^clock_nanosleep +2[0-9][0-9]\.[0-9]+ ms +sleep +$target$"
+}
+
+@test "calls of a 32-bit program have the names of its own table" {
+	[ -x "$build/tests/unwind/pause32" ] || skip "no 32-bit program"
+	timeout 0.1 "$build/tests/unwind/pause32" || [ $? = 124 ] ||
+		skip "this kernel runs no 32-bit programs"
+	start_target "$build/tests/unwind/pause32"
+	until_true runs "$target" pause32
+	denet-stat --syscalls -p "$target" -- sleep 0.2 >out
+	cat out
+	rows 'HAS NOT RETURNED' | grep -E "^pause\[32-bit\] .* pause32 +$target$"
+}
+
+@test "in a PID namespace of its own, with PIDs above 65535" {
+	unshare -pf --mount-proc sh -c 'echo 70000 >/proc/sys/kernel/ns_last_pid 2>/dev/null || exit 77
+		exec denet-stat --syscalls -- sh -c "sleep 0.1; sleep 0.1"' >out || status=$?
+	[ "${status-}" != 77 ] || skip "the next PID cannot be chosen"
+	cat out
+	[ "$(rows PROCESS | awk '$1 == "sleep" && $2 > 70000 && $2 < 71000' | wc -l)" = 2 ]
+	rows COMMAND | grep -E '^sleep +x2 '
+	shares_add_up
+}

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "stat/call_table.h"
 
 /* Control bytes of a name that a program gave itself take four columns. */
 #define NAME_WIDTH (4 * STAT_COMM_LEN)
@@ -144,6 +145,8 @@ int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out)
 		print_tasks("PROCESS", data->processes, data->nr_processes, top, out);
 	if (data->nr_threads && data->total.threads > 1)
 		print_tasks("THREAD", data->threads, data->nr_threads, top, out);
+	if (data->parts & STAT_PART_CALLS)
+		call_table__print(data, top, out);
 	print_losses(&data->losses, out);
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;
