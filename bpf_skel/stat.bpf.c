@@ -14,6 +14,8 @@
 #include "running.bpf.h"
 #include "stat_sums.bpf.h"
 #include "stat_calls.bpf.h"
+#include "stat_io.bpf.h"
+#include "stat_waits.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -29,6 +31,8 @@ static __always_inline void stat_in(struct task_struct *task, struct task_state 
 		return;
 	stat_add_block(&thread->sums, ts->state, now - since,
 		       runnable_part(ts->state, since, now, 0, delay));
+	stat_end_wait(task, ts, thread, now - since);
+	stat_end_io(ts, thread, now - since);
 }
 
 /* For how long prev, which is about to leave its CPU, has been there by its queue's clock. */
@@ -81,6 +85,7 @@ static __always_inline void stat_out(struct cpu *cpu, bool preempt, struct task_
 	end_running(prev, ts, now);
 	ts->ran = 1;
 	ts->state = kind;
+	stat_note_wait(prev, ts, thread);
 	ts->since = kind == WIRE_STATE_X ? 0 : now;
 	if (kind == WIRE_STATE_X)
 		stat_fold(prev, ts, thread, now);
@@ -200,13 +205,27 @@ int BPF_PROG(program_came, struct task_struct *task)
 SEC("tp_btf/sys_enter")
 int BPF_PROG(call_entered, struct pt_regs *regs, long nr)
 {
-	return stat_enter(regs, nr);
+	if (stat_counts_locks)
+		stat_note_wake(regs, (__u32)nr);
+	return stat_counts_calls ? stat_enter(regs, nr) : 0;
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_returned, struct pt_regs *regs, long ret)
 {
 	return stat_exit(regs, ret);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(request_issued, struct request *request)
+{
+	return stat_issue(request);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(request_completed, struct request *request, int error, unsigned int bytes)
+{
+	return stat_complete_request(request, error, bytes);
 }
 
 /* Before the start and right after it, as in the recorder's programs. */
@@ -289,7 +308,7 @@ int report_threads(struct bpf_iter__task *ctx)
 	struct stat_thread *thread;
 	struct task_state *ts;
 	__u32 zero = 0;
-	__u64 now;
+	__u64 now, since;
 
 	if (!task)
 		return 0;
@@ -311,6 +330,10 @@ int report_threads(struct bpf_iter__task *ctx)
 	bpf_probe_read_kernel_str(out->comm, sizeof(out->comm), task->comm);
 	out->first_call = thread->first_call;
 	describe_open_call(out, task, ts, thread);
+	since = ts->since;
+	out->wait = since && now > since && !ts->on_since ? thread->wait : STAT_WIRE_WAIT_NONE;
+	out->wait_id = thread->wait_id;
+	out->wait_ns = now - since;
 	bpf_probe_read_kernel(&out->sums, sizeof(out->sums), &thread->sums);
 	stat_complete(&out->sums, task, ts, now);
 	bpf_seq_write(ctx->meta->seq, out, sizeof(*out));

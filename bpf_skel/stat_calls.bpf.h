@@ -208,7 +208,7 @@ static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct stat_thread *thread = stat_thread_of(task);
 	struct stat_wire_call *call;
-	__u64 now;
+	__u64 now, off;
 
 	if (!thread || phase != WIRE_PHASE_RUNNING)
 		return 0;
@@ -221,10 +221,13 @@ static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 	if (!call) {
 		__sync_fetch_and_add(&stat_losses.calls, 1);
 	} else {
-		stat_add(&call->times, now - thread->entered);
+		now -= thread->entered;
+		stat_add(&call->times, now);
 		if (ret < 0 && ret >= -ERRNO_MAX)
 			call->errors++;
-		call->blocked_ns += thread->sums.offcpu.ns - thread->off_before;
+		/* A block whose end was not shown is added later, to another call. */
+		off = thread->sums.offcpu.ns - thread->off_before;
+		call->blocked_ns += off < now ? off : now;
 	}
 	thread->entered = 0;
 	return 0;

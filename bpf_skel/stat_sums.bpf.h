@@ -21,6 +21,10 @@ struct stat_thread {
 	__u32 first_call; /* of its list of calls */
 	__u32 folded;	  /* it has ended, and its sums were added to those of others */
 	__u32 known;	  /* its first return was seen, or it was born in the measurement */
+	__u32 wait;	  /* enum stat_wire_wait, of the block that it is in */
+	__u32 io;	  /* it has issued a request of io_key, and not been off its CPU since */
+	__u64 wait_id;
+	struct stat_wire_io_key io_key;
 	struct {
 		__u32 key;
 		__u32 index;
@@ -144,6 +148,16 @@ static __always_inline void stat_merge(struct stat_wire_times *to,
 		if (times->hist[i])
 			__sync_fetch_and_add(&to->hist[i], times->hist[i]);
 	}
+}
+
+/* Adds one value to a sum that others add to as well. */
+static __always_inline void stat_add_shared(struct stat_wire_times *times, __u64 ns)
+{
+	__sync_fetch_and_add(&times->count, 1);
+	__sync_fetch_and_add(&times->ns, ns);
+	raise(&times->max_ns, ns);
+	raise(&times->not_min_ns, ~ns);
+	__sync_fetch_and_add(&times->hist[stat_bucket(ns)], 1);
 }
 
 static __always_inline void stat_merge_sums(struct stat_wire_sums *to,

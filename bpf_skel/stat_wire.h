@@ -68,6 +68,71 @@ enum stat_wire_file {
 #define STAT_WIRE_MAX_CALLS 65536 /* of all owners */
 #define STAT_WIRE_LIST 512	  /* of one owner */
 
+/* What a thread that is off its CPU waits for, where that is counted. */
+enum stat_wire_wait {
+	STAT_WIRE_WAIT_NONE = 0,
+	STAT_WIRE_WAIT_FUTEX,	/* at an address */
+	STAT_WIRE_WAIT_RECEIVE, /* on a socket of that inode */
+	STAT_WIRE_WAIT_SEND,
+};
+
+/* A futex, or a socket, of a process. */
+struct stat_wire_object {
+	__u64 id; /* address or inode */
+	__u32 pid;
+	__u32 reserved;
+};
+
+struct stat_wire_lock {
+	struct stat_wire_times waits;
+	__u64 waiters[4]; /* a bit for each thread that waited, by a hash */
+	__u64 wakes;
+	__u64 owner_met;
+	__u64 heap_start; /* of the heap that it lies in; 0: elsewhere */
+	__u32 last_waker;
+	__u32 owner;
+	__u32 waiter; /* of the longest wait */
+	char comm[WIRE_COMM_LEN];
+	__u32 reserved;
+};
+
+struct stat_wire_socket {
+	struct stat_wire_times receive;
+	struct stat_wire_times send;
+	__u32 tid; /* the thread that waited last */
+	__u16 family;
+	__u16 protocol;
+	__u16 local_port;  /* host order */
+	__u16 remote_port; /* network order */
+	__u8 local[16];
+	__u8 remote[16];
+	char comm[WIRE_COMM_LEN];
+	__u32 reserved;
+};
+
+/* Operations of block devices, as REQ_OP_* of the kernel; others are STAT_WIRE_IO_OTHER. */
+#define STAT_WIRE_IO_READ 0
+#define STAT_WIRE_IO_WRITE 1
+#define STAT_WIRE_IO_FLUSH 2
+#define STAT_WIRE_IO_DISCARD 3
+#define STAT_WIRE_IO_OTHER 4
+
+struct stat_wire_io_key {
+	__u32 dev; /* major << 20 | minor */
+	__u32 op;
+};
+
+struct stat_wire_io {
+	struct stat_wire_times times;
+	__u64 bytes;
+	__u64 errors;
+	__u64 waited_ns; /* by threads that had issued one of them, until they ran again */
+};
+
+#define STAT_WIRE_MAX_OBJECTS 8192
+#define STAT_WIRE_MAX_IO 1024
+#define STAT_WIRE_MAX_REQUESTS 16384 /* under way */
+
 /* A thread that has not ended, from the iterator. */
 struct stat_wire_thread {
 	__u32 pid;
@@ -81,6 +146,10 @@ struct stat_wire_thread {
 	__u32 first_call;
 	__u32 open_call; /* key of the call that it is in; 0: none */
 	__u64 open_since;
+	__u64 wait_id; /* of wait */
+	__u64 wait_ns; /* its wait so far */
+	__u32 wait;    /* enum stat_wire_wait */
+	__u32 reserved;
 	struct stat_wire_sums sums;
 };
 
@@ -109,14 +178,21 @@ struct stat_wire_ended {
 struct stat_wire_losses {
 	__u64 ended; /* threads */
 	__u64 calls;
+	__u64 locks; /* waits */
+	__u64 sockets;
+	__u64 requests;
 	__u64 folds; /* steps of the ends of threads: a reader compares it before and after */
 };
 
 WIRE_ASSERT(stat_wire_times, 32 + 4 * STAT_WIRE_BUCKETS);
 WIRE_ASSERT(stat_wire_sums, 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 32);
 WIRE_ASSERT(stat_wire_call, 24 + 32 + 4 * STAT_WIRE_BUCKETS);
-WIRE_ASSERT(stat_wire_thread, 72 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 32);
+WIRE_ASSERT(stat_wire_thread, 96 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 32);
 WIRE_ASSERT(stat_wire_ended_key, 20);
-WIRE_ASSERT(stat_wire_losses, 24);
+WIRE_ASSERT(stat_wire_object, 16);
+WIRE_ASSERT(stat_wire_lock, 160 + 32 + 24 + 32);
+WIRE_ASSERT(stat_wire_socket, 2 * 160 + 12 + 32 + 20);
+WIRE_ASSERT(stat_wire_io, 160 + 24);
+WIRE_ASSERT(stat_wire_losses, 48);
 
 #endif /* DENET_STAT_WIRE_H */

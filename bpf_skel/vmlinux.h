@@ -384,6 +384,26 @@ struct bpf_iter__task_vma {
 	struct vm_area_struct *vma;
 };
 
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk; /* since 5.15 */
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+};
+
+/* Before 5.17. */
+struct request___before_5_17 {
+	struct gendisk *rq_disk;
+};
+
 #pragma clang attribute pop
 
 #endif /* DENET_VMLINUX_H */

@@ -23,7 +23,7 @@ static const struct command {
 	{ "offcputime", cmd_offcputime, "sum up off-CPU time by stack, as bcc's offcputime does" },
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
 	{ "report", cmd_report, "show where the time of a recording went" },
-	{ "stat", cmd_stat, "count what threads do: time, system calls" },
+	{ "stat", cmd_stat, "count what threads do: time, system calls, waits" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

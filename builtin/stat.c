@@ -18,7 +18,7 @@ struct stat_command {
 	struct stat_options stat;
 	struct target_options target;
 	struct common_options common;
-	bool calls;
+	bool calls, locks, block, net, all_parts;
 	const char *output; /* NULL: standard output */
 };
 
@@ -32,6 +32,13 @@ static void set_top(const struct option_value *value, void *field)
 static const struct option_row part_rows[] = {
 	{ "syscalls", .text = "Count system calls, with their times and errors",
 	  OPTION_TRUE(struct stat_command, calls) },
+	{ "locks", .text = "Count waits for futexes, by address",
+	  OPTION_TRUE(struct stat_command, locks) },
+	{ "block", .text = "Count requests of block devices, by operation",
+	  OPTION_TRUE(struct stat_command, block) },
+	{ "net", .text = "Count waits for sockets, by connection",
+	  OPTION_TRUE(struct stat_command, net) },
+	{ "all", .text = "Count all of these", OPTION_TRUE(struct stat_command, all_parts) },
 };
 
 static const struct option_row output_rows[] = {
@@ -82,8 +89,14 @@ static int resolve(struct stat_command *command)
 	struct stat_options *stat = &command->stat;
 
 	stat->parts = STAT_PART_OFFCPU;
-	if (command->calls)
+	if (command->calls || command->all_parts)
 		stat->parts |= STAT_PART_CALLS;
+	if (command->locks || command->all_parts)
+		stat->parts |= STAT_PART_LOCKS;
+	if (command->block || command->all_parts)
+		stat->parts |= STAT_PART_IO;
+	if (command->net || command->all_parts)
+		stat->parts |= STAT_PART_SOCKETS;
 	stat->output = command->output ? command->output : "-";
 	stat->session.quiet = command->common.quiet;
 	return target_options__resolve(&command->target, &stat->session);

@@ -109,7 +109,7 @@ calls_of() {
 
 # calls_by_strace FILE: the same of the table that strace -c writes.
 calls_by_strace() {
-	awk '$4 > 0 && $NF != "total" { print $NF, $4, (NF > 5 ? $5 : 0) }' "$1" | sort
+	awk '$4 ~ /^[0-9]+$/ && $NF != "total" { print $NF, $4, (NF > 5 ? $5 : 0) }' "$1" | sort
 }
 
 @test "system calls are as many as strace counts, with errors, signals and restarts" {
@@ -162,4 +162,65 @@ calls_by_strace() {
 	[ "$(rows PROCESS | awk '$1 == "sleep" && $2 > 70000 && $2 < 71000' | wc -l)" = 2 ]
 	rows COMMAND | grep -E '^sleep +x2 '
 	shares_add_up
+}
+
+@test "waits for mutexes have the owners and waiters that the threads know" {
+	denet-stat --locks --top 1000 -o out -- "$build/tests/workloads/holders" --ms 100 >/dev/null 2>said
+	cat said out
+	[ "$(grep -c '^mutex ' said)" -ge 10 ]
+	while read -r _ kind waiter owner _; do
+		echo "$kind: $waiter waits for $owner"
+		rows FUTEX | grep -E " +$owner +[^ ]+ $waiter\$"
+	done < <(grep '^mutex ' said)
+	# A futex that is no mutex has no owner.
+	while read -r _ kind waiter _; do
+		rows FUTEX | grep -E " - +[^ ]+ $waiter\$"
+	done < <(grep -E '^other (semaphore|zeros|garbage) ' said)
+	rows FUTEX | grep -E '^\[heap\]\+0x[0-9a-f]+ \(0x[0-9a-f]+\) '
+}
+
+@test "requests of a device are as many as the kernel counts" {
+	truncate -s 16M disk
+	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
+	name=${loop##*/}
+	read -r -a before <"/sys/block/$name/stat"
+	denet-stat --block --top 1000 -- dd if=/dev/zero of="$loop" bs=4k count=100 oflag=direct >out 2>err
+	read -r -a after <"/sys/block/$name/stat"
+	losetup -d "$loop"
+	cat out
+	echo "the kernel: $((after[4] - before[4])) writes, $((after[6] - before[6])) sectors"
+	[ "$(rows 'BLOCK DEVICE' | awk -v name="$name" '$1 == name && $2 == "write" { print $3 }')" = \
+		$((after[4] - before[4])) ]
+	rows 'BLOCK DEVICE' | grep -E "^$name +write +[0-9]+ .* [0-9.]+ MB .* 0\$"
+}
+
+@test "waits for a connection, to receive and to send" {
+	command -v python3 >/dev/null || skip "no python3"
+	denet-stat --net -- python3 -c '
+import os, socket, time
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+if not os.fork():
+    client = socket.create_connection(listener.getsockname())
+    for i in range(5):
+        time.sleep(0.03)
+        client.send(b"x")
+    time.sleep(0.2)
+    while client.recv(1 << 20):
+        pass
+    os._exit(0)
+server, _ = listener.accept()
+print(server.getsockname()[1], server.getpeername()[1])
+for i in range(5):
+    server.recv(1)
+server.sendall(b"y" * (64 << 20))
+server.close()
+os.wait()' >out 2>said
+	cat said out
+	read -r local remote <said
+	rows SOCKET | awk -v want="127.0.0.1:$local to 127.0.0.1:$remote" "$to_ns"'
+		index($0, want) == 1 { print
+			found = $4 >= 5 && to_ns($5, $6) > 100e6 && $9 >= 1 && to_ns($10, $11) > 50e6 }
+		END { exit !found }'
 }

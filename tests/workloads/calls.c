@@ -88,11 +88,14 @@ static void talk(void)
 	}
 }
 
-/* A sleep that a signal ends with EINTR, and a read that it restarts, which is called twice. */
+/*
+ * A sleep that a signal ends with EINTR, and a read that it restarts, which is called twice. The
+ * signals come late enough for a slow tracer.
+ */
 static void be_interrupted(void)
 {
-	struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
-	struct timespec nap = { 0, 100000000 }, late = { 0, 300000000 };
+	struct itimerval soon = { .it_value = { .tv_usec = 150000 } };
+	struct timespec nap = { 0, 150000000 }, long_nap = { 2, 0 };
 	struct sigaction action = { .sa_handler = do_nothing };
 	int pipes[2];
 	char byte;
@@ -100,17 +103,18 @@ static void be_interrupted(void)
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
-	nanosleep(&nap, NULL);
+	nanosleep(&long_nap, NULL);
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGALRM, &action, NULL);
 	if (pipe(pipes))
 		_exit(1);
 	child = fork();
 	if (!child) {
-		nanosleep(&late, NULL);
+		nanosleep(&nap, NULL);
+		kill(getppid(), SIGALRM);
+		nanosleep(&nap, NULL);
 		_exit(write(pipes[1], "x", 1) != 1);
 	}
-	setitimer(ITIMER_REAL, &soon, NULL);
 	if (read(pipes[0], &byte, 1) != 1)
 		_exit(1);
 	waitpid(child, NULL, 0);

@@ -33,14 +33,31 @@ struct stat_programs {
 };
 
 /* The programs share headers with the recorder's, whose other maps are not made. */
-static int choose_maps(struct stat_bpf *skel, bool calls)
+static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config *config)
 {
-	const struct bpf_map *const used[] = {
-		skel->maps.task_states, skel->maps.targets,    skel->maps.cgroups,
-		skel->maps.cpus,	skel->maps.bell,       skel->maps.barrier,
-		skel->maps.barrier_inner, skel->maps.stat_threads, skel->maps.stat_ended,
-		skel->maps.stat_names,	skel->maps.stat_none,  skel->maps.stat_room,
-		skel->maps.stat_calls,	skel->maps.stat_free,
+	const struct {
+		const struct bpf_map *map;
+		bool used;
+	} maps[] = {
+		{ skel->maps.task_states, true },
+		{ skel->maps.targets, true },
+		{ skel->maps.cgroups, true },
+		{ skel->maps.cpus, true },
+		{ skel->maps.bell, true },
+		{ skel->maps.barrier, true },
+		{ skel->maps.barrier_inner, true },
+		{ skel->maps.stat_threads, true },
+		{ skel->maps.stat_ended, true },
+		{ skel->maps.stat_names, true },
+		{ skel->maps.stat_none, true },
+		{ skel->maps.stat_room, true },
+		{ skel->maps.stat_calls, true },
+		{ skel->maps.stat_free, true },
+		{ skel->maps.stat_zero, config->locks || config->io || config->sockets },
+		{ skel->maps.stat_locks, config->locks },
+		{ skel->maps.stat_sockets, config->sockets },
+		{ skel->maps.stat_io, config->io },
+		{ skel->maps.stat_requests, config->io },
 	};
 	struct bpf_map *map;
 	bool is_used;
@@ -48,15 +65,34 @@ static int choose_maps(struct stat_bpf *skel, bool calls)
 
 	bpf_object__for_each_map(map, skel->obj) {
 		is_used = bpf_map__is_internal(map);
-		for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-			is_used |= map == used[i];
+		for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+			is_used |= map == maps[i].map && maps[i].used;
 		err = err ? err : bpf_map__set_autocreate(map, is_used);
 	}
-	if (!err && !calls)
+	if (!err && !config->calls)
 		err = bpf_map__set_max_entries(skel->maps.stat_calls, 1);
-	if (!err && !calls)
+	if (!err && !config->calls)
 		err = bpf_map__set_max_entries(skel->maps.stat_free, 1);
 	return err;
+}
+
+/* What is off is known to the verifier, which then leaves it out. */
+static void choose_programs(struct stat_bpf *skel, const struct stat_programs_config *config,
+			    const struct kernel_features *features)
+{
+	skel->rodata->stat_counts_calls = config->calls;
+	skel->rodata->stat_counts_locks = config->locks;
+	skel->rodata->stat_counts_sockets = config->sockets;
+	skel->rodata->stat_counts_io = config->io;
+	memcpy((void *)skel->rodata->stat_typed, config->typed, WIRE_MAX_CALLS);
+	memcpy((void *)skel->rodata->calls, config->classes, WIRE_MAX_CALLS);
+	memcpy((void *)skel->rodata->stat_socket_calls, config->socket_calls, WIRE_MAX_CALLS);
+	bpf_program__set_autoload(skel->progs.switched, features->has_state);
+	bpf_program__set_autoload(skel->progs.switched_no_state, !features->has_state);
+	bpf_program__set_autoload(skel->progs.call_entered, config->calls || config->locks);
+	bpf_program__set_autoload(skel->progs.call_returned, config->calls);
+	bpf_program__set_autoload(skel->progs.request_issued, config->io);
+	bpf_program__set_autoload(skel->progs.request_completed, config->io);
 }
 
 static int settle(struct stat_bpf *skel, const struct stat_programs_config *config,
@@ -69,13 +105,8 @@ static int settle(struct stat_bpf *skel, const struct stat_programs_config *conf
 	settings->on_cpu = 1;
 	settings->wakeup_stamps = 0;
 	settings->reasons = settings->wakers = settings->histogram = 0;
-	skel->rodata->stat_counts_calls = config->calls;
-	memcpy((void *)skel->rodata->stat_typed, config->typed, sizeof(skel->rodata->stat_typed));
-	bpf_program__set_autoload(skel->progs.switched, features->has_state);
-	bpf_program__set_autoload(skel->progs.switched_no_state, !features->has_state);
-	bpf_program__set_autoload(skel->progs.call_entered, config->calls);
-	bpf_program__set_autoload(skel->progs.call_returned, config->calls);
-	err = choose_maps(skel, config->calls);
+	choose_programs(skel, config, features);
+	err = choose_maps(skel, config);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.targets,
 					       config->nr_targets ? (__u32)config->nr_targets : 1);
@@ -194,6 +225,8 @@ int stat_programs__attach(struct stat_programs *programs)
 		{ skel->progs.switched_no_state, &skel->links.switched_no_state },
 		{ skel->progs.call_returned, &skel->links.call_returned },
 		{ skel->progs.call_entered, &skel->links.call_entered },
+		{ skel->progs.request_completed, &skel->links.request_completed },
+		{ skel->progs.request_issued, &skel->links.request_issued },
 	};
 
 	skel->bss->phase = WIRE_PHASE_ENLISTING;
@@ -253,27 +286,92 @@ int stat_programs__read_threads(struct stat_programs *programs, task_iter_fn fn,
 	return task_iter__run(programs->skel->progs.report_threads, fn, ctx);
 }
 
-static int read_ended(const struct bpf_map *map, stat_ended_fn fn, void *ctx)
-{
-	struct stat_wire_ended_key key, next;
-	struct stat_wire_ended ended;
-	bool first = true;
-	int err = 0;
+typedef int (*entry_fn)(void *ctx, const void *key, const void *value);
 
-	while (!err && !bpf_map_get_next_key(bpf_map__fd(map), first ? NULL : &key, &next)) {
-		key = next;
+/* Passes each entry of a map to fn. One that is removed meanwhile may be left out. */
+static int read_map(const struct bpf_map *map, entry_fn fn, void *ctx)
+{
+	size_t key_size = bpf_map__key_size(map);
+	char *key = calloc(2, key_size), *value = calloc(1, bpf_map__value_size(map));
+	char *next = key ? key + key_size : NULL;
+	int fd = bpf_map__fd(map), err = key && value ? 0 : -ENOMEM;
+	bool first = true;
+
+	while (!err && !bpf_map_get_next_key(fd, first ? NULL : key, next)) {
+		memcpy(key, next, key_size);
 		first = false;
-		if (!bpf_map_lookup_elem(bpf_map__fd(map), &key, &ended))
-			err = fn(ctx, &key, &ended);
+		if (!bpf_map_lookup_elem(fd, key, value))
+			err = fn(ctx, key, value);
 	}
+	free(value);
+	free(key);
 	return err;
+}
+
+/* The callbacks of the types below, with their types. */
+struct reader {
+	stat_ended_fn ended;
+	stat_lock_fn lock;
+	stat_socket_fn socket;
+	stat_io_fn io;
+	void *ctx;
+};
+
+static int pass_ended(void *ctx, const void *key, const void *value)
+{
+	const struct reader *reader = ctx;
+
+	return reader->ended(reader->ctx, key, value);
+}
+
+static int pass_lock(void *ctx, const void *key, const void *value)
+{
+	const struct reader *reader = ctx;
+
+	return reader->lock(reader->ctx, key, value);
+}
+
+static int pass_socket(void *ctx, const void *key, const void *value)
+{
+	const struct reader *reader = ctx;
+
+	return reader->socket(reader->ctx, key, value);
+}
+
+static int pass_io(void *ctx, const void *key, const void *value)
+{
+	const struct reader *reader = ctx;
+
+	return reader->io(reader->ctx, key, value);
 }
 
 int stat_programs__read_ended(const struct stat_programs *programs, stat_ended_fn fn, void *ctx)
 {
-	int err = read_ended(programs->skel->maps.stat_ended, fn, ctx);
+	struct reader reader = { .ended = fn, .ctx = ctx };
+	int err = read_map(programs->skel->maps.stat_ended, pass_ended, &reader);
 
-	return err ? err : read_ended(programs->skel->maps.stat_names, fn, ctx);
+	return err ? err : read_map(programs->skel->maps.stat_names, pass_ended, &reader);
+}
+
+int stat_programs__read_locks(const struct stat_programs *programs, stat_lock_fn fn, void *ctx)
+{
+	struct reader reader = { .lock = fn, .ctx = ctx };
+
+	return read_map(programs->skel->maps.stat_locks, pass_lock, &reader);
+}
+
+int stat_programs__read_sockets(const struct stat_programs *programs, stat_socket_fn fn, void *ctx)
+{
+	struct reader reader = { .socket = fn, .ctx = ctx };
+
+	return read_map(programs->skel->maps.stat_sockets, pass_socket, &reader);
+}
+
+int stat_programs__read_io(const struct stat_programs *programs, stat_io_fn fn, void *ctx)
+{
+	struct reader reader = { .io = fn, .ctx = ctx };
+
+	return read_map(programs->skel->maps.stat_io, pass_io, &reader);
 }
 
 const struct stat_wire_call *stat_programs__call(const struct stat_programs *programs,

@@ -19,7 +19,12 @@ struct stat_programs;
 struct stat_programs_config {
 	const struct wire_settings *settings; /* borrowed until stat_programs__new() returns */
 	size_t nr_targets; /* entries that target_maps__add() is going to make */
-	bool calls;	   /* count system calls */
+	bool calls;	   /* count system calls, */
+	bool locks;	   /* waits for futexes, */
+	bool io;	   /* requests of block devices, */
+	bool sockets;	   /* and waits for connections */
+	const __u8 *classes;	  /* WIRE_MAX_CALLS: enum wire_call by number */
+	const __u8 *socket_calls; /* WIRE_MAX_CALLS: enum stat_wire_wait by number */
 	uint32_t max_ended; /* processes and names of ended threads to keep; 0: the default */
 	const __u8 *typed; /* WIRE_MAX_CALLS: calls that are told apart by their file's type */
 };
@@ -66,6 +71,18 @@ int stat_programs__read_ended(const struct stat_programs *programs, stat_ended_f
 /* The call of that index; NULL: the end of a list. Changes while its thread runs. */
 const struct stat_wire_call *stat_programs__call(const struct stat_programs *programs,
 						 uint32_t index);
+
+/* Pass the sums of objects to fn. 0, fn's error or a negative errno. */
+typedef int (*stat_lock_fn)(void *ctx, const struct stat_wire_object *key,
+			    const struct stat_wire_lock *lock);
+int stat_programs__read_locks(const struct stat_programs *programs, stat_lock_fn fn, void *ctx);
+typedef int (*stat_socket_fn)(void *ctx, const struct stat_wire_object *key,
+			      const struct stat_wire_socket *socket);
+int stat_programs__read_sockets(const struct stat_programs *programs, stat_socket_fn fn,
+				void *ctx);
+typedef int (*stat_io_fn)(void *ctx, const struct stat_wire_io_key *key,
+			  const struct stat_wire_io *io);
+int stat_programs__read_io(const struct stat_programs *programs, stat_io_fn fn, void *ctx);
 
 /* What found no room so far, and how many threads have ended. */
 struct stat_wire_losses stat_programs__losses(const struct stat_programs *programs);

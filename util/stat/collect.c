@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "bpf/stat.h"
+#include "stat/decode_times.h"
+#include "stat/objects.h"
 #include "stat/rollup.h"
 
 _Static_assert((int)STAT_STATE_MAX == WIRE_STATE_MAX && sizeof(STAT_STATES) == WIRE_STATE_MAX + 1,
 	       "states have one order");
-_Static_assert((int)STAT_HIST_BUCKETS == STAT_WIRE_BUCKETS && STAT_HIST_SHIFT == STAT_WIRE_SHIFT,
-	       "buckets are the same on both sides");
 _Static_assert((int)STAT_FILE_REGULAR == STAT_WIRE_FILE_REGULAR &&
 		       (int)STAT_FILE_SOCKET == STAT_WIRE_FILE_SOCKET &&
 		       (int)STAT_FILE_PIPE == STAT_WIRE_FILE_PIPE &&
@@ -26,16 +26,8 @@ struct collection {
 	const struct stat_programs *programs;
 	struct rollup rollup;
 	struct buffer open_calls; /* struct stat_open_call */
+	struct objects objects;
 };
-
-static void decode_times(struct stat_times *to, const struct stat_wire_times *times)
-{
-	to->count = times->count;
-	to->total_ns = times->ns;
-	to->max_ns = times->max_ns;
-	to->min_ns = times->count ? ~times->not_min_ns : 0;
-	memcpy(to->hist, times->hist, sizeof(to->hist));
-}
 
 static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sums)
 {
@@ -133,6 +125,8 @@ static int add_thread(struct collection *collection, const struct stat_wire_thre
 		return err;
 	}
 	err = rollup__add_thread(&collection->rollup, &thread);
+	if (!err)
+		err = objects__note_wait(&collection->objects, wire);
 	return err ? err : add_open_call(collection, wire);
 }
 
@@ -179,6 +173,9 @@ static int read_all(struct stat_programs *programs, struct stat_data *data)
 
 	if (!err)
 		err = stat_programs__read_threads(programs, take_threads, &collection);
+	if (!err)
+		err = objects__read(&collection.objects, programs, data);
+	objects__free(&collection.objects);
 	if (err) {
 		rollup__free(&collection.rollup);
 		buffer__free(&collection.open_calls);
@@ -198,6 +195,9 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 
 	losses->threads = wire.ended;
 	losses->calls = wire.calls;
+	losses->locks = wire.locks;
+	losses->sockets = wire.sockets;
+	losses->requests = wire.requests;
 	losses->missed_births = err ? 0 : stats.missed_births;
 	losses->missed_deaths = err ? 0 : stats.missed_deaths;
 	return err;

@@ -16,6 +16,7 @@
 #include "base/whole_file.h"
 #include "bpf/stat.h"
 #include "capture/alive.h"
+#include "capture/reason.h"
 #include "capture/settings.h"
 #include "session/signals.h"
 #include "session/status.h"
@@ -24,6 +25,10 @@
 #include "stat/collect.h"
 #include "stat/table.h"
 #include "stat/typed_calls.h"
+
+_Static_assert((int)TYPED_CALLS_RECEIVE == STAT_WIRE_WAIT_RECEIVE &&
+		       (int)TYPED_CALLS_SEND == STAT_WIRE_WAIT_SEND,
+	       "one order of waits");
 
 /* How often targets are looked for that ended, or were born, unseen. */
 #define LOOK_NS NSEC_PER_SEC
@@ -96,7 +101,8 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 	struct ksyms_cache symbols = { 0 };
 	struct stat_programs_config config;
 	struct offcpu_config settings;
-	__u8 typed[WIRE_MAX_CALLS];
+	__u8 typed[WIRE_MAX_CALLS], sockets[WIRE_MAX_CALLS];
+	uint32_t parts = stat->options->parts;
 	char cause[512];
 	int err = settings__make(&settings, capture, &symbols);
 
@@ -104,11 +110,18 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 	if (err)
 		return err;
 	typed_calls__mark(typed, WIRE_MAX_CALLS);
+	typed_calls__mark_sockets(sockets, WIRE_MAX_CALLS);
+	reason__classify(settings.calls);
 	config = (struct stat_programs_config){
 		.settings = &settings.settings,
 		.nr_targets = settings.nr_targets,
-		.calls = stat->options->parts & STAT_PART_CALLS,
+		.calls = parts & STAT_PART_CALLS,
+		.locks = parts & STAT_PART_LOCKS,
+		.io = parts & STAT_PART_IO,
+		.sockets = parts & STAT_PART_SOCKETS,
 		.typed = typed,
+		.classes = settings.calls,
+		.socket_calls = sockets,
 	};
 	stat->programs = stat_programs__new(&config, &err);
 	if (!stat->programs) {

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "stat/call_table.h"
+#include "stat/object_table.h"
 
 /* Control bytes of a name that a program gave itself take four columns. */
 #define NAME_WIDTH (4 * STAT_COMM_LEN)
@@ -123,6 +124,9 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 	} all[] = {
 		{ losses->threads, "ended threads found no room and are missing" },
 		{ losses->calls, "system calls found no room and are missing" },
+		{ losses->locks, "waits for futexes found no room and are missing there" },
+		{ losses->sockets, "waits for sockets found no room and are missing there" },
+		{ losses->requests, "requests of block devices found no room and are missing" },
 		{ losses->missed_births, "births of threads were not seen: those are missing" },
 		{ losses->unseen_switches, "switches of threads without a place were not counted" },
 	};
@@ -147,6 +151,7 @@ int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out)
 		print_tasks("THREAD", data->threads, data->nr_threads, top, out);
 	if (data->parts & STAT_PART_CALLS)
 		call_table__print(data, top, out);
+	object_table__print(data, top, out);
 	print_losses(&data->losses, out);
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "stat/typed_calls.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/syscalls.h"
+
+static bool is_one_of(const char *const *names, size_t nr, const char *name)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
+#define IS_ONE_OF(names, name) is_one_of(names, sizeof(names) / sizeof((names)[0]), name)
 
 void typed_calls__mark(uint8_t *calls, size_t nr)
 {
@@ -12,9 +24,24 @@ void typed_calls__mark(uint8_t *calls, size_t nr)
 		"preadv2", "pwritev2",
 	};
 
+	for (size_t i = 0; i < nr; i++)
+		calls[i] = IS_ONE_OF(names, syscalls__name((int)i));
+}
+
+void typed_calls__mark_sockets(uint8_t *calls, size_t nr)
+{
+	static const char *const receive[] = {
+		"read", "readv", "recvfrom", "recvmsg", "recvmmsg", "accept", "accept4",
+	};
+	static const char *const send[] = {
+		"write", "writev", "sendto", "sendmsg", "sendmmsg", "sendfile", "connect",
+	};
+
 	for (size_t i = 0; i < nr; i++) {
-		calls[i] = 0;
-		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
-			calls[i] |= !strcmp(syscalls__name((int)i), names[j]);
+		const char *name = syscalls__name((int)i);
+
+		calls[i] = IS_ONE_OF(receive, name) ? TYPED_CALLS_RECEIVE :
+			   IS_ONE_OF(send, name)    ? TYPED_CALLS_SEND :
+						      0;
 	}
 }

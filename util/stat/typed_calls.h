@@ -11,4 +11,12 @@
  */
 void typed_calls__mark(uint8_t *calls, size_t nr);
 
+enum typed_calls_wait {
+	TYPED_CALLS_RECEIVE = 2, /* as enum stat_wire_wait */
+	TYPED_CALLS_SEND = 3,
+};
+
+/* Sets the entries of calls that may wait for a socket to what they wait for, the others to 0. */
+void typed_calls__mark_sockets(uint8_t *calls, size_t nr);
+
 #endif /* DENET_STAT_TYPED_CALLS_H */

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waits for futexes and sockets. What a thread waits for is noted when it leaves its CPU, since
+ * its mutex has another owner when it is back; the wait is counted when it has got the CPU again.
+ */
+#ifndef DENET_STAT_WAITS_BPF_H
+#define DENET_STAT_WAITS_BPF_H
+
+#include "stat_sums.bpf.h"
+
+#define FUTEX_COMMAND 0x7fU
+#define FUTEX_WAKE 1
+#define FUTEX_WAKE_OP 5
+#define FUTEX_UNLOCK_PI 7
+#define FUTEX_WAKE_BITSET 10
+
+const volatile __u8 stat_counts_locks = 0;
+const volatile __u8 stat_counts_sockets = 0;
+/* enum stat_wire_wait of calls that wait for a socket, if their descriptor is one, by number. */
+const volatile __u8 stat_socket_calls[WIRE_MAX_CALLS] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STAT_WIRE_MAX_OBJECTS);
+	__type(key, struct stat_wire_object);
+	__type(value, struct stat_wire_lock);
+} stat_locks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STAT_WIRE_MAX_OBJECTS);
+	__type(key, struct stat_wire_object);
+	__type(value, struct stat_wire_socket);
+} stat_sockets SEC(".maps");
+
+/* First values of the two, and of the sums of block devices: all of them are zeros. */
+struct stat_zeros {
+	struct stat_wire_lock lock;
+	struct stat_wire_socket socket;
+	struct stat_wire_io io;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stat_zeros);
+} stat_zero SEC(".maps");
+
+static __always_inline const struct stat_zeros *stat_zeros(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&stat_zero, &zero);
+}
+
+/* The inode of the socket that a descriptor of a thread is; 0: it is none. */
+static __always_inline __u64 stat_socket_of(struct task_struct *task, __s32 fd, struct sock **sk)
+{
+	struct file *file = file_of(task, fd);
+	struct inode *inode;
+
+	if (!file)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	if ((BPF_CORE_READ(inode, i_mode) & MODE_TYPE) != MODE_SOCKET)
+		return 0;
+	*sk = sock_of(file);
+	return BPF_CORE_READ(inode, i_ino);
+}
+
+/* Prev, which is current, leaves its CPU to sleep: notes what it waits for. */
+static __always_inline void stat_note_wait(struct task_struct *prev, struct task_state *ts,
+					   struct stat_thread *thread)
+{
+	struct sock *sk = NULL;
+	bool compat = false;
+	__u64 args[6];
+	__u32 class;
+	__s32 nr;
+
+	if (!stat_counts_locks && !stat_counts_sockets)
+		return;
+	thread->wait = STAT_WIRE_WAIT_NONE;
+	if (ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD)
+		return;
+	nr = user_call_nr((struct pt_regs *)bpf_task_pt_regs(prev));
+	class = class_of(nr);
+	if (stat_counts_locks && is_futex(class)) {
+		user_call(prev, args, &compat);
+		if (compat)
+			return;
+		thread->wait = STAT_WIRE_WAIT_FUTEX;
+		thread->wait_id = args[0];
+		note_owner(prev, ts);
+		return;
+	}
+	if (!stat_counts_sockets || nr < 0 || !stat_socket_calls[nr & (WIRE_MAX_CALLS - 1)])
+		return;
+	user_call(prev, args, &compat);
+	if (compat)
+		return;
+	thread->wait_id = stat_socket_of(prev, (__s32)args[0], &sk);
+	if (thread->wait_id)
+		thread->wait = stat_socket_calls[nr & (WIRE_MAX_CALLS - 1)];
+}
+
+static __always_inline struct stat_wire_lock *stat_lock_of(const struct stat_wire_object *key)
+{
+	struct stat_wire_lock *lock = bpf_map_lookup_elem(&stat_locks, key);
+	const struct stat_zeros *zeros = stat_zeros();
+
+	if (lock || !zeros)
+		return lock;
+	bpf_map_update_elem(&stat_locks, key, &zeros->lock, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&stat_locks, key);
+}
+
+static __always_inline void stat_add_lock(struct task_struct *task, struct task_state *ts,
+					  const struct stat_wire_object *key, __u64 ns)
+{
+	struct stat_wire_lock *lock = stat_lock_of(key);
+	__u64 start, bit = ts->incarnation & 255;
+
+	if (!lock) {
+		__sync_fetch_and_add(&stat_losses.locks, 1);
+		return;
+	}
+	if (ns > lock->waits.max_ns) {
+		lock->waiter = target_tid(task, ts);
+		bpf_probe_read_kernel_str(lock->comm, sizeof(lock->comm), task->comm);
+	}
+	if (!lock->waits.count) {
+		start = BPF_CORE_READ(task, mm, start_brk);
+		if (key->id >= start && key->id < BPF_CORE_READ(task, mm, brk))
+			lock->heap_start = start;
+	}
+	stat_add_shared(&lock->waits, ns);
+	__sync_fetch_and_or(&lock->waiters[bit >> 6 & 3], 1ULL << (bit & 63));
+	if (!ts->owner)
+		return;
+	lock->owner = ts->owner;
+	__sync_fetch_and_add(&lock->owner_met, 1);
+}
+
+/* The ends of a connection, once: it has them as long as it has that inode. */
+static __always_inline void stat_describe_socket(struct stat_wire_socket *socket, struct sock *sk)
+{
+	struct sock_common *common = &sk->__sk_common;
+
+	socket->protocol = BPF_CORE_READ(sk, sk_protocol);
+	socket->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	if (socket->family != FAMILY_INET && socket->family != FAMILY_INET6)
+		return;
+	socket->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	socket->remote_port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	if (socket->family == FAMILY_INET) {
+		bpf_core_read(socket->local, 4, &common->skc_rcv_saddr);
+		bpf_core_read(socket->remote, 4, &common->skc_daddr);
+	} else if (bpf_core_field_exists(common->skc_v6_daddr)) {
+		bpf_core_read(socket->local, 16, &common->skc_v6_rcv_saddr);
+		bpf_core_read(socket->remote, 16, &common->skc_v6_daddr);
+	}
+}
+
+static __always_inline struct stat_wire_socket *stat_socket_entry(const struct stat_wire_object *key)
+{
+	struct stat_wire_socket *socket = bpf_map_lookup_elem(&stat_sockets, key);
+	const struct stat_zeros *zeros = stat_zeros();
+
+	if (socket || !zeros)
+		return socket;
+	bpf_map_update_elem(&stat_sockets, key, &zeros->socket, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&stat_sockets, key);
+}
+
+static __always_inline void stat_add_socket(struct task_struct *task, struct task_state *ts,
+					    const struct stat_wire_object *key, __u32 wait,
+					    __u64 ns)
+{
+	struct stat_wire_socket *socket = stat_socket_entry(key);
+	struct sock *sk = NULL;
+	bool compat;
+	__u64 args[6];
+
+	if (!socket) {
+		__sync_fetch_and_add(&stat_losses.sockets, 1);
+		return;
+	}
+	user_call(task, args, &compat);
+	if (!socket->family && stat_socket_of(task, (__s32)args[0], &sk) == key->id)
+		stat_describe_socket(socket, sk);
+	socket->tid = target_tid(task, ts);
+	bpf_probe_read_kernel_str(socket->comm, sizeof(socket->comm), task->comm);
+	stat_add_shared(wait == STAT_WIRE_WAIT_SEND ? &socket->send : &socket->receive, ns);
+}
+
+/* A thread has got a CPU again: counts what it waited for. */
+static __always_inline void stat_end_wait(struct task_struct *task, struct task_state *ts,
+					  struct stat_thread *thread, __u64 ns)
+{
+	struct stat_wire_object key = { .id = thread->wait_id };
+	__u32 wait = thread->wait;
+
+	if ((!stat_counts_locks && !stat_counts_sockets) || !wait)
+		return;
+	thread->wait = STAT_WIRE_WAIT_NONE;
+	key.pid = target_pid(task, ts);
+	if (stat_counts_locks && wait == STAT_WIRE_WAIT_FUTEX)
+		stat_add_lock(task, ts, &key, ns);
+	else if (stat_counts_sockets)
+		stat_add_socket(task, ts, &key, wait, ns);
+}
+
+/* A thread wakes up those that wait for a futex. Only futexes that somebody waited for count. */
+static __always_inline void stat_note_wake(struct pt_regs *regs, __u32 nr)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct stat_wire_object key = {};
+	struct stat_wire_lock *lock;
+	bool compat = false;
+	__u64 args[6];
+	__u32 op;
+
+	if (class_of((__s32)nr) != WIRE_CALL_FUTEX)
+		return;
+	user_call(task, args, &compat);
+	op = (__u32)args[1] & FUTEX_COMMAND;
+	if (compat || (op != FUTEX_WAKE && op != FUTEX_WAKE_OP && op != FUTEX_UNLOCK_PI &&
+		       op != FUTEX_WAKE_BITSET))
+		return;
+	key.id = args[0];
+	key.pid = pid_of(task);
+	lock = bpf_map_lookup_elem(&stat_locks, &key);
+	if (!lock)
+		return;
+	__sync_fetch_and_add(&lock->wakes, 1);
+	lock->last_waker = tid_of(task);
+}
+
+#endif /* DENET_STAT_WAITS_BPF_H */
