@@ -3,6 +3,7 @@
 #include "stat/stat.h"
 
 #include "base/log.h"
+#include "base/units.h"
 #include "builtin.h"
 #include "builtin/options/common.h"
 #include "builtin/options/table.h"
@@ -12,6 +13,7 @@
 
 #define DEFAULT_TOP 10
 #define MAX_TOP 1000000
+#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 
 /* The values of its options. */
 struct stat_command {
@@ -29,6 +31,15 @@ static void set_top(const struct option_value *value, void *field)
 	*top = (unsigned int)option_value__number(value, MAX_TOP);
 }
 
+static void set_interval(const struct option_value *value, void *field)
+{
+	uint64_t *ns = field;
+
+	option_set__time(value, ns);
+	if (*ns < MIN_INTERVAL_NS)
+		option_value__error(value, "must be 10 ms at least");
+}
+
 static const struct option_row part_rows[] = {
 	{ "syscalls", .text = "Count system calls, with their times and errors",
 	  OPTION_TRUE(struct stat_command, calls) },
@@ -44,6 +55,8 @@ static const struct option_row part_rows[] = {
 static const struct option_row output_rows[] = {
 	{ "output", 'o', .arg = "FILE", .text = "Print into FILE, which is there once it is whole",
 	  OPTION_TEXT(struct stat_command, output) },
+	{ "interval-print", 'I', .arg = "MS", .text = "Print what came since the last time, every MS",
+	  OPTION_FIELD(set_interval, uint64_t, struct stat_command, stat.interval_ns) },
 	{ "top", .arg = "N", .text = "Print N rows of each part (default 10)",
 	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.top) },
 };

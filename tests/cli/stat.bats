@@ -224,3 +224,16 @@ os.wait()' >out 2>said
 			found = $4 >= 5 && to_ns($5, $6) > 100e6 && $9 >= 1 && to_ns($10, $11) > 50e6 }
 		END { exit !found }'
 }
+
+@test "an interval has what came since the last one" {
+	start_target "$naps" 1 1000 10
+	until_true grep -q READY target.out
+	denet-stat -I 300 --syscalls -p "$target" -- sleep 1 >out
+	cat out
+	[ "$(grep -c '^denet-stat: ' out)" -ge 3 ]
+	shares_add_up
+	# Each has about as many naps, and none those of the ones before.
+	awk '$1 == "clock_nanosleep" && $2 ~ /^[0-9]+$/ && NF > 12 { print $2; n++; if ($2 > 60) bad = 1 }
+	     END { exit bad || n < 3 }' out
+	run -2 denet-stat -I 1 -- true
+}

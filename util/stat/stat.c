@@ -23,6 +23,7 @@
 #include "session/targets.h"
 #include "session/workload.h"
 #include "stat/collect.h"
+#include "stat/interval.h"
 #include "stat/table.h"
 #include "stat/typed_calls.h"
 
@@ -42,7 +43,8 @@ struct measurement {
 	struct status *status;
 	struct whole_file output;
 	struct buffer tasks; /* struct capture_task: those that lived at the start */
-	struct stat_data data;
+	struct stat_data data;	 /* of the latest reading */
+	uint64_t next_interval;	 /* CLOCK_MONOTONIC; UINT64_MAX: there are none */
 	bool all;	     /* every task is a target */
 	bool has_targets;    /* processes or threads were named */
 	uint64_t released;   /* CLOCK_MONOTONIC */
@@ -151,6 +153,9 @@ static int begin(struct measurement *stat)
 
 	stat->begin = 0;
 	stat->data.start_real_ms = real_ms();
+	stat->data.end_ns = stat->data.start_ns;
+	if (stat->options->interval_ns)
+		stat->next_interval = stat->data.start_ns + stat->options->interval_ns;
 	if (err)
 		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
 	return err;
@@ -219,7 +224,7 @@ static int start(struct measurement *stat)
 /* Waits for a signal, the end of the last target, or the time at which something is due. */
 static int wait_for_more(const struct measurement *stat)
 {
-	uint64_t now = clock__now_ns(), due = stat->next_look;
+	uint64_t now = clock__now_ns(), due = min_u64(stat->next_look, stat->next_interval);
 	struct pollfd fds[] = {
 		{ .fd = signals__fd(stat->signals), .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
@@ -248,6 +253,50 @@ static enum session_end look_for_end(struct measurement *stat)
 	return SESSION_GOES_ON;
 }
 
+/* Prints a table. The reader of a pipe may have gone: that is no error. */
+static int print(struct measurement *stat, const struct stat_data *data)
+{
+	int err = stat_table__print(data, stat->options->top, stat->output.out);
+
+	if (err && err != -EPIPE)
+		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
+	return err;
+}
+
+/* Reads the figures up to end_ns, and prints what came since the last time, or all. */
+static int read_and_print(struct measurement *stat, uint64_t end_ns)
+{
+	struct stat_data interval = { 0 }, data = {
+		.start_ns = stat->data.start_ns,
+		.end_ns = end_ns,
+		.start_real_ms = stat->data.start_real_ms,
+		.end_real_ms = real_ms(),
+		.parts = stat->options->parts,
+	};
+	int err = stat_collect(stat->programs, &data);
+
+	if (err)
+		pr_err("cannot read the counters: %s", strerror(-err));
+	else if (stat->options->interval_ns)
+		err = stat_interval__between(&stat->data, &data, &interval);
+	if (!err)
+		err = print(stat, stat->options->interval_ns ? &interval : &data);
+	stat_data__free(&interval);
+	stat_data__free(&stat->data);
+	stat->data = data;
+	return err;
+}
+
+static int end_interval(struct measurement *stat, uint64_t now)
+{
+	stat->next_interval += stat->options->interval_ns;
+	if (stat->next_interval <= now)
+		stat->next_interval = now + stat->options->interval_ns;
+	status__delete(stat->status);
+	stat->status = status__new(stat->options->session.quiet);
+	return read_and_print(stat, now);
+}
+
 static int do_what_is_due(struct measurement *stat)
 {
 	const struct target_maps *targets = stat_programs__targets(stat->programs);
@@ -256,6 +305,8 @@ static int do_what_is_due(struct measurement *stat)
 
 	if (stat->begin && now >= stat->begin)
 		return begin(stat);
+	if (now >= stat->next_interval)
+		return end_interval(stat, now);
 	if (now < stat->next_look)
 		return 0;
 	stat->next_look = now + LOOK_NS;
@@ -280,28 +331,10 @@ static int count(struct measurement *stat, enum session_end *end)
 	return err;
 }
 
-/* Reads and prints the figures. The reader of a pipe may have gone: that is no error. */
-static int print(struct measurement *stat)
-{
-	uint64_t start_ns = stat->data.start_ns;
-	int err;
-
-	stat->data.parts = stat->options->parts;
-	err = stat_collect(stat->programs, &stat->data);
-	if (err) {
-		pr_err("cannot read the counters: %s", strerror(-err));
-		return err;
-	}
-	stat->data.start_ns = start_ns;
-	err = stat_table__print(&stat->data, stat->options->top, stat->output.out);
-	if (err && err != -EPIPE)
-		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
-	return err;
-}
-
 static int finish(struct measurement *stat)
 {
 	pid_t pid = 0;
+	uint64_t end_ns;
 	int err;
 
 	if (stat->workload && !workload__ended(stat->workload))
@@ -310,15 +343,14 @@ static int finish(struct measurement *stat)
 	targets__warn_of_gone_groups(&stat->options->session.capture.targets);
 	if (stat->begin)
 		pr_warn("the measurement ended before the delay of -D was over: it is empty");
-	err = stat_programs__end(stat->programs, &stat->data.end_ns);
-	stat->data.end_real_ms = real_ms();
+	err = stat_programs__end(stat->programs, &end_ns);
 	stat->terminated = true;
 	if (stat->workload)
 		workload__terminate(stat->workload);
 	status__delete(stat->status);
 	stat->status = NULL;
 	if (!err)
-		err = print(stat);
+		err = read_and_print(stat, end_ns);
 	return whole_file__close(&stat->output, err);
 }
 
@@ -361,6 +393,7 @@ int stat__run(const struct stat_options *options, int *status)
 	const struct capture_targets *targets = &options->session.capture.targets;
 	struct measurement stat = {
 		.options = options,
+		.next_interval = UINT64_MAX,
 		.all = targets->all,
 		.has_targets = targets->nr_pids || targets->nr_tids,
 	};

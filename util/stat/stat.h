@@ -11,6 +11,7 @@
 struct stat_options {
 	struct session_options session;
 	uint32_t parts;	    /* bits of enum stat_part */
+	uint64_t interval_ns; /* how often it prints what came since; 0: only in the end */
 	const char *output; /* "-": standard output */
 	unsigned int top;   /* rows of each part of the table */
 };

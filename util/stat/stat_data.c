@@ -71,6 +71,32 @@ void stat_times__merge(struct stat_times *times, const struct stat_times *other)
 		times->hist[i] += other->hist[i];
 }
 
+/* The least and the greatest value that the buckets allow. */
+static void limit_extremes(struct stat_times *times)
+{
+	unsigned int first = 0, last = STAT_HIST_BUCKETS;
+
+	while (first < STAT_HIST_BUCKETS && !times->hist[first])
+		first++;
+	while (last > first && !times->hist[last - 1])
+		last--;
+	if (last <= first)
+		return;
+	times->min_ns = max_u64(times->min_ns, bucket_begin(first));
+	if (last < STAT_HIST_BUCKETS)
+		times->max_ns = min_u64(times->max_ns, bucket_begin(last));
+}
+
+void stat_times__subtract(struct stat_times *times, const struct stat_times *before)
+{
+	times->count -= min_u64(times->count, before->count);
+	times->total_ns -= min_u64(times->total_ns, before->total_ns);
+	for (unsigned int i = 0; i < STAT_HIST_BUCKETS; i++)
+		times->hist[i] -= (uint32_t)min_u64(times->hist[i], before->hist[i]);
+	if (before->count)
+		limit_extremes(times);
+}
+
 static void free_tasks(struct stat_task *tasks, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -209,6 +209,12 @@ void stat_times__add(struct stat_times *times, uint64_t ns);
 /* Adds all values of another. */
 void stat_times__merge(struct stat_times *times, const struct stat_times *other);
 
+/*
+ * Takes away the values that there were before. The extremes then follow from the histogram, where
+ * there is one.
+ */
+void stat_times__subtract(struct stat_times *times, const struct stat_times *before);
+
 /* Frees the lists, not the struct. */
 void stat_data__free(struct stat_data *data);
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdlib.h>
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "stat/interval.h"
+#include "stat/rollup.h"
+
+static struct stat_task thread_of(pid_t tid, const uint64_t *blocks, int nr)
+{
+	struct stat_task thread = {
+		.pid = tid, .tid = tid, .incarnation = (uint64_t)tid, .comm = "x", .threads = 1,
+		.wall_ns = 1000000, .running_ns = 400000,
+	};
+	struct stat_call call = { .nr = 3, .errors = (uint64_t)nr };
+
+	for (int i = 0; i < nr; i++) {
+		stat_times__add(&thread.offcpu, blocks[i]);
+		stat_times__add(&call.times, blocks[i]);
+	}
+	rollup__add_call(&thread, &call);
+	return thread;
+}
+
+static void make(struct stat_data *data, const struct stat_task *thread)
+{
+	struct rollup rollup = { 0 };
+
+	rollup__add_thread(&rollup, thread);
+	rollup__finish(&rollup, data);
+}
+
+TEST(an_interval_has_what_came_since)
+{
+	static const uint64_t blocks[] = { 1000, 2000, 50000, 60000 };
+	struct stat_task first = thread_of(7, blocks, 2), second = thread_of(7, blocks, 4);
+	struct stat_data before = { 0 }, now = { 0 }, interval = { 0 };
+
+	second.wall_ns = 3000000;
+	second.running_ns = 500000;
+	make(&before, &first);
+	make(&now, &second);
+	before.end_ns = 100;
+	now.end_ns = 300;
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	EXPECT_EQ(100, interval.start_ns);
+	ASSERT_EQ(1, interval.nr_threads);
+	EXPECT_EQ(2000000, interval.threads[0].wall_ns);
+	EXPECT_EQ(100000, interval.threads[0].running_ns);
+	EXPECT_EQ(2, interval.threads[0].offcpu.count);
+	EXPECT_EQ(110000, interval.threads[0].offcpu.total_ns);
+	/* Of the extremes, the power of two is known. */
+	EXPECT_EQ(32768, interval.threads[0].offcpu.min_ns);
+	EXPECT_EQ(60000, interval.threads[0].offcpu.max_ns);
+	ASSERT_EQ(1, interval.threads[0].nr_calls);
+	EXPECT_EQ(2, interval.threads[0].calls[0].times.count);
+	EXPECT_EQ(2, interval.total.calls[0].errors);
+	EXPECT_EQ(1, interval.nr_processes);
+	EXPECT_EQ(1, interval.nr_commands);
+	EXPECT_EQ(4, now.threads[0].offcpu.count);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+TEST(a_thread_of_the_same_tid_is_another_one)
+{
+	static const uint64_t blocks[] = { 1000, 2000 };
+	struct stat_task first = thread_of(7, blocks, 2), second = thread_of(7, blocks, 2);
+	struct stat_data before = { 0 }, now = { 0 }, interval = { 0 };
+
+	second.incarnation = 8;
+	make(&before, &first);
+	make(&now, &second);
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	ASSERT_EQ(1, interval.nr_threads);
+	EXPECT_EQ(2, interval.threads[0].offcpu.count);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+TEST(what_has_not_changed_is_left_out)
+{
+	static const uint64_t blocks[] = { 1000 };
+	struct stat_task thread = thread_of(7, blocks, 1), again = thread_of(7, blocks, 1);
+	struct stat_data before = { 0 }, now = { 0 }, interval = { 0 };
+	struct stat_lock *old = calloc(1, sizeof(*old)), *lock = calloc(1, sizeof(*lock));
+
+	make(&before, &thread);
+	make(&now, &again);
+	stat_times__add(&old->waits, 5);
+	*lock = *old;
+	before.locks = old;
+	now.locks = lock;
+	before.nr_locks = now.nr_locks = 1;
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	EXPECT_EQ(0, interval.nr_threads);
+	EXPECT_EQ(0, interval.nr_locks);
+	EXPECT_EQ(0, interval.total.offcpu.count);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+TEST_HARNESS_MAIN
