@@ -57,9 +57,24 @@ static const struct option_row output_rows[] = {
 	  OPTION_TEXT(struct stat_command, output) },
 	{ "interval-print", 'I', .arg = "MS", .text = "Print what came since the last time, every MS",
 	  OPTION_FIELD(set_interval, uint64_t, struct stat_command, stat.interval_ns) },
+	{ "json", .text = "Print lines of JSON that denet's readers take, each second or as -I says",
+	  OPTION_TRUE(struct stat_command, stat.json) },
+	{ "exclude-children", .text = "With --json: lines of the first process alone",
+	  OPTION_TRUE(struct stat_command, stat.alone) },
+	{ "write-env", .text = "With --json: print a line on the machine first",
+	  OPTION_TRUE(struct stat_command, stat.env) },
 	{ "top", .arg = "N", .text = "Print N rows of each part (default 10)",
 	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.top) },
 };
+
+static void check_output(const struct options *options, const void *values)
+{
+	const struct stat_command *command = values;
+
+	if (!command->stat.json && (command->stat.alone || command->stat.env))
+		options__error(options, "%s needs --json, whose lines it changes",
+			       command->stat.alone ? "--exclude-children" : "--write-env");
+}
 
 static const struct option_table part_table = {
 	.title = "What is counted besides time:",
@@ -70,6 +85,7 @@ static const struct option_table output_table = {
 	.title = "Output:",
 	.group = 4,
 	OPTION_ROWS(output_rows),
+	.check = check_output,
 };
 
 static int parse(int argc, char **argv, struct stat_command *command)
@@ -110,6 +126,8 @@ static int resolve(struct stat_command *command)
 		stat->parts |= STAT_PART_IO;
 	if (command->net || command->all_parts)
 		stat->parts |= STAT_PART_SOCKETS;
+	if (stat->json && !stat->interval_ns)
+		stat->interval_ns = NSEC_PER_SEC;
 	stat->output = command->output ? command->output : "-";
 	stat->session.quiet = command->common.quiet;
 	return target_options__resolve(&command->target, &stat->session);

@@ -2,10 +2,13 @@
 #include "stat/stat.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -24,7 +27,10 @@
 #include "session/workload.h"
 #include "stat/collect.h"
 #include "stat/interval.h"
+#include "stat/json_lines.h"
+#include "stat/proc_fallback.h"
 #include "stat/table.h"
+#include "stat/tree.h"
 #include "stat/typed_calls.h"
 
 _Static_assert((int)TYPED_CALLS_RECEIVE == STAT_WIRE_WAIT_RECEIVE &&
@@ -33,17 +39,25 @@ _Static_assert((int)TYPED_CALLS_RECEIVE == STAT_WIRE_WAIT_RECEIVE &&
 
 /* How often targets are looked for that ended, or were born, unseen. */
 #define LOOK_NS NSEC_PER_SEC
+/* How long COMMAND may take to run its program, before the first line of JSON is written. */
+#define EXEC_NS (500 * NSEC_PER_MSEC)
+/* How often /proc is read where there is no BPF: what threads do after the last time is missing. */
+#define FALLBACK_NS (50 * NSEC_PER_MSEC)
 
 struct measurement {
 	const struct stat_options *options;
 	struct signals *signals;
 	struct workload *workload; /* NULL: there is no COMMAND */
-	struct stat_programs *programs;
+	struct stat_programs *programs; /* NULL: there is no BPF, and the figures are from /proc */
+	struct proc_fallback *fallback;
+	char cause[512];		/* of that */
+	struct tree tree;		/* for JSON, and where there is no BPF */
 	struct alive alive;
 	struct status *status;
 	struct whole_file output;
 	struct buffer tasks; /* struct capture_task: those that lived at the start */
 	struct stat_data data;	 /* of the latest reading */
+	uint64_t first_ns;	 /* CLOCK_MONOTONIC: the start */
 	uint64_t next_interval;	 /* CLOCK_MONOTONIC; UINT64_MAX: there are none */
 	bool all;	     /* every task is a target */
 	bool has_targets;    /* processes or threads were named */
@@ -97,6 +111,25 @@ static struct capture_options capture_of(const struct measurement *stat, pid_t *
 	return capture;
 }
 
+/*
+ * Without BPF, /proc has running and runnable time of threads. It knows no users, cgroups and CPUs
+ * of the time that they spent: these filters are an error.
+ */
+static int begin_fallback(struct measurement *stat, const struct capture_targets *targets, int err)
+{
+	stat_programs__explain(err, stat->cause, sizeof(stat->cause));
+	if (targets->nr_uids || targets->nr_groups || targets->cpu_bits ||
+	    stat->options->session.delay_ns) {
+		pr_err("%s", stat->cause);
+		return err;
+	}
+	pr_warn("the figures are from /proc, without states, lengths, system calls and waits, and "
+		"without threads that end soon: %s",
+		stat->cause);
+	stat->fallback = proc_fallback__new();
+	return stat->fallback ? 0 : -ENOMEM;
+}
+
 /* Loads the programs, and gives them the targets. */
 static int load_programs(struct measurement *stat, const struct capture_options *capture)
 {
@@ -105,7 +138,6 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 	struct offcpu_config settings;
 	__u8 typed[WIRE_MAX_CALLS], sockets[WIRE_MAX_CALLS];
 	uint32_t parts = stat->options->parts;
-	char cause[512];
 	int err = settings__make(&settings, capture, &symbols);
 
 	ksyms_cache__drop(&symbols);
@@ -126,10 +158,8 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 		.socket_calls = sockets,
 	};
 	stat->programs = stat_programs__new(&config, &err);
-	if (!stat->programs) {
-		pr_err("%s", stat_programs__explain(err, cause, sizeof(cause)));
-		return err;
-	}
+	if (!stat->programs)
+		return begin_fallback(stat, &capture->targets, err);
 	return settings__add_targets(&capture->targets, stat_programs__targets(stat->programs));
 }
 
@@ -149,23 +179,86 @@ static int look_for_targets(const struct measurement *stat, const struct capture
 
 static int begin(struct measurement *stat)
 {
-	int err = stat_programs__begin(stat->programs, &stat->data.start_ns);
+	int err = stat_programs__begin(stat->programs, &stat->first_ns);
 
 	stat->begin = 0;
 	stat->data.start_real_ms = real_ms();
-	stat->data.end_ns = stat->data.start_ns;
+	stat->data.end_ns = stat->first_ns;
 	if (stat->options->interval_ns)
-		stat->next_interval = stat->data.start_ns + stat->options->interval_ns;
+		stat->next_interval = stat->first_ns + stat->options->interval_ns;
 	if (err)
 		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
 	return err;
 }
 
+/* Reads the state of the processes; where there is no BPF, that of their threads as well. */
+static int look_at_tree(struct measurement *stat)
+{
+	int err = tree__sample(&stat->tree);
+
+	if (err || !stat->fallback)
+		return err;
+	return proc_fallback__look(stat->fallback, (const pid_t *)(const void *)stat->tree.pids.data,
+				   stat->tree.pids.len / sizeof(pid_t));
+}
+
+/* The first look is the start of the measurement. */
+static int begin_tree(struct measurement *stat, const struct capture_targets *targets)
+{
+	int err;
+
+	if (!stat->options->json && !stat->fallback)
+		return 0;
+	err = tree__init(&stat->tree, targets, stat->options->alone);
+	return err ? err : look_at_tree(stat);
+}
+
+/*
+ * A line on COMMAND has the program that it runs, which it does a moment after it was released. One
+ * that has ended by then has none.
+ */
+static void wait_for_exec(const struct measurement *stat)
+{
+	const struct timespec pause = { 0, NSEC_PER_MSEC };
+	uint64_t deadline = clock__now_ns() + EXEC_NS;
+	char path[32], own[PATH_MAX], its[PATH_MAX];
+	ssize_t own_len = readlink("/proc/self/exe", own, sizeof(own)), its_len;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", workload__pid(stat->workload));
+	while (own_len > 0 && clock__now_ns() < deadline) {
+		its_len = readlink(path, its, sizeof(its));
+		if (its_len != own_len || memcmp(own, its, (size_t)own_len))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* The lines of JSON that come before the figures. */
+static int print_head(struct measurement *stat)
+{
+	struct json_target target = { .start_ms = stat->data.start_real_ms };
+	FILE *out = stat->output.out;
+	int err = 0;
+
+	if (!stat->options->json)
+		return 0;
+	target.pid = stat->tree.first;
+	if (stat->workload && target.pid == workload__pid(stat->workload)) {
+		target.argv = (const char *const *)stat->options->session.command;
+		wait_for_exec(stat);
+	}
+	if (stat->options->env)
+		err = json_lines__env(target.pid, target.start_ms, out);
+	if (!err)
+		err = json_lines__metadata(&target, out);
+	return !err && fflush(out) ? -errno : err;
+}
+
 static int attach(struct measurement *stat, const struct capture_targets *targets)
 {
-	int err = stat_programs__attach(stat->programs);
+	int err = stat->programs ? stat_programs__attach(stat->programs) : 0;
 
-	if (err)
+	if (err || !stat->programs)
 		return err;
 	err = stat_programs__enlist(stat->programs, keep_tasks, stat);
 	if (err) {
@@ -183,15 +276,17 @@ static int release(struct measurement *stat)
 	uint64_t delay = stat->options->session.delay_ns;
 	int err = 0;
 
-	if (stat->workload) {
+	if (stat->workload && stat->programs)
 		stat_programs__release(stat->programs, workload__pid(stat->workload));
+	if (stat->workload)
 		err = workload__release(stat->workload);
-	}
 	if (err)
 		return err;
 	stat->released = clock__now_ns();
+	if (!stat->data.start_real_ms)
+		stat->data.start_real_ms = real_ms();
 	stat->begin = delay ? stat->released + delay : 0;
-	stat->next_look = stat->released + LOOK_NS;
+	stat->next_look = stat->released + (stat->fallback ? FALLBACK_NS : LOOK_NS);
 	stat->status = status__new(stat->options->session.quiet);
 	return 0;
 }
@@ -217,8 +312,12 @@ static int start(struct measurement *stat)
 	capture = capture_of(stat, &pid);
 	err = load_programs(stat, &capture);
 	if (!err)
+		err = begin_tree(stat, &capture.targets);
+	if (!err)
 		err = attach(stat, &capture.targets);
-	return err ? err : release(stat);
+	if (!err)
+		err = release(stat);
+	return err ? err : print_head(stat);
 }
 
 /* Waits for a signal, the end of the last target, or the time at which something is due. */
@@ -232,7 +331,7 @@ static int wait_for_more(const struct measurement *stat)
 	int timeout;
 
 	/* COMMAND's own end is a signal. */
-	if (stat->has_targets)
+	if (stat->has_targets && stat->programs)
 		fds[1].fd = target_maps__bell(stat_programs__targets(stat->programs));
 	if (stat->begin)
 		due = min_u64(due, stat->begin);
@@ -241,46 +340,87 @@ static int wait_for_more(const struct measurement *stat)
 	return poll(fds, 2, timeout) < 0 && errno != EINTR ? -errno : 0;
 }
 
+static bool has_living_targets(struct measurement *stat)
+{
+	if (!stat->programs)
+		return stat->tree.pids.len != 0;
+	return alive__any(&stat->alive, stat_programs__targets(stat->programs));
+}
+
 static enum session_end look_for_end(struct measurement *stat)
 {
 	if (signals__read(stat->signals))
 		return SESSION_SIGNAL;
 	if (stat->workload && workload__ended(stat->workload))
 		return SESSION_COMMAND_ENDED;
-	if (stat->has_targets &&
-	    !alive__any(&stat->alive, stat_programs__targets(stat->programs)))
+	if (stat->has_targets && !has_living_targets(stat))
 		return SESSION_TARGETS_ENDED;
 	return SESSION_GOES_ON;
 }
 
-/* Prints a table. The reader of a pipe may have gone: that is no error. */
+/* A line of JSON has all since the start, as denet's have. */
+static int print_line(struct measurement *stat, const struct stat_data *data)
+{
+	FILE *out = stat->output.out;
+	int err;
+
+	errno = 0;
+	err = stat->options->alone ? json_lines__sample(&stat->tree.sample, data, out) :
+				     json_lines__tree(&stat->tree.sample, data, out);
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+/* The reader of a pipe may have gone: that is no error. */
 static int print(struct measurement *stat, const struct stat_data *data)
 {
-	int err = stat_table__print(data, stat->options->top, stat->output.out);
+	int err = stat->options->json ?
+			  print_line(stat, data) :
+			  stat_table__print(data, stat->options->top, stat->output.out);
 
 	if (err && err != -EPIPE)
 		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
 	return err;
 }
 
-/* Reads the figures up to end_ns, and prints what came since the last time, or all. */
+/* Reads the figures up to end_ns. */
+static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_data *data)
+{
+	const uint64_t start_real_ms = stat->data.start_real_ms;
+	int err = stat->tree.metrics ? look_at_tree(stat) : 0;
+
+	if (!err && stat->fallback)
+		err = proc_fallback__fill(stat->fallback, data);
+	else if (!err)
+		err = stat_collect(stat->programs, data);
+	if (err) {
+		pr_err("cannot read the counters: %s", strerror(-err));
+		return err;
+	}
+	if (!stat->fallback) {
+		data->start_ns = stat->first_ns;
+		data->end_ns = end_ns;
+		data->parts = stat->options->parts;
+	} else {
+		data->error = stat->cause;
+	}
+	data->start_real_ms = start_real_ms;
+	data->end_real_ms = real_ms();
+	return 0;
+}
+
+/* Prints what came since the last time, or all. */
 static int read_and_print(struct measurement *stat, uint64_t end_ns)
 {
-	struct stat_data interval = { 0 }, data = {
-		.start_ns = stat->data.start_ns,
-		.end_ns = end_ns,
-		.start_real_ms = stat->data.start_real_ms,
-		.end_real_ms = real_ms(),
-		.parts = stat->options->parts,
-	};
-	int err = stat_collect(stat->programs, &data);
+	bool is_interval = stat->options->interval_ns && !stat->options->json;
+	struct stat_data interval = { 0 }, data = { 0 };
+	int err = read_figures(stat, end_ns, &data);
 
-	if (err)
-		pr_err("cannot read the counters: %s", strerror(-err));
-	else if (stat->options->interval_ns)
+	if (!err && is_interval)
 		err = stat_interval__between(&stat->data, &data, &interval);
 	if (!err)
-		err = print(stat, stat->options->interval_ns ? &interval : &data);
+		err = print(stat, is_interval ? &interval : &data);
 	stat_data__free(&interval);
 	stat_data__free(&stat->data);
 	stat->data = data;
@@ -297,11 +437,27 @@ static int end_interval(struct measurement *stat, uint64_t now)
 	return read_and_print(stat, now);
 }
 
-static int do_what_is_due(struct measurement *stat)
+static int look_at_targets(struct measurement *stat, uint64_t now)
 {
 	const struct target_maps *targets = stat_programs__targets(stat->programs);
+	int64_t alive = target_maps__alive(targets);
+
+	stat->next_look = now + LOOK_NS;
+	alive__adopt_strays(&stat->alive, targets);
+	status__show_counting(stat->status, now - stat->released, alive > 0 ? (uint64_t)alive : 0);
+	return 0;
+}
+
+static int look_at_proc(struct measurement *stat, uint64_t now)
+{
+	stat->next_look = now + FALLBACK_NS;
+	status__show_counting(stat->status, now - stat->released, stat->tree.sample.total.threads);
+	return look_at_tree(stat);
+}
+
+static int do_what_is_due(struct measurement *stat)
+{
 	uint64_t now = clock__now_ns();
-	int64_t alive;
 
 	if (stat->begin && now >= stat->begin)
 		return begin(stat);
@@ -309,11 +465,7 @@ static int do_what_is_due(struct measurement *stat)
 		return end_interval(stat, now);
 	if (now < stat->next_look)
 		return 0;
-	stat->next_look = now + LOOK_NS;
-	alive__adopt_strays(&stat->alive, targets);
-	alive = target_maps__alive(targets);
-	status__show_counting(stat->status, now - stat->released, alive > 0 ? (uint64_t)alive : 0);
-	return 0;
+	return stat->fallback ? look_at_proc(stat, now) : look_at_targets(stat, now);
 }
 
 static int count(struct measurement *stat, enum session_end *end)
@@ -343,7 +495,8 @@ static int finish(struct measurement *stat)
 	targets__warn_of_gone_groups(&stat->options->session.capture.targets);
 	if (stat->begin)
 		pr_warn("the measurement ended before the delay of -D was over: it is empty");
-	err = stat_programs__end(stat->programs, &end_ns);
+	end_ns = clock__now_ns();
+	err = stat->programs ? stat_programs__end(stat->programs, &end_ns) : 0;
 	stat->terminated = true;
 	if (stat->workload)
 		workload__terminate(stat->workload);
@@ -382,6 +535,8 @@ static void free_stat(struct measurement *stat)
 		whole_file__close(&stat->output, -ECANCELED);
 	status__delete(stat->status);
 	stat_programs__delete(stat->programs);
+	proc_fallback__delete(stat->fallback);
+	tree__free(&stat->tree);
 	stat_data__free(&stat->data);
 	buffer__free(&stat->tasks);
 	free_workload(stat);

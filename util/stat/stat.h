@@ -13,6 +13,9 @@ struct stat_options {
 	uint32_t parts;	    /* bits of enum stat_part */
 	uint64_t interval_ns; /* how often it prints what came since; 0: only in the end */
 	const char *output; /* "-": standard output */
+	bool json;	    /* lines of denet instead of a table */
+	bool alone;	    /* they have the first process only */
+	bool env;	    /* a line on the machine comes first */
 	unsigned int top;   /* rows of each part of the table */
 };
 
