@@ -237,3 +237,89 @@ os.wait()' >out 2>said
 	     END { exit bad || n < 3 }' out
 	run -2 denet-stat -I 1 -- true
 }
+
+# lines_are_right FILE: each fits the schema and denet's structures; prints the kinds.
+lines_are_right() {
+	python3 "$top/tests/common/stat_lines.py" "$top/Documentation/denet-stat.schema.json" <"$1" ||
+		{ [ $? != 77 ] || skip "no python3-jsonschema"; return 1; }
+}
+
+@test "lines of JSON are those of denet, and each thread's parts are its life" {
+	denet-stat --json --all --write-env -I 200 -o lines -- "$naps" 3 40 15
+	lines_are_right lines >kinds
+	sort kinds | uniq -c
+	[ "$(head -2 kinds | tr '\n' ' ')" = 'env metadata ' ]
+	[ "$(sed 1,2d kinds | sort -u)" = tree ]
+	[ "$(wc -l <kinds)" -ge 4 ]
+	python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open("lines")]
+assert lines[1]["executable"].endswith("/naps") and lines[1]["cmd"][1:] == ["3", "40", "15"], lines[1]
+tasks = 0
+for line in lines[2:]:
+    stat = line["stat"]
+    for task in stat["threads"] + stat["processes"] + stat["commands"] + [stat["total"]]:
+        parts = task["running_ns"] + task["runnable_ns"] + task["blocked_ns"]
+        assert parts == task["wall_ns"] and task["filtered_ns"] == 0, task
+        assert task["offcpu"]["total_ns"] == task["runnable_ns"] + task["blocked_ns"], task
+        assert sum(s["total_ns"] for s in task["states"].values()) == task["offcpu"]["total_ns"], task
+        tasks += 1
+last = lines[-1]
+total = last["stat"]["total"]
+assert total["threads"] == 4, total
+ebpf = last["aggregated"]["ebpf"]
+assert ebpf["offcpu"]["total_time_ns"] == total["offcpu"]["total_ns"]
+assert ebpf["syscalls"]["total"] == sum(c["count"] for c in total["syscalls"])
+assert ebpf["syscalls"]["by_category"]["time"] >= 120
+print(tasks, "tasks")'
+	denet-stat --json --exclude-children -I 100 -- sleep 0.5 >lines
+	[ "$(lines_are_right lines | sort -u | tr '\n' ' ')" = 'metadata sample ' ]
+}
+
+@test "off-CPU totals are those of denet-record on the same run" {
+	need_perf
+	denet-record --state S -o both.data -- \
+		denet-stat --json -o lines -- "$naps" 2 60 10 2>/dev/null
+	perf script -i both.data -F comm,period,event 2>/dev/null |
+		awk '$1 ~ /^napper/ && /offcpu-time|offcpu-idle|queued-time/ { sum[$1] += $2 }
+		     END { for (name in sum) printf "%s %.0f\n", name, sum[name] }' | sort >recorded
+	cat recorded
+	[ "$(wc -l <recorded)" = 2 ]
+	python3 -c '
+import json
+last = [json.loads(line) for line in open("lines")][-1]
+counted = {c["comm"]: c["states"]["S"]["total_ns"] for c in last["stat"]["commands"]}
+for line in open("recorded"):
+    name, ns = line.split()
+    print(name, counted[name], ns, counted[name] / int(ns) - 1)
+    assert abs(counted[name] - int(ns)) <= 0.001 * int(ns)'
+}
+
+@test "without rights it has what /proc tells, says so, and exits as ever" {
+	setpriv --inh-caps=-all --bounding-set=-all denet-stat -- \
+		sh -c 'sleep 0.5; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exit 5' \
+		>out 2>err || status=$?
+	cat out err
+	[ "${status-}" = 5 ]
+	[ "$(wc -l <err)" = 1 ]
+	grep -E '/proc.*CAP_BPF.*denet-setcap' err
+	head -1 out | grep ', by /proc$'
+	rows COMMAND | awk "$to_ns"' $1 == "sleep" { ns = to_ns($6, $7); print ns; found = ns > 400e6 && ns < 2e9 }
+		END { exit !found }'
+	shares_add_up
+	setpriv --inh-caps=-all --bounding-set=-all denet-stat --json -- sleep 0.3 >lines 2>err
+	[ "$(lines_are_right lines | sort -u | tr '\n' ' ')" = 'metadata tree ' ]
+	python3 -c '
+import json
+last = [json.loads(line) for line in open("lines")][-1]
+assert "CAP_BPF" in last["aggregated"]["ebpf"]["error"], last["aggregated"]["ebpf"]'
+}
+
+@test "what holds commands up" {
+	denet-stat --all -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' >out
+	cat out
+	rows BEHAVIOUR | grep -E '^all threads +(cpu-bound|starved) +active [0-9]+%: '
+	denet-stat --syscalls -- sleep 0.5 >out
+	rows BEHAVIOUR | grep -E '^all threads +(idle|starved|mixed|cpu-bound|memory-bound|io-bound) '
+	run -2 denet-stat --write-env -- true
+}
