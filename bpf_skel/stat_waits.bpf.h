@@ -163,7 +163,8 @@ static __always_inline void stat_describe_socket(struct stat_wire_socket *socket
 	}
 }
 
-static __always_inline struct stat_wire_socket *stat_socket_entry(const struct stat_wire_object *key)
+static __always_inline struct stat_wire_socket *
+stat_socket_entry(const struct stat_wire_object *key)
 {
 	struct stat_wire_socket *socket = bpf_map_lookup_elem(&stat_sockets, key);
 	const struct stat_zeros *zeros = stat_zeros();

@@ -55,9 +55,11 @@ static const struct option_row part_rows[] = {
 static const struct option_row output_rows[] = {
 	{ "output", 'o', .arg = "FILE", .text = "Print into FILE, which is there once it is whole",
 	  OPTION_TEXT(struct stat_command, output) },
-	{ "interval-print", 'I', .arg = "MS", .text = "Print what came since the last time, every MS",
+	{ "interval-print", 'I', .arg = "MS",
+	  .text = "Print what came since the last time, every MS",
 	  OPTION_FIELD(set_interval, uint64_t, struct stat_command, stat.interval_ns) },
-	{ "json", .text = "Print lines of JSON that denet's readers take, each second or as -I says",
+	{ "json",
+	  .text = "Print lines of JSON that denet's readers take, each second or as -I says",
 	  OPTION_TRUE(struct stat_command, stat.json) },
 	{ "exclude-children", .text = "With --json: lines of the first process alone",
 	  OPTION_TRUE(struct stat_command, stat.alone) },

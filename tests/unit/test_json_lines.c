@@ -127,7 +127,8 @@ TEST_F(lines, a_tree)
 			      "\"syscall_rate_per_sec\":6.000,\"io_intensity\":0.250000,"));
 	EXPECT_TRUE(has(self, "\"offcpu\":{\"total_time_ns\":900,\"total_events\":2,"
 			      "\"avg_time_ns\":450,\"max_time_ns\":500,\"min_time_ns\":400,"
-			      "\"thread_stats\":{\"4194303:4194304\":{\"tid\":4194304,\"total_time_ns\":900,"
+			      "\"thread_stats\":{\"4194303:4194304\":"
+			      "{\"tid\":4194304,\"total_time_ns\":900,"
 			      "\"count\":2,\"avg_time_ns\":450,\"max_time_ns\":500,"
 			      "\"min_time_ns\":400}},\"top_blocking_threads\":[{\"tid\":4194304,"
 			      "\"pid\":4194303,\"time_ms\":0.000900,\"percentage\":100.00}],"

@@ -64,7 +64,8 @@ static void print_call(const struct stat_call *call, double seconds, uint64_t al
 
 	fprintf(out, "%-24s", format_name(call, text, sizeof(text)));
 	print_figures(call, seconds, all_ns, out);
-	fprintf(out, " %9s", units__format_time(times->total_ns / times->count, text, sizeof(text)));
+	fprintf(out, " %9s",
+		units__format_time(times->total_ns / times->count, text, sizeof(text)));
 	fprintf(out, " %9s",
 		units__format_time(stat_times__quantile(times, 0.5), text, sizeof(text)));
 	fprintf(out, " %9s",

@@ -104,10 +104,11 @@ static char *format_socket(const struct stat_socket *socket, char *buf, size_t s
 	format_end(socket, socket->remote, socket->remote_port, remote, sizeof(remote));
 	if (local[0])
 		snprintf(buf, size, "%s %s %s", local,
-			 socket->remote_port ? "to" : "listening", socket->remote_port ? remote : "");
+			 socket->remote_port ? "to" : "listening",
+			 socket->remote_port ? remote : "");
 	else
-		snprintf(buf, size, "%ssocket:[%" PRIu64 "]", socket->family == AF_UNIX ? "unix " : "",
-			 socket->ino);
+		snprintf(buf, size, "%ssocket:[%" PRIu64 "]",
+			 socket->family == AF_UNIX ? "unix " : "", socket->ino);
 	return buf;
 }
 

@@ -100,7 +100,7 @@ static int take_io(void *ctx, const struct stat_wire_io_key *key, const struct s
 	return buffer__append(ctx, &io, sizeof(io));
 }
 
-/* A wait that has not ended counts as far as it went, also for a lock that nobody else waited for. */
+/* A wait that has not ended counts as far as it went; the lock may be new. */
 static int add_lock_wait(struct buffer *buffer, const struct stat_wire_thread *thread)
 {
 	struct stat_lock *locks = (void *)buffer->data, fresh = { .waiters = 1 };

@@ -194,12 +194,13 @@ static int begin(struct measurement *stat)
 /* Reads the state of the processes; where there is no BPF, that of their threads as well. */
 static int look_at_tree(struct measurement *stat)
 {
+	const struct buffer *pids = &stat->tree.pids;
 	int err = tree__sample(&stat->tree);
 
 	if (err || !stat->fallback)
 		return err;
-	return proc_fallback__look(stat->fallback, (const pid_t *)(const void *)stat->tree.pids.data,
-				   stat->tree.pids.len / sizeof(pid_t));
+	return proc_fallback__look(stat->fallback, (const pid_t *)(const void *)pids->data,
+				   pids->len / sizeof(pid_t));
 }
 
 /* The first look is the start of the measurement. */
