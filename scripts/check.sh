@@ -15,9 +15,9 @@ tree=$(realpath "$(dirname "$0")/..")
 
 # Fuzzers read their whole corpus in any case.
 fuzz_seconds=5
-all_levels='services viewers bcc soak timing sanitize dist'
+all_levels='ways services viewers bcc soak timing sanitize dist'
 # Of --all as well, but without root. arm64 joins where it can be built.
-builder_levels=clang
+builder_levels='clang guests'
 all=0
 case "$*" in
 '') ;;

@@ -5,10 +5,13 @@
 #   unit      $O/tests/unit/test_*   no root
 #   user      tests/user/*.bats      no root
 #   bpf       $O/tests/bpf/test_*    root: they load BPF programs
+#   ways      $O/tests/bpf/test_*    root: those that compare blocks with the truth, once more for each
+#                                    of WAYS
 #   cli       tests/cli/*.bats       root
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
+#   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
 #   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
@@ -33,7 +36,7 @@
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
 # four times that for one of arm64, which runs whole levels); GUEST_FILTER=REGEX picks programs in
 # guests, GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
-# with which those of level bpf run again that compare blocks with the truth; COUNTS=FILE
+# that level ways tries; COUNTS=FILE
 # receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
@@ -232,8 +235,10 @@ run_fuzzer() {
 # has failed. What fails there has been tried again already.
 run_guest() {
 	local kernel=$1 cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level values
+	local whole=0
 	local -x GUEST_ARCH=${2:-amd64}
 
+	[[ $name != guests/* ]] || whole=1
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((4 * vm_limit))
 	fi
@@ -248,7 +253,7 @@ run_guest() {
 	[ "$kernel" != 6.12 ] || cpus=2
 	run_limited $((seconds + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$seconds" -s "$cpus" \
 		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
-			cd '$PWD' && O='$build' COUNTS=/w/counts \
+			cd '$PWD' && O='$build' COUNTS=/w/counts GUEST_WHOLE=$whole \
 			GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
 	status=$?
 	while read -r level values; do
@@ -349,7 +354,7 @@ add_job() {
 	own=$(sed -nE 's@^(#| \*|/\*) tests: limit ([0-9]+).*@\2@p' "$4")
 	job_limit+=("${TEST_LIMIT:-${own:-300}}")
 	case $1 in
-	unit | user | fuzz | vm | boot) ;;
+	unit | user | fuzz | vm | guests | boot) ;;
 	*) grep -qE '^(#| \*|/\*) tests: parallel' "$4" || alone=1 ;;
 	esac
 	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
@@ -358,7 +363,7 @@ add_job() {
 }
 
 usage() {
-	echo 'usage: run-tests.sh unit|user|bpf|cli|guest|fuzz|vm|boot|dist|arm64|' \
+	echo 'usage: run-tests.sh unit|user|bpf|ways|cli|guest|fuzz|vm|guests|boot|dist|arm64|' \
 		'services|viewers|bcc|clang|sanitize|soak|timing…' >&2
 	exit 2
 }
@@ -367,17 +372,16 @@ is_picked() {
 	[ -z "${FILTER:-}" ] || [[ $1 =~ $FILTER ]]
 }
 
-# The programs that are run again for each of $WAYS, ways of capture beside the default one.
+# add_ways KIND: the programs that compare blocks with the truth, for each of $WAYS.
 add_ways() {
-	local way
+	local way name
 
-	case $1 in
-	test_waits | test_account | test_targets | test_in_flight | test_short | test_hist) ;;
-	*) return ;;
-	esac
-	for way in $ways; do
-		add_job bpf "bpf/$1@$way" "$2" "tests/bpf/$1.c" \
-			env DENET_TEST_WAY="$way" "$O/tests/bpf/$1"
+	for name in test_waits test_account test_targets test_in_flight test_short test_hist; do
+		is_picked "$name" || continue
+		for way in $ways; do
+			add_job ways "bpf/$name@$way" "$1" "tests/bpf/$name.c" \
+				env DENET_TEST_WAY="$way" "$O/tests/bpf/$name"
+		done
 	done
 }
 
@@ -390,7 +394,6 @@ add_programs() {
 		[ -e "$source" ] || continue
 		is_picked "$name" || continue
 		add_job "$1" "$1/$name" "$2" "$source" "$O/tests/$1/$name"
-		[ "$1" != bpf ] || add_ways "$name" "$2"
 	done
 }
 
@@ -432,9 +435,9 @@ add_level() {
 
 	case $1 in
 	unit) add_programs unit tap ;;
-	bpf)
+	bpf | ways)
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
-		add_programs bpf $kind
+		if [ "$1" = ways ]; then add_ways $kind; else add_programs bpf $kind; fi
 		;;
 	user | cli | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
 	clang)
@@ -452,9 +455,9 @@ add_level() {
 		name_jobs "$job" sanitize
 		;;
 	fuzz) add_fuzzers ;;
-	vm)
+	vm | guests)
 		for kernel in ${KERNELS:-7 6.1 6.12 5.10}; do
-			add_job vm "vm/$kernel" guest tests/vm/guest.sh "$kernel"
+			add_job "$1" "$1/$kernel" guest tests/vm/guest.sh "$kernel"
 		done
 		;;
 	arm64)
