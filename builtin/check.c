@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "builtin.h"
-#include "builtin/colours.h"
+#include "builtin/terminal.h"
 #include "builtin/options/common.h"
 #include "builtin/options/values.h"
 #include "check/check.h"
@@ -75,7 +75,7 @@ int cmd_check(int argc, char **argv)
 	else if (options.json)
 		err = check__print_json(&check, stdout);
 	else if (!err)
-		err = check__print_table(&check, stdout, colours__wanted());
+		err = check__print_table(&check, stdout, terminal__wants_colours());
 	if (err) {
 		pr_err("cannot print the table: %s", strerror(-err));
 		status = EXIT_STATUS_ERROR;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
-#include "builtin/colours.h"
+#include "builtin/terminal.h"
 #include "builtin/options/common.h"
 #include "builtin/options/output_files.h"
 #include "builtin/options/values.h"
@@ -138,7 +138,7 @@ static const struct option_row table_rows[] = {
 	{ "min-percent", .arg = "PCT", .text = "Show all rows of at least this share",
 	  .set = set_percent },
 	{ "ns", .text = "Print nanoseconds",
-	  OPTION_TRUE(struct report_options, exact) },
+	  OPTION_TRUE(struct report_options, form.exact) },
 };
 
 static const struct option_row output_rows[] = {
@@ -208,7 +208,8 @@ int cmd_report(int argc, char **argv)
 	if (err)
 		return EXIT_STATUS_USAGE;
 	log__init("denet-report", common_options__log_level(&command.common));
-	command.report.colours = colours__wanted();
+	command.report.form.colours = terminal__wants_colours();
+	command.report.form.width = terminal__width();
 	err = report__run(&command.report);
 	id_list__free(&command.report.filter.tids);
 	return err ? EXIT_STATUS_ERROR : EXIT_STATUS_OK;

@@ -222,6 +222,27 @@ perf_sums() {
 	[[ "$output" == *$'\033'* ]]
 }
 
+# Rows of tables, which are the lines between the headings and the next empty line.
+@test "tables fit the terminal, and are whole in a pipe" {
+	local table
+
+	for table in "" --locks --wakers; do
+		# Words on purpose.
+		# shellcheck disable=SC2086
+		denet-report -i "$RICH" $table >whole
+		NO_COLOR=1 script -qc "stty cols 80; denet-report -i $RICH $table" /dev/null |
+			tr -d '\r' >cut
+		rows() { sed -n '/BLOCKS/,/^$/p' "$1"; }
+		cat whole cut
+		[ "$(rows cut | wc -l)" = "$(rows whole | wc -l)" ]
+		[ "$(rows cut | awk 'length > 80' | wc -l)" = 0 ]
+		[ "$(rows whole | awk 'length > 80' | wc -l)" -gt 0 ]
+		# Figures come first, and are the same.
+		diff <(rows whole | grep -oE '^ +[0-9.]+ (%|[mun]?s) +.*[0-9] [mun]?s' | tr -s ' ') \
+			<(rows cut | grep -oE '^ +[0-9.]+ (%|[mun]?s) +.*[0-9] [mun]?s' | tr -s ' ')
+	done
+}
+
 @test "wakers, and the locks with their waiters" {
 	denet-report -i "$RICH" --wakers >wakers
 	cat wakers

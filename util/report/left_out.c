@@ -83,10 +83,10 @@ void left_out__print(const struct recording *recording, const struct shares *sha
 	char time[SHOWN_TIME_MAX];
 
 	if (shares->idle.tids.used && !options->idle)
-		print_hidden(&shares->idle, options->exact, out);
+		print_hidden(&shares->idle, options->form.exact, out);
 	if (filtered.samples)
 		fprintf(out, "filtered: %" PRIu64 " samples, %s\n", filtered.samples,
-			shown_time__format(options->exact, filtered.ns, time));
+			shown_time__format(options->form.exact, filtered.ns, time));
 	print_sampled(recording, shares, out);
 	print_losses(input__totals(recording->input), out);
 }

@@ -1,45 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/lock_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
-#include "base/log.h"
 #include "base/units.h"
 #include "report/shown_time.h"
 
 #define MOST_LOCKS 20
-#define MAX_TEXT 200
 
-static void print_lock(const struct lock *lock, bool exact, FILE *out)
+static const struct text_column columns[] = {
+	{ "TIME", COLUMN_NUMBER },     { "LONGEST", COLUMN_NUMBER }, { "BLOCKS", COLUMN_NUMBER },
+	{ "WAITERS", COLUMN_NUMBER },  { "HELD BY", COLUMN_TEXT },   { "RELEASED BY", COLUMN_TEXT },
+	{ "PROCESS AND LOCK", COLUMN_PLACE },
+};
+
+static int add_lock(struct text_table *table, const struct lock *lock, bool exact)
 {
-	int width = exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
-	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX], count[32], text[MAX_TEXT];
-	const char *names[] = { lock__most_of(&lock->owners), lock__most_of(&lock->releasers) };
-
-	fprintf(out, "  %*s %*s %9s %8zu", width, shown_time__format(exact, lock->ns, time), width,
+	char time[SHOWN_TIME_MAX], longest[SHOWN_TIME_MAX], blocks[32], waiters[32], place[400];
+	const char *owner = lock__most_of(&lock->owners);
+	const char *releaser = lock__most_of(&lock->releasers);
+	const char *const cells[] = {
+		shown_time__format(exact, lock->ns, time),
 		shown_time__format_longest(exact, lock->longest, lock->mean, longest),
-		units__format_count(lock->blocks, count, sizeof(count)),
-		lock->waiters.used);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		log__escape(text, sizeof(text), names[i] ? names[i] : "-");
-		fprintf(out, "  %-15s", text);
-	}
-	log__escape(text, sizeof(text), lock->process);
-	fprintf(out, "  %u %s", lock->pid, text);
-	log__escape(text, sizeof(text), lock->object);
-	fprintf(out, " 0x%" PRIx64 "%s%s\n", lock->address, *text ? " " : "", text);
+		units__format_count(lock->blocks, blocks, sizeof(blocks)),
+		units__format_count(lock->waiters.used, waiters, sizeof(waiters)),
+		owner ? owner : "-",
+		releaser ? releaser : "-",
+		place,
+	};
+
+	snprintf(place, sizeof(place), "%u %s 0x%" PRIx64 "%s%s", lock->pid, lock->process,
+		 lock->address, *lock->object ? " " : "", lock->object);
+	return text_table__add(table, cells);
 }
 
-void lock_table__print(const struct locks *locks, bool colours, bool exact, FILE *out)
+int lock_table__print(const struct locks *locks, const struct table_form *form, FILE *out)
 {
-	int width = exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH;
-	size_t nr = locks__nr(locks);
+	struct text_table table = {
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+	};
+	size_t nr = locks__nr(locks), shown = nr < MOST_LOCKS ? nr : MOST_LOCKS;
+	int err = 0;
 
-	fprintf(out, "\n%s  %*s %*s %9s %8s  %-15s  %-15s  %s%s\n", colours ? "\033[1m" : "",
-		width, "TIME", width, "LONGEST", "BLOCKS", "WAITERS", "HELD BY", "RELEASED BY",
-		"PROCESS AND LOCK", colours ? "\033[0m" : "");
-	for (size_t i = 0; i < nr && i < MOST_LOCKS; i++)
-		print_lock(locks__at(locks, i), exact, out);
-	if (nr > MOST_LOCKS)
-		fprintf(out, "  and %zu more\n", nr - MOST_LOCKS);
+	for (size_t i = 0; i < shown && !err; i++)
+		err = add_lock(&table, locks__at(locks, i), form->exact);
+	if (!err) {
+		text_table__fit(&table, form);
+		text_table__print_heading(&table, form, out);
+		text_table__print(&table, form, 0, shown, out);
+	}
+	if (!err && nr > shown)
+		fprintf(out, "  and %zu more\n", nr - shown);
+	text_table__free(&table);
+	return err;
 }

@@ -2,12 +2,12 @@
 #ifndef DENET_REPORT_LOCK_TABLE_H
 #define DENET_REPORT_LOCK_TABLE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/locks.h"
+#include "report/text_table.h"
 
-/* Prints the locks with the most time waited for them, which are sorted; exact: in ns. */
-void lock_table__print(const struct locks *locks, bool colours, bool exact, FILE *out);
+/* Prints the locks with the most time waited for them, which are sorted. 0 or -ENOMEM. */
+int lock_table__print(const struct locks *locks, const struct table_form *form, FILE *out);
 
 #endif /* DENET_REPORT_LOCK_TABLE_H */

@@ -8,6 +8,7 @@
 #include "output/files/files.h"
 #include "profile/profile.h"
 #include "report/rows.h"
+#include "report/text_table.h"
 #include "symbol/symbols.h"
 
 /* Options of denet-report. */
@@ -17,14 +18,13 @@ struct report_options {
 	struct profile_filter filter;
 	enum row_key keys[ROW_KEYS]; /* of the screen's table */
 	size_t nr_keys;
+	struct table_form form;
 	bool all_rows;    /* of at least this share; else as many as fit on a screen: */
 	uint32_t min_ppm;
-	bool exact;       /* times on the screen are in ns */
 	bool idle;        /* waits for work are shown with the others */
 	/* Tables in place of that of waits. */
 	bool wakers;
 	bool locks;
-	bool colours;
 	/* In place of the screen. Names of files, of which "-" is standard output, or NULL. */
 	bool folded;
 	struct output_files outputs;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "report/rows.h"
+#include "report/text_table.h"
 
 /* A table of rows on the screen. */
 struct row_table {
@@ -16,8 +17,7 @@ struct row_table {
 	uint64_t total;   /* ns, of which the rows have shares */
 	bool all;	  /* rows of at least this share; else as many as fit on a screen: */
 	uint32_t min_ppm;
-	bool exact; /* times are in ns */
-	bool colours;
+	struct table_form form;
 };
 
 /* Prints it, and what the rows that are left out add up to. 0 or -ENOMEM. */

@@ -25,7 +25,7 @@ struct screen {
 
 static const char *colour(const struct screen *screen, const char *sequence)
 {
-	return screen->options->colours ? sequence : "";
+	return screen->options->form.colours ? sequence : "";
 }
 
 static double percent(const struct screen *screen, uint64_t ns)
@@ -35,7 +35,7 @@ static double percent(const struct screen *screen, uint64_t ns)
 
 static void print_share(const struct screen *screen, const char *name, const struct share *share)
 {
-	bool exact = screen->options->exact;
+	bool exact = screen->options->form.exact;
 	char time[SHOWN_TIME_MAX];
 
 	if (!share->tids.used)
@@ -54,7 +54,7 @@ static void print_shares(const struct screen *screen)
 
 	log__escape(path, sizeof(path), screen->recording->path);
 	log__escape(host, sizeof(host), info->hostname);
-	shown_time__format(screen->options->exact, shares->total, time);
+	shown_time__format(screen->options->form.exact, shares->total, time);
 	fprintf(screen->out, "%s%s%s: %s of %zu thread%s%s%s\n\n", colour(screen, BOLD), path,
 		colour(screen, PLAIN), time, shares->threads, shares->threads == 1 ? "" : "s",
 		*host ? " on " : "", host);
@@ -76,8 +76,7 @@ static int print_waits(const struct screen *screen)
 		.total = screen->shares.total,
 		.all = options->all_rows,
 		.min_ppm = options->min_ppm,
-		.exact = options->exact,
-		.colours = screen->options->colours,
+		.form = options->form,
 	};
 
 	return row_table__print(&table, screen->recording->profile, screen->out);
@@ -95,8 +94,7 @@ static int print_wakers(const struct screen *screen)
 		.total = profile__sum(profile, PROFILE_WAKEUP).ns,
 		.all = screen->options->all_rows,
 		.min_ppm = screen->options->min_ppm,
-		.exact = screen->options->exact,
-		.colours = screen->options->colours,
+		.form = screen->options->form,
 	};
 
 	if (profile__sum(profile, PROFILE_WAKEUP).samples)
@@ -113,8 +111,7 @@ static int print_tables(const struct screen *screen)
 	if (screen->options->wakers)
 		err = print_wakers(screen);
 	if (screen->options->locks && locks__nr(locks))
-		lock_table__print(locks, screen->options->colours, screen->options->exact,
-				  screen->out);
+		err = lock_table__print(locks, &screen->options->form, screen->out);
 	else if (screen->options->locks)
 		fputs("\nno waits for locks: denet-record --reason records them\n", screen->out);
 	if (!screen->options->wakers && !screen->options->locks)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kselftest_harness.h>
+
+#include "report/text_table.h"
+
+static const struct text_column columns[] = {
+	{ "TIME", COLUMN_NUMBER },
+	{ "THREADS", COLUMN_TEXT },
+	{ "WAITED FOR", COLUMN_TEXT },
+	{ "IN", COLUMN_CALLERS },
+};
+
+static const char *const lines[][4] = {
+	{ "123.456 ms", "worker-* (12 threads)", "a timer (clock_nanosleep)",
+	  "take_nap < run_naps < thread_main" },
+	{ "1 ns", "worker-*", "file /var/lib/postgresql/15/main/base/5/2619 (fdatasync)",
+	  "std::__condvar::wait_until_something < pool" },
+	{ "2 ns", "\303\244\303\244\303\244\303\244\303\244\303\244\303\244\303\244", "a\033b",
+	  "f" },
+};
+
+/* The table's text at a width; freed by the caller. */
+static char *print(size_t width)
+{
+	struct text_table table = { .columns = columns, .nr_columns = 4 };
+	const struct table_form form = { .width = width };
+	size_t size, nr = sizeof(lines) / sizeof(lines[0]);
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (text_table__add(&table, lines[i]))
+			abort();
+	}
+	text_table__fit(&table, &form);
+	text_table__print_heading(&table, &form, out);
+	text_table__print(&table, &form, 0, nr, out);
+	text_table__free(&table);
+	fclose(out);
+	return text;
+}
+
+/* The bytes of the longest line. */
+static size_t widest(const char *text)
+{
+	size_t most = 0, len;
+
+	for (; *text; text += len + (text[len] != '\0')) {
+		len = strcspn(text, "\n");
+		if (len > most)
+			most = len;
+	}
+	return most;
+}
+
+TEST(without_a_limit_nothing_is_cut)
+{
+	char *text = print(0);
+
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t j = 0; j < 4; j++)
+			EXPECT_NE(NULL, strstr(text, lines[i][j]));
+	}
+	EXPECT_NE(NULL, strstr(text, "a\\x1bb"));
+	free(text);
+}
+
+TEST(no_line_is_wider_than_the_terminal_and_no_number_is_cut)
+{
+	for (size_t width = 64; width < 200; width++) {
+		char *text = print(width);
+
+		EXPECT_GE(width, widest(text));
+		EXPECT_NE(NULL, strstr(text, "\n  123.456 ms  "));
+		EXPECT_NE(NULL, strstr(text, "\n        1 ns  "));
+		free(text);
+	}
+}
+
+TEST(callers_go_first_then_what_is_in_parentheses)
+{
+	char *text = print(64);
+
+	EXPECT_NE(NULL, strstr(text, "  worker-*  "));
+	EXPECT_EQ(NULL, strstr(text, "worker-* ("));
+	EXPECT_NE(NULL, strstr(text, "  a timer  "));
+	EXPECT_NE(NULL, strstr(text, "  take_nap < ..."));
+	EXPECT_NE(NULL, strstr(text, "  std::__condva..."));
+	EXPECT_NE(NULL, strstr(text, "/2619  std"));
+	free(text);
+	text = print(80);
+	EXPECT_NE(NULL, strstr(text, "worker-* (12 threads)"));
+	EXPECT_NE(NULL, strstr(text, "  take_nap < ..."));
+	free(text);
+}
+
+/* The third line's name has two bytes for each character. */
+TEST(characters_are_cut_as_wholes)
+{
+	size_t cut = 0;
+
+	for (size_t width = 50; width < 80; width++) {
+		char *text = print(width);
+		const char *at = strstr(text, "2 ns  ");
+
+		ASSERT_NE(NULL, at);
+		at += strlen("2 ns  ");
+		while (at[0] == '\303' && at[1] == '\244')
+			at += 2;
+		EXPECT_TRUE(*at == '.' || *at == ' ');
+		cut += *at == '.';
+		free(text);
+	}
+	EXPECT_LT(3, cut);
+}
+
+TEST_HARNESS_MAIN
