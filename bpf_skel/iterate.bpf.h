@@ -69,19 +69,40 @@ static __always_inline void count_target(struct task_struct *task)
 		__sync_fetch_and_add(&targets_found, 1);
 }
 
+/*
+ * Walks the kernel stack of a task that sleeps by ORC rules. The kernel's walk of another task
+ * leaves out the functions of its scheduler, so that a wait that goes on would have another leaf
+ * than the same wait that has ended. 0: this walk cannot, or the task came back meanwhile.
+ */
+static __always_inline __u32 walk_sleeper_by_rules(struct task_struct *task, struct iter_room *room)
+{
+	__u64 sp;
+	__u32 nr;
+
+	if (!has_kernel_walk)
+		return 0;
+	sp = task->thread.sp;
+	nr = walk_kernel_stack(&room->walk, task, room->full.ips);
+	return task->on_cpu || task->thread.sp != sp ? 0 : nr;
+}
+
 /* The kernel stack of a task that sleeps. Returns the number of frames. */
-static __always_inline __u32 walk_sleeper(struct task_struct *task, struct full_block *full)
+static __always_inline __u32 walk_sleeper(struct task_struct *task, struct iter_room *room)
 {
 	long bytes;
 	__u32 nr;
 
 	if (!wants_kernel_frames(task))
 		return 0;
-	bytes = bpf_get_task_stack(task, full->ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
-	nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+	nr = walk_sleeper_by_rules(task, room);
+	if (!nr) {
+		bytes = bpf_get_task_stack(task, room->full.ips, WIRE_MAX_FRAMES * sizeof(__u64),
+					   0);
+		nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+	}
 	if (nr < settings.max_frames)
 		return nr;
-	full->block.flags |= WIRE_BLOCK_TRUNC_KERNEL;
+	room->full.block.flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	return settings.max_frames;
 }
 
@@ -102,7 +123,7 @@ static __always_inline void park_sleeper(struct task_struct *task, struct task_s
 		return;
 	room->full.block.flags = 0;
 	room->full.block.since = start_ns;
-	room->full.block.nr_kernel = (__u16)walk_sleeper(task, &room->full);
+	room->full.block.nr_kernel = (__u16)walk_sleeper(task, room);
 	room->full.block.nr_user = 0;
 	bpf_map_update_elem(&parked, &ts->incarnation, &room->full, BPF_NOEXIST);
 }
@@ -163,7 +184,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		return 0;
 	block = &room->full.block;
 	block->flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
-	nr = bounded_frames(walk_sleeper(task, &room->full));
+	nr = bounded_frames(walk_sleeper(task, room));
 	size = sizeof(*block) + nr * sizeof(__u64);
 	block->head.kind = WIRE_BLOCK;
 	block->head.size = (__u32)size;

@@ -196,6 +196,7 @@ struct {
 /* The iterators' room; one of each runs at a time. */
 struct iter_room {
 	struct full_block full;
+	struct kernel_walk walk;
 	struct {
 		struct wire_user user;
 		__u64 ips[WIRE_MAX_FRAMES];

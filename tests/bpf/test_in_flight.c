@@ -130,11 +130,15 @@ CHECK_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 			EXPECT_TRUE(!strncmp(leaf, "futex_", 6))
 			TH_LOG("%s", leaf);
 		} else {
-			/* The kernel leaves do_nanosleep, as one of the scheduler's own
-			 * functions, out of the stack of a task that does not run. */
-			EXPECT_TRUE(!strcmp(leaf, "do_nanosleep") ||
-				    !strcmp(leaf, "hrtimer_nanosleep"))
-			TH_LOG("%s", leaf);
+			/*
+			 * As of a wait that has ended. The kernel's own walk of a task that does
+			 * not run leaves do_nanosleep out, a function of its scheduler section.
+			 */
+#ifdef __x86_64__
+			EXPECT_STREQ("do_nanosleep", leaf);
+#else
+			EXPECT_STREQ("hrtimer_nanosleep", leaf);
+#endif
 		}
 		ASSERT_LT(0, sample->user.nr);
 	}
