@@ -194,12 +194,14 @@ TEST(words_of_kernel_functions)
 	static const char *const page[] = { "io_schedule", "filemap_fault", "asm_exc_page_fault" };
 	static const char *const call[] = { "hrtimer_nanosleep", "__x64_sys_clock_nanosleep" };
 	static const char *const other[] = { "some_driver_wait", "ret_from_fork" };
+	static const char *const stop[] = { "do_signal_stop", "get_signal" };
 	char out[WAIT_WORDS_MAX];
 
 	EXPECT_STREQ("swap", wait_words__of_functions(swap, 5, out));
 	EXPECT_STREQ("the disk", wait_words__of_functions(page, 3, out));
 	EXPECT_STREQ("a timer (clock_nanosleep)", wait_words__of_functions(call, 2, out));
 	EXPECT_STREQ("the kernel (some_driver_wait)", wait_words__of_functions(other, 2, out));
+	EXPECT_STREQ("a signal to continue", wait_words__of_functions(stop, 2, out));
 	EXPECT_STREQ("unknown", wait_words__of_functions(NULL, 0, out));
 }
 

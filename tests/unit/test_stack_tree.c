@@ -19,13 +19,13 @@ static int add(struct stack_tree *tree, uint32_t a, uint32_t b, uint64_t ns)
 	return err || !b ? err : stack_tree__step(tree, b, ns, &at);
 }
 
-TEST(children_come_before_siblings_and_the_largest_first)
+TEST(children_come_before_siblings_the_largest_first_but_below_the_root)
 {
 	static const struct {
 		uint32_t name, depth;
 		uint64_t ns;
-	} want[] = { { 0, 0, 26 }, { 2, 1, 15 }, { 7, 2, 10 },
-		     { 1, 1, 11 }, { 5, 2, 6 },  { 6, 2, 5 } };
+	} want[] = { { 0, 0, 26 }, { 1, 1, 11 }, { 5, 2, 6 },
+		     { 6, 2, 5 },  { 2, 1, 15 }, { 7, 2, 10 } };
 	struct stack_tree tree = { 0 };
 	unsigned int depth = 0;
 	uint32_t node = 0;
@@ -73,13 +73,13 @@ TEST(a_node_has_the_times_of_two_profiles)
 	ASSERT_EQ(0, stack_tree__sort(&tree));
 	EXPECT_EQ(10, stack_tree__node(&tree, 0)->ns[TREE_THIS]);
 	EXPECT_EQ(34, stack_tree__node(&tree, 0)->ns[TREE_OTHER]);
-	/* The wider one first, of which one side has nothing. */
 	node = stack_tree__following(&tree, 0, &depth);
-	EXPECT_EQ(2, stack_tree__node(&tree, node)->name);
-	EXPECT_EQ(0, stack_tree__node(&tree, node)->ns[TREE_THIS]);
-	node = stack_tree__following(&tree, node, &depth);
 	EXPECT_EQ(10, stack_tree__node(&tree, node)->ns[TREE_THIS]);
 	EXPECT_EQ(4, stack_tree__node(&tree, node)->ns[TREE_OTHER]);
+	/* One side has nothing of it. */
+	node = stack_tree__following(&tree, node, &depth);
+	EXPECT_EQ(2, stack_tree__node(&tree, node)->name);
+	EXPECT_EQ(0, stack_tree__node(&tree, node)->ns[TREE_THIS]);
 	stack_tree__free(&tree);
 }
 

@@ -191,6 +191,32 @@ need_browser() {
 	END
 }
 
+# What a waker ended was blocked time before: it stands last, and is not counted a second time.
+@test "wakers are not part of all that a flame graph, in a browser, counts" {
+	need_browser
+	denet-record --wakers -o wakers.data --off-cpu-thresh 0 -- "$naps" 2 10 10 2>/dev/null
+	denet-report -i wakers.data --flamegraph page.html
+	denet-report -i wakers.data --folded --event offcpu-time,queued-time,offcpu-idle |
+		awk '{ ns += $NF } END { printf "%.0f\n", ns }' >all
+	denet-report -i wakers.data --folded --event wakeup-time |
+		awk '{ ns += $NF } END { printf "%.0f\n", ns }' >wakers
+	python3 - "$(cat all)" "$(cat wakers)" <<-'END'
+		import sys
+		from browser import Browser
+
+		with Browser() as page:
+		    page.open("page.html")
+		    bottom = int(page.run("document.getElementById('graph').getBoundingClientRect().bottom"))
+		    tip = page.hover(5, bottom - 9)
+		    assert f"({sys.argv[1]} ns), 100.00 % of all" in tip, tip
+		    tip = page.hover(1395, bottom - 27)
+		    assert tip.startswith("wakers: ") and f"({sys.argv[2]} ns)" in tip, tip
+		    assert tip.endswith("100.00 % of what wakers ended"), tip
+		    page.open("page.html", "#hrtimer_wakeup|take_nap")
+		    assert "; by wakers " in page.text("found"), page.text("found")
+	END
+}
+
 # The same recording in half of its time: each frame has less than before.
 @test "the difference of two recordings, in a browser, tells what was and what is" {
 	need_browser

@@ -92,7 +92,7 @@ static const char *deciding_function(const struct profile *profile, const uint32
 		if (!label->kernel)
 			return label->name;
 	}
-	return nr ? profile__label(profile, labels[0])->name : "";
+	return nr ? profile__label(profile, labels[0])->name : "-";
 }
 
 /*

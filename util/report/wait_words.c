@@ -63,6 +63,8 @@ static const struct words_of_function {
 	{ "submit_bio_wait", "the disk" },
 	{ "jbd2_", "the disk" },
 	{ "do_wait", "a child process" },
+	{ "do_signal_stop", "a signal to continue" },
+	{ "ptrace_stop", "its tracer" },
 	{ "do_nanosleep", "a timer" },
 	{ "do_epoll_wait", "events" },
 	{ "do_sys_poll", "events" },

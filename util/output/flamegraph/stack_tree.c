@@ -71,7 +71,8 @@ int stack_tree__sort(struct stack_tree *tree)
 	if (!ranks)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		ranks[i] = (struct rank){ nodes[i].ns[TREE_THIS] + nodes[i].ns[TREE_OTHER],
+		ranks[i] = (struct rank){ nodes[i].parent ? nodes[i].ns[TREE_THIS] +
+							    nodes[i].ns[TREE_OTHER] : 0,
 					  nodes[i].name, (uint32_t)i };
 	qsort(ranks, nr, sizeof(*ranks), compare);
 	for (size_t i = 0; i < nr; i++) {

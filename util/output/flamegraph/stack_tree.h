@@ -33,7 +33,10 @@ int stack_tree__begin(struct stack_tree *tree, uint64_t ns);
 /* One step outwards in: the node of that name below *at, which gets the time. 0 or -ENOMEM. */
 int stack_tree__step(struct stack_tree *tree, uint32_t name, uint64_t ns, uint32_t *at);
 
-/* Links children, those with the most time first. Once, at the end. 0 or -ENOMEM. */
+/*
+ * Links children, those with the most time first, but those of the root by their names' numbers.
+ * Once, at the end. 0 or -ENOMEM.
+ */
 int stack_tree__sort(struct stack_tree *tree);
 
 size_t stack_tree__nr(const struct stack_tree *tree);
