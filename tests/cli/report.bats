@@ -323,6 +323,19 @@ perf_sums() {
 	grep -E ';take_nap naps\.c:[0-9]+;' folded
 }
 
+# A thread that sleeps for all of the recording, and naps beside it.
+@test "blocked time tells what of it is from begin to end, and that it was not split" {
+	sleep 1000 3>&- &
+	"$build/denet-record" --off-cpu-thresh 0 -a -o both.data -- "$naps" 2 20 10 2>/dev/null
+	denet-report -i both.data >screen
+	cat screen
+	grep -E '^  blocked .* threads, [0-9.]+ m?s of it from begin to end$' screen
+	grep '^blocked time includes waits for a CPU .* --split-runqueue$' screen
+	"$build/denet-record" --off-cpu-thresh 0 --split-runqueue -o naps.data -- "$naps" 2 20 10 2>/dev/null
+	denet-report -i naps.data >screen
+	refute grep 'from begin to end$\|--split-runqueue' screen
+}
+
 @test "a recording without reasons names the option for them" {
 	"$build/denet-record" -o plain.data -- "$naps" 1 5 5 2>/dev/null
 	denet-report -i plain.data >screen

@@ -17,14 +17,13 @@ static void print_hidden(const struct share *idle, bool exact, FILE *out)
 		shown_time__format(exact, idle->ns, time));
 }
 
-/* Whether the recording was asked to sample blocks. */
-static bool draws_blocks(const struct input_info *info)
+/* Whether the recording was made with one of these options. */
+static bool has_option(const struct input_info *info, const char *const *options, size_t nr)
 {
-	static const char *const options[] = { "--off-cpu-period", "--off-cpu-max-rate" };
 	const char *end = info->cmdline.data + info->cmdline.len;
 
 	for (const char *at = info->cmdline.data; at < end; at += strlen(at) + 1) {
-		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		for (size_t i = 0; i < nr; i++) {
 			size_t len = strlen(options[i]);
 
 			if (!strncmp(at, options[i], len) && (!at[len] || at[len] == '='))
@@ -35,6 +34,26 @@ static bool draws_blocks(const struct input_info *info)
 		}
 	}
 	return false;
+}
+
+/* Whether the recording was asked to sample blocks. */
+static bool draws_blocks(const struct input_info *info)
+{
+	static const char *const options[] = { "--off-cpu-period", "--off-cpu-max-rate" };
+
+	return has_option(info, options, sizeof(options) / sizeof(options[0]));
+}
+
+/* A thread that got no CPU after its wake-up seems to be blocked for longer. */
+static void print_unsplit(const struct recording *recording, const struct shares *shares, FILE *out)
+{
+	static const char *const options[] = { "--split-runqueue", "--wall" };
+
+	if (shares->blocked.ns && !profile__sum(recording->profile, PROFILE_QUEUED).samples &&
+	    !has_option(input__info(recording->input), options,
+			sizeof(options) / sizeof(options[0])))
+		fputs("blocked time includes waits for a CPU after a wake-up: denet-record "
+		      "--split-runqueue\n", out);
 }
 
 /* The recorder tells behind its version that it drew samples; in a pipe only its options tell. */
@@ -87,6 +106,7 @@ void left_out__print(const struct recording *recording, const struct shares *sha
 	if (filtered.samples)
 		fprintf(out, "filtered: %" PRIu64 " samples, %s\n", filtered.samples,
 			shown_time__format(options->form.exact, filtered.ns, time));
+	print_unsplit(recording, shares, out);
 	print_sampled(recording, shares, out);
 	print_losses(input__totals(recording->input), out);
 }

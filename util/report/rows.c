@@ -195,7 +195,7 @@ static struct row *get_row(struct rows *rows, const struct row *like)
 	return (struct row *)rows->all.data + rows->nr - 1;
 }
 
-static bool is_whole(const struct profile *profile, const struct profile_entry *entry)
+bool row__is_whole(const struct profile *profile, const struct profile_entry *entry)
 {
 	return entry->event == PROFILE_OFFCPU && entry->ns && entry->blocks == 1 &&
 	       entry->longest >= profile__span(profile) / 100 * WHOLE_PERCENT;
@@ -205,8 +205,10 @@ static int add_entry(struct making *making, const struct profile_entry *entry, u
 		     const enum row_key *keys, size_t nr_keys)
 {
 	size_t nr = profile__labels(making->profile, entry->stack, making->labels, SIZE_MAX);
-	struct row like = { .comm = entry->comm, .whole = is_whole(making->profile, entry) }, *row;
+	struct row like = { .comm = entry->comm };
+	struct row *row;
 
+	like.whole = row__is_whole(making->profile, entry);
 	if (!(events >> shown_event__of(making->profile, entry, making->labels, nr) & 1))
 		return 0;
 	for (size_t i = 0; i < nr_keys; i++) {

@@ -53,6 +53,9 @@ struct rows {
 	size_t nr;
 };
 
+/* Whether an entry is a block that lasted for as good as all of the recording. */
+bool row__is_whole(const struct profile *profile, const struct profile_entry *entry);
+
 /* Adds up the entries of these events. 0 or -ENOMEM. */
 int rows__make(struct rows *rows, const struct profile *profile, unsigned int events,
 	       const enum row_key *keys, size_t nr_keys);

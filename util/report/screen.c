@@ -40,10 +40,14 @@ static void print_share(const struct screen *screen, const char *name, const str
 
 	if (!share->tids.used)
 		return;
-	fprintf(screen->out, "  %-9s %*s  %5.1f %%  %zu thread%s\n", name,
+	fprintf(screen->out, "  %-9s %*s  %5.1f %%  %zu thread%s", name,
 		exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH,
 		shown_time__format(exact, share->ns, time), percent(screen, share->ns),
 		share->tids.used, share->tids.used == 1 ? "" : "s");
+	if (share->whole_ns)
+		fprintf(screen->out, ", %s of it from begin to end",
+			shown_time__format(exact, share->whole_ns, time));
+	fputc('\n', screen->out);
 }
 
 static void print_shares(const struct screen *screen)

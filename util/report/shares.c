@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/rows.h"
 #include "report/shown_event.h"
 
 /* The share that an event's time goes to; NULL: none. */
@@ -35,6 +36,8 @@ static int add_entry(struct shares *shares, const struct profile *profile,
 	if (share == &shares->running)
 		shares->looks += entry->blocks;
 	share->ns += entry->ns;
+	if (row__is_whole(profile, entry))
+		share->whole_ns += entry->ns;
 	return idmap__get(&share->tids, entry->tid) ? 0 : -ENOMEM;
 }
 

@@ -11,6 +11,7 @@
 /* The time of threads, and which they are. */
 struct share {
 	uint64_t ns;
+	uint64_t whole_ns; /* of it, of blocks as long as the recording */
 	struct idmap tids;
 };
 
