@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# deps.sh SET…: installs the packages of Debian 12, 13 or Ubuntu 24.04 that are missing.
+# deps.sh SET…: installs the packages of Debian 12, 13 or Ubuntu 24.04 that are missing, and of npm.
 #   build  what make needs
 #   perf   the perf that reads what was recorded
 #   test   what the tests need
@@ -75,14 +75,46 @@ packages_of() {
 		;;
 	viewers)
 		printf '%s\n' hotspot chromium debuginfod curl binutils golang-go
+		command -v npm >/dev/null || echo npm
 		;;
 	bcc)
-		echo libbpf-tools
+		printf '%s\n' libbpf-tools bpfcc-tools
 		;;
 	*)
 		usage
 		;;
 	esac
+}
+
+# Prints what a set needs of npm's registry, a program a line.
+modules_of() {
+	case $1 in
+	viewers) echo speedscope ;;
+	esac
+}
+
+install_modules() {
+	local module missing=()
+
+	for module in $(modules_of "$1"); do
+		[ -e "$(npm root -g)/$module" ] || missing+=("$module")
+	done
+	[ ${#missing[@]} != 0 ] || return 0
+	need_root "${missing[@]}"
+	echo "deps.sh: installing ${missing[*]} of npm"
+	if ! npm install --silent --global "${missing[@]}" >"$log" 2>&1 </dev/null; then
+		tail -20 "$log" >&2
+		echo "deps.sh: npm could not install: ${missing[*]}" >&2
+		exit 1
+	fi
+}
+
+# need_root MISSING…
+need_root() {
+	if [ "$(id -u)" != 0 ]; then
+		echo "deps.sh: missing: $*; run it as root to install them" >&2
+		exit 1
+	fi
 }
 
 install_set() {
@@ -93,10 +125,7 @@ install_set() {
 	done
 	[ ${#missing[@]} != 0 ] || return 0
 
-	if [ "$(id -u)" != 0 ]; then
-		echo "deps.sh: missing: ${missing[*]}; run it as root to install them" >&2
-		exit 1
-	fi
+	need_root "${missing[@]}"
 	echo "deps.sh: installing ${missing[*]}"
 	if [ -z "$updated" ]; then
 		apt-get -qq update
@@ -123,4 +152,5 @@ for set; do
 	# Checked first, for the exit in a command substitution ends only the substitution.
 	packages_of "$set" >/dev/null
 	install_set "$set"
+	install_modules "$set"
 done

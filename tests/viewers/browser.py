@@ -21,7 +21,8 @@ class Browser:
             os.dup2(ends[1], 4)
 
         command = ["timeout", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
-                   "--remote-debugging-pipe", f"--window-size={width},{height}",
+                   "--allow-file-access-from-files", "--remote-debugging-pipe",
+                   f"--window-size={width},{height}",
                    f"--user-data-dir={os.getcwd()}/chromium", "about:blank"]
         self.log = open("browser.log", "wb")
         self.process = subprocess.Popen(command, preexec_fn=connect, close_fds=False,
