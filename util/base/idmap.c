@@ -6,6 +6,12 @@
 #define FIRST_CAPACITY 64
 #define KEEP_CAPACITY 4096
 
+uint64_t idmap__mix(uint64_t sum, uint64_t value)
+{
+	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
+	return sum ^ sum >> 32;
+}
+
 static size_t home(const struct idmap *map, uint64_t id)
 {
 	uint64_t mixed = (id ^ id >> 32) * 0x9e3779b97f4a7c15ULL;

@@ -20,6 +20,9 @@ struct idmap {
 	size_t used;
 };
 
+/* A key of several values: adds one to what the others gave, 0 for the first. */
+uint64_t idmap__mix(uint64_t sum, uint64_t value);
+
 /* The value's place, or NULL. Valid until the next change. */
 uint64_t *idmap__find(const struct idmap *map, uint64_t id);
 

@@ -72,12 +72,6 @@ void profile__delete(struct profile *profile)
 	free(profile);
 }
 
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
-	return sum ^ sum >> 32;
-}
-
 static struct stack *stack_at(const struct profile *profile, size_t i)
 {
 	return (struct stack *)profile->stacks.data + i;
@@ -114,7 +108,7 @@ static int get_stack(struct profile *profile, const uint32_t *frames, uint32_t n
 	uint64_t hash = nr, *index;
 
 	for (uint32_t i = 0; i < nr; i++)
-		hash = mix(hash, frames[i]);
+		hash = idmap__mix(hash, frames[i]);
 	for (;; hash++) {
 		index = idmap__get(&profile->stack_by_hash, hash == IDMAP_NONE ? hash = 0 : hash);
 		if (!index)
@@ -144,13 +138,12 @@ static bool is_same(const struct profile_entry *a, const struct profile_entry *b
 /* The entry that is like this one, added with nothing in it if there is none. NULL: no memory. */
 static struct profile_entry *get_entry(struct profile *profile, const struct profile_entry *like)
 {
-	uint64_t *index,
-		hash = mix(mix(mix((uint64_t)like->event << 32 | like->tid,
-				   (uint64_t)like->stack << 8 | (unsigned char)like->state),
-			       (uintptr_t)like->comm),
-			   (uintptr_t)like->wait);
+	uint64_t hash = idmap__mix((uint64_t)like->event << 32 | like->tid,
+				   (uint64_t)like->stack << 8 | (unsigned char)like->state);
 	struct profile_entry *entry;
+	uint64_t *index;
 
+	hash = idmap__mix(idmap__mix(hash, (uintptr_t)like->comm), (uintptr_t)like->wait);
 	for (;; hash++) {
 		index = idmap__get(&profile->entry_by_hash, hash == IDMAP_NONE ? hash = 0 : hash);
 		if (!index)

@@ -13,31 +13,14 @@
 #include "machine/machine.h"
 #include "symbol/debuginfod.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/labels.h"
+#include "symbol/places.h"
 #include "symbol/symbol_jobs.h"
 
 /* In all, for all files: a single one has a sixteenth of it. */
 #define RESOLVE_MS 60000
 #define FETCH_MS 120000 /* from servers */
-#define MAX_PLACES 32767u
 #define ADDRESS_BITS 48
-
-enum place_kind {
-	PLACE_UNKNOWN, /* frames outside of all mappings; addresses */
-	PLACE_KERNEL,  /* addresses */
-	PLACE_FILE,    /* offsets in the file */
-	PLACE_MEMORY,  /* of one process, without a file; addresses */
-};
-
-/* The mapping, or the like, that frames lie in. */
-struct place {
-	enum place_kind kind;
-	const char *path;
-	struct mapped_file file;                          /* a copy, its path is of strings */
-	struct elf_mapping mappings[ELF_WANTED_MAPPINGS]; /* the latest last */
-	size_t nr_mappings;
-	uint64_t born; /* of a memory's process */
-	size_t nr;     /* frames */
-};
 
 struct frame {
 	uint64_t address;
@@ -57,13 +40,11 @@ struct known_id {
 struct symbols {
 	struct symbols_options options;
 	struct strings strings;
-	struct buffer places; /* struct place */
-	struct idmap place_by_id;
+	struct places places;
 	struct buffer frames; /* struct frame */
 	struct idmap frame_by_key;
-	struct buffer labels; /* struct symbol_label */
-	struct buffer list;   /* uint32_t: the labels of frames */
-	struct idmap label_by_key;
+	struct labels labels;
+	struct buffer list; /* uint32_t: the labels of frames */
 	struct buffer ids; /* struct known_id */
 };
 
@@ -72,33 +53,19 @@ static size_t count(const struct buffer *buffer, size_t size)
 	return buffer->len / size;
 }
 
-static struct place *place_at(const struct symbols *symbols, size_t i)
-{
-	return (struct place *)symbols->places.data + i;
-}
-
 static struct frame *frame_at(const struct symbols *symbols, size_t i)
 {
 	return (struct frame *)symbols->frames.data + i;
 }
 
-static int add_place(struct symbols *symbols, const struct place *place)
-{
-	return buffer__append(&symbols->places, place, sizeof(*place));
-}
-
 struct symbols *symbols__new(const struct symbols_options *options)
 {
-	const struct place first[] = {
-		[PLACE_UNKNOWN] = { .kind = PLACE_UNKNOWN, .path = "" },
-		[PLACE_KERNEL] = { .kind = PLACE_KERNEL, .path = "" },
-	};
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
 
 	if (!symbols)
 		return NULL;
 	symbols->options = *options;
-	if (add_place(symbols, &first[PLACE_UNKNOWN]) || add_place(symbols, &first[PLACE_KERNEL])) {
+	if (places__init(&symbols->places)) {
 		symbols__delete(symbols);
 		return NULL;
 	}
@@ -109,89 +76,14 @@ void symbols__delete(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	buffer__free(&symbols->places);
+	places__free(&symbols->places);
 	buffer__free(&symbols->frames);
-	buffer__free(&symbols->labels);
+	labels__free(&symbols->labels);
 	buffer__free(&symbols->list);
 	buffer__free(&symbols->ids);
-	idmap__free(&symbols->place_by_id);
 	idmap__free(&symbols->frame_by_key);
-	idmap__free(&symbols->label_by_key);
 	strings__free(&symbols->strings);
 	free(symbols);
-}
-
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
-	return sum ^ sum >> 32;
-}
-
-/*
- * Code without a file, or whose file is none of code (that memfd is .NET's): runtimes describe it
- * by its addresses.
- */
-static bool is_memory(const struct mapped_file *file)
-{
-	return strcmp(file->path, "[vdso]") &&
-	       (file->path[0] != '/' || file->path[1] == '/' || !file->ino ||
-		!strncmp(file->path, "/memfd:doublemapper", 19) ||
-		!strncmp(file->path, "/dev/", 5) || !strncmp(file->path, "/SYSV", 5) ||
-		!strncmp(file->path, "/anon_hugepage", 14));
-}
-
-static int fill_place(struct symbols *symbols, const struct process *process,
-		      const struct mapped_file *file, struct place *place)
-{
-	*place = (struct place){
-		.kind = is_memory(file) ? PLACE_MEMORY : PLACE_FILE,
-		.path = strings__get(&symbols->strings, file->path),
-		.file = *file,
-		.born = process->born,
-	};
-	place->file.path = (char *)(uintptr_t)place->path;
-	place->file.next = NULL;
-	return place->path ? 0 : -ENOMEM;
-}
-
-/* The place of a mapping; one more than there may be is unknown. A negative errno: no memory. */
-static int find_place(struct symbols *symbols, const struct process *process,
-		      const struct maps_entry *map)
-{
-	uint64_t key = map->file->id, *index;
-	struct place place;
-
-	if (is_memory(map->file))
-		key = mix(mix(mix(1, (uint64_t)process->pid), process->born), map->file->id);
-	index = idmap__find(&symbols->place_by_id, key);
-	if (index)
-		return (int)*index;
-	if (count(&symbols->places, sizeof(place)) >= MAX_PLACES)
-		return PLACE_UNKNOWN;
-	index = idmap__get(&symbols->place_by_id, key);
-	if (!index || fill_place(symbols, process, map->file, &place))
-		return -ENOMEM;
-	*index = count(&symbols->places, sizeof(place));
-	return add_place(symbols, &place) ? -ENOMEM : (int)*index;
-}
-
-/* Keeps the latest processes that have a file mapped, each once. */
-static void note_mapping(struct place *place, pid_t pid, uint64_t time,
-			 const struct maps_entry *map)
-{
-	const struct elf_mapping mapping = { pid, time, map->start, map->end, map->pgoff };
-	size_t i = 0;
-
-	while (i < place->nr_mappings && place->mappings[i].pid != pid)
-		i++;
-	if (i == ELF_WANTED_MAPPINGS)
-		i = 0;
-	if (i < place->nr_mappings) {
-		memmove(&place->mappings[i], &place->mappings[i + 1],
-			(place->nr_mappings - i - 1) * sizeof(mapping));
-		place->nr_mappings--;
-	}
-	place->mappings[place->nr_mappings++] = mapping;
 }
 
 static int get_frame(struct symbols *symbols, uint32_t place, uint64_t address, bool caller,
@@ -209,10 +101,31 @@ static int get_frame(struct symbols *symbols, uint32_t place, uint64_t address, 
 		if (buffer__append(&symbols->frames, &frame, sizeof(frame)))
 			return -ENOMEM;
 		*index = count(&symbols->frames, sizeof(frame));
-		place_at(symbols, place)->nr++;
+		places__at(&symbols->places, place)->nr++;
 	}
 	*number = (uint32_t)(*index - 1);
 	return 0;
+}
+
+/* The number of a frame at an address of a process, whose maps are those of the sample's time. */
+static int add_user_frame(struct symbols *symbols, const struct process *process,
+			  const struct maps_entry *map, uint64_t time, uint64_t ip, bool caller,
+			  uint32_t *number)
+{
+	struct place *place;
+	int index;
+
+	if (!map)
+		return get_frame(symbols, PLACE_UNKNOWN, ip, caller, number);
+	index = places__find(&symbols->places, &symbols->strings, process, map);
+	if (index < 0)
+		return index;
+	place = places__at(&symbols->places, (size_t)index);
+	if (index != PLACE_UNKNOWN)
+		place__note(place, process->pid, time, map);
+	if (place->kind == PLACE_FILE)
+		ip = ip - map->start + map->pgoff;
+	return get_frame(symbols, (uint32_t)index, ip, caller, number);
 }
 
 /* The first user frame is where the thread was, the others are return addresses. */
@@ -222,21 +135,13 @@ static int add_user(struct symbols *symbols, const struct machine *machine,
 	const struct process *process =
 		machine__process_at(machine, (pid_t)sample->pid, sample->time);
 	const struct maps *maps = process__maps_at(process, sample->time);
-	int place, err = 0;
+	int err = 0;
 
 	for (uint32_t i = 0; i < sample->user.nr && !err; i++) {
 		uint64_t ip = sample->user.ips[i];
 		const struct maps_entry *map = maps ? maps__find(maps, sample->time, ip) : NULL;
 
-		place = map ? find_place(symbols, process, map) : PLACE_UNKNOWN;
-		if (place < 0)
-			return place;
-		if (place != PLACE_UNKNOWN)
-			note_mapping(place_at(symbols, (size_t)place), process->pid, sample->time,
-				     map);
-		if (place != PLACE_UNKNOWN && place_at(symbols, (size_t)place)->kind == PLACE_FILE)
-			ip = ip - map->start + map->pgoff;
-		err = get_frame(symbols, (uint32_t)place, ip, i > 0, &frames[i]);
+		err = add_user_frame(symbols, process, map, sample->time, ip, i > 0, &frames[i]);
 	}
 	return err;
 }
@@ -267,37 +172,10 @@ int symbols__build_id(struct symbols *symbols, const char *path, const unsigned 
 	return buffer__append(&symbols->ids, &known, sizeof(known));
 }
 
-static int get_label(struct symbols *symbols, const struct symbol_label *label, uint32_t *number)
-{
-	uint64_t key = mix(mix(mix(label->kernel, (uintptr_t)label->name), (uintptr_t)label->place),
-			   label->known);
-	const struct symbol_label *labels;
-	uint64_t *index;
-
-	for (;; key++) {
-		index = idmap__get(&symbols->label_by_key, key == IDMAP_NONE ? key = 0 : key);
-		if (!index)
-			return -ENOMEM;
-		if (!*index)
-			break;
-		labels = (const struct symbol_label *)symbols->labels.data;
-		*number = (uint32_t)(*index - 1);
-		if (labels[*number].name == label->name && labels[*number].place == label->place &&
-		    labels[*number].kernel == label->kernel &&
-		    labels[*number].known == label->known)
-			return 0;
-	}
-	if (buffer__append(&symbols->labels, label, sizeof(*label)))
-		return -ENOMEM;
-	*index = count(&symbols->labels, sizeof(*label));
-	*number = (uint32_t)(*index - 1);
-	return 0;
-}
-
 static int add_label(struct symbols *symbols, struct frame *frame, const struct symbol_label *label)
 {
 	uint32_t number = 0;
-	int err = get_label(symbols, label, &number);
+	int err = labels__get(&symbols->labels, label, &number);
 
 	if (!frame->nr_labels)
 		frame->first = (uint32_t)count(&symbols->list, sizeof(number));
@@ -346,7 +224,7 @@ static int resolve_kernel(struct symbols *symbols, const struct machine *machine
 		identity.id = ids[i].id;
 		identity.id_len = ids[i].len;
 	}
-	if (!place_at(symbols, PLACE_KERNEL)->nr)
+	if (!places__at(&symbols->places, PLACE_KERNEL)->nr)
 		return 0;
 	kernel = kernel_symbols__new(&identity);
 	if (!kernel)
@@ -416,8 +294,8 @@ static size_t count_files(const struct symbols *symbols, const char *path)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < count(&symbols->places, sizeof(struct place)); i++)
-		nr += place_at(symbols, i)->path == path;
+	for (size_t i = 0; i < places__nr(&symbols->places); i++)
+		nr += places__at(&symbols->places, i)->path == path;
 	return nr;
 }
 
@@ -466,15 +344,15 @@ static int make_queries(const struct symbols *symbols, struct queries *queries)
 	queries->sorted = sort_frames(symbols, nr);
 	queries->addresses = calloc(nr + 1, sizeof(*queries->addresses));
 	queries->answers = calloc(nr + 1, sizeof(*queries->answers));
-	queries->all = calloc(count(&symbols->places, sizeof(struct place)), sizeof(*queries->all));
+	queries->all = calloc(places__nr(&symbols->places), sizeof(*queries->all));
 	queries->places =
-		calloc(count(&symbols->places, sizeof(struct place)), sizeof(*queries->places));
+		calloc(places__nr(&symbols->places), sizeof(*queries->places));
 	if (!queries->sorted || !queries->addresses || !queries->answers || !queries->all ||
 	    !queries->places)
 		return -ENOMEM;
 	for (; at < nr; at = end) {
 		uint32_t index = queries->sorted[at].place;
-		const struct place *place = place_at(symbols, index);
+		const struct place *place = places__at(&symbols->places, index);
 		struct symbol_query *query = &queries->all[queries->nr];
 
 		for (end = at; end < nr && queries->sorted[end].place == index; end++)
@@ -533,7 +411,7 @@ static int label_inlines(struct symbols *symbols, const struct queries *queries,
 			return -ENOMEM;
 		if (name)
 			err = label_frame(symbols, frame, text,
-					  place_at(symbols, frame->place)->path, 0);
+					  places__at(&symbols->places, frame->place)->path, 0);
 	}
 	return err;
 }
@@ -547,7 +425,7 @@ static int take_answers(struct symbols *symbols, const struct queries *queries)
 
 	for (size_t i = 0; i < queries->nr_frames && !err; i++) {
 		struct frame *frame = frame_at(symbols, queries->sorted[i].frame);
-		const struct place *place = place_at(symbols, frame->place);
+		const struct place *place = places__at(&symbols->places, frame->place);
 
 		if (queries->answers[i].name)
 			frame->in_function = frame->address - queries->answers[i].start;
@@ -599,12 +477,12 @@ const uint32_t *symbols__labels_of(const struct symbols *symbols, uint32_t frame
 
 size_t symbols__nr_labels(const struct symbols *symbols)
 {
-	return count(&symbols->labels, sizeof(struct symbol_label));
+	return labels__nr(&symbols->labels);
 }
 
 const struct symbol_label *symbols__label(const struct symbols *symbols, uint32_t label)
 {
-	return (const struct symbol_label *)symbols->labels.data + label;
+	return labels__at(&symbols->labels, label);
 }
 
 struct symbol_place symbols__place(const struct symbols *symbols, uint32_t number)

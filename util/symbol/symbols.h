@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "sample.h"
+#include "symbol/labels.h"
 
 struct machine;
 
@@ -24,14 +25,6 @@ struct symbols_options {
 	bool no_demangle;
 	bool inlines; /* frames have the functions that were inlined there */
 	bool lines;   /* names have places in the source behind them */
-};
-
-/* The label of a frame. Equal names of one place have one label. */
-struct symbol_label {
-	const char *name;  /* of the function or, if none is known, "PLACE+0xOFFSET" */
-	const char *place; /* path of the file, "[kernel.kallsyms]", "[MODULE]"; "" if unknown */
-	bool kernel;
-	bool known; /* name is that of a function */
 };
 
 /* NULL: no memory. */

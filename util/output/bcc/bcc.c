@@ -34,19 +34,13 @@ static const uint32_t *labels_of(const struct table *table, const struct row *ro
 	return (const uint32_t *)table->labels.data + row->first;
 }
 
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
-	return sum ^ sum >> 32;
-}
-
 static uint64_t hash_of(const struct table *table, const struct row *row)
 {
-	uint64_t hash = mix((uintptr_t)row->comm, (uint64_t)row->id << 32 | row->nr);
+	uint64_t hash = idmap__mix((uintptr_t)row->comm, (uint64_t)row->id << 32 | row->nr);
 
-	hash = mix(hash, row->stack);
+	hash = idmap__mix(hash, row->stack);
 	for (uint32_t i = 0; i < row->nr; i++)
-		hash = mix(hash, labels_of(table, row)[i]);
+		hash = idmap__mix(hash, labels_of(table, row)[i]);
 	return hash;
 }
 
