@@ -315,6 +315,29 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 	return observer__list(observer, tid, start_ns, end_ns, states, NULL, 0);
 }
 
+struct observed observer__running(const struct observer *observer, pid_t tid)
+{
+	const struct observed_switch *in = NULL;
+	struct observed sum = { 0 };
+
+	for (size_t i = 0; i < observer->nr; i++) {
+		const struct observed_switch *one = &observer->switches[i];
+
+		if (one->prev == tid) {
+			sum.torn |= !in;
+			sum.count++;
+			sum.ns += in ? one->time - in->time : 0;
+			in = NULL;
+		}
+		if (one->next == tid) {
+			sum.torn |= in != NULL;
+			in = one;
+		}
+	}
+	sum.torn |= in != NULL;
+	return sum;
+}
+
 void observer__free(struct observer *observer)
 {
 	observer__end_spin(observer);

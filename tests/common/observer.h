@@ -70,6 +70,12 @@ struct observed observer__blocks(const struct observer *observer, pid_t tid, uin
 struct observed observer__list(const struct observer *observer, pid_t tid, uint64_t start_ns,
 			       uint64_t end_ns, const char *states, uint64_t *ns, size_t size);
 
+/*
+ * The stretches of thread tid on a CPU that ended while perf recorded, from when it was switched to
+ * one. torn: it was switched to two in a row, or left one that it was not seen on.
+ */
+struct observed observer__running(const struct observer *observer, pid_t tid);
+
 /* Kills perf if it still runs, removes the file, frees. */
 void observer__free(struct observer *observer);
 

@@ -69,6 +69,11 @@ uint64_t tolerance__account_ns(uint64_t account_ns, uint64_t switches)
 	       NSEC_PER_MSEC;
 }
 
+uint64_t tolerance__between_hooks_ns(uint64_t stolen_ns)
+{
+	return stolen_ns + (getenv("DENET_TEST_GUEST") ? 50 * NSEC_PER_MSEC : 0);
+}
+
 uint64_t tolerance__untold_ns(uint64_t ns)
 {
 	return getenv("DENET_TEST_GUEST") ? ns / 50 : 0;

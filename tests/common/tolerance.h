@@ -53,6 +53,13 @@ uint64_t tolerance__stolen_since(uint64_t before);
 uint64_t tolerance__account_ns(uint64_t account_ns, uint64_t switches);
 
 /*
+ * By how much a thread's time may differ between two observers of the same switches, where so much
+ * was stolen meanwhile. A guest without KVM does not know what its host took: up to 8 ms in a
+ * switch were seen at a load of 20.
+ */
+uint64_t tolerance__between_hooks_ns(uint64_t stolen_ns);
+
+/*
  * How much of ns of waits may be missing because a guest without KVM got no CPU, which its host
  * does not report. A fiftieth; on a host with a load of 80 it was a two-hundredth. Elsewhere 0.
  */
