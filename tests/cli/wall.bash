@@ -24,10 +24,12 @@ life() {
 	awk -v name="$1" 'index($0, "denet-record: " name "  ") == 1 { print $NF }' err
 }
 
-# cpu_time [NAME]: of all threads, or of that one, by their own clocks, less 1 % and 2 ms each, in ns.
+# cpu_time [NAME]: of all threads, or of that one, by their own clocks, in ns, less what these may be charged
+# without having a CPU: see of_cpu_clock().
 cpu_time() {
-	truths said comm requested | awk -v name="${1:-}" '!name || $1 == name {
-		sum += $2 * 0.99 - 2e6 } END { printf "%.0f\n", (sum > 0 ? sum : 0) }'
+	truths said comm requested voluntary involuntary | awk -v name="${1:-}" '!name || $1 == name {
+		sum += $2 * 0.99 - ($3 + $4 + 1) * 2e4 - 1e6 }
+		END { printf "%.0f\n", (sum > 0 ? sum : 0) }'
 }
 
 # The machine hides what follows a thread of process 1: a thread is then not accounted for.

@@ -17,12 +17,12 @@ load wall
 	[ "$(life '+ filtered')" = 0 ]
 	grep -qE '^\[ .* of 13 threads: [0-9.]* % running, [0-9.]* % runnable, [0-9.]* % blocked \]$' err
 	# By the thread's own clocks: CPU time, and time from before its birth.
-	while read -r tid cpu bracket; do
+	while read -r tid cpu bracket sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu, in $bracket"
-		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -le $((bracket + 100000000)) ]
-	done < <(truths said tid requested bracket)
+	done < <(truths said tid requested bracket voluntary involuntary)
 	perf script -F comm,event,ip,sym | awk '/^spinner-0.*on-cpu-time/ && /spin/' RS= | grep -q spin
 }
 
@@ -63,12 +63,12 @@ load wall
 	[ "$(sum_of queued-time)" = "$(life '+ runnable')" ]
 	[ "$(life '+ runnable')" -gt "$(life '= running')" ]
 	# schedstat counts a thread without quota as runnable, also on its way to its end.
-	while read -r tid cpu delay bracket; do
+	while read -r tid cpu delay bracket sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu, in $bracket less $delay"
-		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -le $((bracket - delay + delay / 100 + 100000000)) ]
-	done < <(truths said tid requested count bracket)
+	done < <(truths said tid requested count bracket voluntary involuntary)
 }
 
 # schedstats PID: "TID RUN DELAY" of each of its threads, in ns, and the time of day before or after.
@@ -155,12 +155,12 @@ as_schedstat_has_it() {
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
 	# Also of threads that no sample met: they lose their numbers before they leave their last CPU.
-	while read -r tid cpu; do
+	while read -r tid cpu sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu"
-		[ "$running" -ge "$(of_cpu_clock "$cpu")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -gt 0 ]
-	done < <(truths said tid requested)
+	done < <(truths said tid requested voluntary involuntary)
 	[ "$(sum_of on-cpu-time -1)" = 0 ]
 }
 

@@ -19,10 +19,15 @@ until_true() {
 	done
 }
 
-# of_cpu_clock NS: how much of a thread's CPU clock its running time has at least, for one that naps a
-# hundred times; in a guest without KVM nothing is known of one thread, see tolerance__account_ns().
+# of_cpu_clock NS SWITCHES: how much of a thread's CPU clock its running time has at least. The clock is
+# charged from a wake-up on, before the thread has its CPU; in a guest without KVM that may be all of it.
+# See tolerance__account_ns().
 of_cpu_clock() {
-	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then echo 1; else echo $(($1 - $1 / 100 - 3000000)); fi
+	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then
+		echo 1
+	else
+		echo $(($1 - $1 / 100 - $2 * 20000 - 1000000))
+	fi
 }
 
 # stolen: time for which the machine's CPUs were ready to run and got no real one, in ns of all
