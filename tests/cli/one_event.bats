@@ -4,6 +4,7 @@
 # tests: parallel
 
 load lib
+load wall
 
 # kinds_of FOLDED: the sum of each kind, as a folding program's lines have it below the name.
 kinds_of() {
@@ -46,6 +47,23 @@ total() {
 	perf script -i one.data -F comm,weight,ip,sym | awk 'BEGIN { RS = "" }
 		/^napper-0/ && /do_nanosleep/ && !/schedule_timeout/ { parts++; blocks += $2 }
 		END { print parts, blocks; exit blocks != 20 || parts < 21 }'
+}
+
+@test "running, runnable and blocked time are towers that add up to the threads' lives" {
+	denet-record -v --one-event --wall --max-overhead 0 -- "$lives" --ms 150 2>err >said
+	cat err
+	nothing_was_hidden
+	perf script 2>/dev/null | stackcollapse >folded
+	# The event of the first sample, and names of one length.
+	[ "$(head -1 folded)" = 'event wall-time 0' ]
+	kinds_of folded >kinds
+	cat kinds
+	[ "$(awk '{ ns += $2 } END { printf "%.0f", ns }' kinds)" = "$(total perf.data)" ]
+	of_kind() { awk -v kind="[$1]" '$1 == kind { ns = $2 } END { printf "%.0f", ns }' kinds; }
+	[ "$(of_kind running)" = "$(life '= running')" ]
+	[ "$(of_kind runnable)" = "$(life '+ runnable')" ]
+	[ $(($(of_kind blocked) + $(of_kind idle))) = "$(life '+ blocked')" ]
+	grep -q '^spinner-0;\[running\];.*spin' folded
 }
 
 @test "the deepest chain keeps its kind, and one without frames has no other frame" {

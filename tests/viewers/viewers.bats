@@ -40,6 +40,33 @@ prepare() {
 	grep -q 'napper-0.*;take_nap;.* [0-9]*$' folded
 }
 
+# towers FOLDED: the sum of all kinds of time below the names, and of the running one.
+towers() {
+	awk -F'[; ]' '$2 !~ /^\[(blocked|idle|runnable|running)\]$/ { exit 1 }
+		{ all += $NF } $2 == "[running]" { running += $NF }
+		END { printf "%.0f %.0f\n", all, running }' "$1"
+}
+
+# No distribution has these readers: github.com/brendangregg/FlameGraph, github.com/jonhoo/inferno.
+@test "stackcollapse-perf.pl, inferno and flamegraph.pl show the kinds of --one-event in ns" {
+	readers=
+	denet-record --one-event --wall -- "$build/tests/workloads/lives" --ms 200 2>err >said
+	perf script -F period,event,ip,sym 2>/dev/null | awk '/wall-time/ { ns = $1; all += ns }
+		/\[running\]/ { running += ns } END { printf "%.0f %.0f\n", all, running }' >truth
+	for program in stackcollapse-perf.pl inferno-collapse-perf; do
+		command -v "$program" >/dev/null || continue
+		readers+=" $program"
+		perf script 2>/dev/null | "$program" >"$program.folded"
+		towers "$program.folded" | diff truth -
+		grep -q '^spinner-0;\[running\];.*spin' "$program.folded"
+	done
+	[ -n "$readers" ] || skip "neither stackcollapse-perf.pl nor inferno-collapse-perf on the PATH"
+	echo "read by$readers"
+	command -v flamegraph.pl >/dev/null || skip "no flamegraph.pl on the PATH"
+	cat ./*.folded | flamegraph.pl --countname ns >app.svg
+	grep -qE '<title>\[running\] \([0-9,]+ ns, ' app.svg
+}
+
 @test "perf script's Python interface has the samples and their frames" {
 	cat >count.py <<-'END'
 		def process_event(event):
