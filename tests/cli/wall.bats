@@ -71,6 +71,35 @@ load wall
 	done < <(truths said tid requested count bracket voluntary involuntary)
 }
 
+# as_stat_has_it COMMAND…: runs it in a recording from before its birth to its end, and compares its running
+# time with the CPU time that /proc/PID/stat and wait4(2) have, which leave out stolen time.
+as_stat_has_it() {
+	local stolen running cpu switches
+
+	stolen=$(stolen)
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	denet-record -v --wall --max-overhead 0 -- bash -c 'TIMEFORMAT="cpu %3U %3S"; time "$@"' - "$@" \
+		2>err >said
+	stolen=$(stolen_since "$stolen")
+	cat err
+	nothing_was_hidden
+	cpu=$(awk '$1 == "cpu" && NF == 3 { printf "%.0f", ($2 + $3) * 1e9 }' err)
+	running=$(perf script -F pid,period,event 2>/dev/null | awk -v pid="$(truths said pid | head -1)" \
+		'$1 == pid && $3 == "on-cpu-time:" { ns += $2 } END { printf "%.0f", ns }')
+	switches=$(awk '/^denet-record: seen / { print $3 }' err)
+	echo "running $running, by stat $cpu, stolen $stolen, $switches switches"
+	[ "$running" -ge "$(of_cpu_clock "$cpu" "$switches")" ]
+	[ "$running" -le $((cpu + cpu / 100 + 3000000 + stolen)) ]
+}
+
+@test "running time is the CPU time of stat and the stolen time, whatever the threads do" {
+	# They spin, nap, preempt each other, and two hundred are born and end.
+	as_stat_has_it "$lives" --ms 300 --brief 200
+	make_quota
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	as_stat_has_it sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1" --ms 500 --brief 50' "$group" "$lives"
+}
+
 # schedstats PID: "TID RUN DELAY" of each of its threads, in ns, and the time of day before or after.
 schedstats() {
 	[ "$2" = after ] || date +'now %s%N'
