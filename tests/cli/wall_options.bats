@@ -71,7 +71,7 @@ spin_beside() {
 	cat err
 	nothing_was_hidden
 	files=(perf.data.*)
-	[ "${#files[@]}" -ge 3 ]
+	[ "${#files[@]}" -ge 2 ]
 	all_running_is_there "${files[@]}"
 	# Four threads spin or nap from before the recording to its end, in eight others' absence.
 	sed -n 's/.*: recorded for \([0-9.]*\) \(m\{0,1\}s\);.*/\1 \2/p' err |
@@ -104,7 +104,7 @@ spin_beside() {
 	cat err
 	nothing_was_hidden
 	files=(perf.data.*)
-	[ "${#files[@]}" -ge 3 ]
+	[ "${#files[@]}" -ge 2 ]
 	sum=0
 	for file in "${files[@]}"; do
 		sum=$((sum + $(sum_of wall-time 0 "$file")))
