@@ -296,6 +296,7 @@ TEST_F(metrics, the_end_of_the_first_process)
 	EXPECT_FALSE(self->sample.has_parent);
 	EXPECT_EQ(0, self->sample.processes);
 	EXPECT_EQ(0, self->sample.total.mem_rss_kb);
+	EXPECT_TRUE(self->sample.total.has_io);
 	EXPECT_EQ(written, self->sample.total.syscall_write_bytes);
 }
 

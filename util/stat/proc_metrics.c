@@ -45,9 +45,11 @@ struct proc_metrics {
 	pid_t first; /* 0: there is none, or it has ended */
 	bool alone;
 	uint64_t start_ticks; /* since boot: what is born later has done nothing before */
-	uint64_t last_ns;
+	uint64_t last_ns; /* when CPU times were read the last time, and this time */
+	uint64_t look_ns;
 	uint64_t ended[COUNTERS]; /* of members whose parent is not followed */
 	uint64_t total[COUNTERS]; /* as of the last sample */
+	bool had_io;		  /* of a member, which may have ended */
 	uint64_t rx_base, tx_base, rx, tx;
 	struct io_reader *reader;
 	struct memory_pressure_source pressure;
@@ -311,6 +313,7 @@ static int update(struct proc_metrics *metrics)
 	size_t known;
 	int err;
 
+	metrics->look_ns = clock__now_ns();
 	for (size_t i = 0; i < metrics->nr; i++)
 		metrics->members[i].seen = look(&metrics->members[i]);
 	settle_ended(metrics);
@@ -446,7 +449,7 @@ static void add_row(struct proc_metrics_sample *sample, const struct proc_metric
 
 int proc_metrics__sample(struct proc_metrics *metrics, struct proc_metrics_sample *sample)
 {
-	uint64_t now, interval;
+	uint64_t interval;
 	void *rows;
 	int err;
 
@@ -457,9 +460,8 @@ int proc_metrics__sample(struct proc_metrics *metrics, struct proc_metrics_sampl
 		return -ENOMEM;
 	metrics->rows = sample->children = rows;
 	read_net(metrics);
-	now = clock__now_ns();
-	interval = max_u64(now - metrics->last_ns, 1);
-	metrics->last_ns = now;
+	interval = max_u64(metrics->look_ns - metrics->last_ns, 1);
+	metrics->last_ns = metrics->look_ns;
 	sample->ts_ms = real_ms();
 	for (size_t i = 0; i < metrics->nr; i++) {
 		struct proc_metrics_row row = make_row(&metrics->members[i], interval);
@@ -475,6 +477,8 @@ int proc_metrics__sample(struct proc_metrics *metrics, struct proc_metrics_sampl
 		add_row(sample, &row, &metrics->members[i]);
 	}
 	sum_counters(metrics, &sample->total, interval);
+	metrics->had_io |= sample->total.has_io;
+	sample->total.has_io = metrics->had_io;
 	sample->total.net_rx_bytes = metrics->rx - metrics->rx_base;
 	sample->total.net_tx_bytes = metrics->tx - metrics->tx_base;
 	sample->pressure = memory_pressure__read(&metrics->pressure);
