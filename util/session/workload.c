@@ -243,6 +243,14 @@ bool workload__ended(struct workload *workload)
 	return workload__reap(workload, WNOHANG);
 }
 
+bool workload__is_zombie(const struct workload *workload)
+{
+	siginfo_t info = { 0 };
+
+	return !workload->ended && !waitid(P_PID, (id_t)workload->pid, &info,
+					   WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
 int workload__exec_error(const struct workload *workload)
 {
 	ssize_t size;

@@ -45,6 +45,9 @@ int workload__release(struct workload *workload);
 /* True once it has ended. Never waits. */
 bool workload__ended(struct workload *workload);
 
+/* True if COMMAND has ended and nobody has waited for it: /proc still has its counters. */
+bool workload__is_zombie(const struct workload *workload);
+
 /* After its end: 0, or the negative errno of an exec that failed (logged). */
 int workload__exec_error(const struct workload *workload);
 

@@ -64,6 +64,7 @@ struct measurement {
 	uint64_t released;   /* CLOCK_MONOTONIC */
 	uint64_t begin;	     /* end of the delay; 0: it is over */
 	uint64_t next_look;
+	bool seen_end;	     /* the tree is that of COMMAND's end */
 	bool terminated;
 };
 
@@ -389,7 +390,7 @@ static int print(struct measurement *stat, const struct stat_data *data)
 static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_data *data)
 {
 	const uint64_t start_real_ms = stat->data.start_real_ms;
-	int err = stat->tree.metrics ? look_at_tree(stat) : 0;
+	int err = stat->tree.metrics && !stat->seen_end ? look_at_tree(stat) : 0;
 
 	if (!err && stat->fallback)
 		err = proc_fallback__fill(stat->fallback, data);
@@ -469,11 +470,23 @@ static int do_what_is_due(struct measurement *stat)
 	return stat->fallback ? look_at_proc(stat, now) : look_at_targets(stat, now);
 }
 
+/* Until COMMAND is waited for, /proc has the last of its counters. */
+static int look_at_end(struct measurement *stat)
+{
+	if (!stat->tree.metrics || !stat->workload || !workload__is_zombie(stat->workload))
+		return 0;
+	stat->seen_end = true;
+	return look_at_tree(stat);
+}
+
 static int count(struct measurement *stat, enum session_end *end)
 {
 	int err = 0;
 
 	while (!err) {
+		err = look_at_end(stat);
+		if (err)
+			return err;
 		*end = look_for_end(stat);
 		if (*end)
 			return 0;
