@@ -135,7 +135,7 @@ TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
 # The benchmark's own: what scripts/bench.sh runs.
 BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf.o \
-	 $(O)/tests/bench/latency
+	 $(O)/tests/bench/call_floor.bpf.o $(O)/tests/bench/latency
 
 BIN := $(O)/denet
 NAMES := denet-check denet-offcputime denet-record denet-report denet-stat perf-denet

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * floor OBJECT: attaches the empty programs of floor.bpf.c to the hooks of a recording until
- * SIGINT: both of them where the kernel has a hook at switch-in, else the one at switch-out.
+ * SIGINT: both of them where the kernel has a hook at switch-in, else the one at switch-out. Of
+ * another object, such as call_floor.bpf.o, all of them.
  */
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
@@ -40,14 +41,16 @@ static bool attach(const char *path, const char *switch_in)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	struct bpf_program *program;
+	bool has_switches;
 
 	if (!object)
 		return false;
+	has_switches = bpf_object__find_program_by_name(object, "floor_out");
 	bpf_object__for_each_program(program, object)
 	{
 		const char *name = bpf_program__name(program);
 
-		bpf_program__set_autoload(program, !strcmp(name, "floor_out") ||
+		bpf_program__set_autoload(program, !has_switches || !strcmp(name, "floor_out") ||
 							   (switch_in && !strcmp(name, switch_in)));
 	}
 	if (!bpf_object__load(object)) {
@@ -81,11 +84,11 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++) {
 		if (!attach(argv[1], switch_in[i]))
 			continue;
-		fprintf(stderr, "floor: floor_out and %s\n",
+		fprintf(stderr, "floor: attached, with %s\n",
 			switch_in[i] ? switch_in[i] : "nothing else");
 		sigwait(&signals, &signal);
 		return 0;
 	}
-	fprintf(stderr, "floor: the kernel takes no program at sched_switch\n");
+	fprintf(stderr, "floor: the kernel takes no such program\n");
 	return 1;
 }
