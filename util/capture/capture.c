@@ -228,8 +228,8 @@ static int open_tracepoints(struct capture *capture)
 static void explain_tables(const struct capture_options *options)
 {
 	static const char why[] =
-		"user stacks are not walked by unwind tables: that takes Linux 5.17, on x86-64, and "
-		"a hook at switch-in; frame pointers are followed instead";
+		"user stacks are not walked by unwind tables: that takes Linux 5.17, on x86-64, "
+		"and a hook at switch-in; frame pointers are followed instead";
 
 	if (options->stacks.copies.asked_for)
 		pr_warn("%s", why);
