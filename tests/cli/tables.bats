@@ -185,5 +185,7 @@ interrupted() {
 		until grep -q 'State:.T' /proc/$target/status; do :; done
 		kill -CONT $target"
 	kill -KILL "$target"
+	# A slow machine has no tables by then, and unwinds copies, with what .gnu_debugdata tells.
+	[ "$(by_tables 3)" = 0 ] || skip "tables came late"
 	grep -E 'user stacks of nofp_mini .* end early in [0-9]+ % .*where unwind tables lead no' <<<"$output"
 }
