@@ -450,7 +450,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 	if (settings.on_cpu) {
 		if (!end)
 			end = bpf_ktime_get_ns();
-		since = begin_running(ts, since, woken, end);
+		since = begin_running(ts, since, woken, delay, end);
 	}
 	if (!is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return 0;

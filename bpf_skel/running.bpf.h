@@ -56,7 +56,7 @@ static __always_inline void end_running(struct task_struct *task, struct task_st
  * recording for a thread that came back before the first pass reached it.
  */
 static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, __u64 woken,
-					   __u64 end)
+					   __u64 delay, __u64 end)
 {
 	/* A stamp of the start that came too late, see stamp_sleeper(). */
 	if (ts->on_since && phase == WIRE_PHASE_CLOSING)
@@ -64,7 +64,8 @@ static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, _
 	if (phase == WIRE_PHASE_RUNNING) {
 		if (!since && !ts->ran && !ts->rest_ns && !ts->on_since) {
 			since = life_start(ts);
-			ts->state = woken ? WIRE_STATE_S : WIRE_STATE_R;
+			/* One that was preempted has been queued all the time. */
+			ts->state = woken || since + delay < end ? WIRE_STATE_S : WIRE_STATE_R;
 		}
 		ts->on_since = end;
 		ts->ran = 1;

@@ -144,7 +144,7 @@ as_schedstat_has_it() {
 }
 
 @test "threads that spin, nap and are preempted have the times of schedstat, with and without a quota" {
-	start_target "$lives" --ms 60000 --brief 0
+	start_target "$lives" --ms 600000 --brief 0
 	until_true sh -c "grep -q hog /proc/$target/task/*/comm"
 	as_schedstat_has_it "$target"
 	make_quota

@@ -243,7 +243,9 @@ static int load_programs(const struct load *load, enum attach_hook hook, struct 
 		return -errno;
 	set = (struct wire_settings *)(void *)&offcpu->skel->rodata->settings;
 	*set = config->settings;
-	set->wakeup_stamps = set->wakers || set->split_runqueue || !load->features->has_run_delay;
+	/* Beside running time the scheduler's own figure does, so that a switch costs no more. */
+	set->wakeup_stamps = set->wakers || (set->split_runqueue && !set->on_cpu) ||
+			     !load->features->has_run_delay;
 	set->walk_at_out = hook == ATTACH_HOOK_SWITCH_OUT && !set->histogram;
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	offcpu->skel->rodata->address_mask = user_address__mask();
