@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs of others that show a perf.data file: they find in it what perf does.
+# tests: limit 900
 
 load ../cli/lib
 
