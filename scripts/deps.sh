@@ -53,7 +53,7 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git gdb python3 python3-jsonschema g++ redis-tools redis-server \
+		printf '%s\n' bats git gdb python3 python3-jsonschema strace g++ redis-tools redis-server \
 			postgresql
 		clang_runtime
 		;;

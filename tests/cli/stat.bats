@@ -145,8 +145,9 @@ calls_by_strace() {
 
 @test "calls of a 32-bit program have the names of its own table" {
 	[ -x "$build/tests/unwind/pause32" ] || skip "no 32-bit program"
-	timeout 0.1 "$build/tests/unwind/pause32" || [ $? = 124 ] ||
-		skip "this kernel runs no 32-bit programs"
+	# A shell would take the program for a script.
+	python3 -c 'import subprocess, sys; subprocess.Popen(sys.argv[1:]).kill()' \
+		"$build/tests/unwind/pause32" 2>/dev/null || skip "this kernel runs no 32-bit programs"
 	start_target "$build/tests/unwind/pause32"
 	until_true runs "$target" pause32
 	denet-stat --syscalls -p "$target" -- sleep 0.2 >out
