@@ -91,11 +91,13 @@ static void add_calls(const struct stat_data *data, const struct stat_task *task
 					  call->file);
 		ns[time] += call->blocked_ns;
 	}
-	/* Those of a command are not known by its name alone: its threads may have other ones. */
-	for (size_t i = 0; i < data->nr_open_calls && (task->pid || task == &data->total); i++) {
+	for (size_t i = 0; i < data->nr_open_calls; i++) {
 		const struct stat_open_call *call = &data->open_calls[i];
+		/* A command is all threads of its name. */
+		bool of_command = !task->pid && task != &data->total;
 
-		if (!is_part_of(call->pid, call->tid, task))
+		if (of_command ? strcmp(call->comm, task->comm) != 0 :
+				 !is_part_of(call->pid, call->tid, task))
 			continue;
 		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
 					  call->file);

@@ -131,6 +131,8 @@ static void print_owner(const struct stat_task *task, double seconds, FILE *out)
 	char comm[64], name[64];
 	uint64_t all = time_of(task);
 
+	if (!task->nr_calls)
+		return;
 	log__escape(comm, sizeof(comm), task->comm);
 	fprintf(out, "%s", comm);
 	if (task->pid || task->tid)

@@ -166,6 +166,14 @@ static int take_ended(void *ctx, const struct stat_wire_ended_key *key,
 	return err;
 }
 
+/* The longest first. */
+static int by_length(const void *a, const void *b)
+{
+	const struct stat_open_call *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
 static int read_all(struct stat_programs *programs, struct stat_data *data)
 {
 	struct collection collection = { .programs = programs };
@@ -184,6 +192,8 @@ static int read_all(struct stat_programs *programs, struct stat_data *data)
 	rollup__finish(&collection.rollup, data);
 	data->nr_open_calls = collection.open_calls.len / sizeof(*data->open_calls);
 	data->open_calls = (void *)collection.open_calls.data;
+	if (data->nr_open_calls)
+		qsort(data->open_calls, data->nr_open_calls, sizeof(*data->open_calls), by_length);
 	return 0;
 }
 
