@@ -61,7 +61,9 @@ figures() {
 }
 
 @test "memory is that of the command" {
-	denet-stat --json -I 100 -o lines -- sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=2; sleep 0.3' 2>err
+	# The buffer is almost full while its last bytes are waited for.
+	denet-stat --json -I 100 -o lines -- sh -c '(head -c 64M /dev/zero; sleep 0.5; echo) |
+		dd of=/dev/null bs=65M count=1 iflag=fullblock' 2>err
 	figures lines '64 << 10 <= max(tree["aggregated"]["mem_rss_kb"] for tree in trees) < 80 << 10' \
 		'last["aggregated"]["page_faults_cached"] >= (64 << 20) / __import__("mmap").PAGESIZE'
 }
