@@ -13,6 +13,11 @@
 #include "base/clock.h"
 #include "common/switches.h"
 
+unsigned int tolerance__cpu_factor(void)
+{
+	return getenv("DENET_TEST_TIMING") ? 1 : 3;
+}
+
 unsigned int tolerance__wait_seconds(void)
 {
 	return getenv("DENET_TEST_GUEST") ? 150 : 30;

@@ -19,6 +19,12 @@
 #define TOLERANCE_PREEMPTED_NS (100 * NSEC_PER_MSEC)
 
 /*
+ * How many times as much CPU time the same work may take where other programs share cores and
+ * caches with it. The level timing, with nothing beside it, sets DENET_TEST_TIMING: 1.
+ */
+unsigned int tolerance__cpu_factor(void);
+
+/*
  * For how long to wait for a condition before the test fails, in seconds. A guest without KVM is
  * ten times as slow, and slower on a busy host. run-tests.sh ends the program in any case.
  */
