@@ -171,6 +171,7 @@ measure() {
 
 	[[ $4 != *--wait* ]] || options+=(--gated)
 	[ "$kind" != stats ] || options+=(--stats)
+	[ "$tool" != perf-on-cpu ] || options+=(--no-programs)
 	rm -f "$work/data" "$work/log"
 	if ! figures=$("$O/tests/bench/cell" "${options[@]}" --log "$work/log" "${@:4}" 2>"$work/err"); then
 		note "$tool failed on $workload: $(cat "$work/err"): $(tail -3 "$work/log" | tr '\n' ' ')"

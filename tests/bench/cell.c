@@ -2,11 +2,12 @@
 /*
  * One cell of the benchmark's table: a workload, alone or under a tool that watches it.
  *
- *	cell [--gated] [--stats] [--log FILE] WORKLOAD [TOOL]
+ *	cell [--gated] [--stats] [--no-programs] [--log FILE] WORKLOAD [TOOL]
  *
  * Both are shell commands. A gated WORKLOAD says READY, works once it was told to, says DONE
- * and lives on until its input ends; in TOOL's command $BENCH_PID is its process. Prints one
- * line of name=value. Times are nanoseconds.
+ * and lives on until its input ends; in TOOL's command $BENCH_PID is its process. --no-programs: TOOL
+ * has no BPF programs, and is ready when it rests. Prints one line of name=value. Times are
+ * nanoseconds.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -40,6 +41,7 @@ struct cell {
 	const char *tool_command; /* NULL: none */
 	const char *log;
 	bool gated;
+	bool no_programs;
 	bool stats; /* the programs' run time is measured, which takes time itself */
 	struct process workload;
 	struct process tool;
@@ -111,7 +113,7 @@ static int start_tool(struct cell *cell)
 	snprintf(pid, sizeof(pid), "%d", cell->workload.pid);
 	setenv("BENCH_PID", pid, 1);
 	err = process__start(&cell->tool, cell->tool_command, cell->log, 0);
-	if (!err)
+	if (!err && !cell->no_programs)
 		err = await_programs(cell);
 	if (!err)
 		err = await_rest(cell);
@@ -212,7 +214,8 @@ static void print_cell(const struct cell *cell)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: cell [--gated] [--stats] [--log FILE] WORKLOAD [TOOL]\n");
+	fprintf(stderr, "usage: cell [--gated] [--stats] [--no-programs] [--log FILE] WORKLOAD "
+			"[TOOL]\n");
 	exit(2);
 }
 
@@ -221,6 +224,7 @@ static void parse(struct cell *cell, int argc, char **argv)
 	static const struct option options[] = {
 		{ "gated", no_argument, NULL, 'g' },
 		{ "stats", no_argument, NULL, 's' },
+		{ "no-programs", no_argument, NULL, 'n' },
 		{ "log", required_argument, NULL, 'l' },
 		{ 0 },
 	};
@@ -232,6 +236,7 @@ static void parse(struct cell *cell, int argc, char **argv)
 			usage();
 		cell->gated |= option == 'g';
 		cell->stats |= option == 's';
+		cell->no_programs |= option == 'n';
 		if (option == 'l')
 			cell->log = optarg;
 	}

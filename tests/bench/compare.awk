@@ -5,8 +5,9 @@
 $1 != workload || ($3 != "time" && $3 != "stats") { next }
 { fields() }
 !($2 in seen) { seen[$2] = 1; order[++nr] = $2 }
-$3 == "stats" && f["switches"] > 0 {
-	put($2, "per_run", f["runs"] ? f["run_ns"] / f["runs"] : 0)
+# A tool without BPF programs has no run of one.
+$3 == "stats" && f["switches"] > 0 && f["runs"] > 0 {
+	put($2, "per_run", f["run_ns"] / f["runs"])
 	put($2, "per_switch", f["run_ns"] / f["switches"])
 }
 $3 == "time" && f["switches"] > 0 {
