@@ -199,6 +199,8 @@ calls_by_strace() {
 	command -v python3 >/dev/null || skip "no python3"
 	denet-stat --net -- python3 -c '
 import os, socket, time
+# Made first: while the client sleeps, the server is to wait, not to fill memory.
+reply = b"y" * (64 << 20)
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 listener.listen()
@@ -215,7 +217,7 @@ server, _ = listener.accept()
 print(server.getsockname()[1], server.getpeername()[1])
 for i in range(5):
     server.recv(1)
-server.sendall(b"y" * (64 << 20))
+server.sendall(reply)
 server.close()
 os.wait()' >out 2>said
 	cat said out
