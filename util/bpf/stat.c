@@ -53,6 +53,8 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.stat_room, true },
 		{ skel->maps.stat_calls, true },
 		{ skel->maps.stat_free, true },
+		/* Linux 6.1 checks functions that nothing calls, too: their maps must be there. */
+		{ skel->maps.orc_modules, true },
 		{ skel->maps.stat_zero, config->locks || config->io || config->sockets },
 		{ skel->maps.stat_locks, config->locks },
 		{ skel->maps.stat_sockets, config->sockets },
