@@ -5,8 +5,8 @@
  *	cell [--gated] [--stats] [--no-programs] [--log FILE] WORKLOAD [TOOL]
  *
  * Both are shell commands. A gated WORKLOAD says READY, works once it was told to, says DONE
- * and lives on until its input ends; in TOOL's command $BENCH_PID is its process. --no-programs: TOOL
- * has no BPF programs, and is ready when it rests. Prints one line of name=value. Times are
+ * and lives on until its input ends; in TOOL's command $BENCH_PID is its process. --no-programs:
+ * TOOL has no BPF programs, and is ready when it rests. Prints one line of name=value. Times are
  * nanoseconds.
  */
 #include <bpf/bpf.h>
