@@ -64,7 +64,7 @@ static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, _
 	if (phase == WIRE_PHASE_RUNNING) {
 		if (!since && !ts->ran && !ts->rest_ns && !ts->on_since) {
 			since = life_start(ts);
-			/* One that was preempted has been queued all the time. */
+			/* A preempted thread has been queued all the time. */
 			ts->state = woken || since + delay < end ? WIRE_STATE_S : WIRE_STATE_R;
 		}
 		ts->on_since = end;

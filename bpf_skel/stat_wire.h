@@ -68,7 +68,7 @@ enum stat_wire_file {
 #define STAT_WIRE_MAX_CALLS 65536 /* of all owners */
 #define STAT_WIRE_LIST 512	  /* of one owner */
 
-/* What a thread that is off its CPU waits for, where that is counted. */
+/* The object that an off-CPU thread waits for, where such waits are counted. */
 enum stat_wire_wait {
 	STAT_WIRE_WAIT_NONE = 0,
 	STAT_WIRE_WAIT_FUTEX,	/* at an address */
@@ -174,7 +174,7 @@ struct stat_wire_ended {
 #define STAT_WIRE_MAX_ENDED 8192
 #define STAT_WIRE_MAX_NAMES 1024
 
-/* What found no room. */
+/* Events that found no room in a map. */
 struct stat_wire_losses {
 	__u64 ended; /* threads */
 	__u64 calls;

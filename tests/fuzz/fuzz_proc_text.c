@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	/* What was read ends, whatever the name was. */
+	/* Decoded names are terminated, whatever the input. */
 	if (!proc_text__stat(text, &stat) && !memchr(stat.comm, '\0', sizeof(stat.comm)))
 		abort();
 	proc_text__io(text, &io);

@@ -62,7 +62,7 @@ TEST(each_class)
 	EXPECT_STREQ("mixed", class_by(SYS_fsync, STAT_FILE_REGULAR, 300, 299));
 }
 
-/* What is only waited for as work does not count against the rest. */
+/* Waits for work do not count as active time. */
 TEST(waits_for_work_are_idle)
 {
 	EXPECT_STREQ("idle", class_by(SYS_epoll_pwait, STAT_FILE_NONE, 49, 0));

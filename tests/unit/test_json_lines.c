@@ -185,7 +185,7 @@ TEST_F(lines, metadata)
 	EXPECT_TRUE(has(self, "\"pid\":0,\"cmd\":[],\"executable\":\"\""));
 }
 
-/* What is written fails, as on a disk that is full. */
+/* Writing fails, as on a full disk. */
 TEST(an_output_that_fails)
 {
 	struct proc_metrics_sample sample = make_sample();
