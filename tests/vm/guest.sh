@@ -45,7 +45,7 @@ fi
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
-	names+='|whole|live|reports'
+	names+='|whole|live|reports|totals'
 	case $(uname -r) in
 	6.1.*) names+='|test_copies|chains' ;;
 	6.12.*) names+='|clocks' ;;
@@ -53,9 +53,9 @@ if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	esac
 else
 	case $(uname -r) in
-	6.1.*) names='test_waits|test_kernels|whole|live' ;;
-	6.12.*) names='test_waits|test_ways' ;;
-	*) names='test_waits|test_kernel_walk|whole|reports' ;;
+	6.1.*) names='test_waits|test_kernels|whole|live|totals' ;;
+	6.12.*) names='test_waits|test_ways|totals' ;;
+	*) names='test_waits|test_kernel_walk|whole|reports|totals' ;;
 	esac
 fi
 # With a second CPU, that one comes and goes.
