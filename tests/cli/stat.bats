@@ -143,6 +143,25 @@ calls_by_strace() {
 	rows 'HAS NOT RETURNED' | grep -E "^clock_nanosleep +2[0-9][0-9]\.[0-9]+ ms +sleep +$target$"
 }
 
+@test "threads that sleep all the time hide no calls of others, and wait for no lock" {
+	command -v python3 >/dev/null || skip "no python3"
+	start_target python3 -c '
+import os, threading, time
+event = threading.Event()
+for i in range(5):
+    threading.Thread(target=event.wait, daemon=True).start()
+print("READY", flush=True)
+while True:
+    os.getppid()
+    time.sleep(0.001)'
+	until_true grep -q READY target.out
+	denet-stat --syscalls --locks --top 2 -p "$target" -- sleep 0.5 >out
+	cat out
+	rows 'CALLS BY THREAD' | grep -E "^python3 $target\$"
+	rows 'CALLS BY THREAD' | grep -E '^  clock_nanosleep +[0-9]+ '
+	rows BEHAVIOUR | grep -E '^all threads +idle '
+}
+
 @test "calls of a 32-bit program have the names of its own table" {
 	[ -x "$build/tests/unwind/pause32" ] || skip "no 32-bit program"
 	# A shell would take the program for a script.

@@ -140,6 +140,22 @@ TEST(condition_variables_are_told_by_the_missing_owner)
 	EXPECT_EQ(960, behaviour__of(&data, &task).ns[BEHAVIOUR_LOCK]);
 }
 
+/* An idle pool: none of its waits has ended, so there is no owner of any. */
+TEST(a_wait_for_a_futex_that_has_not_ended_is_idle_where_locks_are_counted)
+{
+	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_futex, .ns = 1000 };
+	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS,
+				  .open_calls = &open, .nr_open_calls = 1 };
+	struct stat_task task = thread(0, 0, NULL, 0);
+
+	EXPECT_STREQ("idle", class_of(&data, &task));
+	open.nr = SYS_flock;
+	EXPECT_STREQ("lock-bound", class_of(&data, &task));
+	open.nr = SYS_futex;
+	data.parts = STAT_PART_CALLS;
+	EXPECT_STREQ("lock-bound", class_of(&data, &task));
+}
+
 TEST(kinds_of_time_add_up_to_the_wall_time)
 {
 	struct stat_data data = { .parts = STAT_PART_CALLS };

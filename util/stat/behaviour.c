@@ -101,6 +101,9 @@ static void add_calls(const struct stat_data *data, const struct stat_task *task
 			continue;
 		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
 					  call->file);
+		/* The owner of a futex is known when the wait ends. */
+		if ((data->parts & STAT_PART_LOCKS) && !strncmp(name, "futex", 5))
+			time = BEHAVIOUR_IDLING;
 		ns[time] += call->ns;
 	}
 }

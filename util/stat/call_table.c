@@ -125,14 +125,12 @@ static void print_categories(const struct stat_data *data, double seconds, FILE 
 	}
 }
 
-/* The calls in which a thread, process or command spent most of its time. */
+/* The calls in which a thread, process or command that has any spent most of its time. */
 static void print_owner(const struct stat_task *task, double seconds, FILE *out)
 {
 	char comm[64], name[64];
 	uint64_t all = time_of(task);
 
-	if (!task->nr_calls)
-		return;
 	log__escape(comm, sizeof(comm), task->comm);
 	fprintf(out, "%s", comm);
 	if (task->pid || task->tid)
@@ -148,12 +146,19 @@ static void print_owner(const struct stat_task *task, double seconds, FILE *out)
 static void print_owners(const char *title, const struct stat_task *tasks, size_t nr,
 			 unsigned int top, double seconds, FILE *out)
 {
+	size_t rows = 0;
+
 	if (nr < 2)
 		return;
 	print_head(title, out);
 	fputc('\n', out);
-	for (size_t i = 0; i < nr && i < top; i++)
-		print_owner(&tasks[i], seconds, out);
+	/* Tasks are in the order of their time off the CPU: many may be idle in a single call. */
+	for (size_t i = 0; i < nr; i++) {
+		if (tasks[i].nr_calls && rows++ < top)
+			print_owner(&tasks[i], seconds, out);
+	}
+	if (rows > top)
+		fprintf(out, "(%zu more: --top)\n", rows - top);
 }
 
 static void print_open(const struct stat_data *data, unsigned int top, FILE *out)
