@@ -71,6 +71,25 @@ load wall
 	done < <(truths said tid requested count bracket voluntary involuntary)
 }
 
+@test "a thread that wakes when its quota is used up waits for a CPU, and sleeps no longer" {
+	make_quota
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	denet-record -v --wall --max-overhead 0 -- sh -c \
+		'echo $$ >"$0/cgroup.procs" && exec "$1" --threads 1 --ms 1500' "$group" \
+		"$build/tests/workloads/queued" 2>err >said
+	cat err
+	nothing_was_hidden
+	read -r tid delay bracket sleeps < <(truths said comm tid requested bracket voluntary |
+		sed -n 's/^sleeper //p')
+	queued=$(sum_of queued-time "$tid")
+	blocked=$(($(sum_of offcpu-time "$tid") + $(sum_of offcpu-idle "$tid")))
+	echo "$tid: queued $queued, by schedstat $delay to $bracket, blocked $blocked in $sleeps sleeps"
+	# The kernel has let it wait for most of the time; its sleeps take a millisecond each.
+	[ "$delay" -gt 700000000 ]
+	[ "$queued" -ge $((delay - delay / 100)) ]
+	[ "$blocked" -le $((sleeps * 2000000 + 100000000)) ]
+}
+
 # as_stat_has_it COMMAND…: runs it in a recording from before its birth to its end, and compares its running
 # time with the CPU time that /proc/PID/stat and wait4(2) have, which leave out stolen time.
 as_stat_has_it() {
