@@ -127,7 +127,7 @@ RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_roomy nofp_bomb \
-	   small.so large.so \
+	   small.so large.so prelinked.so \
 	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped oddcfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
@@ -307,7 +307,8 @@ $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
 
-$(filter $(O)/tests/unwind/nofp%,$(UNWOUND)) $(O)/tests/unwind/small.so $(O)/tests/unwind/large.so: \
+$(filter $(O)/tests/unwind/nofp%,$(UNWOUND)) \
+$(addprefix $(O)/tests/unwind/,small.so large.so prelinked.so): \
 	tests/workloads/known.h
 
 $(O)/tests/unwind/nofp: tests/unwind/nofp.c
@@ -374,10 +375,13 @@ $(O)/tests/unwind/oddcfi.so: tests/unwind/oddcfi.S
 
 $(O)/tests/unwind/small.so: ROOM := 64
 $(O)/tests/unwind/large.so: ROOM := 1024
+# As prelink leaves a library: its addresses are not offsets from its begin.
+$(O)/tests/unwind/prelinked.so: ROOM := 64
+$(O)/tests/unwind/prelinked.so: UNWOUND_LDFLAGS := -Wl,-Ttext-segment=0x3a40000000
 $(O)/tests/unwind/%.so: tests/unwind/library.c
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(UNWOUND_CFLAGS) -DROOM=$(ROOM) -shared -fPIC -o $@ $<
+	$(Q)$(CC) $(UNWOUND_CFLAGS) -DROOM=$(ROOM) $(UNWOUND_LDFLAGS) -shared -fPIC -o $@ $<
 
 $(O)/tests/unwind/nofp_cpp: tests/unwind/nofp.cpp
 	$(say) WORKLOAD $@

@@ -167,3 +167,38 @@ written() {
 	[ -e "$build/tests/unwind/nofp_rs" ] || skip "no Rust compiler; C++ is right"
 	written nofp_rs futex nofp::wait_in '_ZN4nofp7wait_in17h[0-9a-f]*E'
 }
+
+# in_prelinked FILE WAY: a wait in a library whose addresses are not offsets from its begin, its
+# chain found by WAY, and its names in both commands.
+in_prelinked() {
+	mkfifo "$1.gate"
+	exec 9<>"$1.gate"
+	denet-record --call-graph "$2" --off-cpu-thresh 0 -o "$1" -- "$build/tests/unwind/nofp" \
+		libraries "$build/tests/unwind/prelinked.so" <"$1.gate" 2>err 3>&- &
+	recorder=$!
+	until_true waits_in_prelinked
+	printf x >&9
+	wait "$recorder"
+	denet-report -i "$1" --folded >"$1.folded"
+	cat err "$1.folded"
+	grep -q '^nofp;.*;main;\(run_library;\)\?wait_inside;wait_for_byte;' "$1.folded"
+	refute grep -q 'prelinked\.so+0x' "$1.folded"
+	denet-report -i "$1" --folded --srcline | grep -q ';wait_for_byte library\.c:[0-9]*;'
+	# The file that --symfs names is read by the same rule.
+	mkdir -p "$1.root$build/tests/unwind"
+	cp "$build/tests/unwind/prelinked.so" "$1.root$build/tests/unwind"
+	denet-report -i "$1" --symfs "$1.root" --folded | grep -q ';wait_inside;wait_for_byte;'
+}
+
+waits_in_prelinked() {
+	local pid
+
+	pid=$(pgrep -P "$recorder" -x nofp) && grep -q '/prelinked\.so$' "/proc/$pid/maps" &&
+		grep -q pipe_read "/proc/$pid/wchan"
+}
+
+@test "a prelinked library has its names, lines and chains" {
+	LC_ALL=C readelf -lW "$build/tests/unwind/prelinked.so" | grep -q 'LOAD  *0x000000 0x0*3a40000000 '
+	in_prelinked copied.data dwarf,4096
+	in_prelinked walked.data tables
+}
