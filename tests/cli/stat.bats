@@ -201,6 +201,20 @@ while True:
 	rows BEHAVIOUR | grep -E '^all threads +idle '
 }
 
+@test "of many commands that sleep, the busy one is the first to have its behaviour told" {
+	# Time off the CPU puts the sleepers before it in all other parts.
+	denet-stat --top 2 -- sh -c 'for i in 1 2 3 4; do
+			cp "$(command -v sleep)" "idle$i"
+			"./idle$i" 1000 & idle="$idle $!"
+		done
+		i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done
+		kill $idle' >out 2>err
+	cat out
+	rows COMMAND | head -1 | grep '^idle'
+	rows BEHAVIOUR | sed -n 2p | grep -E '^sh +(cpu-bound|starved|mixed) '
+	rows BEHAVIOUR | grep -Fx '(4 more: --top)'
+}
+
 @test "calls of a 32-bit program have the names of its own table" {
 	[ -x "$build/tests/unwind/pause32" ] || skip "no 32-bit program"
 	# A shell would take the program for a script.

@@ -6,8 +6,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "stat/behaviour.h"
-#include "stat/bottlenecks.h"
+#include "stat/behaviour_table.h"
 #include "stat/call_table.h"
 #include "stat/object_table.h"
 
@@ -115,46 +114,6 @@ static void print_tasks(const char *title, const struct stat_task *tasks, size_t
 	print_more(nr, top, out);
 }
 
-/* The class of a task, with what it did while it was not idle. */
-static void print_behaviour(const struct stat_data *data, const struct stat_task *task,
-			    const char *name, FILE *out)
-{
-	const struct behaviour behaviour = behaviour__of(data, task);
-	char escaped[NAME_WIDTH];
-	bool first = true;
-
-	log__escape(escaped, sizeof(escaped), name);
-	fprintf(out, "%-16s %-14s active %.0f%%", escaped, behaviour__name(behaviour.kind),
-		percent(behaviour.active_ns, behaviour.wall_ns));
-	for (int i = 0; i < BEHAVIOUR_TIMES; i++) {
-		if (i == BEHAVIOUR_IDLING || percent(behaviour.ns[i], behaviour.active_ns) < 1)
-			continue;
-		fprintf(out, "%s %s %.0f%%", first ? ":" : ",",
-			behaviour__time_name((enum behaviour_time)i),
-			percent(behaviour.ns[i], behaviour.active_ns));
-		first = false;
-	}
-	fputc('\n', out);
-}
-
-static void print_behaviours(const struct stat_data *data, unsigned int top, FILE *out)
-{
-	struct bottlenecks bottlenecks;
-	char escaped[4 * BOTTLENECK_LEN];
-
-	if (!data->total.threads)
-		return;
-	fprintf(out, "\nBEHAVIOUR\n");
-	print_behaviour(data, &data->total, "all threads", out);
-	for (size_t i = 0; data->nr_commands > 1 && i < data->nr_commands && i < top; i++)
-		print_behaviour(data, &data->commands[i], data->commands[i].comm, out);
-	bottlenecks__find(data, &bottlenecks);
-	for (size_t i = 0; i < bottlenecks.nr; i++) {
-		log__escape(escaped, sizeof(escaped), bottlenecks.text[i]);
-		fprintf(out, "%s\n", escaped);
-	}
-}
-
 static void print_title(const struct stat_data *data, FILE *out)
 {
 	char time[32];
@@ -199,7 +158,7 @@ int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out)
 		print_tasks("PROCESS", data->processes, data->nr_processes, top, out);
 	if (data->nr_threads && data->total.threads > 1)
 		print_tasks("THREAD", data->threads, data->nr_threads, top, out);
-	print_behaviours(data, top, out);
+	behaviour_table__print(data, top, out);
 	if (data->parts & STAT_PART_CALLS)
 		call_table__print(data, top, out);
 	object_table__print(data, top, out);
