@@ -168,6 +168,15 @@ written() {
 	written nofp_rs futex nofp::wait_in '_ZN4nofp7wait_in17h[0-9a-f]*E'
 }
 
+@test "lines of a file without .debug_aranges, which LLVM leaves out" {
+	command -v objcopy >/dev/null || skip "no objcopy (package binutils)"
+	objcopy --remove-section .debug_aranges "$naps" without
+	"$build/denet-record" --off-cpu-thresh 0 -o without.data -- ./without 1 5 5 2>err
+	denet-report -i without.data --folded --srcline >folded
+	cat folded
+	grep -q 'take_nap [^;]*\.c:[0-9]*;' folded
+}
+
 # in_prelinked FILE WAY: a wait in a library whose addresses are not offsets from its begin, its
 # chain found by WAY, and its names in both commands.
 in_prelinked() {

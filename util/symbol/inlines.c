@@ -3,10 +3,20 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+/* Code of a unit. */
+struct unit_code {
+	Dwarf_Addr start, end;
+	Dwarf_Off die;
+};
 
 struct inlines {
 	Dwarf *dwarf;
+	struct unit_code *code; /* sorted by start; of all units, once one was looked for */
+	size_t nr_code, code_capacity;
+	bool has_code;
 };
 
 /* A place in the source. */
@@ -33,7 +43,85 @@ void inlines__delete(struct inlines *inlines)
 	if (!inlines)
 		return;
 	dwarf_end(inlines->dwarf);
+	free(inlines->code);
 	free(inlines);
+}
+
+/* Whether there was memory. */
+static bool add_code(struct inlines *inlines, const struct unit_code *code)
+{
+	if (inlines->nr_code == inlines->code_capacity) {
+		size_t capacity = inlines->code_capacity ? 2 * inlines->code_capacity : 64;
+		struct unit_code *grown = reallocarray(inlines->code, capacity, sizeof(*grown));
+
+		if (!grown)
+			return false;
+		inlines->code = grown;
+		inlines->code_capacity = capacity;
+	}
+	inlines->code[inlines->nr_code++] = *code;
+	return true;
+}
+
+static bool add_unit(struct inlines *inlines, Dwarf_Off offset)
+{
+	struct unit_code code = { .die = offset };
+	Dwarf_Addr base;
+	ptrdiff_t next = 0;
+	Dwarf_Die unit;
+
+	if (!dwarf_offdie(inlines->dwarf, offset, &unit))
+		return true;
+	while ((next = dwarf_ranges(&unit, next, &base, &code.start, &code.end)) > 0)
+		if (code.start < code.end && !add_code(inlines, &code))
+			return false;
+	return true;
+}
+
+static int compare_code(const void *a, const void *b)
+{
+	const struct unit_code *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What there was no memory for is missing. */
+static void read_code(struct inlines *inlines)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header;
+
+	while (!dwarf_nextcu(inlines->dwarf, offset, &next, &header, NULL, NULL, NULL) &&
+	       add_unit(inlines, offset + header))
+		offset = next;
+	if (inlines->nr_code)
+		qsort(inlines->code, inlines->nr_code, sizeof(*inlines->code), compare_code);
+	inlines->has_code = true;
+}
+
+/*
+ * The unit by .debug_aranges, else by what the units themselves say: LLVM writes no .debug_aranges
+ * by default, and libdw looks nowhere else before elfutils 0.192.
+ */
+static bool find_unit(struct inlines *inlines, uint64_t address, Dwarf_Die *unit)
+{
+	size_t low = 0, high;
+
+	if (dwarf_addrdie(inlines->dwarf, address, unit))
+		return true;
+	if (!inlines->has_code)
+		read_code(inlines);
+	high = inlines->nr_code;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (inlines->code[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < inlines->code[low - 1].end &&
+	       dwarf_offdie(inlines->dwarf, inlines->code[low - 1].die, unit);
 }
 
 static const char *symbol_of(Dwarf_Die *die)
@@ -104,7 +192,7 @@ int inlines__each(struct inlines *inlines, uint64_t address, inlines_fn fn, void
 	Dwarf_Die unit, *scopes = NULL, *around = NULL;
 	int nr, err;
 
-	if (!dwarf_addrdie(inlines->dwarf, address, &unit))
+	if (!find_unit(inlines, address, &unit))
 		return 0;
 	nr = dwarf_getscopes(&unit, address, &scopes);
 	/* Behind an inlined function these go on where it is defined, not where it is called. */
