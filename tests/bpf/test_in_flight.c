@@ -117,6 +117,20 @@ CHECK_F(in_flight, blocked_threads_are_reported_from_their_begin_to_the_end)
 	}
 }
 
+/*
+ * As of a wait that has ended, where ORC rules are walked. The kernel's own walk of a task that
+ * does not run leaves do_nanosleep out, a function of its scheduler section.
+ */
+static const char *sleeping_leaf(const struct test_capture *test_capture)
+{
+	bool walked_by_orc = false;
+
+#ifdef __x86_64__
+	walked_by_orc = !test_capture->at_switch_out;
+#endif
+	return walked_by_orc ? "do_nanosleep" : "hrtimer_nanosleep";
+}
+
 CHECK_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 {
 	for (int i = 0; i < 3; i++) {
@@ -130,15 +144,7 @@ CHECK_F(in_flight, blocked_threads_have_kernel_and_user_stacks)
 			EXPECT_TRUE(!strncmp(leaf, "futex_", 6))
 			TH_LOG("%s", leaf);
 		} else {
-			/*
-			 * As of a wait that has ended. The kernel's own walk of a task that does
-			 * not run leaves do_nanosleep out, a function of its scheduler section.
-			 */
-#ifdef __x86_64__
-			EXPECT_STREQ("do_nanosleep", leaf);
-#else
-			EXPECT_STREQ("hrtimer_nanosleep", leaf);
-#endif
+			EXPECT_STREQ(sleeping_leaf(&self->test_capture), leaf);
 		}
 		ASSERT_LT(0, sample->user.nr);
 	}
