@@ -93,7 +93,7 @@ TEST(the_kind_of_time_is_no_frame)
 			ASSERT_EQ(0, encode__rooted_sample(&record, 1, true,
 							   time_kind__address(kind), &sample));
 			ASSERT_EQ(0, input_record__sample(record.data, record.len, &event, &got));
-			EXPECT_EQ(kind, got.time_kind);
+			EXPECT_EQ(kind, (int)got.time_kind);
 			EXPECT_EQ(sides & 1, got.kernel.nr);
 			EXPECT_EQ(sides >> 1, got.user.nr);
 			buffer__free(&record);

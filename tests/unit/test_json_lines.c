@@ -18,15 +18,20 @@
 /* A name with all that a comm may hold: a quote, a control byte, bytes that are no UTF-8. */
 #define HOSTILE "a\"\\\n\x01\xff</b\xc3"
 
-static const struct stat_times times = {
-	.count = 3, .total_ns = UINT64_MAX, .min_ns = 1, .max_ns = 9007199254740993,
-	.hist = { [0] = 1, [5] = 2 },
-};
+/* No double is equal to it. */
+#define MAX_NS 9007199254740993
+
+/* A constant expression, which an object is for gcc alone. */
+#define TIMES                                                                        \
+	{                                                                            \
+		.count = 3, .total_ns = UINT64_MAX, .min_ns = 1, .max_ns = MAX_NS,   \
+		.hist = { [0] = 1, [5] = 2 },                                        \
+	}
 
 static struct stat_call calls[] = {
 	{ .nr = SYS_read, .file = STAT_FILE_SOCKET, .errors = 1, .blocked_ns = 600,
-	  .times = times },
-	{ .nr = SYS_read, .file = STAT_FILE_REGULAR, .times = times },
+	  .times = TIMES },
+	{ .nr = SYS_read, .file = STAT_FILE_REGULAR, .times = TIMES },
 	{ .nr = SYS_munmap, .times = { .count = 5, .total_ns = 10, .min_ns = 1, .max_ns = 5 } },
 	{ .nr = 9999, .abi = STAT_ABI_COMPAT, .times = { .count = 1, .total_ns = 1 } },
 };
@@ -42,12 +47,12 @@ static struct stat_task task = {
 static struct stat_open_call open_call = { .pid = 7, .tid = 7, .nr = SYS_futex, .ns = 5,
 					   .comm = HOSTILE };
 static struct stat_lock stat_lock = { .pid = 7, .address = UINT64_MAX, .name = HOSTILE,
-				      .waits = times, .waiter_comm = HOSTILE };
+				      .waits = TIMES, .waiter_comm = HOSTILE };
 static struct stat_io io = { .dev = 8 << 20 | 1, .device = HOSTILE, .op = STAT_IO_OTHER,
-			     .times = times };
+			     .times = TIMES };
 static struct stat_socket sock = { .pid = 7, .family = AF_INET6, .remote = { [15] = 1 },
 				   .remote_port = 443, .rx_bytes = UINT64_MAX - 1, .tx_bytes = 1,
-				   .receive = times, .comm = HOSTILE };
+				   .receive = TIMES, .comm = HOSTILE };
 
 static struct stat_data make_data(void)
 {

@@ -186,8 +186,8 @@ TEST_F(tracefs, formats_of_the_kernel_stand_behind_ours)
 					   "sched:sched_wakeup",
 					   self->dir));
 	ASSERT_EQ(0, tracing__encode(&data, &self->list));
-	EXPECT_TRUE(memmem(data.data, data.len, "sched\0\2\0\0\0", 10));
-	EXPECT_TRUE(memmem(data.data, data.len, "irq\0\1\0\0\0", 8));
+	EXPECT_TRUE(memmem(data.data, data.len, "sched\0\2\0\0\0", 10) != NULL);
+	EXPECT_TRUE(memmem(data.data, data.len, "irq\0\1\0\0\0", 8) != NULL);
 	/* Readers of ours find theirs. */
 	fields = trace_fields__new(data.data, data.len, &err);
 	EXPECT_NE(NULL, fields);
