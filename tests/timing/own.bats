@@ -48,16 +48,17 @@ at_most() {
 }
 
 # The least that a start can take: libbpf reads the kernel's types for two small programs, and the
-# kernel lists its symbols. 2.9 to 3.5 times that on Linux 6.18; 4.2 if symbols are read twice.
+# kernel lists its symbols. 2.9 to 4.8 times that on Linux 6.18, by machine: the bound is to see half
+# as much again.
 @test "a start takes few times what it takes to list symbols and to load two programs" {
 	# shellcheck disable=SC2016
 	own=$(own 1000 "$record "'-p $BENCH_PID')
 	floor=$(own 1000 "$build/tests/bench/floor $build/tests/bench/floor.bpf.o")
-	at_most "$own" $((floor + $(of_kallsyms))) 4
+	at_most "$own" $((floor + $(of_kallsyms))) 6
 }
 
-# Each switch is a sample in the file. 9 to 14 % on Linux 6.18, the more the less else runs: what a
-# switch takes depends on that, too. A sample that takes twice its time is seen, less is not.
+# Each switch is a sample in the file. 9 to 28 % on Linux 6.18, by machine, and the more the less else
+# runs: what a switch takes depends on that, too. A sample that takes three times its time is seen.
 @test "a sample takes the recorder a small part of what the switch takes its thread" {
 	local i
 
@@ -66,5 +67,5 @@ at_most() {
 	switches=$(for ((i = 0; i < rounds; i++)); do
 		"$cell" --gated --log log "$short --rounds 300000" | field cpu
 	done | least)
-	at_most $((all - start)) "$switches" 0.2
+	at_most $((all - start)) "$switches" 0.4
 }
