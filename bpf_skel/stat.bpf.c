@@ -197,6 +197,7 @@ int BPF_PROG(program_came, struct task_struct *task)
 		return 0;
 	__builtin_memset(&thread->sums, 0, sizeof(thread->sums));
 	stat_drop_calls(thread);
+	thread->lock = thread->lock_max_ns = 0;
 	ts->born = ts->on_since = bpf_ktime_get_ns();
 	ts->run_ns = ts->rest_ns = 0;
 	return 0;
@@ -242,6 +243,7 @@ int list_tasks(struct bpf_iter__task *ctx)
 			make_stat_thread(task);
 	} else {
 		stamp_sleeper(task);
+		stat_note_sleeper(task);
 	}
 	return 0;
 }
@@ -301,6 +303,29 @@ static __always_inline void describe_open_call(struct stat_wire_thread *out,
 		out->open_call |= STAT_WIRE_CALL_COMPAT;
 }
 
+/* What a thread that is off its CPU waits for, up to out->time. */
+static __always_inline void describe_open_wait(struct stat_wire_thread *out,
+					       struct task_struct *task, struct task_state *ts,
+					       const struct stat_thread *thread)
+{
+	__u64 since = ts->since, now = out->time;
+
+	out->wait = out->owner = 0;
+	out->lock = thread->lock;
+	out->lock_max_ns = thread->lock_max_ns;
+	if (!since || now <= since || ts->on_since || !thread->wait)
+		return;
+	out->wait = thread->wait;
+	out->wait_id = thread->wait_id;
+	out->wait_ns = now - since;
+	out->owner = out->wait == STAT_WIRE_WAIT_FUTEX ? ts->owner : 0;
+	if (out->owner && out->wait_ns > out->lock_max_ns) {
+		out->lock = out->wait_id;
+		out->lock_max_ns = out->wait_ns;
+	}
+	stat_name_open_wait(task, ts, thread);
+}
+
 /* Lists the threads that have not ended, with their sums so far. */
 SEC("iter/task")
 int report_threads(struct bpf_iter__task *ctx)
@@ -310,7 +335,7 @@ int report_threads(struct bpf_iter__task *ctx)
 	struct stat_thread *thread;
 	struct task_state *ts;
 	__u32 zero = 0;
-	__u64 now, since;
+	__u64 now;
 
 	if (!task)
 		return 0;
@@ -332,12 +357,9 @@ int report_threads(struct bpf_iter__task *ctx)
 	bpf_probe_read_kernel_str(out->comm, sizeof(out->comm), task->comm);
 	out->first_call = thread->first_call;
 	describe_open_call(out, task, ts, thread);
-	since = ts->since;
-	out->wait = since && now > since && !ts->on_since ? thread->wait : STAT_WIRE_WAIT_NONE;
-	out->wait_id = thread->wait_id;
-	out->wait_ns = now - since;
+	describe_open_wait(out, task, ts, thread);
 	bpf_probe_read_kernel(&out->sums, sizeof(out->sums), &thread->sums);
-	stat_complete(&out->sums, task, ts, now);
+	stat_complete(&out->sums, thread, task, ts, now);
 	bpf_seq_write(ctx->meta->seq, out, sizeof(*out));
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include "iterate.bpf.h"
 #include "stat_wire.h"
 
+const volatile __u8 stat_counts_locks = 0;
+
 #define STAT_SLOTS 16 /* calls of a thread that are found at once */
 
 /* A thread of the measurement; it has a struct task_state as well. */
@@ -24,6 +26,8 @@ struct stat_thread {
 	__u32 wait;	  /* enum stat_wire_wait, of the block that it is in */
 	__u32 io;	  /* it has issued a request of io_key, and not been off its CPU since */
 	__u64 wait_id;
+	__u64 lock; /* stat_wire_thread.lock */
+	__u64 lock_max_ns;
 	struct stat_wire_io_key io_key;
 	struct {
 		__u32 key;
@@ -176,6 +180,8 @@ static __always_inline void stat_merge_sums(struct stat_wire_sums *to,
 	__sync_fetch_and_add(&to->running_ns, sums->running_ns);
 	__sync_fetch_and_add(&to->runnable_ns, sums->runnable_ns);
 	__sync_fetch_and_add(&to->blocked_ns, sums->blocked_ns);
+	__sync_fetch_and_add(&to->lock_ns, sums->lock_ns);
+	__sync_fetch_and_add(&to->owned_ns, sums->owned_ns);
 }
 
 /* The entry of that key, made if there is none; NULL: there is no room for it. */
@@ -213,9 +219,23 @@ static __always_inline struct stat_wire_ended *stat_ended_of(struct task_struct 
 	return stat_entry_of(&stat_names, &key, none);
 }
 
+/* Adds the wait for a futex that a block is, if it is one. */
+static __always_inline void stat_add_futex(struct stat_wire_sums *sums,
+					   const struct stat_thread *thread,
+					   const struct task_state *ts, __u64 ns)
+{
+	if (!stat_counts_locks || thread->wait != STAT_WIRE_WAIT_FUTEX)
+		return;
+	sums->lock_ns += ns;
+	if (ts->owner)
+		sums->owned_ns += ns;
+}
+
 /* The sums of a thread up to a time, with the block or the stretch on a CPU that it is in. */
-static __always_inline void stat_complete(struct stat_wire_sums *sums, struct task_struct *task,
-					  struct task_state *ts, __u64 time)
+static __always_inline void stat_complete(struct stat_wire_sums *sums,
+					  const struct stat_thread *thread,
+					  struct task_struct *task, struct task_state *ts,
+					  __u64 time)
 {
 	__u64 born = life_start(ts), since = ts->since;
 
@@ -224,6 +244,7 @@ static __always_inline void stat_complete(struct stat_wire_sums *sums, struct ta
 	if (!since || running_since(ts) || time <= since || !is_wanted(task, ts, last_cpu(task)))
 		return;
 	stat_add_block(sums, ts->state, time - since, runnable_in_flight(task, ts, since, time));
+	stat_add_futex(sums, thread, ts, time - since);
 }
 
 /* A thread has left its last CPU: its sums become part of those of its process. */
@@ -234,7 +255,7 @@ static __always_inline void stat_fold(struct task_struct *task, struct task_stat
 
 	if (__sync_lock_test_and_set(&thread->folded, 1))
 		return;
-	stat_complete(&thread->sums, task, ts, time);
+	stat_complete(&thread->sums, thread, task, ts, time);
 	ended = stat_ended_of(task, ts);
 	if (!ended) {
 		__sync_fetch_and_add(&stat_losses.ended, 1);

@@ -14,7 +14,11 @@
 #define FUTEX_UNLOCK_PI 7
 #define FUTEX_WAKE_BITSET 10
 
-const volatile __u8 stat_counts_locks = 0;
+#define STAT_EBUSY 16
+#define STAT_PLACE_TRIES 16
+/* Zeroed memory of a program or library follows its file's mapping, and is taken to be no more. */
+#define STAT_ZEROS_MAX (1 << 20)
+
 const volatile __u8 stat_counts_sockets = 0;
 /* enum stat_wire_wait of calls that wait for a socket, if their descriptor is one, by number. */
 const volatile __u8 stat_socket_calls[WIRE_MAX_CALLS] = {};
@@ -69,9 +73,9 @@ static __always_inline __u64 stat_socket_of(struct task_struct *task, __s32 fd, 
 	return BPF_CORE_READ(inode, i_ino);
 }
 
-/* Prev, which is current, leaves its CPU to sleep: notes what it waits for. */
-static __always_inline void stat_note_wait(struct task_struct *prev, struct task_state *ts,
-					   struct stat_thread *thread)
+/* Notes what a thread that sleeps waits for; of current, also the holder of a mutex. */
+static __always_inline void stat_note_wait_of(struct task_struct *task, struct task_state *ts,
+					      struct stat_thread *thread, bool is_current)
 {
 	struct sock *sk = NULL;
 	bool compat = false;
@@ -84,25 +88,43 @@ static __always_inline void stat_note_wait(struct task_struct *prev, struct task
 	thread->wait = STAT_WIRE_WAIT_NONE;
 	if (ts->state != WIRE_STATE_S || ts->flags & TASK_STATE_KTHREAD)
 		return;
-	nr = user_call_nr((struct pt_regs *)bpf_task_pt_regs(prev));
+	nr = user_call_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	class = class_of(nr);
 	if (stat_counts_locks && is_futex(class)) {
-		user_call(prev, args, &compat);
+		user_call(task, args, &compat);
 		if (compat)
 			return;
 		thread->wait = STAT_WIRE_WAIT_FUTEX;
 		thread->wait_id = args[0];
-		note_owner(prev, ts);
+		if (is_current)
+			note_owner(task, ts);
 		return;
 	}
 	if (!stat_counts_sockets || nr < 0 || !stat_socket_calls[nr & (WIRE_MAX_CALLS - 1)])
 		return;
-	user_call(prev, args, &compat);
+	user_call(task, args, &compat);
 	if (compat)
 		return;
-	thread->wait_id = stat_socket_of(prev, (__s32)args[0], &sk);
+	thread->wait_id = stat_socket_of(task, (__s32)args[0], &sk);
 	if (thread->wait_id)
 		thread->wait = stat_socket_calls[nr & (WIRE_MAX_CALLS - 1)];
+}
+
+/* Prev, which is current, leaves its CPU. */
+static __always_inline void stat_note_wait(struct task_struct *prev, struct task_state *ts,
+					   struct stat_thread *thread)
+{
+	stat_note_wait_of(prev, ts, thread, true);
+}
+
+/* A thread that has slept since before the measurement. */
+static __always_inline void stat_note_sleeper(struct task_struct *task)
+{
+	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	struct stat_thread *thread = ts ? stat_thread_of(task) : NULL;
+
+	if (thread && ts->since && !ts->ran)
+		stat_note_wait_of(task, ts, thread, false);
 }
 
 static __always_inline struct stat_wire_lock *stat_lock_of(const struct stat_wire_object *key)
@@ -116,11 +138,82 @@ static __always_inline struct stat_wire_lock *stat_lock_of(const struct stat_wir
 	return bpf_map_lookup_elem(&stat_locks, key);
 }
 
+struct stat_vma {
+	__u64 start;
+	__u64 end;
+	__u64 offset;
+	char file[STAT_WIRE_FILE_NAME];
+};
+
+static long stat_see_vma(struct task_struct *task, struct vm_area_struct *vma,
+			 struct stat_vma *seen)
+{
+	struct file *file = vma->vm_file;
+
+	seen->start = vma->vm_start;
+	seen->end = vma->vm_end;
+	seen->offset = vma->vm_pgoff << 12;
+	if (file)
+		bpf_probe_read_kernel_str(seen->file, sizeof(seen->file),
+					  BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	return 0;
+}
+
+/* The mapping of a futex, or, after one that is no file's, the mapping in front of that. */
+static __always_inline void stat_use_vma(struct stat_wire_place *place, struct task_struct *task,
+					 const struct stat_vma *seen, __u64 id)
+{
+	__u64 stack = BPF_CORE_READ(task, mm, start_stack);
+	bool is_first = place->look == id;
+
+	place->look = 0;
+	if (seen->file[0]) {
+		if (!is_first && (seen->end != place->base || id - seen->end > STAT_ZEROS_MAX))
+			return;
+		__builtin_memcpy(place->file, seen->file, sizeof(place->file));
+		place->base = seen->start - seen->offset;
+		place->kind = STAT_WIRE_PLACE_FILE;
+	} else if (is_first) {
+		place->base = seen->start;
+		place->kind = stack >= seen->start && stack < seen->end ? STAT_WIRE_PLACE_STACK :
+									  STAT_WIRE_PLACE_ANON;
+		if (place->kind == STAT_WIRE_PLACE_ANON)
+			place->look = seen->start - 1;
+	}
+}
+
+/* Finds out where a futex lies, as far as that is possible now: a mapping's lock may be taken. */
+static __always_inline void stat_find_place(struct stat_wire_place *place,
+					    struct task_struct *task, __u64 id)
+{
+	struct stat_vma seen = {};
+	__u64 start;
+	long err;
+
+	if (place->kind && !place->look)
+		return;
+	if (!place->kind) {
+		start = BPF_CORE_READ(task, mm, start_brk);
+		place->base = start;
+		place->kind = STAT_WIRE_PLACE_HEAP;
+		if (id >= start && id < BPF_CORE_READ(task, mm, brk))
+			return;
+		place->base = 0;
+		place->kind = STAT_WIRE_PLACE_ANON;
+		place->look = id;
+	}
+	err = bpf_find_vma(task, place->look, stat_see_vma, &seen, 0);
+	if (!err)
+		stat_use_vma(place, task, &seen, id);
+	else if (err != -STAT_EBUSY || ++place->tries == STAT_PLACE_TRIES)
+		place->look = 0;
+}
+
 static __always_inline void stat_add_lock(struct task_struct *task, struct task_state *ts,
 					  const struct stat_wire_object *key, __u64 ns)
 {
 	struct stat_wire_lock *lock = stat_lock_of(key);
-	__u64 start, bit = ts->incarnation & 255;
+	__u64 bit = ts->incarnation & 255;
 
 	if (!lock) {
 		__sync_fetch_and_add(&stat_losses.locks, 1);
@@ -130,11 +223,7 @@ static __always_inline void stat_add_lock(struct task_struct *task, struct task_
 		lock->waiter = target_tid(task, ts);
 		bpf_probe_read_kernel_str(lock->comm, sizeof(lock->comm), task->comm);
 	}
-	if (!lock->waits.count) {
-		start = BPF_CORE_READ(task, mm, start_brk);
-		if (key->id >= start && key->id < BPF_CORE_READ(task, mm, brk))
-			lock->heap_start = start;
-	}
+	stat_find_place(&lock->place, task, key->id);
 	stat_add_shared(&lock->waits, ns);
 	__sync_fetch_and_or(&lock->waiters[bit >> 6 & 3], 1ULL << (bit & 63));
 	if (!ts->owner)
@@ -196,6 +285,16 @@ static __always_inline void stat_add_socket(struct task_struct *task, struct tas
 	stat_add_shared(wait == STAT_WIRE_WAIT_SEND ? &socket->send : &socket->receive, ns);
 }
 
+/* A wait for a futex has ended: keeps the longest one that met a holder. */
+static __always_inline void stat_keep_longest(struct stat_thread *thread,
+					      const struct task_state *ts, __u64 ns)
+{
+	if (!ts->owner || ns <= thread->lock_max_ns)
+		return;
+	thread->lock_max_ns = ns;
+	thread->lock = thread->wait_id;
+}
+
 /* A thread has got a CPU again: counts what it waited for. */
 static __always_inline void stat_end_wait(struct task_struct *task, struct task_state *ts,
 					  struct stat_thread *thread, __u64 ns)
@@ -205,12 +304,30 @@ static __always_inline void stat_end_wait(struct task_struct *task, struct task_
 
 	if ((!stat_counts_locks && !stat_counts_sockets) || !wait)
 		return;
+	stat_add_futex(&thread->sums, thread, ts, ns);
 	thread->wait = STAT_WIRE_WAIT_NONE;
 	key.pid = target_pid(task, ts);
-	if (stat_counts_locks && wait == STAT_WIRE_WAIT_FUTEX)
+	if (stat_counts_locks && wait == STAT_WIRE_WAIT_FUTEX) {
+		stat_keep_longest(thread, ts, ns);
 		stat_add_lock(task, ts, &key, ns);
-	else if (stat_counts_sockets)
+	} else if (stat_counts_sockets) {
 		stat_add_socket(task, ts, &key, wait, ns);
+	}
+}
+
+/* A wait that has not ended has no entry of its own yet, if it is the first for its futex. */
+static __always_inline void stat_name_open_wait(struct task_struct *task, struct task_state *ts,
+						const struct stat_thread *thread)
+{
+	struct stat_wire_object key = { .id = thread->wait_id };
+	struct stat_wire_lock *lock;
+
+	if (!stat_counts_locks || thread->wait != STAT_WIRE_WAIT_FUTEX)
+		return;
+	key.pid = target_pid(task, ts);
+	lock = stat_lock_of(&key);
+	if (lock)
+		stat_find_place(&lock->place, task, key.id);
 }
 
 /* A thread wakes up those that wait for a futex. Only futexes that somebody waited for count. */
@@ -221,7 +338,7 @@ static __always_inline void stat_note_wake(struct pt_regs *regs, __u32 nr)
 	struct stat_wire_lock *lock;
 	bool compat = false;
 	__u64 args[6];
-	__u32 op;
+	__u32 op, tid;
 
 	if (class_of((__s32)nr) != WIRE_CALL_FUTEX)
 		return;
@@ -236,7 +353,9 @@ static __always_inline void stat_note_wake(struct pt_regs *regs, __u32 nr)
 	if (!lock)
 		return;
 	__sync_fetch_and_add(&lock->wakes, 1);
-	lock->last_waker = tid_of(task);
+	tid = tid_of(task);
+	lock->last_waker = tid;
+	__sync_fetch_and_or(&lock->wakers[tid >> 6 & 3], 1ULL << (tid & 63));
 }
 
 #endif /* DENET_STAT_WAITS_BPF_H */

@@ -36,6 +36,8 @@ struct stat_wire_sums {
 	__u64 running_ns;
 	__u64 runnable_ns;
 	__u64 blocked_ns;
+	__u64 lock_ns;	/* waits for futexes, from switch-out to switch-in; 0 if none are counted */
+	__u64 owned_ns; /* of these, waits for a mutex whose holder was known */
 };
 
 /*
@@ -83,12 +85,33 @@ struct stat_wire_object {
 	__u32 reserved;
 };
 
+/* What kind of memory a futex lies in. */
+enum stat_wire_place_kind {
+	STAT_WIRE_PLACE_NEW = 0, /* not looked at yet */
+	STAT_WIRE_PLACE_HEAP,
+	STAT_WIRE_PLACE_STACK, /* of a process's first thread */
+	STAT_WIRE_PLACE_FILE,  /* also zeroed memory behind a file's mapping */
+	STAT_WIRE_PLACE_ANON,
+};
+
+#define STAT_WIRE_FILE_NAME 48
+
+/* Where a futex lies. */
+struct stat_wire_place {
+	__u64 base; /* address from which offsets count: for a file, of the file's offset 0 */
+	__u64 look; /* address whose mapping is still to be found; 0: none */
+	__u32 kind; /* enum stat_wire_place_kind */
+	__u32 tries;
+	char file[STAT_WIRE_FILE_NAME]; /* without its directories */
+};
+
 struct stat_wire_lock {
 	struct stat_wire_times waits;
 	__u64 waiters[4]; /* a bit for each thread that waited, by a hash */
+	__u64 wakers[4];  /* the same of threads that woke others up */
 	__u64 wakes;
 	__u64 owner_met;
-	__u64 heap_start; /* of the heap that it lies in; 0: elsewhere */
+	struct stat_wire_place place;
 	__u32 last_waker;
 	__u32 owner;
 	__u32 waiter; /* of the longest wait */
@@ -149,7 +172,9 @@ struct stat_wire_thread {
 	__u64 wait_id; /* of wait */
 	__u64 wait_ns; /* its wait so far */
 	__u32 wait;    /* enum stat_wire_wait */
-	__u32 reserved;
+	__u32 owner;   /* of the mutex that it waits for; 0: unknown, or it is no mutex */
+	__u64 lock;    /* futex of its longest wait for a mutex with a known holder; 0: none */
+	__u64 lock_max_ns;
 	struct stat_wire_sums sums;
 };
 
@@ -185,12 +210,13 @@ struct stat_wire_losses {
 };
 
 WIRE_ASSERT(stat_wire_times, 32 + 4 * STAT_WIRE_BUCKETS);
-WIRE_ASSERT(stat_wire_sums, 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 32);
+WIRE_ASSERT(stat_wire_sums, 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 48);
 WIRE_ASSERT(stat_wire_call, 24 + 32 + 4 * STAT_WIRE_BUCKETS);
-WIRE_ASSERT(stat_wire_thread, 96 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 32);
+WIRE_ASSERT(stat_wire_thread, 112 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 48);
 WIRE_ASSERT(stat_wire_ended_key, 20);
 WIRE_ASSERT(stat_wire_object, 16);
-WIRE_ASSERT(stat_wire_lock, 160 + 32 + 24 + 32);
+WIRE_ASSERT(stat_wire_place, 24 + STAT_WIRE_FILE_NAME);
+WIRE_ASSERT(stat_wire_lock, 160 + 64 + 16 + 24 + STAT_WIRE_FILE_NAME + 32);
 WIRE_ASSERT(stat_wire_socket, 2 * 160 + 12 + 32 + 20);
 WIRE_ASSERT(stat_wire_io, 160 + 24);
 WIRE_ASSERT(stat_wire_losses, 48);

@@ -255,6 +255,7 @@ struct mm_struct {
 	unsigned long start_code;
 	unsigned long start_brk;
 	unsigned long brk;
+	unsigned long start_stack;
 	unsigned long arg_start;
 	unsigned long exec_vm;
 	struct mm_context context;

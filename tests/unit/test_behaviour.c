@@ -127,28 +127,48 @@ TEST(a_call_that_has_not_returned_counts_for_its_thread_alone)
 /* With locks counted, only waits that met an owner are those of a mutex. */
 TEST(condition_variables_are_told_by_the_missing_owner)
 {
-	struct stat_lock lock = { .pid = 70000, .name = "pool", .owner = 70002,
-				  .waits = { .count = 10, .total_ns = 900 } };
-	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS, .locks = &lock,
-				  .nr_locks = 1 };
+	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS };
 	struct stat_call calls[] = { call(SYS_futex, STAT_FILE_NONE, 960) };
 	struct stat_task task = thread(40, 0, calls, 1);
 
+	task.lock_ns = 960;
 	EXPECT_STREQ("idle", class_of(&data, &task));
-	lock.owner_met = 10;
+	task.owned_ns = 900;
 	EXPECT_STREQ("lock-bound", class_of(&data, &task));
-	EXPECT_EQ(960, behaviour__of(&data, &task).ns[BEHAVIOUR_LOCK]);
+	EXPECT_EQ(900, behaviour__of(&data, &task).ns[BEHAVIOUR_LOCK]);
+	EXPECT_EQ(60, behaviour__of(&data, &task).ns[BEHAVIOUR_IDLING]);
 }
 
-/* An idle pool: none of its waits has ended, so there is no owner of any. */
-TEST(a_wait_for_a_futex_that_has_not_ended_is_idle_where_locks_are_counted)
+/* A mutex of one process is not what another one waits for. */
+TEST(the_waits_for_locks_are_those_of_the_task_itself)
+{
+	struct stat_lock lock = { .pid = 70000, .name = "pool", .owner = 70002, .owner_met = 10,
+				  .waits = { .count = 10, .total_ns = 900 } };
+	struct stat_data data = { .parts = STAT_PART_LOCKS, .locks = &lock, .nr_locks = 1 };
+	struct stat_task waiter = thread(100, 0, NULL, 0), other = thread(100, 0, NULL, 0);
+
+	waiter.lock_ns = waiter.owned_ns = 900;
+	/* Commands, and all threads, have no PID. */
+	waiter.pid = other.pid = 0;
+	EXPECT_STREQ("lock-bound", class_of(&data, &waiter));
+	EXPECT_STREQ("cpu-bound", class_of(&data, &other));
+	EXPECT_EQ(0, behaviour__of(&data, &other).ns[BEHAVIOUR_LOCK]);
+}
+
+/* Calls that have not returned are part of the waits of their threads, where these are counted. */
+TEST(a_wait_for_a_futex_that_has_not_ended_is_counted_once)
 {
 	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_futex, .ns = 1000 };
 	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS,
 				  .open_calls = &open, .nr_open_calls = 1 };
 	struct stat_task task = thread(0, 0, NULL, 0);
 
+	task.lock_ns = 1000;
 	EXPECT_STREQ("idle", class_of(&data, &task));
+	task.owned_ns = 1000;
+	EXPECT_STREQ("lock-bound", class_of(&data, &task));
+	EXPECT_EQ(1000, behaviour__of(&data, &task).ns[BEHAVIOUR_LOCK]);
+	task.lock_ns = task.owned_ns = 0;
 	open.nr = SYS_flock;
 	EXPECT_STREQ("lock-bound", class_of(&data, &task));
 	open.nr = SYS_futex;
@@ -192,27 +212,75 @@ TEST(a_sentence_for_a_call)
 
 TEST(sentences_name_locks_connections_and_the_lack_of_a_cpu)
 {
-	struct stat_lock lock = { .pid = 70000, .name = "libdb.so+0x10", .owner = 70002,
-				  .owner_met = 1, .waits = { .count = 1, .total_ns = 900 } };
+	struct stat_lock locks[] = {
+		{ .pid = 70000, .address = 0x10, .name = "[heap]+0x10", .owner = 70003,
+		  .owner_met = 1, .waits = { .count = 1, .total_ns = 5000 } },
+		{ .pid = 70000, .address = 0x20, .name = "libdb.so+0x10", .owner = 70002,
+		  .owner_met = 1, .waits = { .count = 1, .total_ns = 900 } },
+	};
 	struct stat_socket sock = { .pid = 70000, .family = AF_INET, .remote = { 10, 0, 0, 1 },
 				    .remote_port = 5432, .receive = { .total_ns = 5 } };
-	struct stat_call locking[] = { call(SYS_futex, STAT_FILE_NONE, 900) };
 	struct stat_call receiving[] = { call(SYS_recvfrom, STAT_FILE_NONE, 800) };
-	struct stat_task tasks[] = { thread(100, 0, locking, 1), thread(100, 0, receiving, 1),
+	struct stat_task tasks[] = { thread(100, 0, NULL, 0), thread(100, 0, receiving, 1),
 				     thread(100, 700, NULL, 0) };
-	struct stat_data data = { .parts = 31, .threads = tasks, .nr_threads = 3, .locks = &lock,
-				  .nr_locks = 1, .sockets = &sock, .nr_sockets = 1 };
+	struct stat_data data = { .parts = 31, .threads = tasks, .nr_threads = 3, .locks = locks,
+				  .nr_locks = 2, .sockets = &sock, .nr_sockets = 1 };
 	struct bottlenecks bottlenecks;
 
+	tasks[0].lock_ns = tasks[0].owned_ns = 900;
+	tasks[0].lock = 0x20;
 	bottlenecks__find(&data, &bottlenecks);
 	ASSERT_EQ(3, bottlenecks.nr);
-	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in futex for "
-		     "libdb.so+0x10, held by thread 70002 (900 ns in 3 calls)",
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time waiting for "
+		     "libdb.so+0x10, held by thread 70002 (900 ns)",
 		     bottlenecks.text[0]);
 	EXPECT_STREQ("thread 70001 (worker): 89 % of its blocked time in recvfrom from or to "
 		     "10.0.0.1:5432 (800 ns in 3 calls)", bottlenecks.text[1]);
 	EXPECT_STREQ("thread 70001 (worker): 70 % of its time waiting for a CPU (700 ns)",
 		     bottlenecks.text[2]);
+}
+
+/* Their threads are not listed by themselves. */
+TEST(a_process_that_has_ended_has_a_sentence)
+{
+	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 900) };
+	struct stat_task process = thread(100, 0, calls, 1);
+	struct stat_data data = { .parts = STAT_PART_CALLS, .processes = &process,
+				  .nr_processes = 1 };
+	struct bottlenecks bottlenecks;
+
+	bottlenecks__find(&data, &bottlenecks);
+	EXPECT_EQ(0, bottlenecks.nr);
+	process.ended = true;
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(1, bottlenecks.nr);
+	EXPECT_STREQ("process 70000 (worker): 100 % of its blocked time in fsync "
+		     "(900 ns in 3 calls)", bottlenecks.text[0]);
+}
+
+TEST(a_deadlock_is_told_once_and_first)
+{
+	struct stat_lock locks[] = { { .pid = 70, .address = 0x10, .name = "[heap]+0x10" } };
+	struct stat_open_wait waits[] = {
+		{ .pid = 70, .tid = 74, .owner = 72, .address = 0x30, .ns = 1000, .comm = "d" },
+		{ .pid = 70, .tid = 72, .owner = 71, .address = 0x10, .ns = 900, .comm = "b" },
+		{ .pid = 70, .tid = 71, .owner = 73, .address = 0x20, .ns = 800, .comm = "a" },
+		{ .pid = 70, .tid = 73, .owner = 72, .address = 0x30, .ns = 700, .comm = "c" },
+		{ .pid = 70, .tid = 75, .owner = 76, .address = 0x40, .ns = 600, .comm = "e" },
+		{ .pid = 70, .tid = 78, .owner = 0, .address = 0x40, .ns = 600, .comm = "f" },
+	};
+	struct stat_task starved = thread(0, 900, NULL, 0);
+	struct stat_data data = { .parts = STAT_PART_LOCKS, .locks = locks, .nr_locks = 1,
+				  .open_waits = waits, .nr_open_waits = 6,
+				  .threads = &starved, .nr_threads = 1 };
+	struct bottlenecks bottlenecks;
+
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(2, bottlenecks.nr);
+	EXPECT_STREQ("deadlock for 700 ns: thread 71 (a) waits for 0x20 of thread 73, "
+		     "thread 73 (c) waits for 0x30 of thread 72, "
+		     "thread 72 (b) waits for [heap]+0x10 of thread 71", bottlenecks.text[0]);
+	EXPECT_EQ(0, strncmp("thread 70001 ", bottlenecks.text[1], 13));
 }
 
 TEST(five_sentences_the_greatest_first)

@@ -77,6 +77,13 @@ static bool is_part_of(pid_t pid, pid_t tid, const struct stat_task *task)
 	return (!task->pid || task->pid == pid) && (!task->tid || task->tid == tid);
 }
 
+/* Whether the waits of a call are part of lock_ns. Those of 32-bit programs are not. */
+static bool is_counted_futex(const struct stat_data *data, enum stat_abi abi, const char *name)
+{
+	return (data->parts & STAT_PART_LOCKS) && abi == STAT_ABI_NATIVE &&
+	       !strncmp(name, "futex", 5);
+}
+
 /* Blocked time by the call, of calls that have returned and of those that have not. */
 static void add_calls(const struct stat_data *data, const struct stat_task *task,
 		      uint64_t ns[BEHAVIOUR_TIMES])
@@ -89,7 +96,8 @@ static void add_calls(const struct stat_data *data, const struct stat_task *task
 
 		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
 					  call->file);
-		ns[time] += call->blocked_ns;
+		if (!is_counted_futex(data, call->abi, name))
+			ns[time] += call->blocked_ns;
 	}
 	for (size_t i = 0; i < data->nr_open_calls; i++) {
 		const struct stat_open_call *call = &data->open_calls[i];
@@ -101,37 +109,9 @@ static void add_calls(const struct stat_data *data, const struct stat_task *task
 			continue;
 		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
 					  call->file);
-		/* The owner of a futex is known when the wait ends. */
-		if ((data->parts & STAT_PART_LOCKS) && !strncmp(name, "futex", 5))
-			time = BEHAVIOUR_IDLING;
-		ns[time] += call->ns;
+		if (!is_counted_futex(data, call->abi, name))
+			ns[time] += call->ns;
 	}
-}
-
-/* Moves waits for futexes without an owner, as far as locks tell them apart, to idle time. */
-static void sort_locks(const struct stat_data *data, const struct stat_task *task,
-		       uint64_t ns[BEHAVIOUR_TIMES])
-{
-	uint64_t all = 0, owned = 0;
-
-	for (size_t i = 0; i < data->nr_locks; i++) {
-		const struct stat_lock *lock = &data->locks[i];
-
-		if (task->pid && lock->pid != task->pid)
-			continue;
-		all += lock->waits.total_ns;
-		if (lock->waits.count)
-			owned += (uint64_t)((double)lock->waits.total_ns * (double)lock->owner_met /
-					    (double)lock->waits.count);
-	}
-	if (!(data->parts & STAT_PART_LOCKS) || !all)
-		return;
-	if (!(data->parts & STAT_PART_CALLS))
-		ns[BEHAVIOUR_LOCK] = all;
-	owned = (uint64_t)((double)ns[BEHAVIOUR_LOCK] *
-			   ((double)min_u64(owned, all) / (double)all));
-	ns[BEHAVIOUR_IDLING] += ns[BEHAVIOUR_LOCK] - owned;
-	ns[BEHAVIOUR_LOCK] = owned;
 }
 
 static uint64_t in_state_d(const struct stat_task *task)
@@ -194,7 +174,9 @@ struct behaviour behaviour__of(const struct stat_data *data, const struct stat_t
 	} else {
 		ns[BEHAVIOUR_IO] = disk;
 	}
-	sort_locks(data, task, ns);
+	/* 0 where locks are not counted. */
+	ns[BEHAVIOUR_LOCK] += task->owned_ns;
+	ns[BEHAVIOUR_IDLING] += task->lock_ns - min_u64(task->owned_ns, task->lock_ns);
 	fit(ns, task->blocked_ns);
 	/* Nothing tells what a sleep was for, where calls are not counted. */
 	if (!(data->parts & STAT_PART_CALLS)) {

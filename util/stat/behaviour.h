@@ -49,8 +49,8 @@ struct behaviour {
 
 /*
  * Classifies a thread, a process, a command or all of data. A condition variable is a futex, too:
- * where locks are counted, only waits that met an owner are lock waits, and the others idle, as are
- * waits that have not ended; where locks are not counted, all are lock waits.
+ * where locks are counted, only waits for a mutex with a known holder are lock waits, and the
+ * others idle; where locks are not counted, all are lock waits.
  */
 struct behaviour behaviour__of(const struct stat_data *data, const struct stat_task *task);
 

@@ -7,49 +7,38 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/minmax.h"
 #include "base/units.h"
 #include "stat/behaviour.h"
 #include "stat/syscall_names.h"
 
-/* A cause: a call that blocks the thread, or (call is NULL) the lack of a CPU. */
+/* The threads of a deadlock that are named; there may be more. */
+#define DEADLOCK_NAMED 4
+
+enum cause_kind {
+	CAUSE_CPU, /* the lack of one */
+	CAUSE_CALL,
+	CAUSE_LOCK, /* a mutex with a known holder */
+};
+
 struct cause {
-	const struct stat_task *thread;
-	const struct stat_call *call;
+	const struct stat_task *task; /* a thread, or a process that has ended */
+	const struct stat_call *call; /* of CAUSE_CALL */
+	enum cause_kind kind;
 	uint64_t ns;
 };
 
-static bool is_waiting(const struct stat_data *data, const struct stat_call *call)
-{
-	char name[SYSCALL_NAME_LEN];
-	enum behaviour_time time =
-		behaviour__of_call(syscall_names__put(call->abi, call->nr, name), call->file);
-
-	/* Without locks, the waits of a condition variable cannot be told from those of a mutex. */
-	if (time == BEHAVIOUR_LOCK)
-		return !(data->parts & STAT_PART_LOCKS);
-	return time == BEHAVIOUR_IDLING;
-}
-
-static const struct stat_lock *worst_lock(const struct stat_data *data, pid_t pid)
-{
-	const struct stat_lock *worst = NULL;
-
-	for (size_t i = 0; i < data->nr_locks; i++) {
-		const struct stat_lock *lock = &data->locks[i];
-
-		if (lock->pid == pid && lock->owner_met &&
-		    (!worst || lock->waits.total_ns > worst->waits.total_ns))
-			worst = lock;
-	}
-	return worst;
-}
-
-static bool is_lock_call(const struct stat_call *call)
+/*
+ * Waits for work and for time are no cause. Nor are those of futexes by their call: there the waits
+ * of a condition variable cannot be told from those of a mutex, and a lock is a cause of its own.
+ */
+static bool is_cause(const struct stat_call *call)
 {
 	char name[SYSCALL_NAME_LEN];
 
-	return behaviour__of_call(syscall_names__put(call->abi, call->nr, name), call->file) ==
-	       BEHAVIOUR_LOCK;
+	syscall_names__put(call->abi, call->nr, name);
+	return strncmp(name, "futex", 5) != 0 &&
+	       behaviour__of_call(name, call->file) != BEHAVIOUR_IDLING;
 }
 
 static uint64_t percent(uint64_t part, uint64_t whole)
@@ -57,27 +46,28 @@ static uint64_t percent(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
-/* The greatest cause of a thread; ns is 0 if there is none. */
-static struct cause cause_of(const struct stat_data *data, const struct stat_task *thread)
+static void consider(struct cause *cause, enum cause_kind kind, const struct stat_call *call,
+		     uint64_t ns, uint64_t from_percent)
 {
-	struct cause cause = { .thread = thread };
+	if (ns <= cause->ns || percent(ns, cause->task->wall_ns) < from_percent)
+		return;
+	cause->kind = kind;
+	cause->call = call;
+	cause->ns = ns;
+}
 
-	for (size_t i = 0; i < thread->nr_calls; i++) {
-		const struct stat_call *call = &thread->calls[i];
-		bool counts = is_lock_call(call) ? worst_lock(data, thread->pid) != NULL
-						 : !is_waiting(data, call);
+/* The greatest cause of a task; ns is 0 if there is none. */
+static struct cause cause_of(const struct stat_task *task)
+{
+	struct cause cause = { .task = task };
 
-		if (counts && call->blocked_ns > cause.ns &&
-		    percent(call->blocked_ns, thread->wall_ns) >= BOTTLENECK_BLOCKED_FROM) {
-			cause.call = call;
-			cause.ns = call->blocked_ns;
-		}
+	for (size_t i = 0; i < task->nr_calls; i++) {
+		if (is_cause(&task->calls[i]))
+			consider(&cause, CAUSE_CALL, &task->calls[i], task->calls[i].blocked_ns,
+				 BOTTLENECK_BLOCKED_FROM);
 	}
-	if (thread->runnable_ns > cause.ns &&
-	    percent(thread->runnable_ns, thread->wall_ns) >= BOTTLENECK_RUNNABLE_FROM) {
-		cause.call = NULL;
-		cause.ns = thread->runnable_ns;
-	}
+	consider(&cause, CAUSE_LOCK, NULL, task->owned_ns, BOTTLENECK_BLOCKED_FROM);
+	consider(&cause, CAUSE_CPU, NULL, task->runnable_ns, BOTTLENECK_RUNNABLE_FROM);
 	return cause;
 }
 
@@ -106,67 +96,205 @@ static void put_peer(const struct stat_data *data, const struct stat_task *threa
 		 address, worst->remote_port);
 }
 
-static void put_lock(const struct stat_data *data, const struct stat_task *thread, char *out,
+static const struct stat_lock *find_lock(const struct stat_data *data, pid_t pid, uint64_t address)
+{
+	for (size_t i = 0; i < data->nr_locks; i++) {
+		if (data->locks[i].pid == pid && data->locks[i].address == address)
+			return &data->locks[i];
+	}
+	return NULL;
+}
+
+/* The lock with the longest waits of a process: a process has no longest wait of its own. */
+static const struct stat_lock *worst_lock(const struct stat_data *data, pid_t pid)
+{
+	const struct stat_lock *worst = NULL;
+
+	for (size_t i = 0; i < data->nr_locks; i++) {
+		const struct stat_lock *lock = &data->locks[i];
+
+		if (lock->pid == pid && lock->owner_met &&
+		    (!worst || lock->waits.total_ns > worst->waits.total_ns))
+			worst = lock;
+	}
+	return worst;
+}
+
+static void put_lock_name(const struct stat_lock *lock, uint64_t address, char *out, size_t size)
+{
+	if (lock && *lock->name)
+		snprintf(out, size, "%s", lock->name);
+	else
+		snprintf(out, size, "0x%" PRIx64, address);
+}
+
+/* "LOCK, held by thread TID" of a task's longest waits. */
+static void put_lock(const struct stat_data *data, const struct stat_task *task, char *out,
 		     size_t size)
 {
-	const struct stat_lock *lock = worst_lock(data, thread->pid);
-	char owner[48] = "";
+	const struct stat_lock *lock = task->lock ? find_lock(data, task->pid, task->lock) :
+						    worst_lock(data, task->pid);
+	char name[sizeof(lock->name)];
 
-	if (!lock)
+	if (!lock && !task->lock) {
+		snprintf(out, size, "mutexes");
 		return;
-	if (lock->owner)
-		snprintf(owner, sizeof(owner), ", held by thread %d", lock->owner);
-	if (*lock->name)
-		snprintf(out, size, " for %s%s", lock->name, owner);
+	}
+	put_lock_name(lock, lock ? lock->address : task->lock, name, sizeof(name));
+	if (lock && lock->owner)
+		snprintf(out, size, "%s, held by thread %d", name, lock->owner);
 	else
-		snprintf(out, size, " for 0x%" PRIx64 "%s", lock->address, owner);
+		snprintf(out, size, "%s", name);
+}
+
+/* "thread 123 (db-writer)"; threads that have ended are known by their process only. */
+static int put_task(const struct stat_task *task, char *out, size_t size)
+{
+	return snprintf(out, size, "%s %d (%s)", task->ended ? "process" : "thread",
+			task->ended ? task->pid : task->tid, task->comm);
+}
+
+static void put_call(const struct stat_data *data, const struct cause *cause, char *out,
+		     size_t size)
+{
+	const struct stat_call *call = cause->call;
+	char name[SYSCALL_NAME_LEN], time[32], count[32], peer[160] = "";
+
+	units__format_time(cause->ns, time, sizeof(time));
+	syscall_names__put(call->abi, call->nr, name);
+	if (behaviour__of_call(name, call->file) == BEHAVIOUR_NETWORK)
+		put_peer(data, cause->task, peer, sizeof(peer));
+	snprintf(out, size, "in %s%s (%s in %s calls)", name, peer, time,
+		 units__format_count(call->times.count, count, sizeof(count)));
 }
 
 static void put_sentence(const struct stat_data *data, const struct cause *cause, char *text)
 {
-	const struct stat_task *thread = cause->thread;
-	char name[SYSCALL_NAME_LEN], time[32], count[32], detail[200] = "";
-	const struct stat_call *call = cause->call;
+	const struct stat_task *task = cause->task;
+	char who[64], time[32], detail[BOTTLENECK_LEN];
 
+	put_task(task, who, sizeof(who));
 	units__format_time(cause->ns, time, sizeof(time));
-	if (!call) {
+	switch (cause->kind) {
+	case CAUSE_CPU:
 		snprintf(text, BOTTLENECK_LEN,
-			 "thread %d (%s): %" PRIu64 " %% of its time waiting for a CPU (%s)",
-			 thread->tid, thread->comm, percent(cause->ns, thread->wall_ns), time);
+			 "%s: %" PRIu64 " %% of its time waiting for a CPU (%s)", who,
+			 percent(cause->ns, task->wall_ns), time);
 		return;
+	case CAUSE_LOCK:
+		put_lock(data, task, detail, sizeof(detail));
+		snprintf(text, BOTTLENECK_LEN,
+			 "%s: %" PRIu64 " %% of its blocked time waiting for %.200s (%s)", who,
+			 percent(cause->ns, task->blocked_ns), detail, time);
+		return;
+	case CAUSE_CALL:
+		put_call(data, cause, detail, sizeof(detail));
+		snprintf(text, BOTTLENECK_LEN, "%s: %" PRIu64 " %% of its blocked time %.280s", who,
+			 percent(cause->ns, task->blocked_ns), detail);
 	}
-	syscall_names__put(call->abi, call->nr, name);
-	if (behaviour__of_call(name, call->file) == BEHAVIOUR_NETWORK)
-		put_peer(data, thread, detail, sizeof(detail));
-	else if (is_lock_call(call))
-		put_lock(data, thread, detail, sizeof(detail));
-	snprintf(text, BOTTLENECK_LEN,
-		 "thread %d (%s): %" PRIu64 " %% of its blocked time in %s%s (%s in %s calls)",
-		 thread->tid, thread->comm, percent(cause->ns, thread->blocked_ns), name, detail,
-		 time, units__format_count(call->times.count, count, sizeof(count)));
+}
+
+/* The wait of the thread that holds what another waits for; NULL: it is not waiting. */
+static const struct stat_open_wait *wait_of_holder(const struct stat_data *data,
+						   const struct stat_open_wait *wait)
+{
+	for (size_t i = 0; wait->owner && i < data->nr_open_waits; i++) {
+		if (data->open_waits[i].tid == wait->owner)
+			return &data->open_waits[i];
+	}
+	return NULL;
+}
+
+/*
+ * How many threads wait for each other in a circle that begins with this one; 0: there is none, or
+ * it is told from a thread with a lower number.
+ */
+static size_t circle_of(const struct stat_data *data, const struct stat_open_wait *first)
+{
+	const struct stat_open_wait *wait = wait_of_holder(data, first);
+
+	for (size_t nr = 1; wait && nr <= data->nr_open_waits; nr++) {
+		if (wait == first)
+			return nr;
+		if (wait->tid < first->tid)
+			return 0;
+		wait = wait_of_holder(data, wait);
+	}
+	return 0;
+}
+
+static void put_deadlock(const struct stat_data *data, const struct stat_open_wait *first,
+			 size_t nr, char *text)
+{
+	const struct stat_open_wait *wait = first;
+	uint64_t ns = first->ns;
+	char lock[128], time[32];
+	int at;
+
+	for (size_t i = 0; i < nr; i++, wait = wait_of_holder(data, wait))
+		ns = min_u64(ns, wait->ns);
+	at = snprintf(text, BOTTLENECK_LEN, "deadlock for %s:",
+		      units__format_time(ns, time, sizeof(time)));
+	for (size_t i = 0; i < nr && at < BOTTLENECK_LEN; i++, wait = wait_of_holder(data, wait)) {
+		if (i == DEADLOCK_NAMED) {
+			snprintf(text + at, BOTTLENECK_LEN - (size_t)at, ", and %zu more", nr - i);
+			return;
+		}
+		put_lock_name(find_lock(data, wait->pid, wait->address), wait->address, lock,
+			      sizeof(lock));
+		at += snprintf(text + at, BOTTLENECK_LEN - (size_t)at,
+			       "%s thread %d (%s) waits for %.48s of thread %d", i ? "," : "",
+			       wait->tid, wait->comm, lock, wait->owner);
+	}
+}
+
+static void find_deadlocks(const struct stat_data *data, struct bottlenecks *bottlenecks)
+{
+	for (size_t i = 0; i < data->nr_open_waits && bottlenecks->nr < BOTTLENECKS_MAX; i++) {
+		size_t nr = circle_of(data, &data->open_waits[i]);
+
+		if (nr)
+			put_deadlock(data, &data->open_waits[i], nr,
+				     bottlenecks->text[bottlenecks->nr++]);
+	}
+}
+
+/* The greatest causes found so far, in their order. */
+struct causes {
+	struct cause worst[BOTTLENECKS_MAX];
+	size_t nr;
+};
+
+static void add_cause(struct causes *causes, const struct stat_task *task)
+{
+	struct cause cause = cause_of(task);
+	size_t at = causes->nr;
+
+	if (!cause.ns)
+		return;
+	while (at && causes->worst[at - 1].ns < cause.ns) {
+		if (at < BOTTLENECKS_MAX)
+			causes->worst[at] = causes->worst[at - 1];
+		at--;
+	}
+	if (at < BOTTLENECKS_MAX)
+		causes->worst[at] = cause;
+	if (causes->nr < BOTTLENECKS_MAX)
+		causes->nr++;
 }
 
 void bottlenecks__find(const struct stat_data *data, struct bottlenecks *bottlenecks)
 {
-	struct cause worst[BOTTLENECKS_MAX] = { 0 };
+	struct causes causes = { 0 };
 
 	bottlenecks->nr = 0;
-	for (size_t i = 0; i < data->nr_threads; i++) {
-		struct cause cause = cause_of(data, &data->threads[i]);
-		size_t at = bottlenecks->nr;
-
-		if (!cause.ns)
-			continue;
-		while (at && worst[at - 1].ns < cause.ns) {
-			if (at < BOTTLENECKS_MAX)
-				worst[at] = worst[at - 1];
-			at--;
-		}
-		if (at < BOTTLENECKS_MAX)
-			worst[at] = cause;
-		if (bottlenecks->nr < BOTTLENECKS_MAX)
-			bottlenecks->nr++;
+	find_deadlocks(data, bottlenecks);
+	for (size_t i = 0; i < data->nr_threads; i++)
+		add_cause(&causes, &data->threads[i]);
+	for (size_t i = 0; i < data->nr_processes; i++) {
+		if (data->processes[i].ended)
+			add_cause(&causes, &data->processes[i]);
 	}
-	for (size_t i = 0; i < bottlenecks->nr; i++)
-		put_sentence(data, &worst[i], bottlenecks->text[i]);
+	for (size_t i = 0; i < causes.nr && bottlenecks->nr < BOTTLENECKS_MAX; i++)
+		put_sentence(data, &causes.worst[i], bottlenecks->text[bottlenecks->nr++]);
 }

@@ -19,7 +19,8 @@ struct bottlenecks {
 
 /*
  * Which threads lose the most time, in which call or to which other threads; at most one sentence
- * for a thread. Waits for work and for time are none, see behaviour.h.
+ * for a thread, or for a process that has ended. Waits for work and for time are none, see
+ * behaviour.h. Threads that wait for each other come first: that is a deadlock.
  */
 void bottlenecks__find(const struct stat_data *data, struct bottlenecks *bottlenecks);
 

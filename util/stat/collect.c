@@ -37,6 +37,8 @@ static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sum
 	task->running_ns = sums->running_ns;
 	task->runnable_ns = sums->runnable_ns;
 	task->blocked_ns = sums->blocked_ns;
+	task->lock_ns = sums->lock_ns;
+	task->owned_ns = sums->owned_ns;
 	known = sums->running_ns + sums->runnable_ns + sums->blocked_ns;
 	task->filtered_ns = sums->wall_ns > known ? sums->wall_ns - known : 0;
 	decode_times(&task->offcpu, &sums->offcpu);
@@ -113,6 +115,7 @@ static int add_thread(struct collection *collection, const struct stat_wire_thre
 		.incarnation = wire->incarnation,
 		.kthread = wire->flags & STAT_WIRE_KTHREAD,
 		.threads = 1,
+		.lock = wire->lock,
 	};
 	int err;
 

@@ -65,6 +65,8 @@ static int subtract_task(struct stat_task *task, const struct stat_task *before)
 	take_away(&task->runnable_ns, before->runnable_ns);
 	take_away(&task->blocked_ns, before->blocked_ns);
 	take_away(&task->filtered_ns, before->filtered_ns);
+	take_away(&task->lock_ns, before->lock_ns);
+	take_away(&task->owned_ns, before->owned_ns);
 	stat_times__subtract(&task->offcpu, &before->offcpu);
 	for (int i = 0; i < STAT_STATE_MAX; i++)
 		stat_times__subtract(&task->state[i], &before->state[i]);
@@ -244,5 +246,12 @@ int stat_interval__between(const struct stat_data *before, const struct stat_dat
 		copy_of(now->open_calls, now->nr_open_calls, sizeof(*now->open_calls));
 	if (interval->open_calls)
 		interval->nr_open_calls = now->nr_open_calls;
-	return now->nr_open_calls && !interval->open_calls ? -ENOMEM : 0;
+	interval->open_waits =
+		copy_of(now->open_waits, now->nr_open_waits, sizeof(*now->open_waits));
+	if (interval->open_waits)
+		interval->nr_open_waits = now->nr_open_waits;
+	return interval->nr_open_calls == now->nr_open_calls &&
+			       interval->nr_open_waits == now->nr_open_waits ?
+		       0 :
+		       -ENOMEM;
 }

@@ -111,6 +111,8 @@ static void put_task(const struct stat_data *data, const struct stat_task *task,
 	put_number("runnable_ns", task->runnable_ns, out);
 	put_number("blocked_ns", task->blocked_ns, out);
 	put_number("filtered_ns", task->filtered_ns, out);
+	put_number("lock_ns", task->lock_ns, out);
+	put_number("owned_lock_ns", task->owned_ns, out);
 	fputs(",\"offcpu\":{", out);
 	put_times(&task->offcpu, !data->from_proc, out);
 	fputs("}", out);
@@ -164,7 +166,9 @@ static void put_locks(const struct stat_data *data, FILE *out)
 		put_text("name", lock->name, out);
 		fputs(",\"waits\":{", out);
 		put_times(&lock->waits, true, out);
-		fprintf(out, "},\"waiters\":%u", lock->waiters);
+		fprintf(out, "},\"open\":%u", lock->open);
+		put_number("longest_open_ns", lock->open_ns, out);
+		fprintf(out, ",\"waiters\":%u,\"wakers\":%u", lock->waiters, lock->wakers);
 		put_number("wakes", lock->wakes, out);
 		fprintf(out, ",\"last_waker\":%d,\"owner\":%d", lock->last_waker, lock->owner);
 		put_number("owner_met", lock->owner_met, out);

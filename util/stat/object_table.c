@@ -21,6 +21,18 @@ static void print_more(size_t nr, unsigned int top, FILE *out)
 		fprintf(out, "(%zu more: --top)\n", nr - top);
 }
 
+/* The waits that have not ended: how many, and how long the longest one is. */
+static void print_open(const struct stat_lock *lock, FILE *out)
+{
+	char time[32];
+
+	if (lock->open)
+		fprintf(out, " %4u %10s", lock->open,
+			units__format_time(lock->open_ns, time, sizeof(time)));
+	else
+		fprintf(out, " %4s %10s", "-", "-");
+}
+
 static void print_lock(const struct stat_lock *lock, FILE *out)
 {
 	char name[sizeof(lock->name) + 32], comm[4 * STAT_COMM_LEN], id[32];
@@ -32,7 +44,8 @@ static void print_lock(const struct stat_lock *lock, FILE *out)
 	print_time(lock->waits.total_ns, out);
 	print_time(stat_times__quantile(&lock->waits, 0.99), out);
 	print_time(lock->waits.max_ns, out);
-	fprintf(out, " %7u %8" PRIu64, lock->waiters, lock->wakes);
+	print_open(lock, out);
+	fprintf(out, " %7u %6u %8" PRIu64, lock->waiters, lock->wakers, lock->wakes);
 	snprintf(id, sizeof(id), "%d", (int)lock->owner);
 	fprintf(out, " %7s", lock->owner ? id : "-");
 	fprintf(out, "  %s %d\n", comm, (int)lock->waiter);
@@ -40,8 +53,9 @@ static void print_lock(const struct stat_lock *lock, FILE *out)
 
 static void print_locks(const struct stat_data *data, unsigned int top, FILE *out)
 {
-	fprintf(out, "\n%-38s %7s %8s %10s %10s %10s %7s %8s %7s  %s\n", "FUTEX", "PID", "WAITS",
-		"TIME", "P99", "LONGEST", "WAITERS", "WAKES", "OWNER", "LONGEST BY");
+	fprintf(out, "\n%-38s %7s %8s %10s %10s %10s %4s %10s %7s %6s %8s %7s  %s\n", "FUTEX",
+		"PID", "WAITS", "TIME", "P99", "LONGEST", "OPEN", "FOR", "WAITERS", "WAKERS",
+		"WAKES", "OWNER", "LONGEST BY");
 	for (size_t i = 0; i < data->nr_locks && i < top; i++)
 		print_lock(&data->locks[i], out);
 	print_more(data->nr_locks, top, out);

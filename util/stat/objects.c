@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "stat/decode_times.h"
 
 _Static_assert((int)STAT_IO_READ == STAT_WIRE_IO_READ && (int)STAT_IO_WRITE == STAT_WIRE_IO_WRITE &&
@@ -20,6 +21,25 @@ _Static_assert((int)STAT_IO_READ == STAT_WIRE_IO_READ && (int)STAT_IO_WRITE == S
 int objects__note_wait(struct objects *objects, const struct stat_wire_thread *thread)
 {
 	return thread->wait ? buffer__append(&objects->waits, thread, sizeof(*thread)) : 0;
+}
+
+static void put_place(const struct stat_wire_place *place, uint64_t address, char *name,
+		      size_t size)
+{
+	static const char *const kinds[] = {
+		[STAT_WIRE_PLACE_HEAP] = "[heap]",
+		[STAT_WIRE_PLACE_STACK] = "[stack]",
+		[STAT_WIRE_PLACE_ANON] = "[anon]",
+	};
+	uint64_t offset = address - place->base;
+
+	name[0] = '\0';
+	if (place->kind == STAT_WIRE_PLACE_FILE)
+		snprintf(name, size, "%.*s+0x%" PRIx64, (int)sizeof(place->file), place->file,
+			 offset);
+	else if (place->base && place->kind < sizeof(kinds) / sizeof(kinds[0]) &&
+		 kinds[place->kind])
+		snprintf(name, size, "%s+0x%" PRIx64, kinds[place->kind], offset);
 }
 
 static int take_lock(void *ctx, const struct stat_wire_object *key,
@@ -36,13 +56,13 @@ static int take_lock(void *ctx, const struct stat_wire_object *key,
 	};
 
 	decode_times(&lock.waits, &wire->waits);
-	for (size_t i = 0; i < sizeof(wire->waiters) / sizeof(wire->waiters[0]); i++)
+	for (size_t i = 0; i < sizeof(wire->waiters) / sizeof(wire->waiters[0]); i++) {
 		lock.waiters += (uint32_t)__builtin_popcountll(wire->waiters[i]);
+		lock.wakers += (uint32_t)__builtin_popcountll(wire->wakers[i]);
+	}
 	memcpy(lock.waiter_comm, wire->comm, sizeof(lock.waiter_comm));
 	lock.waiter_comm[sizeof(lock.waiter_comm) - 1] = '\0';
-	if (wire->heap_start)
-		snprintf(lock.name, sizeof(lock.name), "[heap]+0x%" PRIx64,
-			 (uint64_t)(key->id - wire->heap_start));
+	put_place(&wire->place, key->id, lock.name, sizeof(lock.name));
 	return buffer__append(ctx, &lock, sizeof(lock));
 }
 
@@ -103,7 +123,7 @@ static int take_io(void *ctx, const struct stat_wire_io_key *key, const struct s
 /* A wait that has not ended counts as far as it went; the lock may be new. */
 static int add_lock_wait(struct buffer *buffer, const struct stat_wire_thread *thread)
 {
-	struct stat_lock *locks = (void *)buffer->data, fresh = { .waiters = 1 };
+	struct stat_lock *locks = (void *)buffer->data, fresh = { 0 };
 	size_t nr = buffer->len / sizeof(*locks), i;
 
 	for (i = 0; i < nr; i++) {
@@ -122,7 +142,30 @@ static int add_lock_wait(struct buffer *buffer, const struct stat_wire_thread *t
 		memcpy(locks[i].waiter_comm, thread->comm, sizeof(locks[i].waiter_comm));
 	}
 	stat_times__add(&locks[i].waits, thread->wait_ns);
+	locks[i].open++;
+	locks[i].open_ns = max_u64(locks[i].open_ns, thread->wait_ns);
+	/* The kernel's bits of the threads that have waited know no wait that has not ended. */
+	locks[i].waiters = (uint32_t)max_u64(locks[i].waiters, locks[i].open);
+	if (thread->owner) {
+		locks[i].owner = (pid_t)thread->owner;
+		locks[i].owner_met++;
+	}
 	return 0;
+}
+
+static int add_open_wait(struct buffer *buffer, const struct stat_wire_thread *thread)
+{
+	struct stat_open_wait wait = {
+		.pid = (pid_t)thread->pid,
+		.tid = (pid_t)thread->tid,
+		.owner = (pid_t)thread->owner,
+		.address = thread->wait_id,
+		.ns = thread->wait_ns,
+	};
+
+	memcpy(wait.comm, thread->comm, sizeof(wait.comm));
+	wait.comm[sizeof(wait.comm) - 1] = '\0';
+	return buffer__append(buffer, &wait, sizeof(wait));
 }
 
 static int add_socket_wait(struct buffer *buffer, const struct stat_wire_thread *thread)
@@ -157,6 +200,13 @@ static int by_lock(const void *a, const void *b)
 	       left->waits.total_ns > right->waits.total_ns ? -1 : 0;
 }
 
+static int by_open_wait(const void *a, const void *b)
+{
+	const struct stat_open_wait *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
 static uint64_t socket_ns(const struct stat_socket *socket)
 {
 	return socket->receive.total_ns + socket->send.total_ns;
@@ -188,22 +238,29 @@ static void *take(struct buffer *buffer, size_t size, size_t *nr,
 	return data;
 }
 
-static int add_waits(const struct objects *objects, struct buffer *locks, struct buffer *sockets)
+static int add_waits(const struct objects *objects, struct buffer *locks, struct buffer *open,
+		     struct buffer *sockets)
 {
 	const struct stat_wire_thread *waits = (const void *)objects->waits.data;
 	size_t nr = objects->waits.len / sizeof(*waits);
 	int err = 0;
 
-	for (size_t i = 0; i < nr && !err; i++)
-		err = waits[i].wait == STAT_WIRE_WAIT_FUTEX ? add_lock_wait(locks, &waits[i]) :
-							      add_socket_wait(sockets, &waits[i]);
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (waits[i].wait != STAT_WIRE_WAIT_FUTEX) {
+			err = add_socket_wait(sockets, &waits[i]);
+			continue;
+		}
+		err = add_lock_wait(locks, &waits[i]);
+		if (!err)
+			err = add_open_wait(open, &waits[i]);
+	}
 	return err;
 }
 
 int objects__read(struct objects *objects, const struct stat_programs *programs,
 		  struct stat_data *data)
 {
-	struct buffer locks = { 0 }, sockets = { 0 }, io = { 0 };
+	struct buffer locks = { 0 }, open = { 0 }, sockets = { 0 }, io = { 0 };
 	int err = stat_programs__read_locks(programs, take_lock, &locks);
 
 	if (!err)
@@ -211,8 +268,10 @@ int objects__read(struct objects *objects, const struct stat_programs *programs,
 	if (!err)
 		err = stat_programs__read_io(programs, take_io, &io);
 	if (!err)
-		err = add_waits(objects, &locks, &sockets);
+		err = add_waits(objects, &locks, &open, &sockets);
 	data->locks = take(&locks, sizeof(*data->locks), &data->nr_locks, by_lock);
+	data->open_waits =
+		take(&open, sizeof(*data->open_waits), &data->nr_open_waits, by_open_wait);
 	data->sockets = take(&sockets, sizeof(*data->sockets), &data->nr_sockets, by_socket);
 	data->io = take(&io, sizeof(*data->io), &data->nr_io, by_io);
 	return err;

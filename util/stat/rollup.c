@@ -54,6 +54,8 @@ static int add(struct stat_task *sum, const struct stat_task *task)
 	sum->runnable_ns += task->runnable_ns;
 	sum->blocked_ns += task->blocked_ns;
 	sum->filtered_ns += task->filtered_ns;
+	sum->lock_ns += task->lock_ns;
+	sum->owned_ns += task->owned_ns;
 	stat_times__merge(&sum->offcpu, &task->offcpu);
 	for (int i = 0; i < STAT_STATE_MAX; i++)
 		stat_times__merge(&sum->state[i], &task->state[i]);

@@ -112,6 +112,7 @@ void stat_data__free(struct stat_data *data)
 	free(data->total.calls);
 	free(data->open_calls);
 	free(data->locks);
+	free(data->open_waits);
 	free(data->io);
 	free(data->sockets);
 	*data = (struct stat_data){ 0 };

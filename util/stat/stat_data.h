@@ -90,6 +90,10 @@ struct stat_task {
 	uint64_t runnable_ns; /* waiting for a CPU: preempted, or woken up and not yet on one */
 	uint64_t blocked_ns;
 	uint64_t filtered_ns; /* left out by filters of users, cgroups and CPUs */
+	/* With STAT_PART_LOCKS, off the CPU in waits for futexes; those under way end with it */
+	uint64_t lock_ns;
+	uint64_t owned_ns; /* of lock_ns: waits for a mutex whose holder was known */
+	uint64_t lock;	   /* of a thread: the futex of the longest of these, 0: there is none */
 	/* Blocks of any state, from switch-out to switch-in; those under way end with it */
 	struct stat_times offcpu;
 	struct stat_times state[STAT_STATE_MAX]; /* by STAT_STATES; hist stays empty */
@@ -97,19 +101,32 @@ struct stat_task {
 	size_t nr_calls;
 };
 
-/* A futex: object is an inode's mapping or a process's memory. */
+/* A futex of a process. */
 struct stat_lock {
-	pid_t pid;	  /* one of the processes that waited for it */
-	uint64_t address; /* in that process */
-	char name[128];	  /* "libfoo.so+0x1234", "[heap]+0x10", a variable's name; "" unknown */
-	struct stat_times waits;
+	pid_t pid;
+	uint64_t address;
+	char name[128];	  /* "libfoo.so+0x1234", "[heap]+0x10"; "": unknown */
+	struct stat_times waits; /* open ones are part of it, as far as they went */
+	uint32_t open;	   /* threads whose wait had not ended at the end */
+	uint64_t open_ns;  /* the longest of these waits */
 	uint32_t waiters;  /* threads that have waited, as far as they were told apart */
+	uint32_t wakers;   /* threads that have woken others up, as far as they were told apart */
 	uint64_t wakes;	   /* calls of FUTEX_WAKE and alike */
 	pid_t last_waker;  /* tid, 0: unknown */
 	pid_t owner;	   /* tid of the holder met last, 0: unknown */
 	uint64_t owner_met; /* how many waits found an owner */
 	char waiter_comm[STAT_COMM_LEN]; /* of the longest wait */
 	pid_t waiter;			 /* its tid */
+};
+
+/* A wait for a futex that had not ended at the end. */
+struct stat_open_wait {
+	pid_t pid;
+	pid_t tid;
+	pid_t owner; /* tid of the mutex's holder, 0: unknown */
+	uint64_t address;
+	uint64_t ns;
+	char comm[STAT_COMM_LEN];
 };
 
 enum stat_io_op {
@@ -193,6 +210,8 @@ struct stat_data {
 	size_t nr_open_calls;
 	struct stat_lock *locks;
 	size_t nr_locks;
+	struct stat_open_wait *open_waits; /* the longest first */
+	size_t nr_open_waits;
 	struct stat_io *io;
 	size_t nr_io;
 	struct stat_socket *sockets;
