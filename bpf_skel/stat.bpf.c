@@ -14,6 +14,7 @@
 #include "running.bpf.h"
 #include "stat_sums.bpf.h"
 #include "stat_calls.bpf.h"
+#include "stat_files.bpf.h"
 #include "stat_io.bpf.h"
 #include "stat_waits.bpf.h"
 
@@ -33,6 +34,7 @@ static __always_inline void stat_in(struct task_struct *task, struct task_state 
 		       runnable_part(ts->state, since, now, 0, delay));
 	stat_end_wait(task, ts, thread, now - since);
 	stat_end_io(ts, thread, now - since);
+	stat_end_file(task, ts, thread, now - since);
 }
 
 /* For how long prev, which is about to leave its CPU, has been there by its queue's clock. */
@@ -357,6 +359,8 @@ int report_threads(struct bpf_iter__task *ctx)
 	bpf_probe_read_kernel_str(out->comm, sizeof(out->comm), task->comm);
 	out->first_call = thread->first_call;
 	describe_open_call(out, task, ts, thread);
+	if (stat_counts_calls && out->open_call)
+		stat_add_file(task, ts, out->open_call, 0);
 	describe_open_wait(out, task, ts, thread);
 	bpf_probe_read_kernel(&out->sums, sizeof(out->sums), &thread->sums);
 	stat_complete(&out->sums, thread, task, ts, now);

@@ -159,17 +159,22 @@ static long stat_see_vma(struct task_struct *task, struct vm_area_struct *vma,
 	return 0;
 }
 
-/* The mapping of a futex, or, after one that is no file's, the mapping in front of that. */
-static __always_inline void stat_use_vma(struct stat_wire_place *place, struct task_struct *task,
-					 const struct stat_vma *seen, __u64 id)
+/*
+ * The mapping of a futex, or, after one that is no file's, the mapping in front of that. Global for
+ * the verifier, as stat_add_shared().
+ */
+__noinline int stat_use_vma(struct stat_wire_place *place, const struct stat_vma *seen, __u64 id,
+			    __u64 stack)
 {
-	__u64 stack = BPF_CORE_READ(task, mm, start_stack);
-	bool is_first = place->look == id;
+	bool is_first;
 
+	if (!place || !seen)
+		return 0;
+	is_first = place->look == id;
 	place->look = 0;
 	if (seen->file[0]) {
 		if (!is_first && (seen->end != place->base || id - seen->end > STAT_ZEROS_MAX))
-			return;
+			return 0;
 		__builtin_memcpy(place->file, seen->file, sizeof(place->file));
 		place->base = seen->start - seen->offset;
 		place->kind = STAT_WIRE_PLACE_FILE;
@@ -180,6 +185,7 @@ static __always_inline void stat_use_vma(struct stat_wire_place *place, struct t
 		if (place->kind == STAT_WIRE_PLACE_ANON)
 			place->look = seen->start - 1;
 	}
+	return 1;
 }
 
 /* Finds out where a futex lies, as far as that is possible now: a mapping's lock may be taken. */
@@ -204,7 +210,7 @@ static __always_inline void stat_find_place(struct stat_wire_place *place,
 	}
 	err = bpf_find_vma(task, place->look, stat_see_vma, &seen, 0);
 	if (!err)
-		stat_use_vma(place, task, &seen, id);
+		stat_use_vma(place, &seen, id, BPF_CORE_READ(task, mm, start_stack));
 	else if (err != -STAT_EBUSY || ++place->tries == STAT_PLACE_TRIES)
 		place->look = 0;
 }

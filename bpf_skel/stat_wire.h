@@ -133,6 +133,23 @@ struct stat_wire_socket {
 	__u32 reserved;
 };
 
+/* Blocks of a thread in calls of one number on one file. */
+struct stat_wire_file_key {
+	__u64 ino;
+	__u32 dev;
+	__u32 pid;
+	__u32 tid;
+	__u32 nr;
+};
+
+struct stat_wire_file_wait {
+	__u64 count;
+	__u64 ns;
+	struct wire_reason reason; /* what the file is, at the first of these blocks */
+};
+
+#define STAT_WIRE_MAX_FILES 4096
+
 /* Operations of block devices, as REQ_OP_* of the kernel; others are STAT_WIRE_IO_OTHER. */
 #define STAT_WIRE_IO_READ 0
 #define STAT_WIRE_IO_WRITE 1
@@ -206,6 +223,7 @@ struct stat_wire_losses {
 	__u64 locks; /* waits */
 	__u64 sockets;
 	__u64 requests;
+	__u64 files; /* blocks */
 	__u64 folds; /* steps of the ends of threads: a reader compares it before and after */
 };
 
@@ -219,6 +237,8 @@ WIRE_ASSERT(stat_wire_place, 24 + STAT_WIRE_FILE_NAME);
 WIRE_ASSERT(stat_wire_lock, 160 + 64 + 16 + 24 + STAT_WIRE_FILE_NAME + 32);
 WIRE_ASSERT(stat_wire_socket, 2 * 160 + 12 + 32 + 20);
 WIRE_ASSERT(stat_wire_io, 160 + 24);
-WIRE_ASSERT(stat_wire_losses, 48);
+WIRE_ASSERT(stat_wire_file_key, 24);
+WIRE_ASSERT(stat_wire_file_wait, 16 + sizeof(struct wire_reason));
+WIRE_ASSERT(stat_wire_losses, 56);
 
 #endif /* DENET_STAT_WIRE_H */

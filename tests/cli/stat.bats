@@ -462,6 +462,51 @@ last = [json.loads(line) for line in open("lines")][-1]
 assert "CAP_BPF" in last["aggregated"]["ebpf"]["error"], last["aggregated"]["ebpf"]'
 }
 
+# stat_bottlenecks: the sentences of lines of JSON.
+stat_bottlenecks() {
+	python3 -c '
+import json
+offcpu = [json.loads(line) for line in open("lines")][-1]["aggregated"]["ebpf"]["offcpu"]
+assert offcpu["stack_traces"] == []
+print(*offcpu["bottlenecks"], sep="\n")'
+}
+
+@test "sentences name the file and the connection that threads were blocked on" {
+	command -v python3 >/dev/null || skip "no python3"
+	python=$(realpath "$(command -v python3)")
+	# The writer waits for its lock, with another process, for a time that is known.
+	denet-stat --syscalls --json -o lines -- "$python" -c '
+import fcntl, os, sys, time
+file = open("contested", "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+if not os.fork():
+    mine = open("contested", "w")
+    fcntl.flock(mine, fcntl.LOCK_EX)
+    os._exit(0)
+time.sleep(0.5)
+fcntl.flock(file, fcntl.LOCK_UN)
+os.wait()'
+	stat_bottlenecks >said
+	cat said
+	# Of a deep path, the names at its end.
+	grep -E "^process [0-9]+ \(python3?[.0-9]*\): [0-9]+ % of its blocked time in flock on [^ ]*$PWD/contested \
+\([45][0-9]{2}\.[0-9]+ ms in 1 call\)\$" said
+	# A thread that lives, in a call that does not return.
+	start_target "$python" -c '
+import os, socket, sys
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+client = socket.create_connection(listener.getsockname())
+print(*client.getsockname(), *client.getpeername(), flush=True)
+client.recv(1)'
+	until_true grep -q 127.0.0.1 target.out
+	read -r own own_port peer peer_port <target.out
+	denet-stat --syscalls --json -o lines -p "$target" -- sleep 0.3
+	stat_bottlenecks | grep -E "^thread $target \(python3?[.0-9]*\): 100 % of its blocked time in recvfrom \
+on $own:$own_port to $peer:$peer_port \([0-9.]+ ms in 1 call, not returned\)\$"
+}
+
 @test "what holds commands up" {
 	denet-stat --all -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' >out
 	cat out

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "common/harness.h"
@@ -218,13 +217,17 @@ TEST(sentences_name_locks_connections_and_the_lack_of_a_cpu)
 		{ .pid = 70000, .address = 0x20, .name = "libdb.so+0x10", .owner = 70002,
 		  .owner_met = 1, .waits = { .count = 1, .total_ns = 900 } },
 	};
-	struct stat_socket sock = { .pid = 70000, .family = AF_INET, .remote = { 10, 0, 0, 1 },
-				    .remote_port = 5432, .receive = { .total_ns = 5 } };
+	struct stat_file_wait files[] = {
+		{ .pid = 70000, .tid = 70009, .nr = SYS_recvfrom, .ns = 900, .name = "another's" },
+		{ .pid = 70000, .tid = 70001, .nr = SYS_recvfrom, .ns = 600,
+		  .name = "10.0.0.2:9 to 10.0.0.1:5432" },
+		{ .pid = 70000, .tid = 70001, .nr = SYS_fsync, .ns = 700, .name = "/data" },
+	};
 	struct stat_call receiving[] = { call(SYS_recvfrom, STAT_FILE_NONE, 800) };
 	struct stat_task tasks[] = { thread(100, 0, NULL, 0), thread(100, 0, receiving, 1),
 				     thread(100, 700, NULL, 0) };
 	struct stat_data data = { .parts = 31, .threads = tasks, .nr_threads = 3, .locks = locks,
-				  .nr_locks = 2, .sockets = &sock, .nr_sockets = 1 };
+				  .nr_locks = 2, .files = files, .nr_files = 3 };
 	struct bottlenecks bottlenecks;
 
 	tasks[0].lock_ns = tasks[0].owned_ns = 900;
@@ -234,10 +237,43 @@ TEST(sentences_name_locks_connections_and_the_lack_of_a_cpu)
 	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time waiting for "
 		     "libdb.so+0x10, held by thread 70002 (900 ns)",
 		     bottlenecks.text[0]);
-	EXPECT_STREQ("thread 70001 (worker): 89 % of its blocked time in recvfrom from or to "
-		     "10.0.0.1:5432 (800 ns in 3 calls)", bottlenecks.text[1]);
+	EXPECT_STREQ("thread 70001 (worker): 89 % of its blocked time in recvfrom on "
+		     "10.0.0.2:9 to 10.0.0.1:5432 (800 ns in 3 calls)", bottlenecks.text[1]);
 	EXPECT_STREQ("thread 70001 (worker): 70 % of its time waiting for a CPU (700 ns)",
 		     bottlenecks.text[2]);
+}
+
+TEST(sentences_name_the_file_that_took_most_of_the_time)
+{
+	struct stat_file_wait files[] = {
+		{ .pid = 70000, .tid = 70001, .nr = SYS_fsync, .ns = 500, .name = "/var/lib/db" },
+		{ .pid = 70000, .tid = 70001, .nr = SYS_fsync, .ns = 400, .name = "/var/lib/log" },
+	};
+	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_fsync,
+				       .file = STAT_FILE_REGULAR, .ns = 100 };
+	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 800) };
+	struct stat_task task = thread(100, 0, calls, 1);
+	struct stat_data data = { .parts = STAT_PART_CALLS, .threads = &task, .nr_threads = 1,
+				  .files = files, .nr_files = 2, .open_calls = &open,
+				  .nr_open_calls = 1 };
+	struct bottlenecks bottlenecks;
+
+	bottlenecks__find(&data, &bottlenecks);
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in fsync on /var/lib/db "
+		     "(900 ns in 4 calls, the last not returned)", bottlenecks.text[0]);
+	/* None that stands for all of it. */
+	files[0].ns = files[1].ns - 1;
+	files[1].name[0] = '\0';
+	bottlenecks__find(&data, &bottlenecks);
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in fsync "
+		     "(900 ns in 4 calls, the last not returned)", bottlenecks.text[0]);
+	/* A first call that has not returned is no less of a cause. */
+	task.nr_calls = 0;
+	data.nr_files = 0;
+	open.ns = 900;
+	bottlenecks__find(&data, &bottlenecks);
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in fsync "
+		     "(900 ns in 1 call, not returned)", bottlenecks.text[0]);
 }
 
 /* Their threads are not listed by themselves. */

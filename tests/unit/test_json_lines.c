@@ -29,7 +29,7 @@
 	}
 
 static struct stat_call calls[] = {
-	{ .nr = SYS_read, .file = STAT_FILE_SOCKET, .errors = 1, .blocked_ns = 600,
+	{ .nr = SYS_read, .file = STAT_FILE_SOCKET, .errors = 1, .blocked_ns = 600000000,
 	  .times = TIMES },
 	{ .nr = SYS_read, .file = STAT_FILE_REGULAR, .times = TIMES },
 	{ .nr = SYS_munmap, .times = { .count = 5, .total_ns = 10, .min_ns = 1, .max_ns = 5 } },
@@ -38,7 +38,7 @@ static struct stat_call calls[] = {
 
 static struct stat_task task = {
 	.pid = 4194303, .tid = 4194304, .ppid = 1, .comm = HOSTILE, .threads = 1,
-	.wall_ns = 1000, .running_ns = 100, .runnable_ns = 50, .blocked_ns = 850,
+	.wall_ns = 1000000000, .running_ns = 100, .runnable_ns = 50, .blocked_ns = 999999850,
 	.offcpu = { .count = 2, .total_ns = 900, .min_ns = 400, .max_ns = 500 },
 	.state = { [0] = { .count = 1, .total_ns = 50 }, [1] = { .count = 1, .total_ns = 850 } },
 	.calls = calls, .nr_calls = 4,
@@ -51,7 +51,7 @@ static struct stat_lock stat_lock = { .pid = 7, .address = UINT64_MAX, .name = H
 static struct stat_io io = { .dev = 8 << 20 | 1, .device = HOSTILE, .op = STAT_IO_OTHER,
 			     .times = TIMES };
 static struct stat_socket sock = { .pid = 7, .family = AF_INET6, .remote = { [15] = 1 },
-				   .remote_port = 443, .rx_bytes = UINT64_MAX - 1, .tx_bytes = 1,
+				   .remote_port = 443,
 				   .receive = TIMES, .comm = HOSTILE };
 
 static struct stat_data make_data(void)
@@ -139,7 +139,6 @@ TEST_F(lines, a_tree)
 			      "\"pid\":4194303,\"time_ms\":0.000900,\"percentage\":100.00}],"
 			      "\"bottlenecks\":[\"thread 4194304 ("));
 	EXPECT_TRUE(has(self, "],\"stack_traces\":[]}"));
-	EXPECT_TRUE(has(self, "\"network\":{\"rx_bytes\":18446744073709551614,\"tx_bytes\":1}"));
 	EXPECT_TRUE(has(self, "\"remote\":\"::1\",\"remote_port\":443"));
 	EXPECT_EQ('\n', self->text[self->size - 1]);
 	EXPECT_EQ(self->text + self->size - 1, strchr(self->text, '\n'));

@@ -53,6 +53,8 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.stat_room, true },
 		{ skel->maps.stat_calls, true },
 		{ skel->maps.stat_free, true },
+		{ skel->maps.stat_files, config->calls },
+		{ skel->maps.stat_no_file, config->calls },
 		/* Linux 6.1 checks functions that nothing calls, too: their maps must be there. */
 		{ skel->maps.orc_modules, true },
 		{ skel->maps.stat_zero, config->locks || config->io || config->sockets },
@@ -316,6 +318,7 @@ struct reader {
 	stat_lock_fn lock;
 	stat_socket_fn socket;
 	stat_io_fn io;
+	stat_file_fn file;
 	void *ctx;
 };
 
@@ -347,6 +350,13 @@ static int pass_io(void *ctx, const void *key, const void *value)
 	return reader->io(reader->ctx, key, value);
 }
 
+static int pass_file(void *ctx, const void *key, const void *value)
+{
+	const struct reader *reader = ctx;
+
+	return reader->file(reader->ctx, key, value);
+}
+
 int stat_programs__read_ended(const struct stat_programs *programs, stat_ended_fn fn, void *ctx)
 {
 	struct reader reader = { .ended = fn, .ctx = ctx };
@@ -374,6 +384,13 @@ int stat_programs__read_io(const struct stat_programs *programs, stat_io_fn fn, 
 	struct reader reader = { .io = fn, .ctx = ctx };
 
 	return read_map(programs->skel->maps.stat_io, pass_io, &reader);
+}
+
+int stat_programs__read_files(const struct stat_programs *programs, stat_file_fn fn, void *ctx)
+{
+	struct reader reader = { .file = fn, .ctx = ctx };
+
+	return read_map(programs->skel->maps.stat_files, pass_file, &reader);
 }
 
 const struct stat_wire_call *stat_programs__call(const struct stat_programs *programs,

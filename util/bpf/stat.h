@@ -84,6 +84,10 @@ typedef int (*stat_io_fn)(void *ctx, const struct stat_wire_io_key *key,
 			  const struct stat_wire_io *io);
 int stat_programs__read_io(const struct stat_programs *programs, stat_io_fn fn, void *ctx);
 
+typedef int (*stat_file_fn)(void *ctx, const struct stat_wire_file_key *key,
+			    const struct stat_wire_file_wait *file);
+int stat_programs__read_files(const struct stat_programs *programs, stat_file_fn fn, void *ctx);
+
 /* What found no room so far, and how many threads have ended. */
 struct stat_wire_losses stat_programs__losses(const struct stat_programs *programs);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "stat/bottlenecks.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/minmax.h"
 #include "base/units.h"
@@ -23,22 +21,25 @@ enum cause_kind {
 
 struct cause {
 	const struct stat_task *task; /* a thread, or a process that has ended */
-	const struct stat_call *call; /* of CAUSE_CALL */
 	enum cause_kind kind;
 	uint64_t ns;
+	/* Of CAUSE_CALL: */
+	uint32_t nr;
+	enum stat_abi abi;
+	uint64_t count; /* calls that have returned, */
+	uint32_t open;	/* and that have not */
 };
 
 /*
  * Waits for work and for time are no cause. Nor are those of futexes by their call: there the waits
  * of a condition variable cannot be told from those of a mutex, and a lock is a cause of its own.
  */
-static bool is_cause(const struct stat_call *call)
+static bool is_cause(uint32_t nr, enum stat_abi abi, enum stat_file file)
 {
 	char name[SYSCALL_NAME_LEN];
 
-	syscall_names__put(call->abi, call->nr, name);
-	return strncmp(name, "futex", 5) != 0 &&
-	       behaviour__of_call(name, call->file) != BEHAVIOUR_IDLING;
+	syscall_names__put(abi, nr, name);
+	return strncmp(name, "futex", 5) != 0 && behaviour__of_call(name, file) != BEHAVIOUR_IDLING;
 }
 
 static uint64_t percent(uint64_t part, uint64_t whole)
@@ -46,54 +47,99 @@ static uint64_t percent(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
-static void consider(struct cause *cause, enum cause_kind kind, const struct stat_call *call,
-		     uint64_t ns, uint64_t from_percent)
+/* A process that lived for a moment has nothing to tell. */
+static bool is_long(const struct stat_data *data, uint64_t ns)
 {
-	if (ns <= cause->ns || percent(ns, cause->task->wall_ns) < from_percent)
+	uint64_t measured = data->end_ns - data->start_ns;
+
+	return percent(ns, measured) >= BOTTLENECK_MEASUREMENT_FROM || !measured;
+}
+
+static void consider(struct cause *cause, const struct cause *other, uint64_t from_percent)
+{
+	if (other->ns > cause->ns && percent(other->ns, cause->task->wall_ns) >= from_percent)
+		*cause = *other;
+}
+
+/* Adds the calls of a task's that have not returned to one that have. */
+static void add_open(const struct stat_data *data, struct cause *call, enum stat_file file)
+{
+	for (size_t i = 0; i < data->nr_open_calls && !call->task->ended; i++) {
+		const struct stat_open_call *open = &data->open_calls[i];
+
+		if (open->tid != call->task->tid || open->nr != call->nr ||
+		    open->abi != call->abi || open->file != file)
+			continue;
+		call->open++;
+		/* It may run, or have run: the thread was not blocked for longer than this. */
+		call->ns = min_u64(call->ns + open->ns, call->task->blocked_ns);
+	}
+}
+
+static void consider_call(const struct stat_data *data, struct cause *cause,
+			  const struct stat_call *call)
+{
+	struct cause other = {
+		.task = cause->task,
+		.kind = CAUSE_CALL,
+		.ns = call->blocked_ns,
+		.nr = call->nr,
+		.abi = call->abi,
+		.count = call->times.count,
+	};
+
+	if (!is_cause(call->nr, call->abi, call->file))
 		return;
-	cause->kind = kind;
-	cause->call = call;
-	cause->ns = ns;
+	add_open(data, &other, call->file);
+	consider(cause, &other, BOTTLENECK_BLOCKED_FROM);
 }
 
 /* The greatest cause of a task; ns is 0 if there is none. */
-static struct cause cause_of(const struct stat_task *task)
+static struct cause cause_of(const struct stat_data *data, const struct stat_task *task)
 {
+	const struct cause lock = { .task = task, .kind = CAUSE_LOCK, .ns = task->owned_ns };
+	const struct cause cpu = { .task = task, .kind = CAUSE_CPU, .ns = task->runnable_ns };
 	struct cause cause = { .task = task };
 
-	for (size_t i = 0; i < task->nr_calls; i++) {
-		if (is_cause(&task->calls[i]))
-			consider(&cause, CAUSE_CALL, &task->calls[i], task->calls[i].blocked_ns,
-				 BOTTLENECK_BLOCKED_FROM);
+	for (size_t i = 0; i < task->nr_calls; i++)
+		consider_call(data, &cause, &task->calls[i]);
+	for (size_t i = 0; i < data->nr_open_calls && !task->ended; i++) {
+		const struct stat_open_call *open = &data->open_calls[i];
+		const struct stat_call none = { .nr = open->nr, .abi = open->abi,
+						.file = open->file };
+
+		if (open->tid == task->tid)
+			consider_call(data, &cause, &none);
 	}
-	consider(&cause, CAUSE_LOCK, NULL, task->owned_ns, BOTTLENECK_BLOCKED_FROM);
-	consider(&cause, CAUSE_CPU, NULL, task->runnable_ns, BOTTLENECK_RUNNABLE_FROM);
+	consider(&cause, &lock, BOTTLENECK_BLOCKED_FROM);
+	consider(&cause, &cpu, BOTTLENECK_RUNNABLE_FROM);
 	return cause;
 }
 
-/* " on PEER", of the connection that the thread, or else its process, waits for the longest. */
-static void put_peer(const struct stat_data *data, const struct stat_task *thread, char *out,
+/*
+ * " on FILE" for the file or connection that took most of a task's blocks in a call; nothing is put
+ * where it is not known, or took less than half of them.
+ */
+static void put_file(const struct stat_data *data, const struct cause *cause, char *out,
 		     size_t size)
 {
-	const struct stat_socket *worst = NULL;
-	char address[INET6_ADDRSTRLEN];
-	uint64_t longest = 0;
+	const struct stat_task *task = cause->task;
+	const struct stat_file_wait *worst = NULL;
+	uint64_t all = 0;
 
-	for (size_t i = 0; i < data->nr_sockets; i++) {
-		const struct stat_socket *socket = &data->sockets[i];
-		uint64_t ns = socket->receive.total_ns + socket->send.total_ns;
+	for (size_t i = 0; i < data->nr_files; i++) {
+		const struct stat_file_wait *file = &data->files[i];
 
-		if (socket->pid == thread->pid && (!socket->tid || socket->tid == thread->tid) &&
-		    ns > longest) {
-			worst = socket;
-			longest = ns;
-		}
+		if (file->pid != task->pid || (!task->ended && file->tid != task->tid) ||
+		    file->nr != cause->nr)
+			continue;
+		all += file->ns;
+		if (!worst || file->ns > worst->ns)
+			worst = file;
 	}
-	if (!worst || (worst->family != AF_INET && worst->family != AF_INET6) ||
-	    !inet_ntop(worst->family, worst->remote, address, sizeof(address)))
-		return;
-	snprintf(out, size, worst->family == AF_INET6 ? " from or to [%s]:%u" : " from or to %s:%u",
-		 address, worst->remote_port);
+	*out = '\0';
+	if (worst && *worst->name && worst->ns >= all / 2)
+		snprintf(out, size, " on %s", worst->name);
 }
 
 static const struct stat_lock *find_lock(const struct stat_data *data, pid_t pid, uint64_t address)
@@ -157,21 +203,22 @@ static int put_task(const struct stat_task *task, char *out, size_t size)
 static void put_call(const struct stat_data *data, const struct cause *cause, char *out,
 		     size_t size)
 {
-	const struct stat_call *call = cause->call;
-	char name[SYSCALL_NAME_LEN], time[32], count[32], peer[160] = "";
+	char name[SYSCALL_NAME_LEN], time[32], count[32], file[272] = "";
+	uint64_t calls = cause->count + cause->open;
 
 	units__format_time(cause->ns, time, sizeof(time));
-	syscall_names__put(call->abi, call->nr, name);
-	if (behaviour__of_call(name, call->file) == BEHAVIOUR_NETWORK)
-		put_peer(data, cause->task, peer, sizeof(peer));
-	snprintf(out, size, "in %s%s (%s in %s calls)", name, peer, time,
-		 units__format_count(call->times.count, count, sizeof(count)));
+	if (cause->abi == STAT_ABI_NATIVE)
+		put_file(data, cause, file, sizeof(file));
+	snprintf(out, size, "in %s%s (%s in %s %s%s)",
+		 syscall_names__put(cause->abi, cause->nr, name), file, time,
+		 units__format_count(calls, count, sizeof(count)), calls == 1 ? "call" : "calls",
+		 !cause->open ? "" : calls == 1 ? ", not returned" : ", the last not returned");
 }
 
 static void put_sentence(const struct stat_data *data, const struct cause *cause, char *text)
 {
 	const struct stat_task *task = cause->task;
-	char who[64], time[32], detail[BOTTLENECK_LEN];
+	char who[64], time[32], detail[BOTTLENECK_LEN - 128];
 
 	put_task(task, who, sizeof(who));
 	units__format_time(cause->ns, time, sizeof(time));
@@ -189,7 +236,7 @@ static void put_sentence(const struct stat_data *data, const struct cause *cause
 		return;
 	case CAUSE_CALL:
 		put_call(data, cause, detail, sizeof(detail));
-		snprintf(text, BOTTLENECK_LEN, "%s: %" PRIu64 " %% of its blocked time %.280s", who,
+		snprintf(text, BOTTLENECK_LEN, "%s: %" PRIu64 " %% of its blocked time %s", who,
 			 percent(cause->ns, task->blocked_ns), detail);
 	}
 }
@@ -265,12 +312,13 @@ struct causes {
 	size_t nr;
 };
 
-static void add_cause(struct causes *causes, const struct stat_task *task)
+static void add_cause(struct causes *causes, const struct stat_data *data,
+		      const struct stat_task *task)
 {
-	struct cause cause = cause_of(task);
+	struct cause cause = cause_of(data, task);
 	size_t at = causes->nr;
 
-	if (!cause.ns)
+	if (!cause.ns || !is_long(data, cause.ns))
 		return;
 	while (at && causes->worst[at - 1].ns < cause.ns) {
 		if (at < BOTTLENECKS_MAX)
@@ -290,10 +338,10 @@ void bottlenecks__find(const struct stat_data *data, struct bottlenecks *bottlen
 	bottlenecks->nr = 0;
 	find_deadlocks(data, bottlenecks);
 	for (size_t i = 0; i < data->nr_threads; i++)
-		add_cause(&causes, &data->threads[i]);
+		add_cause(&causes, data, &data->threads[i]);
 	for (size_t i = 0; i < data->nr_processes; i++) {
 		if (data->processes[i].ended)
-			add_cause(&causes, &data->processes[i]);
+			add_cause(&causes, data, &data->processes[i]);
 	}
 	for (size_t i = 0; i < causes.nr && bottlenecks->nr < BOTTLENECKS_MAX; i++)
 		put_sentence(data, &causes.worst[i], bottlenecks->text[bottlenecks->nr++]);

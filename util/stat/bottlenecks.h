@@ -5,11 +5,12 @@
 #include "stat/stat_data.h"
 
 #define BOTTLENECKS_MAX 5
-#define BOTTLENECK_LEN 384
+#define BOTTLENECK_LEN 512
 
 /* Percentages from which a cause is worth a sentence. */
 #define BOTTLENECK_BLOCKED_FROM 10  /* of the thread's wall time are in waits of that call */
 #define BOTTLENECK_RUNNABLE_FROM 20 /* of it in waits for a CPU */
+#define BOTTLENECK_MEASUREMENT_FROM 1 /* of the time that was measured */
 
 /* Sentences, the greatest time first. Names in them may hold any bytes. */
 struct bottlenecks {

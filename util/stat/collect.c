@@ -8,6 +8,7 @@
 
 #include "bpf/stat.h"
 #include "stat/decode_times.h"
+#include "stat/file_waits.h"
 #include "stat/objects.h"
 #include "stat/rollup.h"
 
@@ -186,6 +187,8 @@ static int read_all(struct stat_programs *programs, struct stat_data *data)
 		err = stat_programs__read_threads(programs, take_threads, &collection);
 	if (!err)
 		err = objects__read(&collection.objects, programs, data);
+	if (!err)
+		err = file_waits__read(programs, data);
 	objects__free(&collection.objects);
 	if (err) {
 		rollup__free(&collection.rollup);
@@ -211,6 +214,7 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 	losses->locks = wire.locks;
 	losses->sockets = wire.sockets;
 	losses->requests = wire.requests;
+	losses->files = wire.files;
 	losses->missed_births = err ? 0 : stats.missed_births;
 	losses->missed_deaths = err ? 0 : stats.missed_deaths;
 	return err;

@@ -222,6 +222,24 @@ static int subtract_all_tasks(const struct stat_data *before, const struct stat_
 	return subtract_task(&interval->total, &before->total);
 }
 
+/* What is open at the end, and the names of files, are not of the interval alone. */
+static int copy_lists(const struct stat_data *now, struct stat_data *interval)
+{
+	interval->open_calls =
+		copy_of(now->open_calls, now->nr_open_calls, sizeof(*now->open_calls));
+	interval->nr_open_calls = interval->open_calls ? now->nr_open_calls : 0;
+	interval->open_waits =
+		copy_of(now->open_waits, now->nr_open_waits, sizeof(*now->open_waits));
+	interval->nr_open_waits = interval->open_waits ? now->nr_open_waits : 0;
+	interval->files = copy_of(now->files, now->nr_files, sizeof(*now->files));
+	interval->nr_files = interval->files ? now->nr_files : 0;
+	return interval->nr_open_calls == now->nr_open_calls &&
+			       interval->nr_open_waits == now->nr_open_waits &&
+			       interval->nr_files == now->nr_files ?
+		       0 :
+		       -ENOMEM;
+}
+
 int stat_interval__between(const struct stat_data *before, const struct stat_data *now,
 			   struct stat_data *interval)
 {
@@ -242,16 +260,5 @@ int stat_interval__between(const struct stat_data *before, const struct stat_dat
 		err = subtract_sockets(before, now, interval);
 	if (err)
 		return err;
-	interval->open_calls =
-		copy_of(now->open_calls, now->nr_open_calls, sizeof(*now->open_calls));
-	if (interval->open_calls)
-		interval->nr_open_calls = now->nr_open_calls;
-	interval->open_waits =
-		copy_of(now->open_waits, now->nr_open_waits, sizeof(*now->open_waits));
-	if (interval->open_waits)
-		interval->nr_open_waits = now->nr_open_waits;
-	return interval->nr_open_calls == now->nr_open_calls &&
-			       interval->nr_open_waits == now->nr_open_waits ?
-		       0 :
-		       -ENOMEM;
+	return copy_lists(now, interval);
 }

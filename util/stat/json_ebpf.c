@@ -181,17 +181,6 @@ static void put_offcpu(const struct stat_data *data, FILE *out)
 	fputs(",\"stack_traces\":[]}", out);
 }
 
-static void put_network(const struct stat_data *data, FILE *out)
-{
-	uint64_t rx = 0, tx = 0;
-
-	for (size_t i = 0; i < data->nr_sockets; i++) {
-		rx += data->sockets[i].rx_bytes;
-		tx += data->sockets[i].tx_bytes;
-	}
-	fprintf(out, ",\"network\":{\"rx_bytes\":%" PRIu64 ",\"tx_bytes\":%" PRIu64 "}", rx, tx);
-}
-
 int json_ebpf__put(const struct stat_data *data, FILE *out)
 {
 	int err = 0;
@@ -200,8 +189,6 @@ int json_ebpf__put(const struct stat_data *data, FILE *out)
 	if (data->parts & STAT_PART_CALLS)
 		err = put_syscalls(data, out);
 	put_offcpu(data, out);
-	if (data->parts & STAT_PART_SOCKETS)
-		put_network(data, out);
 	if (data->error) {
 		fputs(",\"error\":", out);
 		json_text__print(data->error, out);

@@ -221,8 +221,6 @@ static void put_sockets(const struct stat_data *data, FILE *out)
 		fprintf(out, ",\"family\":%u,\"protocol\":%u", socket->family, socket->protocol);
 		put_address("local", socket->family, socket->local, socket->local_port, out);
 		put_address("remote", socket->family, socket->remote, socket->remote_port, out);
-		put_number("rx_bytes", socket->rx_bytes, out);
-		put_number("tx_bytes", socket->tx_bytes, out);
 		fputs(",\"receive\":{", out);
 		put_times(&socket->receive, true, out);
 		fputs("},\"send\":{", out);
@@ -237,6 +235,7 @@ static void put_losses(const struct stat_losses *losses, FILE *out)
 	fprintf(out, ",\"lost\":{\"threads\":%" PRIu64, losses->threads);
 	put_number("syscalls", losses->calls, out);
 	put_number("lock_waits", losses->locks, out);
+	put_number("file_waits", losses->files, out);
 	put_number("block_requests", losses->requests, out);
 	put_number("socket_waits", losses->sockets, out);
 	put_number("missed_births", losses->missed_births, out);

@@ -161,10 +161,18 @@ struct stat_socket {
 	uint16_t remote_port; /* host order */
 	uint8_t local[16];
 	uint8_t remote[16];
-	uint64_t rx_bytes;
-	uint64_t tx_bytes;
 	struct stat_times receive; /* blocked in receiving (accept included) */
 	struct stat_times send;
+};
+
+/* Blocks of a thread in calls of one number on one file or socket, by the native table. */
+struct stat_file_wait {
+	pid_t pid;
+	pid_t tid;
+	uint32_t nr;
+	uint64_t count; /* blocks that have ended */
+	uint64_t ns;
+	char name[256]; /* path, socket:[INODE], "LOCAL" or "LOCAL to REMOTE" */
 };
 
 /* What found no room, or could not be seen. Each is said to the user if it is not 0. */
@@ -174,6 +182,7 @@ struct stat_losses {
 	uint64_t locks;	   /* waits */
 	uint64_t requests; /* of block devices */
 	uint64_t sockets;  /* waits */
+	uint64_t files;	   /* blocks: of their files nothing is known */
 	uint64_t missed_births;
 	uint64_t missed_deaths;
 	uint64_t unseen_switches;
@@ -208,6 +217,8 @@ struct stat_data {
 
 	struct stat_open_call *open_calls;
 	size_t nr_open_calls;
+	struct stat_file_wait *files; /* the longest time first, since the start */
+	size_t nr_files;
 	struct stat_lock *locks;
 	size_t nr_locks;
 	struct stat_open_wait *open_waits; /* the longest first */

@@ -134,6 +134,7 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		{ losses->threads, "ended threads found no room and are missing" },
 		{ losses->calls, "system calls found no room and are missing" },
 		{ losses->locks, "waits for futexes found no room and are missing there" },
+		{ losses->files, "blocks found no room for the names of their files" },
 		{ losses->sockets, "waits for sockets found no room and are missing there" },
 		{ losses->requests, "requests of block devices found no room and are missing" },
 		{ losses->missed_births, "births of threads were not seen: those are missing" },
