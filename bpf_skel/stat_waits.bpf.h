@@ -37,6 +37,18 @@ struct {
 	__type(value, struct stat_wire_socket);
 } stat_sockets SEC(".maps");
 
+/*
+ * The holders of mutexes that threads wait for since before the measurement, by the incarnation of
+ * the waiting thread. Filled in by user space, which can read the memory of other processes.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, STAT_WIRE_MAX_HOLDERS);
+	__type(key, __u64);
+	__type(value, __u32);
+} stat_holders SEC(".maps");
+
 /* First values of the two, and of the sums of block devices: all of them are zeros. */
 struct stat_zeros {
 	struct stat_wire_lock lock;
@@ -125,6 +137,19 @@ static __always_inline void stat_note_sleeper(struct task_struct *task)
 
 	if (thread && ts->since && !ts->ran)
 		stat_note_wait_of(task, ts, thread, false);
+}
+
+/* The first wait in the measurement may have begun before it: takes the holder from user space. */
+static __always_inline void stat_learn_holder(struct task_state *ts,
+					      const struct stat_thread *thread)
+{
+	__u32 *holder;
+
+	if (!stat_counts_locks || ts->ran || ts->owner || thread->wait != STAT_WIRE_WAIT_FUTEX)
+		return;
+	holder = bpf_map_lookup_elem(&stat_holders, &ts->incarnation);
+	if (holder)
+		ts->owner = *holder;
 }
 
 static __always_inline struct stat_wire_lock *stat_lock_of(const struct stat_wire_object *key)
@@ -310,6 +335,7 @@ static __always_inline void stat_end_wait(struct task_struct *task, struct task_
 
 	if ((!stat_counts_locks && !stat_counts_sockets) || !wait)
 		return;
+	stat_learn_holder(ts, thread);
 	stat_add_futex(&thread->sums, thread, ts, ns);
 	thread->wait = STAT_WIRE_WAIT_NONE;
 	key.pid = target_pid(task, ts);

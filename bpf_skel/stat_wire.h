@@ -170,6 +170,7 @@ struct stat_wire_io {
 };
 
 #define STAT_WIRE_MAX_OBJECTS 8192
+#define STAT_WIRE_MAX_HOLDERS 8192
 #define STAT_WIRE_MAX_IO 1024
 #define STAT_WIRE_MAX_REQUESTS 16384 /* under way */
 
@@ -192,10 +193,14 @@ struct stat_wire_thread {
 	__u32 owner;   /* of the mutex that it waits for; 0: unknown, or it is no mutex */
 	__u64 lock;    /* futex of its longest wait for a mutex with a known holder; 0: none */
 	__u64 lock_max_ns;
+	/* Of a wait for a futex from before the measurement: what to look for behind it */
+	__u32 futex_op;
+	__u32 futex_value;
 	struct stat_wire_sums sums;
 };
 
 #define STAT_WIRE_KTHREAD 1U
+#define STAT_WIRE_ASLEEP 2U /* for a futex, and has not run in the measurement */
 
 /* Threads of a process that have ended while they had that name; pid 0: of any process. */
 struct stat_wire_ended_key {
@@ -230,7 +235,7 @@ struct stat_wire_losses {
 WIRE_ASSERT(stat_wire_times, 32 + 4 * STAT_WIRE_BUCKETS);
 WIRE_ASSERT(stat_wire_sums, 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 48);
 WIRE_ASSERT(stat_wire_call, 24 + 32 + 4 * STAT_WIRE_BUCKETS);
-WIRE_ASSERT(stat_wire_thread, 112 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 48);
+WIRE_ASSERT(stat_wire_thread, 120 + 32 + 4 * STAT_WIRE_BUCKETS + 32 * WIRE_STATE_MAX + 48);
 WIRE_ASSERT(stat_wire_ended_key, 20);
 WIRE_ASSERT(stat_wire_object, 16);
 WIRE_ASSERT(stat_wire_place, 24 + STAT_WIRE_FILE_NAME);

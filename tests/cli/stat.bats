@@ -298,6 +298,18 @@ thread $b, thread $b \(lock-ba\) waits for $place of thread $a\$"
 	rows BEHAVIOUR | grep -E '^sleeper +(idle|mixed|cpu-bound|starved) '
 }
 
+@test "so has a deadlock from before the measurement" {
+	start_deadlock
+	denet-stat --locks -o out -p "$target" -- sleep 0.3
+	cat out
+	rows BEHAVIOUR | grep -E "^deadlock for 3[0-9]{2}\.[0-9]+ ms: thread [0-9]+ \(lock-ab\) waits for "
+	for thread in lock-ab lock-ba; do
+		rows BEHAVIOUR | grep -E "^$thread +lock-bound "
+		rows FUTEX | grep -E " 1 3[0-9]{2}\.[0-9]+ ms +1 +0 +0 +[0-9]+  $thread [0-9]+\$"
+	done
+	rows BEHAVIOUR | grep -E '^sleeper +idle '
+}
+
 @test "each command has the waits for locks of its own threads, also without system calls" {
 	for parts in --locks "--locks --syscalls"; do
 		# shellcheck disable=SC2086

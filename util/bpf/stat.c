@@ -59,6 +59,7 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.orc_modules, true },
 		{ skel->maps.stat_zero, config->locks || config->io || config->sockets },
 		{ skel->maps.stat_locks, config->locks },
+		{ skel->maps.stat_holders, config->locks },
 		{ skel->maps.stat_sockets, config->sockets },
 		{ skel->maps.stat_io, config->io },
 		{ skel->maps.stat_requests, config->io },
@@ -288,6 +289,12 @@ int stat_programs__end(struct stat_programs *programs, uint64_t *end_ns)
 int stat_programs__read_threads(struct stat_programs *programs, task_iter_fn fn, void *ctx)
 {
 	return task_iter__run(programs->skel->progs.report_threads, fn, ctx);
+}
+
+int stat_programs__set_holder(struct stat_programs *programs, uint64_t incarnation, uint32_t tid)
+{
+	return bpf_map__update_elem(programs->skel->maps.stat_holders, &incarnation,
+				    sizeof(incarnation), &tid, sizeof(tid), BPF_ANY);
 }
 
 typedef int (*entry_fn)(void *ctx, const void *key, const void *value);

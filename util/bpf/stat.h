@@ -63,6 +63,12 @@ int stat_programs__end(struct stat_programs *programs, uint64_t *end_ns);
  */
 int stat_programs__read_threads(struct stat_programs *programs, task_iter_fn fn, void *ctx);
 
+/*
+ * The thread that holds the mutex for which the thread of an incarnation has waited since before
+ * the measurement. Only with locks. 0 or a negative errno.
+ */
+int stat_programs__set_holder(struct stat_programs *programs, uint64_t incarnation, uint32_t tid);
+
 /* The same for threads that have ended, by process and name. */
 typedef int (*stat_ended_fn)(void *ctx, const struct stat_wire_ended_key *key,
 			     const struct stat_wire_ended *ended);

@@ -26,6 +26,7 @@
 #include "session/targets.h"
 #include "session/workload.h"
 #include "stat/collect.h"
+#include "stat/holders.h"
 #include "stat/interval.h"
 #include "stat/json_lines.h"
 #include "stat/proc_fallback.h"
@@ -189,6 +190,8 @@ static int begin(struct measurement *stat)
 		stat->next_interval = stat->first_ns + stat->options->interval_ns;
 	if (err)
 		pr_err("cannot read the threads that are blocked at the start: %s", strerror(-err));
+	if (!err && stat->options->parts & STAT_PART_LOCKS)
+		err = holders__learn(stat->programs);
 	return err;
 }
 
