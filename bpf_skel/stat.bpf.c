@@ -157,7 +157,7 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 	thread = ts ? make_stat_thread(task) : NULL;
 	if (!thread)
 		return 0;
-	thread->known = 1;
+	thread->known = STAT_NEWBORN;
 	begin_life(task, ts);
 	return 0;
 }
@@ -210,13 +210,13 @@ int BPF_PROG(call_entered, struct pt_regs *regs, long nr)
 {
 	if (stat_counts_locks)
 		stat_note_wake(regs, (__u32)nr);
-	return stat_counts_calls ? stat_enter(regs, nr) : 0;
+	return stat_times_calls ? stat_enter(regs, nr) : 0;
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_returned, struct pt_regs *regs, long ret)
 {
-	return stat_exit(regs, ret);
+	return stat_times_calls ? stat_exit(regs, ret) : stat_count_return(regs, ret);
 }
 
 SEC("tp_btf/block_rq_issue")
@@ -293,7 +293,7 @@ static __always_inline void describe_open_call(struct stat_wire_thread *out,
 
 	out->open_since = thread->entered;
 	out->open_call = thread->entered ? thread->call : 0;
-	if (!stat_counts_calls || thread->known || ts->flags & TASK_STATE_KTHREAD)
+	if (!stat_times_calls || thread->known || ts->flags & TASK_STATE_KTHREAD)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	nr = user_call_nr(regs);

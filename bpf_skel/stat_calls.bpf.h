@@ -18,6 +18,8 @@
 /* Calls whose category depends on the type of the file that their first argument names. */
 const volatile __u8 stat_typed[WIRE_MAX_CALLS] = {};
 const volatile __u8 stat_counts_calls = 0;
+const volatile __u8 stat_times_calls = 0; /* 0: calls are counted, and nothing sees their entry */
+const volatile __u32 stat_sigreturn = 0; /* the number of rt_sigreturn */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -163,13 +165,18 @@ static __always_inline int stat_enter(struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct stat_thread *thread = stat_thread_of(task);
+	__u64 now;
 
 	if (!thread || phase != WIRE_PHASE_RUNNING)
+		return 0;
+	now = bpf_ktime_get_ns();
+	/* The call that it was in at the end stays. */
+	if (is_over(now))
 		return 0;
 	thread->call = stat_call_key(task, regs, (__u32)nr);
 	thread->off_before = thread->sums.offcpu.ns;
 	thread->known = 1;
-	thread->entered = bpf_ktime_get_ns();
+	thread->entered = now;
 	return 0;
 }
 
@@ -203,6 +210,51 @@ static __always_inline bool stat_was_inside(struct task_struct *task, struct sta
 	return true;
 }
 
+static __always_inline struct stat_wire_call *stat_count_of(struct stat_thread *thread, __u32 key)
+{
+	struct stat_wire_call *call = stat_call_of(thread, key);
+
+	if (!call)
+		__sync_fetch_and_add(&stat_losses.calls, 1);
+	return call;
+}
+
+static __always_inline bool stat_has_failed(long ret)
+{
+	return ret < 0 && ret >= -ERRNO_MAX;
+}
+
+/*
+ * Counts a return alone. The registers have lost the number of the one call that restores all of
+ * them; a newborn's first return is that of its parent's call.
+ */
+static __always_inline int stat_count_return(struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct stat_thread *thread = stat_thread_of(task);
+	struct stat_wire_call *call;
+	__s32 nr;
+
+	if (!thread || phase != WIRE_PHASE_RUNNING)
+		return 0;
+	if (thread->known == STAT_NEWBORN) {
+		thread->known = 1;
+		return 0;
+	}
+	if ((end_ns && is_over(bpf_ktime_get_ns())) || !stat_is_wanted(task))
+		return 0;
+	nr = user_call_nr(regs);
+	if (nr < 0)
+		nr = (__s32)stat_sigreturn;
+	call = stat_count_of(thread, stat_call_key(task, regs, (__u32)nr));
+	if (!call)
+		return 0;
+	call->times.count++;
+	if (stat_has_failed(ret))
+		call->errors++;
+	return 0;
+}
+
 static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -217,13 +269,11 @@ static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 	now = bpf_ktime_get_ns();
 	if (is_over(now) || !stat_is_wanted(task))
 		return 0;
-	call = stat_call_of(thread, thread->call);
-	if (!call) {
-		__sync_fetch_and_add(&stat_losses.calls, 1);
-	} else {
+	call = stat_count_of(thread, thread->call);
+	if (call) {
 		now -= thread->entered;
 		stat_add(&call->times, now);
-		if (ret < 0 && ret >= -ERRNO_MAX)
+		if (stat_has_failed(ret))
 			call->errors++;
 		/* A block whose end was not shown is added later, to another call. */
 		off = thread->sums.offcpu.ns - thread->off_before;

@@ -12,6 +12,8 @@
 
 const volatile __u8 stat_counts_locks = 0;
 
+#define STAT_NEWBORN 2 /* stat_thread.known, where only returns are seen */
+
 #define STAT_SLOTS 16 /* calls of a thread that are found at once */
 
 /* A thread of the measurement; it has a struct task_state as well. */
@@ -22,7 +24,7 @@ struct stat_thread {
 	__u32 call;	  /* the key of that call */
 	__u32 first_call; /* of its list of calls */
 	__u32 folded;	  /* it has ended, and its sums were added to those of others */
-	__u32 known;	  /* its first return was seen, or it was born in the measurement */
+	__u32 known;	  /* its first return was seen, or it was born in the measurement: */
 	__u32 wait;	  /* enum stat_wire_wait, of the block that it is in */
 	__u32 io;	  /* it has issued a request of io_key, and not been off its CPU since */
 	__u64 wait_id;

@@ -20,7 +20,7 @@ struct stat_command {
 	struct stat_options stat;
 	struct target_options target;
 	struct common_options common;
-	bool calls, locks, block, net, all_parts;
+	bool calls, counts, locks, block, net, all_parts;
 	const char *output; /* NULL: standard output */
 };
 
@@ -43,6 +43,8 @@ static void set_interval(const struct option_value *value, void *field)
 static const struct option_row part_rows[] = {
 	{ "syscalls", .text = "Count system calls, with their times and errors",
 	  OPTION_TRUE(struct stat_command, calls) },
+	{ "syscall-counts", .text = "Count system calls without their times, at less cost",
+	  OPTION_TRUE(struct stat_command, counts) },
 	{ "locks", .text = "Count waits for futexes, by address",
 	  OPTION_TRUE(struct stat_command, locks) },
 	{ "block", .text = "Count requests of block devices, by operation",
@@ -120,8 +122,10 @@ static int resolve(struct stat_command *command)
 	struct stat_options *stat = &command->stat;
 
 	stat->parts = STAT_PART_OFFCPU;
-	if (command->calls || command->all_parts)
+	if (command->counts)
 		stat->parts |= STAT_PART_CALLS;
+	if (command->calls || command->all_parts)
+		stat->parts |= STAT_PART_CALLS | STAT_PART_CALL_TIMES;
 	if (command->locks || command->all_parts)
 		stat->parts |= STAT_PART_LOCKS;
 	if (command->block || command->all_parts)

@@ -30,6 +30,12 @@ shares_add_up() {
 	     END { exit bad || !n }' "${1:-out}"
 }
 
+# lines_are_right FILE: each fits the schema and denet's structures; prints the kinds.
+lines_are_right() {
+	python3 "$top/tests/common/stat_lines.py" "$top/Documentation/denet-stat.schema.json" <"$1" ||
+		{ [ $? != 77 ] || skip "no python3-jsonschema"; return 1; }
+}
+
 @test "threads, processes and commands, with those that have ended" {
 	denet-stat -- sh -c 'for i in 1 2 3; do sleep 0.1; done' >out 2>err
 	cat out
@@ -124,6 +130,21 @@ calls_by_strace() {
 	diff wanted found
 	grep -qx 'gettid 4000 0' found
 	grep -qx 'close 200 200' found || grep -E '^close 20[0-9] 200$' found
+}
+
+@test "counts without times are the same, and have no times" {
+	command -v strace >/dev/null || skip "no strace"
+	calls=$build/tests/workloads/calls
+	strace -c -f -o strace.out "$calls"
+	calls_by_strace strace.out >wanted
+	denet-stat --syscall-counts --top 1000 -o out -- "$calls"
+	cat out
+	calls_of out >found
+	diff wanted found
+	rows 'SYSTEM CALL' | grep -E '^gettid +4000 +[0-9.]+ +- +- +- +- +- +- +- +system|^gettid +4000 '
+	rows 'SYSTEM CALL' | refute grep -E ' (ns|us|ms|s) '
+	denet-stat --syscall-counts --json -o lines -- "$calls"
+	[ "$(lines_are_right lines | sort -u | xargs)" = 'metadata tree' ]
 }
 
 # ranks_by_perf FILE: calls and errors in the tables that perf trace -s writes, one for each thread:
@@ -397,12 +418,6 @@ os.wait()' >out 2>said
 	run -2 denet-stat -I 1 -- true
 }
 
-# lines_are_right FILE: each fits the schema and denet's structures; prints the kinds.
-lines_are_right() {
-	python3 "$top/tests/common/stat_lines.py" "$top/Documentation/denet-stat.schema.json" <"$1" ||
-		{ [ $? != 77 ] || skip "no python3-jsonschema"; return 1; }
-}
-
 @test "lines of JSON are those of denet, and each thread's parts are its life" {
 	denet-stat --json --all --write-env -I 200 -o lines -- "$naps" 3 40 15
 	lines_are_right lines >kinds
@@ -463,7 +478,7 @@ for line in open("recorded"):
 	[ "$(wc -l <err)" = 1 ]
 	grep -E '/proc.*CAP_BPF.*denet-setcap' err
 	head -1 out | grep ', by /proc$'
-	rows COMMAND | awk "$to_ns"' $1 == "sleep" { ns = to_ns($6, $7); print ns; found = ns > 400e6 && ns < 2e9 }
+	rows PROCESS | awk "$to_ns"' $1 == "sleep" { ns = to_ns($7, $8); print ns; found = ns > 400e6 && ns < 2e9 }
 		END { exit !found }'
 	shares_add_up
 	setpriv --inh-caps=-all --bounding-set=-all denet-stat --json -- sleep 0.3 >lines 2>err

@@ -19,3 +19,20 @@ needs=root
 	grep -o '"name":"clock_nanosleep"[^}]*' napper | grep -o '"count":[0-9]*' |
 		awk -F: '{ found = $2 >= 20 } END { exit !found }'
 }
+
+@test "denet-stat tells a deadlock, and the file of a thread that is blocked" {
+	mkfifo gate
+	"$build/tests/workloads/deadlock" --limit 60 <gate >said 3>&- &
+	target=$! targets+=("$!")
+	exec 9>gate
+	until_true grep -q READY said
+	denet-stat --all -o out -p "$target" -- sleep 0.3
+	cat out
+	grep -E '^deadlock for [0-9.]+ m?s: thread [0-9]+ \(lock-ab\) waits for \[stack\]\+0x[0-9a-f]+ of ' out
+	exec 9>&-
+	# Nobody gets the lock of a file twice.
+	denet-stat --all --json -o lines -- bash -c 'exec 8>held; flock 8
+		bash -c "exec 7>held; flock 7" & sleep 0.5; flock -u 8; wait'
+	tail -1 lines | grep -o '"bottlenecks":\[[^]]*\]' | tee said |
+		grep -E 'blocked time in flock on [^ ]*/held '
+}

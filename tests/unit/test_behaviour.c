@@ -41,7 +41,7 @@ static const char *class_of(const struct stat_data *data, const struct stat_task
 /* The class of a thread that is blocked in one call for all the time that it has no CPU. */
 static const char *class_by(long nr, enum stat_file file, uint64_t running, uint64_t runnable)
 {
-	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES };
 	struct stat_call calls[] = { call(nr, file, 1000 - running - runnable) };
 	struct stat_task task = thread(running, runnable, calls, 1);
 
@@ -84,7 +84,7 @@ TEST(a_task_without_time_is_idle)
 
 TEST(page_faults_are_state_d_outside_of_calls)
 {
-	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES };
 	struct stat_call calls[] = { call(SYS_read, STAT_FILE_REGULAR, 100) };
 	struct stat_task task = thread(100, 0, calls, 1);
 	struct behaviour behaviour;
@@ -114,7 +114,7 @@ TEST(a_call_that_has_not_returned_counts_for_its_thread_alone)
 {
 	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_fsync,
 				       .file = STAT_FILE_REGULAR, .ns = 900 };
-	struct stat_data data = { .parts = STAT_PART_CALLS, .open_calls = &open,
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES, .open_calls = &open,
 				  .nr_open_calls = 1 };
 	struct stat_task task = thread(100, 0, NULL, 0);
 
@@ -126,7 +126,7 @@ TEST(a_call_that_has_not_returned_counts_for_its_thread_alone)
 /* With locks counted, only waits that met an owner are those of a mutex. */
 TEST(condition_variables_are_told_by_the_missing_owner)
 {
-	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS };
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES | STAT_PART_LOCKS };
 	struct stat_call calls[] = { call(SYS_futex, STAT_FILE_NONE, 960) };
 	struct stat_task task = thread(40, 0, calls, 1);
 
@@ -158,7 +158,7 @@ TEST(the_waits_for_locks_are_those_of_the_task_itself)
 TEST(a_wait_for_a_futex_that_has_not_ended_is_counted_once)
 {
 	struct stat_open_call open = { .pid = 70000, .tid = 70001, .nr = SYS_futex, .ns = 1000 };
-	struct stat_data data = { .parts = STAT_PART_CALLS | STAT_PART_LOCKS,
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES | STAT_PART_LOCKS,
 				  .open_calls = &open, .nr_open_calls = 1 };
 	struct stat_task task = thread(0, 0, NULL, 0);
 
@@ -171,13 +171,13 @@ TEST(a_wait_for_a_futex_that_has_not_ended_is_counted_once)
 	open.nr = SYS_flock;
 	EXPECT_STREQ("lock-bound", class_of(&data, &task));
 	open.nr = SYS_futex;
-	data.parts = STAT_PART_CALLS;
+	data.parts = STAT_PART_CALL_TIMES;
 	EXPECT_STREQ("lock-bound", class_of(&data, &task));
 }
 
 TEST(kinds_of_time_add_up_to_the_wall_time)
 {
-	struct stat_data data = { .parts = STAT_PART_CALLS };
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES };
 	struct stat_call calls[] = { call(SYS_read, STAT_FILE_REGULAR, 3000),
 				     call(SYS_futex, STAT_FILE_NONE, 1000) };
 	struct stat_task task = thread(100, 100, calls, 2);
@@ -196,7 +196,8 @@ TEST(a_sentence_for_a_call)
 	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 639),
 				     call(SYS_epoll_pwait, STAT_FILE_NONE, 261) };
 	struct stat_task task = thread(100, 0, calls, 2);
-	struct stat_data data = { .parts = STAT_PART_CALLS, .threads = &task, .nr_threads = 1 };
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES, .threads = &task,
+				  .nr_threads = 1 };
 	struct bottlenecks bottlenecks;
 
 	bottlenecks__find(&data, &bottlenecks);
@@ -226,7 +227,7 @@ TEST(sentences_name_locks_connections_and_the_lack_of_a_cpu)
 	struct stat_call receiving[] = { call(SYS_recvfrom, STAT_FILE_NONE, 800) };
 	struct stat_task tasks[] = { thread(100, 0, NULL, 0), thread(100, 0, receiving, 1),
 				     thread(100, 700, NULL, 0) };
-	struct stat_data data = { .parts = 31, .threads = tasks, .nr_threads = 3, .locks = locks,
+	struct stat_data data = { .parts = 63, .threads = tasks, .nr_threads = 3, .locks = locks,
 				  .nr_locks = 2, .files = files, .nr_files = 3 };
 	struct bottlenecks bottlenecks;
 
@@ -253,7 +254,7 @@ TEST(sentences_name_the_file_that_took_most_of_the_time)
 				       .file = STAT_FILE_REGULAR, .ns = 100 };
 	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 800) };
 	struct stat_task task = thread(100, 0, calls, 1);
-	struct stat_data data = { .parts = STAT_PART_CALLS, .threads = &task, .nr_threads = 1,
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES, .threads = &task, .nr_threads = 1,
 				  .files = files, .nr_files = 2, .open_calls = &open,
 				  .nr_open_calls = 1 };
 	struct bottlenecks bottlenecks;
@@ -281,7 +282,7 @@ TEST(a_process_that_has_ended_has_a_sentence)
 {
 	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 900) };
 	struct stat_task process = thread(100, 0, calls, 1);
-	struct stat_data data = { .parts = STAT_PART_CALLS, .processes = &process,
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES, .processes = &process,
 				  .nr_processes = 1 };
 	struct bottlenecks bottlenecks;
 

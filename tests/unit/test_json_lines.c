@@ -58,7 +58,7 @@ static struct stat_data make_data(void)
 {
 	struct stat_data data = {
 		.start_ns = 1000000000, .end_ns = 3000000000,
-		.parts = 31,
+		.parts = 63,
 		.threads = &task, .nr_threads = 1, .processes = &task, .nr_processes = 1,
 		.commands = &task, .nr_commands = 1, .total = task,
 		.open_calls = &open_call, .nr_open_calls = 1, .locks = &stat_lock, .nr_locks = 1,

@@ -90,4 +90,25 @@ TEST(freed_data_are_empty)
 	EXPECT_EQ(0, data.nr_threads);
 }
 
+TEST(lists_that_say_the_same_again_are_known)
+{
+	struct stat_data data = { .nr_commands = 5, .nr_threads = 5, .nr_processes = 1 };
+
+	/* Five threads of one process, each with a name of its own. */
+	data.total.threads = 5;
+	EXPECT_FALSE(stat_data__commands_differ(&data));
+	EXPECT_TRUE(stat_data__threads_differ(&data));
+	/* They have ended: the list of threads is empty. */
+	data.nr_threads = 0;
+	EXPECT_TRUE(stat_data__commands_differ(&data));
+	EXPECT_FALSE(stat_data__threads_differ(&data));
+	/* Five processes of one thread each, of one command. */
+	data.nr_threads = data.nr_processes = 5;
+	data.nr_commands = 1;
+	EXPECT_FALSE(stat_data__commands_differ(&data));
+	EXPECT_FALSE(stat_data__threads_differ(&data));
+	data.nr_commands = 2;
+	EXPECT_TRUE(stat_data__commands_differ(&data));
+}
+
 TEST_HARNESS_MAIN

@@ -86,6 +86,8 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_programs_co
 			    const struct kernel_features *features)
 {
 	skel->rodata->stat_counts_calls = config->calls;
+	skel->rodata->stat_times_calls = config->calls && config->call_times;
+	skel->rodata->stat_sigreturn = config->sigreturn;
 	skel->rodata->stat_counts_locks = config->locks;
 	skel->rodata->stat_counts_sockets = config->sockets;
 	skel->rodata->stat_counts_io = config->io;
@@ -94,7 +96,8 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_programs_co
 	memcpy((void *)skel->rodata->stat_socket_calls, config->socket_calls, WIRE_MAX_CALLS);
 	bpf_program__set_autoload(skel->progs.switched, features->has_state);
 	bpf_program__set_autoload(skel->progs.switched_no_state, !features->has_state);
-	bpf_program__set_autoload(skel->progs.call_entered, config->calls || config->locks);
+	bpf_program__set_autoload(skel->progs.call_entered,
+				  (config->calls && config->call_times) || config->locks);
 	bpf_program__set_autoload(skel->progs.call_returned, config->calls);
 	bpf_program__set_autoload(skel->progs.request_issued, config->io);
 	bpf_program__set_autoload(skel->progs.request_completed, config->io);

@@ -20,11 +20,13 @@ struct stat_programs_config {
 	const struct wire_settings *settings; /* borrowed until stat_programs__new() returns */
 	size_t nr_targets; /* entries that target_maps__add() is going to make */
 	bool calls;	   /* count system calls, */
+	bool call_times;   /* with their times, */
 	bool locks;	   /* waits for futexes, */
 	bool io;	   /* requests of block devices, */
 	bool sockets;	   /* and waits for connections */
 	const __u8 *classes;	  /* WIRE_MAX_CALLS: enum wire_call by number */
 	const __u8 *socket_calls; /* WIRE_MAX_CALLS: enum stat_wire_wait by number */
+	uint32_t sigreturn; /* the number of rt_sigreturn, which its return does not have */
 	uint32_t max_ended; /* processes and names of ended threads to keep; 0: the default */
 	const __u8 *typed; /* WIRE_MAX_CALLS: calls that are told apart by their file's type */
 };

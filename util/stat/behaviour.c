@@ -167,7 +167,7 @@ struct behaviour behaviour__of(const struct stat_data *data, const struct stat_t
 
 	ns[BEHAVIOUR_RUNNING] = task->running_ns;
 	ns[BEHAVIOUR_RUNNABLE] = task->runnable_ns;
-	if (data->parts & STAT_PART_CALLS) {
+	if (data->parts & STAT_PART_CALL_TIMES) {
 		add_calls(data, task, ns);
 		if (disk > ns[BEHAVIOUR_IO])
 			ns[BEHAVIOUR_MEMORY] = disk - ns[BEHAVIOUR_IO];
@@ -179,7 +179,7 @@ struct behaviour behaviour__of(const struct stat_data *data, const struct stat_t
 	ns[BEHAVIOUR_IDLING] += task->lock_ns - min_u64(task->owned_ns, task->lock_ns);
 	fit(ns, task->blocked_ns);
 	/* Nothing tells what a sleep was for, where calls are not counted. */
-	if (!(data->parts & STAT_PART_CALLS)) {
+	if (!(data->parts & STAT_PART_CALL_TIMES)) {
 		ns[BEHAVIOUR_IDLING] += ns[BEHAVIOUR_UNKNOWN];
 		ns[BEHAVIOUR_UNKNOWN] = 0;
 	}

@@ -41,6 +41,7 @@ static enum syscall_category category_of(const struct stat_call *call)
 	return syscall_category__of(syscall_names__put(call->abi, call->nr, name), call->file);
 }
 
+/* all_ns is the time of all calls; 0: times are not known. */
 static void print_figures(const struct stat_call *call, double seconds, uint64_t all_ns, FILE *out)
 {
 	const struct stat_times *times = &call->times;
@@ -52,18 +53,19 @@ static void print_figures(const struct stat_call *call, double seconds, uint64_t
 	else
 		fprintf(out, " %8s", "");
 	fprintf(out, " %9.1f", seconds > 0 ? (double)times->count / seconds : 0);
+	if (!all_ns) {
+		fprintf(out, " %9s %6s %7s", "-", "-", "-");
+		return;
+	}
 	fprintf(out, " %9s %5.1f%%", units__format_time(times->total_ns, text, sizeof(text)),
 		percent(times->total_ns, all_ns));
 	fprintf(out, " %6.1f%%", percent(call->blocked_ns, times->total_ns));
 }
 
-static void print_call(const struct stat_call *call, double seconds, uint64_t all_ns, FILE *out)
+static void print_times(const struct stat_times *times, FILE *out)
 {
-	const struct stat_times *times = &call->times;
-	char text[64];
+	char text[32];
 
-	fprintf(out, "%-24s", format_name(call, text, sizeof(text)));
-	print_figures(call, seconds, all_ns, out);
 	fprintf(out, " %9s",
 		units__format_time(times->total_ns / times->count, text, sizeof(text)));
 	fprintf(out, " %9s",
@@ -71,6 +73,18 @@ static void print_call(const struct stat_call *call, double seconds, uint64_t al
 	fprintf(out, " %9s",
 		units__format_time(stat_times__quantile(times, 0.99), text, sizeof(text)));
 	fprintf(out, " %9s", units__format_time(times->max_ns, text, sizeof(text)));
+}
+
+static void print_call(const struct stat_call *call, double seconds, uint64_t all_ns, FILE *out)
+{
+	char text[64];
+
+	fprintf(out, "%-24s", format_name(call, text, sizeof(text)));
+	print_figures(call, seconds, all_ns, out);
+	if (all_ns)
+		print_times(&call->times, out);
+	else
+		fprintf(out, " %9s %9s %9s %9s", "-", "-", "-", "-");
 	fprintf(out, "  %s\n", syscall_category__name(category_of(call)));
 }
 
@@ -101,6 +115,18 @@ static void print_calls(const struct stat_data *data, unsigned int top, double s
 		fprintf(out, "(%zu more: --top)\n", total->nr_calls - top);
 }
 
+/* The category of a sum is its nr. Without times, by count. */
+static int by_time(const void *a, const void *b)
+{
+	const struct stat_call *left = a, *right = b;
+
+	if (left->times.total_ns != right->times.total_ns)
+		return left->times.total_ns < right->times.total_ns ? 1 : -1;
+	if (left->times.count != right->times.count)
+		return left->times.count < right->times.count ? 1 : -1;
+	return left->nr > right->nr ? 1 : -1;
+}
+
 static void print_categories(const struct stat_data *data, double seconds, FILE *out)
 {
 	struct stat_call sums[SYSCALL_CATEGORIES] = { { 0 } };
@@ -110,16 +136,19 @@ static void print_categories(const struct stat_data *data, double seconds, FILE 
 		const struct stat_call *call = &total->calls[i];
 		struct stat_call *sum = &sums[category_of(call)];
 
+		sum->nr = category_of(call);
 		sum->errors += call->errors;
 		sum->blocked_ns += call->blocked_ns;
 		stat_times__merge(&sum->times, &call->times);
 	}
+	qsort(sums, SYSCALL_CATEGORIES, sizeof(*sums), by_time);
 	print_head("CATEGORY", out);
 	fputc('\n', out);
 	for (int i = 0; i < SYSCALL_CATEGORIES; i++) {
 		if (!sums[i].times.count)
 			continue;
-		fprintf(out, "%-24s", syscall_category__name((enum syscall_category)i));
+		fprintf(out, "%-24s",
+			syscall_category__name((enum syscall_category)sums[i].nr));
 		print_figures(&sums[i], seconds, time_of(total), out);
 		fputc('\n', out);
 	}
@@ -188,8 +217,11 @@ void call_table__print(const struct stat_data *data, unsigned int top, FILE *out
 
 	print_calls(data, top, seconds, out);
 	print_categories(data, seconds, out);
-	print_owners("CALLS BY COMMAND", data->commands, data->nr_commands, top, seconds, out);
+	if (stat_data__commands_differ(data))
+		print_owners("CALLS BY COMMAND", data->commands, data->nr_commands, top, seconds,
+			     out);
 	print_owners("CALLS BY PROCESS", data->processes, data->nr_processes, top, seconds, out);
-	print_owners("CALLS BY THREAD", data->threads, data->nr_threads, top, seconds, out);
+	if (stat_data__threads_differ(data))
+		print_owners("CALLS BY THREAD", data->threads, data->nr_threads, top, seconds, out);
 	print_open(data, top, out);
 }

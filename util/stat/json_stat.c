@@ -43,7 +43,7 @@ static void put_times(const struct stat_times *times, bool known, FILE *out)
 	put_number("p99_ns", stat_times__quantile(times, 0.99), out);
 }
 
-static void put_calls(const struct stat_task *task, FILE *out)
+static void put_calls(const struct stat_task *task, bool have_times, FILE *out)
 {
 	char name[SYSCALL_NAME_LEN];
 
@@ -60,7 +60,7 @@ static void put_calls(const struct stat_task *task, FILE *out)
 		put_number("errors", call->errors, out);
 		put_number("blocked_ns", call->blocked_ns, out);
 		fputs(",", out);
-		put_times(&call->times, true, out);
+		put_times(&call->times, have_times, out);
 		fputs("}", out);
 	}
 	fputs("]", out);
@@ -117,7 +117,7 @@ static void put_task(const struct stat_data *data, const struct stat_task *task,
 	put_times(&task->offcpu, !data->from_proc, out);
 	fputs("}", out);
 	put_states(task, out);
-	put_calls(task, out);
+	put_calls(task, data->parts & STAT_PART_CALL_TIMES, out);
 	put_behaviour(data, task, out);
 	fputs("}", out);
 }
@@ -259,7 +259,8 @@ static void put_pressure(const struct memory_pressure *pressure, FILE *out)
 
 static void put_parts(uint32_t parts, FILE *out)
 {
-	static const char *const names[] = { "offcpu", "syscalls", "locks", "block_io", "sockets" };
+	static const char *const names[] = { "offcpu", "syscalls",  "locks",
+					     "block_io", "sockets", "syscall_times" };
 	const char *comma = "";
 
 	fputs(",\"parts\":[", out);

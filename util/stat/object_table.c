@@ -17,6 +17,8 @@ static void print_time(uint64_t ns, FILE *out)
 
 static void print_more(size_t nr, unsigned int top, FILE *out)
 {
+	if (!nr)
+		fputs("(none)\n", out);
 	if (nr > top)
 		fprintf(out, "(%zu more: --top)\n", nr - top);
 }

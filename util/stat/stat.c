@@ -152,6 +152,8 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 		.settings = &settings.settings,
 		.nr_targets = settings.nr_targets,
 		.calls = parts & STAT_PART_CALLS,
+		.call_times = parts & STAT_PART_CALL_TIMES,
+		.sigreturn = typed_calls__sigreturn(),
 		.locks = parts & STAT_PART_LOCKS,
 		.io = parts & STAT_PART_IO,
 		.sockets = parts & STAT_PART_SOCKETS,

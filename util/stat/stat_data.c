@@ -97,6 +97,20 @@ void stat_times__subtract(struct stat_times *times, const struct stat_times *bef
 		limit_extremes(times);
 }
 
+bool stat_data__commands_differ(const struct stat_data *data)
+{
+	size_t threads = data->total.threads;
+
+	return data->nr_commands > 1 &&
+	       (data->nr_commands != threads ||
+		(data->nr_threads != threads && data->nr_processes != threads));
+}
+
+bool stat_data__threads_differ(const struct stat_data *data)
+{
+	return data->nr_threads && data->total.threads > data->nr_processes;
+}
+
 static void free_tasks(struct stat_task *tasks, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

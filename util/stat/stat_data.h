@@ -195,6 +195,7 @@ enum stat_part {
 	STAT_PART_LOCKS = 4,
 	STAT_PART_IO = 8,
 	STAT_PART_SOCKETS = 16,
+	STAT_PART_CALL_TIMES = 32, /* with STAT_PART_CALLS: calls have times, and not only counts */
 };
 
 struct stat_data {
@@ -244,6 +245,13 @@ void stat_times__merge(struct stat_times *times, const struct stat_times *other)
  * there is one.
  */
 void stat_times__subtract(struct stat_times *times, const struct stat_times *before);
+
+/*
+ * Whether the lists of commands and of threads have rows that other lists do not: where each
+ * command is a single thread, or each process is, one of them says all.
+ */
+bool stat_data__commands_differ(const struct stat_data *data);
+bool stat_data__threads_differ(const struct stat_data *data);
 
 /* Frees the lists, not the struct. */
 void stat_data__free(struct stat_data *data);

@@ -153,11 +153,11 @@ int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out)
 	print_title(data, out);
 	print_head("ALL", out);
 	print_task(&data->total, "all threads", out);
-	if (data->nr_commands > 1)
+	if (stat_data__commands_differ(data))
 		print_tasks("COMMAND", data->commands, data->nr_commands, top, out);
 	if (data->nr_processes > 1)
 		print_tasks("PROCESS", data->processes, data->nr_processes, top, out);
-	if (data->nr_threads && data->total.threads > 1)
+	if (stat_data__threads_differ(data))
 		print_tasks("THREAD", data->threads, data->nr_threads, top, out);
 	behaviour_table__print(data, top, out);
 	if (data->parts & STAT_PART_CALLS)

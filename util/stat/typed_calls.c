@@ -28,6 +28,15 @@ void typed_calls__mark(uint8_t *calls, size_t nr)
 		calls[i] = IS_ONE_OF(names, syscalls__name((int)i));
 }
 
+uint32_t typed_calls__sigreturn(void)
+{
+	int nr = 0;
+
+	while (nr < syscalls__count() && strcmp(syscalls__name(nr), "rt_sigreturn") != 0)
+		nr++;
+	return (uint32_t)nr;
+}
+
 void typed_calls__mark_sockets(uint8_t *calls, size_t nr)
 {
 	static const char *const receive[] = {

@@ -16,6 +16,9 @@ enum typed_calls_wait {
 	TYPED_CALLS_SEND = 3,
 };
 
+/* The number of rt_sigreturn, as the programs take it. */
+uint32_t typed_calls__sigreturn(void);
+
 /* Sets the entries of calls that may wait for a socket to what they wait for, the others to 0. */
 void typed_calls__mark_sockets(uint8_t *calls, size_t nr);
 
