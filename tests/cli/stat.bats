@@ -372,6 +372,29 @@ assert names["w-normal"].startswith("holders+0x") and names["w-heap"].startswith
 	rows 'BLOCK DEVICE' | grep -E "^$name +write +[0-9]+ .* [0-9.]+ MB .* 0\$"
 }
 
+@test "times of requests add up to the device's own, and to the wait of their thread" {
+	truncate -s 64M disk
+	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
+	name=${loop##*/}
+	read -r -a before <"/sys/block/$name/stat"
+	denet-stat --block --json -o lines -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct 2>err
+	read -r -a after <"/sys/block/$name/stat"
+	losetup -d "$loop"
+	python3 -c '
+import json, sys
+name, ticks = sys.argv[1], int(sys.argv[2])
+stat = [json.loads(line) for line in open("lines")][-1]["stat"]
+device = next(io for io in stat["block_io"] if (io["device"], io["op"]) == (name, "write"))
+ms, waited = device["requests"]["total_ns"] / 1e6, device["waited_ns"] / 1e6
+asleep = stat["total"]["states"]["D"]["total_ns"] / 1e6
+print(f"{ms} ms, of {ticks} by the device; waited {waited}, of {asleep} ms in state D")
+# The device counts from when a request is made, a little before it is issued, in ms.
+assert 0.7 * ticks - 1 <= ms <= ticks + 1
+# dd waits for each of its requests, and for hardly anything else.
+assert 0.9 * asleep - 5 <= waited <= asleep
+assert 0.7 * ms <= waited' "$name" $((after[7] - before[7]))
+}
+
 @test "waits for a connection, to receive and to send" {
 	command -v python3 >/dev/null || skip "no python3"
 	denet-stat --net -- python3 -c '

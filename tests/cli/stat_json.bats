@@ -71,3 +71,32 @@ figures() {
 	figures lines '64 << 10 <= max(tree["aggregated"]["mem_rss_kb"] for tree in trees) < 80 << 10' \
 		"last['aggregated']['page_faults_cached'] >= (64 << 20) / $page"
 }
+
+@test "CPU time, memory, threads and faults of a process are those of /proc" {
+	command -v python3 >/dev/null || skip "no python3"
+	start_target "$(realpath "$(command -v python3)")" -c '
+import threading, time
+for i in range(3):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("READY", flush=True)
+while True:
+    until = time.thread_time() + 0.02
+    while time.thread_time() < until:
+        pass
+    time.sleep(0.02)'
+	until_true grep -q READY target.out
+	used() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz, $8 }' "/proc/$target/stat"; }
+	read -r before _ < <(used)
+	denet-stat --json -I 250 -o lines -p "$target" -- sleep 1.5
+	read -r after faults < <(used)
+	cp "/proc/$target/status" status
+	kib() { awk -v key="$1:" '$1 == key { print $2 }' status; }
+	figures lines \
+		"last['parent']['thread_count'] == $(kib Threads) == 4" \
+		"last['parent']['mem_vms_kb'] == $(kib VmSize)" \
+		"abs(last['parent']['mem_rss_kb'] - $(kib VmRSS)) <= 1024" \
+		"last['parent']['page_faults_cached'] <= $faults" \
+		"abs(sum(b['parent']['cpu_usage'] * (b['ts_ms'] - a['ts_ms']) for a, b in pairs) / 1e5 -
+		     ($after - $before)) <= 0.35 * ($after - $before)" \
+		'last["parent"]["uptime_secs"] >= 1'
+}
