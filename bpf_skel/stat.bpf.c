@@ -306,7 +306,7 @@ static __always_inline void describe_open_call(struct stat_wire_thread *out,
 }
 
 /* The operation and the value of a futex call, by which a mutex is told from other objects. */
-static __always_inline void describe_futex_call(struct stat_wire_thread *out,
+static __always_inline bool describe_futex_call(struct stat_wire_thread *out,
 						struct task_struct *task)
 {
 	bool compat = false;
@@ -314,11 +314,11 @@ static __always_inline void describe_futex_call(struct stat_wire_thread *out,
 	__u32 class = class_of(user_call(task, args, &compat));
 
 	if (compat || !is_futex(class) || args[0] != out->wait_id)
-		return;
+		return false;
 	/* futex_wait() has no operation, but the same flag for private futexes. */
 	out->futex_op = class == WIRE_CALL_FUTEX ? args[1] : args[3] & MUTEX_OWNER_PRIVATE;
 	out->futex_value = class == WIRE_CALL_FUTEX ? args[2] : args[1];
-	out->flags |= STAT_WIRE_ASLEEP;
+	return true;
 }
 
 /* What a thread that is off its CPU waits for, up to out->time. */
@@ -336,9 +336,10 @@ static __always_inline void describe_open_wait(struct stat_wire_thread *out,
 	out->wait = thread->wait;
 	out->wait_id = thread->wait_id;
 	out->wait_ns = now - since;
-	if (stat_counts_locks && !ts->ran && out->wait == STAT_WIRE_WAIT_FUTEX) {
+	if (stat_counts_locks && out->wait == STAT_WIRE_WAIT_FUTEX) {
 		stat_learn_holder(ts, thread);
-		describe_futex_call(out, task);
+		if (describe_futex_call(out, task) && !ts->ran)
+			out->flags |= STAT_WIRE_ASLEEP;
 	}
 	out->owner = out->wait == STAT_WIRE_WAIT_FUTEX ? ts->owner : 0;
 	if (out->owner && out->wait_ns > out->lock_max_ns) {

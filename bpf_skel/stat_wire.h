@@ -193,7 +193,7 @@ struct stat_wire_thread {
 	__u32 owner;   /* of the mutex that it waits for; 0: unknown, or it is no mutex */
 	__u64 lock;    /* futex of its longest wait for a mutex with a known holder; 0: none */
 	__u64 lock_max_ns;
-	/* Of a wait for a futex from before the measurement: what to look for behind it */
+	/* Of a wait for a futex: what to look for behind it */
 	__u32 futex_op;
 	__u32 futex_value;
 	struct stat_wire_sums sums;

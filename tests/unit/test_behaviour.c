@@ -10,6 +10,7 @@
 
 #define STATE_S 1
 #define STATE_D 2
+#define MS 1000000ULL
 
 /* A thread of 1000 ns; what is neither given here nor in calls is blocked. */
 static struct stat_task thread(uint64_t running, uint64_t runnable, struct stat_call *calls,
@@ -299,12 +300,12 @@ TEST(a_deadlock_is_told_once_and_first)
 {
 	struct stat_lock locks[] = { { .pid = 70, .address = 0x10, .name = "[heap]+0x10" } };
 	struct stat_open_wait waits[] = {
-		{ .pid = 70, .tid = 74, .owner = 72, .address = 0x30, .ns = 1000, .comm = "d" },
-		{ .pid = 70, .tid = 72, .owner = 71, .address = 0x10, .ns = 900, .comm = "b" },
-		{ .pid = 70, .tid = 71, .owner = 73, .address = 0x20, .ns = 800, .comm = "a" },
-		{ .pid = 70, .tid = 73, .owner = 72, .address = 0x30, .ns = 700, .comm = "c" },
-		{ .pid = 70, .tid = 75, .owner = 76, .address = 0x40, .ns = 600, .comm = "e" },
-		{ .pid = 70, .tid = 78, .owner = 0, .address = 0x40, .ns = 600, .comm = "f" },
+		{ .pid = 70, .tid = 74, .owner = 72, .address = 0x30, .ns = 999 * MS, .comm = "d" },
+		{ .pid = 70, .tid = 72, .owner = 71, .address = 0x10, .ns = 900 * MS, .comm = "b" },
+		{ .pid = 70, .tid = 71, .owner = 73, .address = 0x20, .ns = 800 * MS, .comm = "a" },
+		{ .pid = 70, .tid = 73, .owner = 72, .address = 0x30, .ns = 700 * MS, .comm = "c" },
+		{ .pid = 70, .tid = 75, .owner = 76, .address = 0x40, .ns = 600 * MS, .comm = "e" },
+		{ .pid = 70, .tid = 78, .owner = 0, .address = 0x40, .ns = 600 * MS, .comm = "f" },
 	};
 	struct stat_task starved = thread(0, 900, NULL, 0);
 	struct stat_data data = { .parts = STAT_PART_LOCKS, .locks = locks, .nr_locks = 1,
@@ -314,10 +315,14 @@ TEST(a_deadlock_is_told_once_and_first)
 
 	bottlenecks__find(&data, &bottlenecks);
 	ASSERT_EQ(2, bottlenecks.nr);
-	EXPECT_STREQ("deadlock for 700 ns: thread 71 (a) waits for 0x20 of thread 73, "
+	EXPECT_STREQ("deadlock for 700.000 ms: thread 71 (a) waits for 0x20 of thread 73, "
 		     "thread 73 (c) waits for 0x30 of thread 72, "
 		     "thread 72 (b) waits for [heap]+0x10 of thread 71", bottlenecks.text[0]);
 	EXPECT_EQ(0, strncmp("thread 70001 ", bottlenecks.text[1], 13));
+	/* After a short wait, another thread may hold the mutex. */
+	waits[3].ns = 100 * MS - 1;
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(1, bottlenecks.nr);
 }
 
 TEST(five_sentences_the_greatest_first)

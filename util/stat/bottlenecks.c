@@ -8,6 +8,7 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "stat/behaviour.h"
+#include "stat/holders.h"
 #include "stat/syscall_names.h"
 
 /* The threads of a deadlock that are named; there may be more. */
@@ -254,17 +255,17 @@ static const struct stat_open_wait *wait_of_holder(const struct stat_data *data,
 
 /*
  * How many threads wait for each other in a circle that begins with this one; 0: there is none, or
- * it is told from a thread with a lower number.
+ * it is told from a thread with a lower number. Holders are known for sure of long waits only.
  */
 static size_t circle_of(const struct stat_data *data, const struct stat_open_wait *first)
 {
 	const struct stat_open_wait *wait = wait_of_holder(data, first);
 
 	for (size_t nr = 1; wait && nr <= data->nr_open_waits; nr++) {
+		if (wait->tid < first->tid || wait->ns < HOLDERS_CHECK_FROM_NS)
+			return 0;
 		if (wait == first)
 			return nr;
-		if (wait->tid < first->tid)
-			return 0;
 		wait = wait_of_holder(data, wait);
 	}
 	return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "stat/holders.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -18,9 +17,8 @@
 #define ANSWER 1
 
 struct answer {
-	uint64_t incarnation;
-	uint32_t holder;
-	uint32_t reserved;
+	uint32_t index; /* of the thread that waits */
+	uint32_t holder; /* 0: unknown */
 };
 
 /* Keeps threads that have slept for a futex since before the measurement. */
@@ -51,51 +49,89 @@ static uint32_t read_holder(const struct stat_wire_thread *thread)
 }
 
 /* In a child, since reading waits for a process that changes its mappings. */
-static int ask(void *ctx, struct child_out *out)
+static int answer_all(void *ctx, struct child_out *out)
 {
-	const struct buffer *sleepers = ctx;
-	const struct stat_wire_thread *threads = (const void *)sleepers->data;
+	const struct buffer *waits = ctx;
+	const struct stat_wire_thread *threads = (const void *)waits->data;
 	int err = 0;
 
-	for (size_t i = 0; i < sleepers->len / sizeof(*threads) && !err; i++) {
-		struct answer answer = { .incarnation = threads[i].incarnation,
-					 .holder = read_holder(&threads[i]) };
+	for (uint32_t i = 0; i < waits->len / sizeof(*threads) && !err; i++) {
+		struct answer answer = { .index = i, .holder = read_holder(&threads[i]) };
 
-		if (answer.holder)
-			err = child_out__put(out, ANSWER, &answer, sizeof(answer));
-		if (!err && answer.holder)
+		err = child_out__put(out, ANSWER, &answer, sizeof(answer));
+		if (!err)
 			err = child_out__flush(out);
 	}
 	return err;
 }
 
-/* Until the child has answered all, hangs, or dies. */
-static void take_answers(struct stat_programs *programs, struct child *child)
+/* Sets the owners of the waits, until the child has answered all, hangs, or dies. */
+static void ask(struct buffer *waits)
 {
+	struct stat_wire_thread *threads = (void *)waits->data;
 	uint64_t latest = clock__now_ns() + LATEST_NS;
 	struct child_message message;
 	struct answer answer;
+	struct child *child;
+	int err;
 
-	while (child__receive_unless_stuck(child, PATIENCE_NS, latest, &message) == 1) {
+	if (!waits->len)
+		return;
+	child = child__new(answer_all, waits, &err);
+	while (child &&
+	       child__receive_unless_stuck(child, PATIENCE_NS, latest, &message) == 1) {
 		if (message.type != ANSWER || message.size != sizeof(answer))
-			return;
+			break;
 		memcpy(&answer, message.data, sizeof(answer));
-		/* Without room for it, the holder stays unknown. */
-		stat_programs__set_holder(programs, answer.incarnation, answer.holder);
+		if (answer.index < waits->len / sizeof(*threads))
+			threads[answer.index].owner = answer.holder;
 	}
+	child__delete(child);
 }
 
 int holders__learn(struct stat_programs *programs)
 {
 	struct buffer sleepers = { 0 };
-	int err = stat_programs__read_threads(programs, keep_sleepers, &sleepers), ignored;
-	struct child *child = NULL;
+	const struct stat_wire_thread *threads;
+	int err = stat_programs__read_threads(programs, keep_sleepers, &sleepers);
 
-	if (!err && sleepers.len)
-		child = child__new(ask, &sleepers, &ignored);
-	if (child)
-		take_answers(programs, child);
-	child__delete(child);
+	if (!err)
+		ask(&sleepers);
+	threads = (const void *)sleepers.data;
+	for (size_t i = 0; i < sleepers.len / sizeof(*threads) && !err; i++) {
+		/* Without room for it, the holder stays unknown. */
+		if (threads[i].owner)
+			stat_programs__set_holder(programs, threads[i].incarnation,
+						  threads[i].owner);
+	}
 	buffer__free(&sleepers);
+	return err;
+}
+
+static bool is_doubtful(const struct stat_wire_thread *thread)
+{
+	return thread->owner && thread->wait_ns >= HOLDERS_CHECK_FROM_NS;
+}
+
+int holders__check(struct buffer *waits)
+{
+	struct stat_wire_thread *threads = (void *)waits->data;
+	const struct stat_wire_thread *checked;
+	struct buffer doubtful = { 0 };
+	size_t nr = waits->len / sizeof(*threads);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (is_doubtful(&threads[i]))
+			err = buffer__append(&doubtful, &threads[i], sizeof(threads[i]));
+	}
+	if (!err)
+		ask(&doubtful);
+	checked = (const void *)doubtful.data;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (is_doubtful(&threads[i]))
+			threads[i].owner = checked++->owner;
+	}
+	buffer__free(&doubtful);
 	return err;
 }

@@ -11,6 +11,7 @@
 
 #include "base/minmax.h"
 #include "stat/decode_times.h"
+#include "stat/holders.h"
 
 _Static_assert((int)STAT_IO_READ == STAT_WIRE_IO_READ && (int)STAT_IO_WRITE == STAT_WIRE_IO_WRITE &&
 		       (int)STAT_IO_FLUSH == STAT_WIRE_IO_FLUSH &&
@@ -267,6 +268,8 @@ int objects__read(struct objects *objects, const struct stat_programs *programs,
 		err = stat_programs__read_sockets(programs, take_socket, &sockets);
 	if (!err)
 		err = stat_programs__read_io(programs, take_io, &io);
+	if (!err)
+		err = holders__check(&objects->waits);
 	if (!err)
 		err = add_waits(objects, &locks, &open, &sockets);
 	data->locks = take(&locks, sizeof(*data->locks), &data->nr_locks, by_lock);
