@@ -52,6 +52,11 @@ TEST(a_line_tells_how_threads_spent_their_lives)
 	EXPECT_STREQ("[ 4.000 s of 2 threads: 25.0 % running, 1.0 % runnable, 74.0 % blocked; "
 		     "3 threads not accounted for ]",
 		     summary__format_lives(&summary, line, sizeof(line)));
+	summary.stats.lives.uneven = summary.stats.lives.lost = 0;
+	summary.stats.lives.filtered_ns = 1500000000ULL;
+	EXPECT_STREQ("[ 4.000 s of 2 threads (1.500 s more filtered out): 25.0 % running, "
+		     "1.0 % runnable, 74.0 % blocked ]",
+		     summary__format_lives(&summary, line, sizeof(line)));
 	summary = (struct summary){ 0 };
 	EXPECT_STREQ("", summary__format_lives(&summary, line, sizeof(line)));
 }

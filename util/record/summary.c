@@ -455,7 +455,7 @@ char *summary__format_lives(const struct summary *summary, char *buf, size_t siz
 {
 	const struct capture_lives *lives = &summary->stats.lives;
 	uint64_t ns = lives->running_ns + lives->queued_ns + lives->blocked_ns;
-	char count[32], time[32], missing[64] = "";
+	char count[32], time[32], missing[64] = "", filtered[64] = "";
 	double share = 100.0 / (double)(ns ? ns : 1);
 
 	*buf = '\0';
@@ -464,10 +464,14 @@ char *summary__format_lives(const struct summary *summary, char *buf, size_t siz
 	if (lives->uneven || lives->lost)
 		snprintf(missing, sizeof(missing), "; %" PRIu64 " threads not accounted for",
 			 lives->uneven + lives->lost);
+	/* The threads that filters left out are among those counted. */
+	if (lives->filtered_ns)
+		snprintf(filtered, sizeof(filtered), " (%s more filtered out)",
+			 units__format_time(lives->filtered_ns, time, sizeof(time)));
 	snprintf(buf, size,
-		 "[ %s of %s threads: %.1f %% running, %.1f %% runnable, %.1f %% blocked%s ]",
+		 "[ %s of %s threads%s: %.1f %% running, %.1f %% runnable, %.1f %% blocked%s ]",
 		 units__format_time(ns, time, sizeof(time)),
-		 units__format_count(lives->count, count, sizeof(count)),
+		 units__format_count(lives->count, count, sizeof(count)), filtered,
 		 share * (double)lives->running_ns, share * (double)lives->queued_ns,
 		 share * (double)lives->blocked_ns, missing);
 	return buf;
