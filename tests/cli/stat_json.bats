@@ -85,10 +85,15 @@ while True:
         pass
     time.sleep(0.02)'
 	until_true grep -q READY target.out
-	used() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz, $8 }' "/proc/$target/stat"; }
-	read -r before _ < <(used)
-	denet-stat --json -I 250 -o lines -p "$target" -- sleep 1.5
-	read -r after faults < <(used)
+	# Read by the command, whose output goes to standard error: denet-stat may take seconds to start.
+	# shellcheck disable=SC2016
+	denet-stat --json -I 250 -o lines -p "$target" -- sh -c \
+		'cat "/proc/$0/stat"; sleep 1.5; cat "/proc/$0/stat"' "$target" 2>stats
+	read -r used faults < <(awk -v hz="$(getconf CLK_TCK)" '
+		{ sub(/.*\) /, ""); now = ($12 + $13) / hz }
+		NR == 1 { before = now }
+		END { print now - before, $8 }' stats)
+	awk -v used="$used" 'BEGIN { exit used < 0.1 }'
 	cp "/proc/$target/status" status
 	kib() { awk -v key="$1:" '$1 == key { print $2 }' status; }
 	figures lines \
@@ -97,6 +102,6 @@ while True:
 		"abs(last['parent']['mem_rss_kb'] - $(kib VmRSS)) <= 1024" \
 		"last['parent']['page_faults_cached'] <= $faults" \
 		"abs(sum(b['parent']['cpu_usage'] * (b['ts_ms'] - a['ts_ms']) for a, b in pairs) / 1e5 -
-		     ($after - $before)) <= 0.35 * ($after - $before)" \
+		     $used) <= 0.35 * $used" \
 		'last["parent"]["uptime_secs"] >= 1'
 }
