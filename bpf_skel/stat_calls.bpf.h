@@ -174,7 +174,7 @@ static __always_inline int stat_enter(struct pt_regs *regs, long nr)
 	if (is_over(now))
 		return 0;
 	thread->call = stat_call_key(task, regs, (__u32)nr);
-	thread->off_before = thread->sums.offcpu.ns;
+	thread->blocked_before = thread->sums.blocked_ns;
 	thread->known = 1;
 	thread->entered = now;
 	return 0;
@@ -206,7 +206,7 @@ static __always_inline bool stat_was_inside(struct task_struct *task, struct sta
 	thread->known = 1;
 	thread->call = stat_call_key(task, regs, (__u32)nr);
 	thread->entered = start_ns;
-	thread->off_before = 0;
+	thread->blocked_before = 0;
 	return true;
 }
 
@@ -260,7 +260,7 @@ static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct stat_thread *thread = stat_thread_of(task);
 	struct stat_wire_call *call;
-	__u64 now, off;
+	__u64 now, blocked;
 
 	if (!thread || phase != WIRE_PHASE_RUNNING)
 		return 0;
@@ -276,8 +276,8 @@ static __always_inline int stat_exit(struct pt_regs *regs, long ret)
 		if (stat_has_failed(ret))
 			call->errors++;
 		/* A block whose end was not shown is added later, to another call. */
-		off = thread->sums.offcpu.ns - thread->off_before;
-		call->blocked_ns += off < now ? off : now;
+		blocked = thread->sums.blocked_ns - thread->blocked_before;
+		call->blocked_ns += blocked < now ? blocked : now;
 	}
 	thread->entered = 0;
 	return 0;
@@ -353,7 +353,7 @@ static __always_inline void stat_fold_calls(struct task_struct *task, struct tas
 static __always_inline void stat_drop_calls(struct stat_thread *thread)
 {
 	thread->first_call = 0;
-	thread->off_before = 0;
+	thread->blocked_before = 0;
 	__builtin_memset(thread->slots, 0, sizeof(thread->slots));
 }
 

@@ -20,7 +20,7 @@ const volatile __u8 stat_counts_locks = 0;
 struct stat_thread {
 	struct stat_wire_sums sums;
 	__u64 entered;	  /* when it entered the call that it is in; 0: it is in none */
-	__u64 off_before; /* sums.offcpu.ns then */
+	__u64 blocked_before; /* sums.blocked_ns then */
 	__u32 call;	  /* the key of that call */
 	__u32 first_call; /* of its list of calls */
 	__u32 folded;	  /* it has ended, and its sums were added to those of others */

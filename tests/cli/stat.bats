@@ -323,10 +323,10 @@ thread $b, thread $b \(lock-ba\) waits for $place of thread $a\$"
 	start_deadlock
 	denet-stat --locks -o out -p "$target" -- sleep 0.3
 	cat out
-	rows BEHAVIOUR | grep -E "^deadlock for 3[0-9]{2}\.[0-9]+ ms: thread [0-9]+ \(lock-ab\) waits for "
+	rows BEHAVIOUR | grep -E "^deadlock for [0-9.]+ ms: thread [0-9]+ \(lock-ab\) waits for "
 	for thread in lock-ab lock-ba; do
 		rows BEHAVIOUR | grep -E "^$thread +lock-bound "
-		rows FUTEX | grep -E " 1 3[0-9]{2}\.[0-9]+ ms +1 +0 +0 +[0-9]+  $thread [0-9]+\$"
+		rows FUTEX | grep -E " 1 [0-9.]+ ms +1 +0 +0 +[0-9]+  $thread [0-9]+\$"
 	done
 	rows BEHAVIOUR | grep -E '^sleeper +idle '
 }
@@ -557,6 +557,26 @@ client.recv(1)'
 	denet-stat --syscalls --json -o lines -p "$target" -- sleep 0.3
 	stat_bottlenecks | grep -E "^thread $target \(python3?[.0-9]*\): 100 % of its blocked time in recvfrom \
 on $own:$own_port to $peer:$peer_port \([0-9.]+ ms in 1 call, not returned\)\$"
+}
+
+@test "a call's wait for a CPU is not blocked time of the call" {
+	command -v python3 >/dev/null || skip "no python3"
+	# Both on one CPU: the sleeper waits for it after each of its sleeps.
+	start_target taskset -c 0 sh -c 'while :; do :; done'
+	denet-stat --syscalls --json -o lines -- taskset -c 0 python3 -c '
+import time
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    time.sleep(0.001)'
+	python3 -c '
+import json
+stat = [json.loads(line) for line in open("lines")][-1]["stat"]
+total = stat["total"]
+blocked = sum(call["blocked_ns"] for call in total["syscalls"])
+print(blocked, total["blocked_ns"], total["runnable_ns"])
+assert total["runnable_ns"] > total["wall_ns"] / 100
+assert total["blocked_ns"] / 2 < blocked <= total["blocked_ns"]
+assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])'
 }
 
 @test "what holds commands up" {

@@ -100,7 +100,7 @@ static uint64_t time_of(const struct stat_task *task)
 static void print_head(const char *title, FILE *out)
 {
 	fprintf(out, "\n%-24s %9s %8s %9s %9s %6s %7s", title, "CALLS", "ERRORS", "PER SEC", "TIME",
-		"SHARE", "OFF-CPU");
+		"SHARE", "BLOCKED");
 }
 
 static void print_calls(const struct stat_data *data, unsigned int top, double seconds, FILE *out)
