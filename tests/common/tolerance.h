@@ -20,7 +20,8 @@
 
 /*
  * How many times as much CPU time the same work may take where other programs share cores and
- * caches with it. The level timing, with nothing beside it, sets DENET_TEST_TIMING: 1.
+ * caches with it: 15 in a guest, which has no KVM. The level timing, with nothing beside it, sets
+ * DENET_TEST_TIMING: 1.
  */
 unsigned int tolerance__cpu_factor(void);
 

@@ -170,7 +170,8 @@ static inline __attribute__((always_inline)) uint64_t inner_function(void)
 	uint64_t ip;
 
 #ifdef __aarch64__
-	__asm__ volatile("adr %0, ." : "=r"(ip));
+	/* The address before it is of an instruction of this function, too. */
+	__asm__ volatile("nop\n\tadr %0, ." : "=r"(ip));
 #else
 	__asm__ volatile("leaq 0(%%rip), %0" : "=r"(ip));
 #endif
