@@ -37,19 +37,20 @@ show_samples() {
 # The text of our own tracepoints, by their formats.
 show_sentences() {
 	reader "$1" script -i "$RICH" --no-inline --ns -F trace:comm,tid,time,event,trace |
-		grep -E 'denet:[a-z_]+:' | sed -E 's/[[:space:]]+/ /g'
+		grep -aE 'denet:[a-z_]+:' | sed -E 's/[[:space:]]+/ /g'
 }
 
 show_folded() {
 	reader "$1" script -i "$RICH" --no-inline | fold |
 		sed -E 's/[^; ]*@plt|\b_init\b|\.plt\b/@plt/g' |
-		grep -E '^(w-|child|brief|nap|waits|forks|threads)' | sort
+		grep -aE '^(w-|child|brief|nap|waits|forks|threads)' | sort
 }
 
+# grep -a: the whole machine is recorded, and other tests give threads names of any bytes.
 # The sums by thread and event, as report makes them.
 show_report() {
 	reader "$1" report -i "$RICH" --stdio --no-inline --no-children -g none -F period,sample,comm \
-		--percent-limit 0 | grep -v '^#' | sed -E 's/[[:space:]]+/ /g; s/ $//' | sort
+		--percent-limit 0 | grep -av '^#' | sed -E 's/[[:space:]]+/ /g; s/ $//' | sort
 }
 
 # show_all VERSION DIR: all that is compared, into files there, with what that perf complains of.

@@ -374,7 +374,7 @@ need_speedscope() {
 		    page.frame()
 		    text = page.run("document.body.innerText")
 		    print(text)
-		    shown = re.findall(r"([0-9.]+)ms \(\d+%\)\s+[0-9.]+[mµn]?s \([^)]*\)\s+(\S+)", text)
+		    shown = re.findall(r"([0-9.]+)ms \([<>]?[0-9.]+%\)\s+[0-9.]+[mµn]?s \([^)]*\)\s+(\S+)", text)
 		    assert "take_nap" in dict(map(reversed, shown))
 		    for ms, name in shown:
 		        assert ms == f"{totals[name] / 1e6:.2f}", (ms, name, totals[name])
