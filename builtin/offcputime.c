@@ -133,9 +133,9 @@ static const struct option_row block_rows[] = {
 
 static const struct option_row stack_rows[] = {
 	{ "call-graph", .arg = "MODE",
-	  .text = "How to unwind user stacks, in the kernel: fp (frame pointers, the default), "
-		  "auto (unwind tables, and frame pointers where there are none) or tables (auto, "
-		  "with a warning if it is not possible)",
+	  .text = "How to unwind user stacks, in the kernel: auto (the default: unwind tables, and "
+		  "frame pointers where there are none), tables (auto, with a warning if it is "
+		  "not possible) or fp (frame pointers)",
 	  CAPTURE(set_call_graph, struct capture_copies, stacks.copies) },
 	{ "user-stacks-only", 'U', .text = "User frames only",
 	  OPTION_TRUE(struct offcputime_command, user_stacks) },

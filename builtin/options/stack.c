@@ -42,10 +42,10 @@ static const struct option_row rows[] = {
 	{ NULL, 'g', .text = "Accepted for compatibility; callchains are always recorded",
 	  OPTION_NOTHING },
 	{ "call-graph", .of_samples = true, .arg = "MODE",
-	  .text = "How to unwind user stacks: fp (frame pointers, the default), auto (unwind "
-		  "tables, in the kernel, and frame pointers where there are none), tables "
-		  "(auto, with a warning if it is not possible), dwarf[,BYTES] (unwind tables, "
-		  "on a copy of BYTES of each stack, default 8192) or auto,BYTES (dwarf for "
+	  .text = "How to unwind user stacks: auto (the default: unwind tables, in the kernel, "
+		  "and frame pointers where there are none), tables (auto, with a warning if "
+		  "it is not possible), fp (frame pointers), dwarf[,BYTES] (unwind tables, on "
+		  "a copy of BYTES of each stack, default 8192) or auto,BYTES (dwarf for "
 		  "processes without frame pointers)",
 	  OPTION_FIELD(set_call_graph, struct capture_copies, struct capture_stacks, copies) },
 	{ "max-stack", .of_samples = true, .arg = "N",

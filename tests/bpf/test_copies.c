@@ -78,7 +78,7 @@ FIXTURE_SETUP(copies)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
-	self->options.stacks.copies.bytes = variant->bytes;
+	self->options.stacks.copies = (struct capture_copies){ .bytes = variant->bytes };
 	ASSERT_EQ(0, start_workload(&self->workload));
 	self->stack_end = end_of_stack(self->workload.pid);
 	ASSERT_LT(0, self->stack_end);
@@ -185,7 +185,7 @@ FIXTURE_SETUP(full_ring)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
-	self->options.stacks.copies.bytes = CAPTURE_MAX_COPY;
+	self->options.stacks.copies = (struct capture_copies){ .bytes = CAPTURE_MAX_COPY };
 	self->options.ring_pages = 32;
 	ASSERT_EQ(0, start_stacks(&self->workload, "65536", "5000"));
 }
@@ -337,8 +337,7 @@ FIXTURE_SETUP(chosen)
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
-	self->options.stacks.copies.bytes = 64;
-	self->options.stacks.copies.chosen = true;
+	self->options.stacks.copies = (struct capture_copies){ .bytes = 64, .chosen = true };
 	ASSERT_EQ(0, start_workload(&self->workload));
 }
 

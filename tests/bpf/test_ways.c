@@ -126,6 +126,8 @@ static int take_profile(FIXTURE_DATA(hooks) * self, enum attach_hook hook)
 
 	capture_options__init(&options);
 	options.stacks.hook = hook;
+	/* At switch-out there is no walk by tables: all walk along frame pointers. */
+	options.stacks.copies = (struct capture_copies){ 0 };
 	err = workload__start(&self->workload, argv);
 	if (!err)
 		err = workload__await(&self->workload, "READY");

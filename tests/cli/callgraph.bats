@@ -70,7 +70,7 @@ END
 	file_chain perf.data >ours
 	same_chain gdb ours 10
 	# The chains by frame pointers.
-	denet-record -o fp.data -p "$target" -- sleep 0.2
+	denet-record --call-graph fp -o fp.data -p "$target" -- sleep 0.2
 	[ "$(file_chain fp.data | wc -l)" -lt 5 ]
 }
 

@@ -99,7 +99,7 @@ clean_up() {
 	target=$!
 	until_true is_at $target futex
 	# Less than a second in all is not worth a line.
-	denet-record -o case.data -p $target -- sleep 1 2>err
+	denet-record --call-graph fp -o case.data -p $target -- sleep 1 2>err
 	kill $target
 	cat err
 	grep -E 'user stacks of nofp \(pid [0-9]+\) end early in [0-9]+ % of its .*--call-graph auto' err

@@ -93,7 +93,7 @@ names_true() {
 	need_copies
 	file_chains | all_true 0 inf 1
 	# The chains by frame pointers, which end early in such a program.
-	denet-record -o fp.data -p "$target" -- true
+	denet-record --call-graph fp -o fp.data -p "$target" -- true
 	file_chains fp.data | judged 0 inf | tee judged
 	[ "$(cut -d' ' -f2- judged | sort -u)" = '0 1' ]
 }

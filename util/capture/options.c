@@ -32,6 +32,7 @@ void capture_options__init(struct capture_options *options)
 			.max_frames = CAPTURE_MAX_FRAMES,
 			.kernel = true,
 			.user = true,
+			.copies = by_tables,
 		},
 	};
 }

@@ -156,7 +156,8 @@ int settings__make(struct offcpu_config *config, const struct capture_options *o
 		.settings = make_settings(options),
 		.hook = options->stacks.hook,
 		.clock = make_clock(&options->on_cpu),
-		.user_tables = options->stacks.user && options->stacks.copies.tables,
+		.user_tables = options->stacks.user && options->stacks.copies.tables &&
+			       !options->histogram,
 		.nr_targets = targets->nr_pids + targets->nr_tids + targets->nr_uids,
 	};
 	if (options->wakers)
