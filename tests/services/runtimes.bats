@@ -6,7 +6,7 @@
 load ../cli/lib
 
 # How user stacks are unwound.
-record_options=(--call-graph fp)
+record_options=()
 
 # record_service COMMAND…: starts it, waits until it serves, and records it until it ends.
 record_service() {
@@ -98,7 +98,7 @@ has_wait() {
 	service=$!
 	exec 4>go
 	until_true grep -q READY said
-	start_recording --call-graph dwarf --off-cpu-period 1ms -p "$service"
+	start_recording -p "$service"
 	echo >&4
 	until_true grep -q SERVED said
 	jcmd "$service" Compiler.perfmap >jcmd.out || skip "a JDK without Compiler.perfmap"
