@@ -44,7 +44,8 @@ are_the_naps() {
 	before=$(stolen)
 	denet-offcputime --ns -f -- "$naps" 1 20 10 counts >folded 2>said
 	are_the_naps folded "$before"
-	refute grep -q 'do_signal_stop' folded
+	# COMMAND begins at its exec.
+	refute grep -qE 'do_signal_stop|workload__new' folded
 	denet-offcputime -- "$naps" 1 20 10 >out 2>err
 	is_of_form out
 	grep -qx "Tracing off-CPU time (us) of threads of $naps by user + kernel stack... Hit Ctrl-C to end." out
@@ -86,7 +87,7 @@ are_the_naps() {
 	denet-offcputime -f -M 1000 -- "$naps" 1 10 10 >folded 2>err
 	refute grep -q ';take_nap;' folded
 	denet-offcputime -fU -- "$naps" 1 10 10 >folded 2>err
-	grep -qE '^napper-0;start_thread;run_thread;take_nap(;[^;]*nanosleep[^;]*)? [0-9]+$' folded
+	grep -qE '^napper-0;([^;]*clone3?;)?start_thread;run_thread;take_nap(;call_libc)?(;[^;]*nanosleep[^;]*)* [0-9]+$' folded
 	denet-offcputime -fK -- "$naps" 1 10 10 >folded 2>err
 	grep -qE '^napper-0;[^ ]*do_nanosleep [0-9]+$' folded
 	refute grep -q take_nap folded

@@ -5,9 +5,10 @@
 
 #include "machine/machine.h"
 
+/* Before its exec it runs code of ours. */
 static bool is_held(const struct intake *intake, const struct sample *sample)
 {
-	return sample->state == 'T' && (pid_t)sample->pid == intake->held &&
+	return (pid_t)sample->pid == intake->held &&
 	       sample->time - sample->measured < intake->held_until;
 }
 
@@ -44,6 +45,10 @@ static int take_event(void *ctx, const struct task_event *event)
 {
 	struct intake *intake = ctx;
 
+	if (event->kind == TASK_EVENT_EXEC && event->pid == intake->held && !intake->has_execed) {
+		intake->has_execed = true;
+		intake->held_until = event->time;
+	}
 	callchain__task(&intake->callchain, event);
 	return 0;
 }

@@ -23,9 +23,13 @@ struct intake {
 	struct sample_queue early; /* whose thread may still get its name */
 	struct profile *profile; /* samples go there; borrowed, and may change between two */
 	bool leave_out_never_ran;
-	/* COMMAND, and when it was let go: until then it was stopped, by us. 0: there is none. */
+	/*
+	 * COMMAND, and when it began: at its exec, which is not before it was let go. What it was
+	 * blocked for until then is left out. 0: there is none.
+	 */
 	pid_t held;
 	uint64_t held_until;
+	bool has_execed;
 	struct intake_never_ran left_out;
 };
 
