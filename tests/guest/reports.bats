@@ -13,5 +13,5 @@ load ../cli/lib
 	grep -q ';napper-0;.*;take_nap;.*;do_nanosleep_\[k\] ' folded
 	denet-report >screen
 	cat screen
-	grep -E ' napper-0 +a timer \(clock_nanosleep\) +take_nap < run_thread$' screen
+	grep -E ' napper-0 +a timer \(clock_nanosleep\) +(call_libc < )?take_nap < run_thread$' screen
 }
