@@ -37,7 +37,8 @@ look_until=(sleep 1)
 # look_at OPTION…: records so long with these options alone. The words are in err, what the told
 # command shows in told. What perf shows first, in 25 lines each, is in screen: without children, with
 # callchains, as --stdio prints them, and without, as they are folded on a terminal. The same of a report
-# without options, which perf sorts by children, is in plain (50 lines with callchains) and plain.list.
+# without options, which perf sorts by children, is in plain (100 lines with callchains, since those by
+# unwind tables go down to main()) and plain.list.
 look_at() {
 	local next
 
@@ -50,7 +51,7 @@ look_at() {
 	perf report -i case.data --no-children --stdio 2>screen.err | head -25 >screen
 	perf report -i case.data --no-children --stdio -g none 2>screen.err | head -25 >>screen
 	cat screen
-	perf report -i case.data --stdio 2>screen.err | head -50 >plain
+	perf report -i case.data --stdio 2>screen.err | head -100 >plain
 	perf report -i case.data --stdio -g none 2>screen.err | head -25 >plain.list
 	cat plain
 }
