@@ -4,7 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+
+static bool is_of_calls(const struct bpf_stats_roles *roles, const struct bpf_program *program)
+{
+	for (size_t i = 0; i < sizeof(roles->calls) / sizeof(roles->calls[0]); i++) {
+		if (program == roles->calls[i])
+			return true;
+	}
+	return false;
+}
 
 int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
 		 const struct bpf_stats_roles *roles)
@@ -29,6 +39,8 @@ int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object
 			bpf_stats->missed_births += prog.recursion_misses;
 		else if (program == roles->gone)
 			bpf_stats->missed_deaths += prog.recursion_misses;
+		else if (is_of_calls(roles, program))
+			bpf_stats->missed_calls += prog.recursion_misses;
 		else if (program != roles->exec)
 			bpf_stats->recursion_misses += prog.recursion_misses;
 	}

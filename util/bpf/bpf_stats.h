@@ -13,17 +13,20 @@ struct bpf_program;
  */
 struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone, *exec;
+	const struct bpf_program *calls[2]; /* at entries and returns of system calls */
 };
 
 /*
  * The kernel's statistics of the programs: run time, memory, and missed runs. Where tracepoints
- * are preemptible (Linux 7), a second fork or exit on a CPU during the first is missed.
+ * are preemptible (Linux 7), a second fork, exit or system call on a CPU during the first is
+ * missed.
  */
 struct bpf_stats {
 	uint64_t recursion_misses; /* of all but the roles */
 	uint64_t missed_wakeups;
 	uint64_t missed_births;
 	uint64_t missed_deaths;
+	uint64_t missed_calls; /* entries and returns */
 	uint64_t run_ns; /* while it was measured */
 	uint64_t run_count;
 	uint64_t map_bytes;

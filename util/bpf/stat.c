@@ -422,6 +422,8 @@ int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats 
 		.born = programs->skel->progs.task_born,
 		.gone = programs->skel->progs.task_gone,
 		.exec = programs->skel->progs.program_came,
+		.calls = { programs->skel->progs.call_entered,
+			   programs->skel->progs.call_returned },
 	};
 	const struct accounts accounts = { .cpus = programs->skel->maps.cpus,
 					   .waker_cpus = programs->skel->maps.cpus };

@@ -217,6 +217,7 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 	losses->files = wire.files;
 	losses->missed_births = err ? 0 : stats.missed_births;
 	losses->missed_deaths = err ? 0 : stats.missed_deaths;
+	losses->missed_calls = err ? 0 : stats.missed_calls;
 	return err;
 }
 

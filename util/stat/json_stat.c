@@ -240,6 +240,7 @@ static void put_losses(const struct stat_losses *losses, FILE *out)
 	put_number("socket_waits", losses->sockets, out);
 	put_number("missed_births", losses->missed_births, out);
 	put_number("missed_deaths", losses->missed_deaths, out);
+	put_number("missed_syscalls", losses->missed_calls, out);
 	put_number("unseen_switches", losses->unseen_switches, out);
 	fputs("}", out);
 }

@@ -185,6 +185,7 @@ struct stat_losses {
 	uint64_t files;	   /* blocks: of their files nothing is known */
 	uint64_t missed_births;
 	uint64_t missed_deaths;
+	uint64_t missed_calls; /* entries or returns: their calls are not counted */
 	uint64_t unseen_switches;
 };
 

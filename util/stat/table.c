@@ -137,6 +137,8 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		{ losses->files, "blocks found no room for the names of their files" },
 		{ losses->sockets, "waits for sockets found no room and are missing there" },
 		{ losses->requests, "requests of block devices found no room and are missing" },
+		{ losses->missed_calls,
+		  "entries or returns of system calls were not seen: those calls are missing" },
 		{ losses->missed_births, "births of threads were not seen: those are missing" },
 		{ losses->unseen_switches, "switches of threads without a place were not counted" },
 	};
