@@ -27,16 +27,17 @@ usage() {
 }
 
 # Our modes to measure: name|options. All switches of the targets are recorded in each, so
-# --max-overhead, which would leave some out, is off except in the mode that shows its price. live
-# is denet-offcputime.
+# --max-overhead, which would leave some out, is off except in the mode that shows its price. User
+# stacks are walked along frame pointers, as the peers do, except by tables and dwarf, and by
+# as-it-comes and live, which have the default. live is denet-offcputime.
 modes=(
-	'exact|--max-overhead 0'
-	'exact-user|--max-overhead 0 --user-callchains'
-	'min-50us|--max-overhead 0 --min-block 50us'
-	'sampling|--max-overhead 0 --off-cpu-max-rate 999'
-	'wall|--max-overhead 0 --wall'
-	'wall-sampling|--max-overhead 0 --off-cpu-max-rate 999 --wall'
-	'thresh-0|--max-overhead 0 --off-cpu-thresh 0'
+	'exact|--max-overhead 0 --call-graph fp'
+	'exact-user|--max-overhead 0 --call-graph fp --user-callchains'
+	'min-50us|--max-overhead 0 --call-graph fp --min-block 50us'
+	'sampling|--max-overhead 0 --call-graph fp --off-cpu-max-rate 999'
+	'wall|--max-overhead 0 --call-graph fp --wall'
+	'wall-sampling|--max-overhead 0 --call-graph fp --off-cpu-max-rate 999 --wall'
+	'thresh-0|--max-overhead 0 --call-graph fp --off-cpu-thresh 0'
 	'tables|--max-overhead 0 --call-graph tables'
 	'dwarf|--max-overhead 0 --call-graph dwarf'
 	'dwarf-all|--max-overhead 0 --call-graph dwarf --off-cpu-thresh 0 -m 64M'
