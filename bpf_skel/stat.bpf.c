@@ -205,18 +205,49 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(call_entered, struct pt_regs *regs, long nr)
+static __always_inline int stat_entered(struct pt_regs *regs, long nr)
 {
 	if (stat_counts_locks)
 		stat_note_wake(regs, (__u32)nr);
 	return stat_times_calls ? stat_enter(regs, nr) : 0;
 }
 
+static __always_inline int stat_returned(struct pt_regs *regs, long ret)
+{
+	return stat_times_calls ? stat_exit(regs, ret) : stat_count_return(regs, ret);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_entered, struct pt_regs *regs, long nr)
+{
+	return stat_entered(regs, nr);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_returned, struct pt_regs *regs, long ret)
 {
-	return stat_times_calls ? stat_exit(regs, ret) : stat_count_return(regs, ret);
+	return stat_returned(regs, ret);
+}
+
+static __always_inline struct pt_regs *own_regs(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+/*
+ * The same where tasks may be preempted in the two above, which costs the other tasks of that CPU
+ * their calls: these run with preemption off, and the kernel fills in a record for them.
+ */
+SEC("tracepoint/raw_syscalls/sys_enter")
+int call_entered_unpreempted(struct trace_event_raw_sys_enter *ctx)
+{
+	return stat_entered(own_regs(), ctx->id);
+}
+
+SEC("tracepoint/raw_syscalls/sys_exit")
+int call_returned_unpreempted(struct trace_event_raw_sys_exit *ctx)
+{
+	return stat_returned(own_regs(), ctx->ret);
 }
 
 SEC("tp_btf/block_rq_issue")

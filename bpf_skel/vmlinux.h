@@ -88,6 +88,14 @@ struct pt_regs {
 };
 #endif
 
+struct trace_event_raw_sys_enter {
+	long id;
+};
+
+struct trace_event_raw_sys_exit {
+	long ret;
+};
+
 struct super_block {
 	unsigned int s_dev;
 };

@@ -20,6 +20,14 @@ needs=root
 		awk -F: '{ found = $2 >= 20 } END { exit !found }'
 }
 
+@test "denet-stat misses no call of threads that preempt one another" {
+	denet-stat --syscalls --json -o lines -- "$build/tests/workloads/calls"
+	tail -1 lines >last
+	grep -o '"missed_syscalls":[0-9]*' last
+	grep -q '"missed_syscalls":0[,}]' last
+	grep -o '"name":"gettid","nr[^}]*' last | grep -q '"errors":0,.*"count":4000,'
+}
+
 @test "denet-stat tells a deadlock, and the file of a thread that is blocked" {
 	mkfifo gate
 	"$build/tests/workloads/deadlock" --limit 60 <gate >said 3>&- &

@@ -13,7 +13,7 @@ struct bpf_program;
  */
 struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone, *exec;
-	const struct bpf_program *calls[2]; /* at entries and returns of system calls */
+	const struct bpf_program *calls[4]; /* at entries and returns of system calls */
 };
 
 /*

@@ -20,6 +20,7 @@ enum {
 	TASK_STRUCT,
 	CFS_RQ,
 	ORC_ENTRY,
+	FAULTABLE,
 	WANTED,
 };
 
@@ -104,6 +105,7 @@ static void read_features(struct kernel_features *features, const struct vmlinux
 	features->has_find_vma = has_helper(btf, &types[HELPERS], "BPF_FUNC_find_vma");
 	features->has_modules = tracepoint_args(btf, &types[MODULE_LOAD]) >= 0 &&
 				tracepoint_args(btf, &types[MODULE_FREE]) >= 0;
+	features->has_preempted_calls = types[FAULTABLE].type;
 	if (features->has_registers)
 		orc_format__read(&features->orc, btf, types[ORC_ENTRY].type);
 }
@@ -121,6 +123,7 @@ int kernel_features__read(struct kernel_features *kernel_features)
 		[TASK_STRUCT] = { BTF_KIND_STRUCT, "task_struct", NULL },
 		[CFS_RQ] = { BTF_KIND_STRUCT, "cfs_rq", NULL },
 		[ORC_ENTRY] = { BTF_KIND_STRUCT, ORC_FORMAT_STRUCT, NULL },
+		[FAULTABLE] = { BTF_KIND_FUNC, "trace_call_bpf_faultable", NULL },
 	};
 	struct vmlinux_btf btf;
 	int err = vmlinux_btf__open(&btf, NULL);

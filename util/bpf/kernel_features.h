@@ -28,6 +28,8 @@ struct kernel_features {
 	bool quick_frames;
 	bool has_find_vma; /* the helper bpf_find_vma: they may look for mappings */
 	bool has_modules; /* the tracepoints module_load and module_free */
+	/* Tasks may be preempted in programs at the raw tracepoints of system calls. */
+	bool has_preempted_calls;
 	/* The programs may walk kernel stacks by these tables. */
 	struct orc_format orc;
 };

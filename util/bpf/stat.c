@@ -16,6 +16,7 @@
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
 #include "bpf/window_maps.h"
+#include "host/tracepoint.h"
 
 /* A variable of the skeleton has a type of this. */
 #include "sample_budget.h"
@@ -85,6 +86,11 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 static void choose_programs(struct stat_bpf *skel, const struct stat_programs_config *config,
 			    const struct kernel_features *features)
 {
+	bool entries = (config->calls && config->call_times) || config->locks;
+	bool by_event = features->has_preempted_calls &&
+			 tracepoint__is_there("raw_syscalls", "sys_enter") &&
+			 tracepoint__is_there("raw_syscalls", "sys_exit");
+
 	skel->rodata->stat_counts_calls = config->calls;
 	skel->rodata->stat_times_calls = config->calls && config->call_times;
 	skel->rodata->stat_sigreturn = config->sigreturn;
@@ -96,9 +102,10 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_programs_co
 	memcpy((void *)skel->rodata->stat_socket_calls, config->socket_calls, WIRE_MAX_CALLS);
 	bpf_program__set_autoload(skel->progs.switched, features->has_state);
 	bpf_program__set_autoload(skel->progs.switched_no_state, !features->has_state);
-	bpf_program__set_autoload(skel->progs.call_entered,
-				  (config->calls && config->call_times) || config->locks);
-	bpf_program__set_autoload(skel->progs.call_returned, config->calls);
+	bpf_program__set_autoload(skel->progs.call_entered, entries && !by_event);
+	bpf_program__set_autoload(skel->progs.call_returned, config->calls && !by_event);
+	bpf_program__set_autoload(skel->progs.call_entered_unpreempted, entries && by_event);
+	bpf_program__set_autoload(skel->progs.call_returned_unpreempted, config->calls && by_event);
 	bpf_program__set_autoload(skel->progs.request_issued, config->io);
 	bpf_program__set_autoload(skel->progs.request_completed, config->io);
 }
@@ -233,6 +240,8 @@ int stat_programs__attach(struct stat_programs *programs)
 		{ skel->progs.switched_no_state, &skel->links.switched_no_state },
 		{ skel->progs.call_returned, &skel->links.call_returned },
 		{ skel->progs.call_entered, &skel->links.call_entered },
+		{ skel->progs.call_returned_unpreempted, &skel->links.call_returned_unpreempted },
+		{ skel->progs.call_entered_unpreempted, &skel->links.call_entered_unpreempted },
 		{ skel->progs.request_completed, &skel->links.request_completed },
 		{ skel->progs.request_issued, &skel->links.request_issued },
 	};
@@ -423,7 +432,9 @@ int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats 
 		.gone = programs->skel->progs.task_gone,
 		.exec = programs->skel->progs.program_came,
 		.calls = { programs->skel->progs.call_entered,
-			   programs->skel->progs.call_returned },
+			   programs->skel->progs.call_returned,
+			   programs->skel->progs.call_entered_unpreempted,
+			   programs->skel->progs.call_returned_unpreempted },
 	};
 	const struct accounts accounts = { .cpus = programs->skel->maps.cpus,
 					   .waker_cpus = programs->skel->maps.cpus };

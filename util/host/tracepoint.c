@@ -44,6 +44,18 @@ static const char *find_tracefs(const char *names)
 	return NULL;
 }
 
+bool tracepoint__is_there(const char *system, const char *event)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s/id", usual[i], system, event);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
 /* Appends a file and a NUL. 0 or a negative errno. */
 static int read_file(const char *path, struct buffer *out)
 {

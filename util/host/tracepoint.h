@@ -2,6 +2,7 @@
 #ifndef DENET_HOST_TRACEPOINT_H
 #define DENET_HOST_TRACEPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,8 @@ struct tracepoint_list {
  */
 int tracepoint_list__read(struct tracepoint_list *list, const char *names, const char *tracefs);
 void tracepoint_list__free(struct tracepoint_list *list);
+
+/* True if perf events of this tracepoint can be opened: tracefs is mounted and has its id. */
+bool tracepoint__is_there(const char *system, const char *event);
 
 #endif /* DENET_HOST_TRACEPOINT_H */
