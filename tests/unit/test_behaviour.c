@@ -100,6 +100,20 @@ TEST(page_faults_are_state_d_outside_of_calls)
 	EXPECT_STREQ("io-bound", class_of(&data, &task));
 }
 
+/* State D has the waits for a CPU after the wake-ups in it, the blocked time of a call has not. */
+TEST(waits_for_a_cpu_after_state_d_are_no_page_faults)
+{
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES };
+	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 160) };
+	struct stat_task task = thread(200, 640, calls, 1);
+	struct behaviour behaviour;
+
+	task.state[STATE_D].total_ns = 700;
+	behaviour = behaviour__of(&data, &task);
+	EXPECT_EQ(0, behaviour.ns[BEHAVIOUR_MEMORY]);
+	EXPECT_EQ(160, behaviour.ns[BEHAVIOUR_IO]);
+}
+
 TEST(without_calls_sleeps_are_idle)
 {
 	struct stat_data data = { .parts = STAT_PART_OFFCPU };

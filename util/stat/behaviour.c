@@ -160,23 +160,36 @@ static enum behaviour_kind classify(const struct behaviour *behaviour)
 	return BEHAVIOUR_IS_MIXED;
 }
 
+/*
+ * State D outside of calls. The time off the CPU in state D has waits for a CPU after the wake-ups
+ * in it, so that it alone does not tell: what is blocked and in no call bounds it.
+ */
+static uint64_t in_faults(const struct stat_task *task, const uint64_t ns[BEHAVIOUR_TIMES])
+{
+	uint64_t in_calls = 0, disk = in_state_d(task);
+
+	for (int i = BEHAVIOUR_IO; i < BEHAVIOUR_TIMES; i++)
+		in_calls += ns[i];
+	return min_u64(disk - min_u64(ns[BEHAVIOUR_IO], disk),
+		       task->blocked_ns - min_u64(in_calls, task->blocked_ns));
+}
+
 struct behaviour behaviour__of(const struct stat_data *data, const struct stat_task *task)
 {
 	struct behaviour behaviour = { .wall_ns = task->wall_ns };
-	uint64_t *ns = behaviour.ns, disk = in_state_d(task);
+	uint64_t *ns = behaviour.ns;
 
 	ns[BEHAVIOUR_RUNNING] = task->running_ns;
 	ns[BEHAVIOUR_RUNNABLE] = task->runnable_ns;
-	if (data->parts & STAT_PART_CALL_TIMES) {
+	if (data->parts & STAT_PART_CALL_TIMES)
 		add_calls(data, task, ns);
-		if (disk > ns[BEHAVIOUR_IO])
-			ns[BEHAVIOUR_MEMORY] = disk - ns[BEHAVIOUR_IO];
-	} else {
-		ns[BEHAVIOUR_IO] = disk;
-	}
+	else
+		ns[BEHAVIOUR_IO] = in_state_d(task);
 	/* 0 where locks are not counted. */
 	ns[BEHAVIOUR_LOCK] += task->owned_ns;
 	ns[BEHAVIOUR_IDLING] += task->lock_ns - min_u64(task->owned_ns, task->lock_ns);
+	if (data->parts & STAT_PART_CALL_TIMES)
+		ns[BEHAVIOUR_MEMORY] = in_faults(task, ns);
 	fit(ns, task->blocked_ns);
 	/* Nothing tells what a sleep was for, where calls are not counted. */
 	if (!(data->parts & STAT_PART_CALL_TIMES)) {
