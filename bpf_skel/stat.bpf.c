@@ -64,6 +64,14 @@ static __always_inline void stat_in_unseen(struct task_struct *prev, struct task
 	stat_in(prev, ts, thread, now - stay, take_run_delay(prev, ts, false));
 }
 
+/* Prev has ended. Where the kernel did not show its exit, its calls are folded here. */
+static __always_inline void stat_end(struct task_struct *prev, struct task_state *ts,
+				     struct stat_thread *thread, __u64 now)
+{
+	stat_fold(prev, ts, thread, now);
+	stat_fold_calls(prev, ts);
+}
+
 /* Prev leaves its CPU. */
 static __always_inline void stat_out(struct cpu *cpu, bool preempt, struct task_struct *prev,
 				     __u32 state, __u64 now)
@@ -79,7 +87,7 @@ static __always_inline void stat_out(struct cpu *cpu, bool preempt, struct task_
 	}
 	if (is_over(now)) {
 		if (kind == WIRE_STATE_X)
-			stat_fold(prev, ts, thread, end_ns);
+			stat_end(prev, ts, thread, end_ns);
 		return;
 	}
 	if (ts->since && !ts->on_since && now > ts->since)
@@ -90,7 +98,7 @@ static __always_inline void stat_out(struct cpu *cpu, bool preempt, struct task_
 	stat_note_wait(prev, ts, thread);
 	ts->since = kind == WIRE_STATE_X ? 0 : now;
 	if (kind == WIRE_STATE_X)
-		stat_fold(prev, ts, thread, now);
+		stat_end(prev, ts, thread, now);
 }
 
 /* Next gets the CPU, whose queue's clock is exact here. */
