@@ -2,6 +2,8 @@
 /* denet-stat: what threads did besides running. The work is done in util/stat/. */
 #include "stat/stat.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/units.h"
 #include "builtin.h"
@@ -9,6 +11,7 @@
 #include "builtin/options/table.h"
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
+#include "builtin/terminal.h"
 #include "stat/stat_data.h"
 
 #define DEFAULT_TOP 10
@@ -68,7 +71,7 @@ static const struct option_row output_rows[] = {
 	{ "write-env", .text = "With --json: print a line on the machine first",
 	  OPTION_TRUE(struct stat_command, stat.env) },
 	{ "top", .arg = "N", .text = "Print N rows of each part (default 10)",
-	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.top) },
+	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.form.top) },
 };
 
 static void check_output(const struct options *options, const void *values)
@@ -135,13 +138,17 @@ static int resolve(struct stat_command *command)
 	if (stat->json && !stat->interval_ns)
 		stat->interval_ns = NSEC_PER_SEC;
 	stat->output = command->output ? command->output : "-";
+	if (!strcmp(stat->output, "-")) {
+		stat->form.table.colours = terminal__wants_colours();
+		stat->form.table.width = terminal__width();
+	}
 	stat->session.quiet = command->common.quiet;
 	return target_options__resolve(&command->target, &stat->session);
 }
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_command command = { .stat.top = DEFAULT_TOP };
+	struct stat_command command = { .stat.form.top = DEFAULT_TOP };
 	int status = EXIT_STATUS_ERROR, err;
 
 	capture_options__init(&command.stat.session.capture);

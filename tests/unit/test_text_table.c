@@ -5,13 +5,13 @@
 
 #include <kselftest_harness.h>
 
-#include "report/text_table.h"
+#include "base/text_table.h"
 
 static const struct text_column columns[] = {
-	{ "TIME", COLUMN_NUMBER },
-	{ "THREADS", COLUMN_TEXT },
-	{ "WAITED FOR", COLUMN_TEXT },
-	{ "IN", COLUMN_CALLERS },
+	{ "TIME", COLUMN_NUMBER, 0 },
+	{ "THREADS", COLUMN_TEXT, 0 },
+	{ "WAITED FOR", COLUMN_TEXT, 0 },
+	{ "IN", COLUMN_CALLERS, 0 },
 };
 
 static const char *const lines[][4] = {
@@ -116,6 +116,48 @@ TEST(characters_are_cut_as_wholes)
 		free(text);
 	}
 	EXPECT_LT(3, cut);
+}
+
+/* Columns with a rank go in its order, before any text is cut; a short line ends early. */
+TEST(columns_are_left_out_by_rank)
+{
+	static const struct text_column ranked[] = {
+		{ "NAME", COLUMN_TEXT, 0 },   { "COUNT", COLUMN_NUMBER, 1 },
+		{ "P50", COLUMN_NUMBER, 3 },  { "P99", COLUMN_NUMBER, 2 },
+		{ "STATE", COLUMN_TEXT, 0 },
+	};
+	static const char *const cells[][5] = {
+		{ "a-long-name", "12", "1 ms", "2 ms", "S" },
+		{ "short", "", "", "", "" },
+	};
+	static const struct {
+		size_t width;
+		const char *text;
+	} wanted[] = {
+		{ 0, "\nNAME        COUNT  P50  P99  STATE\n"
+		     "a-long-name    12 1 ms 2 ms  S\nshort\n" },
+		{ 30, "\nNAME        COUNT  P99  STATE\na-long-name    12 2 ms  S\nshort\n" },
+		{ 20, "\nNAME         STATE\na-long-name  S\nshort\n" },
+		{ 16, "\nNAME       STATE\na-long...  S\nshort\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct text_table table = { .columns = ranked, .nr_columns = 5, .flush = true };
+		const struct table_form form = { .width = wanted[i].width };
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		ASSERT_EQ(0, text_table__add(&table, cells[0]));
+		ASSERT_EQ(0, text_table__add(&table, cells[1]));
+		text_table__fit(&table, &form);
+		text_table__print_heading(&table, &form, out);
+		text_table__print(&table, &form, 0, 2, out);
+		text_table__free(&table);
+		fclose(out);
+		EXPECT_STREQ(wanted[i].text, text);
+		free(text);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "report/text_table.h"
+#include "base/text_table.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct step {
 	size_t least;
 } steps[] = {
 	{ COLUMN_CALLERS, 16 }, { COLUMN_TEXT, 12 },  { COLUMN_CALLERS, 12 },
-	{ COLUMN_TEXT, 8 },	{ COLUMN_PLACE, 16 },
+	{ COLUMN_TEXT, 8 },     { COLUMN_PLACE, 16 },
 };
 #define DOTS "..."
 
@@ -62,6 +62,8 @@ static size_t longest(const struct text_table *table, size_t column)
 /* Two columns stand before the first column and before each text. */
 static size_t gap(const struct text_table *table, size_t column)
 {
+	if (!column && table->flush)
+		return 0;
 	return !column || table->columns[column].kind != COLUMN_NUMBER ? 2 : 1;
 }
 
@@ -69,9 +71,28 @@ static size_t line_width(const struct text_table *table)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < table->nr_columns; i++)
-		width += gap(table, i) + table->widths[i];
+	for (size_t i = 0; i < table->nr_columns; i++) {
+		if (table->widths[i])
+			width += gap(table, i) + table->widths[i];
+	}
 	return width;
+}
+
+/* Leaves out the column of the greatest rank; the last one of these. False: there is none. */
+static bool leave_one_out(struct text_table *table)
+{
+	size_t found = table->nr_columns;
+
+	for (size_t i = 0; i < table->nr_columns; i++) {
+		if (table->columns[i].rank && table->widths[i] &&
+		    (found == table->nr_columns ||
+		     table->columns[i].rank >= table->columns[found].rank))
+			found = i;
+	}
+	if (found == table->nr_columns)
+		return false;
+	table->widths[found] = 0;
+	return true;
 }
 
 /* The widest column of a kind that is wider than this and than its heading. NULL: none. */
@@ -98,6 +119,8 @@ void text_table__fit(struct text_table *table, const struct table_form *form)
 		if (!form->width)
 			table->widths[i] = min_u64(table->widths[i], MOST_COLUMNS);
 	}
+	while (form->width && line_width(table) > form->width && leave_one_out(table))
+		;
 	while (form->width && line_width(table) > form->width &&
 	       step < sizeof(steps) / sizeof(steps[0])) {
 		column = widest(table, &steps[step]);
@@ -167,15 +190,16 @@ static void print_callers(const char *text, size_t room, FILE *out)
 		print_without_end(text, strlen(text), room, out);
 }
 
+/* nr: the cells of the line. */
 static void print_text(const struct text_table *table, const struct table_form *form, size_t line,
-		       size_t column, FILE *out)
+		       size_t column, size_t nr, FILE *out)
 {
 	const char *text = cell(table, line, column);
 	size_t len = strlen(text), room = table->widths[column];
 
 	/* No blanks at the end of a line. */
 	if (!form->width || len <= room)
-		fprintf(out, "%-*s", column + 1 < table->nr_columns ? (int)room : 0, text);
+		fprintf(out, "%-*s", column + 1 < nr ? (int)room : 0, text);
 	else if (table->columns[column].kind == COLUMN_CALLERS)
 		print_callers(text, room, out);
 	else if (table->columns[column].kind == COLUMN_PLACE)
@@ -191,6 +215,8 @@ void text_table__print_heading(const struct text_table *table, const struct tabl
 	for (size_t i = 0; i < table->nr_columns; i++) {
 		int width = (int)table->widths[i];
 
+		if (!width)
+			continue;
 		if (table->columns[i].kind != COLUMN_NUMBER)
 			width = i + 1 < table->nr_columns ? -width : 0;
 		fprintf(out, "%*s%*s", (int)gap(table, i), "", width, table->columns[i].heading);
@@ -198,16 +224,30 @@ void text_table__print_heading(const struct text_table *table, const struct tabl
 	fprintf(out, "%s\n", form->colours ? "\033[0m" : "");
 }
 
+/* The columns of a line up to the last one that is not empty. */
+static size_t filled(const struct text_table *table, size_t line)
+{
+	size_t nr = table->nr_columns;
+
+	while (nr && !*cell(table, line, nr - 1))
+		nr--;
+	return nr;
+}
+
 void text_table__print(const struct text_table *table, const struct table_form *form, size_t first,
 		       size_t end, FILE *out)
 {
 	for (size_t i = first; i < end; i++) {
-		for (size_t j = 0; j < table->nr_columns; j++) {
+		size_t nr = filled(table, i);
+
+		for (size_t j = 0; j < nr; j++) {
+			if (!table->widths[j])
+				continue;
 			fprintf(out, "%*s", (int)gap(table, j), "");
 			if (table->columns[j].kind == COLUMN_NUMBER)
 				fprintf(out, "%*s", (int)table->widths[j], cell(table, i, j));
 			else
-				print_text(table, form, i, j, out);
+				print_text(table, form, i, j, nr, out);
 		}
 		fputc('\n', out);
 	}

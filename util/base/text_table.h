@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_REPORT_TEXT_TABLE_H
-#define DENET_REPORT_TEXT_TABLE_H
+#ifndef DENET_BASE_TEXT_TABLE_H
+#define DENET_BASE_TEXT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,21 +28,26 @@ enum text_column_kind {
 struct text_column {
 	const char *heading;
 	enum text_column_kind kind;
+	unsigned int rank; /* the greatest is left out of lines too long; 0: never */
 };
 
-/* Lines of cells below headings. Zero-initialised, but for the first two, is empty. */
+/* Lines of cells below headings. Zero-initialised, but for the first three, is empty. */
 struct text_table {
 	const struct text_column *columns;
 	size_t nr_columns; /* at most TEXT_TABLE_COLUMNS */
+	bool flush; /* the first column is not indented */
 	struct buffer cells; /* const char *, of strings */
 	struct strings strings;
-	size_t widths[TEXT_TABLE_COLUMNS];
+	size_t widths[TEXT_TABLE_COLUMNS]; /* 0: left out */
 };
 
 /* Adds a line, with a text for each column; control characters are escaped. 0 or -ENOMEM. */
 int text_table__add(struct text_table *table, const char *const *cells);
 
-/* After the last line: makes columns as wide as their texts, or as the form's width permits. */
+/*
+ * After the last line: makes columns as wide as their texts, or as the width permits. Columns
+ * with a rank are left out before any text is cut.
+ */
 void text_table__fit(struct text_table *table, const struct table_form *form);
 
 void text_table__print_heading(const struct text_table *table, const struct table_form *form,
@@ -54,4 +59,4 @@ void text_table__print(const struct text_table *table, const struct table_form *
 
 void text_table__free(struct text_table *table);
 
-#endif /* DENET_REPORT_TEXT_TABLE_H */
+#endif /* DENET_BASE_TEXT_TABLE_H */

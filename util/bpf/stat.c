@@ -69,7 +69,8 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 	bool is_used;
 	int err = 0;
 
-	bpf_object__for_each_map(map, skel->obj) {
+	bpf_object__for_each_map(map, skel->obj)
+	{
 		is_used = bpf_map__is_internal(map);
 		for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 			is_used |= map == maps[i].map && maps[i].used;
@@ -88,8 +89,8 @@ static void choose_programs(struct stat_bpf *skel, const struct stat_programs_co
 {
 	bool entries = (config->calls && config->call_times) || config->locks;
 	bool by_event = features->has_preempted_calls &&
-			 tracepoint__is_there("raw_syscalls", "sys_enter") &&
-			 tracepoint__is_there("raw_syscalls", "sys_exit");
+			tracepoint__is_there("raw_syscalls", "sys_enter") &&
+			tracepoint__is_there("raw_syscalls", "sys_exit");
 
 	skel->rodata->stat_counts_calls = config->calls;
 	skel->rodata->stat_times_calls = config->calls && config->call_times;
@@ -415,8 +416,8 @@ int stat_programs__read_files(const struct stat_programs *programs, stat_file_fn
 const struct stat_wire_call *stat_programs__call(const struct stat_programs *programs,
 						 uint32_t index)
 {
-	return programs->calls && index && index < STAT_WIRE_MAX_CALLS ? &programs->calls[index] :
-									 NULL;
+	return programs->calls && index && index < STAT_WIRE_MAX_CALLS ? &programs->calls[index]
+								       : NULL;
 }
 
 struct stat_wire_losses stat_programs__losses(const struct stat_programs *programs)
@@ -431,8 +432,7 @@ int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats 
 		.born = programs->skel->progs.task_born,
 		.gone = programs->skel->progs.task_gone,
 		.exec = programs->skel->progs.program_came,
-		.calls = { programs->skel->progs.call_entered,
-			   programs->skel->progs.call_returned,
+		.calls = { programs->skel->progs.call_entered, programs->skel->progs.call_returned,
 			   programs->skel->progs.call_entered_unpreempted,
 			   programs->skel->progs.call_returned_unpreempted },
 	};

@@ -11,9 +11,13 @@
 #define MOST_LOCKS 20
 
 static const struct text_column columns[] = {
-	{ "TIME", COLUMN_NUMBER },     { "LONGEST", COLUMN_NUMBER }, { "BLOCKS", COLUMN_NUMBER },
-	{ "WAITERS", COLUMN_NUMBER },  { "HELD BY", COLUMN_TEXT },   { "RELEASED BY", COLUMN_TEXT },
-	{ "PROCESS AND LOCK", COLUMN_PLACE },
+	{ "TIME", COLUMN_NUMBER, 0 },
+	{ "LONGEST", COLUMN_NUMBER, 0 },
+	{ "BLOCKS", COLUMN_NUMBER, 0 },
+	{ "WAITERS", COLUMN_NUMBER, 0 },
+	{ "HELD BY", COLUMN_TEXT, 0 },
+	{ "RELEASED BY", COLUMN_TEXT, 0 },
+	{ "PROCESS AND LOCK", COLUMN_PLACE, 0 },
 };
 
 static int add_lock(struct text_table *table, const struct lock *lock, bool exact)

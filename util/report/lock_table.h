@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "report/locks.h"
-#include "report/text_table.h"
+#include "base/text_table.h"
 
 /* Prints the locks with the most time waited for them, which are sorted. 0 or -ENOMEM. */
 int lock_table__print(const struct locks *locks, const struct table_form *form, FILE *out);

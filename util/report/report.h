@@ -8,7 +8,7 @@
 #include "output/files/files.h"
 #include "profile/profile.h"
 #include "report/rows.h"
-#include "report/text_table.h"
+#include "base/text_table.h"
 #include "symbol/symbols.h"
 
 /* Options of denet-report. */

@@ -26,11 +26,11 @@ static size_t name_columns(const struct row_table *table, struct text_column *co
 	size_t nr = sizeof(numbers) / sizeof(numbers[0]);
 
 	for (size_t i = 0; i < nr; i++)
-		columns[i] = (struct text_column){ numbers[i], COLUMN_NUMBER };
+		columns[i] = (struct text_column){ numbers[i], COLUMN_NUMBER, 0 };
 	for (size_t i = 0; i < table->nr_keys; i++)
 		columns[nr + i] = (struct text_column){
 			row_key__heading(table->keys[i]),
-			table->keys[i] == ROW_CALLERS ? COLUMN_CALLERS : COLUMN_TEXT,
+			table->keys[i] == ROW_CALLERS ? COLUMN_CALLERS : COLUMN_TEXT, 0,
 		};
 	return nr + table->nr_keys;
 }

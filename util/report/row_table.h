@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "report/rows.h"
-#include "report/text_table.h"
+#include "base/text_table.h"
 
 /* A table of rows on the screen. */
 struct row_table {

@@ -104,8 +104,8 @@ static void add_calls(const struct stat_data *data, const struct stat_task *task
 		/* A command is all threads of its name. */
 		bool of_command = !task->pid && task != &data->total;
 
-		if (of_command ? strcmp(call->comm, task->comm) != 0 :
-				 !is_part_of(call->pid, call->tid, task))
+		if (of_command ? strcmp(call->comm, task->comm) != 0
+			       : !is_part_of(call->pid, call->tid, task))
 			continue;
 		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
 					  call->file);

@@ -5,97 +5,113 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/units.h"
+#include "stat/stat_rows.h"
 
-static void print_time(uint64_t ns, FILE *out)
+static int end_table(struct stat_rows *rows, const struct stat_form *form, size_t nr, FILE *out)
 {
-	char text[32];
+	int err = stat_rows__print(rows, form, nr > form->top ? nr - form->top : 0, out);
 
-	fprintf(out, " %10s", units__format_time(ns, text, sizeof(text)));
-}
-
-static void print_more(size_t nr, unsigned int top, FILE *out)
-{
 	if (!nr)
 		fputs("(none)\n", out);
-	if (nr > top)
-		fprintf(out, "(%zu more: --top)\n", nr - top);
+	return err;
 }
 
 /* The waits that have not ended: how many, and how long the longest one is. */
-static void print_open(const struct stat_lock *lock, FILE *out)
+static void put_open(struct stat_rows *rows, const struct stat_lock *lock)
 {
-	char time[32];
+	if (!lock->open) {
+		stat_rows__fill(rows, 2, "-");
+		return;
+	}
+	stat_rows__put(rows, "%u", lock->open);
+	stat_rows__put_time(rows, lock->open_ns);
+}
 
-	if (lock->open)
-		fprintf(out, " %4u %10s", lock->open,
-			units__format_time(lock->open_ns, time, sizeof(time)));
+static void put_lock(struct stat_rows *rows, const struct stat_lock *lock)
+{
+	stat_rows__put(rows, "%s%s0x%" PRIx64 "%s", lock->name, lock->name[0] ? " (" : "",
+		       lock->address, lock->name[0] ? ")" : "");
+	stat_rows__put(rows, "%d", (int)lock->pid);
+	stat_rows__put(rows, "%" PRIu64, lock->waits.count);
+	stat_rows__put_time(rows, lock->waits.total_ns);
+	stat_rows__put_time(rows, stat_times__quantile(&lock->waits, 0.99));
+	stat_rows__put_time(rows, lock->waits.max_ns);
+	put_open(rows, lock);
+	stat_rows__put(rows, "%u", lock->waiters);
+	stat_rows__put(rows, "%u", lock->wakers);
+	stat_rows__put(rows, "%" PRIu64, lock->wakes);
+	if (lock->owner)
+		stat_rows__put(rows, "%d", (int)lock->owner);
 	else
-		fprintf(out, " %4s %10s", "-", "-");
+		stat_rows__fill(rows, 1, "-");
+	stat_rows__put(rows, "%s %d", lock->waiter_comm, (int)lock->waiter);
+	stat_rows__end_row(rows);
 }
 
-static void print_lock(const struct stat_lock *lock, FILE *out)
+static int print_locks(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
-	char name[sizeof(lock->name) + 32], comm[4 * STAT_COMM_LEN], id[32];
+	static const struct text_column columns[] = {
+		{ "FUTEX", COLUMN_TEXT, 0 },      { "PID", COLUMN_NUMBER, 2 },
+		{ "WAITS", COLUMN_NUMBER, 0 },    { "TIME", COLUMN_NUMBER, 0 },
+		{ "P99", COLUMN_NUMBER, 5 },      { "LONGEST", COLUMN_NUMBER, 0 },
+		{ "OPEN", COLUMN_NUMBER, 3 },     { "FOR", COLUMN_NUMBER, 4 },
+		{ "WAITERS", COLUMN_NUMBER, 6 },  { "WAKERS", COLUMN_NUMBER, 7 },
+		{ "WAKES", COLUMN_NUMBER, 8 },    { "OWNER", COLUMN_NUMBER, 0 },
+		{ "LONGEST BY", COLUMN_TEXT, 1 },
+	};
+	struct stat_rows rows;
 
-	snprintf(name, sizeof(name), "%s%s0x%" PRIx64 "%s", lock->name, lock->name[0] ? " (" : "",
-		 lock->address, lock->name[0] ? ")" : "");
-	log__escape(comm, sizeof(comm), lock->waiter_comm);
-	fprintf(out, "%-38s %7d %8" PRIu64, name, (int)lock->pid, lock->waits.count);
-	print_time(lock->waits.total_ns, out);
-	print_time(stat_times__quantile(&lock->waits, 0.99), out);
-	print_time(lock->waits.max_ns, out);
-	print_open(lock, out);
-	fprintf(out, " %7u %6u %8" PRIu64, lock->waiters, lock->wakers, lock->wakes);
-	snprintf(id, sizeof(id), "%d", (int)lock->owner);
-	fprintf(out, " %7s", lock->owner ? id : "-");
-	fprintf(out, "  %s %d\n", comm, (int)lock->waiter);
-}
-
-static void print_locks(const struct stat_data *data, unsigned int top, FILE *out)
-{
-	fprintf(out, "\n%-38s %7s %8s %10s %10s %10s %4s %10s %7s %6s %8s %7s  %s\n", "FUTEX",
-		"PID", "WAITS", "TIME", "P99", "LONGEST", "OPEN", "FOR", "WAITERS", "WAKERS",
-		"WAKES", "OWNER", "LONGEST BY");
-	for (size_t i = 0; i < data->nr_locks && i < top; i++)
-		print_lock(&data->locks[i], out);
-	print_more(data->nr_locks, top, out);
+	STAT_ROWS_BEGIN(&rows, columns);
+	for (size_t i = 0; i < data->nr_locks && i < form->top; i++)
+		put_lock(&rows, &data->locks[i]);
+	return end_table(&rows, form, data->nr_locks, out);
 }
 
 static const char *const operations[STAT_IO_MAX] = {
-	[STAT_IO_READ] = "read", [STAT_IO_WRITE] = "write", [STAT_IO_FLUSH] = "flush",
+	[STAT_IO_READ] = "read",       [STAT_IO_WRITE] = "write", [STAT_IO_FLUSH] = "flush",
 	[STAT_IO_DISCARD] = "discard", [STAT_IO_OTHER] = "other",
 };
 
-static void print_request(const struct stat_io *io, double seconds, FILE *out)
+static void put_request(struct stat_rows *rows, const struct stat_io *io, double seconds)
 {
 	const struct stat_times *times = &io->times;
-	char device[64], size[32];
+	char size[32];
 
-	snprintf(device, sizeof(device), "%u:%u", io->dev >> 20, io->dev & 0xfffff);
-	fprintf(out, "%-16s %-8s %9" PRIu64 " %9.1f %10s", io->device[0] ? io->device : device,
-		operations[io->op], times->count,
-		seconds > 0 ? (double)times->count / seconds : 0,
-		units__format_size(io->bytes, size, sizeof(size)));
-	print_time(times->count ? times->total_ns / times->count : 0, out);
-	print_time(stat_times__quantile(times, 0.5), out);
-	print_time(stat_times__quantile(times, 0.99), out);
-	print_time(times->max_ns, out);
-	print_time(io->waited_ns, out);
-	fprintf(out, " %7" PRIu64 "\n", io->errors);
+	if (io->device[0])
+		stat_rows__put(rows, "%s", io->device);
+	else
+		stat_rows__put(rows, "%u:%u", io->dev >> 20, io->dev & 0xfffff);
+	stat_rows__put(rows, "%s", operations[io->op]);
+	stat_rows__put(rows, "%" PRIu64, times->count);
+	stat_rows__put(rows, "%.1f", seconds > 0 ? (double)times->count / seconds : 0);
+	stat_rows__put(rows, "%s", units__format_size(io->bytes, size, sizeof(size)));
+	stat_rows__put_time(rows, times->count ? times->total_ns / times->count : 0);
+	stat_rows__put_time(rows, stat_times__quantile(times, 0.5));
+	stat_rows__put_time(rows, stat_times__quantile(times, 0.99));
+	stat_rows__put_time(rows, times->max_ns);
+	stat_rows__put_time(rows, io->waited_ns);
+	stat_rows__put(rows, "%" PRIu64, io->errors);
+	stat_rows__end_row(rows);
 }
 
-static void print_io(const struct stat_data *data, unsigned int top, FILE *out)
+static int print_io(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
+	static const struct text_column columns[] = {
+		{ "BLOCK DEVICE", COLUMN_TEXT, 0 }, { "REQUESTS", COLUMN_TEXT, 0 },
+		{ "COUNT", COLUMN_NUMBER, 0 },      { "PER SEC", COLUMN_NUMBER, 2 },
+		{ "BYTES", COLUMN_NUMBER, 0 },      { "AVERAGE", COLUMN_NUMBER, 0 },
+		{ "P50", COLUMN_NUMBER, 4 },        { "P99", COLUMN_NUMBER, 3 },
+		{ "LONGEST", COLUMN_NUMBER, 0 },    { "WAITED", COLUMN_NUMBER, 0 },
+		{ "ERRORS", COLUMN_NUMBER, 1 },
+	};
 	double seconds = (double)(data->end_ns - data->start_ns) / NSEC_PER_SEC;
+	struct stat_rows rows;
 
-	fprintf(out, "\n%-16s %-8s %9s %9s %10s %10s %10s %10s %10s %10s %7s\n", "BLOCK DEVICE",
-		"REQUESTS", "COUNT", "PER SEC", "BYTES", "AVERAGE", "P50", "P99", "LONGEST",
-		"WAITED", "ERRORS");
-	for (size_t i = 0; i < data->nr_io && i < top; i++)
-		print_request(&data->io[i], seconds, out);
-	print_more(data->nr_io, top, out);
+	STAT_ROWS_BEGIN(&rows, columns);
+	for (size_t i = 0; i < data->nr_io && i < form->top; i++)
+		put_request(&rows, &data->io[i], seconds);
+	return end_table(&rows, form, data->nr_io, out);
 }
 
 static void format_end(const struct stat_socket *socket, const uint8_t *address, uint16_t port,
@@ -119,8 +135,7 @@ static char *format_socket(const struct stat_socket *socket, char *buf, size_t s
 	format_end(socket, socket->local, socket->local_port, local, sizeof(local));
 	format_end(socket, socket->remote, socket->remote_port, remote, sizeof(remote));
 	if (local[0])
-		snprintf(buf, size, "%s %s %s", local,
-			 socket->remote_port ? "to" : "listening",
+		snprintf(buf, size, "%s %s %s", local, socket->remote_port ? "to" : "listening",
 			 socket->remote_port ? remote : "");
 	else
 		snprintf(buf, size, "%ssocket:[%" PRIu64 "]",
@@ -128,36 +143,46 @@ static char *format_socket(const struct stat_socket *socket, char *buf, size_t s
 	return buf;
 }
 
-static void print_socket(const struct stat_socket *socket, FILE *out)
+static void put_socket(struct stat_rows *rows, const struct stat_socket *socket)
 {
-	char name[160], comm[4 * STAT_COMM_LEN];
+	char name[160];
 
-	log__escape(comm, sizeof(comm), socket->comm);
-	fprintf(out, "%-46s %8" PRIu64, format_socket(socket, name, sizeof(name)),
-		socket->receive.count);
-	print_time(socket->receive.total_ns, out);
-	print_time(socket->receive.max_ns, out);
-	fprintf(out, " %8" PRIu64, socket->send.count);
-	print_time(socket->send.total_ns, out);
-	print_time(socket->send.max_ns, out);
-	fprintf(out, "  %s %d\n", comm, (int)socket->pid);
+	stat_rows__put(rows, "%s", format_socket(socket, name, sizeof(name)));
+	stat_rows__put(rows, "%" PRIu64, socket->receive.count);
+	stat_rows__put_time(rows, socket->receive.total_ns);
+	stat_rows__put_time(rows, socket->receive.max_ns);
+	stat_rows__put(rows, "%" PRIu64, socket->send.count);
+	stat_rows__put_time(rows, socket->send.total_ns);
+	stat_rows__put_time(rows, socket->send.max_ns);
+	stat_rows__put(rows, "%s %d", socket->comm, (int)socket->pid);
+	stat_rows__end_row(rows);
 }
 
-static void print_sockets(const struct stat_data *data, unsigned int top, FILE *out)
+static int print_sockets(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
-	fprintf(out, "\n%-46s %8s %10s %10s %8s %10s %10s  %s\n", "SOCKET", "RECEIVES", "TIME",
-		"LONGEST", "SENDS", "TIME", "LONGEST", "PROCESS");
-	for (size_t i = 0; i < data->nr_sockets && i < top; i++)
-		print_socket(&data->sockets[i], out);
-	print_more(data->nr_sockets, top, out);
+	static const struct text_column columns[] = {
+		{ "SOCKET", COLUMN_TEXT, 0 },    { "RECEIVES", COLUMN_NUMBER, 0 },
+		{ "TIME", COLUMN_NUMBER, 0 },    { "LONGEST", COLUMN_NUMBER, 2 },
+		{ "SENDS", COLUMN_NUMBER, 0 },   { "TIME", COLUMN_NUMBER, 0 },
+		{ "LONGEST", COLUMN_NUMBER, 1 }, { "PROCESS", COLUMN_TEXT, 0 },
+	};
+	struct stat_rows rows;
+
+	STAT_ROWS_BEGIN(&rows, columns);
+	for (size_t i = 0; i < data->nr_sockets && i < form->top; i++)
+		put_socket(&rows, &data->sockets[i]);
+	return end_table(&rows, form, data->nr_sockets, out);
 }
 
-void object_table__print(const struct stat_data *data, unsigned int top, FILE *out)
+int object_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
+	int err = 0;
+
 	if (data->parts & STAT_PART_LOCKS)
-		print_locks(data, top, out);
-	if (data->parts & STAT_PART_IO)
-		print_io(data, top, out);
-	if (data->parts & STAT_PART_SOCKETS)
-		print_sockets(data, top, out);
+		err = print_locks(data, form, out);
+	if (!err && data->parts & STAT_PART_IO)
+		err = print_io(data, form, out);
+	if (!err && data->parts & STAT_PART_SOCKETS)
+		err = print_sockets(data, form, out);
+	return err;
 }

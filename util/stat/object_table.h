@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 #include "stat/stat_data.h"
+#include "stat/stat_rows.h"
 
 /*
  * Prints the parts of the table on futexes, block devices and sockets that were asked for; of each
- * at most top rows.
+ * at most form->top rows. 0 or -ENOMEM.
  */
-void object_table__print(const struct stat_data *data, unsigned int top, FILE *out);
+int object_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out);
 
 #endif /* DENET_STAT_OBJECT_TABLE_H */

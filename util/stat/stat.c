@@ -384,7 +384,7 @@ static int print(struct measurement *stat, const struct stat_data *data)
 {
 	int err = stat->options->json ?
 			  print_line(stat, data) :
-			  stat_table__print(data, stat->options->top, stat->output.out);
+			  stat_table__print(data, &stat->options->form, stat->output.out);
 
 	if (err && err != -EPIPE)
 		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "stat/stat_rows.h"
 
 /* Options of denet-stat: the targets, what is counted, and the form of the output. */
 struct stat_options {
@@ -16,7 +17,7 @@ struct stat_options {
 	bool json;	    /* lines of denet instead of a table */
 	bool alone;	    /* they have the first process only */
 	bool env;	    /* a line on the machine comes first */
-	unsigned int top;   /* rows of each part of the table */
+	struct stat_form form; /* of the table */
 };
 
 /*

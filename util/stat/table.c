@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/units.h"
 #include "stat/behaviour_table.h"
 #include "stat/call_table.h"
 #include "stat/object_table.h"
-
-/* Control bytes of a name that a program gave itself take four columns. */
-#define NAME_WIDTH (4 * STAT_COMM_LEN)
+#include "stat/stat_rows.h"
 
 static double percent(uint64_t part, uint64_t all)
 {
@@ -44,74 +43,81 @@ static char *format_states(const struct stat_task *task, char *buf, size_t size)
 	}
 }
 
-static void print_times(const struct stat_times *times, FILE *out)
-{
-	char text[32];
+static const struct text_column task_columns[] = {
+	{ "", COLUMN_TEXT, 0 },          { "PID", COLUMN_NUMBER, 0 },
+	{ "TID", COLUMN_NUMBER, 0 },     { "RUN", COLUMN_NUMBER, 0 },
+	{ "QUEUED", COLUMN_NUMBER, 0 },  { "BLOCKED", COLUMN_NUMBER, 0 },
+	{ "OFF-CPU", COLUMN_NUMBER, 0 }, { "BLOCKS", COLUMN_NUMBER, 3 },
+	{ "AVERAGE", COLUMN_NUMBER, 4 }, { "SHORTEST", COLUMN_NUMBER, 6 },
+	{ "P50", COLUMN_NUMBER, 5 },     { "P99", COLUMN_NUMBER, 2 },
+	{ "LONGEST", COLUMN_NUMBER, 0 }, { "STATES", COLUMN_TEXT, 1 },
+};
 
-	fprintf(out, " %9s", units__format_time(times->total_ns, text, sizeof(text)));
-	fprintf(out, " %9" PRIu64, times->count);
+static void put_times(struct stat_rows *rows, const struct stat_times *times)
+{
+	stat_rows__put_time(rows, times->total_ns);
+	stat_rows__put(rows, "%" PRIu64, times->count);
 	if (!times->count) {
-		fprintf(out, " %9s %9s %9s %9s %9s", "-", "-", "-", "-", "-");
+		stat_rows__fill(rows, 5, "-");
 		return;
 	}
+	stat_rows__put_time(rows, times->total_ns / times->count);
 	/* /proc tells sums alone. */
 	if (!times->max_ns) {
-		fprintf(out, " %9s %9s %9s %9s %9s",
-			units__format_time(times->total_ns / times->count, text, sizeof(text)), "-",
-			"-", "-", "-");
+		stat_rows__fill(rows, 4, "-");
 		return;
 	}
-	fprintf(out, " %9s",
-		units__format_time(times->total_ns / times->count, text, sizeof(text)));
-	fprintf(out, " %9s", units__format_time(times->min_ns, text, sizeof(text)));
-	fprintf(out, " %9s",
-		units__format_time(stat_times__quantile(times, 0.5), text, sizeof(text)));
-	fprintf(out, " %9s",
-		units__format_time(stat_times__quantile(times, 0.99), text, sizeof(text)));
-	fprintf(out, " %9s", units__format_time(times->max_ns, text, sizeof(text)));
+	stat_rows__put_time(rows, times->min_ns);
+	stat_rows__put_time(rows, stat_times__quantile(times, 0.5));
+	stat_rows__put_time(rows, stat_times__quantile(times, 0.99));
+	stat_rows__put_time(rows, times->max_ns);
+}
+
+static void put_ids(struct stat_rows *rows, const struct stat_task *task)
+{
+	if (task->pid)
+		stat_rows__put(rows, "%d", (int)task->pid);
+	else
+		stat_rows__fill(rows, 1, "");
+	if (task->tid)
+		stat_rows__put(rows, "%d", (int)task->tid);
+	else if (task->threads)
+		stat_rows__put(rows, "x%u", task->threads);
+	else
+		stat_rows__fill(rows, 1, "");
 }
 
 /* Shares of the wall time, then the lengths of blocks. */
-static void print_task(const struct stat_task *task, const char *name, FILE *out)
+static void put_task(struct stat_rows *rows, const struct stat_task *task, const char *name)
 {
-	char states[64], ids[2][16] = { "", "" }, escaped[NAME_WIDTH];
+	char states[64];
 
-	if (task->pid)
-		snprintf(ids[0], sizeof(ids[0]), "%d", (int)task->pid);
-	if (task->tid)
-		snprintf(ids[1], sizeof(ids[1]), "%d", (int)task->tid);
-	else if (task->threads)
-		snprintf(ids[1], sizeof(ids[1]), "x%u", task->threads);
-	log__escape(escaped, sizeof(escaped), name);
-	fprintf(out, "%-16s %7s %7s %6.1f%% %6.1f%% %6.1f%%", escaped, ids[0], ids[1],
-		percent(task->running_ns, task->wall_ns), percent(task->runnable_ns, task->wall_ns),
-		percent(task->blocked_ns, task->wall_ns));
-	print_times(&task->offcpu, out);
-	fprintf(out, "  %s\n", format_states(task, states, sizeof(states)));
+	stat_rows__put(rows, "%s", name);
+	put_ids(rows, task);
+	stat_rows__put_share(rows, task->running_ns, task->wall_ns);
+	stat_rows__put_share(rows, task->runnable_ns, task->wall_ns);
+	stat_rows__put_share(rows, task->blocked_ns, task->wall_ns);
+	put_times(rows, &task->offcpu);
+	stat_rows__put(rows, "%s", format_states(task, states, sizeof(states)));
+	stat_rows__end_row(rows);
 }
 
-static void print_head(const char *title, FILE *out)
+/* name: of all rows; NULL: they have their own. */
+static int print_tasks(const char *title, const char *name, const struct stat_task *tasks,
+		       size_t nr, const struct stat_form *form, FILE *out)
 {
-	fprintf(out, "\n%-16s %7s %7s %7s %7s %7s %9s %9s %9s %9s %9s %9s %9s  %s\n", title, "PID",
-		"TID", "RUN", "QUEUED", "BLOCKED", "OFF-CPU", "BLOCKS", "AVERAGE", "SHORTEST",
-		"P50", "P99", "LONGEST", "STATES");
-}
+	struct text_column columns[sizeof(task_columns) / sizeof(task_columns[0])];
+	struct stat_rows rows;
+	size_t i;
 
-static void print_more(size_t nr, unsigned int top, FILE *out)
-{
-	if (nr > top)
-		fprintf(out, "(%zu more: --top)\n", nr - top);
-}
-
-static void print_tasks(const char *title, const struct stat_task *tasks, size_t nr,
-			unsigned int top, FILE *out)
-{
 	if (!nr)
-		return;
-	print_head(title, out);
-	for (size_t i = 0; i < nr && i < top; i++)
-		print_task(&tasks[i], tasks[i].comm, out);
-	print_more(nr, top, out);
+		return 0;
+	memcpy(columns, task_columns, sizeof(columns));
+	columns[0].heading = title;
+	STAT_ROWS_BEGIN(&rows, columns);
+	for (i = 0; i < nr && i < form->top; i++)
+		put_task(&rows, &tasks[i], name ? name : tasks[i].comm);
+	return stat_rows__print(&rows, form, nr - i, out);
 }
 
 static void print_title(const struct stat_data *data, FILE *out)
@@ -149,24 +155,33 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 	}
 }
 
-int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out)
+static int print_all_tasks(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
+	int err = print_tasks("ALL", "all threads", &data->total, 1, form, out);
+
+	if (!err && stat_data__commands_differ(data))
+		err = print_tasks("COMMAND", NULL, data->commands, data->nr_commands, form, out);
+	if (!err && data->nr_processes > 1)
+		err = print_tasks("PROCESS", NULL, data->processes, data->nr_processes, form, out);
+	if (!err && stat_data__threads_differ(data))
+		err = print_tasks("THREAD", NULL, data->threads, data->nr_threads, form, out);
+	return err;
+}
+
+int stat_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out)
+{
+	int err;
+
 	errno = 0;
 	print_title(data, out);
-	print_head("ALL", out);
-	print_task(&data->total, "all threads", out);
-	if (stat_data__commands_differ(data))
-		print_tasks("COMMAND", data->commands, data->nr_commands, top, out);
-	if (data->nr_processes > 1)
-		print_tasks("PROCESS", data->processes, data->nr_processes, top, out);
-	if (stat_data__threads_differ(data))
-		print_tasks("THREAD", data->threads, data->nr_threads, top, out);
-	behaviour_table__print(data, top, out);
-	if (data->parts & STAT_PART_CALLS)
-		call_table__print(data, top, out);
-	object_table__print(data, top, out);
+	err = print_all_tasks(data, form, out);
+	behaviour_table__print(data, form->top, out);
+	if (!err && data->parts & STAT_PART_CALLS)
+		err = call_table__print(data, form, out);
+	if (!err)
+		err = object_table__print(data, form, out);
 	print_losses(&data->losses, out);
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	return err;
 }

@@ -5,12 +5,13 @@
 #include <stdio.h>
 
 #include "stat/stat_data.h"
+#include "stat/stat_rows.h"
 
 /*
  * Prints the figures for people: how threads spent their time, in all, by process, by command and
- * by thread, then each part that was asked for; of each at most top rows, the greatest first. 0 or
- * a negative errno of writing.
+ * by thread, then each part that was asked for; of each at most form->top rows, the greatest first.
+ * 0, -ENOMEM, or a negative errno of writing.
  */
-int stat_table__print(const struct stat_data *data, unsigned int top, FILE *out);
+int stat_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out);
 
 #endif /* DENET_STAT_TABLE_H */
