@@ -411,7 +411,8 @@ while [ $# != 0 ]; do
 	shift 2
 done
 for mode in $chosen_modes; do
-	mode_names | grep -qx -- "$mode" || die "no mode $mode: $(mode_names | paste -sd' ')"
+	# Not grep -q, which may end before the names are written: that would be a failure of the pipe.
+	[ -n "$(mode_names | grep -x -- "$mode")" ] || die "no mode $mode: $(mode_names | paste -sd' ')"
 done
 case $part in
 all | compare | latency | house) ;;

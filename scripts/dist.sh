@@ -15,7 +15,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$tree" log -1 --format=%ct 2>/d
 	stat -c %Y "$tree/Makefile")}
 export SOURCE_DATE_EPOCH
 
-if LC_ALL=C ${READELF:-readelf} -l "$O/denet" | grep -q 'program interpreter'; then
+headers=$(LC_ALL=C ${READELF:-readelf} -l "$O/denet")
+if [[ $headers = *'program interpreter'* ]]; then
 	echo "dist.sh: $O/denet is not static: build it with STATIC=1" >&2
 	exit 1
 fi
