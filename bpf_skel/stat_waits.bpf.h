@@ -7,6 +7,7 @@
 #define DENET_STAT_WAITS_BPF_H
 
 #include "stat_sums.bpf.h"
+#include "vma_tree.bpf.h"
 
 #define FUTEX_COMMAND 0x7fU
 #define FUTEX_WAKE 1
@@ -184,6 +185,47 @@ static long stat_see_vma(struct task_struct *task, struct vm_area_struct *vma,
 	return 0;
 }
 
+/* The same of a mapping that find_vma_in_tree() has found. */
+static __always_inline void stat_see_unlocked_vma(const struct vm_area_struct *vma,
+						  struct stat_vma *seen)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	seen->start = BPF_CORE_READ(vma, vm_start);
+	seen->end = BPF_CORE_READ(vma, vm_end);
+	seen->offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+	if (file)
+		bpf_probe_read_kernel_str(seen->file, sizeof(seen->file),
+					  BPF_CORE_READ(file, f_path.dentry, d_name.name));
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct vma_node);
+} stat_vma_nodes SEC(".maps");
+
+/*
+ * The mapping of an address of current. bpf_find_vma() gives the lock back later where interrupts
+ * are off, and can do so for one call at a time: beyond that, the tree is read without the lock.
+ */
+static __always_inline long stat_find_vma(struct task_struct *task, __u64 address,
+					  struct stat_vma *seen)
+{
+	long err = bpf_find_vma(task, address, stat_see_vma, seen, 0);
+	const struct vm_area_struct *vma;
+	struct vma_node *node;
+	__u32 zero = 0;
+
+	node = err == -STAT_EBUSY ? bpf_map_lookup_elem(&stat_vma_nodes, &zero) : NULL;
+	vma = node ? find_vma_in_tree(node, task->mm, address) : NULL;
+	if (!vma)
+		return err;
+	stat_see_unlocked_vma(vma, seen);
+	return is_vma_of(vma, task->mm, address) ? 0 : err;
+}
+
 /*
  * The mapping of a futex, or, after one that is no file's, the mapping in front of that. Global for
  * the verifier, as stat_add_shared().
@@ -233,7 +275,7 @@ static __always_inline void stat_find_place(struct stat_wire_place *place,
 		place->kind = STAT_WIRE_PLACE_ANON;
 		place->look = id;
 	}
-	err = bpf_find_vma(task, place->look, stat_see_vma, &seen, 0);
+	err = stat_find_vma(task, place->look, &seen);
 	if (!err)
 		stat_use_vma(place, &seen, id, BPF_CORE_READ(task, mm, start_stack));
 	else if (err != -STAT_EBUSY || ++place->tries == STAT_PLACE_TRIES)
@@ -254,6 +296,8 @@ static __always_inline void stat_add_lock(struct task_struct *task, struct task_
 		lock->waiter = target_tid(task, ts);
 		bpf_probe_read_kernel_str(lock->comm, sizeof(lock->comm), task->comm);
 	}
+	/* Zeroed memory takes two looks. */
+	stat_find_place(&lock->place, task, key->id);
 	stat_find_place(&lock->place, task, key->id);
 	stat_add_shared(&lock->waits, ns);
 	__sync_fetch_and_or(&lock->waiters[bit >> 6 & 3], 1ULL << (bit & 63));

@@ -60,6 +60,7 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.orc_modules, true },
 		{ skel->maps.stat_zero, config->locks || config->io || config->sockets },
 		{ skel->maps.stat_locks, config->locks },
+		{ skel->maps.stat_vma_nodes, config->locks },
 		{ skel->maps.stat_holders, config->locks },
 		{ skel->maps.stat_sockets, config->sockets },
 		{ skel->maps.stat_io, config->io },
