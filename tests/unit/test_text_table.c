@@ -81,7 +81,7 @@ TEST(no_line_is_wider_than_the_terminal_and_no_number_is_cut)
 	}
 }
 
-TEST(callers_go_first_then_what_is_in_parentheses)
+TEST(callers_and_texts_give_way_by_turns)
 {
 	char *text = print(64);
 
@@ -92,9 +92,10 @@ TEST(callers_go_first_then_what_is_in_parentheses)
 	EXPECT_NE(NULL, strstr(text, "  std::__condva..."));
 	EXPECT_NE(NULL, strstr(text, "/2619  std"));
 	free(text);
-	text = print(80);
+	text = print(110);
 	EXPECT_NE(NULL, strstr(text, "worker-* (12 threads)"));
-	EXPECT_NE(NULL, strstr(text, "  take_nap < ..."));
+	EXPECT_NE(NULL, strstr(text, "a timer (clock_nanosleep)"));
+	EXPECT_NE(NULL, strstr(text, "  take_nap < run_naps < thread_main"));
 	free(text);
 }
 

@@ -19,8 +19,9 @@ static const struct step {
 	enum text_column_kind kind;
 	size_t least;
 } steps[] = {
-	{ COLUMN_CALLERS, 16 }, { COLUMN_TEXT, 12 },  { COLUMN_CALLERS, 12 },
-	{ COLUMN_TEXT, 8 },     { COLUMN_PLACE, 16 },
+	{ COLUMN_CALLERS, 40 }, { COLUMN_TEXT, 28 },    { COLUMN_CALLERS, 24 },
+	{ COLUMN_TEXT, 20 },    { COLUMN_CALLERS, 16 }, { COLUMN_TEXT, 12 },
+	{ COLUMN_CALLERS, 12 }, { COLUMN_TEXT, 8 },     { COLUMN_PLACE, 16 },
 };
 #define DOTS "..."
 

@@ -21,7 +21,7 @@ struct table_form {
 enum text_column_kind {
 	COLUMN_NUMBER,	/* aligned right, never cut */
 	COLUMN_TEXT,	/* loses what it has in parentheses at its end, then more of it */
-	COLUMN_CALLERS, /* "a < b < c": loses the outermost ones, before others lose anything */
+	COLUMN_CALLERS, /* "a < b < c": loses the outermost ones, by turns with the others */
 	COLUMN_PLACE,	/* loses its middle, after others */
 };
 
