@@ -232,7 +232,7 @@ perf_sums() {
 		denet-report -i "$RICH" $table >whole
 		NO_COLOR=1 script -qc "stty cols 80; denet-report -i $RICH $table" /dev/null |
 			tr -d '\r' >cut
-		rows() { sed -n '/BLOCKS/,/^$/p' "$1"; }
+		rows() { sed -n '/LONGEST/,/^$/p' "$1"; }
 		cat whole cut
 		[ "$(rows cut | wc -l)" = "$(rows whole | wc -l)" ]
 		[ "$(rows cut | awk 'length > 80' | wc -l)" = 0 ]

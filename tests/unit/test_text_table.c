@@ -89,7 +89,7 @@ TEST(callers_and_texts_give_way_by_turns)
 	EXPECT_EQ(NULL, strstr(text, "worker-* ("));
 	EXPECT_NE(NULL, strstr(text, "  a timer  "));
 	EXPECT_NE(NULL, strstr(text, "  take_nap < ..."));
-	EXPECT_NE(NULL, strstr(text, "  std::__condva..."));
+	EXPECT_NE(NULL, strstr(text, "  std::__condvar::w..."));
 	EXPECT_NE(NULL, strstr(text, "/2619  std"));
 	free(text);
 	text = print(110);
@@ -119,7 +119,7 @@ TEST(characters_are_cut_as_wholes)
 	EXPECT_LT(3, cut);
 }
 
-/* Columns with a rank go in its order, before any text is cut; a short line ends early. */
+/* Columns with a rank go in its order, before texts get short; a short line ends early. */
 TEST(columns_are_left_out_by_rank)
 {
 	static const struct text_column ranked[] = {

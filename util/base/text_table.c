@@ -12,17 +12,19 @@
 #define MOST_COLUMNS 48
 
 /*
- * How columns give way, in this order: the widest one of a kind, down to so many characters. Below
- * that nothing is cut, even if the line then is too long.
+ * How columns give way, in this order: the widest one of a kind, down to so many characters.
+ * Columns with a rank are left out before texts get short. In the end nothing is cut, even if the
+ * line then is too long.
  */
 static const struct step {
 	enum text_column_kind kind;
 	size_t least;
 } steps[] = {
-	{ COLUMN_CALLERS, 40 }, { COLUMN_TEXT, 28 },    { COLUMN_CALLERS, 24 },
-	{ COLUMN_TEXT, 20 },    { COLUMN_CALLERS, 16 }, { COLUMN_TEXT, 12 },
-	{ COLUMN_CALLERS, 12 }, { COLUMN_TEXT, 8 },     { COLUMN_PLACE, 16 },
+	{ COLUMN_CALLERS, 40 }, { COLUMN_TEXT, 28 },  { COLUMN_CALLERS, 24 }, { COLUMN_TEXT, 20 },
+	{ COLUMN_CALLERS, 20 }, { COLUMN_TEXT, 12 },  { COLUMN_CALLERS, 16 }, { COLUMN_TEXT, 8 },
+	{ COLUMN_CALLERS, 12 }, { COLUMN_PLACE, 16 },
 };
+#define SHORT_TEXT 20
 #define DOTS "..."
 
 static const char *cell(const struct text_table *table, size_t line, size_t column)
@@ -120,10 +122,10 @@ void text_table__fit(struct text_table *table, const struct table_form *form)
 		if (!form->width)
 			table->widths[i] = min_u64(table->widths[i], MOST_COLUMNS);
 	}
-	while (form->width && line_width(table) > form->width && leave_one_out(table))
-		;
 	while (form->width && line_width(table) > form->width &&
 	       step < sizeof(steps) / sizeof(steps[0])) {
+		if (steps[step].least < SHORT_TEXT && leave_one_out(table))
+			continue;
 		column = widest(table, &steps[step]);
 		if (column)
 			--*column;

@@ -46,7 +46,7 @@ int text_table__add(struct text_table *table, const char *const *cells);
 
 /*
  * After the last line: makes columns as wide as their texts, or as the width permits. Columns
- * with a rank are left out before any text is cut.
+ * with a rank are left out before texts get short.
  */
 void text_table__fit(struct text_table *table, const struct table_form *form);
 

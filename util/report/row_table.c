@@ -25,8 +25,9 @@ static size_t name_columns(const struct row_table *table, struct text_column *co
 	static const char *const numbers[] = { "SHARE", "TIME", "LONGEST", "BLOCKS" };
 	size_t nr = sizeof(numbers) / sizeof(numbers[0]);
 
+	/* Where lines are too long, the number of blocks is left out. */
 	for (size_t i = 0; i < nr; i++)
-		columns[i] = (struct text_column){ numbers[i], COLUMN_NUMBER, 0 };
+		columns[i] = (struct text_column){ numbers[i], COLUMN_NUMBER, i == nr - 1 };
 	for (size_t i = 0; i < table->nr_keys; i++)
 		columns[nr + i] = (struct text_column){
 			row_key__heading(table->keys[i]),

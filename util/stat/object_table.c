@@ -161,7 +161,7 @@ static void put_socket(struct stat_rows *rows, const struct stat_socket *socket)
 static int print_sockets(const struct stat_data *data, const struct stat_form *form, FILE *out)
 {
 	static const struct text_column columns[] = {
-		{ "SOCKET", COLUMN_TEXT, 0 },    { "RECEIVES", COLUMN_NUMBER, 0 },
+		{ "SOCKET", COLUMN_PLACE, 0 },   { "RECEIVES", COLUMN_NUMBER, 0 },
 		{ "TIME", COLUMN_NUMBER, 0 },    { "LONGEST", COLUMN_NUMBER, 2 },
 		{ "SENDS", COLUMN_NUMBER, 0 },   { "TIME", COLUMN_NUMBER, 0 },
 		{ "LONGEST", COLUMN_NUMBER, 1 }, { "PROCESS", COLUMN_TEXT, 0 },
