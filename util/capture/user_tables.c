@@ -206,10 +206,13 @@ static int begin_batch(struct user_tables *tables)
 	return 0;
 }
 
+/* Also one that is not complete: tables that came in part are freed. */
 static void drop_batch(struct user_tables *tables)
 {
 	if (tables->batch)
 		cfi_files__end(tables->batch->making);
+	for (size_t i = 0; tables->batch && i < tables->batch->nr; i++)
+		cfi_table__free(&tables->batch->files[i].table);
 	free(tables->batch);
 	tables->batch = NULL;
 }
