@@ -83,7 +83,7 @@ spin_on_1() {
 	cat live.err
 	perf script -i live.data -F tid,period,event 2>/dev/null >periods
 	truths said tid requested voluntary involuntary | while read -r tid cpu sleeps preemptions; do
-		awk -v tid="$tid" -v cpu="$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)) 0)" '
+		awk -v tid="$tid" -v cpu="$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" '
 			$1 == tid && $3 == "on-cpu-time:" { ns += $2 }
 			END { print tid, ns, "by its clock", cpu; exit !(ns >= cpu) }' periods
 	done

@@ -7,11 +7,7 @@ load service
 load wall
 
 @test "--wall: the file has all of the threads' lives" {
-	local stolen
-
-	stolen=$(stolen)
 	denet-record -v --wall --max-overhead 0 -- "$lives" --ms 300 2>err >said
-	stolen=$(stolen_since "$stolen")
 	cat err
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
@@ -24,7 +20,7 @@ load wall
 	while read -r tid cpu bracket sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu, in $bracket"
-		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)) "$stolen")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -le $((bracket + 100000000)) ]
 	done < <(truths said tid requested bracket voluntary involuntary)
 	perf script -F comm,event,ip,sym | awk '/^spinner-0.*on-cpu-time/ && /spin/' RS= | grep -q spin
@@ -57,14 +53,10 @@ load wall
 }
 
 @test "time that a CPU quota takes away is none of the running" {
-	local stolen
-
 	make_quota
-	stolen=$(stolen)
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	denet-record -v --wall --max-overhead 0 -- sh -c \
 		'echo $$ >"$0/cgroup.procs" && exec "$1" --ms 1000' "$group" "$lives" 2>err >said
-	stolen=$(stolen_since "$stolen")
 	cat err
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
@@ -74,7 +66,7 @@ load wall
 	while read -r tid cpu delay bracket sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu, in $bracket less $delay"
-		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)) "$stolen")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -le $((bracket - delay + delay / 100 + 100000000)) ]
 	done < <(truths said tid requested count bracket voluntary involuntary)
 }
@@ -115,7 +107,7 @@ as_stat_has_it() {
 		'$1 == pid && $3 == "on-cpu-time:" { ns += $2 } END { printf "%.0f", ns }')
 	switches=$(awk '/^denet-record: seen / { print $3 }' err)
 	echo "running $running, by stat $cpu, stolen $stolen, $switches switches"
-	[ "$running" -ge "$(of_cpu_clock "$cpu" "$switches" "$stolen")" ]
+	[ "$running" -ge "$(of_cpu_clock "$cpu" "$switches")" ]
 	[ "$running" -le $((cpu + cpu / 100 + 3000000 + stolen)) ]
 }
 
@@ -205,12 +197,8 @@ as_schedstat_has_it() {
 
 @test "in a PID namespace threads have their own numbers" {
 	unshare -pf --mount-proc true 2>/dev/null || skip "no PID namespaces here"
-	local stolen
-
-	stolen=$(stolen)
 	unshare -pf --mount-proc denet-record -v --wall --max-overhead 0 -- "$lives" --ms 200 \
 		2>err >said
-	stolen=$(stolen_since "$stolen")
 	cat err
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
@@ -218,7 +206,7 @@ as_schedstat_has_it() {
 	while read -r tid cpu sleeps preemptions; do
 		running=$(sum_of on-cpu-time "$tid")
 		echo "$tid: running $running, by its clock $cpu"
-		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)) "$stolen")" ]
+		[ "$running" -ge "$(of_cpu_clock "$cpu" $((sleeps + preemptions + 1)))" ]
 		[ "$running" -gt 0 ]
 	done < <(truths said tid requested voluntary involuntary)
 	[ "$(sum_of on-cpu-time -1)" = 0 ]

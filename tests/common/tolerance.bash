@@ -19,15 +19,14 @@ until_true() {
 	done
 }
 
-# of_cpu_clock NS SWITCHES STOLEN: how much of a thread's CPU clock its running time has at least. The
-# clock is charged from the switch on, and running time counts from the hook at its end: interrupts that
-# were held off come in between, and with them the machine's CPU may be taken away for the STOLEN ns.
-# In a guest without KVM that may be all of the clock. See tolerance__account_ns().
+# of_cpu_clock NS SWITCHES: how much of a thread's CPU clock its running time has at least. The clock is
+# charged from a wake-up on, before the thread has its CPU; in a guest without KVM that may be all of it.
+# See tolerance__account_ns().
 of_cpu_clock() {
 	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then
 		echo 1
 	else
-		echo $(($1 - $1 / 100 - $2 * 20000 - 1000000 - $3))
+		echo $(($1 - $1 / 100 - $2 * 20000 - 1000000))
 	fi
 }
 
