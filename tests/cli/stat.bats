@@ -93,6 +93,16 @@ lines_are_right() {
 	[ -s first ]
 }
 
+@test "lines of JSON for a reader that has gone are no error, and a full disk is named" {
+	run -1 denet-stat --json -o /dev/full -- true
+	[[ "$output" == *"cannot write /dev/full: No space left on device"* ]]
+	# Lines longer than any buffer of standard output.
+	denet-stat --json --all -I 50 -- sleep 0.5 2>err | head -1 >first
+	cat err
+	[ ! -s err ]
+	grep -q '"kind":"metadata"' first
+}
+
 @test "more processes than the table has rows" {
 	denet-stat --top 3 -- "$build/tests/workloads/forks" --count 200 --parallel 8 --us 100 \
 		>out 2>err

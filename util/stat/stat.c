@@ -240,12 +240,48 @@ static void wait_for_exec(const struct measurement *stat)
 	}
 }
 
+/*
+ * Lines are made in memory and written at once: so the reason of a failure is that of the write,
+ * whichever buffer was full in between.
+ */
+struct lines {
+	FILE *out;
+	char *text;
+	size_t len;
+};
+
+static int lines__begin(struct lines *lines)
+{
+	*lines = (struct lines){ 0 };
+	lines->out = open_memstream(&lines->text, &lines->len);
+	return lines->out ? 0 : -errno;
+}
+
+/* Writes the lines unless making them failed with err. 0, err or a negative errno. */
+static int lines__end(struct lines *lines, int err, FILE *out)
+{
+	if (fclose(lines->out) && !err)
+		err = -errno;
+	if (!err && (fwrite(lines->text, 1, lines->len, out) != lines->len || fflush(out)))
+		err = errno ? -errno : -EIO;
+	free(lines->text);
+	return err;
+}
+
+static int report_write_error(const struct measurement *stat, int err)
+{
+	/* The reader of a pipe may have gone: that is no error. */
+	if (err && err != -EPIPE)
+		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
+	return err;
+}
+
 /* The lines of JSON that come before the figures. */
 static int print_head(struct measurement *stat)
 {
 	struct json_target target = { .start_ms = stat->data.start_real_ms };
-	FILE *out = stat->output.out;
-	int err = 0;
+	struct lines lines;
+	int err;
 
 	if (!stat->options->json)
 		return 0;
@@ -254,11 +290,14 @@ static int print_head(struct measurement *stat)
 		target.argv = (const char *const *)stat->options->session.command;
 		wait_for_exec(stat);
 	}
+	err = lines__begin(&lines);
+	if (err)
+		return err;
 	if (stat->options->env)
-		err = json_lines__env(target.pid, target.start_ms, out);
+		err = json_lines__env(target.pid, target.start_ms, lines.out);
 	if (!err)
-		err = json_lines__metadata(&target, out);
-	return !err && fflush(out) ? -errno : err;
+		err = json_lines__metadata(&target, lines.out);
+	return report_write_error(stat, lines__end(&lines, err, stat->output.out));
 }
 
 static int attach(struct measurement *stat, const struct capture_targets *targets)
@@ -368,27 +407,23 @@ static enum session_end look_for_end(struct measurement *stat)
 /* A line of JSON has all since the start, as denet's have. */
 static int print_line(struct measurement *stat, const struct stat_data *data)
 {
-	FILE *out = stat->output.out;
-	int err;
+	struct lines lines;
+	int err = lines__begin(&lines);
 
-	errno = 0;
-	err = stat->options->alone ? json_lines__sample(&stat->tree.sample, data, out) :
-				     json_lines__tree(&stat->tree.sample, data, out);
-	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
-	return err;
+	if (err)
+		return err;
+	err = stat->options->alone ? json_lines__sample(&stat->tree.sample, data, lines.out) :
+				     json_lines__tree(&stat->tree.sample, data, lines.out);
+	return lines__end(&lines, err, stat->output.out);
 }
 
-/* The reader of a pipe may have gone: that is no error. */
 static int print(struct measurement *stat, const struct stat_data *data)
 {
 	int err = stat->options->json ?
 			  print_line(stat, data) :
 			  stat_table__print(data, &stat->options->form, stat->output.out);
 
-	if (err && err != -EPIPE)
-		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
-	return err;
+	return report_write_error(stat, err);
 }
 
 /* Reads the figures up to end_ns. */
