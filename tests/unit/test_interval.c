@@ -23,12 +23,20 @@ static struct stat_task thread_of(pid_t tid, const uint64_t *blocks, int nr)
 	return thread;
 }
 
-static void make(struct stat_data *data, const struct stat_task *thread)
+static void make_two(struct stat_data *data, const struct stat_task *thread,
+		     const struct stat_task *other)
 {
 	struct rollup rollup = { 0 };
 
 	rollup__add_thread(&rollup, thread);
+	if (other)
+		rollup__add_thread(&rollup, other);
 	rollup__finish(&rollup, data);
+}
+
+static void make(struct stat_data *data, const struct stat_task *thread)
+{
+	make_two(data, thread, NULL);
 }
 
 TEST(an_interval_has_what_came_since)
@@ -76,6 +84,54 @@ TEST(a_thread_of_the_same_tid_is_another_one)
 	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
 	ASSERT_EQ(1, interval.nr_threads);
 	EXPECT_EQ(2, interval.threads[0].offcpu.count);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+TEST(those_with_the_greatest_times_of_the_interval_are_first)
+{
+	static const uint64_t blocks[] = { 900000, 1000, 700000 };
+	struct stat_task sleeper = thread_of(7, blocks, 1), other = thread_of(8, &blocks[1], 1);
+	struct stat_data before = { 0 }, now = { 0 }, interval = { 0 };
+
+	make_two(&before, &sleeper, &other);
+	sleeper = thread_of(7, blocks, 2);
+	other = thread_of(8, &blocks[1], 2);
+	sleeper.wall_ns = other.wall_ns = 2000000;
+	rollup__add_call(&sleeper, &(struct stat_call){ .nr = 4, .times = sleeper.offcpu });
+	make_two(&now, &sleeper, &other);
+	EXPECT_EQ(7, now.threads[0].tid);
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	ASSERT_EQ(2, interval.nr_threads);
+	EXPECT_EQ(8, interval.threads[0].tid);
+	EXPECT_EQ(8, interval.processes[0].pid);
+	/* The call that is new has more time than what came to the old one. */
+	ASSERT_EQ(2, interval.threads[1].nr_calls);
+	EXPECT_EQ(4, interval.threads[1].calls[0].nr);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+/* A block that goes on was a block of the interval in which it began. */
+TEST(a_block_that_goes_on_has_no_length_in_later_intervals)
+{
+	static const uint64_t began[] = { 1000, 300000 }, later[] = { 1000, 2300000, 1500, 1600 };
+	struct stat_task first = thread_of(7, began, 2), second = thread_of(7, later, 4);
+	struct stat_data before = { 0 }, now = { 0 }, interval = { 0 };
+	const struct stat_times *times;
+
+	second.wall_ns = 3000000;
+	make(&before, &first);
+	make(&now, &second);
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	ASSERT_EQ(1, interval.nr_threads);
+	times = &interval.threads[0].offcpu;
+	EXPECT_EQ(2, times->count);
+	EXPECT_EQ(2003100, times->total_ns);
+	EXPECT_EQ(2048, times->max_ns);
+	EXPECT_LE(stat_times__quantile(times, 0.99), 2048);
 	stat_data__free(&interval);
 	stat_data__free(&now);
 	stat_data__free(&before);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/idmap.h"
+#include "stat/order.h"
 
 /* A sum that was read while its thread ran may seem to have gone back. */
 static void take_away(uint64_t *value, uint64_t before)
@@ -44,6 +45,7 @@ static void subtract_calls(struct stat_task *task, const struct stat_task *befor
 			task->calls[kept++] = *call;
 	}
 	task->nr_calls = kept;
+	order__calls(task);
 }
 
 /* before may be NULL: the task is new. The calls become a copy. */
@@ -121,6 +123,7 @@ static int subtract_tasks(struct task_list before, struct task_list now, struct 
 		else
 			free(task.calls);
 	}
+	order__tasks(*tasks, *nr);
 	idmap__free(&old);
 	return err;
 }
@@ -147,6 +150,7 @@ static int subtract_locks(const struct stat_data *before, const struct stat_data
 		if (lock.waits.total_ns)
 			interval->locks[interval->nr_locks++] = lock;
 	}
+	order__locks(interval->locks, interval->nr_locks);
 	return 0;
 }
 
@@ -173,6 +177,7 @@ static int subtract_io(const struct stat_data *before, const struct stat_data *n
 		if (io.times.count)
 			interval->io[interval->nr_io++] = io;
 	}
+	order__io(interval->io, interval->nr_io);
 	return 0;
 }
 
@@ -197,6 +202,7 @@ static int subtract_sockets(const struct stat_data *before, const struct stat_da
 		if (socket.receive.total_ns || socket.send.total_ns)
 			interval->sockets[interval->nr_sockets++] = socket;
 	}
+	order__sockets(interval->sockets, interval->nr_sockets);
 	return 0;
 }
 

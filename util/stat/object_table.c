@@ -17,6 +17,15 @@ static int end_table(struct stat_rows *rows, const struct stat_form *form, size_
 	return err;
 }
 
+/* The length of a wait; an interval may have time of waits that began before it, and no others. */
+static void put_length(struct stat_rows *rows, const struct stat_times *times, uint64_t ns)
+{
+	if (times->count)
+		stat_rows__put_time(rows, ns);
+	else
+		stat_rows__fill(rows, 1, "-");
+}
+
 /* The waits that have not ended: how many, and how long the longest one is. */
 static void put_open(struct stat_rows *rows, const struct stat_lock *lock)
 {
@@ -35,8 +44,8 @@ static void put_lock(struct stat_rows *rows, const struct stat_lock *lock)
 	stat_rows__put(rows, "%d", (int)lock->pid);
 	stat_rows__put(rows, "%" PRIu64, lock->waits.count);
 	stat_rows__put_time(rows, lock->waits.total_ns);
-	stat_rows__put_time(rows, stat_times__quantile(&lock->waits, 0.99));
-	stat_rows__put_time(rows, lock->waits.max_ns);
+	put_length(rows, &lock->waits, stat_times__quantile(&lock->waits, 0.99));
+	put_length(rows, &lock->waits, lock->waits.max_ns);
 	put_open(rows, lock);
 	stat_rows__put(rows, "%u", lock->waiters);
 	stat_rows__put(rows, "%u", lock->wakers);
@@ -150,10 +159,10 @@ static void put_socket(struct stat_rows *rows, const struct stat_socket *socket)
 	stat_rows__put(rows, "%s", format_socket(socket, name, sizeof(name)));
 	stat_rows__put(rows, "%" PRIu64, socket->receive.count);
 	stat_rows__put_time(rows, socket->receive.total_ns);
-	stat_rows__put_time(rows, socket->receive.max_ns);
+	put_length(rows, &socket->receive, socket->receive.max_ns);
 	stat_rows__put(rows, "%" PRIu64, socket->send.count);
 	stat_rows__put_time(rows, socket->send.total_ns);
-	stat_rows__put_time(rows, socket->send.max_ns);
+	put_length(rows, &socket->send, socket->send.max_ns);
 	stat_rows__put(rows, "%s %d", socket->comm, (int)socket->pid);
 	stat_rows__end_row(rows);
 }

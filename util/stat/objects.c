@@ -12,6 +12,7 @@
 #include "base/minmax.h"
 #include "stat/decode_times.h"
 #include "stat/holders.h"
+#include "stat/order.h"
 
 _Static_assert((int)STAT_IO_READ == STAT_WIRE_IO_READ && (int)STAT_IO_WRITE == STAT_WIRE_IO_WRITE &&
 		       (int)STAT_IO_FLUSH == STAT_WIRE_IO_FLUSH &&
@@ -193,14 +194,6 @@ static int add_socket_wait(struct buffer *buffer, const struct stat_wire_thread 
 	return 0;
 }
 
-static int by_lock(const void *a, const void *b)
-{
-	const struct stat_lock *left = a, *right = b;
-
-	return left->waits.total_ns < right->waits.total_ns ? 1 :
-	       left->waits.total_ns > right->waits.total_ns ? -1 : 0;
-}
-
 static int by_open_wait(const void *a, const void *b)
 {
 	const struct stat_open_wait *left = a, *right = b;
@@ -208,33 +201,12 @@ static int by_open_wait(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-static uint64_t socket_ns(const struct stat_socket *socket)
-{
-	return socket->receive.total_ns + socket->send.total_ns;
-}
-
-static int by_socket(const void *a, const void *b)
-{
-	return socket_ns(a) < socket_ns(b) ? 1 : socket_ns(a) > socket_ns(b) ? -1 : 0;
-}
-
-static int by_io(const void *a, const void *b)
-{
-	const struct stat_io *left = a, *right = b;
-
-	return left->times.total_ns < right->times.total_ns ? 1 :
-	       left->times.total_ns > right->times.total_ns ? -1 : 0;
-}
-
-/* Hands a list over, sorted. */
-static void *take(struct buffer *buffer, size_t size, size_t *nr,
-		  int (*compare)(const void *a, const void *b))
+/* Hands a list over. */
+static void *take(struct buffer *buffer, size_t size, size_t *nr)
 {
 	void *data = buffer->data;
 
 	*nr = buffer->len / size;
-	if (*nr)
-		qsort(data, *nr, size, compare);
 	*buffer = (struct buffer){ 0 };
 	return data;
 }
@@ -272,11 +244,16 @@ int objects__read(struct objects *objects, const struct stat_programs *programs,
 		err = holders__check(&objects->waits);
 	if (!err)
 		err = add_waits(objects, &locks, &open, &sockets);
-	data->locks = take(&locks, sizeof(*data->locks), &data->nr_locks, by_lock);
-	data->open_waits =
-		take(&open, sizeof(*data->open_waits), &data->nr_open_waits, by_open_wait);
-	data->sockets = take(&sockets, sizeof(*data->sockets), &data->nr_sockets, by_socket);
-	data->io = take(&io, sizeof(*data->io), &data->nr_io, by_io);
+	data->locks = take(&locks, sizeof(*data->locks), &data->nr_locks);
+	data->open_waits = take(&open, sizeof(*data->open_waits), &data->nr_open_waits);
+	data->sockets = take(&sockets, sizeof(*data->sockets), &data->nr_sockets);
+	data->io = take(&io, sizeof(*data->io), &data->nr_io);
+	order__locks(data->locks, data->nr_locks);
+	order__sockets(data->sockets, data->nr_sockets);
+	order__io(data->io, data->nr_io);
+	if (data->nr_open_waits)
+		qsort(data->open_waits, data->nr_open_waits, sizeof(*data->open_waits),
+		      by_open_wait);
 	return err;
 }
 

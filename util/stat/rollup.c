@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stat/order.h"
+
 static bool is_same_call(const struct stat_call *a, const struct stat_call *b)
 {
 	return a->nr == b->nr && a->abi == b->abi && a->file == b->file;
@@ -149,34 +151,6 @@ int rollup__add_ended(struct rollup *rollup, const struct stat_task *ended)
 	return add_to_all(rollup, ended);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct stat_task *left = a, *right = b;
-
-	if (left->offcpu.total_ns != right->offcpu.total_ns)
-		return left->offcpu.total_ns < right->offcpu.total_ns ? 1 : -1;
-	if (left->pid != right->pid)
-		return left->pid > right->pid ? 1 : -1;
-	return left->tid > right->tid ? 1 : left->tid < right->tid ? -1 : 0;
-}
-
-static int by_call_time(const void *a, const void *b)
-{
-	const struct stat_call *left = a, *right = b;
-
-	if (left->times.total_ns != right->times.total_ns)
-		return left->times.total_ns < right->times.total_ns ? 1 : -1;
-	if (left->times.count != right->times.count)
-		return left->times.count < right->times.count ? 1 : -1;
-	return left->nr > right->nr ? 1 : left->nr < right->nr ? -1 : 0;
-}
-
-static void sort_calls(struct stat_task *task)
-{
-	if (task->nr_calls)
-		qsort(task->calls, task->nr_calls, sizeof(*task->calls), by_call_time);
-}
-
 /* Hands a list over, sorted. */
 static struct stat_task *take(struct buffer *buffer, size_t *nr)
 {
@@ -184,10 +158,9 @@ static struct stat_task *take(struct buffer *buffer, size_t *nr)
 
 	for (size_t i = 0; i < *nr; i++) {
 		tasks[i].ended = tasks[i].threads == tasks[i].ended_threads;
-		sort_calls(&tasks[i]);
+		order__calls(&tasks[i]);
 	}
-	if (*nr)
-		qsort(tasks, *nr, sizeof(*tasks), by_time);
+	order__tasks(tasks, *nr);
 	*buffer = (struct buffer){ 0 };
 	return tasks;
 }
@@ -198,7 +171,7 @@ void rollup__finish(struct rollup *rollup, struct stat_data *data)
 	data->processes = take(&rollup->processes, &data->nr_processes);
 	data->commands = take(&rollup->commands, &data->nr_commands);
 	data->total = rollup->total;
-	sort_calls(&data->total);
+	order__calls(&data->total);
 	rollup->total = (struct stat_task){ 0 };
 	idmap__free(&rollup->by_pid);
 }

@@ -87,12 +87,32 @@ static void limit_extremes(struct stat_times *times)
 		times->max_ns = min_u64(times->max_ns, bucket_begin(last));
 }
 
+/*
+ * A value that goes on was counted before, and is in a bucket of greater ones by now: where a
+ * bucket has less than before, a value of those above is an old one.
+ */
+static void subtract_buckets(struct stat_times *times, const struct stat_times *before)
+{
+	uint32_t moved = 0, old;
+	unsigned int i;
+
+	for (i = 0; i < STAT_HIST_BUCKETS; i++) {
+		old = before->hist[i];
+		moved += old > times->hist[i] ? old - times->hist[i] : 0;
+		times->hist[i] -= times->hist[i] < old ? times->hist[i] : old;
+	}
+	while (i-- && moved) {
+		old = times->hist[i] < moved ? times->hist[i] : moved;
+		times->hist[i] -= old;
+		moved -= old;
+	}
+}
+
 void stat_times__subtract(struct stat_times *times, const struct stat_times *before)
 {
 	times->count -= min_u64(times->count, before->count);
 	times->total_ns -= min_u64(times->total_ns, before->total_ns);
-	for (unsigned int i = 0; i < STAT_HIST_BUCKETS; i++)
-		times->hist[i] -= (uint32_t)min_u64(times->hist[i], before->hist[i]);
+	subtract_buckets(times, before);
 	if (before->count)
 		limit_extremes(times);
 }
