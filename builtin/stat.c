@@ -74,6 +74,15 @@ static const struct option_row output_rows[] = {
 	  OPTION_FIELD(set_top, unsigned int, struct stat_command, stat.form.top) },
 };
 
+/* As target_options__resolve() decides: options that narrow the targets apply to all processes. */
+static bool has_first_process(const struct target_options *target)
+{
+	if (target->pids.nr || target->tids.nr)
+		return true;
+	return target->command && !target->capture.all && !target->users && !target->groups &&
+	       !target->cpus.any;
+}
+
 static void check_output(const struct options *options, const void *values)
 {
 	const struct stat_command *command = values;
@@ -81,6 +90,9 @@ static void check_output(const struct options *options, const void *values)
 	if (!command->stat.json && (command->stat.alone || command->stat.env))
 		options__error(options, "%s needs --json, whose lines it changes",
 			       command->stat.alone ? "--exclude-children" : "--write-env");
+	if (command->stat.alone && !has_first_process(&command->target))
+		options__error(options, "--exclude-children needs -p, -t or a COMMAND, and no option "
+					"that counts all processes");
 }
 
 static const struct option_table part_table = {
