@@ -602,3 +602,21 @@ assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])
 	rows BEHAVIOUR | grep -E '^all threads +(idle|starved|mixed|cpu-bound|memory-bound|io-bound) '
 	run -2 denet-stat --write-env -- true
 }
+
+@test "of users and cgroups that are not wanted, no thread is listed" {
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-stat --all -u nobody -p "$target" -- sleep 0.2 >out
+	cat out
+	head -1 out | grep -E ' 0 threads \(0 of them ended\) of 0 processes$'
+	refute grep -E '^sleep |nanosleep' out
+	denet-stat --all -u root -p "$target" -- sleep 0.2 >out
+	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
+}
+
+@test "lines of one process need one" {
+	run -2 denet-stat --json --exclude-children
+	[[ "$output" == *"--exclude-children needs -p, -t or a COMMAND"* ]]
+	run -2 denet-stat --json --exclude-children -a -- true
+	run -2 denet-stat --json --exclude-children -u root -- true
+}

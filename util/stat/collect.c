@@ -53,6 +53,12 @@ static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sum
 	}
 }
 
+/* Filters of users, cgroups and CPUs left out all of its time: it is none of those that count. */
+static bool is_left_out(const struct stat_task *task)
+{
+	return task->filtered_ns && task->filtered_ns == task->wall_ns && !task->nr_calls;
+}
+
 static void decode_key(struct stat_call *call, uint32_t key)
 {
 	call->nr = key & STAT_WIRE_CALL_NR;
@@ -124,7 +130,7 @@ static int add_thread(struct collection *collection, const struct stat_wire_thre
 	thread.comm[sizeof(thread.comm) - 1] = '\0';
 	decode_sums(&thread, &wire->sums);
 	err = add_calls(collection, &thread, wire->first_call);
-	if (err) {
+	if (err || is_left_out(&thread)) {
 		free(thread.calls);
 		return err;
 	}
@@ -164,7 +170,7 @@ static int take_ended(void *ctx, const struct stat_wire_ended_key *key,
 	ended.comm[sizeof(ended.comm) - 1] = '\0';
 	decode_sums(&ended, &wire->sums);
 	err = add_calls(collection, &ended, wire->first_call);
-	if (!err)
+	if (!err && !is_left_out(&ended))
 		err = rollup__add_ended(&collection->rollup, &ended);
 	free(ended.calls);
 	return err;
