@@ -246,10 +246,11 @@ static __always_inline void stat_complete(struct stat_wire_sums *sums,
 					  __u64 time)
 {
 	__u64 born = life_start(ts), since = ts->since;
+	bool wanted = is_wanted(task, ts, last_cpu(task));
 
 	sums->wall_ns = time > born ? time - born : 0;
-	sums->running_ns = run_until(ts, time);
-	if (!since || running_since(ts) || time <= since || !is_wanted(task, ts, last_cpu(task)))
+	sums->running_ns = wanted ? run_until(ts, time) : ts->run_ns;
+	if (!since || running_since(ts) || time <= since || !wanted)
 		return;
 	stat_add_block(sums, ts->state, time - since, runnable_in_flight(task, ts, since, time));
 	stat_add_futex(sums, thread, ts, time - since);

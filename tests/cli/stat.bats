@@ -604,13 +604,15 @@ assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])
 }
 
 @test "of users and cgroups that are not wanted, no thread is listed" {
-	start_target sleep 1000
-	until_true runs "$target" sleep
-	denet-stat --all -u nobody -p "$target" -- sleep 0.2 >out
+	# One that runs; others of the machine sleep and wait for futexes. -u alone is of all processes.
+	start_target sh -c 'echo READY; while :; do :; done'
+	until_true grep -q READY target.out
+	denet-stat --all -u 54321 -- sleep 0.2 >out
 	cat out
 	head -1 out | grep -E ' 0 threads \(0 of them ended\) of 0 processes$'
-	refute grep -E '^sleep |nanosleep' out
+	grep -A 1 '^FUTEX ' out | grep -Fx '(none)'
 	denet-stat --all -u root -p "$target" -- sleep 0.2 >out
+	cat out
 	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
 }
 

@@ -53,10 +53,10 @@ static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sum
 	}
 }
 
-/* Filters of users, cgroups and CPUs left out all of its time: it is none of those that count. */
+/* Filters of users, cgroups and CPUs left out all of its time, or it was born after the end. */
 static bool is_left_out(const struct stat_task *task)
 {
-	return task->filtered_ns && task->filtered_ns == task->wall_ns && !task->nr_calls;
+	return task->filtered_ns == task->wall_ns && !task->nr_calls;
 }
 
 static void decode_key(struct stat_call *call, uint32_t key)

@@ -201,6 +201,19 @@ static int by_open_wait(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
+/* A futex has its name from a wait that the filters may leave out. */
+static void drop_without_waits(struct buffer *buffer)
+{
+	struct stat_lock *locks = (void *)buffer->data;
+	size_t nr = buffer->len / sizeof(*locks), kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (locks[i].waits.count)
+			locks[kept++] = locks[i];
+	}
+	buffer->len = kept * sizeof(*locks);
+}
+
 /* Hands a list over. */
 static void *take(struct buffer *buffer, size_t size, size_t *nr)
 {
@@ -244,6 +257,7 @@ int objects__read(struct objects *objects, const struct stat_programs *programs,
 		err = holders__check(&objects->waits);
 	if (!err)
 		err = add_waits(objects, &locks, &open, &sockets);
+	drop_without_waits(&locks);
 	data->locks = take(&locks, sizeof(*data->locks), &data->nr_locks);
 	data->open_waits = take(&open, sizeof(*data->open_waits), &data->nr_open_waits);
 	data->sockets = take(&sockets, sizeof(*data->sockets), &data->nr_sockets);
