@@ -380,6 +380,10 @@ assert names["w-normal"].startswith("holders+0x") and names["w-heap"].startswith
 	[ "$(rows 'BLOCK DEVICE' | awk -v name="$name" '$1 == name && $2 == "write" { print $3 }')" = \
 		$((after[4] - before[4])) ]
 	rows 'BLOCK DEVICE' | grep -E "^$name +write +[0-9]+ .* [0-9.]+ MB .* 0\$"
+	# Each of them has a place among the latencies.
+	rows 'BLOCK LATENCY' | awk -v name="$name" -v wanted=$((after[4] - before[4])) '
+		$1 == name && $2 == "write" { for (i = 3; i <= NF; i++) sum += $i }
+		END { print sum; exit sum != wanted }'
 }
 
 @test "times of requests add up to the device's own, and to the wait of their thread" {
@@ -400,6 +404,11 @@ asleep = stat["total"]["states"]["D"]["total_ns"] / 1e6
 print(f"{ms} ms, of {ticks} by the device; waited {waited}, of {asleep} ms in state D")
 # The device counts from when a request is made, a little before it is issued, in ms.
 assert 0.7 * ticks - 1 <= ms <= ticks + 1
+buckets = device["requests"]["histogram"]
+assert sum(bucket["count"] for bucket in buckets) == device["requests"]["count"]
+assert all(a["below_ns"] <= b["from_ns"] for a, b in zip(buckets, buckets[1:])), buckets
+assert buckets[0]["from_ns"] <= device["requests"]["min_ns"] < buckets[0]["below_ns"]
+assert buckets[-1]["from_ns"] <= device["requests"]["max_ns"] < buckets[-1]["below_ns"]
 # dd waits for each of its requests, and for hardly anything else.
 assert 0.9 * asleep - 5 <= waited <= asleep
 assert 0.7 * ms <= waited' "$name" $((after[7] - before[7]))

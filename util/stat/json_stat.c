@@ -179,6 +179,27 @@ static void put_locks(const struct stat_data *data, FILE *out)
 	fputs("]", out);
 }
 
+/* Powers of two that have any; the last one has no upper bound. */
+static void put_histogram(const struct stat_times *times, FILE *out)
+{
+	const char *comma = "";
+
+	fputs(",\"histogram\":[", out);
+	for (unsigned int i = 0; i < STAT_HIST_BUCKETS; i++) {
+		if (!times->hist[i])
+			continue;
+		fprintf(out, "%s{\"from_ns\":%" PRIu64, comma, stat_times__bucket_begin(i));
+		if (i + 1 < STAT_HIST_BUCKETS)
+			put_number("below_ns", stat_times__bucket_begin(i + 1), out);
+		else
+			fputs(",\"below_ns\":null", out);
+		put_number("count", times->hist[i], out);
+		fputs("}", out);
+		comma = ",";
+	}
+	fputs("]", out);
+}
+
 static void put_io(const struct stat_data *data, FILE *out)
 {
 	fputs(",\"block_io\":[", out);
@@ -193,6 +214,7 @@ static void put_io(const struct stat_data *data, FILE *out)
 		put_number("waited_ns", io->waited_ns, out);
 		fputs(",\"requests\":{", out);
 		put_times(&io->times, true, out);
+		put_histogram(&io->times, out);
 		fputs("}}", out);
 	}
 	fputs("]", out);

@@ -82,16 +82,21 @@ static const char *const operations[STAT_IO_MAX] = {
 	[STAT_IO_DISCARD] = "discard", [STAT_IO_OTHER] = "other",
 };
 
-static void put_request(struct stat_rows *rows, const struct stat_io *io, double seconds)
+static void put_device(struct stat_rows *rows, const struct stat_io *io)
 {
-	const struct stat_times *times = &io->times;
-	char size[32];
-
 	if (io->device[0])
 		stat_rows__put(rows, "%s", io->device);
 	else
 		stat_rows__put(rows, "%u:%u", io->dev >> 20, io->dev & 0xfffff);
 	stat_rows__put(rows, "%s", operations[io->op]);
+}
+
+static void put_request(struct stat_rows *rows, const struct stat_io *io, double seconds)
+{
+	const struct stat_times *times = &io->times;
+	char size[32];
+
+	put_device(rows, io);
 	stat_rows__put(rows, "%" PRIu64, times->count);
 	stat_rows__put(rows, "%.1f", seconds > 0 ? (double)times->count / seconds : 0);
 	stat_rows__put(rows, "%s", units__format_size(io->bytes, size, sizeof(size)));
@@ -121,6 +126,47 @@ static int print_io(const struct stat_data *data, const struct stat_form *form, 
 	for (size_t i = 0; i < data->nr_io && i < form->top; i++)
 		put_request(&rows, &data->io[i], seconds);
 	return end_table(&rows, form, data->nr_io, out);
+}
+
+/* The requests from the bound before on that took less than this one; 0: all others. */
+static uint64_t count_below(const struct stat_times *times, uint64_t bound, unsigned int *bucket)
+{
+	uint64_t nr = 0;
+
+	for (; *bucket < STAT_HIST_BUCKETS; ++*bucket) {
+		if (bound && stat_times__bucket_begin(*bucket) >= bound)
+			break;
+		nr += times->hist[*bucket];
+	}
+	return nr;
+}
+
+/* How many requests took how long. The bounds are powers of two: 2^15 ns, and so on. */
+static int print_latencies(const struct stat_data *data, const struct stat_form *form, FILE *out)
+{
+	static const struct text_column columns[] = {
+		{ "BLOCK LATENCY", COLUMN_TEXT, 0 }, { "REQUESTS", COLUMN_TEXT, 0 },
+		{ "<33us", COLUMN_NUMBER, 0 },       { "<131us", COLUMN_NUMBER, 0 },
+		{ "<524us", COLUMN_NUMBER, 0 },      { "<2ms", COLUMN_NUMBER, 0 },
+		{ "<8ms", COLUMN_NUMBER, 0 },        { "<34ms", COLUMN_NUMBER, 0 },
+		{ "<134ms", COLUMN_NUMBER, 0 },      { "MORE", COLUMN_NUMBER, 0 },
+	};
+	struct stat_rows rows;
+	size_t i;
+
+	STAT_ROWS_BEGIN(&rows, columns);
+	for (i = 0; i < data->nr_io && i < form->top; i++) {
+		const struct stat_io *io = &data->io[i];
+		unsigned int bucket = 0;
+
+		put_device(&rows, io);
+		for (unsigned int bits = 15; bits <= 27; bits += 2)
+			stat_rows__put(&rows, "%" PRIu64,
+				       count_below(&io->times, 1ULL << bits, &bucket));
+		stat_rows__put(&rows, "%" PRIu64, count_below(&io->times, 0, &bucket));
+		stat_rows__end_row(&rows);
+	}
+	return stat_rows__print(&rows, form, data->nr_io - i, out);
 }
 
 static void format_end(const struct stat_socket *socket, const uint8_t *address, uint16_t port,
@@ -191,6 +237,8 @@ int object_table__print(const struct stat_data *data, const struct stat_form *fo
 		err = print_locks(data, form, out);
 	if (!err && data->parts & STAT_PART_IO)
 		err = print_io(data, form, out);
+	if (!err && data->nr_io)
+		err = print_latencies(data, form, out);
 	if (!err && data->parts & STAT_PART_SOCKETS)
 		err = print_sockets(data, form, out);
 	return err;

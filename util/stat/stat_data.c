@@ -15,7 +15,7 @@ static unsigned int bucket_of(uint64_t ns)
 	return bits < STAT_HIST_BUCKETS ? bits : STAT_HIST_BUCKETS - 1;
 }
 
-static uint64_t bucket_begin(unsigned int bucket)
+uint64_t stat_times__bucket_begin(unsigned int bucket)
 {
 	return bucket ? 1ULL << (STAT_HIST_SHIFT + bucket - 1) : 0;
 }
@@ -39,8 +39,8 @@ uint64_t stat_times__quantile(const struct stat_times *times, double share)
 	}
 	if (!times->hist[i])
 		return times->max_ns;
-	low = max_u64(bucket_begin(i), times->min_ns);
-	high = i + 1 < STAT_HIST_BUCKETS ? min_u64(bucket_begin(i + 1), times->max_ns) :
+	low = max_u64(stat_times__bucket_begin(i), times->min_ns);
+	high = i + 1 < STAT_HIST_BUCKETS ? min_u64(stat_times__bucket_begin(i + 1), times->max_ns) :
 					   times->max_ns;
 	if (high <= low)
 		return low;
@@ -82,9 +82,9 @@ static void limit_extremes(struct stat_times *times)
 		last--;
 	if (last <= first)
 		return;
-	times->min_ns = max_u64(times->min_ns, bucket_begin(first));
+	times->min_ns = max_u64(times->min_ns, stat_times__bucket_begin(first));
 	if (last < STAT_HIST_BUCKETS)
-		times->max_ns = min_u64(times->max_ns, bucket_begin(last));
+		times->max_ns = min_u64(times->max_ns, stat_times__bucket_begin(last));
 }
 
 /*

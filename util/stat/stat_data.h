@@ -232,6 +232,9 @@ struct stat_data {
 	struct stat_losses losses;
 };
 
+/* The least length of a bucket, which is above all of those before it. */
+uint64_t stat_times__bucket_begin(unsigned int bucket);
+
 /* The length that so many of the values (0.5, 0.99) do not exceed, within a bucket's width. */
 uint64_t stat_times__quantile(const struct stat_times *times, double share);
 
