@@ -33,7 +33,7 @@ static __always_inline void stat_in(struct task_struct *task, struct task_state 
 	stat_add_block(&thread->sums, ts->state, now - since,
 		       runnable_part(ts->state, since, now, 0, delay));
 	stat_end_wait(task, ts, thread, now - since);
-	stat_end_io(ts, thread, now - since);
+	stat_end_io(task, ts, thread, now - since);
 	stat_end_file(task, ts, thread, now - since);
 }
 

@@ -107,8 +107,8 @@ static __always_inline int stat_complete_request(struct request *request, int er
 }
 
 /* The uninterruptible wait of a thread that issued a request before is a wait for that device. */
-static __always_inline void stat_end_io(struct task_state *ts, struct stat_thread *thread,
-					__u64 ns)
+static __always_inline void stat_end_io(struct task_struct *task, struct task_state *ts,
+					struct stat_thread *thread, __u64 ns)
 {
 	struct stat_wire_io *io;
 
@@ -118,8 +118,15 @@ static __always_inline void stat_end_io(struct task_state *ts, struct stat_threa
 	if (ts->state != WIRE_STATE_D)
 		return;
 	io = stat_io_of(&thread->io_key);
-	if (io)
-		__sync_fetch_and_add(&io->waited_ns, ns);
+	if (!io)
+		return;
+	if (ns > io->longest_ns) {
+		io->longest_ns = ns;
+		io->waiter = target_tid(task, ts);
+		bpf_probe_read_kernel_str(io->comm, sizeof(io->comm), task->comm);
+	}
+	__sync_fetch_and_add(&io->waits, 1);
+	__sync_fetch_and_add(&io->waited_ns, ns);
 }
 
 #endif /* DENET_STAT_IO_BPF_H */

@@ -166,7 +166,13 @@ struct stat_wire_io {
 	struct stat_wire_times times;
 	__u64 bytes;
 	__u64 errors;
-	__u64 waited_ns; /* by threads that had issued one of them, until they ran again */
+	/* Of threads that had issued one of them, until they ran again: */
+	__u64 waited_ns;
+	__u64 waits;
+	__u64 longest_ns;
+	__u32 waiter; /* of the longest one */
+	char comm[WIRE_COMM_LEN];
+	__u32 reserved;
 };
 
 #define STAT_WIRE_MAX_OBJECTS 8192
@@ -241,7 +247,7 @@ WIRE_ASSERT(stat_wire_object, 16);
 WIRE_ASSERT(stat_wire_place, 24 + STAT_WIRE_FILE_NAME);
 WIRE_ASSERT(stat_wire_lock, 160 + 64 + 16 + 24 + STAT_WIRE_FILE_NAME + 32);
 WIRE_ASSERT(stat_wire_socket, 2 * 160 + 12 + 32 + 20);
-WIRE_ASSERT(stat_wire_io, 160 + 24);
+WIRE_ASSERT(stat_wire_io, 160 + 40 + 24);
 WIRE_ASSERT(stat_wire_file_key, 24);
 WIRE_ASSERT(stat_wire_file_wait, 16 + sizeof(struct wire_reason));
 WIRE_ASSERT(stat_wire_losses, 56);

@@ -379,7 +379,7 @@ assert names["w-normal"].startswith("holders+0x") and names["w-heap"].startswith
 	echo "the kernel: $((after[4] - before[4])) writes, $((after[6] - before[6])) sectors"
 	[ "$(rows 'BLOCK DEVICE' | awk -v name="$name" '$1 == name && $2 == "write" { print $3 }')" = \
 		$((after[4] - before[4])) ]
-	rows 'BLOCK DEVICE' | grep -E "^$name +write +[0-9]+ .* [0-9.]+ MB .* 0\$"
+	rows 'BLOCK DEVICE' | grep -E "^$name +write +[0-9]+ .* [0-9.]+ MB .* 0  dd [0-9]+\$"
 	# Each of them has a place among the latencies.
 	rows 'BLOCK LATENCY' | awk -v name="$name" -v wanted=$((after[4] - before[4])) '
 		$1 == name && $2 == "write" { for (i = 3; i <= NF; i++) sum += $i }
@@ -411,7 +411,11 @@ assert buckets[0]["from_ns"] <= device["requests"]["min_ns"] < buckets[0]["below
 assert buckets[-1]["from_ns"] <= device["requests"]["max_ns"] < buckets[-1]["below_ns"]
 # dd waits for each of its requests, and for hardly anything else.
 assert 0.9 * asleep - 5 <= waited <= asleep
-assert 0.7 * ms <= waited' "$name" $((after[7] - before[7]))
+assert 0.7 * ms <= waited
+process = next(task for task in stat["processes"] if task["comm"] == "dd")
+assert device["longest_waiter_comm"] == "dd" and device["longest_waiter"] == process["pid"], device
+assert 0 < device["waits"] <= stat["total"]["states"]["D"]["count"]
+assert 0 < device["longest_wait_ns"] <= device["waited_ns"]' "$name" $((after[7] - before[7]))
 }
 
 @test "waits for a connection, to receive and to send" {

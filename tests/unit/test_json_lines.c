@@ -49,7 +49,7 @@ static struct stat_open_call open_call = { .pid = 7, .tid = 7, .nr = SYS_futex, 
 static struct stat_lock stat_lock = { .pid = 7, .address = UINT64_MAX, .name = HOSTILE,
 				      .waits = TIMES, .waiter_comm = HOSTILE };
 static struct stat_io io = { .dev = 8 << 20 | 1, .device = HOSTILE, .op = STAT_IO_OTHER,
-			     .times = TIMES };
+			     .times = TIMES, .waiter_comm = HOSTILE };
 static struct stat_socket sock = { .pid = 7, .family = AF_INET6, .remote = { [15] = 1 },
 				   .remote_port = 443,
 				   .receive = TIMES, .comm = HOSTILE };

@@ -171,6 +171,7 @@ static int subtract_io(const struct stat_data *before, const struct stat_data *n
 			take_away(&io.bytes, old->bytes);
 			take_away(&io.errors, old->errors);
 			take_away(&io.waited_ns, old->waited_ns);
+			take_away(&io.waits, old->waits);
 			stat_times__subtract(&io.times, &old->times);
 			break;
 		}

@@ -212,6 +212,10 @@ static void put_io(const struct stat_data *data, FILE *out)
 		put_number("bytes", io->bytes, out);
 		put_number("errors", io->errors, out);
 		put_number("waited_ns", io->waited_ns, out);
+		put_number("waits", io->waits, out);
+		put_number("longest_wait_ns", io->longest_ns, out);
+		fprintf(out, ",\"longest_waiter\":%d", io->waiter);
+		put_text("longest_waiter_comm", io->waiter_comm, out);
 		fputs(",\"requests\":{", out);
 		put_times(&io->times, true, out);
 		put_histogram(&io->times, out);

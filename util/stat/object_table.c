@@ -106,6 +106,8 @@ static void put_request(struct stat_rows *rows, const struct stat_io *io, double
 	stat_rows__put_time(rows, times->max_ns);
 	stat_rows__put_time(rows, io->waited_ns);
 	stat_rows__put(rows, "%" PRIu64, io->errors);
+	if (io->waits)
+		stat_rows__put(rows, "%s %d", io->waiter_comm, (int)io->waiter);
 	stat_rows__end_row(rows);
 }
 
@@ -117,7 +119,7 @@ static int print_io(const struct stat_data *data, const struct stat_form *form, 
 		{ "BYTES", COLUMN_NUMBER, 0 },      { "AVERAGE", COLUMN_NUMBER, 0 },
 		{ "P50", COLUMN_NUMBER, 4 },        { "P99", COLUMN_NUMBER, 3 },
 		{ "LONGEST", COLUMN_NUMBER, 0 },    { "WAITED", COLUMN_NUMBER, 0 },
-		{ "ERRORS", COLUMN_NUMBER, 1 },
+		{ "ERRORS", COLUMN_NUMBER, 1 },     { "LONGEST BY", COLUMN_TEXT, 5 },
 	};
 	double seconds = (double)(data->end_ns - data->start_ns) / NSEC_PER_SEC;
 	struct stat_rows rows;

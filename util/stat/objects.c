@@ -115,8 +115,13 @@ static int take_io(void *ctx, const struct stat_wire_io_key *key, const struct s
 		.bytes = wire->bytes,
 		.errors = wire->errors,
 		.waited_ns = wire->waited_ns,
+		.waits = wire->waits,
+		.longest_ns = wire->longest_ns,
+		.waiter = (pid_t)wire->waiter,
 	};
 
+	memcpy(io.waiter_comm, wire->comm, sizeof(io.waiter_comm));
+	io.waiter_comm[sizeof(io.waiter_comm) - 1] = '\0';
 	decode_times(&io.times, &wire->times);
 	name_device(io.device, sizeof(io.device), key->dev);
 	return buffer__append(ctx, &io, sizeof(io));

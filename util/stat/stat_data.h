@@ -146,7 +146,12 @@ struct stat_io {
 	uint64_t bytes;
 	uint64_t errors;
 	struct stat_times times;
-	uint64_t waited_ns; /* time that threads were blocked in state D, or on I/O, meanwhile */
+	/* Blocks in state D of threads that had issued such a request: */
+	uint64_t waited_ns;
+	uint64_t waits;
+	uint64_t longest_ns;
+	pid_t waiter; /* of the longest one; 0: there is none */
+	char waiter_comm[STAT_COMM_LEN];
 };
 
 /* Time in calls that wait for a connection. */
