@@ -327,6 +327,23 @@ __noinline __u32 stat_fold_call(struct stat_wire_ended *ended, __u32 index)
 	return next;
 }
 
+/*
+ * Counts the calls of an entry that has no room as lost, and gives the entry back. Returns the next
+ * one. Global for the verifier.
+ */
+__noinline __u32 stat_lose_call(__u32 index)
+{
+	struct stat_wire_call *call = stat_call_at(index);
+	__u32 at = index, next;
+
+	if (!call)
+		return 0;
+	next = call->next;
+	__sync_fetch_and_add(&stat_losses.calls, call->times.count);
+	bpf_map_push_elem(&stat_free, &at, BPF_ANY);
+	return next;
+}
+
 /* A thread exits, and makes no calls from here on: they become part of its process's. */
 static __always_inline void stat_fold_calls(struct task_struct *task, struct task_state *ts)
 {
@@ -341,12 +358,8 @@ static __always_inline void stat_fold_calls(struct task_struct *task, struct tas
 	thread->first_call = 0;
 	thread->entered = 0;
 	__sync_fetch_and_add(&stat_losses.folds, 1);
-	if (!ended) {
-		__sync_fetch_and_add(&stat_losses.calls, 1);
-		return;
-	}
 	for (int i = 0; i < STAT_WIRE_LIST && index; i++)
-		index = stat_fold_call(ended, index);
+		index = ended ? stat_fold_call(ended, index) : stat_lose_call(index);
 }
 
 /* Forgets the calls of a thread but the one that it is in. */

@@ -629,6 +629,22 @@ assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])
 	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
 }
 
+@test "what finds no room is counted, threads as well as their calls" {
+	# More processes than there is room for, and more names.
+	denet-stat --syscalls --json -I 60000 -o lines -- "$build/tests/workloads/names" 9300
+	python3 -c '
+import json
+stat = [json.loads(line) for line in open("lines")][-1]["stat"]
+lost, total = stat["lost"], stat["total"]
+calls = {call["name"]: call["count"] for call in total["syscalls"]}
+print(lost, total["threads"], calls)
+room = 8192 + 1024
+assert total["threads"] == calls["prctl"] == room
+assert lost["threads"] == 9300 - room + 1
+# The last one to end is the parent, which has two calls for each child.
+assert 2 * 9300 <= lost["syscalls"] < 2 * 9300 + 200 + 3 * (9300 - room)'
+}
+
 @test "lines of one process need one" {
 	run -2 denet-stat --json --exclude-children
 	[[ "$output" == *"--exclude-children needs -p, -t or a COMMAND"* ]]
