@@ -236,6 +236,10 @@ while True:
     os.getppid()
     time.sleep(0.001)'
 	until_true grep -q READY target.out
+	# Without --locks nobody knows that these are no locks.
+	denet-stat --syscalls -p "$target" -- sleep 0.2 >out
+	rows BEHAVIOUR | grep -E '^all threads +mixed +active [0-9]+%: .*unknown [0-9]+%$'
+	rows BEHAVIOUR | grep -Fx '(unknown: waits for locks, or for work; --locks tells them apart)'
 	denet-stat --syscalls --locks --top 2 -p "$target" -- sleep 0.5 >out
 	cat out
 	rows 'CALLS BY THREAD' | grep -E "^python3 $target\$"

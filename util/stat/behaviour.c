@@ -77,40 +77,40 @@ static bool is_part_of(pid_t pid, pid_t tid, const struct stat_task *task)
 	return (!task->pid || task->pid == pid) && (!task->tid || task->tid == tid);
 }
 
-/* Whether the waits of a call are part of lock_ns. Those of 32-bit programs are not. */
-static bool is_counted_futex(const struct stat_data *data, enum stat_abi abi, const char *name)
+/*
+ * Adds blocked time in a call. The waits of a mutex and those for work, on a condition variable, are
+ * the same call: only where waits for locks are counted are they told apart, and are in lock_ns.
+ * Those of 32-bit programs never are.
+ */
+static void add_call(const struct stat_data *data, enum stat_abi abi, uint32_t nr,
+		     enum stat_file file, uint64_t blocked, uint64_t ns[BEHAVIOUR_TIMES])
 {
-	return (data->parts & STAT_PART_LOCKS) && abi == STAT_ABI_NATIVE &&
-	       !strncmp(name, "futex", 5);
+	char name[SYSCALL_NAME_LEN];
+
+	syscall_names__put(abi, nr, name);
+	if (strncmp(name, "futex", 5) != 0)
+		ns[behaviour__of_call(name, file)] += blocked;
+	else if (!(data->parts & STAT_PART_LOCKS) || abi != STAT_ABI_NATIVE)
+		ns[BEHAVIOUR_UNKNOWN] += blocked;
 }
 
 /* Blocked time by the call, of calls that have returned and of those that have not. */
 static void add_calls(const struct stat_data *data, const struct stat_task *task,
 		      uint64_t ns[BEHAVIOUR_TIMES])
 {
-	char name[SYSCALL_NAME_LEN];
-	enum behaviour_time time;
-
 	for (size_t i = 0; i < task->nr_calls; i++) {
 		const struct stat_call *call = &task->calls[i];
 
-		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
-					  call->file);
-		if (!is_counted_futex(data, call->abi, name))
-			ns[time] += call->blocked_ns;
+		add_call(data, call->abi, call->nr, call->file, call->blocked_ns, ns);
 	}
 	for (size_t i = 0; i < data->nr_open_calls; i++) {
 		const struct stat_open_call *call = &data->open_calls[i];
 		/* A command is all threads of its name. */
 		bool of_command = !task->pid && task != &data->total;
 
-		if (of_command ? strcmp(call->comm, task->comm) != 0
-			       : !is_part_of(call->pid, call->tid, task))
-			continue;
-		time = behaviour__of_call(syscall_names__put(call->abi, call->nr, name),
-					  call->file);
-		if (!is_counted_futex(data, call->abi, name))
-			ns[time] += call->ns;
+		if (of_command ? !strcmp(call->comm, task->comm)
+			       : is_part_of(call->pid, call->tid, task))
+			add_call(data, call->abi, call->nr, call->file, call->ns, ns);
 	}
 }
 

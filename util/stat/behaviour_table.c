@@ -70,6 +70,16 @@ static void print_commands(const struct stat_data *data, unsigned int top, FILE 
 	free(rows);
 }
 
+/* What would tell more of the time that is unknown. */
+static void print_advice(const struct stat_data *data, const struct behaviour *all, FILE *out)
+{
+	bool may_tell = (data->parts & STAT_PART_CALL_TIMES) && !(data->parts & STAT_PART_LOCKS);
+
+	if (may_tell &&
+	    percent(all->ns[BEHAVIOUR_UNKNOWN], all->active_ns) >= BEHAVIOUR_BOUND_FROM)
+		fprintf(out, "(unknown: waits for locks, or for work; --locks tells them apart)\n");
+}
+
 void behaviour_table__print(const struct stat_data *data, unsigned int top, FILE *out)
 {
 	const struct behaviour all = behaviour__of(data, &data->total);
@@ -81,6 +91,7 @@ void behaviour_table__print(const struct stat_data *data, unsigned int top, FILE
 	fprintf(out, "\nBEHAVIOUR\n");
 	print_row(&all, "all threads", out);
 	print_commands(data, top, out);
+	print_advice(data, &all, out);
 	bottlenecks__find(data, &bottlenecks);
 	for (size_t i = 0; i < bottlenecks.nr; i++) {
 		log__escape(escaped, sizeof(escaped), bottlenecks.text[i]);
