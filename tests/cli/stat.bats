@@ -71,6 +71,9 @@ lines_are_right() {
 	[ ! -s err ]
 	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
 	rows ALL | grep -E ' 0.0% +0.0% +100.0% .* S 100%$'
+	# Also in later intervals, in which no block began.
+	denet-stat -I 100 -p "$target" -- sleep 0.5 >out
+	[ "$(grep -c '^all threads .* S 100%$' out)" -ge 3 ]
 }
 
 @test "the exit status is that of the command, and of a signal" {

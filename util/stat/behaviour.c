@@ -78,9 +78,9 @@ static bool is_part_of(pid_t pid, pid_t tid, const struct stat_task *task)
 }
 
 /*
- * Adds blocked time in a call. The waits of a mutex and those for work, on a condition variable, are
- * the same call: only where waits for locks are counted are they told apart, and are in lock_ns.
- * Those of 32-bit programs never are.
+ * Adds blocked time in a call. The waits of a mutex and those for work, on a condition variable,
+ * are the same call: only where waits for locks are counted are they told apart, and are in
+ * lock_ns. Those of 32-bit programs never are.
  */
 static void add_call(const struct stat_data *data, enum stat_abi abi, uint32_t nr,
 		     enum stat_file file, uint64_t blocked, uint64_t ns[BEHAVIOUR_TIMES])

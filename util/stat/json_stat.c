@@ -74,7 +74,7 @@ static void put_states(const struct stat_task *task, FILE *out)
 	for (int i = 0; i < STAT_STATE_MAX; i++) {
 		const struct stat_times *times = &task->state[i];
 
-		if (!times->count)
+		if (!stat_times__any(times))
 			continue;
 		fprintf(out,
 			"%s\"%c\":{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64

@@ -60,8 +60,7 @@ void stat_times__add(struct stat_times *times, uint64_t ns)
 
 void stat_times__merge(struct stat_times *times, const struct stat_times *other)
 {
-	/* Where /proc tells the time alone, nothing was counted. */
-	if (!other->count && !other->total_ns)
+	if (!stat_times__any(other))
 		return;
 	times->min_ns = times->count ? min_u64(times->min_ns, other->min_ns) : other->min_ns;
 	times->max_ns = max_u64(times->max_ns, other->max_ns);

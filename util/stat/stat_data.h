@@ -243,6 +243,12 @@ uint64_t stat_times__bucket_begin(unsigned int bucket);
 /* The length that so many of the values (0.5, 0.99) do not exceed, within a bucket's width. */
 uint64_t stat_times__quantile(const struct stat_times *times, double share);
 
+/* Whether there are values, or time alone: of waits that go on, or as /proc has it. */
+static inline bool stat_times__any(const struct stat_times *times)
+{
+	return times->count || times->total_ns;
+}
+
 /* Adds one value. */
 void stat_times__add(struct stat_times *times, uint64_t ns);
 

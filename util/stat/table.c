@@ -28,7 +28,7 @@ static char *format_states(const struct stat_task *task, char *buf, size_t size)
 	for (;;) {
 		most = -1;
 		for (int i = 0; i < STAT_STATE_MAX; i++) {
-			if (!shown[i] && task->state[i].count &&
+			if (!shown[i] && stat_times__any(&task->state[i]) &&
 			    (most < 0 || task->state[i].total_ns > task->state[most].total_ns))
 				most = i;
 		}
