@@ -91,8 +91,8 @@ static void check_output(const struct options *options, const void *values)
 		options__error(options, "%s needs --json, whose lines it changes",
 			       command->stat.alone ? "--exclude-children" : "--write-env");
 	if (command->stat.alone && !has_first_process(&command->target))
-		options__error(options, "--exclude-children needs -p, -t or a COMMAND, and no option "
-					"that counts all processes");
+		options__error(options, "--exclude-children needs -p, -t or a COMMAND, and no "
+					"option that counts all processes");
 }
 
 static const struct option_table part_table = {
@@ -114,7 +114,7 @@ static int parse(int argc, char **argv, struct stat_command *command)
 		{ &target_detail_table, &command->target },
 		{ &part_table, command },
 		{ &output_table, command },
-		{ &common_table, &command->common },
+		{ &result_table, &command->common },
 		{ &help_table, NULL },
 	};
 	const struct option_command options = {

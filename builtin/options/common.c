@@ -34,6 +34,13 @@ static const struct option_row common_rows[] = {
 	  OPTION_COUNT(struct common_options, verbose) },
 };
 
+static const struct option_row result_rows[] = {
+	{ "quiet", 'q', .text = "Print warnings and errors only, besides the result",
+	  OPTION_TRUE(struct common_options, quiet) },
+	{ "verbose", 'v', .text = "Print what is done, too; twice: also debug messages",
+	  OPTION_COUNT(struct common_options, verbose) },
+};
+
 static void check(const struct options *options, const void *values)
 {
 	const struct common_options *common = values;
@@ -47,6 +54,12 @@ const struct option_table ring_table = { .group = 4, OPTION_ROWS(ring_rows) };
 const struct option_table common_table = {
 	.group = 4,
 	OPTION_ROWS(common_rows),
+	.check = check,
+};
+
+const struct option_table result_table = {
+	.group = 4,
+	OPTION_ROWS(result_rows),
 	.check = check,
 };
 

@@ -15,6 +15,7 @@ struct common_options {
 };
 
 extern const struct option_table common_table;
+extern const struct option_table result_table; /* the same of a command that prints a result */
 extern const struct option_table ring_table; /* ring_pages alone */
 
 /* -h, --usage and --version, which every command has; fills in nothing. */

@@ -39,13 +39,13 @@ static void refuse_duration(const struct option_value *value, void *field)
 #define FIELD(fn, type, field) OPTION_FIELD(fn, type, struct target_options, field)
 
 static const struct option_row rows[] = {
-	{ "all-cpus", 'a', .text = "Record every process",
+	{ "all-cpus", 'a', .text = "All processes",
 	  OPTION_TRUE(struct target_options, capture.all) },
-	{ "pid", 'p', .arg = "PID,...", .text = "Record these processes",
+	{ "pid", 'p', .arg = "PID,...", .text = "These processes",
 	  OPTION_IDS(struct target_options, pids) },
-	{ "tid", 't', .arg = "TID,...", .text = "Record these threads",
+	{ "tid", 't', .arg = "TID,...", .text = "These threads",
 	  OPTION_IDS(struct target_options, tids) },
-	{ "children", .text = "With -p: record their living descendants as well",
+	{ "children", .text = "With -p: their living descendants as well",
 	  OPTION_TRUE(struct target_options, capture.children) },
 	{ "cgroup", 'G', .arg = "PATH,...",
 	  .text = "Only threads in these cgroups and their descendants; also a container's "
@@ -58,12 +58,12 @@ static const struct option_row detail_rows[] = {
 	  OPTION_NAMES(struct target_options, users) },
 	{ "cpu", 'C', .arg = "LIST", .text = "Only blocks that end on these CPUs, as in 0-3,8",
 	  FIELD(set_cpus, struct chosen_cpus, cpus) },
-	{ "delay", 'D', .arg = "MS", .text = "Start recording MS after COMMAND starts",
+	{ "delay", 'D', .arg = "MS", .text = "Start MS after COMMAND starts",
 	  FIELD(set_delay, uint64_t, delay_ns) },
-	{ "no-inherit", 'i', .text = "Do not record descendants of the targets",
+	{ "no-inherit", 'i', .text = "Leave out descendants of the targets",
 	  OPTION_TRUE(struct target_options, capture.no_inherit) },
 	{ "duration", 'd', .hidden = true, .arg = "SECONDS", .set = refuse_duration },
-	{ "kernel-threads", .text = "Record kernel threads as well",
+	{ "kernel-threads", .text = "Kernel threads as well",
 	  OPTION_TRUE(struct target_options, capture.kernel_threads) },
 };
 
@@ -87,7 +87,7 @@ static void take_command(void *values, char **argv)
 }
 
 const struct option_table target_table = {
-	.title = "What is recorded (default: COMMAND, or else -a):",
+	.title = "Which threads (default: COMMAND, or else -a):",
 	.group = 1,
 	OPTION_ROWS(rows),
 	.check = check,
