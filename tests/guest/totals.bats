@@ -38,9 +38,12 @@ needs=root
 	cat out
 	grep -E '^deadlock for [0-9.]+ m?s: thread [0-9]+ \(lock-ab\) waits for \[stack\]\+0x[0-9a-f]+ of ' out
 	exec 9>&-
-	# Nobody gets the lock of a file twice.
+	# Nobody gets the lock of a file twice. A guest may take seconds to start the second flock.
 	denet-stat --all --json -o lines -- bash -c 'exec 8>held; flock 8
-		bash -c "exec 7>held; flock 7" & sleep 0.5; flock -u 8; wait'
-	tail -1 lines | grep -o '"bottlenecks":\[[^]]*\]' | tee said |
-		grep -E 'blocked time in flock on [^ ]*/held '
+		bash -c "exec 7>held; : >begun; exec flock 7" &
+		until [ -e begun ]; do sleep 0.1; done
+		sleep 2; flock -u 8; wait'
+	tail -1 lines | grep -o '"bottlenecks":\[[^]]*\]' >said
+	cat said
+	grep -E 'blocked time in flock on [^ ]*/held ' said
 }
