@@ -219,6 +219,18 @@ static void check_stacks(const struct options *options, const void *values)
 		options__exclude(options, "call-graph", "kernel-stacks-only");
 }
 
+/* Text goes to standard output where there are no files, too. */
+static void check_files(const struct options *options, const struct offcputime_command *command)
+{
+	const struct output_files *files = &command->trace.outputs;
+	const struct bcc_form *form = &command->trace.form;
+	const char *option = command->output ? "output" : files->json ? "json" : form->folded ?
+			     "folded" : form->libbpf ? "libbpf" : NULL;
+
+	output_files__check(options, files, option, command->output ? command->output :
+							      option ? "-" : NULL);
+}
+
 static void check_output(const struct options *options, const void *values)
 {
 	const struct offcputime_command *command = values;
@@ -232,6 +244,7 @@ static void check_output(const struct options *options, const void *values)
 		options__exclude(options, "json", "folded");
 	if (command->trace.outputs.json && form->libbpf)
 		options__exclude(options, "json", "libbpf");
+	check_files(options, command);
 	if (command->trace.interval_ns && output_files__any(&command->trace.outputs))
 		options__error(options, "--interval prints text: it and --flamegraph, --pprof and "
 					"--speedscope exclude each other");

@@ -161,6 +161,8 @@ static void check_outputs(const struct options *options, const void *values)
 
 	if (report->folded && report->outputs.json)
 		options__exclude(options, "folded", "json");
+	output_files__check(options, &report->outputs, report->folded ? "folded" : "json",
+			    report->folded || report->outputs.json ? "-" : NULL);
 	if (report->diff && !report->outputs.flamegraph)
 		options__error(options, "--diff needs --flamegraph");
 }

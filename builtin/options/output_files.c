@@ -2,8 +2,9 @@
 /* Options that write a profile for other programs. */
 #include "builtin/options/output_files.h"
 
+#include <string.h>
+
 #include "builtin/options/values.h"
-#include "output/files/files.h"
 
 static const struct option_row rows[] = {
 	{ "flamegraph", .arg = "FILE", .text = "Write a flame graph, a page for browsers",
@@ -14,5 +15,28 @@ static const struct option_row rows[] = {
 	{ "speedscope", .arg = "FILE", .text = "Write a profile for speedscope.app",
 	  OPTION_TEXT(struct output_files, speedscope) },
 };
+
+void output_files__check(const struct options *options, const struct output_files *files,
+			 const char *option, const char *text)
+{
+	const struct {
+		const char *option, *path;
+	} all[] = {
+		{ option, text },
+		{ "flamegraph", files->flamegraph },
+		{ "pprof", files->pprof },
+		{ "speedscope", files->speedscope },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		for (size_t j = 0; j < i && all[i].path; j++) {
+			if (all[j].path && !strcmp(all[i].path, all[j].path))
+				options__error(options, "--%s and --%s both write %s", all[j].option,
+					       all[i].option,
+					       strcmp(all[i].path, "-") ? all[i].path :
+									  "to standard output");
+		}
+	}
+}
 
 const struct option_table output_files_table = { .group = 4, OPTION_ROWS(rows) };

@@ -40,6 +40,10 @@ refuse() {
 	refuse "--interval prints text" --interval 1 --pprof file
 	refuse "-q and -v exclude each other" -q -v
 	refuse "--libbpf and -d exclude each other" -d --libbpf
+	refuse "--flamegraph and --pprof both write x" --pprof x --flamegraph x
+	refuse "--output and --speedscope both write x" --speedscope x -o x
+	refuse "--folded and --pprof both write to standard output" -f --pprof -
+	refuse "--libbpf and --flamegraph both write to standard output" --libbpf --flamegraph -
 }
 
 @test "values that are none" {

@@ -34,5 +34,11 @@ setup() {
 	run -2 denet-report --folded --json
 	run -2 denet-report --diff other.data
 	[[ "$output" == *"--diff needs --flamegraph"* ]]
+	run -2 denet-report --flamegraph - --pprof -
+	[[ "$output" == *"--flamegraph and --pprof both write to standard output"* ]]
+	run -2 denet-report --pprof file --speedscope file
+	[[ "$output" == *"--pprof and --speedscope both write file"* ]]
+	run -2 denet-report --json --speedscope -
+	[[ "$output" == *"--json and --speedscope both write to standard output"* ]]
 	run -2 denet-report file
 }
