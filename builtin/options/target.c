@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
 	  OPTION_IDS(struct target_options, pids) },
 	{ "tid", 't', .arg = "TID,...", .text = "These threads",
 	  OPTION_IDS(struct target_options, tids) },
-	{ "children", .text = "With -p: their living descendants as well",
+	{ "children", .text = "With -p: their descendants as well, also those that live already",
 	  OPTION_TRUE(struct target_options, capture.children) },
 	{ "cgroup", 'G', .arg = "PATH,...",
 	  .text = "Only threads in these cgroups and their descendants; also a container's "
