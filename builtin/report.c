@@ -212,6 +212,7 @@ int cmd_report(int argc, char **argv)
 	log__init("denet-report", common_options__log_level(&command.common));
 	command.report.form.colours = terminal__wants_colours();
 	command.report.form.width = terminal__width();
+	command.report.height = terminal__height();
 	err = report__run(&command.report);
 	id_list__free(&command.report.filter.tids);
 	return err ? EXIT_STATUS_ERROR : EXIT_STATUS_OK;

@@ -14,4 +14,7 @@ bool terminal__wants_colours(void);
 /* Columns of the terminal that standard output is; 0: it is none, or does not tell. */
 size_t terminal__width(void);
 
+/* Lines of it; 0 as above. */
+size_t terminal__height(void);
+
 #endif /* DENET_BUILTIN_TERMINAL_H */

@@ -222,6 +222,22 @@ perf_sums() {
 	[[ "$output" == *$'\033'* ]]
 }
 
+# The shares stand first: they must not have left the screen when the prompt comes back.
+@test "all of the first screen is on a terminal of 24 lines, whose kinds of time have colours" {
+	for table in "" --locks --wakers --idle; do
+		NO_COLOR=1 script -qc "stty rows 24 cols 80; denet-report -i $RICH $table" /dev/null |
+			tr -d '\r' >screen
+		cat screen
+		awk '{ lines += length ? int((length + 79) / 80) : 1 }
+			END { print lines " lines"; exit lines > 23 }' screen
+		[ "$(sed -n '/LONGEST/,/^$/p' screen | wc -l)" -ge 6 ]
+	done
+	denet-report -i "$RICH" --locks --min-percent 0 >all
+	refute grep -q ' more; ' all
+	run env TERM=xterm script -qc "denet-report -i $RICH" /dev/null
+	[[ "$output" == *$'\033[34mblocked '* && "$output" == *$'\033[33mrunnable '* ]]
+}
+
 # Rows of tables, which are the lines between the headings and the next empty line.
 @test "tables fit the terminal, and are whole in a pipe" {
 	local table

@@ -8,8 +8,6 @@
 #include "base/units.h"
 #include "report/shown_time.h"
 
-#define MOST_LOCKS 20
-
 static const struct text_column columns[] = {
 	{ "TIME", COLUMN_NUMBER, 0 },
 	{ "LONGEST", COLUMN_NUMBER, 0 },
@@ -40,13 +38,14 @@ static int add_lock(struct text_table *table, const struct lock *lock, bool exac
 	return text_table__add(table, cells);
 }
 
-int lock_table__print(const struct locks *locks, const struct table_form *form, FILE *out)
+int lock_table__print(const struct locks *locks, size_t most, const struct table_form *form,
+		      FILE *out)
 {
 	struct text_table table = {
 		.columns = columns,
 		.nr_columns = sizeof(columns) / sizeof(columns[0]),
 	};
-	size_t nr = locks__nr(locks), shown = nr < MOST_LOCKS ? nr : MOST_LOCKS;
+	size_t nr = locks__nr(locks), shown = nr < most ? nr : most;
 	int err = 0;
 
 	for (size_t i = 0; i < shown && !err; i++)
@@ -57,7 +56,7 @@ int lock_table__print(const struct locks *locks, const struct table_form *form, 
 		text_table__print(&table, form, 0, shown, out);
 	}
 	if (!err && nr > shown)
-		fprintf(out, "  and %zu more\n", nr - shown);
+		fprintf(out, "  and %zu more; --min-percent 0 shows all of them\n", nr - shown);
 	text_table__free(&table);
 	return err;
 }

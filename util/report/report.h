@@ -19,6 +19,7 @@ struct report_options {
 	enum row_key keys[ROW_KEYS]; /* of the screen's table */
 	size_t nr_keys;
 	struct table_form form;
+	size_t height;    /* lines of the terminal; 0: no limit */
 	bool all_rows;    /* of at least this share; else as many as fit on a screen: */
 	uint32_t min_ppm;
 	bool idle;        /* waits for work are shown with the others */

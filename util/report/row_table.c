@@ -6,8 +6,8 @@
 #include "base/units.h"
 #include "report/shown_time.h"
 
-#define MOST_ROWS 15
-#define MOST_WHOLE 5 /* of them */
+/* The part of the rows that those of blocks as long as the recording have. */
+#define WHOLE_PART 3
 
 /* Rows one behind the other. */
 struct section {
@@ -108,8 +108,8 @@ static int print(const struct row_table *table, const struct rows *rows, struct 
 	while (whole.first < rows->nr && !rows__at(rows, whole.first)->whole)
 		whole.first++;
 	parts.end = whole.first;
-	whole = shown_of(table, rows, &whole, parts.end ? MOST_WHOLE : MOST_ROWS);
-	parts = shown_of(table, rows, &parts, MOST_ROWS - (whole.end - whole.first));
+	whole = shown_of(table, rows, &whole, parts.end ? table->most / WHOLE_PART : table->most);
+	parts = shown_of(table, rows, &parts, table->most - (whole.end - whole.first));
 	err = add_rows(table, rows, &parts, text);
 	if (!err)
 		err = add_rows(table, rows, &whole, text);

@@ -15,7 +15,8 @@ struct row_table {
 	const enum row_key *keys;
 	size_t nr_keys;
 	uint64_t total;   /* ns, of which the rows have shares */
-	bool all;	  /* rows of at least this share; else as many as fit on a screen: */
+	size_t most;	  /* rows */
+	bool all;	  /* rows of at least this share, however many: */
 	uint32_t min_ppm;
 	struct table_form form;
 };
