@@ -144,6 +144,17 @@ perf_sums() {
 	END
 }
 
+@test "a disk that is full is named as such, whichever output has no room" {
+	for option in --json --folded --ns; do
+		run -1 sh -c 'denet-report -i "$RICH" "$1" >/dev/full' sh $option
+		[[ "$output" == *": No space left on device" ]]
+	done
+	for option in --flamegraph --pprof --speedscope; do
+		run -1 denet-report -i "$RICH" $option /dev/full
+		[[ "$output" == *"cannot write /dev/full: No space left on device" ]]
+	done
+}
+
 @test "an event, a thread and a time are those of perf script" {
 	local from to
 

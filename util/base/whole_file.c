@@ -113,6 +113,11 @@ int whole_file__open(struct whole_file *file, const char *path)
 	return err;
 }
 
+int whole_file__write_error(int err)
+{
+	return err == -EIO && errno ? -errno : err;
+}
+
 int whole_file__close(struct whole_file *file, int err)
 {
 	if (fflush(file->out) && !err)

@@ -24,4 +24,10 @@ int whole_file__open(struct whole_file *file, const char *path);
  */
 int whole_file__close(struct whole_file *file, int err);
 
+/*
+ * The error of a writer that has returned err just now: one that found its stream failed (-EIO) has
+ * left to errno why, such as a full disk.
+ */
+int whole_file__write_error(int err);
+
 #endif /* DENET_WHOLE_FILE_H */

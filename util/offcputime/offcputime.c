@@ -215,11 +215,10 @@ static int print_text(const struct offcputime *trace)
 	errno = 0;
 	if (!trace->options->outputs.json && !form->folded && !form->libbpf)
 		print_gap(trace);
-	err = trace->options->outputs.json ? json__write(trace->profile, out) :
-					     bcc__write(trace->profile, form, out);
+	err = whole_file__write_error(trace->options->outputs.json ?
+					      json__write(trace->profile, out) :
+					      bcc__write(trace->profile, form, out));
 	if (!err && fflush(out))
-		err = -errno;
-	else if (err == -EIO && errno)
 		err = -errno;
 	if (err && is_closed_pipe(out))
 		return -EPIPE;

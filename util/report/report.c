@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/whole_file.h"
 #include "output/folded/folded.h"
 #include "output/json/json.h"
 #include "report/recording.h"
@@ -21,7 +22,7 @@ struct report {
 static int print_text(const struct profile *profile,
 		      int (*write)(const struct profile *profile, FILE *out))
 {
-	int err = write(profile, stdout);
+	int err = whole_file__write_error(write(profile, stdout));
 
 	if (!err && fflush(stdout))
 		err = -errno;
@@ -32,7 +33,8 @@ static int print_text(const struct profile *profile,
 
 static int print_screen(const struct report *report)
 {
-	int err = screen__print(&report->recording, report->options, stdout);
+	int err = whole_file__write_error(
+		screen__print(&report->recording, report->options, stdout));
 
 	if (!err && fflush(stdout))
 		err = -errno;

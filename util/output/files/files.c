@@ -38,7 +38,8 @@ static int write_file(const char *path, write_fn write, const struct profile *pr
 	int err = whole_file__open(&file, path);
 
 	if (!err)
-		err = whole_file__close(&file, write(profile, other, file.out));
+		err = whole_file__close(
+			&file, whole_file__write_error(write(profile, other, file.out)));
 	if (err)
 		pr_err("cannot write %s: %s", strcmp(path, "-") ? path : "to standard output",
 		       strerror(-err));
