@@ -44,6 +44,8 @@ folded_ns() {
 	denet-report -i live.data --folded >folded
 	grep -q '^napper-0;.*;take_nap;' folded
 	[ "$(awk '{ ns += $NF } END { printf "%.0f\n", ns }' folded)" = "$(ns_of live.data)" ]
+	denet-report -i live.data >screen
+	grep '^the writer of the file did not finish: ' screen
 }
 
 @test "a file that others wrote is refused" {

@@ -326,6 +326,7 @@ TEST_F(input, a_pipe_comes_back)
 	ASSERT_EQ(0, err);
 	check_samples(_metadata, self, true);
 	check_info(_metadata, input__info(input));
+	EXPECT_FALSE(input__totals(input)->unfinished);
 	EXPECT_EQ(0, input__totals(input)->broken);
 	input__close(input);
 }
@@ -342,6 +343,7 @@ TEST_F(input, the_file_of_a_killed_writer_comes_back_without_reasons)
 	ASSERT_EQ(0, status);
 	ASSERT_EQ(0, read_file(self, self->path, &input));
 	check_samples(_metadata, self, false);
+	EXPECT_TRUE(input__totals(input)->unfinished);
 	EXPECT_LT(0, input__totals(input)->unknown);
 	input__close(input);
 }

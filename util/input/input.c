@@ -213,9 +213,11 @@ static int read_features(struct input *input)
 	struct layout_section section;
 	int err = 0;
 
+	input->totals.unfinished = true;
 	for (unsigned int bit = 0; bit < LAYOUT_FEATURE_BITS && !err; bit++) {
 		if (!(header->features[bit / 64] >> bit % 64 & 1))
 			continue;
+		input->totals.unfinished = false;
 		if (read_at(input, at, sizeof(section), &data) != 1)
 			break;
 		memcpy(&section, data.data, sizeof(section));

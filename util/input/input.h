@@ -26,6 +26,7 @@ struct input_totals {
 	uint64_t stacks;      /* samples with a copy of the stack in place of their user frames */
 	uint64_t first, last; /* times of samples, ns; both 0: there was none */
 	bool cut;	      /* the file ends within a record */
+	bool unfinished;      /* a regular file has no features, which are written last */
 };
 
 /*

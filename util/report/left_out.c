@@ -91,6 +91,9 @@ static void print_losses(const struct input_totals *totals, FILE *out)
 			totals->stacks);
 	if (totals->broken)
 		fprintf(out, "broken: %" PRIu64 " records\n", totals->broken);
+	if (totals->unfinished)
+		fputs("the writer of the file did not finish: what it had not written yet is "
+		      "missing, and so are reasons\n", out);
 	if (totals->cut)
 		fputs("the file ends within a record: its writer did not finish\n", out);
 }
