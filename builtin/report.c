@@ -2,8 +2,10 @@
 /* denet-report: a recorded file in, text out. The work is done in util/report/. */
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -94,13 +96,24 @@ static void set_percent(const struct option_value *value, void *field)
 		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
 }
 
+static void set_symfs(const struct option_value *value, void *field)
+{
+	struct stat dir;
+
+	if (stat(value->text, &dir))
+		option_value__error(value, "%s", strerror(errno));
+	if (!S_ISDIR(dir.st_mode))
+		option_value__error(value, "%s", strerror(ENOTDIR));
+	*(const char **)field = value->text;
+}
+
 #define REPORT(fn, type, field) OPTION_FIELD(fn, type, struct report_options, field)
 
 static const struct option_row input_rows[] = {
 	{ "input", 'i', .arg = "FILE", .text = "Read FILE (default perf.data; -: standard input)",
 	  OPTION_TEXT(struct report_options, input) },
 	{ "symfs", .arg = "DIR", .text = "Look for the files of the recording below DIR first",
-	  OPTION_TEXT(struct report_options, symbols.symfs) },
+	  REPORT(set_symfs, const char *, symbols.symfs) },
 	{ "no-demangle", .text = "Leave symbols of C++ and Rust as they are",
 	  OPTION_TRUE(struct report_options, symbols.no_demangle) },
 	{ "inline", .text = "Show functions that the compiler put into others (debug information)",
@@ -199,6 +212,13 @@ static int parse(int argc, char **argv, struct report_command *command)
 	return options__parse(&options, argc, argv);
 }
 
+/* An event that is asked for by name is shown, though by default it is not. */
+static void show_events(struct report_options *report)
+{
+	report->idle |= report->filter.events >> PROFILE_IDLE & 1;
+	report->wakers |= report->filter.events == 1u << PROFILE_WAKEUP;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_command command = {
@@ -210,6 +230,7 @@ int cmd_report(int argc, char **argv)
 	if (err)
 		return EXIT_STATUS_USAGE;
 	log__init("denet-report", common_options__log_level(&command.common));
+	show_events(&command.report);
 	command.report.form.colours = terminal__wants_colours();
 	command.report.form.width = terminal__width();
 	command.report.height = terminal__height();

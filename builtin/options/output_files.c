@@ -29,12 +29,12 @@ void output_files__check(const struct options *options, const struct output_file
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		for (size_t j = 0; j < i && all[i].path; j++) {
-			if (all[j].path && !strcmp(all[i].path, all[j].path))
-				options__error(options, "--%s and --%s both write %s", all[j].option,
-					       all[i].option,
-					       strcmp(all[i].path, "-") ? all[i].path :
-									  "to standard output");
+		for (size_t j = 0; all[i].path && j < i; j++) {
+			if (!all[j].path || strcmp(all[i].path, all[j].path))
+				continue;
+			options__error(options, "--%s and --%s both write %s", all[j].option,
+				       all[i].option, strcmp(all[i].path, "-") ? all[i].path :
+							      "to standard output");
 		}
 	}
 }

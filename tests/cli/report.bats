@@ -173,6 +173,29 @@ perf_sums() {
 	diff want got
 }
 
+# The thread accept waits for a connection, for 200 ms.
+@test "idle threads are hidden, counted and shown; an event that is asked for is shown" {
+	"$build/denet-record" -o pool.data -- "$build/tests/workloads/pool" --ms 200 2>/dev/null
+	ns=$(perf script -i pool.data -F event,period 2>/dev/null |
+		awk '$2 == "offcpu-idle:" { ns += $1 } END { printf "%.0f", ns }')
+	denet-report -i pool.data --ns >screen
+	cat screen
+	grep -x "hidden: 1 idle thread, $ns ns in waits for work; --idle shows them" screen
+	refute grep ' accept ' screen
+	for options in --idle "--event offcpu-idle" "--event offcpu-idle,offcpu-time"; do
+		# Words on purpose.
+		# shellcheck disable=SC2086
+		denet-report -i pool.data --ns $options >screen
+		cat screen
+		grep -E "^ .* $ns ns .* 1 +accept +a (socket|connection) " screen
+		refute grep hidden: screen
+	done
+	ns=$(perf_sums | awk '$1 == "wakeup-time" { print $2 }')
+	denet-report -i "$RICH" --ns --event wakeup-time >screen
+	cat screen
+	[ "$(awk '/^  +[0-9.]+ % / { ns += $3 } END { printf "%.0f", ns }' screen)" = "$ns" ]
+}
+
 # Stacks are compared that are the only ones of their thread with that sum and depth. perf takes a
 # return address as it is: behind a call that ends its function, as in a program's _start, it names
 # the next one. We may know names where perf has none, never the other way round, but for entries of

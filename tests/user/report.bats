@@ -34,6 +34,10 @@ setup() {
 	run -2 denet-report --folded --json
 	run -2 denet-report --diff other.data
 	[[ "$output" == *"--diff needs --flamegraph"* ]]
+	run -2 denet-report --symfs nowhere
+	[[ "$output" == *"--symfs nowhere: No such file or directory"* ]]
+	: >file
+	run -2 denet-report --symfs file
 	run -2 denet-report --flamegraph - --pprof -
 	[[ "$output" == *"--flamegraph and --pprof both write to standard output"* ]]
 	run -2 denet-report --pprof file --speedscope file
