@@ -69,6 +69,9 @@ listed() {
 @test "files, users and processes are offered where they are wanted" {
 	: >some.data
 	[ "$(complete denet record -o so)" = some.data ]
+	for option in -i --symfs --diff --flamegraph --pprof --speedscope; do
+		[ "$(complete denet report $option so)" = some.data ]
+	done
 	[ "$(complete denet record -u roo)" = root ]
 	complete denet record -p '' | grep -qx $$
 }
