@@ -445,8 +445,11 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 		.lines = symbols->options.lines,
 	};
 	struct queries queries = { 0 };
-	int err = resolve_kernel(symbols, machine, elsewhere);
+	int err;
 
+	/* There will be no further frames; this room is as large as that of the names. */
+	idmap__free(&symbols->frame_by_key);
+	err = resolve_kernel(symbols, machine, elsewhere);
 	if (!err)
 		err = make_queries(symbols, &queries);
 	if (!err)

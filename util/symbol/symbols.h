@@ -44,9 +44,9 @@ int symbols__build_id(struct symbols *symbols, const char *path, const unsigned 
 		      size_t len);
 
 /*
- * Finds the names of all frames so far. machine has the kernel's mappings. elsewhere: the recording
- * is of another machine, or from before the last boot. Frames that cannot be resolved stay without
- * a name and are logged with -v. 0 or a negative errno.
+ * Finds the names of all frames, of which no more can be added then. machine has the kernel's
+ * mappings. elsewhere: the recording is of another machine, or from before the last boot. Frames
+ * that cannot be resolved stay without a name and are logged with -v. 0 or a negative errno.
  */
 int symbols__resolve(struct symbols *symbols, const struct machine *machine, bool elsewhere);
 
