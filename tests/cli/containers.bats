@@ -66,6 +66,42 @@ start_boxed() {
 	refute grep -q take_nap folded
 }
 
+# Its root has gone with it, but the shell that it comes from has the same.
+@test "a program that exists only in its container, after it has ended" {
+	mkfifo go
+	cat >inside <<-END
+		mount -t tmpfs none box
+		cp "$naps" box/boxed
+		echo READY
+		read -r line <go
+		box/boxed 1 20 5
+		echo ENDED
+		read -r line <go
+	END
+	start_target unshare -m bash inside
+	until_true grep -q READY target.out
+	denet-record --off-cpu-thresh 0 -p "$target" --children -- tail -f /dev/null 2>record.err 3>&- &
+	recorder=$!
+	denet-offcputime -f -p "$target" --children >live 2>err 3>&- &
+	tracer=$!
+	traces() { bpf_objects "$1" >objects && grep -q link objects && is_at "$1" poll; }
+	until_true traces "$recorder"
+	until_true traces "$tracer"
+	echo >go
+	until_true grep -q ENDED target.out
+	kill -INT "$tracer" "$recorder"
+	wait "$tracer" || true
+	wait "$recorder" || true
+	cat record.err err
+	[ ! -e box/boxed ]
+	denet-report --folded >recorded
+	for file in live recorded; do
+		cat $file
+		grep -qE '(^|;)napper-0;.*;run_thread;take_nap;' $file
+		refute grep -q 'boxed+0x' $file
+	done
+}
+
 @test "code made at run time: the map is that of the PID in the container" {
 	start_boxed "$build/tests/workloads/jitted" 1000000 5
 	nsid=$(awk '$1 == "NSpid:" { print $NF }' "/proc/$inner/status")

@@ -97,6 +97,34 @@ static int open_symfs(struct elf_files *files, const struct elf_wanted *wanted, 
 	return err ? err : check_id(files, wanted);
 }
 
+static int open_for(struct elf_files *files, const struct elf_wanted *wanted,
+		    const struct dso_process *process, const struct elf_mapping *mapping)
+{
+	const struct maps_entry map = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.pgoff = mapping->pgoff,
+		.file = (struct mapped_file *)(uintptr_t)wanted->file
+	};
+	int err = add_fd(files, dso__open_file(process, &map));
+
+	return err ? err : check_id(files, wanted);
+}
+
+/* In the place of a process that has ended, by the root of one that it comes from. */
+static int open_for_ancestor(struct elf_files *files, const struct elf_wanted *wanted,
+			     const struct elf_mapping *mapping)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < ELF_MAPPING_ANCESTORS && mapping->ancestors[i] && err; i++) {
+		const struct dso_process other = { .pid = mapping->ancestors[i], .other = true };
+
+		err = open_for(files, wanted, &other, mapping);
+	}
+	return err;
+}
+
 /* By the processes that have, or had, the file mapped, the latest one first. */
 static int open_mapped(struct elf_files *files, const struct elf_wanted *wanted)
 {
@@ -104,18 +132,12 @@ static int open_mapped(struct elf_files *files, const struct elf_wanted *wanted)
 
 	for (size_t i = wanted->nr_mappings; i > 0 && err; i--) {
 		const struct elf_mapping *mapping = &wanted->mappings[i - 1];
-		const struct maps_entry map = {
-			.start = mapping->start,
-			.end = mapping->end,
-			.pgoff = mapping->pgoff,
-			.file = (struct mapped_file *)(uintptr_t)wanted->file
-		};
 		const struct dso_process process = { .pid = mapping->pid, .alive = mapping->alive };
 
-		err = add_fd(files, dso__open_file(&process, &map));
-		if (!err)
-			err = check_id(files, wanted);
+		err = open_for(files, wanted, &process, mapping);
 	}
+	for (size_t i = wanted->nr_mappings; i > 0 && err; i--)
+		err = open_for_ancestor(files, wanted, &wanted->mappings[i - 1]);
 	return err;
 }
 

@@ -11,11 +11,15 @@
 #include "machine/mapped_file.h"
 #include "symbol/build_id.h"
 
+#define ELF_MAPPING_ANCESTORS 4
+
 /* A process that had the file mapped, there and at that time (CLOCK_MONOTONIC, ns). */
 struct elf_mapping {
 	pid_t pid;
 	uint64_t alive;
 	uint64_t start, end, pgoff;
+	/* The nearest first; in a container they usually see the same files. 0: no more. */
+	pid_t ancestors[ELF_MAPPING_ANCESTORS];
 };
 
 #define ELF_WANTED_MAPPINGS 4

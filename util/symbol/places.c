@@ -77,13 +77,28 @@ int places__find(struct places *places, struct strings *strings, const struct pr
 	return buffer__append(&places->all, &place, sizeof(place)) ? -ENOMEM : (int)*index;
 }
 
-void place__note(struct place *place, pid_t pid, uint64_t time, const struct maps_entry *map)
+static void name_ancestors(struct elf_mapping *mapping, const struct machine *machine,
+			   const struct process *process)
 {
-	const struct elf_mapping mapping = { pid, time, map->start, map->end, map->pgoff };
+	for (size_t i = 0; i < ELF_MAPPING_ANCESTORS && process && process->parent; i++) {
+		mapping->ancestors[i] = process->parent;
+		process = machine__process(machine, process->parent);
+	}
+}
+
+void place__note(struct place *place, const struct machine *machine, const struct process *process,
+		 uint64_t time, const struct maps_entry *map)
+{
+	struct elf_mapping mapping = { .pid = process->pid, .alive = time, .start = map->start,
+				       .end = map->end, .pgoff = map->pgoff };
 	size_t i = 0;
 
-	while (i < place->nr_mappings && place->mappings[i].pid != pid)
+	while (i < place->nr_mappings && place->mappings[i].pid != process->pid)
 		i++;
+	if (i < place->nr_mappings)
+		memcpy(mapping.ancestors, place->mappings[i].ancestors, sizeof(mapping.ancestors));
+	else
+		name_ancestors(&mapping, machine, process);
 	if (i == ELF_WANTED_MAPPINGS)
 		i = 0;
 	if (i < place->nr_mappings) {

@@ -45,8 +45,9 @@ int places__init(struct places *places);
 int places__find(struct places *places, struct strings *strings, const struct process *process,
 		 const struct maps_entry *map);
 
-/* Keeps the latest processes that have a file mapped, each once. */
-void place__note(struct place *place, pid_t pid, uint64_t time, const struct maps_entry *map);
+/* Keeps the latest processes that have a file mapped, each once, with their ancestors. */
+void place__note(struct place *place, const struct machine *machine, const struct process *process,
+		 uint64_t time, const struct maps_entry *map);
 
 struct place *places__at(const struct places *places, size_t i);
 size_t places__nr(const struct places *places);

@@ -107,11 +107,16 @@ static int get_frame(struct symbols *symbols, uint32_t place, uint64_t address, 
 	return 0;
 }
 
-/* The number of a frame at an address of a process, whose maps are those of the sample's time. */
-static int add_user_frame(struct symbols *symbols, const struct process *process,
-			  const struct maps_entry *map, uint64_t time, uint64_t ip, bool caller,
-			  uint32_t *number)
+/*
+ * The number of the i-th user frame of a sample, whose process had that map there then. The first
+ * one is where the thread was, the others are return addresses.
+ */
+static int add_user_frame(struct symbols *symbols, const struct machine *machine,
+			  const struct process *process, const struct maps_entry *map,
+			  const struct sample *sample, uint32_t i, uint32_t *number)
 {
+	uint64_t ip = sample->user.ips[i];
+	const bool caller = i > 0;
 	struct place *place;
 	int index;
 
@@ -122,13 +127,12 @@ static int add_user_frame(struct symbols *symbols, const struct process *process
 		return index;
 	place = places__at(&symbols->places, (size_t)index);
 	if (index != PLACE_UNKNOWN)
-		place__note(place, process->pid, time, map);
+		place__note(place, machine, process, sample->time, map);
 	if (place->kind == PLACE_FILE)
 		ip = ip - map->start + map->pgoff;
 	return get_frame(symbols, (uint32_t)index, ip, caller, number);
 }
 
-/* The first user frame is where the thread was, the others are return addresses. */
 static int add_user(struct symbols *symbols, const struct machine *machine,
 		    const struct sample *sample, uint32_t *frames)
 {
@@ -141,7 +145,7 @@ static int add_user(struct symbols *symbols, const struct machine *machine,
 		uint64_t ip = sample->user.ips[i];
 		const struct maps_entry *map = maps ? maps__find(maps, sample->time, ip) : NULL;
 
-		err = add_user_frame(symbols, process, map, sample->time, ip, i > 0, &frames[i]);
+		err = add_user_frame(symbols, machine, process, map, sample, i, &frames[i]);
 	}
 	return err;
 }
