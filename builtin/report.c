@@ -21,6 +21,14 @@ struct report_command {
 	struct common_options common;
 };
 
+/* --by replaces a key, which --sort names itself. */
+static void refuse_both(const struct option_value *value, const struct report_options *report)
+{
+	if (report->sorted && report->told_apart)
+		option_value__error(value, "--by and --sort do not go together: name the key in "
+					   "--sort");
+}
+
 static void set_sort(const struct option_value *value, void *field)
 {
 	struct report_options *report = field;
@@ -30,6 +38,8 @@ static void set_sort(const struct option_value *value, void *field)
 		option_value__error(value, "not a list of group, comm, pid, tid, state, event, "
 					   "wait, sym, callers");
 	report->nr_keys = (size_t)nr;
+	report->sorted = true;
+	refuse_both(value, report);
 }
 
 /* Sets the first key, by which threads are told apart. */
@@ -41,6 +51,8 @@ static void set_by(const struct option_value *value, void *field)
 	if (row_keys__parse(value->text, keys) != 1 || keys[0] > ROW_TID)
 		option_value__error(value, "not group, comm, pid or tid");
 	report->keys[0] = keys[0];
+	report->told_apart = true;
+	refuse_both(value, report);
 }
 
 static void set_seconds(const struct option_value *value, const char *text, uint64_t *ns)

@@ -26,6 +26,10 @@ setup() {
 	[[ "$output" == *"not a list of group, comm, pid, tid"* ]]
 	run -2 denet-report --sort comm,comm
 	run -2 denet-report --by wait
+	run -2 denet-report --by pid --sort wait
+	[[ "$output" == *"--by and --sort do not go together"* ]]
+	run -2 denet-report --sort wait --by pid
+	[[ "$output" == *"--by and --sort do not go together"* ]]
 	run -2 denet-report --time 5
 	run -2 denet-report --time 6,5
 	[[ "$output" == *"STOP is not behind START"* ]]

@@ -18,6 +18,8 @@ struct report_options {
 	struct profile_filter filter;
 	enum row_key keys[ROW_KEYS]; /* of the screen's table */
 	size_t nr_keys;
+	bool sorted;	 /* keys were given, */
+	bool told_apart; /* or the first of them alone */
 	struct table_form form;
 	size_t height;    /* lines of the terminal; 0: no limit */
 	bool all_rows;    /* of at least this share; else as many as fit on a screen: */
