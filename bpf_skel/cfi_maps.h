@@ -16,6 +16,7 @@
 #define RULES_SLABS 64
 #define RULES_FILES 8192
 #define RULES_WIDES 32768 /* of all files */
+#define RULES_REFUSED 0xffffffffU
 #define RULES_WANTED 1024
 #define RULES_CACHE_WORDS 65536U
 
@@ -30,13 +31,16 @@ struct rules_key {
 	__u32 generation;
 };
 
-/* Where the table of a file lies. No pages: the file has no call frame information. */
+/*
+ * Where the table of a file lies. No pages: the file has no call frame information, or with
+ * RULES_REFUSED as its index, there was no room for it.
+ */
 struct rules_file {
 	__u64 start;	/* as in struct cfi_table */
 	__u32 nr_pages;
 	__u32 index;	/* the place of the first index word; those of rows begin here, too */
-	__u32 wides;	/* added to the numbers of its struct cfi_wide */
-	__u32 reserved;
+	__u32 wides;	/* added to the numbers of its struct cfi_wide; RULES_WIDES: it has none */
+	__u32 epoch;	/* the last one in which a walk looked for the file, see rules_epoch */
 };
 
 /* A file whose table is wanted: one of the mappings of it. */

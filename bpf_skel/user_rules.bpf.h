@@ -108,6 +108,12 @@ struct rules_regions {
 	struct vma_node node; /* of find_vma_in_tree() */
 };
 
+/*
+ * User space begins an epoch to learn which tables are in use: whatever is kept of them belongs to
+ * a process of an earlier one, so that each table is looked for again.
+ */
+volatile __u32 rules_epoch = 0;
+
 /* The facts of a mapping, from bpf_find_vma(). */
 struct rules_vma {
 	__u64 start;
@@ -121,14 +127,15 @@ struct rules_vma {
 /*
  * A number that stands for the process with its program and the size of its code: one of two that
  * follow each other at the same address has another start, an exec another count, and mapped or
- * unmapped code another size.
+ * unmapped code another size. In each epoch it is another one.
  */
 static __always_inline __u64 rules_process(struct task_struct *task)
 {
 	__u64 process = task->group_leader->start_boottime;
 
 	process = process * RULES_HASH + task->self_exec_id;
-	return process * RULES_HASH + task->mm->exec_vm;
+	process = process * RULES_HASH + task->mm->exec_vm;
+	return process * RULES_HASH + rules_epoch;
 }
 
 static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct rules_vma *seen)
@@ -270,6 +277,8 @@ static __always_inline __u32 find_region(struct task_struct *task, struct rules_
 			want_file(task, &seen, RULES_MET);
 			return RULES_NO_TABLE;
 		}
+		if (file->epoch != rules_epoch)
+			file->epoch = rules_epoch;
 		region->file = *file;
 	}
 	region->start = seen.start;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "bpf/kernel_features.h"
 #include "bpf/user_rules.h"
+#include "capture/user_tables.h"
 #include "common/harness.h"
 #include "common/stopped.h"
 #include "common/test_capture.h"
@@ -35,6 +36,7 @@ FIXTURE(user_walk)
 {
 	struct user_walk_bpf *skel;
 	struct user_rules rules;
+	struct user_tables *tables; /* that sees to what is wanted; NULL: make_table() does */
 	struct ring_buffer *ring;
 	int dummy; /* an event on ourselves; -1: not needed */
 	struct stopped stopped;
@@ -105,6 +107,7 @@ FIXTURE_SETUP(user_walk)
 		.wides = self->skel->maps.rules_wides,
 		.wanted = self->skel->maps.rules_wanted,
 		.bell = self->skel->maps.rules_bell,
+		.epoch = &self->skel->bss->rules_epoch,
 		.btf_fd = bpf_object__btf_fd(self->skel->obj),
 	};
 }
@@ -237,6 +240,21 @@ static int compare(void *ctx, void *record, size_t size)
 	return is_over(self) ? -ECANCELED : 0;
 }
 
+/* Compares until as many walks are the same as are wanted, or the deadline. 0 or -errno. */
+static int compare_walks(data *self)
+{
+	int ret = 0;
+
+	while (ret >= 0 && !self->err && !is_over(self)) {
+		ret = ring_buffer__poll(self->ring, 100);
+		if (ret < 0 && ret != -ECANCELED)
+			break;
+		ret = self->tables ? user_tables__update(self->tables)
+				   : user_rules__each_wanted(&self->rules, make_table, self);
+	}
+	return ret < 0 ? ret : self->err;
+}
+
 /* Compares until there are nr walks that are the same, or nothing comes of it. */
 static int walk_program(data *self, const char *const *argv, size_t nr)
 {
@@ -250,14 +268,10 @@ static int walk_program(data *self, const char *const *argv, size_t nr)
 	self->deadline = clock__now_ns() + (many ? 4 : 1) * PATIENCE_NS;
 	self->ring = ring_buffer__new(bpf_map__fd(self->skel->maps.walks), compare, self, NULL);
 	self->skel->bss->walked_pids[0] = (uint32_t)self->stopped.pid;
-	while (ret >= 0 && !self->err && !is_over(self)) {
-		ret = ring_buffer__poll(self->ring, 100);
-		if (ret >= 0 || ret == -ECANCELED)
-			ret = user_rules__each_wanted(&self->rules, make_table, self);
-	}
+	ret = compare_walks(self);
 	fprintf(stderr, "# %s: %zu same, %zu differ, %zu early, %zu other, %zu frames\n", argv[0],
 		self->same, self->differ, self->early, self->other, self->frames);
-	return ret < 0 ? ret : self->err;
+	return ret;
 }
 
 TEST_F(user_walk, files_beyond_those_that_there_is_room_for_are_refused_and_the_others_kept)
@@ -286,6 +300,59 @@ TEST_F(user_walk, tables_take_further_slabs)
 		err = user_rules__add(&self->rules, &key, &table);
 	free(table.words);
 	EXPECT_EQ(0, err);
+}
+
+/* Tables of files that nobody runs, until there is no room. Their number, or -errno. */
+static int fill(data *self)
+{
+	struct cfi_table table = { .words = calloc(RULES_SLAB_WORDS, sizeof(uint32_t)),
+				   .nr_words = RULES_SLAB_WORDS / 2, .nr_pages = 1 };
+	struct rules_key key = { .dev = UINT32_MAX };
+	int err = table.words ? 0 : -ENOMEM;
+
+	if (table.words)
+		table.words[0] = 1U << 24 | 1;
+	while (!err) {
+		key.ino++;
+		err = user_rules__add(&self->rules, &key, &table);
+		/* The smallest table that there is has to be refused as well. */
+		if (err == -ENOSPC && table.nr_words > 2) {
+			table.nr_words = 2;
+			err = 0;
+		}
+	}
+	free(table.words);
+	return err == -ENOSPC ? (int)key.ino - 1 : err;
+}
+
+TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
+{
+	static const char *const argv[] = { "python3", "-c",
+					    "import time\nwhile True: time.sleep(0.0003)", NULL };
+	const struct rules_key filler = { .ino = 1, .dev = UINT32_MAX };
+	struct user_tables tables;
+	size_t early;
+
+	ASSERT_LT(RULES_SLABS, fill(self));
+	ASSERT_EQ(0, user_tables__init(&tables, &self->rules));
+	self->tables = &tables;
+	EXPECT_EQ(0, walk_program(self, argv, 1000));
+	EXPECT_LE(self->wanted, self->same);
+	EXPECT_EQ(0, self->differ);
+	/* Until there was room, walks went on along the frame pointer. */
+	EXPECT_LT(0, self->early);
+	EXPECT_FALSE(user_rules__has(&self->rules, &filler));
+	/* What is in use stays: no walk misses its table. */
+	user_rules__begin_epoch(&self->rules);
+	early = self->early;
+	self->wanted = self->same + 1000;
+	EXPECT_EQ(0, compare_walks(self));
+	EXPECT_LE(0, user_rules__evict(&self->rules));
+	self->wanted += 1000;
+	EXPECT_EQ(0, compare_walks(self));
+	EXPECT_LE(self->wanted, self->same);
+	EXPECT_EQ(early, self->early);
+	user_tables__free(&tables);
 }
 
 TEST_F(user_walk, python3)

@@ -411,6 +411,7 @@ static void find_user_rules(struct offcpu *offcpu)
 		.wanted = skel->maps.rules_wanted,
 		.bell = skel->maps.rules_bell,
 		.list_code = skel->progs.list_code,
+		.epoch = &offcpu->skel->bss->rules_epoch,
 		.btf_fd = bpf_object__btf_fd(skel->obj),
 	};
 }

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -97,31 +98,74 @@ static int copy_page(struct user_rules *rules, struct copy *copy, const struct c
 	return err ? err : put_word(rules, copy->index + page, nr << 24 | (first + copy->shift));
 }
 
-static int copy_table(struct user_rules *rules, const struct cfi_table *table)
+/* What a table may take at most: at the border of each slab that it crosses, rows are moved on. */
+static uint32_t most_words(const struct cfi_table *table)
 {
-	struct copy copy = { .index = rules->next };
-	int err = 0;
+	uint32_t borders = table->nr_words / (RULES_SLAB_WORDS - CFI_PAGE_ROWS) + 1;
 
+	return table->nr_words + borders * CFI_PAGE_ROWS;
+}
+
+static int copy_table(struct user_rules *rules, const struct cfi_table *table,
+		      struct rules_file *file)
+{
+	struct copy copy = { 0 };
+	uint32_t start;
+	int err;
+
+	rules->places.nr_places = RULES_SLABS * RULES_SLAB_WORDS;
+	err = extents__take(&rules->places, most_words(table), &start);
+	if (err)
+		return err;
+	copy.index = start;
 	for (uint32_t page = 0; page < table->nr_pages && !err; page++)
 		err = copy_page(rules, &copy, table, page);
-	if (!err)
-		rules->next = (uint32_t)(copy.index + copy.shift + table->nr_words);
+	extents__shrink(&rules->places, start, err ? 0 : copy.shift + table->nr_words);
+	file->index = start;
+	file->start = table->start;
+	file->nr_pages = table->nr_pages;
 	return err;
 }
 
-static int copy_wides(struct user_rules *rules, const struct cfi_table *table)
+static int copy_wides(struct user_rules *rules, const struct cfi_table *table,
+		      struct rules_file *file)
 {
-	if (rules->nr_wides + table->nr_wides > RULES_WIDES)
-		return -ENOSPC;
-	for (uint32_t i = 0; i < table->nr_wides; i++) {
-		uint32_t number = rules->nr_wides + i;
+	uint32_t start;
+	int err;
+
+	if (!table->nr_wides)
+		return 0;
+	rules->wide_numbers.nr_places = RULES_WIDES;
+	err = extents__take(&rules->wide_numbers, table->nr_wides, &start);
+	for (uint32_t i = 0; i < table->nr_wides && !err; i++) {
+		uint32_t number = start + i;
 
 		if (bpf_map_update_elem(bpf_map__fd(rules->wides), &number, &table->wides[i],
-					BPF_ANY))
-			return -errno;
+					BPF_ANY)) {
+			err = -errno;
+			extents__shrink(&rules->wide_numbers, start, 0);
+		}
 	}
-	rules->nr_wides += table->nr_wides;
-	return 0;
+	if (!err)
+		file->wides = start;
+	return err;
+}
+
+/* No program looks for the file any more. */
+static void take_back(struct user_rules *rules, const struct rules_file *file)
+{
+	if (file->nr_pages)
+		extents__shrink(&rules->places, file->index, 0);
+	if (file->wides < RULES_WIDES)
+		extents__shrink(&rules->wide_numbers, file->wides, 0);
+}
+
+static int put_file(struct user_rules *rules, const struct rules_key *key,
+		    const struct rules_file *file)
+{
+	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, file, BPF_ANY))
+		return 0;
+	return errno == E2BIG ? -ENOSPC : -errno;
 }
 
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key)
@@ -134,25 +178,89 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table)
 {
-	struct rules_file file;
+	struct rules_file file = { .wides = RULES_WIDES, .epoch = *rules->epoch };
 	int err = 0;
 
 	if (user_rules__has(rules, key))
 		return 0;
-	file = (struct rules_file){ .index = rules->next, .wides = rules->nr_wides };
-	if (table) {
-		file.start = table->start;
-		file.nr_pages = table->nr_pages;
-		err = copy_table(rules, table);
-		if (!err)
-			err = copy_wides(rules, table);
+	if (table && table->nr_pages) {
+		err = copy_table(rules, table, &file);
+		if (err)
+			return err;
+		err = copy_wides(rules, table, &file);
 	}
-	if (err)
-		return err;
 	/* The words are written before a program can find them: a system call is a barrier. */
-	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_ANY))
-		return 0;
-	return errno == E2BIG ? -ENOSPC : -errno;
+	if (!err)
+		err = put_file(rules, key, &file);
+	if (err)
+		take_back(rules, &file);
+	return err;
+}
+
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key)
+{
+	const struct rules_file file = {
+		.index = RULES_REFUSED,
+		.wides = RULES_WIDES,
+		.epoch = *rules->epoch,
+	};
+
+	return user_rules__has(rules, key) ? 0 : put_file(rules, key, &file);
+}
+
+void user_rules__begin_epoch(struct user_rules *rules)
+{
+	++*rules->epoch;
+}
+
+/* No program finds the files any more, or has found one of them and is still at it. */
+static int wait_for_walks(struct user_rules *rules)
+{
+	int slab0 = bpf_map__fd(rules->slab0);
+	uint32_t zero = 0;
+
+	/* A walk may have met one of them in the meantime, and have kept where it lies. */
+	user_rules__begin_epoch(rules);
+	/* Any update of a map of maps returns only after an RCU grace period. */
+	return bpf_map_update_elem(bpf_map__fd(rules->slabs), &zero, &slab0, BPF_ANY) ? -errno : 0;
+}
+
+static bool is_unused(const struct user_rules *rules, const struct rules_file *file)
+{
+	return file->epoch != *rules->epoch || (!file->nr_pages && file->index == RULES_REFUSED);
+}
+
+/* Takes unused files out of the map; gone has room for all. Returns how many. */
+static int remove_unused(struct user_rules *rules, struct rules_file *gone)
+{
+	int fd = bpf_map__fd(rules->files), nr = 0, end;
+	struct rules_key key, next;
+	struct rules_file file;
+
+	end = bpf_map_get_next_key(fd, NULL, &next);
+	while (!end && nr < RULES_FILES) {
+		key = next;
+		end = bpf_map_get_next_key(fd, &key, &next);
+		if (!bpf_map_lookup_elem(fd, &key, &file) && is_unused(rules, &file) &&
+		    !bpf_map_delete_elem(fd, &key))
+			gone[nr++] = file;
+	}
+	return nr;
+}
+
+int user_rules__evict(struct user_rules *rules)
+{
+	struct rules_file *gone = calloc(RULES_FILES, sizeof(*gone));
+	int nr, err;
+
+	if (!gone)
+		return -ENOMEM;
+	nr = remove_unused(rules, gone);
+	err = wait_for_walks(rules);
+	for (int i = 0; i < nr && !err; i++)
+		take_back(rules, &gone[i]);
+	free(gone);
+	return err ? err : nr;
 }
 
 int user_rules__each_wanted(struct user_rules *rules,
@@ -191,4 +299,6 @@ void user_rules__free(struct user_rules *rules)
 		if (rules->memory[i])
 			munmap(rules->memory[i], sizeof(struct rules_slab));
 	}
+	extents__free(&rules->places);
+	extents__free(&rules->wide_numbers);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/extents.h"
 #include "cfi_maps.h"
 
 struct bpf_link;
@@ -24,10 +25,11 @@ struct user_rules {
 	const struct bpf_map *wanted;
 	const struct bpf_map *bell;   /* a ring that gets a word for each new file in wanted */
 	const struct bpf_program *list_code; /* lists code that is mapped; may be NULL */
+	volatile uint32_t *epoch;	     /* of the programs, see rules_epoch */
 	int btf_fd; /* of their object; negative: they were made without */
 	struct bpf_link *list_link;
-	uint32_t next; /* the place that is free */
-	uint32_t nr_wides;
+	struct extents places; /* of the words of tables */
+	struct extents wide_numbers;
 	struct rules_slab *memory[RULES_SLABS];
 };
 
@@ -40,6 +42,22 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
  */
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table);
+
+/*
+ * Has the file go without its table, for which there was no room, until the next eviction. As
+ * user_rules__add().
+ */
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key);
+
+/* From here on it is noted which tables walks look for. */
+void user_rules__begin_epoch(struct user_rules *rules);
+
+/*
+ * Takes back the tables that no walk has looked for since user_rules__begin_epoch(), and files that
+ * were refused. Waits for the programs that run: some ms. Returns how many files, or a negative
+ * errno.
+ */
+int user_rules__evict(struct user_rules *rules);
 
 /*
  * Calls want for each file without a table that walks have met, or that was mapped, since the last

@@ -32,6 +32,10 @@
 #define LIST_ALL_MS 10000
 #define PREPARE_MS 1600
 
+/* If there is no more room, tables go that no walk looks for in so long; this often at most. */
+#define EVICT_NS NSEC_PER_SEC
+#define EVICT_PAUSE_NS (10 * NSEC_PER_SEC)
+
 /* A file that is wanted. */
 struct wish {
 	struct rules_key key;
@@ -89,14 +93,63 @@ static int collect(struct user_tables *tables)
 	return err;
 }
 
-/* The file goes without from here on. */
-static int add_none(struct user_tables *tables, const struct rules_key *key)
+/* There is no room. True if some will be made soon. */
+static bool make_room(struct user_tables *tables)
 {
-	int err = user_rules__add(tables->rules, key, NULL);
+	uint64_t now = clock__now_ns();
+
+	if (!tables->evict_at && now >= tables->next_epoch) {
+		user_rules__begin_epoch(tables->rules);
+		tables->evict_at = now + EVICT_NS;
+		tables->next_epoch = now + EVICT_PAUSE_NS;
+	}
+	return tables->evict_at;
+}
+
+/* The file goes without from here on; refused: until there is room again. */
+static int add_none(struct user_tables *tables, const struct rules_key *key, bool refused)
+{
+	int err = refused ? user_rules__refuse(tables->rules, key)
+			  : user_rules__add(tables->rules, key, NULL);
 
 	tables->without++;
-	tables->closed |= err == -ENOSPC;
-	return err == -ENOSPC ? 0 : err;
+	if (err != -ENOSPC)
+		return err;
+	tables->closed = true;
+	make_room(tables);
+	return 0;
+}
+
+/* There is no room for the table of a file. */
+static int postpone(struct user_tables *tables, const struct wish *wish)
+{
+	if (make_room(tables))
+		return add_wish(tables, &wish->key, &wish->wanted);
+	if (!tables->full)
+		pr_warn("there is no room for more unwind tables: for the time being, the rest of "
+			"the files go by frame pointers");
+	tables->full = true;
+	return add_none(tables, &wish->key, true);
+}
+
+/* When the time has come, takes back the tables that are not used. */
+static int evict(struct user_tables *tables)
+{
+	int nr;
+
+	if (tables->closed)
+		make_room(tables);
+	if (!tables->evict_at || clock__now_ns() < tables->evict_at)
+		return 0;
+	nr = user_rules__evict(tables->rules);
+	tables->evict_at = 0;
+	if (nr < 0) {
+		pr_err("cannot take back unwind tables: %s", strerror(-nr));
+		return nr;
+	}
+	tables->closed = false;
+	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
+	return 0;
 }
 
 /* again: a file that did not answer gets another try. */
@@ -114,17 +167,11 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
 			   strerror(-file->err));
-		return add_none(tables, &wish->key);
+		return add_none(tables, &wish->key, false);
 	}
 	err = user_rules__add(tables->rules, &wish->key, &file->table);
 	tables->made += !err;
-	if (err != -ENOSPC)
-		return err;
-	if (!tables->full)
-		pr_warn("there is no room for more unwind tables: the rest of the files go by "
-			"frame pointers");
-	tables->full = true;
-	return add_none(tables, &wish->key);
+	return err == -ENOSPC ? postpone(tables, wish) : err;
 }
 
 /* Takes a batch of what is wanted most. Returns how many. */
@@ -188,7 +235,7 @@ static int begin_batch(struct user_tables *tables)
 {
 	struct user_tables_batch *batch;
 
-	if (!nr_wishes(tables))
+	if (!nr_wishes(tables) || tables->evict_at)
 		return 0;
 	batch = calloc(1, sizeof(*batch));
 	if (!batch)
@@ -334,7 +381,7 @@ static int prepare_targets(struct user_tables *tables)
 	begin_list(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
 	advance_list(tables, tables->list_deadline);
 	err = collect(tables);
-	while (!err && nr_wishes(tables) && (now = clock__now_ns()) < deadline)
+	while (!err && nr_wishes(tables) && !tables->evict_at && (now = clock__now_ns()) < deadline)
 		err = make_batch(tables, (int)((deadline - now) / NSEC_PER_MSEC) + 1);
 	if (!err && nr_wishes(tables))
 		pr_verbose("the recording begins before all unwind tables are made: %zu files are "
@@ -360,12 +407,13 @@ int user_tables__prepare(struct user_tables *tables, bool all)
 
 int user_tables__update(struct user_tables *tables)
 {
-	int err = 0;
+	int err;
 
 	if (!tables->rules)
 		return 0;
 	advance_list(tables, clock__now_ns());
-	if (ring_buffer__consume(tables->bell) > 0)
+	err = evict(tables);
+	if (!err && ring_buffer__consume(tables->bell) > 0)
 		err = collect(tables);
 	return err ? err : advance_batch(tables);
 }
@@ -374,7 +422,9 @@ int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
 	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
 
-	if (nr_wishes(tables) && !tables->batch)
+	if (tables->evict_at)
+		most = tables->patience_ms;
+	else if (nr_wishes(tables) && !tables->batch)
 		return 0;
 	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
 }

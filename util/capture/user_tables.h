@@ -27,8 +27,10 @@ struct user_tables {
 	uint64_t list_deadline;
 	uint64_t made;
 	uint64_t without; /* files that have none */
+	uint64_t evict_at;   /* when what no walk has looked for is evicted; 0: not now */
+	uint64_t next_epoch; /* before that, no other eviction begins */
 	bool full;	  /* there was no room for one, which was said */
-	bool closed;	  /* nor is there for the mere names of files: none is made any more */
+	bool closed;	  /* nor is there for the mere names of files: none is made for now */
 };
 
 /* rules is borrowed, and may be NULL. 0 or a negative errno (logged). */
