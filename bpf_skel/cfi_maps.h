@@ -13,7 +13,7 @@
 
 #define RULES_SLAB_SHIFT 18
 #define RULES_SLAB_WORDS (1U << RULES_SLAB_SHIFT) /* 1 MB */
-#define RULES_SLABS 64
+#define RULES_SLABS 32
 #define RULES_FILES 8192
 #define RULES_WIDES 32768 /* of all files */
 #define RULES_REFUSED 0xffffffffU

@@ -10,6 +10,7 @@
 #include "common/harness.h"
 
 #include "base/clock.h"
+#include "cfi_maps.h"
 #include "common/test_capture.h"
 
 #define MOST_MAP_BYTES (64ULL << 20)
@@ -129,6 +130,8 @@ TEST_F(memory, maps_of_the_default_options_take_at_most_64_mb)
 	TH_LOG("%ju bytes", (uintmax_t)stats.bpf_map_bytes);
 	EXPECT_LT(0, stats.bpf_map_bytes);
 	EXPECT_LE(stats.bpf_map_bytes, MOST_MAP_BYTES);
+	/* As the manual has it: unwind tables come on top of it. */
+	EXPECT_GE(96ULL << 20, MOST_MAP_BYTES + RULES_SLABS * sizeof(struct rules_slab));
 }
 
 TEST_F(memory, nothing_is_left_in_the_kernel_after_delete)

@@ -292,6 +292,15 @@ int user_rules__open_list(struct user_rules *rules)
 	return fd < 0 ? -errno : fd;
 }
 
+uint64_t user_rules__map_bytes(const struct user_rules *rules)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 1; rules && i < RULES_SLABS; i++)
+		bytes += rules->memory[i] ? sizeof(struct rules_slab) : 0;
+	return bytes;
+}
+
 void user_rules__free(struct user_rules *rules)
 {
 	bpf_link__destroy(rules->list_link);

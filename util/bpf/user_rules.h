@@ -76,6 +76,9 @@ int user_rules__each_wanted(struct user_rules *rules,
  */
 int user_rules__open_list(struct user_rules *rules);
 
+/* Bytes of the maps that it has made itself, beside those of the object. rules may be NULL. */
+uint64_t user_rules__map_bytes(const struct user_rules *rules);
+
 void user_rules__free(struct user_rules *rules);
 
 #endif /* DENET_BPF_USER_RULES_H */

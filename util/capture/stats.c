@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The statistics of a capture: the counters of the programs and of user space in one table. */
 #include "capture/internal.h"
+
+#include "bpf/user_rules.h"
 #include "capture/hist.h"
 
 /*
@@ -164,7 +166,8 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->wakeups.missed = bpf_stats.missed_wakeups;
 	stats->bpf_run_ns = bpf_stats.run_ns;
 	stats->bpf_run_count = bpf_stats.run_count;
-	stats->bpf_map_bytes = bpf_stats.map_bytes;
+	stats->bpf_map_bytes = bpf_stats.map_bytes +
+			       user_rules__map_bytes(offcpu__user_rules(capture->offcpu));
 	alive = target_maps__alive(&capture->maps->targets);
 	if (alive > 0)
 		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
