@@ -257,8 +257,8 @@ static int read_module(struct orc *orc, const char *path, struct wire_orc_table 
 {
 	struct wire_orc_module module = { 0 };
 	uint64_t address = 0;
-	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &module, .ctx_size_in = sizeof(module),
-		    .ctx_out = &module, .ctx_size_out = sizeof(module));
+	/* The kernel writes the context of such a program back, and refuses another one for it. */
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &module, .ctx_size_in = sizeof(module));
 	int err = read_address(path, &address);
 
 	if (err)
@@ -319,6 +319,7 @@ int orc__update(struct orc *orc)
 	epoch = __atomic_add_fetch(&orc->shared->epoch, 1, __ATOMIC_SEQ_CST);
 	nr = read_modules(orc, tables);
 	err = write_modules(orc, tables, nr);
+	pr_debug("ORC: the tables of %d modules are known", nr);
 	/* Modules may have been loaded or removed: the next lookup reads their tables again. */
 	orc->shared->nr_modules = err ? 0 : (uint32_t)nr;
 	if (__atomic_compare_exchange_n(&orc->shared->epoch, &epoch, epoch + 1, false,
