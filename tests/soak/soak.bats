@@ -119,6 +119,14 @@ fds_of() {
 	[ "${kb[4]}" -le $((kb[1] + 12288)) ]
 }
 
+@test "walks of kernel stacks are the kernel's, at a million switches" {
+	DENET_TEST_SWITCHES=1000000 "$build/tests/bpf/test_kernel_walk" >walks 2>&1 || {
+		cat walks
+		return 1
+	}
+	grep ' differ, ' walks
+}
+
 @test "walks by unwind tables are libdw's, some 400,000 of seven programs" {
 	DENET_TEST_WALKS=60000 "$build/tests/bpf/test_user_walk" >walks 2>&1 || {
 		cat walks

@@ -51,6 +51,7 @@ fi
 # GUEST_WHOLE=1 (level guests) runs all of it; level vm what shows in some minutes that the programs
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
+	export DENET_TEST_SWITCHES=50000
 	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
 	names+='|whole|live|reports|totals'
 	case $(uname -r) in

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# modules.sh: in a guest, modules come and go ten times, and threads wait in their code meanwhile:
+# those of a journal, and a program for it. GUEST_MODULES is the folder that has lib/modules.
+set -euo pipefail
+
+PATH=$PATH:/usr/sbin:/sbin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+truncate -s 16M "$work/image"
+mkfs.ext4 -q "$work/image"
+mkdir "$work/fs"
+for _ in {1..10}; do
+	modprobe -d "$GUEST_MODULES" loop
+	modprobe -d "$GUEST_MODULES" ext4
+	mount -o loop "$work/image" "$work/fs"
+	for file in {1..20}; do
+		echo "$file" >"$work/fs/$file"
+		sync "$work/fs/$file"
+	done
+	umount "$work/fs"
+	modprobe -d "$GUEST_MODULES" -r ext4
+	modprobe -d "$GUEST_MODULES" -r loop
+done
