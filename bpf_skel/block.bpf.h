@@ -136,6 +136,15 @@ static __always_inline bool wants_kernel_frames(struct task_struct *task)
 	return nr >= 0 && calls[nr & (WIRE_MAX_CALLS - 1)] & WIRE_CALL_JUDGED;
 }
 
+/*
+ * True if the kernel frames of parked stacks are found when their thread comes back, by walking it
+ * as the next one at a switch: at switch-out it is not known whether they are needed.
+ */
+static __always_inline bool walks_next(void)
+{
+	return settings.walk_at_out && has_kernel_walk && orc.ready;
+}
+
 /* Walks the stacks of current, which leaves; only later is it known whether its block counts. */
 static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full,
 					bool is_back)
@@ -145,7 +154,7 @@ static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_
 	__u32 nr = 0;
 
 	block->nr_kernel = block->nr_user = 0;
-	if (wants_kernel_frames(task)) {
+	if ((is_back || !walks_next()) && wants_kernel_frames(task)) {
 		nr = walk_kernel(ctx, cpu, task, full->ips, is_back);
 		block->nr_kernel = (__u16)nr;
 		if (nr >= settings.max_frames)
@@ -406,6 +415,57 @@ enum comer {
 	COMER_NEW,    /* the same, but it never had a CPU: it has no stacks */
 };
 
+/* The kernel frames of next, which is off its CPU. Returns the number of frames. */
+static __always_inline __u32 walk_next(struct cpu *cpu, struct task_struct *next, __u64 *ips)
+{
+	__u32 nr = walk_kernel_stack(&cpu->walk, next, ips);
+	long bytes;
+
+	if (nr) {
+		cpu->own.accounts.orc_walks++;
+		return nr > settings.max_frames ? settings.max_frames : nr;
+	}
+	bytes = bpf_get_task_stack(next, ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
+	nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
+	cpu->own.accounts.orc_fallbacks++;
+	learn_syscall_caller(ips, nr);
+	return nr > settings.max_frames ? settings.max_frames : nr;
+}
+
+/* Puts the user frames that were parked behind nr kernel frames. */
+static __always_inline void append_parked(struct full_block *full, const struct full_block *room,
+					  __u32 nr)
+{
+	__u32 nr_user = bounded_frames(room->block.nr_user);
+
+	full->block.nr_user = (__u16)nr_user;
+	full->block.flags = room->block.flags;
+	bpf_probe_read_kernel(&full->ips[bounded_frames(nr)], nr_user * sizeof(__u64),
+			      room->ips);
+}
+
+/* The stacks of next, which comes back: as they were parked, or what of them was. */
+static __always_inline struct full_block *next_stacks(struct cpu *cpu, struct task_struct *next,
+						      struct task_state *ts, __u64 since, __u64 ns)
+{
+	bool has_user = settings.user_stacks && !(ts->flags & TASK_STATE_KTHREAD);
+	struct full_block *full = &cpu->full, *room = NULL;
+	__u32 nr;
+
+	if (has_user || !walks_next())
+		room = find_parked(cpu, ts->incarnation, since, ns);
+	if (room && (room->block.nr_kernel || !wants_kernel_frames(next)))
+		return room;
+	full->block.nr_user = full->block.flags = 0;
+	nr = walk_next(cpu, next, full->ips);
+	if (room && room != full)
+		append_parked(full, room, nr);
+	full->block.nr_kernel = (__u16)nr;
+	if (nr >= settings.max_frames)
+		full->block.flags |= WIRE_BLOCK_TRUNC_KERNEL;
+	return full;
+}
+
 /* Adds a block to a sum, or sends it. is_back: it is that of current, whose stack is there. */
 static __always_inline void keep_block(void *ctx, struct cpu *cpu, struct full_block *full,
 				       struct file *file, bool is_back)
@@ -475,7 +535,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 		return 0;
 	if (!is_drawn(cpu, end, ns, &weight))
 		return 0;
-	full = is_parked ? find_parked(cpu, ts->incarnation, since, ns) : &cpu->full;
+	full = is_parked ? next_stacks(cpu, task, ts, since, ns) : &cpu->full;
 	if (!is_parked)
 		full->block.flags = 0;
 	describe_block(&full->block, ts, task, end, ns);
@@ -597,6 +657,8 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_
 		return;
 	}
 	if (!(settings.states & (1U << (ts->state & 15))))
+		return;
+	if (walks_next() && (!settings.user_stacks || ts->flags & TASK_STATE_KTHREAD))
 		return;
 	full = parking_room(cpu, ts->incarnation);
 	if (!full)

@@ -53,15 +53,14 @@ static void choose_programs(struct offcpu_bpf *skel, const struct kernel_feature
 }
 
 /*
- * Kernel stacks are walked by ORC rules once a thread has come back. The limit of
+ * Kernel stacks are walked by ORC rules once a thread has come back, or is about to. The limit of
  * kernel.perf_event_max_stack, for which quick_frames stands, only the kernel's own walk heeds.
  */
 static bool may_walk_kernel(const struct wire_settings *settings,
-			    const struct kernel_features *features, enum attach_hook hook)
+			    const struct kernel_features *features)
 {
 	return features->orc.known && features->quick_frames &&
-	       (settings->kernel_stacks || settings->judge_idle) && !settings->histogram &&
-	       hook != ATTACH_HOOK_SWITCH_OUT;
+	       (settings->kernel_stacks || settings->judge_idle) && !settings->histogram;
 }
 
 /* User stacks are walked by tables in the context of their thread. */
@@ -301,7 +300,7 @@ static int load_hook(void *ctx, enum attach_hook hook)
 					     { false, false } };
 	const struct load *load = ctx;
 	const struct walks may = {
-		may_walk_kernel(&load->config->settings, load->features, hook),
+		may_walk_kernel(&load->config->settings, load->features),
 		may_walk_user(load->config, load->features, hook),
 	};
 	int refused = 0, err = -EINVAL;
