@@ -59,7 +59,17 @@ struct {
 	__type(value, struct stat_wire_ended);
 } stat_names SEC(".maps");
 
-/* The first value of an entry of the two, which is too large for the stack. */
+/* COMMAND ends last as a rule, when others may have filled both: it has room of its own. */
+__u32 stat_command = 0; /* its PID; 0: there is none */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STAT_WIRE_MAX_OWN_NAMES);
+	__type(key, struct stat_wire_ended_key);
+	__type(value, struct stat_wire_ended);
+} stat_own_names SEC(".maps");
+
+/* The first value of an entry of the three, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -205,8 +215,8 @@ static __always_inline struct stat_wire_ended *stat_entry_of(void *map, const vo
 }
 
 /*
- * The ended threads of the process of task that had its name, or if there is no room for them those
- * of any process with that name; NULL: for these there is none, either.
+ * The ended threads of the process of task that had its name, or if there is no room for them, and
+ * it is not COMMAND, those of any process with that name; NULL: for these there is none, either.
  */
 static __always_inline struct stat_wire_ended *stat_ended_of(struct task_struct *task,
 							     struct task_state *ts)
@@ -221,6 +231,8 @@ static __always_inline struct stat_wire_ended *stat_ended_of(struct task_struct 
 		return NULL;
 	bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), task->comm);
 	ended = stat_entry_of(&stat_ended, &key, none);
+	if (!ended && key.pid == stat_command)
+		ended = stat_entry_of(&stat_own_names, &key, none);
 	if (ended)
 		return ended;
 	key.pid = 0;

@@ -226,6 +226,7 @@ struct stat_wire_ended {
 
 #define STAT_WIRE_MAX_ENDED 8192
 #define STAT_WIRE_MAX_NAMES 1024
+#define STAT_WIRE_MAX_OWN_NAMES 64 /* of COMMAND's threads */
 
 /* Events that found no room in a map. */
 struct stat_wire_losses {

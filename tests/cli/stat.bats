@@ -646,10 +646,18 @@ lost, total = stat["lost"], stat["total"]
 calls = {call["name"]: call["count"] for call in total["syscalls"]}
 print(lost, total["threads"], calls)
 room = 8192 + 1024
-assert total["threads"] == calls["prctl"] == room
-assert lost["threads"] == 9300 - room + 1
-# The last one to end is the parent, which has two calls for each child.
-assert 2 * 9300 <= lost["syscalls"] < 2 * 9300 + 200 + 3 * (9300 - room)'
+assert total["threads"] == room + 1 and calls["prctl"] == room
+assert lost["threads"] == 9300 - room
+assert 0 < lost["syscalls"] <= 3 * (9300 - room)
+# COMMAND, which ends last, has room of its own; what is known by name only is one row.
+processes = {task["comm"]: task for task in stat["processes"]}
+assert len(processes) == len(stat["processes"]) == 8192 + 2
+parent, others = processes["names"], processes["(others)"]
+assert parent["pid"] == json.loads(open("lines").readline())["pid"]
+assert parent["ended"] and parent["threads"] == 1, parent
+assert {call["name"]: call["count"] for call in parent["syscalls"]}["wait4"] == 9300
+assert others["pid"] == 0 and others["threads"] == 1024, others
+assert next(task for task in stat["commands"] if task["comm"] == "names")["threads"] == 1'
 }
 
 @test "lines of one process need one" {

@@ -59,6 +59,24 @@ TEST(threads_are_added_up_by_process_and_by_command)
 	stat_data__free(&data);
 }
 
+TEST(threads_known_by_their_name_only_are_of_other_processes)
+{
+	struct rollup rollup = { 0 };
+	struct stat_data data = { 0 };
+	struct stat_task ended[] = { thread_of(0, 0, "one", 1000), thread_of(0, 0, "two", 2000),
+				     thread_of(100, 100, "three", 500) };
+
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, rollup__add_ended(&rollup, &ended[i]));
+	rollup__finish(&rollup, &data);
+	ASSERT_EQ(2, data.nr_processes);
+	EXPECT_STREQ("(others)", data.processes[0].comm);
+	EXPECT_EQ(2, data.processes[0].threads);
+	EXPECT_STREQ("three", data.processes[1].comm);
+	EXPECT_EQ(3, data.nr_commands);
+	stat_data__free(&data);
+}
+
 TEST(calls_are_those_of_all_threads_and_differ_by_file)
 {
 	struct rollup rollup = { 0 };

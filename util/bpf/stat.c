@@ -50,6 +50,7 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.stat_threads, true },
 		{ skel->maps.stat_ended, true },
 		{ skel->maps.stat_names, true },
+		{ skel->maps.stat_own_names, true },
 		{ skel->maps.stat_none, true },
 		{ skel->maps.stat_room, true },
 		{ skel->maps.stat_calls, true },
@@ -280,6 +281,7 @@ int stat_programs__begin(struct stat_programs *programs, uint64_t *start_ns)
 
 void stat_programs__release(struct stat_programs *programs, pid_t pid)
 {
+	programs->skel->bss->stat_command = (__u32)pid;
 	programs->skel->bss->stat_held = (__u32)pid;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -383,6 +385,8 @@ int stat_programs__read_ended(const struct stat_programs *programs, stat_ended_f
 	struct reader reader = { .ended = fn, .ctx = ctx };
 	int err = read_map(programs->skel->maps.stat_ended, pass_ended, &reader);
 
+	if (!err)
+		err = read_map(programs->skel->maps.stat_own_names, pass_ended, &reader);
 	return err ? err : read_map(programs->skel->maps.stat_names, pass_ended, &reader);
 }
 

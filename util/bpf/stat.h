@@ -53,7 +53,10 @@ int stat_programs__enlist(struct stat_programs *programs, task_iter_fn fn, void 
 /* Begins the measurement: *start_ns is the time (CLOCK_MONOTONIC) from which on all counts. */
 int stat_programs__begin(struct stat_programs *programs, uint64_t *start_ns);
 
-/* The process of that pid is about to be released: it counts from its next exec on. */
+/*
+ * The process of that pid is about to be released: it counts from its next exec on, and always has
+ * room for its ended threads.
+ */
 void stat_programs__release(struct stat_programs *programs, pid_t pid);
 
 /* Ends it: all figures stay those of *end_ns. 0 or a negative errno. */

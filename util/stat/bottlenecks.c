@@ -341,7 +341,7 @@ void bottlenecks__find(const struct stat_data *data, struct bottlenecks *bottlen
 	for (size_t i = 0; i < data->nr_threads; i++)
 		add_cause(&causes, data, &data->threads[i]);
 	for (size_t i = 0; i < data->nr_processes; i++) {
-		if (data->processes[i].ended)
+		if (data->processes[i].ended && data->processes[i].pid)
 			add_cause(&causes, data, &data->processes[i]);
 	}
 	for (size_t i = 0; i < causes.nr && bottlenecks->nr < BOTTLENECKS_MAX; i++)

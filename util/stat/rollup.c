@@ -2,6 +2,7 @@
 #include "stat/rollup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,11 +108,18 @@ static struct stat_task *process_of(struct rollup *rollup, const struct stat_tas
 	return &tasks_of(&rollup->processes, &nr)[*place - 1];
 }
 
-/* A process has the name of its first thread, or until that is known of any. */
+/*
+ * A process has the name of its first thread, or until that is known of any. Threads that are known
+ * by their name only are of many processes.
+ */
 static void name_process(struct stat_task *process, const struct stat_task *task)
 {
 	bool is_first = task->tid == task->pid;
 
+	if (!task->pid) {
+		snprintf(process->comm, sizeof(process->comm), "(others)");
+		return;
+	}
 	if (!process->comm[0] || is_first)
 		memcpy(process->comm, task->comm, sizeof(process->comm));
 	if (!process->incarnation || is_first)
