@@ -40,7 +40,7 @@ lines_are_right() {
 	denet-stat -- sh -c 'for i in 1 2 3; do sleep 0.1; done' >out 2>err
 	cat out
 	[ ! -s err ]
-	head -1 out | grep -E '^denet-stat: [0-9.]+ m?s, 4 threads \(4 of them ended\) of 4 processes$'
+	head -1 out | grep -E '^denet-stat: [0-9.]+ m?s, 4 threads \(4 ended\) of 4 processes$'
 	[ "$(rows PROCESS | wc -l)" = 4 ]
 	[ "$(rows PROCESS | grep -c '^sleep ')" = 3 ]
 	[ "$(rows COMMAND | wc -l)" = 2 ]
@@ -69,7 +69,7 @@ lines_are_right() {
 	denet-stat -p "$target" -- sleep 0.5 >out 2>err
 	cat out
 	[ ! -s err ]
-	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
+	head -1 out | grep -E ' 1 thread of 1 process$'
 	rows ALL | grep -E ' 0.0% +0.0% +100.0% .* S 100%$'
 	# Also in later intervals, in which no block began.
 	denet-stat -I 100 -p "$target" -- sleep 0.5 >out
@@ -82,7 +82,9 @@ lines_are_right() {
 	run -1 denet-stat -- /nonexistent
 	[[ "$output" == *"/nonexistent"* ]]
 	[[ "$output" != *"ALL"* ]]
-	run -1 denet-stat -p "$(sh -c 'echo $$')"
+	gone=$(sh -c 'echo $$')
+	run -1 denet-stat -p "$gone"
+	[ "$output" = "denet-stat: error: -p $gone: there is no such process" ]
 	run -2 denet-stat --top x
 }
 
@@ -110,7 +112,7 @@ lines_are_right() {
 	denet-stat --top 3 -- "$build/tests/workloads/forks" --count 200 --parallel 8 --us 100 \
 		>out 2>err
 	cat out
-	head -1 out | grep -E ' 201 threads \(201 of them ended\) of 201 processes$'
+	head -1 out | grep -E ' 201 threads \(201 ended\) of 201 processes$'
 	[ "$(rows PROCESS | wc -l)" = 4 ]
 	rows PROCESS | tail -1 | grep -Fx '(198 more: --top)'
 	rows COMMAND | grep -E '^child +x200 '
@@ -225,6 +227,9 @@ calls_by_ranks() {
 	until_true runs "$target" sleep
 	denet-stat --syscalls -p "$target" -- sleep 0.2 >out
 	rows 'HAS NOT RETURNED' | grep -E "^clock_nanosleep +2[0-9][0-9]\.[0-9]+ ms +sleep +$target$"
+	# None has returned, so there are no sums.
+	[ "$(rows 'SYSTEM CALL')" = '(none)' ]
+	refute grep -E '^(CATEGORY|CALLS BY) ' out
 }
 
 @test "threads that sleep all the time hide no calls of others, and wait for no lock" {
@@ -629,11 +634,11 @@ assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])
 	until_true grep -q READY target.out
 	denet-stat --all -u 54321 -- sleep 0.2 >out
 	cat out
-	head -1 out | grep -E ' 0 threads \(0 of them ended\) of 0 processes$'
+	head -1 out | grep -E ' 0 threads of 0 processes$'
 	grep -A 1 '^FUTEX ' out | grep -Fx '(none)'
 	denet-stat --all -u root -p "$target" -- sleep 0.2 >out
 	cat out
-	head -1 out | grep -E ' 1 threads \(0 of them ended\) of 1 processes$'
+	head -1 out | grep -E ' 1 thread of 1 process$'
 }
 
 @test "what finds no room is counted, threads as well as their calls" {

@@ -97,9 +97,10 @@ void status__show_counting(struct status *status, uint64_t elapsed_ns, uint64_t 
 
 	if (!may_show(status))
 		return;
-	snprintf(status->text, sizeof(status->text), "[ %s: %" PRIu64 " s, %s threads ]",
+	snprintf(status->text, sizeof(status->text), "[ %s: %" PRIu64 " s, %s %s ]",
 		 log__program(), (uint64_t)(elapsed_ns / NSEC_PER_SEC),
-		 units__format_count(threads, count, sizeof(count)));
+		 units__format_count(threads, count, sizeof(count)),
+		 threads == 1 ? "thread" : "threads");
 	draw();
 }
 

@@ -231,13 +231,12 @@ static int print_open(const struct stat_data *data, const struct stat_form *form
 	return stat_rows__print(&rows, form, data->nr_open_calls - i, out);
 }
 
-int call_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out)
+/* Sums of the calls that have returned. */
+static int print_sums(const struct stat_data *data, const struct stat_form *form, double seconds,
+		      FILE *out)
 {
-	double seconds = (double)(data->end_ns - data->start_ns) / NSEC_PER_SEC;
-	int err = print_calls(data, form, seconds, out);
+	int err = print_categories(data, form, seconds, out);
 
-	if (!err)
-		err = print_categories(data, form, seconds, out);
 	if (!err && stat_data__commands_differ(data))
 		err = print_owners("CALLS BY COMMAND", data->commands, data->nr_commands, form,
 				   seconds, out);
@@ -247,5 +246,17 @@ int call_table__print(const struct stat_data *data, const struct stat_form *form
 	if (!err && stat_data__threads_differ(data))
 		err = print_owners("CALLS BY THREAD", data->threads, data->nr_threads, form,
 				   seconds, out);
+	return err;
+}
+
+int call_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out)
+{
+	double seconds = (double)(data->end_ns - data->start_ns) / NSEC_PER_SEC;
+	int err = print_calls(data, form, seconds, out);
+
+	if (!data->total.nr_calls)
+		fputs("(none)\n", out);
+	else if (!err)
+		err = print_sums(data, form, seconds, out);
 	return err ? err : print_open(data, form, out);
 }

@@ -120,14 +120,29 @@ static int print_tasks(const char *title, const char *name, const struct stat_ta
 	return stat_rows__print(&rows, form, nr - i, out);
 }
 
+/* A row without a PID is of further processes. */
+static bool has_others(const struct stat_data *data)
+{
+	for (size_t i = 0; i < data->nr_processes; i++) {
+		if (!data->processes[i].pid)
+			return true;
+	}
+	return false;
+}
+
 static void print_title(const struct stat_data *data, FILE *out)
 {
+	bool others = has_others(data);
+	size_t processes = data->nr_processes - others;
 	char time[32];
 
-	fprintf(out, "%s: %s, %u threads (%u of them ended) of %zu processes%s\n", log__program(),
+	fprintf(out, "%s: %s, %u %s", log__program(),
 		units__format_time(data->end_ns - data->start_ns, time, sizeof(time)),
-		data->total.threads, data->total.ended_threads, data->nr_processes,
-		data->from_proc ? ", by /proc" : "");
+		data->total.threads, data->total.threads == 1 ? "thread" : "threads");
+	if (data->total.ended_threads)
+		fprintf(out, " (%u ended)", data->total.ended_threads);
+	fprintf(out, " of %s%zu %s%s\n", others ? "more than " : "", processes,
+		processes == 1 ? "process" : "processes", data->from_proc ? ", by /proc" : "");
 }
 
 /* What is missing is said beside the figures that it is missing from. */
@@ -137,21 +152,22 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		uint64_t nr;
 		const char *what;
 	} all[] = {
-		{ losses->threads, "ended threads found no room and are missing" },
-		{ losses->calls, "system calls found no room and are missing" },
-		{ losses->locks, "waits for futexes found no room and are missing there" },
-		{ losses->files, "blocks found no room for the names of their files" },
-		{ losses->sockets, "waits for sockets found no room and are missing there" },
-		{ losses->requests, "requests of block devices found no room and are missing" },
+		{ losses->threads, "ended threads without room are missing" },
+		{ losses->calls, "system calls without room are missing" },
+		{ losses->locks, "waits for futexes without room are missing there" },
+		{ losses->files, "blocks without room for the names of their files" },
+		{ losses->sockets, "waits for sockets without room are missing there" },
+		{ losses->requests, "requests of block devices without room are missing" },
 		{ losses->missed_calls,
-		  "entries or returns of system calls were not seen: those calls are missing" },
-		{ losses->missed_births, "births of threads were not seen: those are missing" },
-		{ losses->unseen_switches, "switches of threads without a place were not counted" },
+		  "system calls whose entry or return was not seen are missing" },
+		{ losses->missed_births, "threads whose birth was not seen are missing" },
+		{ losses->unseen_switches,
+		  "switches of threads without a place were not counted" },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (all[i].nr)
-			fprintf(out, "\nnote: %" PRIu64 " %s\n", all[i].nr, all[i].what);
+			fprintf(out, "\nnote: %s: %" PRIu64 "\n", all[i].what, all[i].nr);
 	}
 }
 
