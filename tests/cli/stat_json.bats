@@ -105,3 +105,23 @@ while True:
 		     $used) <= 0.35 * $used" \
 		'last["parent"]["uptime_secs"] >= 1'
 }
+
+@test "arguments are those of the process, without what its title leaves empty" {
+	command -v python3 >/dev/null || skip "no python3"
+	# A title that is shorter than the arguments, with NULs behind it.
+	start_target "$(realpath "$(command -v python3)")" -c '
+import ctypes, os, time
+stat = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = int(stat[45]), int(stat[46])
+ctypes.memset(start, 0, end - start)
+ctypes.memmove(start, b"a title", 7)
+print("READY", flush=True)
+time.sleep(1000)'
+	until_true grep -q READY target.out
+	denet-stat --json -o lines -p "$target" -- sleep 0.1
+	figures lines 'first["cmd"] == ["a title"]'
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-stat --json -o lines -p "$target" -- sleep 0.1
+	figures lines 'first["cmd"] == ["sleep", "1000"]'
+}

@@ -83,8 +83,12 @@ static void put_arguments_of(pid_t pid, FILE *out)
 	if (child && child__receive_unless_stuck(child, patience, clock__now_ns() + 4 * patience,
 						 &message) == 1) {
 		const char *text = message.data;
+		size_t end = message.size;
 
-		for (size_t at = 0; at < message.size; at += strlen(text + at) + 1) {
+		/* A program that shows a title leaves NULs where its arguments have been. */
+		while (end > 1 && !text[end - 1] && !text[end - 2])
+			end--;
+		for (size_t at = 0; at < end; at += strlen(text + at) + 1) {
 			fputs(at ? "," : "", out);
 			json_text__print(text + at, out);
 		}

@@ -177,7 +177,8 @@ static int look_for_targets(const struct measurement *stat, const struct capture
 		return 0;
 	children = targets__count_children(targets, tasks, nr);
 	if (children)
-		pr_warn("%zu living children not included (--children)", children);
+		pr_warn("%zu living %s not included (--children)", children,
+			children == 1 ? "child" : "children");
 	return targets__look(targets, tasks, nr);
 }
 
