@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #include "base/units.h"
 #include "session/signals.h"
 
+/* What the forked process may use besides, before its exec. */
+#define OWN_MARGIN_KB 1024
+
 struct workload {
 	pid_t pid;
 	int go_fd;   /* a byte written here allows the exec */
@@ -24,6 +28,8 @@ struct workload {
 	bool released;
 	bool ended;
 	int wait_status;
+	uint64_t own_kb;  /* the most memory that this program had when it forked it */
+	uint64_t peak_kb; /* of COMMAND, or of its image of this program */
 	const char *name;
 };
 
@@ -143,8 +149,11 @@ static int workload__fork(struct workload *workload, const struct workload_optio
 			  int go[2], int exec[2])
 {
 	pid_t parent = getpid();
+	struct rusage usage;
 	int status;
 
+	if (!getrusage(RUSAGE_SELF, &usage))
+		workload->own_kb = (uint64_t)usage.ru_maxrss;
 	workload->pid = fork_patiently();
 	if (workload->pid < 0)
 		return workload->pid;
@@ -227,13 +236,16 @@ int workload__release(struct workload *workload)
 
 static bool workload__reap(struct workload *workload, int flags)
 {
+	struct rusage usage = { 0 };
 	pid_t pid;
 
 	if (workload->ended)
 		return true;
 	do {
-		pid = waitpid(workload->pid, &workload->wait_status, flags);
+		pid = wait4(workload->pid, &workload->wait_status, flags, &usage);
 	} while (pid < 0 && errno == EINTR);
+	if (pid > 0)
+		workload->peak_kb = (uint64_t)usage.ru_maxrss;
 	workload->ended = pid != 0;
 	return workload->ended;
 }
@@ -280,6 +292,11 @@ int workload__status(const struct workload *workload)
 	if (WIFSIGNALED(workload->wait_status))
 		return 128 + WTERMSIG(workload->wait_status);
 	return WEXITSTATUS(workload->wait_status);
+}
+
+uint64_t workload__peak_kb(const struct workload *workload)
+{
+	return workload->peak_kb > workload->own_kb + OWN_MARGIN_KB ? workload->peak_kb : 0;
 }
 
 void workload__delete(struct workload *workload)

@@ -3,6 +3,7 @@
 #define DENET_SESSION_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct signals;
@@ -66,6 +67,12 @@ int workload__final_status(struct workload *workload, const char *name, bool cou
 
 /* After its end: the exit status, or 128 + the number of the signal that ended it. */
 int workload__status(const struct workload *workload);
+
+/*
+ * After its end: the most memory that it, or a descendant that was waited for, had at a time, in
+ * KiB. 0: unknown, for it is no more than what this program had, whose copy it was before its exec.
+ */
+uint64_t workload__peak_kb(const struct workload *workload);
 
 /* Kills a workload that was never released. Accepts NULL. */
 void workload__delete(struct workload *workload);
