@@ -44,6 +44,7 @@ struct proc_metrics {
 	size_t nr, room;
 	pid_t first; /* 0: there is none, or it has ended */
 	bool alone;
+	bool own_net; /* there never was a first process: the network is that of ours */
 	uint64_t start_ticks; /* since boot: what is born later has done nothing before */
 	uint64_t last_ns; /* when CPU times were read the last time, and this time */
 	uint64_t look_ns;
@@ -330,8 +331,9 @@ static void read_net(struct proc_metrics *metrics)
 {
 	char path[40], text[16384];
 
-	snprintf(path, sizeof(path), "/proc/%d/net/dev", metrics->first);
-	if (metrics->first && proc_text__read(path, text, sizeof(text)) >= 0)
+	snprintf(path, sizeof(path), "/proc/%d/net/dev",
+		 metrics->own_net ? getpid() : metrics->first);
+	if ((metrics->first || metrics->own_net) && proc_text__read(path, text, sizeof(text)) >= 0)
 		proc_text__net_dev(text, &metrics->rx, &metrics->tx);
 }
 
@@ -343,6 +345,7 @@ struct proc_metrics *proc_metrics__new(pid_t pid, bool alone)
 		return NULL;
 	metrics->first = pid;
 	metrics->alone = alone;
+	metrics->own_net = !pid;
 	metrics->start_ticks = boot_ticks();
 	metrics->reader = io_reader__new();
 	if (!metrics->reader || (pid && proc_metrics__follow(metrics, pid) == -ENOMEM)) {
@@ -373,6 +376,7 @@ int proc_metrics__follow(struct proc_metrics *metrics, pid_t pid)
 
 static void fill_counters(struct proc_metrics_row *row, const uint64_t counters[COUNTERS])
 {
+	row->cpu_ns = counters[CPU_NS];
 	row->disk_read_bytes = counters[DISK_READ];
 	row->disk_write_bytes = counters[DISK_WRITE];
 	row->syscall_read_bytes = counters[CALL_READ];

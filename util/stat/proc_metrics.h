@@ -20,6 +20,7 @@ struct proc_metrics_row {
 	pid_t pid;
 	char command[STAT_COMM_LEN]; /* any bytes */
 	double cpu_usage;            /* % of one CPU, in the interval */
+	uint64_t cpu_ns;             /* since the start, as counters are */
 	uint64_t mem_rss_kb;
 	uint64_t mem_vms_kb;
 	bool has_io; /* false: only the owner may read /proc/PID/io */
@@ -30,7 +31,8 @@ struct proc_metrics_row {
 	uint64_t syscall_write_bytes;
 	uint64_t page_faults_cached;
 	uint64_t page_faults_disk;
-	uint64_t net_rx_bytes; /* of its network namespace without lo; the first process has it */
+	/* Of its network namespace without lo: of the first process, and of sums */
+	uint64_t net_rx_bytes;
 	uint64_t net_tx_bytes;
 	uint32_t threads;
 	uint64_t uptime_secs;
