@@ -641,6 +641,109 @@ assert all(call["blocked_ns"] <= call["total_ns"] for call in total["syscalls"])
 	head -1 out | grep -E ' 1 thread of 1 process$'
 }
 
+# base FILE: the figures of processes below each title, on one line each, with the columns that the
+# longest of their lines has.
+base() {
+	awk '/^denet-stat: / { on = 1; next }
+	     on { longest = length($0) > longest ? length($0) : longest
+		  text = text (text ? " " : "") $0
+		  if (!/,$/) { print longest, text; on = longest = 0; text = "" } }' "${1:-out}"
+}
+
+# in_base FIELD…: of each interval, the numbers behind these words, sizes in MB.
+in_base() {
+	base | awk -v words="$*" '{
+		n = split(words, word, " ")
+		for (i = 1; i <= n; i++) {
+			found = "-"
+			for (j = 1; j < NF; j++)
+				if ($j == word[i] || $j == "(" word[i]) { found = $(j + 1); unit = $(j + 2) }
+			found += 0
+			if (unit ~ /^KB/) found /= 1024
+			if (unit ~ /^B/) found /= 1048576
+			printf "%s%s", found, i < n ? " " : "\n"
+		} }'
+}
+
+# start_memory STEP…: each of its steps "line" waits for a line of descriptor 8.
+start_memory() {
+	mkfifo to
+	exec 8<>to
+	"$memory" "$@" <to >target.out 3>&- 8>&- &
+	target=$! targets+=("$!")
+}
+
+# step STEP: lets the target do the next one, and waits for its end.
+step() {
+	echo >&8
+	until grep -q "^$1" target.out; do sleep 0.01; done
+}
+
+memory=$build/tests/workloads/memory
+pages=$(((64 << 20) / $(getconf PAGESIZE)))
+
+@test "memory, page faults and CPU time are those that a process knows" {
+	export -f step
+	start_memory wait=0 line fill=64 line burn=300 line free line
+	until_true grep -q wait target.out
+	denet-stat -o out -p "$target" -- bash -c 'step fill; step burn'
+	cat out
+	read -r longest _ < <(base)
+	[ "$longest" -gt 0 ] && [ "$longest" -le 80 ]
+	rss=$(awk '$1 == "VmRSS:" { print $2 / 1024 }' "/proc/$target/status")
+	in_base RSS | awk -v rss="$rss" '{ print; exit $1 < 64 || $1 < rss - 1 || $1 > rss + 1 }'
+	in_base faults | awk -v pages="$pages" '{ print; exit $1 < pages || $1 > pages + 100 }'
+	base | grep -E 'CPU [0-9.]+% \([0-9.]+ m?s\), RSS .*, VMS [0-9.]+ MB, 1 thread, up [0-9]+ s, page faults'
+	base | grep -oE 'CPU [0-9.]+% \([0-9.]+ m?s' | tr -d '(' |
+		awk "$to_ns"'{ ns = to_ns($3, $4); print ns; exit ns < 300e6 || ns > 600e6 }'
+	# The memory goes, and the peak stays. The faults are those of each interval: none.
+	denet-stat -o out -I 300 -p "$target" -- bash -c 'sleep 0.5; step free; sleep 0.5'
+	exec 8>&-
+	cat out
+	in_base RSS peak faults | awk '
+		NR == 1 && $1 < 64 || $3 >= 100 { bad = 1 }
+		{ print; rss = $1; peak = $2 }
+		END { exit bad || NR < 3 || rss >= 32 || peak < 64 || peak > 80 }'
+}
+
+@test "a command that has ended has the memory that it had last, and its peak" {
+	denet-stat -o out -- "$memory" fill=64 wait=1000 free wait=1500
+	cat out
+	in_base RSS peak | awk '{ exit $1 <= 0 || $1 >= 32 || $2 < 64 || $2 > 80 }'
+	in_base faults | awk -v pages="$pages" '{ exit $1 < pages || $1 > pages + 1000 }'
+	# So has one that ends between two looks: the kernel knows its peak.
+	denet-stat -o out -- "$memory" fill=64
+	cat out
+	base | grep -E '(RSS|RSS up to|peak) (6[4-9]|7[0-9])\.[0-9] MB'
+	# Memory of a process that was measured until a signal came is that of then.
+	timeout --foreground -s INT 3 denet-stat -o out -- "$memory" fill=64 wait=100000 || true
+	cat out
+	in_base RSS | awk '{ exit $1 < 64 || $1 > 80 }'
+	# In a tree, the sum.
+	denet-stat -o out -- sh -c '"$1" fill=64 wait=2000 & "$1" fill=32 wait=2000; wait' sh "$memory"
+	cat out
+	base | grep -E 'RSS (9[6-9]|1[01][0-9])\.[0-9] MB.*, VMS .*, 3 threads of 3 processes, up '
+}
+
+@test "figures of processes with filters, and of the machine" {
+	start_memory uid=54321 fill=64 line
+	until_true grep -q fill target.out
+	denet-stat -o out -u 54321 -- sleep 0.2
+	exec 8>&-
+	cat out
+	in_base RSS | awk '{ exit $1 < 64 || $1 > 80 }'
+	base | grep -E ', 1 thread, up '
+	denet-stat -o out -a -- sleep 0.2
+	cat out
+	base | grep -E ', [0-9]+ threads of [0-9]+ processes, up '
+}
+
+@test "what is before the delay is not in the counters" {
+	denet-stat -o out -D 1000 -- "$memory" fill=64 wait=2000
+	cat out
+	in_base RSS faults | awk '{ exit $1 < 64 || $1 > 80 || $2 > 1000 }'
+}
+
 @test "what finds no room is counted, threads as well as their calls" {
 	# More processes than there is room for, and more names.
 	denet-stat --syscalls --json -I 60000 -o lines -- "$build/tests/workloads/names" 9300

@@ -44,6 +44,11 @@ _Static_assert((int)TYPED_CALLS_RECEIVE == STAT_WIRE_WAIT_RECEIVE &&
 #define EXEC_NS (500 * NSEC_PER_MSEC)
 /* How often /proc is read where there is no BPF: what threads do after the last time is missing. */
 #define FALLBACK_NS (50 * NSEC_PER_MSEC)
+/*
+ * When processes are first looked at for their memory, which has gone once they end; then as late
+ * again as the measurement is old, up to LOOK_NS.
+ */
+#define SAMPLE_NS (10 * NSEC_PER_MSEC)
 
 struct measurement {
 	const struct stat_options *options;
@@ -52,7 +57,9 @@ struct measurement {
 	struct stat_programs *programs; /* NULL: there is no BPF, and the figures are from /proc */
 	struct proc_fallback *fallback;
 	char cause[512];		/* of that */
-	struct tree tree;		/* for JSON, and where there is no BPF */
+	struct tree tree;
+	struct base_interval base; /* of the table */
+	uint64_t next_sample;	   /* CLOCK_MONOTONIC; UINT64_MAX: only where lines are printed */
 	struct alive alive;
 	struct status *status;
 	struct whole_file output;
@@ -198,12 +205,42 @@ static int begin(struct measurement *stat)
 	return err;
 }
 
+/* Whether COMMAND still is a copy of this program, unless that is what it runs. */
+static bool is_before_exec(const struct measurement *stat)
+{
+	char path[32], own[PATH_MAX], its[PATH_MAX];
+	ssize_t own_len, its_len;
+
+	if (stat->released && clock__now_ns() > stat->released + EXEC_NS)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/exe", workload__pid(stat->workload));
+	own_len = readlink("/proc/self/exe", own, sizeof(own));
+	its_len = readlink(path, its, sizeof(its));
+	return own_len > 0 && its_len == own_len && !memcmp(own, its, (size_t)own_len);
+}
+
+/* COMMAND is the first process of the tree. */
+static bool is_of_command(const struct measurement *stat)
+{
+	return stat->workload && stat->tree.first == workload__pid(stat->workload);
+}
+
+/* These are known by the figures only, where there is BPF. */
+static bool has_filter(const struct measurement *stat)
+{
+	const struct capture_targets *targets = &stat->options->session.capture.targets;
+
+	return targets->nr_uids || targets->nr_groups;
+}
+
 /* Reads the state of the processes; where there is no BPF, that of their threads as well. */
 static int look_at_tree(struct measurement *stat)
 {
 	const struct buffer *pids = &stat->tree.pids;
 	int err = tree__sample(&stat->tree);
 
+	if (!err && !has_filter(stat) && !(is_of_command(stat) && is_before_exec(stat)))
+		base_metrics__take(&stat->base.now, &stat->tree.sample);
 	if (err || !stat->fallback)
 		return err;
 	return proc_fallback__look(stat->fallback, (const pid_t *)(const void *)pids->data,
@@ -213,12 +250,22 @@ static int look_at_tree(struct measurement *stat)
 /* The first look is the start of the measurement. */
 static int begin_tree(struct measurement *stat, const struct capture_targets *targets)
 {
+	int err = tree__init(&stat->tree, targets, stat->options->alone);
+
+	return err ? err : look_at_tree(stat);
+}
+
+/* The delay is over: what the processes did before does not count. */
+static int begin_late(struct measurement *stat)
+{
+	pid_t pid;
+	const struct capture_options capture = capture_of(stat, &pid);
 	int err;
 
-	if (!stat->options->json && !stat->fallback)
-		return 0;
-	err = tree__init(&stat->tree, targets, stat->options->alone);
-	return err ? err : look_at_tree(stat);
+	tree__free(&stat->tree);
+	stat->base.now = (struct base_metrics){ 0 };
+	err = begin_tree(stat, &capture.targets);
+	return err ? err : begin(stat);
 }
 
 /*
@@ -228,17 +275,9 @@ static int begin_tree(struct measurement *stat, const struct capture_targets *ta
 static void wait_for_exec(const struct measurement *stat)
 {
 	const struct timespec pause = { 0, NSEC_PER_MSEC };
-	uint64_t deadline = clock__now_ns() + EXEC_NS;
-	char path[32], own[PATH_MAX], its[PATH_MAX];
-	ssize_t own_len = readlink("/proc/self/exe", own, sizeof(own)), its_len;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", workload__pid(stat->workload));
-	while (own_len > 0 && clock__now_ns() < deadline) {
-		its_len = readlink(path, its, sizeof(its));
-		if (its_len != own_len || memcmp(own, its, (size_t)own_len))
-			return;
+	while (is_before_exec(stat))
 		nanosleep(&pause, NULL);
-	}
 }
 
 /*
@@ -287,7 +326,7 @@ static int print_head(struct measurement *stat)
 	if (!stat->options->json)
 		return 0;
 	target.pid = stat->tree.first;
-	if (stat->workload && target.pid == workload__pid(stat->workload)) {
+	if (is_of_command(stat)) {
 		target.argv = (const char *const *)stat->options->session.command;
 		wait_for_exec(stat);
 	}
@@ -334,6 +373,9 @@ static int release(struct measurement *stat)
 		stat->data.start_real_ms = real_ms();
 	stat->begin = delay ? stat->released + delay : 0;
 	stat->next_look = stat->released + (stat->fallback ? FALLBACK_NS : LOOK_NS);
+	/* The machine's processes, and those of filters, are looked at where lines are printed. */
+	if (stat->tree.first && !stat->options->json && !has_filter(stat))
+		stat->next_sample = stat->released + SAMPLE_NS;
 	stat->status = status__new(stat->options->session.quiet);
 	return 0;
 }
@@ -359,9 +401,9 @@ static int start(struct measurement *stat)
 	capture = capture_of(stat, &pid);
 	err = load_programs(stat, &capture);
 	if (!err)
-		err = begin_tree(stat, &capture.targets);
-	if (!err)
 		err = attach(stat, &capture.targets);
+	if (!err)
+		err = begin_tree(stat, &capture.targets);
 	if (!err)
 		err = release(stat);
 	return err ? err : print_head(stat);
@@ -377,6 +419,7 @@ static int wait_for_more(const struct measurement *stat)
 	};
 	int timeout;
 
+	due = min_u64(due, stat->next_sample);
 	/* COMMAND's own end is a signal. */
 	if (stat->has_targets && stat->programs)
 		fds[1].fd = target_maps__bell(stat_programs__targets(stat->programs));
@@ -422,7 +465,8 @@ static int print(struct measurement *stat, const struct stat_data *data)
 {
 	int err = stat->options->json ?
 			  print_line(stat, data) :
-			  stat_table__print(data, &stat->options->form, stat->output.out);
+			  stat_table__print(data, &stat->base, &stat->options->form,
+					    stat->output.out);
 
 	return report_write_error(stat, err);
 }
@@ -431,7 +475,7 @@ static int print(struct measurement *stat, const struct stat_data *data)
 static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_data *data)
 {
 	const uint64_t start_real_ms = stat->data.start_real_ms;
-	int err = stat->tree.metrics && !stat->seen_end ? look_at_tree(stat) : 0;
+	int err = stat->seen_end ? 0 : look_at_tree(stat);
 
 	if (!err && stat->fallback)
 		err = proc_fallback__fill(stat->fallback, data);
@@ -450,6 +494,8 @@ static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_d
 	}
 	data->start_real_ms = start_real_ms;
 	data->end_real_ms = real_ms();
+	if (has_filter(stat))
+		base_metrics__take_known(&stat->base.now, &stat->tree.sample, data);
 	return 0;
 }
 
@@ -464,6 +510,8 @@ static int read_and_print(struct measurement *stat, uint64_t end_ns)
 		err = stat_interval__between(&stat->data, &data, &interval);
 	if (!err)
 		err = print(stat, is_interval ? &interval : &data);
+	if (is_interval)
+		stat->base.before = stat->base.now;
 	stat_data__free(&interval);
 	stat_data__free(&stat->data);
 	stat->data = data;
@@ -503,9 +551,13 @@ static int do_what_is_due(struct measurement *stat)
 	uint64_t now = clock__now_ns();
 
 	if (stat->begin && now >= stat->begin)
-		return begin(stat);
+		return begin_late(stat);
 	if (now >= stat->next_interval)
 		return end_interval(stat, now);
+	if (now >= stat->next_sample) {
+		stat->next_sample = now + min_u64(now - stat->released, LOOK_NS);
+		return look_at_tree(stat);
+	}
 	if (now < stat->next_look)
 		return 0;
 	return stat->fallback ? look_at_proc(stat, now) : look_at_targets(stat, now);
@@ -514,7 +566,7 @@ static int do_what_is_due(struct measurement *stat)
 /* Until COMMAND is waited for, /proc has the last of its counters. */
 static int look_at_end(struct measurement *stat)
 {
-	if (!stat->tree.metrics || !stat->workload || !workload__is_zombie(stat->workload))
+	if (!stat->workload || stat->seen_end || !workload__is_zombie(stat->workload))
 		return 0;
 	stat->seen_end = true;
 	return look_at_tree(stat);
@@ -552,6 +604,12 @@ static int finish(struct measurement *stat)
 		pr_warn("the measurement ended before the delay of -D was over: it is empty");
 	end_ns = clock__now_ns();
 	err = stat->programs ? stat_programs__end(stat->programs, &end_ns) : 0;
+	/* Before COMMAND is told to end, and loses its memory. */
+	if (!err && !stat->seen_end)
+		err = look_at_tree(stat);
+	stat->seen_end = true;
+	if (is_of_command(stat) && workload__ended(stat->workload))
+		base_metrics__raise_peak(&stat->base.now, workload__peak_kb(stat->workload));
 	stat->terminated = true;
 	if (stat->workload)
 		workload__terminate(stat->workload);
@@ -604,6 +662,7 @@ int stat__run(const struct stat_options *options, int *status)
 	struct measurement stat = {
 		.options = options,
 		.next_interval = UINT64_MAX,
+		.next_sample = UINT64_MAX,
 		.all = targets->all,
 		.has_targets = targets->nr_pids || targets->nr_tids,
 	};

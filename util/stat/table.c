@@ -184,12 +184,15 @@ static int print_all_tasks(const struct stat_data *data, const struct stat_form 
 	return err;
 }
 
-int stat_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out)
+int stat_table__print(const struct stat_data *data, const struct base_interval *base,
+		      const struct stat_form *form, FILE *out)
 {
 	int err;
 
 	errno = 0;
 	print_title(data, out);
+	base_metrics__print(&base->now, &base->before, data->end_ns - data->start_ns,
+			    form->table.width, out);
 	err = print_all_tasks(data, form, out);
 	behaviour_table__print(data, form->top, out);
 	if (!err && data->parts & STAT_PART_CALLS)

@@ -4,14 +4,21 @@
 
 #include <stdio.h>
 
+#include "stat/base_metrics.h"
 #include "stat/stat_data.h"
 #include "stat/stat_rows.h"
 
+/* What the processes use, at the start of the interval and at its end. */
+struct base_interval {
+	struct base_metrics before, now;
+};
+
 /*
- * Prints the figures for people: how threads spent their time, in all, by process, by command and
- * by thread, then each part that was asked for; of each at most form->top rows, the greatest first.
- * 0, -ENOMEM, or a negative errno of writing.
+ * Prints the figures for people: what the processes use, how threads spent their time, in all, by
+ * process, by command and by thread, then each part that was asked for; of each at most form->top
+ * rows, the greatest first. 0, -ENOMEM, or a negative errno of writing.
  */
-int stat_table__print(const struct stat_data *data, const struct stat_form *form, FILE *out);
+int stat_table__print(const struct stat_data *data, const struct base_interval *base,
+		      const struct stat_form *form, FILE *out);
 
 #endif /* DENET_STAT_TABLE_H */
