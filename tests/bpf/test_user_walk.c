@@ -438,6 +438,28 @@ TEST_F(user_walk, redis)
 		SKIP(return, "no redis-server");
 }
 
+/* One process that sorts, groups and sleeps; PostgreSQL does not run as root. */
+TEST_F(user_walk, postgres)
+{
+	static const char script[] =
+		"bin=$(ls -d /usr/lib/postgresql/*/bin | tail -1)\n"
+		"as=(setpriv --reuid=postgres --regid=postgres --clear-groups env HOME=/tmp)\n"
+		"install -d -o postgres $1 && cd $1 || exit\n"
+		"${as[@]} $bin/initdb -D $1/data -A trust --no-sync >/dev/null\n"
+		"exec ${as[@]} $bin/postgres --single -D $1/data postgres < <(yes"
+		" \"select relkind, pg_sleep(0.0003), string_agg(relname, ',' order by relname)"
+		" from pg_class group by relkind\")\n";
+	char dir[64], command[96];
+	const char *const argv[] = { "bash", "-c", script, "-", dir, NULL };
+
+	SKIP_FOR(system("test -x /usr/lib/postgresql/*/bin/initdb") ? "no PostgreSQL" : NULL);
+	snprintf(dir, sizeof(dir), "/tmp/denet-test-%d.postgres", (int)getpid());
+	walks_are_the_same(_metadata, self, argv, 2000);
+	stopped__free(&self->stopped);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	EXPECT_EQ(0, system(command));
+}
+
 TEST_F(user_walk, node)
 {
 	static const char script[] =

@@ -127,7 +127,7 @@ fds_of() {
 	grep ' differ, ' walks
 }
 
-@test "walks by unwind tables are libdw's, some 400,000 of seven programs" {
+@test "walks by unwind tables are libdw's, some 400,000 of eight programs" {
 	DENET_TEST_WALKS=60000 "$build/tests/bpf/test_user_walk" >walks 2>&1 || {
 		cat walks
 		return 1
