@@ -326,6 +326,26 @@ out:
 	asm volatile("" ::: "memory");
 }
 
+/*
+ * Finds the user frames of a task by unwind tables, in the copy of its stack. False: those that
+ * walk_user() found are left, and the copy is for user space to unwind.
+ */
+static __always_inline bool walk_copy(struct task_struct *task, struct iter_room *room,
+				      struct iter_copy *copy)
+{
+	__u32 bytes = copy->copy.head.size - sizeof(copy->copy);
+	__u32 nr = walk_user_copy(&room->user_walk, task, copy->stack, bytes, room->found.ips);
+
+	if (!nr || nr > settings.max_frames)
+		return false;
+	nr = bounded_frames(nr);
+	bpf_probe_read_kernel(room->user.ips, nr * sizeof(__u64), room->found.ips);
+	room->user.user.nr = (__u16)nr;
+	room->user.user.truncated = 0;
+	room->user.user.by_tables = 1;
+	return true;
+}
+
 /* The present holder of the mutex that the task waits for; it may have changed since. */
 static __always_inline void read_owner(struct task_struct *task, struct wire_user *user)
 {
@@ -382,9 +402,11 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	walking_pid = pid;
 	copy = read_copy(task);
 	room->user.user.nr = 0;
-	room->user.user.truncated = room->user.user.compat = 0;
+	room->user.user.truncated = room->user.user.compat = room->user.user.by_tables = 0;
 	if (settings.user_stacks)
 		walk_user(task, room);
+	if (copy && settings.user_stacks && has_user_walk && walk_copy(task, room, copy))
+		copy = NULL;
 	read_owner(task, &room->user.user);
 	copy_title(task, &room->user.user);
 	walking_pid = 0;

@@ -197,6 +197,8 @@ struct {
 struct iter_room {
 	struct full_block full;
 	struct kernel_walk walk;
+	struct user_walk user_walk;
+	struct frame_room found; /* by user_walk */
 	struct {
 		struct wire_user user;
 		__u64 ips[WIRE_MAX_FRAMES];

@@ -21,6 +21,7 @@ const volatile __u8 has_user_walk = 0;
 #define RULES_VDSO_BYTES 65536U
 #define RULES_TAG_SHIFT 24 /* of a cached rule; what is below is the rule */
 #define ENOENT 2 /* of errno.h, which is not for programs */
+#define EFAULT 14
 #define EBUSY 16
 #define VM_EXEC 4U /* include/linux/mm.h */
 #define RULES_HASH 0x9e3779b97f4a7c15ULL
@@ -106,6 +107,7 @@ struct rules_region {
 struct rules_regions {
 	struct rules_region regions[RULES_REGIONS];
 	struct vma_node node; /* of find_vma_in_tree() */
+	__u64 mm; /* of a task that sleeps, whose stack is walked; 0: current's is */
 };
 
 /*
@@ -173,29 +175,37 @@ static __always_inline void see_unlocked_vma(const struct vm_area_struct *vma,
 	seen->key.generation = BPF_CORE_READ(file, f_inode, i_generation);
 }
 
+static __always_inline long see_unlocked(const struct mm_struct *mm, struct vma_node *node,
+					 __u64 pc, struct rules_vma *seen)
+{
+	const struct vm_area_struct *vma = find_vma_in_tree(node, mm, pc);
+
+	if (!vma)
+		return -EBUSY;
+	see_unlocked_vma(vma, seen);
+	return is_vma_of(vma, mm, pc) ? 0 : -EBUSY;
+}
+
 /*
  * The mapping of an address. bpf_find_vma() gives the lock back later where interrupts are off, and
  * can do so for one call at a time: beyond that, the tree is read without the lock.
  */
-static __always_inline long see_mapping(struct task_struct *task, struct vma_node *node, __u64 pc,
+static __always_inline long see_mapping(struct rules_regions *regions, __u64 pc,
 					struct rules_vma *seen)
 {
-	long err = bpf_find_vma(task, pc, see_vma, seen, 0);
-	const struct vm_area_struct *vma;
+	struct task_struct *task = bpf_get_current_task_btf();
+	long err;
 
-	if (err != -EBUSY)
-		return err;
-	vma = find_vma_in_tree(node, task->mm, pc);
-	if (!vma)
-		return err;
-	see_unlocked_vma(vma, seen);
-	return is_vma_of(vma, task->mm, pc) ? 0 : err;
+	if (regions->mm)
+		return see_unlocked((void *)regions->mm, &regions->node, pc, seen);
+	err = bpf_find_vma(task, pc, see_vma, seen, 0);
+	return err == -EBUSY ? see_unlocked(task->mm, &regions->node, pc, seen) : err;
 }
 
 /* The vDSO is no file: its table has the key that is all 0. */
-static __always_inline void see_vdso(struct task_struct *task, struct rules_vma *seen, __u64 pc)
+static __always_inline void see_vdso(const struct mm_struct *mm, struct rules_vma *seen, __u64 pc)
 {
-	__u64 vdso = (__u64)BPF_CORE_READ(task, mm, context.vdso);
+	__u64 vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
 
 	if (seen->is_file || !vdso || pc - vdso >= RULES_VDSO_BYTES)
 		return;
@@ -258,23 +268,25 @@ static __always_inline void expect_program(struct task_struct *task)
 }
 
 /* Looks for the mapping of an address. 0, or the rule that tells what is missing. */
-static __always_inline __u32 find_region(struct task_struct *task, struct rules_region *region,
-					 struct vma_node *node, __u64 process, __u64 pc)
+static __always_inline __u32 find_region(struct rules_regions *regions, struct rules_region *region,
+					 __u64 process, __u64 pc)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct rules_vma seen = {};
 	struct rules_file *file;
-	long err = see_mapping(task, node, pc, &seen);
+	long err = see_mapping(regions, pc, &seen);
 
 	region->process = 0;
 	if (err && err != -ENOENT)
 		return RULES_BUSY;
 	if (!seen.is_code)
 		return RULES_NO_CODE;
-	see_vdso(task, &seen, pc);
+	see_vdso(regions->mm ? (void *)regions->mm : task->mm, &seen, pc);
 	if (seen.is_file) {
 		file = bpf_map_lookup_elem(&rules_files, &seen.key);
 		if (!file) {
-			want_file(task, &seen, RULES_MET);
+			if (!regions->mm)
+				want_file(task, &seen, RULES_MET);
 			return RULES_NO_TABLE;
 		}
 		if (file->epoch != rules_epoch)
@@ -340,7 +352,7 @@ static __always_inline __u32 search_table(const struct rules_region *region, __u
 	return rule >> CFI_KIND_SHIFT == CFI_WIDE ? rule + file->wides : rule;
 }
 
-/* The rule of an address of current, looked up in its mapping. */
+/* The rule of an address, looked up in its mapping. */
 static __always_inline __u32 look_up_user_rule(struct rules_regions *regions, __u64 process,
 					       __u64 pc)
 {
@@ -349,8 +361,7 @@ static __always_inline __u32 look_up_user_rule(struct rules_regions *regions, __
 	__u32 missing;
 
 	if (region->process != process || pc < region->start || pc >= region->end) {
-		missing = find_region(bpf_get_current_task_btf(), region, &regions->node, process,
-				      pc);
+		missing = find_region(regions, region, process, pc);
 		if (missing)
 			return missing;
 	}
@@ -374,7 +385,7 @@ static __always_inline __u32 cached_user_rule(struct rules_cache *cache, __u64 p
 }
 
 /*
- * The rule of an address of current, which is process; regions is room of this CPU that is not in
+ * The rule of an address of process, which is current's or that of regions->mm; regions is room of this CPU that is not in
  * use. Caches the rule. A global function, so that the verifier follows it once.
  */
 __noinline int find_user_rule(struct rules_regions *regions, __u64 process, __u64 pc)

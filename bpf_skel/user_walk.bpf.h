@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user stack of current by call frame information: frame by frame, the rule of its address
+ * The user stack of current, or a copy of another, by call frame information: frame by frame, the rule of its address
  * tells where the caller's is. The stack is read in pieces, since each read costs as much as half
  * a kilobyte read at once. Code without a rule (made at run time, or by a compiler that writes
  * none) is left by its frame pointer.
@@ -43,16 +43,33 @@ struct user_walk {
 	__u64 regs;                    /* address of struct pt_regs */
 	__u64 base;
 	__u64 process; /* rules_process() */
+	__u64 copy;    /* address of a copy of the stack; 0: it is read from current */
+	__u64 copy_sp; /* where the copy begins on the stack */
 	struct user_walk_frame frame;
 	__u32 bytes; /* of the piece */
 	__u32 missing; /* what was missing first, and bridged: an enum user_walk_end; 0: nothing */
 	__u32 copies;  /* of bridged stacks, in the window, which is this generation */
 	__u32 window;
+	__u32 copy_bytes;
+	__u32 reserved;
 	struct rules_regions regions;
 };
 
 /* Whether the walk goes on; else an enum user_walk_end. */
 #define USER_WALK_GOING (-1)
+
+/* Reads from the stack, or its copy. 0 or a negative errno. */
+static __always_inline long read_stack(const struct user_walk *walk, void *to, __u32 bytes,
+				       __u64 address)
+{
+	__u64 at = address - walk->copy_sp;
+
+	if (!walk->copy)
+		return bpf_probe_read_user(to, bytes, (const void *)address);
+	if (at >= walk->copy_bytes || bytes > walk->copy_bytes - at)
+		return -EFAULT;
+	return bpf_probe_read_kernel(to, bytes, (const void *)(walk->copy + at));
+}
 
 /*
  * Sees to it that the piece has need bytes of the stack from low on. A piece that cannot be read
@@ -66,11 +83,11 @@ static __always_inline bool read_piece(struct user_walk *walk, __u64 low, __u32 
 		return true;
 	walk->base = low;
 	walk->bytes = 0;
-	if (bpf_probe_read_user(walk->piece, USER_PIECE_BYTES, (const void *)low)) {
+	if (read_stack(walk, walk->piece, USER_PIECE_BYTES, low)) {
 		bytes = USER_PAGE - (low & (USER_PAGE - 1));
 		asm volatile("" : "+r"(bytes));
 		if (bytes < need || bytes > USER_PIECE_BYTES ||
-		    bpf_probe_read_user(walk->piece, (__u32)bytes, (const void *)low))
+		    read_stack(walk, walk->piece, (__u32)bytes, low))
 			return false;
 	}
 	walk->bytes = (__u32)bytes;
@@ -143,7 +160,7 @@ static __always_inline int step_over_signal(struct user_walk *walk)
 {
 	__u64 saved[UCONTEXT_WORDS];
 
-	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(walk->frame.sp + UCONTEXT_BP)))
+	if (read_stack(walk, saved, sizeof(saved), walk->frame.sp + UCONTEXT_BP))
 		return USER_WALK_UNREADABLE;
 	walk->frame.bp = saved[0];
 	walk->frame.sp = saved[5];
@@ -159,7 +176,7 @@ static __always_inline int step_by_pointer(struct user_walk *walk)
 	int end;
 
 	if (bp < walk->frame.sp || bp - walk->frame.sp > USER_FRAME_MAX || bp & 7 ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)bp) || words[1] < USER_PAGE)
+	    read_stack(walk, words, sizeof(words), bp) || words[1] < USER_PAGE)
 		return USER_WALK_NO_CFI;
 	end = go_on(&walk->frame, bp + sizeof(words), words[1], words[0]);
 	walk->frame.flags = FRAME_GUESS;
@@ -233,7 +250,7 @@ static __always_inline int find_wide_cfa(struct user_walk *walk, const struct cf
 		return USER_WALK_NO_RULE;
 	*cfa = base + (__s64)wide->cfa_offset;
 	if (wide->cfa == CFI_CFA_DEREF) {
-		if (bpf_probe_read_user(&word, sizeof(word), (const void *)*cfa))
+		if (read_stack(walk, &word, sizeof(word), *cfa))
 			return USER_WALK_UNREADABLE;
 		*cfa = word + (__s64)wide->cfa_add;
 	}
@@ -254,16 +271,14 @@ static __always_inline int step_widely(struct user_walk *walk, __u32 number)
 	if (wide->ra == CFI_RA_REGISTER) {
 		if (!get_register(walk, wide->ra_offset, &ip))
 			return USER_WALK_NO_RULE;
-	} else if (bpf_probe_read_user(&ip, sizeof(ip),
-				       (const void *)(cfa + (__s64)wide->ra_offset))) {
+	} else if (read_stack(walk, &ip, sizeof(ip), cfa + (__s64)wide->ra_offset)) {
 		return USER_WALK_UNREADABLE;
 	}
 	if (wide->bp == CFI_BP_LOST)
 		bp = 0;
 	else if (wide->bp != CFI_BP_SAME &&
-		 bpf_probe_read_user(&bp, sizeof(bp),
-				     (const void *)((wide->bp == CFI_BP_AT_CFA ? cfa : bp) +
-						    (__s64)wide->bp_offset)))
+		 read_stack(walk, &bp, sizeof(bp),
+			    (wide->bp == CFI_BP_AT_CFA ? cfa : bp) + (__s64)wide->bp_offset))
 		return USER_WALK_UNREADABLE;
 	return go_on(&walk->frame, cfa, ip, bp);
 }
@@ -348,23 +363,23 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 {
 	return 0;
 }
+
+static __always_inline __u32 walk_user_copy(struct user_walk *walk, struct task_struct *task,
+					    const void *copy, __u32 bytes, __u64 *ips)
+{
+	return 0;
+}
 #else
-/*
- * Walks the user stack of task, which is current, into ips, which has room for WIRE_MAX_FRAMES;
- * walk is room of this CPU that is not in use. Returns the number of frames, and in *end why there
- * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
- */
-static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
-					      __u64 *ips, __u32 *end)
+/* False: the task has no user stack that this walk knows. */
+static __always_inline bool begin_user_walk(struct user_walk *walk, struct task_struct *task)
 {
 	struct pt_regs *regs;
-	int ret = USER_WALK_GOING;
 
 	if (!has_user_walk || !task->mm || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
-		return 0;
+		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!regs || regs->cs != USER_CS_64)
-		return 0;
+		return false;
 	walk->regs = (__u64)regs;
 	walk->frame.ip = regs->ip;
 	walk->frame.sp = regs->sp;
@@ -373,10 +388,47 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 	walk->bytes = walk->frame.nr = walk->missing = 0;
 	walk->frame.hash = FRAMES_SEED_USER;
 	walk->frame.flags = FRAME_EXACT | FRAME_LEAF;
+	return true;
+}
+
+/* Walks to the end. Returns why there are no more frames, an enum user_walk_end. */
+static __always_inline __u32 end_user_walk(struct user_walk *walk, __u64 *ips)
+{
+	int ret = USER_WALK_GOING;
+
 	for (int i = 0; i <= WIRE_MAX_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
 		ret = walk_user_stretch(walk, (struct frame_room *)ips);
-	*end = walk->missing ? walk->missing : ret;
+	return walk->missing ? walk->missing : ret;
+}
+
+/*
+ * Walks the user stack of task, which is current, into ips, which has room for WIRE_MAX_FRAMES;
+ * walk is room of this CPU that is not in use. Returns the number of frames, and in *end why there
+ * are no more (enum user_walk_end). 0: current has no user stack that this walk knows.
+ */
+static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
+					      __u64 *ips, __u32 *end)
+{
+	if (!begin_user_walk(walk, task))
+		return 0;
+	*end = end_user_walk(walk, ips);
 	return walk->frame.nr;
+}
+
+/*
+ * Walks a copy of the user stack of a task that sleeps, bytes of it from its stack pointer on.
+ * Returns the number of frames; 0: they do not lead to the root, or there are more than the limit.
+ */
+static __always_inline __u32 walk_user_copy(struct user_walk *walk, struct task_struct *task,
+					    const void *copy, __u32 bytes, __u64 *ips)
+{
+	if (!begin_user_walk(walk, task))
+		return 0;
+	walk->copy = (__u64)copy;
+	walk->copy_sp = walk->frame.sp;
+	walk->copy_bytes = bytes;
+	walk->regions.mm = (__u64)task->mm;
+	return end_user_walk(walk, ips) == USER_WALK_WHOLE ? walk->frame.nr : 0;
 }
 #endif
 

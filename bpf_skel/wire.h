@@ -252,7 +252,8 @@ struct wire_user { /* the frames follow */
 	__u8 compat; /* a 32-bit task */
 	__u32 owner; /* as wire_reason.owner */
 	__u8 owner_shared; /* it may be of another process */
-	__u8 reserved[3];
+	__u8 by_tables; /* the frames were found by unwind tables, up to the root */
+	__u8 reserved[2];
 	char title[WIRE_TITLE_LEN]; /* as wire_reason.title */
 };
 

@@ -118,6 +118,7 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 		.since = wire->since,
 		.tid = wire->tid,
 		.compat = wire->compat,
+		.by_tables = wire->by_tables,
 		.owner = wire->owner,
 		.owner_shared = wire->owner_shared,
 		.frames = { (const uint64_t *)(wire + 1), wire->nr, wire->truncated },

@@ -27,6 +27,7 @@ struct decoded_user {
 	uint64_t since;
 	uint32_t tid;
 	bool compat; /* a 32-bit task */
+	bool by_tables; /* as in struct sample */
 	uint32_t owner; /* of the mutex that it waits for: struct reason */
 	bool owner_shared;
 	char title[WIRE_TITLE_LEN]; /* ends in a NUL */
