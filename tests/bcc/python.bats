@@ -54,9 +54,9 @@ us_of() {
 		grep -qE '^napper-0;.*;-;.*;do_nanosleep[; ]' 1.$side
 		grep -qE '^napper-0;[^-]*;do_nanosleep[; ]' 3.$side
 		refute grep -q take_nap 3.$side
-		refute grep -q '^rcu_tasks' 4.$side
+		refute grep -qE '^(kworker|rcu_)' 4.$side
 		refute grep -q '^napper' 5.$side
-		grep -q '^rcu_tasks' 5.$side
+		grep -qE '^(kworker|rcu_)' 5.$side
 	done
 	grep -q '^    take_nap$' 2.ours
 }

@@ -42,24 +42,23 @@ start() {
 	done
 }
 
-# attached PID: its programs are at their hooks; those of bcc are perf events with a program.
-attached() {
-	grep -qs '^link_id:' "/proc/$1"/fdinfo/* || readlink "/proc/$1"/fd/* | grep -q perf_event
+# traces PID: its programs are at their hooks (those of bcc are perf events), and it waits for the end:
+# in poll, clock_nanosleep, epoll_wait, ppoll or epoll_pwait.
+traces() {
+	{ grep -qs '^link_id:' "/proc/$1"/fdinfo/* || readlink "/proc/$1"/fd/* | grep perf_event; } \
+		>/dev/null && [[ $(cat "/proc/$1/syscall") =~ ^(7|230|232|271|281)' ' ]]
 }
 
 start theirs offcputime-bpfcc
 start ours "$build/denet-offcputime"
 for pid in "${pids[@]}"; do
-	until attached "$pid"; do
+	until traces "$pid"; do
 		kill -0 "$pid"
-		sleep 0.2
+		sleep 0.2 # between two looks
 	done
 done
-# Theirs attach before they say so; ours are then about to wait.
-sleep 2
 echo >&4
 exec 4>&-
 wait "$target"
-sleep 1
 kill -INT "${pids[@]}"
 wait
