@@ -385,8 +385,9 @@ static __always_inline __u32 cached_user_rule(struct rules_cache *cache, __u64 p
 }
 
 /*
- * The rule of an address of process, which is current's or that of regions->mm; regions is room of this CPU that is not in
- * use. Caches the rule. A global function, so that the verifier follows it once.
+ * The rule of an address of process, which is current's or that of regions->mm; regions is room of
+ * this CPU that is not in use. Caches the rule. A global function, so that the verifier follows it
+ * once.
  */
 __noinline int find_user_rule(struct rules_regions *regions, __u64 process, __u64 pc)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user stack of current, or a copy of another, by call frame information: frame by frame, the rule of its address
- * tells where the caller's is. The stack is read in pieces, since each read costs as much as half
- * a kilobyte read at once. Code without a rule (made at run time, or by a compiler that writes
- * none) is left by its frame pointer.
+ * The user stack of current, or a copy of another, by call frame information: frame by frame, the
+ * rule of its address tells where the caller's is. The stack is read in pieces, since each read
+ * costs as much as half a kilobyte read at once. Code without a rule (made at run time, or by a
+ * compiler that writes none) is left by its frame pointer.
  */
 #ifndef DENET_USER_WALK_BPF_H
 #define DENET_USER_WALK_BPF_H
