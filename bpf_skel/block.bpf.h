@@ -145,6 +145,13 @@ static __always_inline bool walks_next(void)
 	return settings.walk_at_out && has_kernel_walk && orc.ready;
 }
 
+/* True if a task's stacks are parked, or what walk_next() does not find. */
+static __always_inline bool has_parked(const struct task_state *ts)
+{
+	return settings.walk_at_out &&
+	       (!walks_next() || (settings.user_stacks && !(ts->flags & TASK_STATE_KTHREAD)));
+}
+
 /* Walks the stacks of current, which leaves; only later is it known whether its block counts. */
 static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_block *full,
 					bool is_back)
@@ -427,8 +434,10 @@ static __always_inline __u32 walk_next(struct cpu *cpu, struct task_struct *next
 	}
 	bytes = bpf_get_task_stack(next, ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
 	nr = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
-	cpu->own.accounts.orc_fallbacks++;
-	learn_syscall_caller(ips, nr);
+	if (has_kernel_walk && orc.ready) {
+		cpu->own.accounts.orc_fallbacks++;
+		learn_syscall_caller(ips, nr);
+	}
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
@@ -448,16 +457,17 @@ static __always_inline void append_parked(struct full_block *full, const struct 
 static __always_inline struct full_block *next_stacks(struct cpu *cpu, struct task_struct *next,
 						      struct task_state *ts, __u64 since, __u64 ns)
 {
-	bool has_user = settings.user_stacks && !(ts->flags & TASK_STATE_KTHREAD);
 	struct full_block *full = &cpu->full, *room = NULL;
-	__u32 nr;
+	bool wants_kernel = wants_kernel_frames(next);
+	__u32 nr = 0;
 
-	if (has_user || !walks_next())
+	if (has_parked(ts))
 		room = find_parked(cpu, ts->incarnation, since, ns);
-	if (room && (room->block.nr_kernel || !wants_kernel_frames(next)))
+	if (room && (room->block.nr_kernel || !wants_kernel))
 		return room;
 	full->block.nr_user = full->block.flags = 0;
-	nr = walk_next(cpu, next, full->ips);
+	if (wants_kernel)
+		nr = walk_next(cpu, next, full->ips);
 	if (room && room != full)
 		append_parked(full, room, nr);
 	full->block.nr_kernel = (__u16)nr;
@@ -650,15 +660,13 @@ static __always_inline void park_stacks(void *ctx, struct cpu *cpu, struct task_
 {
 	struct full_block *full;
 
-	if (!settings.walk_at_out)
+	if (!has_parked(ts))
 		return;
 	if (!ts->since) {
 		forget_parked(ts->incarnation);
 		return;
 	}
 	if (!(settings.states & (1U << (ts->state & 15))))
-		return;
-	if (walks_next() && (!settings.user_stacks || ts->flags & TASK_STATE_KTHREAD))
 		return;
 	full = parking_room(cpu, ts->incarnation);
 	if (!full)

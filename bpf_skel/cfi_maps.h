@@ -33,7 +33,7 @@ struct rules_key {
 
 /*
  * Where the table of a file lies. No pages: the file has no call frame information, or with
- * RULES_REFUSED as its index, there was no room for it.
+ * RULES_REFUSED as its index, its table could not be made, or there was no room for it.
  */
 struct rules_file {
 	__u64 start;	/* as in struct cfi_table */

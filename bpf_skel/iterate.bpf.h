@@ -116,7 +116,7 @@ static __always_inline void park_sleeper(struct task_struct *task, struct task_s
 	struct iter_room *room;
 	__u32 zero = 0;
 
-	if (!settings.walk_at_out)
+	if (!has_parked(ts))
 		return;
 	room = bpf_map_lookup_elem(&iter_rooms, &zero);
 	if (!room)
@@ -336,12 +336,12 @@ static __always_inline bool walk_copy(struct task_struct *task, struct iter_room
 	__u32 bytes = copy->copy.head.size - sizeof(copy->copy);
 	__u32 nr = walk_user_copy(&room->user_walk, task, copy->stack, bytes, room->found.ips);
 
-	if (!nr || nr > settings.max_frames)
+	if (!nr)
 		return false;
-	nr = bounded_frames(nr);
+	room->user.user.truncated = nr >= settings.max_frames;
+	nr = bounded_frames(nr > settings.max_frames ? settings.max_frames : nr);
 	bpf_probe_read_kernel(room->user.ips, nr * sizeof(__u64), room->found.ips);
 	room->user.user.nr = (__u16)nr;
-	room->user.user.truncated = 0;
 	room->user.user.by_tables = 1;
 	return true;
 }

@@ -301,6 +301,9 @@ static __always_inline int read_orc_module(struct wire_orc_module *out)
 	table.ips = (__u64)BPF_CORE_READ(module, arch.orc_unwind_ip);
 	table.entries = (__u64)BPF_CORE_READ(module, arch.orc_unwind);
 	table.nr = BPF_CORE_READ(module, arch.num_orcs);
+	/* Of one that goes, the memory may be another's soon. */
+	if (BPF_CORE_READ(module, state) >= MODULE_STATE_GOING)
+		table.nr = 0;
 	out->table = table;
 	return 0;
 }

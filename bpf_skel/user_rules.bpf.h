@@ -291,6 +291,8 @@ static __always_inline __u32 find_region(struct rules_regions *regions, struct r
 		}
 		if (file->epoch != rules_epoch)
 			file->epoch = rules_epoch;
+		if (file->index == RULES_REFUSED)
+			return RULES_NO_TABLE;
 		region->file = *file;
 	}
 	region->start = seen.start;

@@ -417,18 +417,21 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 
 /*
  * Walks a copy of the user stack of a task that sleeps, bytes of it from its stack pointer on.
- * Returns the number of frames; 0: they do not lead to the root, or there are more than the limit.
+ * Returns the number of frames; 0: they do not lead to the root, and that is not for the limit.
  */
 static __always_inline __u32 walk_user_copy(struct user_walk *walk, struct task_struct *task,
 					    const void *copy, __u32 bytes, __u64 *ips)
 {
+	__u32 end;
+
 	if (!begin_user_walk(walk, task))
 		return 0;
 	walk->copy = (__u64)copy;
 	walk->copy_sp = walk->frame.sp;
 	walk->copy_bytes = bytes;
 	walk->regions.mm = (__u64)task->mm;
-	return end_user_walk(walk, ips) == USER_WALK_WHOLE ? walk->frame.nr : 0;
+	end = end_user_walk(walk, ips);
+	return end == USER_WALK_WHOLE || end == USER_WALK_FRAMES ? walk->frame.nr : 0;
 }
 #endif
 

@@ -365,7 +365,15 @@ struct mod_arch_specific {
 	void *orc_unwind;
 };
 
+enum module_state {
+	MODULE_STATE_LIVE,
+	MODULE_STATE_COMING,
+	MODULE_STATE_GOING,
+	MODULE_STATE_UNFORMED,
+};
+
 struct module {
+	enum module_state state;
 	struct module_memory mem[1];
 	struct mod_arch_specific arch;
 };

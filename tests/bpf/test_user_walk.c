@@ -325,6 +325,19 @@ static int fill(data *self)
 	return err == -ENOSPC ? (int)key.ino - 1 : err;
 }
 
+TEST_F(user_walk, a_file_that_was_refused_is_forgotten_at_the_next_eviction)
+{
+	const struct cfi_table most = { .nr_words = RULES_SLABS * RULES_SLAB_WORDS / 2,
+					.nr_pages = 1 };
+	const struct rules_key key = { .ino = 1, .dev = UINT32_MAX };
+
+	EXPECT_EQ(-E2BIG, user_rules__add(&self->rules, &key, &most));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &key));
+	EXPECT_TRUE(user_rules__has(&self->rules, &key));
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__has(&self->rules, &key));
+}
+
 TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 {
 	static const char *const argv[] = { "python3", "-c",

@@ -51,9 +51,10 @@ static int by_start(const void *key, const void *member)
 
 void extents__shrink(struct extents *extents, uint32_t start, uint32_t nr)
 {
-	struct extent *extent = bsearch(&start, extents->used, extents->nr, sizeof(*extent),
-					by_start);
+	struct extent *extent = NULL;
 
+	if (extents->nr)
+		extent = bsearch(&start, extents->used, extents->nr, sizeof(*extent), by_start);
 	if (!extent)
 		return;
 	if (nr) {

@@ -54,8 +54,9 @@ static uint32_t *word_at(struct user_rules *rules, uint64_t place, int *err)
 		*err = make_slab(rules, (uint32_t)nr);
 	else if (!*err && !rules->memory[nr])
 		rules->memory[nr] = map_memory(bpf_map__fd(rules->slab0));
-	if (!*err && !rules->memory[nr])
-		*err = -ENOMEM;
+	/* Without memory for a further slab, those that there are must do. */
+	if (*err == -ENOMEM || (!*err && !rules->memory[nr]))
+		*err = -ENOSPC;
 	return *err ? NULL : &rules->memory[nr]->words[place & (RULES_SLAB_WORDS - 1)];
 }
 
@@ -114,6 +115,9 @@ static int copy_table(struct user_rules *rules, const struct cfi_table *table,
 	int err;
 
 	rules->places.nr_places = RULES_SLABS * RULES_SLAB_WORDS;
+	/* Ten times the table of the largest common library. */
+	if (most_words(table) > rules->places.nr_places / 2)
+		return -E2BIG;
 	err = extents__take(&rules->places, most_words(table), &start);
 	if (err)
 		return err;

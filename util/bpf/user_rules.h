@@ -38,13 +38,14 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
- * information. 0; -ENOSPC if there is no more room, or another negative errno.
+ * information. 0; -ENOSPC if there is no more room, -E2BIG if the table would leave too little for
+ * others, or another negative errno.
  */
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table);
 
 /*
- * Has the file go without its table, for which there was no room, until the next eviction. As
+ * Has the file go without its table, which there is, until the next eviction: walks say so. As
  * user_rules__add().
  */
 int user_rules__refuse(struct user_rules *rules, const struct rules_key *key);
@@ -54,8 +55,8 @@ void user_rules__begin_epoch(struct user_rules *rules);
 
 /*
  * Takes back the tables that no walk has looked for since user_rules__begin_epoch(), and files that
- * were refused. Waits for the programs that run: some ms. Returns how many files, or a negative
- * errno.
+ * were refused. Waits for the programs that run, but for those that may sleep, none of which may
+ * run: some ms. Returns how many files, or a negative errno.
  */
 int user_rules__evict(struct user_rules *rules);
 

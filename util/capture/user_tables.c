@@ -112,7 +112,6 @@ static int add_none(struct user_tables *tables, const struct rules_key *key, boo
 	int err = refused ? user_rules__refuse(tables->rules, key)
 			  : user_rules__add(tables->rules, key, NULL);
 
-	tables->without++;
 	if (err != -ENOSPC)
 		return err;
 	tables->closed = true;
@@ -128,28 +127,30 @@ static int postpone(struct user_tables *tables, const struct wish *wish)
 	if (!tables->full)
 		pr_warn("there is no room for more unwind tables: for the time being, the rest of "
 			"the files go by frame pointers");
-	tables->full = true;
+	tables->full = tables->refused = true;
 	return add_none(tables, &wish->key, true);
 }
 
-/* When the time has come, takes back the tables that are not used. */
-static int evict(struct user_tables *tables)
+/*
+ * When the time has come, takes back the tables that are not used. Refused files are then asked for
+ * again by the walks that meet them.
+ */
+static void evict(struct user_tables *tables)
 {
 	int nr;
 
-	if (tables->closed)
+	if (tables->closed || tables->refused)
 		make_room(tables);
 	if (!tables->evict_at || clock__now_ns() < tables->evict_at)
-		return 0;
+		return;
 	nr = user_rules__evict(tables->rules);
 	tables->evict_at = 0;
 	if (nr < 0) {
-		pr_err("cannot take back unwind tables: %s", strerror(-nr));
-		return nr;
+		pr_verbose("cannot take back unwind tables: %s", strerror(-nr));
+		return;
 	}
-	tables->closed = false;
+	tables->closed = tables->refused = false;
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
-	return 0;
 }
 
 /* again: a file that did not answer gets another try. */
@@ -167,10 +168,13 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
 			   strerror(-file->err));
-		return add_none(tables, &wish->key, false);
+		/* What has a table that could not be made is not taken for code without one. */
+		return add_none(tables, &wish->key,
+				file->err != -ENOENT && file->err != -ENOEXEC);
 	}
 	err = user_rules__add(tables->rules, &wish->key, &file->table);
-	tables->made += !err;
+	if (err == -E2BIG)
+		return add_none(tables, &wish->key, true);
 	return err == -ENOSPC ? postpone(tables, wish) : err;
 }
 
@@ -407,13 +411,13 @@ int user_tables__prepare(struct user_tables *tables, bool all)
 
 int user_tables__update(struct user_tables *tables)
 {
-	int err;
+	int err = 0;
 
 	if (!tables->rules)
 		return 0;
 	advance_list(tables, clock__now_ns());
-	err = evict(tables);
-	if (!err && ring_buffer__consume(tables->bell) > 0)
+	evict(tables);
+	if (ring_buffer__consume(tables->bell) > 0)
 		err = collect(tables);
 	return err ? err : advance_batch(tables);
 }
@@ -423,7 +427,7 @@ int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
 
 	if (tables->evict_at)
-		most = tables->patience_ms;
+		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;
 	else if (nr_wishes(tables) && !tables->batch)
 		return 0;
 	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;

@@ -25,11 +25,10 @@ struct user_tables {
 	struct user_tables_batch *batch; /* is being made; NULL: none */
 	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
 	uint64_t list_deadline;
-	uint64_t made;
-	uint64_t without; /* files that have none */
 	uint64_t evict_at;   /* when what no walk has looked for is evicted; 0: not now */
 	uint64_t next_epoch; /* before that, no other eviction begins */
 	bool full;	  /* there was no room for one, which was said */
+	bool refused;	  /* a file goes without its table until there is room */
 	bool closed;	  /* nor is there for the mere names of files: none is made for now */
 };
 

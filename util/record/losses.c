@@ -56,8 +56,8 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 	find_lost_wakeups(findings, &stats->wakeups);
 	if (stats->lost_stack.count)
 		findings__warn(findings, FINDING_STACKS,
-			       "the stack of %" PRIu64 " blocks (%s) is lost: they are in the file "
-			       "without it",
+			       "the stack of %" PRIu64 " blocks (%s) is lost, or its user part: "
+			       "they are in the file without it",
 			       stats->lost_stack.count,
 			       units__format_time(stats->lost_stack.ns, time, sizeof(time)));
 	if (stats->lost_sideband)
