@@ -31,19 +31,25 @@ static int read_all(int fd, task_iter_fn fn, void *ctx)
 	return err;
 }
 
+int task_iter__pass(const struct bpf_link *link, task_iter_fn fn, void *ctx)
+{
+	int fd = bpf_iter_create(bpf_link__fd(link)), err;
+
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, fn, ctx);
+	close(fd);
+	return err;
+}
+
 int task_iter__run(struct bpf_program *program, task_iter_fn fn, void *ctx)
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	int fd, err;
+	int err;
 
 	if (!link)
 		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? -errno : 0;
-	if (!err) {
-		err = read_all(fd, fn, ctx);
-		close(fd);
-	}
+	err = task_iter__pass(link, fn, ctx);
 	bpf_link__destroy(link);
 	return err;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+struct bpf_link;
 struct bpf_program;
 
 /* Receives the records of an iterator: whole ones, back to back. Returns 0 or an errno. */
@@ -14,5 +15,8 @@ typedef int (*task_iter_fn)(void *ctx, const void *data, size_t size);
  * error, or a negative errno.
  */
 int task_iter__run(struct bpf_program *program, task_iter_fn fn, void *ctx);
+
+/* The same for one that is run again and again: its link is kept. */
+int task_iter__pass(const struct bpf_link *link, task_iter_fn fn, void *ctx);
 
 #endif /* DENET_BPF_TASK_ITER_H */

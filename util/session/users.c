@@ -2,6 +2,7 @@
 #include "session/users.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 #ifdef DENET_STATIC
 #define DATABASE "/etc/passwd, the only user database that this static program reads,"
 
-/* getpwnam(3) would load libraries of the machine's own. */
-static const struct passwd *find_entry(const char *name)
+/* getpwnam(3) would load libraries of the machine's own. A name of NULL: looks for the number. */
+static const struct passwd *look_up(const char *name, uint32_t uid)
 {
 	struct passwd *entry = NULL;
 	FILE *file = fopen("/etc/passwd", "re");
@@ -23,16 +24,16 @@ static const struct passwd *find_entry(const char *name)
 		return NULL;
 	do
 		entry = fgetpwent(file);
-	while (entry && strcmp(entry->pw_name, name));
+	while (entry && (name ? strcmp(entry->pw_name, name) != 0 : entry->pw_uid != uid));
 	fclose(file);
 	return entry;
 }
 #else
 #define DATABASE "`getent passwd`"
 
-static const struct passwd *find_entry(const char *name)
+static const struct passwd *look_up(const char *name, uint32_t uid)
 {
-	return getpwnam(name);
+	return name ? getpwnam(name) : getpwuid(uid);
 }
 #endif
 
@@ -45,7 +46,7 @@ static int find_user(const char *name, uint64_t *uid)
 		pr_err("-u: the name of a user is empty");
 		return -EINVAL;
 	}
-	entry = find_entry(name);
+	entry = look_up(name, 0);
 	if (entry) {
 		*uid = entry->pw_uid;
 		return 0;
@@ -73,4 +74,15 @@ int users__resolve(struct id_list *uids, const char *text)
 	}
 	free(copy);
 	return err;
+}
+
+char *users__name(uint32_t uid, char *buf, size_t size)
+{
+	const struct passwd *entry = look_up(NULL, uid);
+
+	if (entry)
+		snprintf(buf, size, "%s", entry->pw_name);
+	else
+		snprintf(buf, size, "%" PRIu32, uid);
+	return buf;
 }

@@ -2,6 +2,9 @@
 #ifndef DENET_SESSION_USERS_H
 #define DENET_SESSION_USERS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/id_list.h"
 
 /*
@@ -10,5 +13,8 @@
  * (logged), -ENOMEM.
  */
 int users__resolve(struct id_list *uids, const char *text);
+
+/* The name of a user, or its number where the user database has none. Returns buf. */
+char *users__name(uint32_t uid, char *buf, size_t size);
 
 #endif /* DENET_SESSION_USERS_H */
