@@ -168,17 +168,65 @@ struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
+	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
+struct pid;
+struct socket;
+
 struct sock {
 	struct sock_common __sk_common;
+	struct socket *sk_socket;
+	struct pid *sk_peer_pid;
 	__u16 sk_protocol;
+	__u16 sk_type;
 };
 
 struct socket {
+	struct file *file;
 	struct sock *sk;
+};
+
+struct unix_sock {
+	struct sock *peer;
+};
+
+struct inet_connection_sock {
+	__u8 icsk_ca_state : 5;
+};
+
+struct minmax_sample {
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[1];
+};
+
+struct tcp_sock {
+	__u32 copied_seq;
+	__u32 rcv_nxt;
+	__u32 rcv_wnd;
+	__u32 write_seq;
+	__u32 snd_una;
+	__u32 snd_nxt;
+	__u32 snd_wnd;
+	__u32 snd_cwnd;
+	__u32 snd_ssthresh;
+	__u32 srtt_us;
+	__u32 mdev_us;
+	__u32 packets_out;
+	__u32 retrans_out;
+	__u32 total_retrans;
+	__u32 lost_out;
+	__u32 sacked_out;
+	__u32 reordering;
+	__u64 bytes_sent;
+	__u64 bytes_acked;
+	__u64 bytes_received;
+	struct minmax rtt_min;
 };
 
 struct ns_common {
@@ -266,6 +314,7 @@ struct mm_struct {
 	unsigned long start_stack;
 	unsigned long arg_start;
 	unsigned long exec_vm;
+	struct file *exe_file;
 	struct mm_context context;
 };
 
@@ -295,6 +344,7 @@ struct sched_info {
 
 struct rq {
 	__u64 clock;
+	__u64 clock_task; /* less the time of interrupts and of a hypervisor */
 };
 
 struct cfs_rq {
@@ -304,6 +354,7 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	__u64 exec_start;
 };
 
 struct thread_struct {

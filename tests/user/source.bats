@@ -54,7 +54,7 @@ session output/perfdata
 input profile
 output/bcc output/flamegraph output/folded output/json output/pprof output/speedscope
 output/files
-record hist check report offcputime stat'
+record hist check report offcputime stat top'
 
 @test "the tree has C sources to look at" {
 	[ "$(c_files | wc -l)" -gt 10 ]

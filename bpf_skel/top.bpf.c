@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sampler of denet-top: an iterator over all threads, which nothing is attached for. It reads
+ * the state of each thread and what its call is about, decides which threads are kept, and writes
+ * those. It takes no lock, and reads no memory of user space.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "wire.h"
+#include "top_wire.h"
+#include "maps.bpf.h"
+#include "task.bpf.h"
+#include "filter.bpf.h"
+#include "reason.bpf.h"
+#include "top_object.bpf.h"
+#include "top_idle.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define EXIT_ZOMBIE 0x20
+
+const volatile struct top_wire_settings top = {};
+const volatile __u8 top_calls[WIRE_MAX_CALLS] = {}; /* with by_call: those that are kept */
+
+struct top_wire_counts top_counts;
+
+/* What CLOCK_MONOTONIC is ahead of the scheduler's clock, or behind, as far as it was seen. */
+__s64 top_clock_lead;
+__u64 top_clock_learnt; /* when; 0: not yet */
+
+struct top_comm {
+	char name[WIRE_COMM_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TOP_WIRE_MAX_COMMS);
+	__type(key, struct top_comm);
+	__type(value, __u32);
+} top_comms SEC(".maps");
+
+/* Room for one thread: one pass runs at a time. */
+struct top_room {
+	struct top_wire_sample sample;
+	struct wire_reason reason;
+	struct top_wire_socket socket;
+	struct task_state none; /* no state is kept between passes */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct top_room);
+} top_rooms SEC(".maps");
+
+static __always_inline struct rq *queue_of(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(struct sched_entity, cfs_rq) ||
+	    !bpf_core_field_exists(struct cfs_rq, rq))
+		return NULL;
+	return BPF_CORE_READ(task, se.cfs_rq, rq);
+}
+
+/*
+ * The scheduler's clock of this CPU was read when the sampler got it, a moment ago: at each pass
+ * they seem as far apart as they are, or further. They drift apart by about one in 10,000 at most.
+ */
+static __always_inline void learn_clock(__u64 now)
+{
+	struct rq *rq = queue_of(bpf_get_current_task_btf());
+	__u64 clock = BPF_CORE_READ(rq, clock);
+	__s64 lead = (__s64)(now - clock), drift = (__s64)((now - top_clock_learnt) >> 13);
+
+	if (!clock || (top_clock_learnt && lead > top_clock_lead + drift))
+		return;
+	top_clock_lead = lead;
+	top_clock_learnt = now;
+}
+
+/* When a thread that is off the CPU was there last, by the scheduler's clock; 0: not known. */
+static __always_inline __u64 last_run(struct task_struct *task)
+{
+	__u64 last = BPF_CORE_READ(task, se.exec_start);
+	struct rq *rq = queue_of(task);
+
+	/* The clock of running time leaves out interrupts. */
+	return last && rq ? last + BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task) : 0;
+}
+
+/* Since when a thread has been in its state, by the scheduler's clock; 0: not known. */
+static __always_inline __u64 state_since(struct task_struct *task, __u32 state)
+{
+	if (!bpf_core_field_exists(struct sched_info, last_arrival))
+		return 0;
+	if (state == TOP_WIRE_RUN)
+		return BPF_CORE_READ(task, sched_info.last_arrival);
+	if (state == TOP_WIRE_RUNQ)
+		return BPF_CORE_READ(task, sched_info.last_queued);
+	return last_run(task);
+}
+
+static __always_inline __u64 time_in_state(struct task_struct *task, __u32 state, __u64 now)
+{
+	__u64 since = state_since(task, state);
+
+	if (!since || !top_clock_learnt)
+		return 0;
+	since += (__u64)top_clock_lead;
+	return now > since ? now - since : 1;
+}
+
+/*
+ * The sampler takes a CPU to look, and the thread that had it is runnable since that moment. It
+ * runs as far as anybody else is concerned. Threads that were woken up just then are queued since
+ * the same moment, but have not run up to it.
+ */
+static __always_inline bool is_displaced(struct task_struct *task)
+{
+	struct task_struct *own = bpf_get_current_task_btf();
+
+	return bpf_core_field_exists(struct sched_info, last_queued) &&
+	       task->sched_info.last_queued &&
+	       task->sched_info.last_queued == own->sched_info.last_arrival &&
+	       last_cpu(task) == bpf_get_smp_processor_id() &&
+	       last_run(task) >= own->sched_info.last_arrival;
+}
+
+static __always_inline __u32 sleep_state(__u32 state)
+{
+	switch (classify_state(false, state)) {
+	case WIRE_STATE_S:
+		return TOP_WIRE_SLEEP;
+	case WIRE_STATE_D:
+		return TOP_WIRE_DISK;
+	case WIRE_STATE_I:
+		return TOP_WIRE_IDLE;
+	case WIRE_STATE_T:
+		return TOP_WIRE_STOPPED;
+	case WIRE_STATE_t:
+		return TOP_WIRE_TRACED;
+	case WIRE_STATE_P:
+		return TOP_WIRE_PARKED;
+	case WIRE_STATE_X:
+		return TOP_WIRE_DEAD;
+	default:
+		return TOP_WIRE_OTHER;
+	}
+}
+
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	__u32 state = read_task_state(task);
+	int exit_state = task->exit_state;
+
+	if (exit_state)
+		return exit_state & EXIT_ZOMBIE ? TOP_WIRE_ZOMBIE : TOP_WIRE_DEAD;
+	if (task->on_cpu)
+		return TOP_WIRE_RUN;
+	if (state & TASK_OFF_BITS)
+		return sleep_state(state);
+	return is_displaced(task) ? TOP_WIRE_RUN : TOP_WIRE_RUNQ;
+}
+
+static __always_inline __u64 switches_of(const struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+static __always_inline __u32 pid_ns_of(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid *upid;
+
+	if (!pid)
+		return 0;
+	upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+	       level * bpf_core_type_size(struct upid);
+	return BPF_CORE_READ(upid, ns, ns.inum);
+}
+
+static __always_inline void describe_identity(struct top_wire_sample *sample,
+					      struct task_struct *task)
+{
+	const unsigned char *exe;
+
+	sample->pid = pid_of(task);
+	sample->tid = tid_of(task);
+	sample->start = task->start_boottime;
+	sample->uid = BPF_CORE_READ(task, real_cred, euid.val);
+	sample->pid_ns = pid_ns_of(task);
+	sample->cgroup = sample_cgroup(task);
+	sample->cpu = last_cpu(task);
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		sample->flags |= TOP_WIRE_FLAG_KTHREAD;
+	bpf_probe_read_kernel_str(sample->comm, sizeof(sample->comm), task->comm);
+	exe = BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name);
+	if (!exe || bpf_probe_read_kernel_str(sample->exe, sizeof(sample->exe), exe) < 0)
+		sample->exe[0] = 0;
+}
+
+/*
+ * The call of a thread that is off the CPU: its registers lie on its stack. Those of one on a CPU
+ * are what its last entry into the kernel left there. A thread that is dead has none, and kernel
+ * threads have no caller.
+ */
+static __always_inline void describe_call(struct top_wire_sample *sample, struct task_struct *task)
+{
+	bool compat = false;
+
+	if (sample->state == TOP_WIRE_RUN)
+		sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
+	if (sample->state == TOP_WIRE_RUN || sample->flags & TOP_WIRE_FLAG_KTHREAD ||
+	    task->exit_state)
+		return;
+	sample->nr = user_call(task, sample->args, &compat);
+	if (sample->nr < 0) {
+		sample->nr = -1;
+		__builtin_memset(sample->args, 0, sizeof(sample->args));
+	} else if (compat) {
+		sample->flags |= TOP_WIRE_FLAG_COMPAT;
+	}
+}
+
+/* The first function on the kernel stack that is not the scheduler's, as in /proc/PID/wchan. */
+static __always_inline void describe_wait(struct top_wire_sample *sample, struct task_struct *task)
+{
+	__u64 wchan = 0;
+
+	if (sample->state == TOP_WIRE_RUN || sample->state == TOP_WIRE_RUNQ || task->exit_state)
+		return;
+	if (bpf_get_task_stack(task, &wchan, sizeof(wchan), 0) > 0)
+		sample->wchan = wchan;
+}
+
+/* The object of the call, if it has one. */
+static __always_inline void describe_object(struct top_room *room, struct task_struct *task)
+{
+	struct top_wire_sample *sample = &room->sample;
+	struct file *file;
+	__u32 class;
+
+	if (sample->nr < 0)
+		return;
+	class = class_of_sample(sample);
+	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class))
+		return;
+	file = describe_reason(task, &room->reason, &room->none, false, false);
+	sample->flags |= TOP_WIRE_FLAG_REASON;
+	if (!file)
+		return;
+	if (room->reason.object == WIRE_OBJECT_SOCKET) {
+		read_socket_figures(file, &room->socket);
+		sample->flags |= TOP_WIRE_FLAG_SOCKET;
+	} else {
+		read_names(file, &room->reason);
+	}
+}
+
+/* A thread that was switched meanwhile has left what was read of its call. */
+static __always_inline void forget_call(struct top_wire_sample *sample)
+{
+	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_COMPAT);
+	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
+	sample->nr = -1;
+	sample->wchan = 0;
+	sample->state_ns = 0;
+	__builtin_memset(sample->args, 0, sizeof(sample->args));
+}
+
+static __always_inline bool is_idle(const struct top_room *room)
+{
+	const struct top_wire_sample *sample = &room->sample;
+
+	if (is_idle_state(sample->state))
+		return true;
+	return sample->state == TOP_WIRE_SLEEP && !(sample->flags & TOP_WIRE_FLAG_UNKNOWN) &&
+	       is_idle_sleep(sample, &room->reason, &room->socket,
+			     (const struct top_wire_settings *)&top);
+}
+
+/* By the options that name states, calls and names. */
+static __always_inline bool is_chosen(const struct top_wire_sample *sample)
+{
+	struct top_comm comm;
+
+	if (top.states && !(top.states >> (sample->state & 31) & 1))
+		return false;
+	if (top.by_call && (sample->nr < 0 || sample->flags & TOP_WIRE_FLAG_COMPAT ||
+			    !top_calls[sample->nr & (WIRE_MAX_CALLS - 1)]))
+		return false;
+	if (!top.by_comm)
+		return true;
+	__builtin_memcpy(comm.name, sample->comm, sizeof(comm.name));
+	return bpf_map_lookup_elem(&top_comms, &comm);
+}
+
+/* Written in one piece: what finds no room in this read is repeated in the next. */
+static __always_inline bool write_sample(struct seq_file *seq, const struct top_room *room)
+{
+	if (bpf_seq_write(seq, &room->sample, sizeof(room->sample)))
+		return false;
+	if (room->sample.flags & TOP_WIRE_FLAG_REASON &&
+	    bpf_seq_write(seq, &room->reason, sizeof(room->reason)))
+		return false;
+	return !(room->sample.flags & TOP_WIRE_FLAG_SOCKET) ||
+	       !bpf_seq_write(seq, &room->socket, sizeof(room->socket));
+}
+
+static __always_inline void describe(struct top_room *room, struct task_struct *task)
+{
+	struct top_wire_sample *sample = &room->sample;
+
+	__builtin_memset(sample, 0, sizeof(*sample));
+	sample->head.kind = TOP_WIRE_SAMPLE;
+	sample->head.size = sizeof(*sample);
+	sample->time = bpf_ktime_get_ns();
+	sample->nr = -1;
+	sample->state = state_of(task);
+	sample->state_ns = time_in_state(task, sample->state, sample->time);
+	describe_identity(sample, task);
+	describe_call(sample, task);
+	describe_object(room, task);
+}
+
+enum verdict {
+	VERDICT_KEPT,
+	VERDICT_IDLE,
+	VERDICT_FILTERED,
+};
+
+static __always_inline enum verdict judge(const struct top_room *room)
+{
+	if (!is_chosen(&room->sample))
+		return VERDICT_FILTERED;
+	return !top.idle && is_idle(room) ? VERDICT_IDLE : VERDICT_KEPT;
+}
+
+/*
+ * Looks at a thread once; *moved, if it was switched meanwhile. No inline function: clang would
+ * move relocations to where both are done, and with them fields that this kernel does not have.
+ */
+static __noinline enum verdict look_at(struct top_room *room, struct task_struct *task,
+				       bool *moved)
+{
+	__u64 switches = switches_of(task);
+	enum verdict verdict;
+
+	describe(room, task);
+	verdict = judge(room);
+	if (verdict == VERDICT_KEPT)
+		describe_wait(&room->sample, task);
+	*moved = switches != switches_of(task) || state_of(task) != room->sample.state;
+	return verdict;
+}
+
+static __always_inline int sample_target(struct seq_file *seq, struct task_struct *task)
+{
+	struct top_room *room;
+	enum verdict verdict;
+	bool moved = false;
+	__u32 zero = 0;
+
+	room = bpf_map_lookup_elem(&top_rooms, &zero);
+	if (!room)
+		return 0;
+	verdict = look_at(room, task, &moved);
+	if (moved)
+		verdict = look_at(room, task, &moved);
+	if (verdict == VERDICT_KEPT) {
+		if (moved)
+			forget_call(&room->sample);
+		if (!write_sample(seq, room))
+			return 0;
+		top_counts.kept++;
+		top_counts.moved += moved;
+	}
+	top_counts.idle += verdict == VERDICT_IDLE;
+	top_counts.filtered += verdict == VERDICT_FILTERED;
+	top_counts.targets++;
+	top_counts.seen++;
+	return 0;
+}
+
+SEC("iter/task")
+int sample_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task)
+		return 0;
+	learn_pid_level();
+	if (!ctx->meta->seq_num)
+		learn_clock(bpf_ktime_get_ns());
+	if (!tid_of(task) || pid_of(task) == settings.own_pid)
+		return 0;
+	if (match_target(task) < 0 || !is_wanted(task, &(struct task_state){}, last_cpu(task))) {
+		top_counts.seen++;
+		return 0;
+	}
+	return sample_target(ctx->meta->seq, task);
+}

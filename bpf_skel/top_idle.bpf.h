@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which threads are idle: off the CPU, and by a rule waiting for work and not in it. The rules are
+ * in the man page of denet-top.
+ */
+#ifndef DENET_TOP_IDLE_BPF_H
+#define DENET_TOP_IDLE_BPF_H
+
+#include "mutex_owner.h"
+#include "top_object.bpf.h"
+
+#define TCP_STATE_LISTEN 10
+
+#define MODE_REGULAR 0100000U
+#define MODE_DIRECTORY 0040000U
+#define MODE_BLOCK 0060000U
+
+/*
+ * C libraries wait for a lock while its word is 2 (locked, with waiters), for other things while it
+ * has other values; and for condition variables with the clock of the day.
+ */
+static __always_inline bool is_lock_wait(__u32 class, const __u64 args[6])
+{
+	__u32 op = class == WIRE_CALL_FUTEX ? (__u32)args[1] : 0;
+	__u32 value = (__u32)(class == WIRE_CALL_FUTEX ? args[2] : args[1]);
+	enum mutex_call call = mutex_owner__call(op);
+
+	if (call == MUTEX_CALL_WAIT)
+		return !(op & MUTEX_OWNER_CLOCK) && (value == 2 || value & MUTEX_OWNER_WAITERS);
+	return call == MUTEX_CALL_PI;
+}
+
+/* A server's end of a connection waits for the next request, a client's for the answer. */
+static __always_inline bool is_client(const struct wire_reason *reason,
+				      const struct top_wire_socket *socket,
+				      const struct top_wire_settings *top)
+{
+	if (reason->family == FAMILY_UNIX)
+		return socket->peer_ino || socket->peer_pid;
+	if (reason->family != FAMILY_INET && reason->family != FAMILY_INET6)
+		return false;
+	return !(reason->protocol == PROTOCOL_TCP && socket->state == TCP_STATE_LISTEN) &&
+	       reason->local_port >= top->client_ports;
+}
+
+/* Pipes, terminals and the like are waited for when there is no work. */
+static __always_inline bool is_idle_object(const struct wire_reason *reason,
+					   const struct top_wire_socket *socket,
+					   const struct top_wire_settings *top)
+{
+	__u32 type = reason->mode & MODE_TYPE;
+
+	if (reason->object == WIRE_OBJECT_SOCKET)
+		return !is_client(reason, socket, top);
+	return reason->object == WIRE_OBJECT_FILE && type != MODE_REGULAR &&
+	       type != MODE_DIRECTORY && type != MODE_BLOCK;
+}
+
+/* The class of the call that a thread is in. Calls of 32-bit programs have other numbers. */
+static __always_inline __u32 class_of_sample(const struct top_wire_sample *sample)
+{
+	return sample->flags & TOP_WIRE_FLAG_COMPAT ? WIRE_CALL_OTHER : class_of(sample->nr);
+}
+
+static __always_inline bool is_idle_call(const struct top_wire_sample *sample)
+{
+	return !(sample->flags & TOP_WIRE_FLAG_COMPAT) && sample->nr >= 0 &&
+	       calls[sample->nr & (WIRE_MAX_CALLS - 1)] & (WIRE_CALL_IDLE | WIRE_CALL_IDLE_GIVEN);
+}
+
+/* Of a thread that sleeps. Kernel threads and workers of io_uring do so when there is no work. */
+static __always_inline bool is_idle_sleep(const struct top_wire_sample *sample,
+					  const struct wire_reason *reason,
+					  const struct top_wire_socket *socket,
+					  const struct top_wire_settings *top)
+{
+	__u32 class = class_of_sample(sample);
+
+	if (sample->flags & TOP_WIRE_FLAG_KTHREAD || is_idle_call(sample))
+		return true;
+	if (is_futex(class))
+		return !is_lock_wait(class, sample->args);
+	return class == WIRE_CALL_FD && is_idle_object(reason, socket, top);
+}
+
+/* Threads that are stopped, parked or dead do nothing, either. */
+static __always_inline bool is_idle_state(__u32 state)
+{
+	return state != TOP_WIRE_RUN && state != TOP_WIRE_RUNQ && state != TOP_WIRE_SLEEP &&
+	       state != TOP_WIRE_DISK;
+}
+
+#endif /* DENET_TOP_IDLE_BPF_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What denet-top's samples tell of sockets, beside their addresses. */
+#ifndef DENET_TOP_OBJECT_BPF_H
+#define DENET_TOP_OBJECT_BPF_H
+
+#include "reason.bpf.h"
+#include "top_wire.h"
+
+#define FAMILY_UNIX 1
+#define PROTOCOL_TCP 6
+
+static __always_inline void read_tcp(struct sock *sk, struct top_wire_socket *out)
+{
+	struct tcp_sock *tcp = (void *)sk;
+	struct inet_connection_sock *icsk = (void *)sk;
+
+	out->ca_state = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_state);
+	out->cwnd = BPF_CORE_READ(tcp, snd_cwnd);
+	out->ssthresh = BPF_CORE_READ(tcp, snd_ssthresh);
+	/* Kept in eighths and quarters. */
+	out->srtt_us = BPF_CORE_READ(tcp, srtt_us) >> 3;
+	out->mdev_us = BPF_CORE_READ(tcp, mdev_us) >> 2;
+	out->rtt_min_us = BPF_CORE_READ(tcp, rtt_min.s[0].v);
+	out->rcv_wnd = BPF_CORE_READ(tcp, rcv_wnd);
+	out->snd_wnd = BPF_CORE_READ(tcp, snd_wnd);
+	out->packets_out = BPF_CORE_READ(tcp, packets_out);
+	out->retrans_out = BPF_CORE_READ(tcp, retrans_out);
+	out->total_retrans = BPF_CORE_READ(tcp, total_retrans);
+	out->lost_out = BPF_CORE_READ(tcp, lost_out);
+	out->sacked_out = BPF_CORE_READ(tcp, sacked_out);
+	out->reordering = BPF_CORE_READ(tcp, reordering);
+	out->unread = BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq);
+	out->in_flight = BPF_CORE_READ(tcp, snd_nxt) - BPF_CORE_READ(tcp, snd_una);
+	out->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
+	out->bytes_sent = BPF_CORE_READ(tcp, bytes_sent);
+	out->bytes_acked = BPF_CORE_READ(tcp, bytes_acked);
+	out->bytes_received = BPF_CORE_READ(tcp, bytes_received);
+}
+
+/* The other end; once its socket is closed there is none. */
+static __always_inline void read_unix(struct sock *sk, struct top_wire_socket *out)
+{
+	struct sock *peer = NULL;
+	struct pid *pid = BPF_CORE_READ(sk, sk_peer_pid);
+
+	if (bpf_core_field_exists(struct unix_sock, peer))
+		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	out->peer_ino = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
+	out->peer_pid = settings.filter.pid_ns ? number_of(pid) :
+						 (__u32)BPF_CORE_READ(pid, numbers[0].nr);
+}
+
+/* Describes the socket that a descriptor stands for. */
+static __always_inline void read_socket_figures(struct file *file, struct top_wire_socket *out)
+{
+	struct sock *sk = sock_of(file);
+
+	__builtin_memset(out, 0, sizeof(*out));
+	out->head.kind = TOP_WIRE_SOCKET;
+	out->head.size = sizeof(*out);
+	out->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	out->protocol = BPF_CORE_READ(sk, sk_protocol);
+	out->type = (__u8)BPF_CORE_READ(sk, sk_type);
+	out->state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (out->family == FAMILY_UNIX)
+		read_unix(sk, out);
+	else if ((out->family == FAMILY_INET || out->family == FAMILY_INET6) &&
+		 out->protocol == PROTOCOL_TCP)
+		read_tcp(sk, out);
+}
+
+#endif /* DENET_TOP_OBJECT_BPF_H */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The records of denet-top's sampler, beside those of wire.h: of each thread that it keeps a
+ * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex, then a
+ * top_wire_socket if that is a socket.
+ */
+#ifndef DENET_TOP_WIRE_H
+#define DENET_TOP_WIRE_H
+
+#include "wire.h"
+
+/* Bit numbers in top_wire_settings.states. */
+enum top_wire_state {
+	TOP_WIRE_RUN = 0, /* on a CPU, or displaced from it by the sampler */
+	TOP_WIRE_RUNQ,	  /* waits for a CPU */
+	TOP_WIRE_SLEEP,
+	TOP_WIRE_DISK, /* uninterruptible */
+	TOP_WIRE_IDLE, /* a kernel thread, uninterruptible, and no load */
+	TOP_WIRE_STOPPED,
+	TOP_WIRE_TRACED,
+	TOP_WIRE_PARKED,
+	TOP_WIRE_ZOMBIE,
+	TOP_WIRE_DEAD,
+	TOP_WIRE_OTHER,
+	TOP_WIRE_STATES,
+};
+
+enum top_wire_kind {
+	TOP_WIRE_SAMPLE = 64, /* none of enum wire_kind */
+	TOP_WIRE_SOCKET = 65,
+};
+
+struct top_wire_sample {
+	struct wire_head head;
+	__u64 time;	/* ns, CLOCK_MONOTONIC, when the thread was looked at */
+	__u64 state_ns; /* how long it has been in its state; 0: not known */
+	__u64 start;	/* ns since boot: tells threads of one tid apart */
+	__u64 cgroup;
+	__u64 wchan; /* address in the function of the kernel in which it waits; 0: in none */
+	__u64 args[6];
+	__s32 nr; /* of the system call; -1: in none, or not known */
+	__u32 pid;
+	__u32 tid;
+	__u32 uid;    /* effective */
+	__u32 pid_ns; /* inode of the innermost PID namespace of the thread */
+	__u32 cpu;    /* where it is, or was last */
+	__u32 state;  /* enum top_wire_state */
+	__u32 flags;  /* TOP_WIRE_FLAG_* */
+	char comm[WIRE_COMM_LEN];
+	char exe[WIRE_NAME_LEN]; /* last name of the program's path; "": none */
+};
+
+#define TOP_WIRE_FLAG_KTHREAD 1U
+#define TOP_WIRE_FLAG_COMPAT 2U	 /* the call is of the table of 32-bit programs */
+#define TOP_WIRE_FLAG_UNKNOWN 4U /* it runs, so that its registers are not in memory */
+#define TOP_WIRE_FLAG_REASON 8U	 /* a wire_reason follows, */
+#define TOP_WIRE_FLAG_SOCKET 16U /* and a top_wire_socket */
+
+/* Figures of TCP are 0 for other sockets. */
+struct top_wire_socket {
+	struct wire_head head;
+	__u64 peer_ino; /* of a Unix socket: that of the other end; 0: not known */
+	__u64 bytes_sent;
+	__u64 bytes_acked;
+	__u64 bytes_received;
+	__u32 peer_pid; /* of a Unix socket: the process that made the connection's other end */
+	__u32 cwnd;
+	__u32 ssthresh;
+	__u32 srtt_us;
+	__u32 mdev_us;
+	__u32 rtt_min_us;
+	__u32 rcv_wnd;
+	__u32 snd_wnd;
+	__u32 packets_out;
+	__u32 retrans_out;
+	__u32 total_retrans;
+	__u32 lost_out;
+	__u32 sacked_out;
+	__u32 reordering;
+	__u32 unread;	 /* bytes that were received and not read */
+	__u32 in_flight; /* bytes that were sent and not acknowledged */
+	__u32 unsent;	 /* bytes that were written and not sent */
+	__u16 family;
+	__u16 protocol;
+	__u8 type;  /* SOCK_STREAM ... */
+	__u8 state; /* of TCP: as in /proc/net/tcp */
+	__u8 ca_state;
+	__u8 reserved[5];
+};
+
+/* Fixed before the programs are loaded, beside struct wire_settings. */
+struct top_wire_settings {
+	__u32 states;	    /* bits of enum top_wire_state; 0: all */
+	__u16 client_ports; /* a socket of such a port or a higher one has asked for a connection */
+	__u8 idle;	    /* keep idle threads as well */
+	__u8 by_call;	    /* only threads in a call of top_calls, */
+	__u8 by_comm;	    /* or with a name of top_comms */
+	__u8 reserved[7];
+};
+
+#define TOP_WIRE_MAX_COMMS 64
+
+/* Of one pass over all threads; user space clears them before it. */
+struct top_wire_counts {
+	__u64 seen;	/* threads in our PID namespace, without our own */
+	__u64 targets;	/* of these, those that the options name */
+	__u64 idle;	/* of these, those that were left out as idle, */
+	__u64 filtered; /* or by their state, call or name */
+	__u64 kept;
+	__u64 moved; /* of these, those that were switched while they were looked at */
+};
+
+WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN);
+WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
+WIRE_ASSERT(top_wire_settings, 16);
+WIRE_ASSERT(top_wire_counts, 48);
+
+#endif /* DENET_TOP_WIRE_H */

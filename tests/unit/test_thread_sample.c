@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records of the sampler become samples, and samples the texts of columns. */
+#include "top/thread_sample.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "common/harness.h"
+#include "top/columns.h"
+#include "top/schedule.h"
+#include "top/wall_time.h"
+
+/* The greatest records: a thread in a call on a socket. */
+struct records {
+	struct top_wire_sample sample;
+	struct wire_reason reason;
+	struct top_wire_socket socket;
+};
+
+static struct records make_records(void)
+{
+	struct records records = {
+		.sample = { .head = { TOP_WIRE_SAMPLE, sizeof(records.sample) },
+			    .nr = SYS_recvfrom,
+			    .pid = 41,
+			    .tid = 42,
+			    .state = TOP_WIRE_SLEEP,
+			    .flags = TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET,
+			    .args = { 3, 0x7f00 } },
+		.reason = { .head = { WIRE_REASON, sizeof(records.reason) },
+			    .nr = SYS_recvfrom,
+			    .object = WIRE_OBJECT_SOCKET,
+			    .ino = 77,
+			    .mode = 0140777,
+			    .family = AF_INET,
+			    .protocol = IPPROTO_TCP,
+			    .local_port = 51312,
+			    .remote_port = htons(443),
+			    .local = { 10, 0, 0, 1 },
+			    .remote = { 10, 0, 0, 2 } },
+		.socket = { .head = { TOP_WIRE_SOCKET, sizeof(records.socket) },
+			    .family = AF_INET,
+			    .protocol = IPPROTO_TCP,
+			    .state = 1,
+			    .cwnd = 10,
+			    .unread = 5 },
+	};
+
+	/* No byte behind the names: neither is the kernel's copy bound to end with one. */
+	memset(records.sample.comm, 'c', sizeof(records.sample.comm));
+	memset(records.sample.exe, 'e', sizeof(records.sample.exe));
+	return records;
+}
+
+FIXTURE(sample)
+{
+	struct thread_sample sample;
+	struct top_names names;
+	char text[TOP_COLUMN_LEN];
+};
+
+FIXTURE_SETUP(sample)
+{
+	struct records records = make_records();
+
+	self->names = (struct top_names){ 0 };
+	ASSERT_EQ((int)sizeof(records),
+		  thread_sample__decode(&records, sizeof(records), &self->sample));
+}
+
+FIXTURE_TEARDOWN(sample)
+{
+	top_names__free(&self->names);
+}
+
+TEST_F(sample, what_is_cut_is_refused)
+{
+	struct records records = make_records();
+
+	for (size_t size = 0; size < sizeof(records); size++)
+		EXPECT_EQ(-EINVAL, thread_sample__decode(&records, size, &self->sample));
+	records.sample.flags = 0;
+	EXPECT_EQ((int)sizeof(records.sample),
+		  thread_sample__decode(&records, sizeof(records), &self->sample));
+	EXPECT_EQ(16, strlen(self->sample.comm));
+	EXPECT_EQ(WIRE_NAME_LEN, strlen(self->sample.exe));
+}
+
+TEST_F(sample, what_is_no_such_record_is_refused)
+{
+	struct records records = make_records();
+
+	records.socket.head.kind = WIRE_BLOCK;
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
+	records = make_records();
+	records.sample.state = TOP_WIRE_STATES;
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
+}
+
+#define COLUMN(column) top_column__put(column, &self->sample, &self->names, self->text)
+
+TEST_F(sample, columns_of_a_connection)
+{
+	EXPECT_STREQ("SLEEP", COLUMN(TOP_COLUMN_STATE));
+	EXPECT_STREQ("recvfrom", COLUMN(TOP_COLUMN_SYSCALL));
+	EXPECT_STREQ("recvfrom", COLUMN(TOP_COLUMN_WAIT));
+	EXPECT_STREQ("socket:[77]", COLUMN(TOP_COLUMN_FILENAME));
+	EXPECT_STREQ("socket:[*]", COLUMN(TOP_COLUMN_FILENAMESUM));
+	EXPECT_STREQ("TCP 10.0.0.1:51312->10.0.0.2:443", COLUMN(TOP_COLUMN_CONNECTION));
+	EXPECT_STREQ("ESTABLISHED", COLUMN(TOP_COLUMN_CONN_STATE));
+	EXPECT_STREQ("7f00", COLUMN(TOP_COLUMN_ARG2));
+	EXPECT_STREQ("42", COLUMN(TOP_COLUMN_TID));
+	EXPECT_STREQ("41", COLUMN(TOP_COLUMN_TGID));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_CGROUP));
+	EXPECT_NE(NULL, strstr(COLUMN(TOP_COLUMN_EXTRA_INFO), "\"bytes_unread\":5"));
+}
+
+TEST_F(sample, columns_of_other_sockets)
+{
+	self->sample.reason.remote[0] = '\0';
+	self->sample.socket.state = 10;
+	EXPECT_STREQ("TCP 10.0.0.1:51312->0.0.0.0:0", COLUMN(TOP_COLUMN_CONNECTION));
+	EXPECT_STREQ("LISTEN", COLUMN(TOP_COLUMN_CONN_STATE));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.socket = (struct top_wire_socket){ .family = AF_UNIX, .type = 1,
+							.peer_ino = 78, .peer_pid = 9 };
+	EXPECT_STREQ("UNIX-STREAM inode=77->inode=78 peerpid=9", COLUMN(TOP_COLUMN_CONNECTION));
+	EXPECT_STREQ("{\"unix\":{\"inode\":77,\"peer_pid\":9,\"peer_inode\":78}}",
+		     COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.has_socket = false;
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_CONNECTION));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
+}
+
+TEST_F(sample, names_with_digits_are_one)
+{
+	snprintf(self->sample.comm, sizeof(self->sample.comm), "12worker-3/45");
+	EXPECT_STREQ("*worker-*/*", COLUMN(TOP_COLUMN_COMM2));
+	self->sample.comm[0] = '\0';
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_COMM2));
+}
+
+TEST_F(sample, no_call_and_an_unknown_one)
+{
+	self->sample.nr = -1;
+	EXPECT_STREQ("-", COLUMN(TOP_COLUMN_SYSCALL));
+	EXPECT_STREQ("-", COLUMN(TOP_COLUMN_WAIT));
+	self->sample.call_unknown = true;
+	EXPECT_STREQ("?", COLUMN(TOP_COLUMN_SYSCALL));
+	self->sample.kthread = true;
+	EXPECT_STREQ("[kernel]", COLUMN(TOP_COLUMN_EXE));
+}
+
+TEST(lists)
+{
+	enum top_column columns[3];
+	uint32_t states = 7;
+	size_t nr;
+
+	EXPECT_EQ(0, top_columns__parse("wait,comm2", columns, 3, &nr));
+	EXPECT_EQ(2, nr);
+	EXPECT_EQ(TOP_COLUMN_COMM2, columns[1]);
+	EXPECT_EQ(-EINVAL, top_columns__parse("wait,", columns, 3, &nr));
+	EXPECT_EQ(-EINVAL, top_columns__parse("wait,wait", columns, 3, &nr));
+	EXPECT_EQ(-E2BIG, top_columns__parse("wait,comm,tid,tgid", columns, 3, &nr));
+	EXPECT_EQ(-EINVAL, top_states__parse("RUN,,D", &states));
+	EXPECT_EQ(-EINVAL, top_states__parse("", &states));
+	EXPECT_EQ(7, states);
+	EXPECT_EQ(0, top_states__parse("R,disk", &states));
+	EXPECT_EQ(1U << TOP_WIRE_RUN | 1U << TOP_WIRE_RUNQ | 1U << TOP_WIRE_DISK, states);
+	EXPECT_EQ(0, top_states__parse("t,T", &states));
+	EXPECT_EQ(1U << TOP_WIRE_TRACED | 1U << TOP_WIRE_STOPPED, states);
+	for (int i = 0; i < TOP_COLUMNS; i++)
+		EXPECT_EQ(0, top_columns__parse(top_column__name((enum top_column)i), columns, 1,
+						&nr));
+}
+
+TEST(one_look_in_each_period)
+{
+	struct schedule schedule;
+	uint64_t now = 1000, sum = 0;
+
+	schedule__init(&schedule, 100, now, 42);
+	EXPECT_EQ(1000, schedule.due);
+	EXPECT_EQ(100, schedule__take(&schedule, now));
+	for (uint64_t i = 1; i <= 1000; i++) {
+		ASSERT_GE(schedule.due, 1000 + 100 * i);
+		ASSERT_LT(schedule.due, 1100 + 100 * i);
+		sum += schedule.due % 100;
+		ASSERT_EQ(100, schedule__take(&schedule, schedule.due));
+	}
+	/* Anywhere in it: 50 on average, with a standard error of 0.9. */
+	EXPECT_GT(sum, 45000);
+	EXPECT_LT(sum, 55000);
+	/* Late by three periods: it stands for them, too. */
+	EXPECT_EQ(400, schedule__take(&schedule, schedule.slot + 350));
+}
+
+TEST(local_time)
+{
+	char text[WALL_TIME_LEN];
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	EXPECT_STREQ("2026-01-31T23:59:59.000001", wall_time__put(1769903999000001999, text));
+}
+
+TEST_HARNESS_MAIN

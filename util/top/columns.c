@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/columns.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "stat/syscall_names.h"
+#include "top/socket_text.h"
+
+/* The first names are those of xcapture, which readers know. */
+static const struct {
+	const char *name;
+	const char *letters; /* in ps(1) */
+} states[TOP_WIRE_STATES] = {
+	[TOP_WIRE_RUN] = { "RUN", "R" },	 [TOP_WIRE_RUNQ] = { "RUNQ", "R" },
+	[TOP_WIRE_SLEEP] = { "SLEEP", "S" },	 [TOP_WIRE_DISK] = { "DISK", "D" },
+	[TOP_WIRE_IDLE] = { "IDLE", "I" },	 [TOP_WIRE_STOPPED] = { "STOPPED", "T" },
+	[TOP_WIRE_TRACED] = { "TRACED", "t" },	 [TOP_WIRE_PARKED] = { "PARKED", "P" },
+	[TOP_WIRE_ZOMBIE] = { "ZOMBIE", "Z" },	 [TOP_WIRE_DEAD] = { "DEAD", "X" },
+	[TOP_WIRE_OTHER] = { "OTHER", "" },
+};
+
+static const char *state_name(enum top_wire_state state)
+{
+	return states[state].name;
+}
+
+static uint32_t states_of(const char *word)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < TOP_WIRE_STATES; i++) {
+		if (!strcasecmp(word, states[i].name) || !strcmp(word, states[i].letters))
+			found |= 1U << i;
+	}
+	return found;
+}
+
+int top_states__parse(const char *text, uint32_t *wanted)
+{
+	char *copy = strdup(text), *rest = copy;
+	uint32_t all = 0, found;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (char *word; !err && (word = strsep(&rest, ","));) {
+		found = *word ? states_of(word) : 0;
+		all |= found;
+		err = found ? 0 : -EINVAL;
+	}
+	free(copy);
+	if (!err)
+		*wanted = all;
+	return err;
+}
+
+/* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
+static void mask_digits(char *text)
+{
+	bool in_digits = false;
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		bool is_digit = isdigit((unsigned char)*at);
+
+		if (!is_digit)
+			*to++ = *at;
+		else if (!in_digits)
+			*to++ = '*';
+		in_digits = is_digit;
+	}
+	*to = '\0';
+}
+
+static void put_exe(const struct thread_sample *sample, char *buf)
+{
+	if (sample->kthread)
+		snprintf(buf, TOP_COLUMN_LEN, "[kernel]");
+	else
+		snprintf(buf, TOP_COLUMN_LEN, "%s", sample->exe);
+}
+
+static void put_call(const struct thread_sample *sample, char *buf)
+{
+	char name[SYSCALL_NAME_LEN];
+
+	if (sample->nr < 0) {
+		snprintf(buf, TOP_COLUMN_LEN, "%s", sample->call_unknown ? "?" : "-");
+		return;
+	}
+	syscall_names__put(sample->compat ? STAT_ABI_COMPAT : STAT_ABI_NATIVE,
+			   (uint32_t)sample->nr, name);
+	snprintf(buf, TOP_COLUMN_LEN, "%s", name);
+}
+
+static void put_wait(const struct thread_sample *sample, const struct top_names *names, char *buf)
+{
+	const char *function = top_names__function(names, sample->wchan);
+
+	if (sample->nr >= 0)
+		put_call(sample, buf);
+	else
+		snprintf(buf, TOP_COLUMN_LEN, "%s", *function ? function : "-");
+}
+
+static void put_file(const struct thread_sample *sample, char *buf)
+{
+	snprintf(buf, TOP_COLUMN_LEN, "%s", sample->has_object ? sample->reason.path : "");
+}
+
+static void put_number(uint64_t number, char *buf)
+{
+	snprintf(buf, TOP_COLUMN_LEN, "%" PRIu64, number);
+}
+
+static void put_hex(uint64_t number, char *buf)
+{
+	snprintf(buf, TOP_COLUMN_LEN, "%" PRIx64, number);
+}
+
+static void put_lock(const struct thread_sample *sample, char *buf)
+{
+	if (sample->has_object && sample->reason.futex)
+		snprintf(buf, TOP_COLUMN_LEN, "0x%" PRIx64, sample->args[0]);
+}
+
+static void put_text(const char *text, char *buf)
+{
+	snprintf(buf, TOP_COLUMN_LEN, "%s", text);
+}
+
+/* The columns of identity. */
+static void put_who(enum top_column column, const struct thread_sample *sample,
+		    struct top_names *names, char *buf)
+{
+	switch (column) {
+	case TOP_COLUMN_STATE:
+		return put_text(state_name(sample->state), buf);
+	case TOP_COLUMN_USERNAME:
+		return put_text(top_names__user(names, sample->uid), buf);
+	case TOP_COLUMN_EXE:
+		return put_exe(sample, buf);
+	case TOP_COLUMN_COMM:
+		return put_text(sample->comm, buf);
+	case TOP_COLUMN_COMM2:
+		put_text(sample->comm, buf);
+		return mask_digits(buf);
+	case TOP_COLUMN_TID:
+		return put_number(sample->tid, buf);
+	case TOP_COLUMN_TGID:
+		return put_number(sample->pid, buf);
+	case TOP_COLUMN_PIDNS:
+		return put_number(sample->pid_ns, buf);
+	case TOP_COLUMN_CGROUP:
+		return put_text(top_names__cgroup(names, sample->cgroup), buf);
+	case TOP_COLUMN_CGROUP_ID:
+		return put_number(sample->cgroup, buf);
+	default:
+		return put_number(sample->cpu, buf);
+	}
+}
+
+/* Those of what the thread is doing. */
+static void put_what(enum top_column column, const struct thread_sample *sample,
+		     const struct top_names *names, char *buf)
+{
+	switch (column) {
+	case TOP_COLUMN_SYSCALL:
+		return put_call(sample, buf);
+	case TOP_COLUMN_WCHAN:
+		return put_text(top_names__function(names, sample->wchan), buf);
+	case TOP_COLUMN_WAIT:
+		return put_wait(sample, names, buf);
+	case TOP_COLUMN_FILENAME:
+		return put_file(sample, buf);
+	case TOP_COLUMN_FILENAMESUM:
+		put_file(sample, buf);
+		return mask_digits(buf);
+	case TOP_COLUMN_CONNECTION:
+		return socket_text__put_connection(sample, buf, TOP_COLUMN_LEN);
+	case TOP_COLUMN_CONN_STATE:
+		return put_text(socket_text__state(sample), buf);
+	case TOP_COLUMN_LOCK:
+		return put_lock(sample, buf);
+	case TOP_COLUMN_EXTRA_INFO:
+		return socket_text__put_extra(sample, buf, TOP_COLUMN_LEN);
+	default:
+		return put_hex(sample->args[column - TOP_COLUMN_ARG1], buf);
+	}
+}
+
+static const char *const column_names[TOP_COLUMNS] = {
+	[TOP_COLUMN_STATE] = "state",
+	[TOP_COLUMN_USERNAME] = "username",
+	[TOP_COLUMN_EXE] = "exe",
+	[TOP_COLUMN_COMM] = "comm",
+	[TOP_COLUMN_COMM2] = "comm2",
+	[TOP_COLUMN_TID] = "tid",
+	[TOP_COLUMN_TGID] = "tgid",
+	[TOP_COLUMN_PIDNS] = "pidns",
+	[TOP_COLUMN_CGROUP] = "cgroup",
+	[TOP_COLUMN_CGROUP_ID] = "cgroup_id",
+	[TOP_COLUMN_CPU] = "cpu",
+	[TOP_COLUMN_SYSCALL] = "syscall",
+	[TOP_COLUMN_WCHAN] = "wchan",
+	[TOP_COLUMN_WAIT] = "wait",
+	[TOP_COLUMN_FILENAME] = "filename",
+	[TOP_COLUMN_FILENAMESUM] = "filenamesum",
+	[TOP_COLUMN_CONNECTION] = "connection",
+	[TOP_COLUMN_CONN_STATE] = "conn_state",
+	[TOP_COLUMN_LOCK] = "lock",
+	[TOP_COLUMN_ARG1] = "sysc_arg1",
+	[TOP_COLUMN_ARG2] = "sysc_arg2",
+	[TOP_COLUMN_ARG3] = "sysc_arg3",
+	[TOP_COLUMN_ARG4] = "sysc_arg4",
+	[TOP_COLUMN_ARG5] = "sysc_arg5",
+	[TOP_COLUMN_ARG6] = "sysc_arg6",
+	[TOP_COLUMN_EXTRA_INFO] = "extra_info",
+};
+
+const char *top_column__name(enum top_column column)
+{
+	return column_names[column];
+}
+
+bool top_column__is_number(enum top_column column)
+{
+	return column == TOP_COLUMN_TID || column == TOP_COLUMN_TGID ||
+	       column == TOP_COLUMN_PIDNS || column == TOP_COLUMN_CGROUP_ID ||
+	       column == TOP_COLUMN_CPU;
+}
+
+bool top_column__is_json(enum top_column column)
+{
+	return column == TOP_COLUMN_EXTRA_INFO;
+}
+
+char *top_column__put(enum top_column column, const struct thread_sample *sample,
+		      struct top_names *names, char buf[TOP_COLUMN_LEN])
+{
+	*buf = '\0';
+	if (column <= TOP_COLUMN_CPU)
+		put_who(column, sample, names, buf);
+	else
+		put_what(column, sample, names, buf);
+	return buf;
+}
+
+static bool find_column(const char *name, enum top_column *column)
+{
+	for (int i = 0; i < TOP_COLUMNS; i++) {
+		if (!strcmp(name, column_names[i])) {
+			*column = (enum top_column)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+int top_columns__parse(const char *text, enum top_column *columns, size_t max, size_t *nr)
+{
+	char *copy = strdup(text), *rest = copy;
+	int err = copy ? 0 : -ENOMEM;
+
+	*nr = 0;
+	for (char *name; !err && (name = strsep(&rest, ","));) {
+		if (*nr == max) {
+			err = -E2BIG;
+			break;
+		}
+		if (!find_column(name, &columns[*nr]))
+			err = -EINVAL;
+		for (size_t i = 0; !err && i < *nr; i++)
+			err = columns[i] == columns[*nr] ? -EINVAL : 0;
+		++*nr;
+	}
+	free(copy);
+	return err;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_COLUMNS_H
+#define DENET_TOP_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "top/names.h"
+#include "top/thread_sample.h"
+
+/* The columns that samples are grouped by and written with. */
+enum top_column {
+	TOP_COLUMN_STATE,
+	TOP_COLUMN_USERNAME,
+	TOP_COLUMN_EXE,
+	TOP_COLUMN_COMM,
+	TOP_COLUMN_COMM2, /* with its digits masked */
+	TOP_COLUMN_TID,
+	TOP_COLUMN_TGID,
+	TOP_COLUMN_PIDNS,
+	TOP_COLUMN_CGROUP,
+	TOP_COLUMN_CGROUP_ID,
+	TOP_COLUMN_CPU,
+	TOP_COLUMN_SYSCALL,
+	TOP_COLUMN_WCHAN,
+	TOP_COLUMN_WAIT, /* the system call, or else the wait channel */
+	TOP_COLUMN_FILENAME,
+	TOP_COLUMN_FILENAMESUM, /* with its digits masked */
+	TOP_COLUMN_CONNECTION,
+	TOP_COLUMN_CONN_STATE,
+	TOP_COLUMN_LOCK,
+	TOP_COLUMN_ARG1,
+	TOP_COLUMN_ARG2,
+	TOP_COLUMN_ARG3,
+	TOP_COLUMN_ARG4,
+	TOP_COLUMN_ARG5,
+	TOP_COLUMN_ARG6,
+	TOP_COLUMN_EXTRA_INFO,
+	TOP_COLUMNS,
+};
+
+/* Room for the text of any column. */
+#define TOP_COLUMN_LEN 1024
+
+/* The name as options and JSON have it, in lower case. */
+const char *top_column__name(enum top_column column);
+
+/* Whether its texts are decimal numbers, or JSON. */
+bool top_column__is_number(enum top_column column);
+bool top_column__is_json(enum top_column column);
+
+/*
+ * Reads a list of names, apart by commas, none of them twice; at most max. 0, -EINVAL for an
+ * unknown name or one that is there twice, -E2BIG. On error columns and *nr are not valid.
+ */
+int top_columns__parse(const char *text, enum top_column *columns, size_t max, size_t *nr);
+
+/* The text of a column; "" where the sample has nothing for it. Returns buf. */
+char *top_column__put(enum top_column column, const struct thread_sample *sample,
+		      struct top_names *names, char buf[TOP_COLUMN_LEN]);
+
+/*
+ * Reads a list of states, by their names in either case or by their letters in ps(1), into bits of
+ * enum top_wire_state. 0 or -EINVAL.
+ */
+int top_states__parse(const char *text, uint32_t *states);
+
+#endif /* DENET_TOP_COLUMNS_H */

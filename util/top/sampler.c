@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+#include "bpf/top.h"
+#include "capture/idle.h"
+#include "capture/settings.h"
+#include "host/sysctl.h"
+
+/* Where the kernel does not tell from which port on it gives ports to clients. */
+#define CLIENT_PORTS 32768
+
+/*
+ * Calls in which event loops wait, and those that wait for a time or for children: they are added
+ * to the waits for work that all commands know. Of an event loop nobody can tell what it waits for.
+ */
+static const char idle_calls[] = "epoll_wait\nepoll_pwait\nepoll_pwait2\npoll\nppoll\n"
+				 "select\npselect6\nnanosleep\nclock_nanosleep\nwait4\nwaitid\n"
+				 "restart_syscall\n";
+
+struct sampler {
+	struct top_programs *programs;
+};
+
+/* The parts of a list, apart by commas, at most max. */
+struct names {
+	char *copy;
+	const char *names[TOP_WIRE_MAX_COMMS];
+	size_t nr;
+};
+
+static int split_names(struct names *names, const char *text)
+{
+	char *rest;
+
+	names->copy = rest = strdup(text);
+	if (!rest)
+		return -ENOMEM;
+	for (char *name; (name = strsep(&rest, ","));) {
+		if (names->nr == sizeof(names->names) / sizeof(names->names[0]))
+			return -E2BIG;
+		names->names[names->nr++] = name;
+	}
+	return 0;
+}
+
+static bool is_any_call(const char *name)
+{
+	(void)name;
+	return true;
+}
+
+/* Not each architecture has all of these calls. */
+static int make_idle_table(struct idle_table *table, const char *path)
+{
+	const char *why;
+	size_t line;
+	int err = idle_table__init(table);
+
+	if (!err)
+		err = idle_table__parse(table, idle_calls, sizeof(idle_calls) - 1, is_any_call,
+					&line, &why);
+	return err || !path ? err : idle_table__read(table, path);
+}
+
+static int mark_calls(__u8 calls[WIRE_MAX_CALLS], const char *text)
+{
+	struct names names = { 0 };
+	int err = split_names(&names, text);
+
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		bool found = false;
+
+		for (int nr = 0; nr < syscalls__count() && nr < WIRE_MAX_CALLS; nr++) {
+			if (*syscalls__name(nr) && !strcmp(names.names[i], syscalls__name(nr)))
+				calls[nr] = found = true;
+		}
+		if (found)
+			continue;
+		pr_err("--syscall %s: there is no such system call", names.names[i]);
+		err = -EINVAL;
+	}
+	if (err == -E2BIG)
+		pr_err("--syscall: more than %d names", TOP_WIRE_MAX_COMMS);
+	free(names.copy);
+	return err;
+}
+
+static struct top_wire_settings make_settings(const struct sampler_options *options)
+{
+	int64_t port;
+
+	if (sysctl__read("net.ipv4.ip_local_port_range", &port))
+		port = CLIENT_PORTS;
+	return (struct top_wire_settings){
+		.states = options->states,
+		.client_ports = (__u16)port,
+		.idle = options->all_states || options->states || options->calls,
+		.by_call = options->calls != NULL,
+		.by_comm = options->comms != NULL,
+	};
+}
+
+/* Gives the programs their targets. */
+static int load(struct sampler *sampler, const struct capture_options *capture,
+		struct top_programs_config *config)
+{
+	struct ksyms_cache symbols = { 0 };
+	struct offcpu_config settings;
+	int err = settings__make(&settings, capture, &symbols);
+
+	ksyms_cache__drop(&symbols);
+	if (err)
+		return err;
+	config->settings = &settings.settings;
+	config->classes = settings.calls;
+	config->nr_targets = settings.nr_targets;
+	sampler->programs = top_programs__new(config, &err);
+	return err ? err : settings__add_targets(&capture->targets,
+						 top_programs__targets(sampler->programs));
+}
+
+static int make(struct sampler *sampler, const struct sampler_options *options,
+		const struct idle_table *idle)
+{
+	struct top_programs_config config = { .top = make_settings(options) };
+	__u8 calls[WIRE_MAX_CALLS] = { 0 };
+	struct capture_options capture;
+	struct names comms = { 0 };
+	int err = 0;
+
+	capture_options__init(&capture);
+	capture.targets = options->targets;
+	capture.filter.idle = idle;
+	capture.reasons = true;
+	capture.cgroups = true;
+	config.calls = calls;
+	if (options->calls)
+		err = mark_calls(calls, options->calls);
+	if (!err && options->comms)
+		err = split_names(&comms, options->comms);
+	if (err == -E2BIG)
+		pr_err("--comm: more than %d names", TOP_WIRE_MAX_COMMS);
+	config.comms = comms.names;
+	config.nr_comms = comms.nr;
+	if (!err)
+		err = load(sampler, &capture, &config);
+	free(comms.copy);
+	return err;
+}
+
+struct sampler *sampler__new(const struct sampler_options *options, int *err)
+{
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	struct idle_table idle = { 0 };
+
+	*err = sampler ? make_idle_table(&idle, options->idle) : -ENOMEM;
+	if (!*err)
+		*err = make(sampler, options, &idle);
+	idle_table__free(&idle);
+	if (!*err)
+		return sampler;
+	sampler__delete(sampler);
+	return NULL;
+}
+
+void sampler__delete(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	top_programs__delete(sampler->programs);
+	free(sampler);
+}
+
+struct reading {
+	const struct top_pass *pass;
+	sampler_fn fn;
+	void *ctx;
+};
+
+static int read_records(void *ctx, const void *data, size_t size)
+{
+	const struct reading *reading = ctx;
+	struct thread_sample sample;
+	int len, err = 0;
+
+	for (size_t at = 0; at < size && !err; at += (size_t)len) {
+		len = thread_sample__decode((const char *)data + at, size - at, &sample);
+		if (len < 0)
+			return len;
+		err = reading->fn(reading->ctx, reading->pass, &sample);
+	}
+	return err;
+}
+
+int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx)
+{
+	struct reading reading = { .pass = pass, .fn = fn, .ctx = ctx };
+
+	return top_programs__pass(sampler->programs, read_records, &reading, &pass->counts);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_SAMPLER_H
+#define DENET_TOP_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/options.h"
+#include "top/thread_sample.h"
+
+/* Which threads are looked at. Everything is borrowed until sampler__new() returns. */
+struct sampler_options {
+	struct capture_targets targets;
+	uint32_t states;	  /* bits of enum top_wire_state; 0: all that are active */
+	const char *calls;	  /* names of system calls, apart by commas; NULL: any */
+	const char *comms;	  /* names of threads, the same */
+	const char *idle;	  /* a file of rules that are added, see capture/idle.h; or NULL */
+	bool all_states;	  /* idle threads as well */
+};
+
+/* A look at all threads. */
+struct top_pass {
+	uint64_t time;	    /* ns, CLOCK_MONOTONIC, when it began */
+	uint64_t wall_ns;   /* the same since the epoch */
+	uint64_t weight_ns; /* time that it stands for */
+	struct top_wire_counts counts; /* complete once it has ended */
+};
+
+/* Looks at threads in the kernel, which keeps those that are wanted. */
+struct sampler;
+
+/* On error NULL, with a negative errno in *err (logged). */
+struct sampler *sampler__new(const struct sampler_options *options, int *err);
+void sampler__delete(struct sampler *sampler); /* accepts NULL */
+
+/* Receives a thread, valid during the call. 0, or an error that ends the pass. */
+typedef int (*sampler_fn)(void *ctx, const struct top_pass *pass,
+			  const struct thread_sample *sample);
+
+/*
+ * Looks once. The pass has its time, wall_ns and weight_ns; its counts are set at the end. 0, fn's
+ * error or a negative errno.
+ */
+int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx);
+
+#endif /* DENET_TOP_SAMPLER_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_SCHEDULE_H
+#define DENET_TOP_SCHEDULE_H
+
+#include <stdint.h>
+
+/*
+ * When threads are looked at: once in each period, at a moment that is drawn anew. Looks at even
+ * distances would meet what happens in the same rhythm always or never.
+ */
+struct schedule {
+	uint64_t period_ns;
+	uint64_t slot; /* when the period of the next look begins */
+	uint64_t due;  /* when the next look is */
+	unsigned short random[3];
+};
+
+/* The first look is due at once. */
+void schedule__init(struct schedule *schedule, uint64_t period_ns, uint64_t now, uint64_t seed);
+
+/*
+ * A look takes place now, at due or later. Returns the time that it stands for: its period, and
+ * those that went by without one.
+ */
+uint64_t schedule__take(struct schedule *schedule, uint64_t now);
+
+#endif /* DENET_TOP_SCHEDULE_H */

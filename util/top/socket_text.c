@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/socket_text.h"
+
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+static bool is_inet(const struct thread_sample *sample)
+{
+	return sample->has_socket && (sample->socket.family == AF_INET ||
+				      sample->socket.family == AF_INET6);
+}
+
+static bool is_tcp(const struct thread_sample *sample)
+{
+	return is_inet(sample) && sample->socket.protocol == IPPROTO_TCP;
+}
+
+static const char *protocol_name(const struct top_wire_socket *socket)
+{
+	if (socket->protocol == IPPROTO_TCP)
+		return "TCP";
+	return socket->protocol == IPPROTO_UDP ? "UDP" : "IP";
+}
+
+static const char *unix_name(const struct top_wire_socket *socket)
+{
+	if (socket->type == SOCK_DGRAM)
+		return "UNIX-DGRAM";
+	return socket->type == SOCK_SEQPACKET ? "UNIX-SEQ" : "UNIX-STREAM";
+}
+
+/* Adds to a text, as much as there is room for. */
+__attribute__((format(printf, 4, 5)))
+static void add(char *buf, size_t size, size_t *at, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(buf + *at, size - *at, format, args);
+	va_end(args);
+	if (len > 0)
+		*at = (size_t)len < size - *at ? *at + (size_t)len : size - 1;
+}
+
+static void put_unix(const struct thread_sample *sample, char *buf, size_t size)
+{
+	const struct top_wire_socket *socket = &sample->socket;
+	size_t at = 0;
+
+	add(buf, size, &at, "%s inode=%" PRIu64 "->", unix_name(socket), sample->reason.ino);
+	if (socket->peer_ino)
+		add(buf, size, &at, "inode=%llu", (unsigned long long)socket->peer_ino);
+	else
+		add(buf, size, &at, "peer");
+	if (socket->peer_pid)
+		add(buf, size, &at, " peerpid=%u", socket->peer_pid);
+}
+
+void socket_text__put_connection(const struct thread_sample *sample, char *buf, size_t size)
+{
+	const char *none = sample->socket.family == AF_INET6 ? "[::]:0" : "0.0.0.0:0";
+
+	if (is_inet(sample))
+		snprintf(buf, size, "%s %s->%s", protocol_name(&sample->socket),
+			 sample->reason.local,
+			 *sample->reason.remote ? sample->reason.remote : none);
+	else if (sample->has_socket && sample->socket.family == AF_UNIX)
+		put_unix(sample, buf, size);
+}
+
+const char *socket_text__state(const struct thread_sample *sample)
+{
+	static const char *const names[] = {
+		"",	      "ESTABLISHED", "SYN_SENT", "SYN_RECV",   "FIN_WAIT1", "FIN_WAIT2",
+		"TIME_WAIT",  "CLOSE",	     "CLOSE_WAIT", "LAST_ACK", "LISTEN",    "CLOSING",
+		"NEW_SYN_RECV",
+	};
+
+	if (!is_tcp(sample) || sample->socket.state >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[sample->socket.state];
+}
+
+static void put_tcp(const struct top_wire_socket *tcp, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	add(buf, size, &at, "{\"tcp\":{\"cwnd\":%u,\"ssthresh\":%u,\"ca_state\":%u", tcp->cwnd,
+	    tcp->ssthresh, tcp->ca_state);
+	add(buf, size, &at, ",\"srtt_us\":%u,\"mdev_us\":%u,\"rtt_min\":%u", tcp->srtt_us,
+	    tcp->mdev_us, tcp->rtt_min_us);
+	add(buf, size, &at, ",\"rcv_wnd\":%u,\"snd_wnd\":%u", tcp->rcv_wnd, tcp->snd_wnd);
+	add(buf, size, &at, ",\"packets_out\":%u,\"retrans_out\":%u,\"total_retrans\":%u",
+	    tcp->packets_out, tcp->retrans_out, tcp->total_retrans);
+	add(buf, size, &at, ",\"lost_out\":%u,\"sacked_out\":%u,\"reordering\":%u", tcp->lost_out,
+	    tcp->sacked_out, tcp->reordering);
+	add(buf, size, &at, ",\"bytes_in_flight\":%u,\"bytes_unread\":%u,\"bytes_unsent\":%u",
+	    tcp->in_flight, tcp->unread, tcp->unsent);
+	add(buf, size, &at, ",\"bytes_sent\":%llu,\"bytes_acked\":%llu,\"bytes_received\":%llu}}",
+	    (unsigned long long)tcp->bytes_sent, (unsigned long long)tcp->bytes_acked,
+	    (unsigned long long)tcp->bytes_received);
+}
+
+/* A socket that listens has other data in place of the figures. */
+void socket_text__put_extra(const struct thread_sample *sample, char *buf, size_t size)
+{
+	const struct top_wire_socket *socket = &sample->socket;
+	size_t at = 0;
+
+	if (is_tcp(sample) && socket->state != 10) {
+		put_tcp(socket, buf, size);
+	} else if (sample->has_socket && socket->family == AF_UNIX) {
+		add(buf, size, &at, "{\"unix\":{\"inode\":%" PRIu64, sample->reason.ino);
+		if (socket->peer_pid)
+			add(buf, size, &at, ",\"peer_pid\":%u", socket->peer_pid);
+		if (socket->peer_ino)
+			add(buf, size, &at, ",\"peer_inode\":%llu",
+			    (unsigned long long)socket->peer_ino);
+		add(buf, size, &at, "}}");
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_THREAD_SAMPLE_H
+#define DENET_TOP_THREAD_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample.h"
+#include "top_wire.h"
+
+/* What one thread was doing when it was looked at. */
+struct thread_sample {
+	uint64_t time;	   /* ns, CLOCK_MONOTONIC */
+	uint64_t state_ns; /* how long it had been in its state; 0: not known */
+	uint64_t start;	   /* ns since boot: tells threads of one tid apart */
+	uint64_t cgroup;
+	uint64_t wchan; /* address of the kernel function in which it waits; 0: in none */
+	uint64_t args[6];
+	int32_t nr; /* of its system call; -1: in none, or not known */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t uid;
+	uint32_t pid_ns; /* inode of its PID namespace */
+	uint32_t cpu;
+	enum top_wire_state state;
+	bool kthread;
+	bool compat;	   /* the call is of the table of 32-bit programs */
+	bool call_unknown; /* it runs, or moved while it was looked at */
+	bool has_object;   /* reason is that of its call */
+	bool has_socket;   /* which is about this socket */
+	char comm[WIRE_COMM_LEN + 1];
+	char exe[WIRE_NAME_LEN + 1]; /* last name of the program's path; "": none */
+	struct reason reason;
+	struct top_wire_socket socket;
+};
+
+/*
+ * Decodes the records of one thread, as the sampler writes them. Returns their bytes, or -EINVAL if
+ * they are cut or none of these.
+ */
+int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample);
+
+#endif /* DENET_TOP_THREAD_SAMPLE_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/wall_time.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+uint64_t wall_time__lead(void)
+{
+	struct timespec real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	return (uint64_t)real.tv_sec * NSEC_PER_SEC + (uint64_t)real.tv_nsec - clock__now_ns();
+}
+
+char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN])
+{
+	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
+	struct tm local;
+	size_t len;
+
+	localtime_r(&seconds, &local);
+	len = strftime(buf, WALL_TIME_LEN, "%Y-%m-%dT%H:%M:%S", &local);
+	snprintf(buf + len, WALL_TIME_LEN - len, ".%06llu", ns % NSEC_PER_SEC / NSEC_PER_USEC);
+	return buf;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_WALL_TIME_H
+#define DENET_TOP_WALL_TIME_H
+
+#include <stdint.h>
+
+#define WALL_TIME_LEN 40
+
+/* What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now, in ns. */
+uint64_t wall_time__lead(void);
+
+/* "2026-01-31T23:59:59.000001", the local time of so many ns since the epoch. Returns buf. */
+char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN]);
+
+#endif /* DENET_TOP_WALL_TIME_H */
