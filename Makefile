@@ -138,7 +138,7 @@ BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf
 	 $(O)/tests/bench/call_floor.bpf.o $(O)/tests/bench/latency
 
 BIN := $(O)/denet
-NAMES := denet-check denet-offcputime denet-record denet-report denet-stat perf-denet
+NAMES := denet-check denet-offcputime denet-record denet-report denet-stat denet-top perf-denet
 # Scripts that are commands once they are installed: scripts/NAME.sh becomes denet-NAME.
 SCRIPTS := fold setcap
 

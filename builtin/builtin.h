@@ -30,5 +30,6 @@ int cmd_offcputime(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 
 #endif /* DENET_BUILTIN_H */

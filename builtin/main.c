@@ -24,6 +24,7 @@ static const struct command {
 	{ "record", cmd_record, "record off-CPU time with callchains into a perf.data file" },
 	{ "report", cmd_report, "show where the time of a recording went" },
 	{ "stat", cmd_stat, "count what threads do: time, system calls, waits" },
+	{ "top", cmd_top, "show what every thread is doing now" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -23,7 +23,8 @@ _denet_values() {
 	--by) _denet_is report && echo 'group comm pid tid' || echo 'comm pid tid' ;;
 	--sort) echo 'group comm pid tid state event wait sym callers' ;;
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
-	--state) echo 'R S D T t I P all' ;;
+	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD' ||
+		echo 'R S D T t I P all' ;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;
 	-p | --pid | -t | --tid) printf '%s\n' /proc/[0-9]* | sed 's,.*/,,' ;;
 	esac
@@ -32,7 +33,7 @@ _denet_values() {
 # _denet_value OPTION WORD: completes an option's value; fails where no value is known.
 _denet_value() {
 	case $1 in
-	-i | --input | -o | --output | --skip-idle | --symfs | --diff | --flamegraph | --pprof | \
+	-i | --input | -o | --output | --skip-idle | --idle | --symfs | --diff | --flamegraph | --pprof | \
 		--speedscope)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
@@ -79,4 +80,4 @@ _denet() {
 	fi
 }
 
-complete -F _denet denet denet-offcputime denet-record denet-report denet-stat denet-check perf-denet
+complete -F _denet denet denet-offcputime denet-record denet-report denet-stat denet-top denet-check perf-denet

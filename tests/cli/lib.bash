@@ -48,6 +48,7 @@ enter_tmp() {
 	ln -sf "$build/denet" bin/denet-record
 	ln -sf "$build/denet" bin/denet-report
 	ln -sf "$build/denet" bin/denet-stat
+	ln -sf "$build/denet" bin/denet-top
 	ln -sf "$build/denet" bin/perf-denet
 	export PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }

@@ -24,7 +24,7 @@ path_without() {
 	path_without asciidoctor
 	[ -s "$build/man/denet-record.1" ]
 	PATH=$PWD/programs install_to "$PWD/root" install >log 2>&1 || { cat log; return 1; }
-	for page in denet denet-offcputime denet-record denet-report denet-stat denet-check denet-fold denet-setcap perf-denet; do
+	for page in denet denet-offcputime denet-record denet-report denet-stat denet-top denet-check denet-fold denet-setcap perf-denet; do
 		[ -s "root/usr/local/share/man/man1/$page.1" ]
 	done
 	cat log

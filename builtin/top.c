@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* denet-top: what every thread is doing now. The work is done in util/top/. */
+#include "top/top.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "builtin.h"
+#include "builtin/options/common.h"
+#include "builtin/options/table.h"
+#include "builtin/options/target.h"
+#include "builtin/options/values.h"
+#include "builtin/terminal.h"
+
+#define DEFAULT_TOP 20
+#define MAX_TOP 1000000
+#define DEFAULT_INTERVAL_NS (5 * NSEC_PER_SEC)
+#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
+/* Looks are at once on the screen and in tables; each of them is kept elsewhere. */
+#define DEFAULT_PERIOD_NS (100 * NSEC_PER_MSEC)
+#define DEFAULT_KEPT_PERIOD_NS NSEC_PER_SEC
+
+/* The values of its options. */
+struct top_command {
+	struct top_options top;
+	struct target_options target;
+	struct common_options common;
+	char *calls, *comms; /* names, apart by commas */
+	bool batch;
+};
+
+/* "20", "0.5" or "1/m": looks a second, or a minute. */
+static void set_rate(const struct option_value *value, void *field)
+{
+	uint64_t *period = field;
+	char *end;
+	double rate = strtod(value->text, &end);
+
+	if (!strcmp(end, "/m"))
+		rate /= 60;
+	else if (*end && strcmp(end, "/s") != 0)
+		rate = 0;
+	/* Not a number fails as well. */
+	if (!(rate >= 1e9 / TOP_MAX_PERIOD_NS - 1e-9 && rate <= 1e9 / TOP_MIN_PERIOD_NS))
+		option_value__error(value, "not a rate from 1/m to 1000, such as 20, 0.5 or 6/m");
+	*period = (uint64_t)(1e9 / rate);
+}
+
+static void set_states(const struct option_value *value, void *field)
+{
+	if (top_states__parse(value->text, field))
+		option_value__error(value, "not a list of RUN, RUNQ, SLEEP, DISK, IDLE, STOPPED, "
+					   "TRACED, PARKED, ZOMBIE, DEAD, or letters of ps(1)");
+}
+
+static void set_columns(const struct option_value *value, void *field)
+{
+	struct batch_options *batch = field;
+	int err = top_columns__parse(value->text, batch->columns, BATCH_COLUMNS,
+				     &batch->nr_columns);
+
+	if (err == -E2BIG)
+		option_value__error(value, "more than %d columns", BATCH_COLUMNS);
+	else if (err)
+		option_value__error(value, "not a list of different columns, such as "
+					   "state,comm,wait; the man page names them all");
+}
+
+static void set_interval(const struct option_value *value, void *field)
+{
+	uint64_t *ns = field;
+
+	option_set__time(value, ns);
+	if (*ns < MIN_INTERVAL_NS)
+		option_value__error(value, "must be 10 ms at least");
+}
+
+static void set_count(const struct option_value *value, void *field)
+{
+	*(uint64_t *)field = option_value__number(value, UINT32_MAX);
+}
+
+static void set_top(const struct option_value *value, void *field)
+{
+	*(size_t *)field = option_value__number(value, MAX_TOP);
+}
+
+#define COMMAND(fn, type, field) OPTION_FIELD(fn, type, struct top_command, field)
+
+static const struct option_row thread_rows[] = {
+	{ "all-states", .text = "Also threads that are idle by the rules in the man page",
+	  OPTION_TRUE(struct top_command, top.sampler.all_states) },
+	{ "state", .arg = "LIST",
+	  .text = "Only threads in these states (RUN, RUNQ, SLEEP, DISK, ...), idle ones too",
+	  COMMAND(set_states, uint32_t, top.sampler.states) },
+	{ "syscall", .arg = "NAME,...",
+	  .text = "Only threads off the CPU in these system calls, idle ones too",
+	  OPTION_NAMES(struct top_command, calls) },
+	{ "comm", .arg = "NAME,...", .text = "Only threads of these names",
+	  OPTION_NAMES(struct top_command, comms) },
+	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
+	  OPTION_TEXT(struct top_command, top.sampler.idle) },
+	{ "frequency", 'F', .arg = "HZ",
+	  .text = "Looks a second, from 1/m to 1000 (default 10 for tables, else 1)",
+	  COMMAND(set_rate, uint64_t, top.period_ns) },
+};
+
+static const struct option_row output_rows[] = {
+	{ "batch", 'b', .text = "Print tables as plain text",
+	  OPTION_TRUE(struct top_command, batch) },
+	{ "group", 'g', .arg = "COLUMN,...",
+	  .text = "Columns to group by (default state,comm,wait)",
+	  COMMAND(set_columns, struct batch_options, top.batch) },
+	{ "interval-print", 'I', .arg = "MS", .text = "A table each MS (default 5000)",
+	  COMMAND(set_interval, uint64_t, top.interval_ns) },
+	{ "count", 'n', .arg = "COUNT", .text = "End after COUNT tables, with --json looks",
+	  COMMAND(set_count, uint64_t, top.count) },
+	{ "top", .arg = "N", .text = "Print N rows of each table (default 20)",
+	  COMMAND(set_top, size_t, top.batch.top) },
+	{ "json", .text = "Print a line of JSON for each thread and look",
+	  OPTION_TRUE(struct top_command, top.json) },
+};
+
+static void check_output(const struct options *options, const void *values)
+{
+	const struct top_command *command = values;
+
+	if (command->batch && command->top.json)
+		options__exclude(options, "batch", "json");
+}
+
+static const struct option_table thread_table = {
+	.title = "Which of these are shown, and how often they are looked at:",
+	.group = 2,
+	OPTION_ROWS(thread_rows),
+};
+static const struct option_table output_table = {
+	.title = "Output:",
+	.group = 4,
+	OPTION_ROWS(output_rows),
+	.check = check_output,
+};
+
+static int parse(int argc, char **argv, struct top_command *command)
+{
+	const struct option_use uses[] = {
+		{ &target_table, &command->target },
+		{ &target_detail_table, &command->target },
+		{ &thread_table, command },
+		{ &output_table, command },
+		{ &common_table, &command->common },
+		{ &help_table, NULL },
+	};
+	const struct option_command options = {
+		.uses = uses,
+		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.arguments = "[-- COMMAND [ARG...]]",
+		.doc = "Show what every thread is doing now: its state, its system call, and the "
+		       "file, socket or lock that the call is about.\v"
+		       "`man denet-top` has the details. Examples:\n"
+		       "  denet-top -b -n 1\n"
+		       "  denet-top -b -g comm,syscall,filename -p 4711",
+	};
+
+	return options__parse(&options, argc, argv);
+}
+
+/* Resolves names and completes the options. 0 or a negative errno (logged). */
+static int resolve(struct top_command *command)
+{
+	struct top_options *top = &command->top;
+	int err = target_options__resolve(&command->target, &top->session);
+
+	if (err)
+		return err;
+	top->sampler.targets = top->session.capture.targets;
+	/* They do the work of others. */
+	if (top->sampler.targets.all)
+		top->sampler.targets.kernel_threads = true;
+	top->sampler.calls = command->calls;
+	top->sampler.comms = command->comms;
+	if (!top->period_ns)
+		top->period_ns = top->json ? DEFAULT_KEPT_PERIOD_NS : DEFAULT_PERIOD_NS;
+	if (!top->batch.nr_columns)
+		top_columns__parse("state,comm,wait", top->batch.columns, BATCH_COLUMNS,
+				   &top->batch.nr_columns);
+	top->batch.form.colours = terminal__wants_colours();
+	top->batch.form.width = terminal__width();
+	return 0;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top_command command = {
+		.top.interval_ns = DEFAULT_INTERVAL_NS,
+		.top.batch.top = DEFAULT_TOP,
+	};
+	int status = EXIT_STATUS_ERROR, err;
+
+	log__init("denet-top", LOG_INFO);
+	err = parse(argc, argv, &command);
+	log__init("denet-top", common_options__log_level(&command.common));
+	if (!err)
+		err = resolve(&command);
+	if (!err)
+		err = top__run(&command.top, &status);
+	target_options__free(&command.target);
+	free(command.calls);
+	free(command.comms);
+	return err ? EXIT_STATUS_ERROR : status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_H
+#define DENET_TOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+#include "top/batch.h"
+#include "top/sampler.h"
+
+/* Bounds of the time between two looks: 1,000 a second, 1 a minute. */
+#define TOP_MIN_PERIOD_NS 1000000ULL
+#define TOP_MAX_PERIOD_NS 60000000000ULL
+
+/* Options of denet-top: the threads, how often they are looked at, and what becomes of that. */
+struct top_options {
+	struct session_options session; /* targets, COMMAND, the delay */
+	struct sampler_options sampler;
+	uint64_t period_ns;   /* between two looks */
+	uint64_t interval_ns; /* between two tables */
+	uint64_t count;	      /* tables, or with json looks; 0: until it is ended */
+	bool json;	      /* lines of JSON in place of tables */
+	struct batch_options batch;
+};
+
+/*
+ * Samples until COMMAND or all named targets have ended, or a signal comes. *status is what the
+ * process should exit with. 0 or a negative errno, logged.
+ */
+int top__run(const struct top_options *options, int *status);
+
+#endif /* DENET_TOP_H */
