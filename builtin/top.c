@@ -14,11 +14,13 @@
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
 #include "builtin/terminal.h"
+#include "top/replay.h"
 
 #define DEFAULT_TOP 20
 #define MAX_TOP 1000000
 #define DEFAULT_INTERVAL_NS (5 * NSEC_PER_SEC)
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
+#define MAX_HOURS 240000
 /* Looks are at once on the screen and in tables; each of them is kept elsewhere. */
 #define DEFAULT_PERIOD_NS (100 * NSEC_PER_MSEC)
 #define DEFAULT_KEPT_PERIOD_NS NSEC_PER_SEC
@@ -29,7 +31,7 @@ struct top_command {
 	struct target_options target;
 	struct common_options common;
 	char *calls, *comms; /* names, apart by commas */
-	bool batch;
+	const char *input;   /* a recording, which is shown in place of the machine; or NULL */
 };
 
 /* "20", "0.5" or "1/m": looks a second, or a minute. */
@@ -78,6 +80,23 @@ static void set_interval(const struct option_value *value, void *field)
 		option_value__error(value, "must be 10 ms at least");
 }
 
+/* A size, as 500M, or a time in hours or days, as 12h or 7d. */
+static void set_retain(const struct option_value *value, void *field)
+{
+	struct csv_archive_options *archive = field;
+	char *end;
+	unsigned long hours = strtoul(value->text, &end, 10);
+
+	if (!strcmp(end, "d"))
+		hours *= 24;
+	if (strcmp(end, "h") != 0 && strcmp(end, "d") != 0)
+		option_set__size(value, &archive->max_bytes);
+	else if (!hours || hours > MAX_HOURS)
+		option_value__error(value, "must be from 1h to 10000d");
+	else
+		archive->max_ns = hours * 3600 * NSEC_PER_SEC;
+}
+
 static void set_count(const struct option_value *value, void *field)
 {
 	*(uint64_t *)field = option_value__number(value, UINT32_MAX);
@@ -110,26 +129,47 @@ static const struct option_row thread_rows[] = {
 
 static const struct option_row output_rows[] = {
 	{ "batch", 'b', .text = "Print tables as plain text",
-	  OPTION_TRUE(struct top_command, batch) },
+	  OPTION_TRUE(struct top_command, top.outputs.tables) },
 	{ "group", 'g', .arg = "COLUMN,...",
 	  .text = "Columns to group by (default state,comm,wait)",
-	  COMMAND(set_columns, struct batch_options, top.batch) },
-	{ "interval-print", 'I', .arg = "MS", .text = "A table each MS (default 5000)",
+	  COMMAND(set_columns, struct batch_options, top.outputs.batch) },
+	{ "interval-print", 'I', .arg = "MS",
+	  .text = "A table each MS (default 5000, with -i one of all)",
 	  COMMAND(set_interval, uint64_t, top.interval_ns) },
-	{ "count", 'n', .arg = "COUNT", .text = "End after COUNT tables, with --json looks",
+	{ "count", 'n', .arg = "COUNT",
+	  .text = "End after COUNT tables, or looks where there are none",
 	  COMMAND(set_count, uint64_t, top.count) },
 	{ "top", .arg = "N", .text = "Print N rows of each table (default 20)",
-	  COMMAND(set_top, size_t, top.batch.top) },
+	  COMMAND(set_top, size_t, top.outputs.batch.top) },
 	{ "json", .text = "Print a line of JSON for each thread and look",
-	  OPTION_TRUE(struct top_command, top.json) },
+	  OPTION_TRUE(struct top_command, top.outputs.json) },
+	{ "output", 'o', .arg = "DIR", .text = "Write files of CSV into DIR, as xcapture does",
+	  OPTION_TEXT(struct top_command, top.outputs.csv.path) },
+	{ "compress", 'z', .text = "With -o: compress the files of hours that are over",
+	  OPTION_TRUE(struct top_command, top.outputs.csv.archive.compress) },
+	{ "retain", .arg = "SIZE|TIME",
+	  .text = "With -o: delete files when they are larger in all, or older (500M, 12h, 7d)",
+	  COMMAND(set_retain, struct csv_archive_options, top.outputs.csv.archive) },
+	{ "input", 'i', .arg = "FILE|DIR", .text = "Show what was recorded by -o, or by xcapture",
+	  OPTION_TEXT(struct top_command, input) },
 };
 
 static void check_output(const struct options *options, const void *values)
 {
 	const struct top_command *command = values;
 
-	if (command->batch && command->top.json)
+	const struct outputs_options *outputs = &command->top.outputs;
+
+	if (outputs->tables && outputs->json)
 		options__exclude(options, "batch", "json");
+	if (!outputs->csv.path && outputs->csv.archive.compress)
+		options__error(options, "-z needs -o, whose files it compresses");
+	if (!outputs->csv.path &&
+	    (outputs->csv.archive.max_bytes || outputs->csv.archive.max_ns))
+		options__error(options, "--retain needs -o, whose files it deletes");
+	if (command->input && (outputs->json || outputs->csv.path))
+		options__error(options, "-i prints tables; %s does not go with it",
+			       outputs->json ? "--json" : "-o");
 }
 
 static const struct option_table thread_table = {
@@ -146,6 +186,7 @@ static const struct option_table output_table = {
 
 static int parse(int argc, char **argv, struct top_command *command)
 {
+	static const struct option_letter letters[] = { { "no-inherit", 0 }, { NULL, 0 } };
 	const struct option_use uses[] = {
 		{ &target_table, &command->target },
 		{ &target_detail_table, &command->target },
@@ -157,6 +198,7 @@ static int parse(int argc, char **argv, struct top_command *command)
 	const struct option_command options = {
 		.uses = uses,
 		.nr_uses = sizeof(uses) / sizeof(uses[0]),
+		.letters = letters,
 		.arguments = "[-- COMMAND [ARG...]]",
 		.doc = "Show what every thread is doing now: its state, its system call, and the "
 		       "file, socket or lock that the call is about.\v"
@@ -183,30 +225,55 @@ static int resolve(struct top_command *command)
 	top->sampler.calls = command->calls;
 	top->sampler.comms = command->comms;
 	if (!top->period_ns)
-		top->period_ns = top->json ? DEFAULT_KEPT_PERIOD_NS : DEFAULT_PERIOD_NS;
-	if (!top->batch.nr_columns)
-		top_columns__parse("state,comm,wait", top->batch.columns, BATCH_COLUMNS,
-				   &top->batch.nr_columns);
-	top->batch.form.colours = terminal__wants_colours();
-	top->batch.form.width = terminal__width();
+		top->period_ns = top->outputs.json || top->outputs.csv.path
+					 ? DEFAULT_KEPT_PERIOD_NS
+					 : DEFAULT_PERIOD_NS;
+	if (!top->interval_ns)
+		top->interval_ns = DEFAULT_INTERVAL_NS;
+	top->outputs.tables |= !top->outputs.json && !top->outputs.csv.path;
 	return 0;
+}
+
+static void complete_batch(struct batch_options *batch)
+{
+	if (!batch->nr_columns)
+		top_columns__parse("state,comm,wait", batch->columns, BATCH_COLUMNS,
+				   &batch->nr_columns);
+	batch->form.colours = terminal__wants_colours();
+	batch->form.width = terminal__width();
+}
+
+static int replay(const struct top_command *command, int *status)
+{
+	const struct replay_options options = {
+		.path = command->input,
+		.batch = &command->top.outputs.batch,
+		.interval_ns = command->top.interval_ns,
+		.count = command->top.count,
+	};
+
+	*status = EXIT_STATUS_OK;
+	return replay__run(&options);
 }
 
 int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
-		.top.interval_ns = DEFAULT_INTERVAL_NS,
-		.top.batch.top = DEFAULT_TOP,
+		.top.outputs.batch.top = DEFAULT_TOP,
 	};
 	int status = EXIT_STATUS_ERROR, err;
 
 	log__init("denet-top", LOG_INFO);
 	err = parse(argc, argv, &command);
 	log__init("denet-top", common_options__log_level(&command.common));
-	if (!err)
+	complete_batch(&command.top.outputs.batch);
+	if (!err && command.input) {
+		err = replay(&command, &status);
+	} else if (!err) {
 		err = resolve(&command);
-	if (!err)
-		err = top__run(&command.top, &status);
+		if (!err)
+			err = top__run(&command.top, &status);
+	}
 	target_options__free(&command.target);
 	free(command.calls);
 	free(command.comms);

@@ -162,7 +162,7 @@ is_waiting() {
 }
 
 @test "shares of lock, disk and CPU are those that the program has, within the sampling error" {
-	denet-top --json -F 200 -i -- "$build/tests/workloads/shares" --ms 2000 >out 2>said || status=$?
+	denet-top --json -F 200 --no-inherit -- "$build/tests/workloads/shares" --ms 2000 >out 2>said || status=$?
 	[ "${status:-0}" != 77 ] || skip "no disk that one waits for"
 	cat said
 	python3 - <<-'EOF'
@@ -225,4 +225,106 @@ is_waiting() {
 	echo '-clock_nanosleep' >rules
 	look -n 1 --idle rules -p "$target"
 	all_are 's["syscall"] == "clock_nanosleep"'
+}
+
+# csv FILE EXPRESSION: each line that Python's csv reads satisfies it, as a dictionary s.
+csv_is() {
+	python3 -c '
+import csv, sys
+lines = list(csv.DictReader(open(sys.argv[1], newline=""), quotechar="\x27"))
+assert lines, "no lines"
+for s in lines:
+    assert None not in s and None not in s.values() and eval(sys.argv[2]), s' "$1" "$2"
+}
+
+# has_samples DIR LINES: its files have so many lines at least.
+has_samples() {
+	[ "$(cat "$1"/xcapture_samples* 2>/dev/null | wc -l)" -ge "$2" ]
+}
+
+# The columns of xcapture 3, which its readers know.
+xcapture_samples=TIMESTAMP,WEIGHT_US,TID,TGID,PIDNS,CGROUP_ID,STATE,USERNAME,EXE,COMM,SYSCALL,SYSCALL_ACTIVE
+xcapture_samples+=,SYSC_ENTRY_TIME,SYSC_NS_SO_FAR,SYSC_SEQ_NUM,IORQ_SEQ_NUM,SYSC_ARG1,SYSC_ARG2,SYSC_ARG3
+xcapture_samples+=,SYSC_ARG4,SYSC_ARG5,SYSC_ARG6,FILENAME,CONNECTION,CONN_STATE,EXTRA_INFO,KSTACK_HASH,USTACK_HASH
+
+@test "files of CSV are those of xcapture, with our columns behind" {
+	: >"it's, \"a\" file"
+	flock -x "it's, \"a\" file" sleep 1000 3>&- &
+	until_true grep -q FLOCK /proc/locks
+	flock -x "it's, \"a\" file" true 3>&- &
+	until_true is_waiting $! S lock
+	(umask 027 && denet-top -o dir -F 20 -n 5 -p $!)
+	[ "$(ls dir | sed 's/_[0-9-]*\.[0-9]*\././' | xargs)" = \
+		"xcapture_cgroups.csv xcapture_iorqend.csv xcapture_samples.csv xcapture_syscend.csv" ]
+	[ "$(stat -c %a dir dir/xcapture_samples* | xargs)" = "750 640" ]
+	samples=$(echo dir/xcapture_samples*)
+	[[ "$(head -1 "$samples")" == "$xcapture_samples",* ]]
+	csv_is "$samples" "s['FILENAME'] == '$PWD/it\\'s, \"a\" file' and s['SYSC_ARG1'] == '3'"
+	csv_is "$samples" 's["STATE"] == "SLEEP" and s["EXE"] == s["COMM"] == s["SYSCALL"] == "flock"'
+	csv_is "$samples" 's["WEIGHT_US"] == "50000" and s["SYSCALL_ACTIVE"] == "?"'
+	csv_is "$samples" "s['TID'] == '$!' and int(s['STATE_NS']) > 0 and s['CONNECTION'] == ''"
+	grep -qE "^$(date +%Y-%m-%d)T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6},50000," "$samples"
+	id=$(python3 -c 'import csv, sys
+print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "$samples")
+	grep "^$id,/" dir/xcapture_cgroups*
+	denet-top -i dir -g state,filename >out
+	cat out
+	head -1 out | grep ' looks: 1.00 threads active$'
+	grep -F "it's, \"a\" file" out
+	# Another one goes on with the file.
+	denet-top -o dir -F 20 -n 5 -p $!
+	[ "$(grep -c TIMESTAMP "$samples")" = 1 ]
+	denet-top -i "$samples" -g state >out
+	head -1 out | grep ' 10 looks: '
+}
+
+@test "a writer that is killed has lost a second at most, and no line is cut" {
+	denet-top -o dir -F 50 --all-states 3>&- &
+	sampler=$!
+	until_true has_samples dir 2
+	sleep 1.2
+	kill -KILL "$sampler"
+	wait "$sampler" || true
+	last=$(tail -1 dir/xcapture_samples* | cut -d, -f1)
+	[ "$(tail -c 1 dir/xcapture_samples*)" = "" ]
+	# What the machine takes to run kill is not known.
+	[ $(($(date +%s%N) - $(date -d "$last" +%s%N))) -lt 3000000000 ]
+	csv_is "$(echo dir/xcapture_samples*)" 's["STATE"]'
+}
+
+@test "a directory has one writer, and files of others are left alone" {
+	denet-top -o dir 3>&- &
+	until_true has_samples dir 1
+	run -1 denet-top -o dir -n 1
+	[[ "$output" == *"another denet-top writes there"* ]]
+	mkdir others
+	echo "$xcapture_samples" >"others/xcapture_samples_$(date +%Y-%m-%d.%H).csv"
+	run -1 denet-top -o others -n 1
+	[[ "$output" == *"with other columns"* ]]
+	run -1 denet-top -o /proc/nowhere -n 1
+	run -1 denet-top -i "$PWD/nowhere"
+	run -1 denet-top -i "$BATS_TEST_TMPDIR/bin"
+	[[ "$output" == *"xcapture_samples_"* ]]
+	for wrong in '-z' '--retain 7d' '--retain 0h -o x' '-i x --json'; do
+		# Words on purpose.
+		# shellcheck disable=SC2086
+		run -2 denet-top $wrong
+	done
+}
+
+@test "a recording of xcapture is read" {
+	{
+		echo "$xcapture_samples"
+		for i in 1 2 3 4; do
+			echo "2026-01-31T10:00:0$i.000000,1000000,7,7,0,1,DISK,'root','dd','it's',read,?,,0,0,0,3,0,0,0,0,0,'f-$i','','','',0,0"
+		done
+		# Nothing was active for 4 seconds.
+		echo "2026-01-31T10:00:09.000000,1000000,7,7,0,1,RUN,'root','dd','dd',-,?,,0,0,0,0,0,0,0,0,0,'-','','','',0,0"
+		echo "2026-01-31T10:00:09.000000,1000000,7,7"
+	} >xcapture_samples_2026-01-31.10.csv
+	denet-top -i . -g state,comm,wait,filenamesum >out 2>err
+	cat out err
+	grep -E '2026-01-31T10:00:01 +9.000 s, 5 looks: 0.56 threads active$' out
+	grep -E "^ +0.44 +80.0% .* DISK +it's +read +f-\*$" out
+	grep -E '1 lines were cut or broken' err
 }

@@ -21,7 +21,8 @@ struct batch {
 	const struct batch_options *options;
 	struct activity *activity;
 	struct top_wire_counts counts; /* of all passes */
-	uint64_t wall_ns;	       /* of the first pass */
+	uint64_t looks;
+	uint64_t wall_ns; /* of the first pass */
 };
 
 struct batch *batch__new(const struct batch_options *options)
@@ -54,6 +55,7 @@ int batch__begin(struct batch *batch, const struct top_pass *pass)
 {
 	if (!batch->wall_ns)
 		batch->wall_ns = pass->wall_ns;
+	batch->looks++;
 	return activity__begin_pass(batch->activity, pass->time, pass->weight_ns);
 }
 
@@ -68,6 +70,15 @@ int batch__add(struct batch *batch, const struct thread_sample *sample, struct t
 	return activity__add(batch->activity, columns, sample->state_ns);
 }
 
+int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS], uint64_t state_ns)
+{
+	const char *columns[BATCH_COLUMNS];
+
+	for (size_t i = 0; i < batch->options->nr_columns; i++)
+		columns[i] = texts[batch->options->columns[i]];
+	return activity__add(batch->activity, columns, state_ns);
+}
+
 void batch__end(struct batch *batch, const struct top_pass *pass)
 {
 	struct top_wire_counts *sum = &batch->counts;
@@ -80,21 +91,28 @@ void batch__end(struct batch *batch, const struct top_pass *pass)
 	sum->moved += pass->counts.moved;
 }
 
-/* Numbers of threads are means of the passes. */
+int batch__fill(struct batch *batch, uint64_t time, uint64_t ns)
+{
+	return activity__begin_pass(batch->activity, time, ns);
+}
+
+/* Numbers of threads are means of the looks. A recording has none of those that were left out. */
 static void print_head(const struct batch *batch, const struct activity_view *view, FILE *out)
 {
 	const struct top_wire_counts *counts = &batch->counts;
-	double passes = (double)max_u64(view->passes, 1);
-	char time[WALL_TIME_LEN], covered[32];
+	double looks = (double)max_u64(batch->looks, 1);
+	char time[WALL_TIME_LEN], covered[32], all[32] = "";
 
-	fprintf(out, "%.19s  %s, %" PRIu64 " looks: %.2f of %.1f threads active",
+	if (counts->seen)
+		snprintf(all, sizeof(all), " of %.1f", (double)counts->targets / looks);
+	fprintf(out, "%.19s  %s, %" PRIu64 " looks: %.2f%s threads active",
 		wall_time__put(batch->wall_ns, time),
-		units__format_time(view->covered_ns, covered, sizeof(covered)), view->passes,
-		view->average, (double)counts->targets / passes);
+		units__format_time(view->covered_ns, covered, sizeof(covered)), batch->looks,
+		view->average, all);
 	if (counts->idle)
-		fprintf(out, ", %.1f idle ones left out", (double)counts->idle / passes);
+		fprintf(out, ", %.1f idle ones left out", (double)counts->idle / looks);
 	if (counts->filtered)
-		fprintf(out, ", %.1f others by filters", (double)counts->filtered / passes);
+		fprintf(out, ", %.1f others by filters", (double)counts->filtered / looks);
 	fputc('\n', out);
 }
 
@@ -198,6 +216,6 @@ int batch__print(struct batch *batch, FILE *out)
 	activity_view__free(&view);
 	activity__clear(batch->activity);
 	batch->counts = (struct top_wire_counts){ 0 };
-	batch->wall_ns = 0;
+	batch->wall_ns = batch->looks = 0;
 	return err;
 }

@@ -27,7 +27,12 @@ void batch__delete(struct batch *batch);			/* accepts NULL */
 /* A pass begins; its threads; it has ended. 0 or -ENOMEM. */
 int batch__begin(struct batch *batch, const struct top_pass *pass);
 int batch__add(struct batch *batch, const struct thread_sample *sample, struct top_names *names);
+/* The same by the texts of all columns. */
+int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS], uint64_t state_ns);
 void batch__end(struct batch *batch, const struct top_pass *pass);
+
+/* Time up to then, of looks that met no thread: nobody knows how many. 0 or -ENOMEM. */
+int batch__fill(struct batch *batch, uint64_t time, uint64_t ns);
 
 /* Prints what came since the last time, and forgets it. 0 or a negative errno. */
 int batch__print(struct batch *batch, FILE *out);

@@ -58,8 +58,7 @@ int top_states__parse(const char *text, uint32_t *wanted)
 	return err;
 }
 
-/* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
-static void mask_digits(char *text)
+void top_column__mask_digits(char *text)
 {
 	bool in_digits = false;
 	char *to = text;
@@ -148,7 +147,7 @@ static void put_who(enum top_column column, const struct thread_sample *sample,
 		return put_text(sample->comm, buf);
 	case TOP_COLUMN_COMM2:
 		put_text(sample->comm, buf);
-		return mask_digits(buf);
+		return top_column__mask_digits(buf);
 	case TOP_COLUMN_TID:
 		return put_number(sample->tid, buf);
 	case TOP_COLUMN_TGID:
@@ -179,7 +178,7 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 		return put_file(sample, buf);
 	case TOP_COLUMN_FILENAMESUM:
 		put_file(sample, buf);
-		return mask_digits(buf);
+		return top_column__mask_digits(buf);
 	case TOP_COLUMN_CONNECTION:
 		return socket_text__put_connection(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_CONN_STATE:

@@ -59,6 +59,9 @@ int top_columns__parse(const char *text, enum top_column *columns, size_t max, s
 char *top_column__put(enum top_column column, const struct thread_sample *sample,
 		      struct top_names *names, char buf[TOP_COLUMN_LEN]);
 
+/* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
+void top_column__mask_digits(char *text);
+
 /*
  * Reads a list of states, by their names in either case or by their letters in ps(1), into bits of
  * enum top_wire_state. 0 or -EINVAL.

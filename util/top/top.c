@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -14,8 +13,7 @@
 #include "session/signals.h"
 #include "session/targets.h"
 #include "session/workload.h"
-#include "top/json_samples.h"
-#include "top/names.h"
+#include "top/outputs.h"
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
@@ -24,9 +22,8 @@ struct top {
 	struct signals *signals;
 	struct workload *workload; /* NULL: there is no COMMAND */
 	struct sampler *sampler;
-	struct top_names names;
+	struct outputs outputs;
 	struct schedule schedule;
-	struct batch *batch;	/* NULL: no tables */
 	uint64_t next_interval; /* CLOCK_MONOTONIC */
 	uint64_t done;		/* tables that were printed, or looks */
 	bool passed;		/* there was a look since the last table */
@@ -71,17 +68,18 @@ static int start(struct top *top)
 	top->sampler = sampler__new(&sampler, &err);
 	if (!top->sampler)
 		return err;
-	top_names__init(&top->names);
-	if (!top->options->json) {
-		top->batch = batch__new(&top->options->batch);
-		if (!top->batch)
-			return -ENOMEM;
-	}
-	err = top->workload ? workload__release(top->workload) : 0;
+	err = outputs__open(&top->outputs, &top->options->outputs);
+	if (!err && top->workload)
+		err = workload__release(top->workload);
 	now = clock__now_ns() + session->delay_ns;
 	schedule__init(&top->schedule, top->options->period_ns, now, now);
 	top->next_interval = now + top->options->interval_ns;
 	return err;
+}
+
+static bool has_tables(const struct top *top)
+{
+	return top->options->outputs.tables;
 }
 
 /* Waits for a signal, or the time of the next look or table. */
@@ -91,7 +89,7 @@ static int wait_for_more(const struct top *top)
 	struct pollfd fd = { .fd = signals__fd(top->signals), .events = POLLIN };
 	struct timespec timeout;
 
-	if (top->batch)
+	if (has_tables(top))
 		due = min_u64(due, top->next_interval);
 	ns = due > now ? due - now : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
@@ -104,9 +102,7 @@ static int take_sample(void *ctx, const struct top_pass *pass, const struct thre
 {
 	struct top *top = ctx;
 
-	if (top->batch)
-		return batch__add(top->batch, sample, &top->names);
-	return json_samples__print(pass, sample, &top->names, stdout);
+	return outputs__add(&top->outputs, pass, sample);
 }
 
 /* The targets are gone if they were there before. */
@@ -119,23 +115,19 @@ static void look_for_targets(struct top *top, const struct top_wire_counts *coun
 static int look(struct top *top, uint64_t now)
 {
 	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__lead() };
-	int err = 0;
+	int err;
 
 	pass.weight_ns = schedule__take(&top->schedule, now);
-	if (top->batch)
-		err = batch__begin(top->batch, &pass);
+	err = outputs__begin(&top->outputs, &pass);
 	if (!err)
 		err = sampler__pass(top->sampler, &pass, take_sample, top);
 	if (err)
 		return err;
 	top->passed = true;
 	look_for_targets(top, &pass.counts);
-	if (top->batch) {
-		batch__end(top->batch, &pass);
-		return 0;
-	}
-	top->done++;
-	return fflush(stdout) ? -errno : 0;
+	if (!has_tables(top))
+		top->done++;
+	return outputs__end(&top->outputs, &pass);
 }
 
 static int end_interval(struct top *top, uint64_t now)
@@ -148,7 +140,7 @@ static int end_interval(struct top *top, uint64_t now)
 	if (!top->passed)
 		return 0;
 	top->passed = false;
-	err = batch__print(top->batch, stdout);
+	err = outputs__print(&top->outputs);
 	top->done++;
 	return err;
 }
@@ -180,7 +172,7 @@ static int sample(struct top *top, enum session_end *end)
 			return 0;
 		err = wait_for_more(top);
 		now = clock__now_ns();
-		if (!err && top->batch && now >= top->next_interval)
+		if (!err && has_tables(top) && now >= top->next_interval)
 			err = end_interval(top, now);
 		if (!err && now >= top->schedule.due && !is_done(top))
 			err = look(top, now);
@@ -200,7 +192,7 @@ static int finish(struct top *top)
 	top->terminated = true;
 	if (top->workload)
 		workload__terminate(top->workload);
-	return top->batch && top->passed && !is_done(top) ? batch__print(top->batch, stdout) : 0;
+	return top->passed && !is_done(top) ? outputs__print(&top->outputs) : 0;
 }
 
 /* A COMMAND that is no target, or that -n ended, counts only if it ended by itself. */
@@ -221,8 +213,6 @@ static void free_top(struct top *top)
 		workload__wait(top->workload);
 	}
 	workload__delete(top->workload);
-	batch__delete(top->batch);
-	top_names__free(&top->names);
 	sampler__delete(top->sampler);
 	signals__delete(top->signals);
 }
@@ -240,6 +230,7 @@ int top__run(const struct top_options *options, int *status)
 		err = workload__exec_error(top.workload);
 	if (!err)
 		err = finish(&top);
+	err = outputs__close(&top.outputs, err);
 	/* The reader of a pipe may have gone: that is no error. */
 	if (err == -EPIPE)
 		err = 0;

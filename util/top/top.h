@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
-#include "top/batch.h"
+#include "top/outputs.h"
 #include "top/sampler.h"
 
 /* Bounds of the time between two looks: 1,000 a second, 1 a minute. */
@@ -19,9 +19,8 @@ struct top_options {
 	struct sampler_options sampler;
 	uint64_t period_ns;   /* between two looks */
 	uint64_t interval_ns; /* between two tables */
-	uint64_t count;	      /* tables, or with json looks; 0: until it is ended */
-	bool json;	      /* lines of JSON in place of tables */
-	struct batch_options batch;
+	uint64_t count;	      /* tables, or, where there are none, looks; 0: no limit */
+	struct outputs_options outputs;
 };
 
 /*

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Files of hours: whole lines, what a crash left, what is compressed and what is deleted. */
+#include "top/csv_dir.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/captured_stderr.h"
+#include "common/harness.h"
+#include "top/csv_archive.h"
+#include "top/csv_reader.h"
+#include "top/csv_text.h"
+
+#define SAMPLES (1U << CSV_SAMPLES)
+#define HOUR_NS (3600 * 1000000000ULL)
+/* 2026-01-31T10:00:00, of UTC. */
+#define TEN 1769853600000000000ULL
+
+FIXTURE(csv)
+{
+	char path[64];
+	struct csv_dir *dir;
+};
+
+FIXTURE_SETUP(csv)
+{
+	int err;
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	snprintf(self->path, sizeof(self->path), "/tmp/denet-csv.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->path));
+	self->dir = csv_dir__open(self->path, SAMPLES, &err);
+	ASSERT_NE(NULL, self->dir);
+}
+
+FIXTURE_TEARDOWN(csv)
+{
+	char command[128];
+
+	csv_dir__close(self->dir);
+	snprintf(command, sizeof(command), "rm -r %s", self->path);
+	ASSERT_EQ(0, system(command));
+}
+
+static void name_of(const char *path, const char *hour, char *name, size_t size)
+{
+	snprintf(name, size, "%s/xcapture_samples_2026-01-31.%s", path, hour);
+}
+
+static bool exists(const char *path, const char *hour)
+{
+	char name[128];
+
+	name_of(path, hour, name, sizeof(name));
+	return !access(name, F_OK);
+}
+
+/* A line with as many fields as samples have. */
+static int add_line(struct csv_dir *dir, const char *time, const char *comm)
+{
+	struct buffer *lines = csv_dir__lines(dir, CSV_SAMPLES);
+	int err = csv_text__add(lines, "%s,1000000,2,1,0,0,RUN,'root','x',", time);
+
+	if (!err)
+		err = csv_text__add_quoted(lines, comm);
+	return err ? err
+		   : csv_text__add(lines, ",-,?,,0,0,0,0,0,0,0,0,0,'-','','','',0,0,5,0,,,''\n");
+}
+
+static int add_hour(struct csv_dir *dir, unsigned int hour, const char *comm)
+{
+	char time[64];
+	bool is_new;
+	int err = csv_dir__turn(dir, TEN + (hour - 10) * HOUR_NS, &is_new);
+
+	snprintf(time, sizeof(time), "2026-01-31T%02u:00:00.000000", hour);
+	if (!err)
+		err = add_line(dir, time, comm);
+	return err ? err : csv_dir__flush(dir);
+}
+
+struct seen {
+	unsigned int rows;
+	char comms[64]; /* the first letter of each row's */
+	uint64_t wall_ns;
+};
+
+static int note_row(void *ctx, const struct csv_row *row)
+{
+	struct seen *seen = ctx;
+
+	seen->comms[seen->rows++] = row->texts[TOP_COLUMN_COMM][0];
+	seen->wall_ns = row->wall_ns;
+	return row->state_ns == 5 && row->weight_ns == 1000000000 ? 0 : -EINVAL;
+}
+
+TEST_F(csv, hours_are_files_and_are_read_in_their_order)
+{
+	struct seen seen = { 0 };
+	uint64_t bad;
+	bool is_new;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, csv_dir__turn(self->dir, TEN + HOUR_NS - 1, &is_new));
+	EXPECT_FALSE(is_new);
+	EXPECT_STREQ("2026-01-31.10", csv_dir__hour(self->dir));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	EXPECT_TRUE(exists(self->path, "10.csv"));
+	EXPECT_TRUE(exists(self->path, "11.csv"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("ab", seen.comms);
+	EXPECT_EQ(TEN + HOUR_NS, seen.wall_ns);
+	EXPECT_EQ(0, bad);
+}
+
+TEST_F(csv, one_writer_at_a_time)
+{
+	struct csv_dir *other;
+	char text[512];
+	int err, saved = captured_stderr__begin();
+
+	other = csv_dir__open(self->path, SAMPLES, &err);
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "another denet-top"));
+	EXPECT_EQ(NULL, other);
+	EXPECT_EQ(-EBUSY, err);
+}
+
+TEST_F(csv, what_a_crash_left_of_a_line_is_taken_away)
+{
+	struct seen seen = { 0 };
+	char name[128];
+	uint64_t bad;
+	FILE *file;
+	int err;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, csv_dir__close(self->dir));
+	name_of(self->path, "10.csv", name, sizeof(name));
+	file = fopen(name, "a");
+	ASSERT_NE(NULL, file);
+	fputs("2026-01-31T10:00:01.000000,1000000,7", file);
+	fclose(file);
+	/* A reader stops in front of it. */
+	ASSERT_EQ(0, csv_reader__read(name, note_row, &seen, &bad));
+	EXPECT_EQ(1, seen.rows);
+	self->dir = csv_dir__open(self->path, SAMPLES, &err);
+	ASSERT_NE(NULL, self->dir);
+	ASSERT_EQ(0, add_hour(self->dir, 10, "b"));
+	seen = (struct seen){ 0 };
+	ASSERT_EQ(0, csv_reader__read(name, note_row, &seen, &bad));
+	EXPECT_STREQ("ab", seen.comms);
+	EXPECT_EQ(0, bad);
+}
+
+TEST_F(csv, a_file_with_other_columns_is_left_alone)
+{
+	struct stat stat_buf;
+	char name[128], text[512];
+	FILE *file;
+	int err, saved;
+
+	name_of(self->path, "10.csv", name, sizeof(name));
+	file = fopen(name, "w");
+	ASSERT_NE(NULL, file);
+	fputs("TIMESTAMP,WEIGHT_US\n", file);
+	fclose(file);
+	saved = captured_stderr__begin();
+	err = add_hour(self->dir, 10, "a");
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_EQ(-EEXIST, err);
+	ASSERT_EQ(0, stat(name, &stat_buf));
+	EXPECT_EQ(20, stat_buf.st_size);
+}
+
+static void archive_all(struct csv_dir *dir, const struct csv_archive_options *options, int *err)
+{
+	struct csv_archive *archive = csv_archive__new(options, csv_dir__fd(dir));
+	bool more = true;
+
+	*err = archive ? csv_archive__retain(archive, csv_dir__hour(dir), TEN + 2 * HOUR_NS)
+		       : -ENOMEM;
+	while (!*err && more)
+		*err = csv_archive__step(archive, csv_dir__hour(dir), &more);
+	csv_archive__delete(archive);
+}
+
+TEST_F(csv, hours_that_are_over_are_compressed_and_read_as_before)
+{
+	const struct csv_archive_options options = { .compress = true };
+	struct seen seen = { 0 };
+	uint64_t bad;
+	int err;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		char comm[2] = { (char)('a' + i), '\0' };
+
+		ASSERT_EQ(0, add_hour(self->dir, 10 + i, comm));
+	}
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_FALSE(exists(self->path, "10.csv"));
+	EXPECT_TRUE(exists(self->path, "10.csv.gz"));
+	EXPECT_TRUE(exists(self->path, "11.csv.gz"));
+	EXPECT_TRUE(exists(self->path, "12.csv"));
+	EXPECT_FALSE(exists(self->path, "12.csv.gz"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("abc", seen.comms);
+}
+
+TEST_F(csv, old_files_go_but_never_the_present_hour)
+{
+	const struct csv_archive_options by_age = { .max_ns = HOUR_NS / 2 };
+	const struct csv_archive_options by_size = { .max_bytes = 1 };
+	char name[128];
+	FILE *file;
+	int err;
+
+	for (unsigned int i = 0; i < 3; i++)
+		ASSERT_EQ(0, add_hour(self->dir, 10 + i, "a"));
+	/* Not ours. */
+	name_of(self->path, "01.txt", name, sizeof(name));
+	file = fopen(name, "w");
+	ASSERT_NE(NULL, file);
+	fclose(file);
+	archive_all(self->dir, &by_age, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_FALSE(exists(self->path, "10.csv"));
+	EXPECT_TRUE(exists(self->path, "11.csv"));
+	archive_all(self->dir, &by_size, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_FALSE(exists(self->path, "11.csv"));
+	EXPECT_TRUE(exists(self->path, "12.csv"));
+	EXPECT_TRUE(exists(self->path, "01.txt"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/csv_archive.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/buffer.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "top/csv_dir.h"
+
+#define STEP_BYTES (1024 * 1024)
+#define HOUR_LEN 13 /* of "2026-01-31.23" */
+#define HOUR_NS (3600 * NSEC_PER_SEC)
+#define UNFINISHED ".part"
+
+/* A file of ours in the directory. */
+struct entry {
+	char name[64];
+	char hour[HOUR_LEN + 1];
+	bool is_plain; /* not compressed */
+	uint64_t bytes;
+};
+
+/* The file that is being compressed. */
+struct csv_archive {
+	struct csv_archive_options options;
+	int dirfd;
+	struct entry entry; /* "": none */
+	int in;
+	gzFile out;
+};
+
+struct csv_archive *csv_archive__new(const struct csv_archive_options *options, int dirfd)
+{
+	struct csv_archive *archive = calloc(1, sizeof(*archive));
+
+	if (archive)
+		*archive = (struct csv_archive){ .options = *options, .dirfd = dirfd, .in = -1 };
+	return archive;
+}
+
+static void part_name(const struct csv_archive *archive, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s.gz" UNFINISHED, archive->entry.name);
+}
+
+/* Leaves the file as it was. */
+static void give_up(struct csv_archive *archive)
+{
+	char name[96];
+
+	if (archive->out)
+		gzclose(archive->out);
+	if (archive->in >= 0)
+		close(archive->in);
+	if (*archive->entry.name) {
+		part_name(archive, name, sizeof(name));
+		unlinkat(archive->dirfd, name, 0);
+	}
+	archive->out = NULL;
+	archive->in = -1;
+	archive->entry.name[0] = '\0';
+}
+
+void csv_archive__delete(struct csv_archive *archive)
+{
+	if (!archive)
+		return;
+	give_up(archive);
+	free(archive);
+}
+
+/* Whether it is xcapture_KIND_HOUR.csv or that with .gz, KIND one of ours. */
+static bool is_ours(const char *name, struct entry *entry)
+{
+	size_t len = strlen(CSV_PREFIX), kind_len = 0;
+	const char *end;
+
+	if (strncmp(name, CSV_PREFIX, len) != 0 || strlen(name) >= sizeof(entry->name))
+		return false;
+	for (int i = 0; i < CSV_KINDS && !kind_len; i++) {
+		const char *kind = csv_kind__name((enum csv_kind)i);
+
+		if (!strncmp(name + len, kind, strlen(kind)) && name[len + strlen(kind)] == '_')
+			kind_len = strlen(kind) + 1;
+	}
+	if (!kind_len || strlen(name + len + kind_len) < HOUR_LEN)
+		return false;
+	memcpy(entry->hour, name + len + kind_len, HOUR_LEN);
+	entry->hour[HOUR_LEN] = '\0';
+	end = name + len + kind_len + HOUR_LEN;
+	entry->is_plain = !strcmp(end, ".csv");
+	snprintf(entry->name, sizeof(entry->name), "%s", name);
+	return entry->is_plain || !strcmp(end, ".csv.gz");
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->hour, y->hour);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* Lists our files, the oldest first. */
+static int list_files(const struct csv_archive *archive, struct buffer *entries)
+{
+	int fd = openat(archive->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *found;
+	struct stat stat;
+	struct entry entry;
+
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (found = readdir(dir))) {
+		if (!is_ours(found->d_name, &entry) ||
+		    fstatat(archive->dirfd, entry.name, &stat, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(stat.st_mode))
+			continue;
+		entry.bytes = (uint64_t)stat.st_size;
+		err = buffer__append(entries, &entry, sizeof(entry));
+	}
+	closedir(dir);
+	if (!err && entries->len)
+		qsort(entries->data, entries->len / sizeof(entry), sizeof(entry), compare_entries);
+	return err;
+}
+
+/* The hour that was so long ago. */
+static void hour_before(uint64_t wall_ns, uint64_t ago_ns, char hour[HOUR_LEN + 1])
+{
+	time_t seconds = (time_t)((wall_ns > ago_ns ? wall_ns - ago_ns : 0) / NSEC_PER_SEC);
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(hour, HOUR_LEN + 1, "%Y-%m-%d.%H", &local);
+}
+
+static void delete_old(struct csv_archive *archive, const struct buffer *entries, const char *hour,
+		       uint64_t wall_ns)
+{
+	const struct entry *all = (const void *)entries->data;
+	size_t nr = entries->len / sizeof(*all);
+	char oldest[HOUR_LEN + 1] = "";
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		bytes += all[i].bytes;
+	/* The last sample of an hour is old enough an hour later. */
+	if (archive->options.max_ns)
+		hour_before(wall_ns, archive->options.max_ns + HOUR_NS, oldest);
+	for (size_t i = 0; i < nr && strcmp(all[i].hour, hour) < 0; i++) {
+		bool too_old = *oldest && strcmp(all[i].hour, oldest) <= 0;
+		bool too_many = archive->options.max_bytes && bytes > archive->options.max_bytes;
+
+		if (!too_old && !too_many)
+			continue;
+		if (!strcmp(all[i].name, archive->entry.name))
+			give_up(archive);
+		if (!unlinkat(archive->dirfd, all[i].name, 0))
+			bytes -= all[i].bytes;
+	}
+}
+
+int csv_archive__retain(struct csv_archive *archive, const char *hour, uint64_t wall_ns)
+{
+	struct buffer entries = { 0 };
+	int err;
+
+	if (!archive->options.max_bytes && !archive->options.max_ns)
+		return 0;
+	err = list_files(archive, &entries);
+	if (!err)
+		delete_old(archive, &entries, hour, wall_ns);
+	else
+		pr_err("cannot list the files of -o: %s", strerror(-err));
+	buffer__free(&entries);
+	return err;
+}
+
+/* Begins with the oldest plain file. *more: there is one. */
+static int begin(struct csv_archive *archive, const char *hour, bool *more)
+{
+	struct buffer entries = { 0 };
+	int err = list_files(archive, &entries), fd = -1;
+	char name[96];
+
+	for (size_t i = 0; i < entries.len / sizeof(struct entry) && !err && !*more; i++) {
+		const struct entry *entry = (const struct entry *)(void *)entries.data + i;
+
+		*more = entry->is_plain && strcmp(entry->hour, hour) < 0;
+		if (*more)
+			archive->entry = *entry;
+	}
+	buffer__free(&entries);
+	if (err || !*more)
+		return err;
+	part_name(archive, name, sizeof(name));
+	archive->in = openat(archive->dirfd, archive->entry.name, O_RDONLY | O_CLOEXEC);
+	if (archive->in >= 0)
+		fd = openat(archive->dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	archive->out = gzdopen(fd, "wb");
+	if (archive->out)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
+/* The compressed file takes the place of the plain one. */
+static int finish(struct csv_archive *archive)
+{
+	char part[96], name[96];
+	int ret = gzclose(archive->out);
+
+	archive->out = NULL;
+	if (ret != Z_OK)
+		return ret == Z_ERRNO && errno ? -errno : -EIO;
+	part_name(archive, part, sizeof(part));
+	snprintf(name, sizeof(name), "%s.gz", archive->entry.name);
+	if (renameat(archive->dirfd, part, archive->dirfd, name) ||
+	    unlinkat(archive->dirfd, archive->entry.name, 0))
+		return -errno;
+	close(archive->in);
+	archive->in = -1;
+	archive->entry.name[0] = '\0';
+	return 0;
+}
+
+static int compress_part(struct csv_archive *archive)
+{
+	char *room = malloc(STEP_BYTES);
+	ssize_t len;
+	int err = 0;
+
+	if (!room)
+		return -ENOMEM;
+	len = read(archive->in, room, STEP_BYTES);
+	if (len < 0)
+		err = -errno;
+	else if (len > 0 && gzwrite(archive->out, room, (unsigned int)len) != (int)len)
+		err = errno ? -errno : -EIO;
+	free(room);
+	return err || len ? err : finish(archive);
+}
+
+int csv_archive__step(struct csv_archive *archive, const char *hour, bool *more)
+{
+	int err = 0;
+
+	*more = *archive->entry.name;
+	if (!archive->options.compress)
+		return 0;
+	if (!*more)
+		err = begin(archive, hour, more);
+	else
+		err = compress_part(archive);
+	if (err) {
+		pr_err("cannot compress %s of -o: %s", archive->entry.name, strerror(-err));
+		give_up(archive);
+	}
+	return err;
+}

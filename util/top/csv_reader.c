@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/csv_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "top/csv_dir.h"
+#include "top/csv_text.h"
+
+#define MAX_LINE 65536
+#define MAX_FIELDS 64
+
+/* The columns by their names in the files; others are derived from these. */
+static const struct {
+	const char *name;
+	enum top_column column;
+} headings[] = {
+	{ "TID", TOP_COLUMN_TID },
+	{ "TGID", TOP_COLUMN_TGID },
+	{ "PIDNS", TOP_COLUMN_PIDNS },
+	{ "CGROUP_ID", TOP_COLUMN_CGROUP_ID },
+	{ "STATE", TOP_COLUMN_STATE },
+	{ "USERNAME", TOP_COLUMN_USERNAME },
+	{ "EXE", TOP_COLUMN_EXE },
+	{ "COMM", TOP_COLUMN_COMM },
+	{ "SYSCALL", TOP_COLUMN_SYSCALL },
+	{ "SYSC_ARG1", TOP_COLUMN_ARG1 },
+	{ "SYSC_ARG2", TOP_COLUMN_ARG2 },
+	{ "SYSC_ARG3", TOP_COLUMN_ARG3 },
+	{ "SYSC_ARG4", TOP_COLUMN_ARG4 },
+	{ "SYSC_ARG5", TOP_COLUMN_ARG5 },
+	{ "SYSC_ARG6", TOP_COLUMN_ARG6 },
+	{ "FILENAME", TOP_COLUMN_FILENAME },
+	{ "CONNECTION", TOP_COLUMN_CONNECTION },
+	{ "CONN_STATE", TOP_COLUMN_CONN_STATE },
+	{ "EXTRA_INFO", TOP_COLUMN_EXTRA_INFO },
+	{ "CPU", TOP_COLUMN_CPU },
+	{ "WCHAN", TOP_COLUMN_WCHAN },
+	{ "LOCK", TOP_COLUMN_LOCK },
+	{ "CGROUP", TOP_COLUMN_CGROUP },
+};
+
+/* Where a line has what, by its number among the fields; -1: nowhere. */
+struct csv_layout {
+	int timestamp;
+	int weight;
+	int state_ns;
+	int columns[TOP_COLUMNS];
+	size_t nr; /* of fields */
+};
+
+struct csv_file_reader {
+	struct csv_layout layout;
+	csv_row_fn fn;
+	void *ctx;
+	uint64_t *bad;
+};
+
+static int find_field(char *const *fields, size_t nr, const char *name)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(fields[i], name))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Reads the first line. -EINVAL: it is not that of a file of samples. */
+static int read_heading(char *line, struct csv_layout *layout)
+{
+	char *fields[MAX_FIELDS];
+	size_t nr = csv_text__split(line, fields, MAX_FIELDS);
+
+	if (nr > MAX_FIELDS)
+		return -EINVAL;
+	layout->nr = nr;
+	layout->timestamp = find_field(fields, nr, "TIMESTAMP");
+	layout->weight = find_field(fields, nr, "WEIGHT_US");
+	layout->state_ns = find_field(fields, nr, "STATE_NS");
+	for (int i = 0; i < TOP_COLUMNS; i++)
+		layout->columns[i] = -1;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		layout->columns[headings[i].column] = find_field(fields, nr, headings[i].name);
+	return layout->timestamp < 0 || layout->weight < 0 ? -EINVAL : 0;
+}
+
+/* "2026-01-31T23:59:59.000001", local time. 0 or -EINVAL. */
+static int read_time(const char *text, uint64_t *wall_ns)
+{
+	struct tm local = { .tm_isdst = -1 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &local);
+	uint64_t usec = 0;
+	time_t seconds;
+
+	if (!rest || (*rest == '.' && units__parse_number(rest + 1, 999999, &usec)))
+		return -EINVAL;
+	local.tm_isdst = -1;
+	seconds = mktime(&local);
+	if (seconds < 0)
+		return -EINVAL;
+	*wall_ns = (uint64_t)seconds * NSEC_PER_SEC + usec * NSEC_PER_USEC;
+	return 0;
+}
+
+static void derive(struct csv_row *row, char *comm2, char *filesum, size_t size)
+{
+	const char *call = row->texts[TOP_COLUMN_SYSCALL], *wchan = row->texts[TOP_COLUMN_WCHAN];
+
+	snprintf(comm2, size, "%s", row->texts[TOP_COLUMN_COMM]);
+	top_column__mask_digits(comm2);
+	row->texts[TOP_COLUMN_COMM2] = comm2;
+	snprintf(filesum, size, "%s", row->texts[TOP_COLUMN_FILENAME]);
+	top_column__mask_digits(filesum);
+	row->texts[TOP_COLUMN_FILENAMESUM] = filesum;
+	if (strcmp(call, "-") != 0 && strcmp(call, "?") != 0)
+		row->texts[TOP_COLUMN_WAIT] = call;
+	else
+		row->texts[TOP_COLUMN_WAIT] = *wchan ? wchan : "-";
+}
+
+static int read_line(const struct csv_file_reader *reader, char *line)
+{
+	const struct csv_layout *layout = &reader->layout;
+	char comm2[TOP_COLUMN_LEN], filesum[TOP_COLUMN_LEN], *fields[MAX_FIELDS];
+	struct csv_row row = { 0 };
+	uint64_t weight = 0;
+
+	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
+	    read_time(fields[layout->timestamp], &row.wall_ns) ||
+	    units__parse_number(fields[layout->weight], UINT64_MAX / NSEC_PER_USEC, &weight)) {
+		++*reader->bad;
+		return 0;
+	}
+	row.weight_ns = weight * NSEC_PER_USEC;
+	if (layout->state_ns >= 0 &&
+	    units__parse_number(fields[layout->state_ns], UINT64_MAX, &row.state_ns))
+		row.state_ns = 0;
+	for (int i = 0; i < TOP_COLUMNS; i++)
+		row.texts[i] = layout->columns[i] < 0 ? "" : fields[layout->columns[i]];
+	derive(&row, comm2, filesum, sizeof(comm2));
+	return reader->fn(reader->ctx, &row);
+}
+
+/* A line that has no end yet is being written, or was when its writer was killed. */
+static int read_lines(struct csv_file_reader *reader, gzFile file)
+{
+	char *line = malloc(MAX_LINE), *end;
+	bool is_first = true;
+	int err = line ? 0 : -ENOMEM;
+
+	while (!err && gzgets(file, line, MAX_LINE)) {
+		end = strchr(line, '\n');
+		if (!end)
+			break;
+		*end = '\0';
+		err = is_first ? read_heading(line, &reader->layout) : read_line(reader, line);
+		is_first = false;
+	}
+	free(line);
+	return err;
+}
+
+/* gzopen(3) reads files that are not compressed as they are. */
+static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+{
+	struct csv_file_reader reader = { .fn = fn, .ctx = ctx, .bad = bad };
+	gzFile file = gzopen(path, "rbe");
+	int err;
+
+	if (!file) {
+		err = errno ? -errno : -ENOMEM;
+		pr_err("cannot read %s: %s", path, strerror(-err));
+		return err;
+	}
+	err = read_lines(&reader, file);
+	gzclose(file);
+	if (err == -EINVAL)
+		pr_err("%s: not a file of samples, whose first line names its columns", path);
+	return err;
+}
+
+static int is_samples(const struct dirent *entry)
+{
+	const char *name = entry->d_name, *end = strstr(name, ".csv");
+
+	return !strncmp(name, CSV_PREFIX "samples_", strlen(CSV_PREFIX "samples_")) && end &&
+	       (!strcmp(end, ".csv") || !strcmp(end, ".csv.gz"));
+}
+
+/* The hours of a directory, one after the other: their names are in their order. */
+static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+{
+	struct dirent **entries;
+	int nr = scandir(path, &entries, is_samples, alphasort), err = nr < 0 ? -errno : 0;
+
+	if (!nr)
+		err = -ENOENT;
+	if (err)
+		pr_err("cannot read samples from the directory %s: %s", path,
+		       nr ? strerror(-err) : "it has no file " CSV_PREFIX "samples_*.csv");
+	for (int i = 0; i < nr; i++) {
+		char *name;
+
+		if (!err && asprintf(&name, "%s/%s", path, entries[i]->d_name) < 0) {
+			err = -ENOMEM;
+		} else if (!err) {
+			err = read_file(name, fn, ctx, bad);
+			free(name);
+		}
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	return err;
+}
+
+int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+{
+	struct stat stat_buf;
+	int err;
+
+	*bad = 0;
+	if (stat(path, &stat_buf)) {
+		err = -errno;
+		pr_err("cannot read %s: %s", path, strerror(-err));
+		return err;
+	}
+	return S_ISDIR(stat_buf.st_mode) ? read_dir(path, fn, ctx, bad)
+					 : read_file(path, fn, ctx, bad);
+}

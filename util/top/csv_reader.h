@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_CSV_READER_H
+#define DENET_TOP_CSV_READER_H
+
+#include <stdint.h>
+
+#include "top/columns.h"
+
+/* A sample as a line of CSV has it. Valid during the call. */
+struct csv_row {
+	uint64_t wall_ns; /* ns since the epoch */
+	uint64_t weight_ns;
+	uint64_t state_ns; /* 0: not known */
+	const char *texts[TOP_COLUMNS]; /* "" where the file has no such column */
+};
+
+/* 0, or an error that ends the reading. */
+typedef int (*csv_row_fn)(void *ctx, const struct csv_row *row);
+
+/*
+ * Reads a file of samples, or those of a directory in their order: ours and xcapture's, compressed
+ * or not, also while they are written. Lines that are none are counted in *bad. 0, fn's error or a
+ * negative errno (logged).
+ */
+int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad);
+
+#endif /* DENET_TOP_CSV_READER_H */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/csv_samples.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/units.h"
+#include "top/csv_dir.h"
+#include "top/csv_text.h"
+#include "top/wall_time.h"
+
+#define FLUSH_NS NSEC_PER_SEC
+#define RETAIN_NS (60 * NSEC_PER_SEC)
+
+struct csv_samples {
+	struct csv_dir *dir;
+	struct csv_archive *archive;
+	struct idmap cgroups; /* that this hour's file has */
+	uint64_t flushed;     /* time of the pass after which all was written */
+	uint64_t next_retain;
+};
+
+struct csv_samples *csv_samples__open(const struct csv_samples_options *options, int *err)
+{
+	const uint32_t kinds = 1U << CSV_SAMPLES | 1U << CSV_SYSCEND | 1U << CSV_IORQEND |
+			       1U << CSV_CGROUPS;
+	struct csv_samples *csv = calloc(1, sizeof(*csv));
+
+	*err = -ENOMEM;
+	if (!csv)
+		return NULL;
+	csv->dir = csv_dir__open(options->path, kinds, err);
+	if (csv->dir) {
+		csv->archive = csv_archive__new(&options->archive, csv_dir__fd(csv->dir));
+		if (csv->archive)
+			return csv;
+		*err = -ENOMEM;
+	}
+	csv_samples__close(csv);
+	return NULL;
+}
+
+int csv_samples__close(struct csv_samples *csv)
+{
+	int err;
+
+	if (!csv)
+		return 0;
+	csv_archive__delete(csv->archive);
+	err = csv_dir__close(csv->dir);
+	idmap__free(&csv->cgroups);
+	free(csv);
+	return err;
+}
+
+int csv_samples__begin(struct csv_samples *csv, const struct top_pass *pass)
+{
+	bool is_new;
+	int err = csv_dir__turn(csv->dir, pass->wall_ns, &is_new);
+
+	if (is_new) {
+		idmap__clear(&csv->cgroups);
+		csv->next_retain = 0;
+	}
+	return err;
+}
+
+/* Each cgroup once in each file. */
+static int add_cgroup(struct csv_samples *csv, const struct thread_sample *sample, const char *path)
+{
+	struct buffer *lines = csv_dir__lines(csv->dir, CSV_CGROUPS);
+	int err;
+
+	if (!*path || idmap__find(&csv->cgroups, sample->cgroup))
+		return 0;
+	if (!idmap__get(&csv->cgroups, sample->cgroup))
+		return -ENOMEM;
+	err = csv_text__add(lines, "%" PRIu64 ",", sample->cgroup);
+	if (!err && strpbrk(path, ",'\"\n"))
+		err = csv_text__add_quoted(lines, path);
+	else if (!err)
+		err = buffer__append(lines, path, strlen(path));
+	return err ? err : buffer__append(lines, "\n", 1);
+}
+
+/* How the columns of a sample are written. */
+enum field_form {
+	FIELD_PLAIN,
+	FIELD_QUOTED,
+	FIELD_FILE,   /* quoted, "-" where there is none */
+};
+
+static const struct field {
+	enum top_column column;
+	enum field_form form;
+} who[] = {
+	{ TOP_COLUMN_TID, FIELD_PLAIN },	{ TOP_COLUMN_TGID, FIELD_PLAIN },
+	{ TOP_COLUMN_PIDNS, FIELD_PLAIN },	{ TOP_COLUMN_CGROUP_ID, FIELD_PLAIN },
+	{ TOP_COLUMN_STATE, FIELD_PLAIN },	{ TOP_COLUMN_USERNAME, FIELD_QUOTED },
+	{ TOP_COLUMN_EXE, FIELD_QUOTED },	{ TOP_COLUMN_COMM, FIELD_QUOTED },
+	{ TOP_COLUMN_SYSCALL, FIELD_PLAIN },
+}, what[] = {
+	{ TOP_COLUMN_ARG1, FIELD_PLAIN },	{ TOP_COLUMN_ARG2, FIELD_PLAIN },
+	{ TOP_COLUMN_ARG3, FIELD_PLAIN },	{ TOP_COLUMN_ARG4, FIELD_PLAIN },
+	{ TOP_COLUMN_ARG5, FIELD_PLAIN },	{ TOP_COLUMN_ARG6, FIELD_PLAIN },
+	{ TOP_COLUMN_FILENAME, FIELD_FILE },	{ TOP_COLUMN_CONNECTION, FIELD_QUOTED },
+	{ TOP_COLUMN_CONN_STATE, FIELD_QUOTED }, { TOP_COLUMN_EXTRA_INFO, FIELD_QUOTED },
+}, ours[] = {
+	{ TOP_COLUMN_CPU, FIELD_PLAIN },	{ TOP_COLUMN_WCHAN, FIELD_PLAIN },
+	{ TOP_COLUMN_LOCK, FIELD_PLAIN },	{ TOP_COLUMN_CGROUP, FIELD_QUOTED },
+};
+
+static int add_fields(struct buffer *line, const struct field *fields, size_t nr,
+		      const struct thread_sample *sample, struct top_names *names)
+{
+	char text[TOP_COLUMN_LEN];
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		top_column__put(fields[i].column, sample, names, text);
+		err = buffer__append(line, ",", 1);
+		if (err)
+			break;
+		if (fields[i].form == FIELD_PLAIN)
+			err = buffer__append(line, text, strlen(text));
+		else if (fields[i].form == FIELD_FILE && !*text)
+			err = csv_text__add_quoted(line, "-");
+		else
+			err = csv_text__add_quoted(line, text);
+	}
+	return err;
+}
+
+#define ADD_FIELDS(line, fields, sample, names) \
+	add_fields(line, fields, sizeof(fields) / sizeof((fields)[0]), sample, names)
+
+/* Calls are not followed: when they began is not known, which is a "?" there. */
+static int add_line(struct buffer *line, const struct top_pass *pass,
+		    const struct thread_sample *sample, struct top_names *names)
+{
+	char time[WALL_TIME_LEN];
+	int err = csv_text__add(line, "%s,%llu", wall_time__put(pass->wall_ns, time),
+				pass->weight_ns / NSEC_PER_USEC);
+
+	if (!err)
+		err = ADD_FIELDS(line, who, sample, names);
+	if (!err)
+		err = csv_text__add(line, ",%s,,0,0,0", sample->kthread ? "-" : "?");
+	if (!err)
+		err = ADD_FIELDS(line, what, sample, names);
+	if (!err)
+		err = csv_text__add(line, ",%x,%x,%" PRIu64, 0, 0, sample->state_ns);
+	if (!err)
+		err = ADD_FIELDS(line, ours, sample, names);
+	return err ? err : buffer__append(line, "\n", 1);
+}
+
+int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
+		     const struct thread_sample *sample, struct top_names *names)
+{
+	struct buffer *lines = csv_dir__lines(csv->dir, CSV_SAMPLES);
+	size_t before = lines->len;
+	int err = add_line(lines, pass, sample, names);
+
+	if (err)
+		lines->len = before;
+	return err ? err : add_cgroup(csv, sample, top_names__cgroup(names, sample->cgroup));
+}
+
+int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass)
+{
+	const char *hour = csv_dir__hour(csv->dir);
+	bool more;
+	int err;
+
+	if (pass->time - csv->flushed >= FLUSH_NS || pass->weight_ns >= FLUSH_NS / 2) {
+		err = csv_dir__flush(csv->dir);
+		if (err)
+			return err;
+		csv->flushed = pass->time;
+	}
+	if (pass->time >= csv->next_retain) {
+		csv->next_retain = pass->time + RETAIN_NS;
+		err = csv_archive__retain(csv->archive, hour, pass->wall_ns);
+		if (err)
+			return err;
+	}
+	return csv_archive__step(csv->archive, hour, &more);
+}

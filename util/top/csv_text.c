@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/csv_text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Longer texts are cut. */
+#define MAX_TEXT 4096
+
+int csv_text__add(struct buffer *line, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return buffer__append(line, text, strlen(text));
+}
+
+int csv_text__add_quoted(struct buffer *line, const char *text)
+{
+	char escaped[MAX_TEXT];
+	int err = buffer__append(line, "'", 1);
+
+	log__escape(escaped, sizeof(escaped), text);
+	for (const char *at = escaped; *at && !err; at++)
+		err = *at == '\'' ? buffer__append(line, "''", 2) : buffer__append(line, at, 1);
+	return err ? err : buffer__append(line, "'", 1);
+}
+
+/* Takes the quotes off a text, whose first one *at points to, and moves *at behind it. */
+static char *unquote(char **at)
+{
+	char *text = *at, *to = *at, *from = *at + 1;
+
+	for (; *from; from++) {
+		if (*from == '\'' && from[1] == '\'')
+			from++;
+		else if (*from == '\'' && (from[1] == ',' || !from[1]))
+			break;
+		*to++ = *from;
+	}
+	*at = *from ? from + 1 : from;
+	*to = '\0';
+	return text;
+}
+
+static char *next_field(char **at)
+{
+	char *field = *at;
+
+	if (**at == '\'')
+		return unquote(at);
+	*at += strcspn(*at, ",");
+	return field;
+}
+
+size_t csv_text__split(char *line, char **fields, size_t max)
+{
+	char *at = line, *field, end;
+	size_t nr = 0;
+
+	for (;;) {
+		field = next_field(&at);
+		if (nr < max)
+			fields[nr] = field;
+		nr++;
+		end = *at;
+		*at++ = '\0';
+		if (end != ',')
+			return nr;
+	}
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "top/json_samples.h"
+
+int outputs__open(struct outputs *outputs, const struct outputs_options *options)
+{
+	int err = 0;
+
+	*outputs = (struct outputs){ .options = options };
+	top_names__init(&outputs->names);
+	if (options->tables) {
+		outputs->batch = batch__new(&options->batch);
+		err = outputs->batch ? 0 : -ENOMEM;
+	}
+	if (!err && options->csv.path)
+		outputs->csv = csv_samples__open(&options->csv, &err);
+	return err;
+}
+
+int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
+{
+	int err = outputs->batch ? batch__begin(outputs->batch, pass) : 0;
+
+	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
+}
+
+int outputs__add(struct outputs *outputs, const struct top_pass *pass,
+		 const struct thread_sample *sample)
+{
+	struct top_names *names = &outputs->names;
+	int err = outputs->batch ? batch__add(outputs->batch, sample, names) : 0;
+
+	if (!err && outputs->options->json)
+		err = json_samples__print(pass, sample, names, stdout);
+	return err || !outputs->csv ? err : csv_samples__add(outputs->csv, pass, sample, names);
+}
+
+int outputs__end(struct outputs *outputs, const struct top_pass *pass)
+{
+	if (outputs->batch)
+		batch__end(outputs->batch, pass);
+	if (outputs->options->json && fflush(stdout))
+		return -errno;
+	return outputs->csv ? csv_samples__end(outputs->csv, pass) : 0;
+}
+
+int outputs__print(struct outputs *outputs)
+{
+	return outputs->batch ? batch__print(outputs->batch, stdout) : 0;
+}
+
+int outputs__close(struct outputs *outputs, int err)
+{
+	int closed = csv_samples__close(outputs->csv);
+
+	batch__delete(outputs->batch);
+	top_names__free(&outputs->names);
+	return err ? err : closed;
+}

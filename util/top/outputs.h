@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_OUTPUTS_H
+#define DENET_TOP_OUTPUTS_H
+
+#include <stdbool.h>
+
+#include "top/batch.h"
+#include "top/csv_samples.h"
+
+/* What becomes of the samples; one of these at least. */
+struct outputs_options {
+	bool tables; /* on standard output */
+	bool json;   /* the same */
+	struct batch_options batch;
+	struct csv_samples_options csv;
+};
+
+struct outputs {
+	const struct outputs_options *options; /* borrowed */
+	struct top_names names;
+	struct batch *batch;	 /* NULL: no tables */
+	struct csv_samples *csv; /* NULL: none */
+};
+
+/* 0 or a negative errno (logged). outputs__close() must follow in any case. */
+int outputs__open(struct outputs *outputs, const struct outputs_options *options);
+
+/* A pass begins; its threads; it has ended. 0 or a negative errno. */
+int outputs__begin(struct outputs *outputs, const struct top_pass *pass);
+int outputs__add(struct outputs *outputs, const struct top_pass *pass,
+		 const struct thread_sample *sample);
+int outputs__end(struct outputs *outputs, const struct top_pass *pass);
+
+/* Prints a table, if there are any. 0 or a negative errno. */
+int outputs__print(struct outputs *outputs);
+
+/* Completes all files; err is that of what came before. Returns it, or the first one. */
+int outputs__close(struct outputs *outputs, int err);
+
+#endif /* DENET_TOP_OUTPUTS_H */

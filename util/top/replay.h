@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_REPLAY_H
+#define DENET_TOP_REPLAY_H
+
+#include <stdint.h>
+
+#include "top/batch.h"
+
+struct replay_options {
+	const char *path; /* a file of samples, or a directory of such */
+	const struct batch_options *batch;
+	uint64_t interval_ns; /* of a table; 0: one of all */
+	uint64_t count;	      /* tables at most; 0: all */
+};
+
+/* Prints samples that were recorded as tables. 0 or a negative errno (logged). */
+int replay__run(const struct replay_options *options);
+
+#endif /* DENET_TOP_REPLAY_H */
