@@ -45,6 +45,7 @@ struct top_room {
 	struct top_wire_sample sample;
 	struct wire_reason reason;
 	struct top_wire_socket socket;
+	struct full_stack kernel;
 	struct task_state none; /* no state is kept between passes */
 };
 
@@ -224,15 +225,30 @@ static __always_inline void describe_call(struct top_wire_sample *sample, struct
 	}
 }
 
-/* The first function on the kernel stack that is not the scheduler's, as in /proc/PID/wchan. */
-static __always_inline void describe_wait(struct top_wire_sample *sample, struct task_struct *task)
+/*
+ * The kernel stack of a thread that is off the CPU, without the functions of the scheduler. The
+ * first of the others is where it waits, as in /proc/PID/wchan: without stacks, no more is walked.
+ */
+static __always_inline void describe_wait(struct top_room *room, struct task_struct *task)
 {
-	__u64 wchan = 0;
+	struct top_wire_sample *sample = &room->sample;
+	struct full_stack *kernel = &room->kernel;
+	__u32 most = settings.kernel_stacks ? WIRE_MAX_FRAMES : 1;
+	long bytes;
 
-	if (sample->state == TOP_WIRE_RUN || sample->state == TOP_WIRE_RUNQ || task->exit_state)
+	if (sample->state == TOP_WIRE_RUN || task->exit_state)
 		return;
-	if (bpf_get_task_stack(task, &wchan, sizeof(wchan), 0) > 0)
-		sample->wchan = wchan;
+	bytes = bpf_get_task_stack(task, kernel->ips, most * sizeof(__u64), 0);
+	if (bytes <= 0)
+		return;
+	if (sample->state != TOP_WIRE_RUNQ)
+		sample->wchan = kernel->ips[0];
+	if (!settings.kernel_stacks)
+		return;
+	kernel->stack.head.kind = WIRE_STACK;
+	kernel->stack.nr = (__u16)((__u32)bytes / sizeof(__u64));
+	kernel->stack.user = 0;
+	sample->flags |= TOP_WIRE_FLAG_KERNEL;
 }
 
 /* The object of the call, if it has one. */
@@ -262,7 +278,8 @@ static __always_inline void describe_object(struct top_room *room, struct task_s
 /* A thread that was switched meanwhile has left what was read of its call. */
 static __always_inline void forget_call(struct top_wire_sample *sample)
 {
-	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_COMPAT);
+	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
+			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -297,16 +314,26 @@ static __always_inline bool is_chosen(const struct top_wire_sample *sample)
 	return bpf_map_lookup_elem(&top_comms, &comm);
 }
 
+static __always_inline bool write_stack(struct seq_file *seq, struct full_stack *stack)
+{
+	__u64 size = sizeof(stack->stack) + bounded_frames(stack->stack.nr) * sizeof(__u64);
+
+	stack->stack.head.size = (__u32)size;
+	return !bpf_seq_write(seq, stack, size);
+}
+
 /* Written in one piece: what finds no room in this read is repeated in the next. */
-static __always_inline bool write_sample(struct seq_file *seq, const struct top_room *room)
+static __always_inline bool write_sample(struct seq_file *seq, struct top_room *room)
 {
 	if (bpf_seq_write(seq, &room->sample, sizeof(room->sample)))
 		return false;
 	if (room->sample.flags & TOP_WIRE_FLAG_REASON &&
 	    bpf_seq_write(seq, &room->reason, sizeof(room->reason)))
 		return false;
-	return !(room->sample.flags & TOP_WIRE_FLAG_SOCKET) ||
-	       !bpf_seq_write(seq, &room->socket, sizeof(room->socket));
+	if (room->sample.flags & TOP_WIRE_FLAG_SOCKET &&
+	    bpf_seq_write(seq, &room->socket, sizeof(room->socket)))
+		return false;
+	return !(room->sample.flags & TOP_WIRE_FLAG_KERNEL) || write_stack(seq, &room->kernel);
 }
 
 static __always_inline void describe(struct top_room *room, struct task_struct *task)
@@ -331,11 +358,14 @@ enum verdict {
 	VERDICT_FILTERED,
 };
 
-static __always_inline enum verdict judge(const struct top_room *room)
+static __always_inline enum verdict judge(struct top_room *room)
 {
 	if (!is_chosen(&room->sample))
 		return VERDICT_FILTERED;
-	return !top.idle && is_idle(room) ? VERDICT_IDLE : VERDICT_KEPT;
+	if (!is_idle(room))
+		return VERDICT_KEPT;
+	room->sample.flags |= TOP_WIRE_FLAG_IDLE;
+	return top.idle ? VERDICT_KEPT : VERDICT_IDLE;
 }
 
 /*
@@ -351,7 +381,7 @@ static __noinline enum verdict look_at(struct top_room *room, struct task_struct
 	describe(room, task);
 	verdict = judge(room);
 	if (verdict == VERDICT_KEPT)
-		describe_wait(&room->sample, task);
+		describe_wait(room, task);
 	*moved = switches != switches_of(task) || state_of(task) != room->sample.state;
 	return verdict;
 }

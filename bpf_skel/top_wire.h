@@ -2,7 +2,7 @@
 /*
  * The records of denet-top's sampler, beside those of wire.h: of each thread that it keeps a
  * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex, then a
- * top_wire_socket if that is a socket.
+ * top_wire_socket if that is a socket, then a wire_stack if stacks are wanted.
  */
 #ifndef DENET_TOP_WIRE_H
 #define DENET_TOP_WIRE_H
@@ -53,8 +53,10 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_KTHREAD 1U
 #define TOP_WIRE_FLAG_COMPAT 2U	 /* the call is of the table of 32-bit programs */
 #define TOP_WIRE_FLAG_UNKNOWN 4U /* it runs, so that its registers are not in memory */
-#define TOP_WIRE_FLAG_REASON 8U	 /* a wire_reason follows, */
-#define TOP_WIRE_FLAG_SOCKET 16U /* and a top_wire_socket */
+#define TOP_WIRE_FLAG_REASON 8U	 /* behind it follow a wire_reason, */
+#define TOP_WIRE_FLAG_SOCKET 16U /* a top_wire_socket, */
+#define TOP_WIRE_FLAG_KERNEL 32U /* and a wire_stack, without an id */
+#define TOP_WIRE_FLAG_IDLE 64U	 /* by the rules */
 
 /* Figures of TCP are 0 for other sockets. */
 struct top_wire_socket {

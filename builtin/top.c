@@ -120,6 +120,8 @@ static const struct option_row thread_rows[] = {
 	  OPTION_NAMES(struct top_command, calls) },
 	{ "comm", .arg = "NAME,...", .text = "Only threads of these names",
 	  OPTION_NAMES(struct top_command, comms) },
+	{ "kernel-stacks", 'k', .text = "Kernel stacks of threads that are off the CPU as well",
+	  OPTION_TRUE(struct top_command, top.sampler.kernel_stacks) },
 	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
 	  OPTION_TEXT(struct top_command, top.sampler.idle) },
 	{ "frequency", 'F', .arg = "HZ",
@@ -150,6 +152,9 @@ static const struct option_row output_rows[] = {
 	{ "retain", .arg = "SIZE|TIME",
 	  .text = "With -o: delete files when they are larger in all, or older (500M, 12h, 7d)",
 	  COMMAND(set_retain, struct csv_archive_options, top.outputs.csv.archive) },
+	{ "write", 'w', .arg = "FILE",
+	  .text = "Write a perf.data file of an event thread-state, with the stacks of -k",
+	  OPTION_TEXT(struct top_command, top.outputs.perf.path) },
 	{ "input", 'i', .arg = "FILE|DIR", .text = "Show what was recorded by -o, or by xcapture",
 	  OPTION_TEXT(struct top_command, input) },
 };
@@ -167,9 +172,9 @@ static void check_output(const struct options *options, const void *values)
 	if (!outputs->csv.path &&
 	    (outputs->csv.archive.max_bytes || outputs->csv.archive.max_ns))
 		options__error(options, "--retain needs -o, whose files it deletes");
-	if (command->input && (outputs->json || outputs->csv.path))
+	if (command->input && (outputs->json || outputs->csv.path || outputs->perf.path))
 		options__error(options, "-i prints tables; %s does not go with it",
-			       outputs->json ? "--json" : "-o");
+			       outputs->json ? "--json" : outputs->csv.path ? "-o" : "-w");
 }
 
 static const struct option_table thread_table = {
@@ -210,6 +215,31 @@ static int parse(int argc, char **argv, struct top_command *command)
 	return options__parse(&options, argc, argv);
 }
 
+static bool wants_kernel_stacks(const struct batch_options *batch)
+{
+	for (size_t i = 0; i < batch->nr_columns; i++) {
+		if (batch->columns[i] == TOP_COLUMN_KSTACK ||
+		    batch->columns[i] == TOP_COLUMN_KSTACK_HASH)
+			return true;
+	}
+	return false;
+}
+
+/* Tables are what is left where nothing else is wanted. */
+static void complete_outputs(struct top_options *top)
+{
+	struct outputs_options *outputs = &top->outputs;
+	bool keeps = outputs->json || outputs->csv.path || outputs->perf.path;
+
+	if (!top->period_ns)
+		top->period_ns = keeps ? DEFAULT_KEPT_PERIOD_NS : DEFAULT_PERIOD_NS;
+	if (!top->interval_ns)
+		top->interval_ns = DEFAULT_INTERVAL_NS;
+	outputs->tables |= !keeps;
+	top->sampler.kernel_stacks |= wants_kernel_stacks(&outputs->batch);
+	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
+}
+
 /* Resolves names and completes the options. 0 or a negative errno (logged). */
 static int resolve(struct top_command *command)
 {
@@ -224,13 +254,7 @@ static int resolve(struct top_command *command)
 		top->sampler.targets.kernel_threads = true;
 	top->sampler.calls = command->calls;
 	top->sampler.comms = command->comms;
-	if (!top->period_ns)
-		top->period_ns = top->outputs.json || top->outputs.csv.path
-					 ? DEFAULT_KEPT_PERIOD_NS
-					 : DEFAULT_PERIOD_NS;
-	if (!top->interval_ns)
-		top->interval_ns = DEFAULT_INTERVAL_NS;
-	top->outputs.tables |= !top->outputs.json && !top->outputs.csv.path;
+	complete_outputs(top);
 	return 0;
 }
 
@@ -260,6 +284,7 @@ int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
 		.top.outputs.batch.top = DEFAULT_TOP,
+		.top.outputs.perf = { .argc = argc, .argv = (const char *const *)argv },
 	};
 	int status = EXIT_STATUS_ERROR, err;
 

@@ -21,6 +21,8 @@ struct records {
 	struct top_wire_sample sample;
 	struct wire_reason reason;
 	struct top_wire_socket socket;
+	struct wire_stack stack;
+	__u64 ips[WIRE_MAX_FRAMES];
 };
 
 static struct records make_records(void)
@@ -31,7 +33,8 @@ static struct records make_records(void)
 			    .pid = 41,
 			    .tid = 42,
 			    .state = TOP_WIRE_SLEEP,
-			    .flags = TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET,
+			    .flags = TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET |
+				     TOP_WIRE_FLAG_KERNEL,
 			    .args = { 3, 0x7f00 } },
 		.reason = { .head = { WIRE_REASON, sizeof(records.reason) },
 			    .nr = SYS_recvfrom,
@@ -50,6 +53,9 @@ static struct records make_records(void)
 			    .state = 1,
 			    .cwnd = 10,
 			    .unread = 5 },
+		.stack = { .head = { WIRE_STACK, sizeof(records.stack) + sizeof(records.ips) },
+			   .nr = WIRE_MAX_FRAMES },
+		.ips = { 0x1000, 0x2000 },
 	};
 
 	/* No byte behind the names: neither is the kernel's copy bound to end with one. */
@@ -60,6 +66,7 @@ static struct records make_records(void)
 
 FIXTURE(sample)
 {
+	struct records records;
 	struct thread_sample sample;
 	struct top_names names;
 	char text[TOP_COLUMN_LEN];
@@ -67,11 +74,10 @@ FIXTURE(sample)
 
 FIXTURE_SETUP(sample)
 {
-	struct records records = make_records();
-
+	self->records = make_records();
 	self->names = (struct top_names){ 0 };
-	ASSERT_EQ((int)sizeof(records),
-		  thread_sample__decode(&records, sizeof(records), &self->sample));
+	ASSERT_EQ((int)sizeof(self->records),
+		  thread_sample__decode(&self->records, sizeof(self->records), &self->sample));
 }
 
 FIXTURE_TEARDOWN(sample)
@@ -96,6 +102,9 @@ TEST_F(sample, what_is_no_such_record_is_refused)
 {
 	struct records records = make_records();
 
+	records.stack.nr++;
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
+	records = make_records();
 	records.socket.head.kind = WIRE_BLOCK;
 	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
 	records = make_records();
@@ -155,6 +164,27 @@ TEST_F(sample, no_call_and_an_unknown_one)
 	EXPECT_STREQ("?", COLUMN(TOP_COLUMN_SYSCALL));
 	self->sample.kthread = true;
 	EXPECT_STREQ("[kernel]", COLUMN(TOP_COLUMN_EXE));
+}
+
+TEST_F(sample, stacks_have_one_hash_where_they_have_the_same_frames)
+{
+	uint64_t id = self->sample.kernel_id;
+
+	ASSERT_EQ(WIRE_MAX_FRAMES, self->sample.kernel.nr);
+	EXPECT_NE(0, id);
+	/* Without the kernel's symbols frames are addresses. */
+	EXPECT_EQ(0, strncmp(COLUMN(TOP_COLUMN_KSTACK), "0x1000;0x2000;0x0;", 18));
+	EXPECT_EQ(16, strlen(COLUMN(TOP_COLUMN_KSTACK_HASH)));
+	self->records.sample.tid++;
+	thread_sample__decode(&self->records, sizeof(self->records), &self->sample);
+	EXPECT_EQ(id, self->sample.kernel_id);
+	self->records.ips[5] = 1;
+	thread_sample__decode(&self->records, sizeof(self->records), &self->sample);
+	EXPECT_NE(id, self->sample.kernel_id);
+	self->records.sample.flags &= ~TOP_WIRE_FLAG_KERNEL;
+	thread_sample__decode(&self->records, sizeof(self->records), &self->sample);
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_KSTACK));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_KSTACK_HASH));
 }
 
 TEST(lists)

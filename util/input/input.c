@@ -337,7 +337,8 @@ static int take_name(struct input *input, const void *record, size_t size)
 		return refuse(input);
 	if (id != WRITER_OFFCPU_TIME)
 		return 0;
-	input->named = !strcmp(name, "offcpu-time") || !strcmp(name, "wall-time");
+	input->named = !strcmp(name, "offcpu-time") || !strcmp(name, "wall-time") ||
+		       !strcmp(name, "thread-state");
 	return input->named ? 0 : refuse(input);
 }
 

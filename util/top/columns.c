@@ -11,6 +11,7 @@
 
 #include "stat/syscall_names.h"
 #include "top/socket_text.h"
+#include "top/stack_text.h"
 
 /* The first names are those of xcapture, which readers know. */
 static const struct {
@@ -121,6 +122,13 @@ static void put_hex(uint64_t number, char *buf)
 	snprintf(buf, TOP_COLUMN_LEN, "%" PRIx64, number);
 }
 
+/* No stack has no hash. */
+static void put_hash(uint64_t hash, char *buf)
+{
+	if (hash)
+		put_hex(hash, buf);
+}
+
 static void put_lock(const struct thread_sample *sample, char *buf)
 {
 	if (sample->has_object && sample->reason.futex)
@@ -187,6 +195,10 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 		return put_lock(sample, buf);
 	case TOP_COLUMN_EXTRA_INFO:
 		return socket_text__put_extra(sample, buf, TOP_COLUMN_LEN);
+	case TOP_COLUMN_KSTACK_HASH:
+		return put_hash(sample->kernel_id, buf);
+	case TOP_COLUMN_KSTACK:
+		return stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
 	default:
 		return put_hex(sample->args[column - TOP_COLUMN_ARG1], buf);
 	}
@@ -219,6 +231,8 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_ARG5] = "sysc_arg5",
 	[TOP_COLUMN_ARG6] = "sysc_arg6",
 	[TOP_COLUMN_EXTRA_INFO] = "extra_info",
+	[TOP_COLUMN_KSTACK_HASH] = "kstack_hash",
+	[TOP_COLUMN_KSTACK] = "kstack",
 };
 
 const char *top_column__name(enum top_column column)

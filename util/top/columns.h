@@ -36,6 +36,8 @@ enum top_column {
 	TOP_COLUMN_ARG5,
 	TOP_COLUMN_ARG6,
 	TOP_COLUMN_EXTRA_INFO,
+	TOP_COLUMN_KSTACK_HASH,
+	TOP_COLUMN_KSTACK, /* names of functions, the leaf first */
 	TOP_COLUMNS,
 };
 

@@ -46,6 +46,7 @@ static const struct {
 	{ "WCHAN", TOP_COLUMN_WCHAN },
 	{ "LOCK", TOP_COLUMN_LOCK },
 	{ "CGROUP", TOP_COLUMN_CGROUP },
+	{ "KSTACK_HASH", TOP_COLUMN_KSTACK_HASH },
 };
 
 /* Where a line has what, by its number among the fields; -1: nowhere. */

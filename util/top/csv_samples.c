@@ -10,29 +10,37 @@
 #include "base/units.h"
 #include "top/csv_dir.h"
 #include "top/csv_text.h"
+#include "top/stack_text.h"
 #include "top/wall_time.h"
 
 #define FLUSH_NS NSEC_PER_SEC
 #define RETAIN_NS (60 * NSEC_PER_SEC)
+#define MAX_STACK 8192
+#define MAX_STACKS 65536 /* in an hour; further ones are there again */
 
 struct csv_samples {
 	struct csv_dir *dir;
 	struct csv_archive *archive;
 	struct idmap cgroups; /* that this hour's file has */
+	struct idmap kernel_stacks; /* the same */
+	bool has_kernel_stacks;
 	uint64_t flushed;     /* time of the pass after which all was written */
 	uint64_t next_retain;
 };
 
 struct csv_samples *csv_samples__open(const struct csv_samples_options *options, int *err)
 {
-	const uint32_t kinds = 1U << CSV_SAMPLES | 1U << CSV_SYSCEND | 1U << CSV_IORQEND |
-			       1U << CSV_CGROUPS;
+	uint32_t kinds = 1U << CSV_SAMPLES | 1U << CSV_SYSCEND | 1U << CSV_IORQEND |
+			 1U << CSV_CGROUPS;
 	struct csv_samples *csv = calloc(1, sizeof(*csv));
 
 	*err = -ENOMEM;
 	if (!csv)
 		return NULL;
+	if (options->kernel_stacks)
+		kinds |= 1U << CSV_KSTACKS;
 	csv->dir = csv_dir__open(options->path, kinds, err);
+	csv->has_kernel_stacks = options->kernel_stacks;
 	if (csv->dir) {
 		csv->archive = csv_archive__new(&options->archive, csv_dir__fd(csv->dir));
 		if (csv->archive)
@@ -52,6 +60,7 @@ int csv_samples__close(struct csv_samples *csv)
 	csv_archive__delete(csv->archive);
 	err = csv_dir__close(csv->dir);
 	idmap__free(&csv->cgroups);
+	idmap__free(&csv->kernel_stacks);
 	free(csv);
 	return err;
 }
@@ -63,6 +72,7 @@ int csv_samples__begin(struct csv_samples *csv, const struct top_pass *pass)
 
 	if (is_new) {
 		idmap__clear(&csv->cgroups);
+		idmap__clear(&csv->kernel_stacks);
 		csv->next_retain = 0;
 	}
 	return err;
@@ -83,6 +93,28 @@ static int add_cgroup(struct csv_samples *csv, const struct thread_sample *sampl
 		err = csv_text__add_quoted(lines, path);
 	else if (!err)
 		err = buffer__append(lines, path, strlen(path));
+	return err ? err : buffer__append(lines, "\n", 1);
+}
+
+/* The same of stacks. */
+static int add_kernel_stack(struct csv_samples *csv, const struct thread_sample *sample,
+			    const struct top_names *names)
+{
+	struct buffer *lines = csv_dir__lines(csv->dir, CSV_KSTACKS);
+	char text[MAX_STACK];
+	int err;
+
+	if (!csv->has_kernel_stacks || !sample->kernel_id ||
+	    idmap__find(&csv->kernel_stacks, sample->kernel_id))
+		return 0;
+	if (csv->kernel_stacks.used >= MAX_STACKS)
+		idmap__clear(&csv->kernel_stacks);
+	if (!idmap__get(&csv->kernel_stacks, sample->kernel_id))
+		return -ENOMEM;
+	stack_text__put_kernel(&sample->kernel, names, true, text, sizeof(text));
+	err = csv_text__add(lines, "%" PRIx64 ",", sample->kernel_id);
+	if (!err)
+		err = buffer__append(lines, text, strlen(text));
 	return err ? err : buffer__append(lines, "\n", 1);
 }
 
@@ -152,7 +184,8 @@ static int add_line(struct buffer *line, const struct top_pass *pass,
 	if (!err)
 		err = ADD_FIELDS(line, what, sample, names);
 	if (!err)
-		err = csv_text__add(line, ",%x,%x,%" PRIu64, 0, 0, sample->state_ns);
+		err = csv_text__add(line, ",%" PRIx64 ",0,%" PRIu64, sample->kernel_id,
+				    sample->state_ns);
 	if (!err)
 		err = ADD_FIELDS(line, ours, sample, names);
 	return err ? err : buffer__append(line, "\n", 1);
@@ -167,6 +200,8 @@ int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
 
 	if (err)
 		lines->len = before;
+	if (!err)
+		err = add_kernel_stack(csv, sample, names);
 	return err ? err : add_cgroup(csv, sample, top_names__cgroup(names, sample->cgroup));
 }
 

@@ -8,6 +8,7 @@
 
 struct csv_samples_options {
 	const char *path; /* the directory; NULL: none */
+	bool kernel_stacks; /* there is a file for them */
 	struct csv_archive_options archive;
 };
 

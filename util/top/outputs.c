@@ -18,6 +18,8 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 	}
 	if (!err && options->csv.path)
 		outputs->csv = csv_samples__open(&options->csv, &err);
+	if (!err && options->perf.path)
+		outputs->perf = perf_file__open(&options->perf, &outputs->names, &err);
 	return err;
 }
 
@@ -36,16 +38,22 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 
 	if (!err && outputs->options->json)
 		err = json_samples__print(pass, sample, names, stdout);
-	return err || !outputs->csv ? err : csv_samples__add(outputs->csv, pass, sample, names);
+	if (!err && outputs->csv)
+		err = csv_samples__add(outputs->csv, pass, sample, names);
+	return err || !outputs->perf ? err : perf_file__add(outputs->perf, pass, sample);
 }
 
 int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 {
+	int err = 0;
+
 	if (outputs->batch)
 		batch__end(outputs->batch, pass);
 	if (outputs->options->json && fflush(stdout))
 		return -errno;
-	return outputs->csv ? csv_samples__end(outputs->csv, pass) : 0;
+	if (outputs->csv)
+		err = csv_samples__end(outputs->csv, pass);
+	return err || !outputs->perf ? err : perf_file__end(outputs->perf, pass);
 }
 
 int outputs__print(struct outputs *outputs)
@@ -55,9 +63,11 @@ int outputs__print(struct outputs *outputs)
 
 int outputs__close(struct outputs *outputs, int err)
 {
-	int closed = csv_samples__close(outputs->csv);
+	int of_csv = csv_samples__close(outputs->csv), of_perf = perf_file__close(outputs->perf);
 
 	batch__delete(outputs->batch);
 	top_names__free(&outputs->names);
-	return err ? err : closed;
+	if (!err)
+		err = of_csv;
+	return err ? err : of_perf;
 }

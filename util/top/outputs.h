@@ -6,6 +6,7 @@
 
 #include "top/batch.h"
 #include "top/csv_samples.h"
+#include "top/perf_file.h"
 
 /* What becomes of the samples; one of these at least. */
 struct outputs_options {
@@ -13,6 +14,7 @@ struct outputs_options {
 	bool json;   /* the same */
 	struct batch_options batch;
 	struct csv_samples_options csv;
+	struct perf_file_options perf;
 };
 
 struct outputs {
@@ -20,6 +22,7 @@ struct outputs {
 	struct top_names names;
 	struct batch *batch;	 /* NULL: no tables */
 	struct csv_samples *csv; /* NULL: none */
+	struct perf_file *perf;	 /* the same */
 };
 
 /* 0 or a negative errno (logged). outputs__close() must follow in any case. */

@@ -139,6 +139,7 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 	capture.filter.idle = idle;
 	capture.reasons = true;
 	capture.cgroups = true;
+	capture.stacks.kernel = options->kernel_stacks;
 	config.calls = calls;
 	if (options->calls)
 		err = mark_calls(calls, options->calls);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/idmap.h"
+#include "capture/decode.h"
 #include "capture/reason.h"
 
 static void take_sample(const struct top_wire_sample *wire, struct thread_sample *sample)
@@ -26,6 +28,7 @@ static void take_sample(const struct top_wire_sample *wire, struct thread_sample
 		.call_unknown = wire->flags & TOP_WIRE_FLAG_UNKNOWN,
 		.has_object = wire->flags & TOP_WIRE_FLAG_REASON,
 		.has_socket = wire->flags & TOP_WIRE_FLAG_SOCKET,
+		.idle = wire->flags & TOP_WIRE_FLAG_IDLE,
 	};
 	memcpy(sample->args, wire->args, sizeof(sample->args));
 	memcpy(sample->comm, wire->comm, strnlen(wire->comm, sizeof(wire->comm)));
@@ -42,13 +45,35 @@ static int take_socket(const void *data, size_t size, struct top_wire_socket *so
 	return (int)sizeof(*socket);
 }
 
+static int take_object(const void *data, size_t size, struct reason *reason)
+{
+	struct wire_reason wire;
+
+	if (size < sizeof(wire))
+		return -EINVAL;
+	memcpy(&wire, data, sizeof(wire));
+	return reason__decode(&wire, sizeof(wire), reason);
+}
+
+static int take_stack(const void *data, size_t size, struct thread_sample *sample)
+{
+	struct decoded_stack stack;
+	int len = decode__stack(data, size, &stack);
+
+	if (len < 0)
+		return len;
+	sample->kernel = stack.frames;
+	for (uint32_t i = 0; i < stack.frames.nr; i++)
+		sample->kernel_id = idmap__mix(sample->kernel_id, stack.frames.ips[i]);
+	return len;
+}
+
 int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample)
 {
 	const char *bytes = data;
 	struct top_wire_sample wire;
-	struct wire_reason reason;
 	size_t at = sizeof(wire);
-	int len;
+	int len = 0;
 
 	if (size < sizeof(wire))
 		return -EINVAL;
@@ -57,20 +82,16 @@ int thread_sample__decode(const void *data, size_t size, struct thread_sample *s
 	    wire.state >= TOP_WIRE_STATES)
 		return -EINVAL;
 	take_sample(&wire, sample);
-	if (sample->has_object) {
-		if (size - at < sizeof(reason))
-			return -EINVAL;
-		memcpy(&reason, bytes + at, sizeof(reason));
-		len = reason__decode(&reason, sizeof(reason), &sample->reason);
-		if (len < 0)
-			return len;
-		at += (size_t)len;
-	}
-	if (sample->has_socket) {
+	if (sample->has_object)
+		len = take_object(bytes + at, size - at, &sample->reason);
+	at += len > 0 ? (size_t)len : 0;
+	if (len >= 0 && sample->has_socket) {
 		len = take_socket(bytes + at, size - at, &sample->socket);
-		if (len < 0)
-			return len;
-		at += (size_t)len;
+		at += len > 0 ? (size_t)len : 0;
 	}
-	return (int)at;
+	if (len >= 0 && wire.flags & TOP_WIRE_FLAG_KERNEL) {
+		len = take_stack(bytes + at, size - at, sample);
+		at += len > 0 ? (size_t)len : 0;
+	}
+	return len < 0 ? len : (int)at;
 }

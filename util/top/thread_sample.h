@@ -29,15 +29,18 @@ struct thread_sample {
 	bool call_unknown; /* it runs, or moved while it was looked at */
 	bool has_object;   /* reason is that of its call */
 	bool has_socket;   /* which is about this socket */
+	bool idle;	   /* by the rules: it waits for work */
 	char comm[WIRE_COMM_LEN + 1];
 	char exe[WIRE_NAME_LEN + 1]; /* last name of the program's path; "": none */
 	struct reason reason;
 	struct top_wire_socket socket;
+	struct frames kernel; /* in the records: valid as long as they are */
+	uint64_t kernel_id;   /* a hash over them; 0: there are none */
 };
 
 /*
- * Decodes the records of one thread, as the sampler writes them. Returns their bytes, or -EINVAL if
- * they are cut or none of these.
+ * Decodes the records of one thread, as the sampler writes them, at an address that is a multiple
+ * of 8. Returns their bytes, or -EINVAL if they are cut or none of these.
  */
 int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample);
 

@@ -169,7 +169,9 @@ size_t features__select(const struct features *features, uint64_t events,
 
 const char *features__event_name(const struct features *features, const struct event_kind *kind)
 {
-	return features->one_event ? "wall-time" : kind->name;
+	if (!features->one_event)
+		return kind->name;
+	return features->event_name ? features->event_name : "wall-time";
 }
 
 static int put_event_desc(struct buffer *out, const struct event_kind *kind,

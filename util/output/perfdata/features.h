@@ -27,6 +27,7 @@ struct features {
 	bool cgroups;
 	uint32_t stack_bytes; /* as writer_options.stack_bytes */
 	bool one_event; /* as writer_options.one_event */
+	const char *event_name; /* as writer_options.event_name */
 	uint64_t events; /* as writer_options.events */
 	uint64_t late; /* bits of the late events that are in the file */
 	const struct tracepoint_list *tracepoints; /* NULL: none */

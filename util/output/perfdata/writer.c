@@ -399,6 +399,7 @@ struct writer *writer__new(const struct writer_options *options, int *err)
 		.stack_bytes = options->stack_bytes,
 		.events = options->events,
 		.one_event = options->one_event,
+		.event_name = options->event_name,
 		.build_ids = &writer->build_ids,
 	};
 	features__set_tracepoints(&writer->features, options->tracepoints);

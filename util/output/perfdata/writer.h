@@ -31,6 +31,7 @@ struct writer_options {
 	 * There are no other events: events, perhaps and stack_bytes are 0.
 	 */
 	bool one_event;
+	const char *event_name; /* of the one event; NULL: wall-time */
 	/* The kernel's, for writer__hit(); borrowed until writer__close(). */
 	const struct tracepoint_list *tracepoints;
 	bool cgroups;     /* samples carry PERF_SAMPLE_CGROUP */
