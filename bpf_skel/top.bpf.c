@@ -251,6 +251,19 @@ static __always_inline void describe_wait(struct top_room *room, struct task_str
 	sample->flags |= TOP_WIRE_FLAG_KERNEL;
 }
 
+/* Where the user stack of a thread off the CPU begins: it is read from user space. */
+static __always_inline void describe_user(struct top_wire_sample *sample, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (!settings.user_stacks || sample->state == TOP_WIRE_RUN || task->exit_state ||
+	    sample->flags & TOP_WIRE_FLAG_KTHREAD || is_compat(regs))
+		return;
+	sample->user_pc = user_pc(regs);
+	sample->user_fp = user_fp(regs);
+	sample->switches = switches_of(task);
+}
+
 /* The object of the call, if it has one. */
 static __always_inline void describe_object(struct top_room *room, struct task_struct *task)
 {
@@ -284,6 +297,7 @@ static __always_inline void forget_call(struct top_wire_sample *sample)
 	sample->nr = -1;
 	sample->wchan = 0;
 	sample->state_ns = 0;
+	sample->user_pc = 0;
 	__builtin_memset(sample->args, 0, sizeof(sample->args));
 }
 
@@ -350,6 +364,7 @@ static __always_inline void describe(struct top_room *room, struct task_struct *
 	describe_identity(sample, task);
 	describe_call(sample, task);
 	describe_object(room, task);
+	describe_user(sample, task);
 }
 
 enum verdict {

@@ -48,6 +48,10 @@ struct top_wire_sample {
 	__u32 flags;  /* TOP_WIRE_FLAG_* */
 	char comm[WIRE_COMM_LEN];
 	char exe[WIRE_NAME_LEN]; /* last name of the program's path; "": none */
+	/* With user_stacks, of a 64-bit program off the CPU: where its user side stands; else 0. */
+	__u64 user_pc;
+	__u64 user_fp;
+	__u64 switches; /* how often the thread had left its CPU */
 };
 
 #define TOP_WIRE_FLAG_KTHREAD 1U
@@ -112,7 +116,7 @@ struct top_wire_counts {
 	__u64 moved; /* of these, those that were switched while they were looked at */
 };
 
-WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN);
+WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 24);
 WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
 WIRE_ASSERT(top_wire_settings, 16);
 WIRE_ASSERT(top_wire_counts, 48);

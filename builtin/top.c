@@ -122,6 +122,9 @@ static const struct option_row thread_rows[] = {
 	  OPTION_NAMES(struct top_command, comms) },
 	{ "kernel-stacks", 'k', .text = "Kernel stacks of threads that are off the CPU as well",
 	  OPTION_TRUE(struct top_command, top.sampler.kernel_stacks) },
+	{ "user-stacks", 's',
+	  .text = "User stacks, by frame pointers, of threads that are off the CPU",
+	  OPTION_TRUE(struct top_command, top.sampler.user_stacks) },
 	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
 	  OPTION_TEXT(struct top_command, top.sampler.idle) },
 	{ "frequency", 'F', .arg = "HZ",
@@ -153,7 +156,7 @@ static const struct option_row output_rows[] = {
 	  .text = "With -o: delete files when they are larger in all, or older (500M, 12h, 7d)",
 	  COMMAND(set_retain, struct csv_archive_options, top.outputs.csv.archive) },
 	{ "write", 'w', .arg = "FILE",
-	  .text = "Write a perf.data file of an event thread-state, with the stacks of -k",
+	  .text = "Write a perf.data file of an event thread-state, with the stacks of -k and -s",
 	  OPTION_TEXT(struct top_command, top.outputs.perf.path) },
 	{ "input", 'i', .arg = "FILE|DIR", .text = "Show what was recorded by -o, or by xcapture",
 	  OPTION_TEXT(struct top_command, input) },
@@ -215,14 +218,17 @@ static int parse(int argc, char **argv, struct top_command *command)
 	return options__parse(&options, argc, argv);
 }
 
-static bool wants_kernel_stacks(const struct batch_options *batch)
+/* Columns of stacks take what they show. */
+static void want_stacks(struct sampler_options *sampler, const struct batch_options *batch)
 {
 	for (size_t i = 0; i < batch->nr_columns; i++) {
-		if (batch->columns[i] == TOP_COLUMN_KSTACK ||
-		    batch->columns[i] == TOP_COLUMN_KSTACK_HASH)
-			return true;
+		enum top_column column = batch->columns[i];
+
+		if (column == TOP_COLUMN_KSTACK || column == TOP_COLUMN_KSTACK_HASH)
+			sampler->kernel_stacks = true;
+		if (column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH)
+			sampler->user_stacks = true;
 	}
-	return false;
 }
 
 /* Tables are what is left where nothing else is wanted. */
@@ -236,8 +242,9 @@ static void complete_outputs(struct top_options *top)
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
 	outputs->tables |= !keeps;
-	top->sampler.kernel_stacks |= wants_kernel_stacks(&outputs->batch);
+	want_stacks(&top->sampler, &outputs->batch);
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
+	outputs->csv.user_stacks = top->sampler.user_stacks;
 }
 
 /* Resolves names and completes the options. 0 or a negative errno (logged). */

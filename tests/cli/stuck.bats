@@ -79,3 +79,17 @@ shows_the_stuck_threads() {
 	until_true gone "$helper"
 	until_true none_exists objects
 }
+
+@test "denet-top shows the stuck threads, also where it wants their stacks" {
+	local began=$SECONDS
+
+	maps_hang
+	timeout -k 1 20 denet-top --json -k -F 10 -n 10 -p "$stuck" >out 2>err
+	[ ! -s err ]
+	timeout -k 1 20 denet-top --json -k -s -F 10 -n 10 -p "$stuck" >>out 2>err
+	cat err
+	[ $((SECONDS - began)) -le 10 ]
+	[ "$(grep -c "process $stuck does not let its memory be read" err)" -le 1 ]
+	[ "$(grep -c '"comm":"faulter".*fuse_page_mkwrite' out)" -ge 20 ]
+	[ "$(grep -c '"comm":"changer".*munmap' out)" -ge 20 ]
+}

@@ -12,6 +12,7 @@
 #include "stat/syscall_names.h"
 #include "top/socket_text.h"
 #include "top/stack_text.h"
+#include "top/user_maps.h"
 
 /* The first names are those of xcapture, which readers know. */
 static const struct {
@@ -199,6 +200,10 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 		return put_hash(sample->kernel_id, buf);
 	case TOP_COLUMN_KSTACK:
 		return stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
+	case TOP_COLUMN_USTACK_HASH:
+		return put_hash(sample->user_id, buf);
+	case TOP_COLUMN_USTACK:
+		return user_maps__put(names->user_maps, sample, buf, TOP_COLUMN_LEN);
 	default:
 		return put_hex(sample->args[column - TOP_COLUMN_ARG1], buf);
 	}
@@ -233,6 +238,8 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_EXTRA_INFO] = "extra_info",
 	[TOP_COLUMN_KSTACK_HASH] = "kstack_hash",
 	[TOP_COLUMN_KSTACK] = "kstack",
+	[TOP_COLUMN_USTACK_HASH] = "ustack_hash",
+	[TOP_COLUMN_USTACK] = "ustack",
 };
 
 const char *top_column__name(enum top_column column)

@@ -38,6 +38,8 @@ enum top_column {
 	TOP_COLUMN_EXTRA_INFO,
 	TOP_COLUMN_KSTACK_HASH,
 	TOP_COLUMN_KSTACK, /* names of functions, the leaf first */
+	TOP_COLUMN_USTACK_HASH,
+	TOP_COLUMN_USTACK, /* offsets in files, the leaf first */
 	TOP_COLUMNS,
 };
 

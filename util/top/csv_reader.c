@@ -47,6 +47,7 @@ static const struct {
 	{ "LOCK", TOP_COLUMN_LOCK },
 	{ "CGROUP", TOP_COLUMN_CGROUP },
 	{ "KSTACK_HASH", TOP_COLUMN_KSTACK_HASH },
+	{ "USTACK_HASH", TOP_COLUMN_USTACK_HASH },
 };
 
 /* Where a line has what, by its number among the fields; -1: nowhere. */

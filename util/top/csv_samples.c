@@ -11,6 +11,7 @@
 #include "top/csv_dir.h"
 #include "top/csv_text.h"
 #include "top/stack_text.h"
+#include "top/user_maps.h"
 #include "top/wall_time.h"
 
 #define FLUSH_NS NSEC_PER_SEC
@@ -23,7 +24,8 @@ struct csv_samples {
 	struct csv_archive *archive;
 	struct idmap cgroups; /* that this hour's file has */
 	struct idmap kernel_stacks; /* the same */
-	bool has_kernel_stacks;
+	struct idmap user_stacks;
+	const struct csv_samples_options *options; /* borrowed */
 	uint64_t flushed;     /* time of the pass after which all was written */
 	uint64_t next_retain;
 };
@@ -39,8 +41,10 @@ struct csv_samples *csv_samples__open(const struct csv_samples_options *options,
 		return NULL;
 	if (options->kernel_stacks)
 		kinds |= 1U << CSV_KSTACKS;
+	if (options->user_stacks)
+		kinds |= 1U << CSV_USTACKS;
 	csv->dir = csv_dir__open(options->path, kinds, err);
-	csv->has_kernel_stacks = options->kernel_stacks;
+	csv->options = options;
 	if (csv->dir) {
 		csv->archive = csv_archive__new(&options->archive, csv_dir__fd(csv->dir));
 		if (csv->archive)
@@ -61,6 +65,7 @@ int csv_samples__close(struct csv_samples *csv)
 	err = csv_dir__close(csv->dir);
 	idmap__free(&csv->cgroups);
 	idmap__free(&csv->kernel_stacks);
+	idmap__free(&csv->user_stacks);
 	free(csv);
 	return err;
 }
@@ -73,6 +78,7 @@ int csv_samples__begin(struct csv_samples *csv, const struct top_pass *pass)
 	if (is_new) {
 		idmap__clear(&csv->cgroups);
 		idmap__clear(&csv->kernel_stacks);
+		idmap__clear(&csv->user_stacks);
 		csv->next_retain = 0;
 	}
 	return err;
@@ -96,26 +102,45 @@ static int add_cgroup(struct csv_samples *csv, const struct thread_sample *sampl
 	return err ? err : buffer__append(lines, "\n", 1);
 }
 
-/* The same of stacks. */
-static int add_kernel_stack(struct csv_samples *csv, const struct thread_sample *sample,
-			    const struct top_names *names)
+/* Whether a stack is to be told: *told has those that were. */
+static bool is_new(struct idmap *told, uint64_t id)
 {
-	struct buffer *lines = csv_dir__lines(csv->dir, CSV_KSTACKS);
-	char text[MAX_STACK];
-	int err;
+	if (!id || idmap__find(told, id))
+		return false;
+	if (told->used >= MAX_STACKS)
+		idmap__clear(told);
+	/* Without memory it is told again. */
+	idmap__get(told, id);
+	return true;
+}
 
-	if (!csv->has_kernel_stacks || !sample->kernel_id ||
-	    idmap__find(&csv->kernel_stacks, sample->kernel_id))
-		return 0;
-	if (csv->kernel_stacks.used >= MAX_STACKS)
-		idmap__clear(&csv->kernel_stacks);
-	if (!idmap__get(&csv->kernel_stacks, sample->kernel_id))
-		return -ENOMEM;
-	stack_text__put_kernel(&sample->kernel, names, true, text, sizeof(text));
-	err = csv_text__add(lines, "%" PRIx64 ",", sample->kernel_id);
-	if (!err)
+static int add_stack(struct buffer *lines, uint64_t id, const char *text)
+{
+	int err = csv_text__add(lines, "%" PRIx64 ",", id);
+
+	if (!err && strpbrk(text, ",'\"\n"))
+		err = csv_text__add_quoted(lines, text);
+	else if (!err)
 		err = buffer__append(lines, text, strlen(text));
 	return err ? err : buffer__append(lines, "\n", 1);
+}
+
+/* Each stack once in each file, as cgroups. */
+static int add_stacks(struct csv_samples *csv, const struct thread_sample *sample,
+		      const struct top_names *names)
+{
+	char text[MAX_STACK];
+	int err = 0;
+
+	if (csv->options->kernel_stacks && is_new(&csv->kernel_stacks, sample->kernel_id)) {
+		stack_text__put_kernel(&sample->kernel, names, true, text, sizeof(text));
+		err = add_stack(csv_dir__lines(csv->dir, CSV_KSTACKS), sample->kernel_id, text);
+	}
+	if (!err && csv->options->user_stacks && is_new(&csv->user_stacks, sample->user_id)) {
+		user_maps__put(names->user_maps, sample, text, sizeof(text));
+		err = add_stack(csv_dir__lines(csv->dir, CSV_USTACKS), sample->user_id, text);
+	}
+	return err;
 }
 
 /* How the columns of a sample are written. */
@@ -184,8 +209,8 @@ static int add_line(struct buffer *line, const struct top_pass *pass,
 	if (!err)
 		err = ADD_FIELDS(line, what, sample, names);
 	if (!err)
-		err = csv_text__add(line, ",%" PRIx64 ",0,%" PRIu64, sample->kernel_id,
-				    sample->state_ns);
+		err = csv_text__add(line, ",%" PRIx64 ",%" PRIx64 ",%" PRIu64, sample->kernel_id,
+				    sample->user_id, sample->state_ns);
 	if (!err)
 		err = ADD_FIELDS(line, ours, sample, names);
 	return err ? err : buffer__append(line, "\n", 1);
@@ -201,7 +226,7 @@ int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
 	if (err)
 		lines->len = before;
 	if (!err)
-		err = add_kernel_stack(csv, sample, names);
+		err = add_stacks(csv, sample, names);
 	return err ? err : add_cgroup(csv, sample, top_names__cgroup(names, sample->cgroup));
 }
 

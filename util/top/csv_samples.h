@@ -8,7 +8,8 @@
 
 struct csv_samples_options {
 	const char *path; /* the directory; NULL: none */
-	bool kernel_stacks; /* there is a file for them */
+	bool kernel_stacks; /* there is a file for them, */
+	bool user_stacks;   /* and for these */
 	struct csv_archive_options archive;
 };
 

@@ -9,9 +9,12 @@
 #include "host/cgroup.h"
 #include "host/kallsyms.h"
 
+struct user_maps; /* top/user_maps.h */
+
 /* Names of what samples have as numbers: users, cgroups, functions of the kernel. */
 struct top_names {
 	struct kallsyms *kallsyms; /* NULL: not readable */
+	const struct user_maps *user_maps; /* borrowed; NULL: none */
 	struct cgroup_mounts mounts;
 	struct idmap users;   /* -> const char * of strings */
 	struct idmap cgroups; /* the same */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "top/json_samples.h"
+#include "top/user_maps.h"
 
 int outputs__open(struct outputs *outputs, const struct outputs_options *options)
 {
@@ -20,7 +21,11 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 		outputs->csv = csv_samples__open(&options->csv, &err);
 	if (!err && options->perf.path)
 		outputs->perf = perf_file__open(&options->perf, &outputs->names, &err);
-	return err;
+	if (err)
+		return err;
+	outputs->user_maps = user_maps__new(outputs->perf ? perf_file__map : NULL, outputs->perf);
+	outputs->names.user_maps = outputs->user_maps;
+	return outputs->user_maps ? 0 : -ENOMEM;
 }
 
 int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
@@ -34,8 +39,10 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 		 const struct thread_sample *sample)
 {
 	struct top_names *names = &outputs->names;
-	int err = outputs->batch ? batch__add(outputs->batch, sample, names) : 0;
+	int err = user_maps__learn(outputs->user_maps, sample);
 
+	if (!err && outputs->batch)
+		err = batch__add(outputs->batch, sample, names);
 	if (!err && outputs->options->json)
 		err = json_samples__print(pass, sample, names, stdout);
 	if (!err && outputs->csv)
@@ -66,6 +73,7 @@ int outputs__close(struct outputs *outputs, int err)
 	int of_csv = csv_samples__close(outputs->csv), of_perf = perf_file__close(outputs->perf);
 
 	batch__delete(outputs->batch);
+	user_maps__delete(outputs->user_maps);
 	top_names__free(&outputs->names);
 	if (!err)
 		err = of_csv;

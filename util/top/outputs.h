@@ -23,6 +23,7 @@ struct outputs {
 	struct batch *batch;	 /* NULL: no tables */
 	struct csv_samples *csv; /* NULL: none */
 	struct perf_file *perf;	 /* the same */
+	struct user_maps *user_maps;
 };
 
 /* 0 or a negative errno (logged). outputs__close() must follow in any case. */

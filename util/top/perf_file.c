@@ -59,6 +59,13 @@ struct perf_file *perf_file__open(const struct perf_file_options *options,
 	return NULL;
 }
 
+int perf_file__map(void *ctx, const struct task_event *event)
+{
+	struct perf_file *file = ctx;
+
+	return writer__task_event(file->writer, event);
+}
+
 int perf_file__close(struct perf_file *file)
 {
 	int err;
@@ -140,6 +147,7 @@ int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 		.state = letter_of(sample->state),
 		.kthread = sample->kthread,
 		.kernel = sample->kernel,
+		.user = sample->user,
 	};
 	int err;
 

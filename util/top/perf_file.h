@@ -2,6 +2,7 @@
 #ifndef DENET_TOP_PERF_FILE_H
 #define DENET_TOP_PERF_FILE_H
 
+#include "machine/task_event.h"
 #include "top/names.h"
 #include "top/sampler.h"
 
@@ -20,6 +21,9 @@ struct perf_file;
 /* names has the kernel's symbols. On error NULL, with a negative errno in *err (logged). */
 struct perf_file *perf_file__open(const struct perf_file_options *options,
 				  const struct top_names *names, int *err);
+
+/* A mapping of a process, before the first sample that has a frame there. 0 or a negative errno. */
+int perf_file__map(void *ctx, const struct task_event *event);
 
 /* A thread of a pass; the pass has ended. 0 or a negative errno. */
 int perf_file__add(struct perf_file *file, const struct top_pass *pass,

@@ -11,6 +11,7 @@
 #include "capture/idle.h"
 #include "capture/settings.h"
 #include "host/sysctl.h"
+#include "top/stack_cache.h"
 
 /* Where the kernel does not tell from which port on it gives ports to clients. */
 #define CLIENT_PORTS 32768
@@ -25,6 +26,8 @@ static const char idle_calls[] = "epoll_wait\nepoll_pwait\nepoll_pwait2\npoll\np
 
 struct sampler {
 	struct top_programs *programs;
+	struct stack_cache *stack_cache; /* NULL: they are not wanted */
+	struct buffer records;		 /* of a pass, if they are */
 };
 
 /* The parts of a list, apart by commas, at most max. */
@@ -140,6 +143,7 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 	capture.reasons = true;
 	capture.cgroups = true;
 	capture.stacks.kernel = options->kernel_stacks;
+	capture.stacks.user = options->user_stacks;
 	config.calls = calls;
 	if (options->calls)
 		err = mark_calls(calls, options->calls);
@@ -161,6 +165,10 @@ struct sampler *sampler__new(const struct sampler_options *options, int *err)
 	struct idle_table idle = { 0 };
 
 	*err = sampler ? make_idle_table(&idle, options->idle) : -ENOMEM;
+	if (!*err && options->user_stacks) {
+		sampler->stack_cache = stack_cache__new();
+		*err = sampler->stack_cache ? 0 : -ENOMEM;
+	}
 	if (!*err)
 		*err = make(sampler, options, &idle);
 	idle_table__free(&idle);
@@ -175,18 +183,45 @@ void sampler__delete(struct sampler *sampler)
 	if (!sampler)
 		return;
 	top_programs__delete(sampler->programs);
+	stack_cache__delete(sampler->stack_cache);
+	buffer__free(&sampler->records);
 	free(sampler);
 }
 
 struct reading {
+	struct sampler *sampler;
 	const struct top_pass *pass;
 	sampler_fn fn;
 	void *ctx;
 };
 
-static int read_records(void *ctx, const void *data, size_t size)
+static int give(void *ctx, struct thread_sample *sample)
 {
 	const struct reading *reading = ctx;
+
+	if (reading->sampler->stack_cache)
+		stack_cache__find(reading->sampler->stack_cache, sample);
+	return reading->fn(reading->ctx, reading->pass, sample);
+}
+
+static int want_stack(void *ctx, struct thread_sample *sample)
+{
+	const struct reading *reading = ctx;
+
+	return stack_cache__want(reading->sampler->stack_cache, sample);
+}
+
+static int keep_records(void *ctx, const void *data, size_t size)
+{
+	const struct reading *reading = ctx;
+
+	return buffer__append(&reading->sampler->records, data, size);
+}
+
+/* Calls fn for the thread of each record. */
+static int each_record(struct reading *reading, const void *data, size_t size,
+		       int (*fn)(void *ctx, struct thread_sample *sample))
+{
 	struct thread_sample sample;
 	int len, err = 0;
 
@@ -194,14 +229,38 @@ static int read_records(void *ctx, const void *data, size_t size)
 		len = thread_sample__decode((const char *)data + at, size - at, &sample);
 		if (len < 0)
 			return len;
-		err = reading->fn(reading->ctx, reading->pass, &sample);
+		err = fn(reading, &sample);
 	}
 	return err;
 }
 
+static int read_records(void *ctx, const void *data, size_t size)
+{
+	return each_record(ctx, data, size, give);
+}
+
+/* The stacks are read once the pass is over: at no other time may it take long. */
+static int pass_with_stacks(struct reading *reading, struct top_wire_counts *counts)
+{
+	struct sampler *sampler = reading->sampler;
+	struct buffer *records = &sampler->records;
+	int err;
+
+	records->len = 0;
+	stack_cache__begin(sampler->stack_cache);
+	err = top_programs__pass(sampler->programs, keep_records, reading, counts);
+	if (!err)
+		err = each_record(reading, records->data, records->len, want_stack);
+	if (!err)
+		err = stack_cache__read(sampler->stack_cache);
+	return err ? err : each_record(reading, records->data, records->len, give);
+}
+
 int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx)
 {
-	struct reading reading = { .pass = pass, .fn = fn, .ctx = ctx };
+	struct reading reading = { .sampler = sampler, .pass = pass, .fn = fn, .ctx = ctx };
 
+	if (sampler->stack_cache)
+		return pass_with_stacks(&reading, &pass->counts);
 	return top_programs__pass(sampler->programs, read_records, &reading, &pass->counts);
 }

@@ -17,6 +17,7 @@ struct sampler_options {
 	const char *idle;	  /* a file of rules that are added, see capture/idle.h; or NULL */
 	bool all_states;	  /* idle threads as well */
 	bool kernel_stacks;
+	bool user_stacks;
 };
 
 /* A look at all threads. */

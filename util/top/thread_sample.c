@@ -29,6 +29,9 @@ static void take_sample(const struct top_wire_sample *wire, struct thread_sample
 		.has_object = wire->flags & TOP_WIRE_FLAG_REASON,
 		.has_socket = wire->flags & TOP_WIRE_FLAG_SOCKET,
 		.idle = wire->flags & TOP_WIRE_FLAG_IDLE,
+		.user_pc = wire->user_pc,
+		.user_fp = wire->user_fp,
+		.switches = wire->switches,
 	};
 	memcpy(sample->args, wire->args, sizeof(sample->args));
 	memcpy(sample->comm, wire->comm, strnlen(wire->comm, sizeof(wire->comm)));
@@ -43,6 +46,15 @@ static int take_socket(const void *data, size_t size, struct top_wire_socket *so
 	if (socket->head.kind != TOP_WIRE_SOCKET || socket->head.size != sizeof(*socket))
 		return -EINVAL;
 	return (int)sizeof(*socket);
+}
+
+uint64_t thread_sample__hash(const struct frames *frames)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < frames->nr; i++)
+		hash = idmap__mix(hash, frames->ips[i]);
+	return hash;
 }
 
 static int take_object(const void *data, size_t size, struct reason *reason)
@@ -63,8 +75,7 @@ static int take_stack(const void *data, size_t size, struct thread_sample *sampl
 	if (len < 0)
 		return len;
 	sample->kernel = stack.frames;
-	for (uint32_t i = 0; i < stack.frames.nr; i++)
-		sample->kernel_id = idmap__mix(sample->kernel_id, stack.frames.ips[i]);
+	sample->kernel_id = thread_sample__hash(&sample->kernel);
 	return len;
 }
 

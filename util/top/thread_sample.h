@@ -36,6 +36,11 @@ struct thread_sample {
 	struct top_wire_socket socket;
 	struct frames kernel; /* in the records: valid as long as they are */
 	uint64_t kernel_id;   /* a hash over them; 0: there are none */
+	uint64_t user_pc;     /* where the walk of the user stack begins; 0: there is none */
+	uint64_t user_fp;
+	uint64_t switches; /* how often it had left its CPU */
+	struct frames user; /* filled in by the sampler */
+	uint64_t user_id;
 };
 
 /*
@@ -43,5 +48,8 @@ struct thread_sample {
  * of 8. Returns their bytes, or -EINVAL if they are cut or none of these.
  */
 int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample);
+
+/* A hash over frames; 0: there are none. */
+uint64_t thread_sample__hash(const struct frames *frames);
 
 #endif /* DENET_TOP_THREAD_SAMPLE_H */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/user_maps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/units.h"
+#include "machine/machine.h"
+#include "machine/mapped_file.h"
+#include "synth/synth.h"
+
+/* How long a process may delay us, and how often it may. */
+#define DEADLINE_MS 500
+#define AGAIN_NS (5 * NSEC_PER_SEC)
+#define FRAME_LEN 320
+/* More processes and mappings than these are forgotten all at once. */
+#define MAX_BYTES (64UL << 20)
+
+struct user_maps {
+	struct machine *machine;
+	struct idmap read; /* pid -> when its mappings were read, CLOCK_MONOTONIC */
+	user_map_fn fn;
+	void *ctx;
+	uint64_t time; /* of the sample for which they are read */
+};
+
+struct user_maps *user_maps__new(user_map_fn fn, void *ctx)
+{
+	struct user_maps *maps = calloc(1, sizeof(*maps));
+
+	if (!maps)
+		return NULL;
+	*maps = (struct user_maps){ .machine = machine__new(), .fn = fn, .ctx = ctx };
+	if (maps->machine)
+		return maps;
+	free(maps);
+	return NULL;
+}
+
+void user_maps__delete(struct user_maps *maps)
+{
+	if (!maps)
+		return;
+	machine__delete(maps->machine);
+	idmap__free(&maps->read);
+	free(maps);
+}
+
+static const struct maps_entry *find(const struct user_maps *maps,
+				     const struct thread_sample *sample, uint64_t ip)
+{
+	const struct process *process = machine__process(maps->machine, (pid_t)sample->pid);
+	const struct maps *space = process__maps_at(process, sample->time);
+
+	return space ? maps__find(space, sample->time, ip) : NULL;
+}
+
+/* Broken chains end anywhere, so that the leaf and its caller are looked at alone. */
+static bool is_known(const struct user_maps *maps, const struct thread_sample *sample)
+{
+	for (uint32_t i = 0; i < sample->user.nr && i < 2; i++) {
+		if (!find(maps, sample, sample->user.ips[i]))
+			return false;
+	}
+	return true;
+}
+
+static int take_map(void *ctx, const struct task_event *event)
+{
+	struct user_maps *maps = ctx;
+	struct task_event at = *event;
+	int ret;
+
+	at.time = maps->time;
+	ret = machine__handle(maps->machine, &at);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return maps->fn ? maps->fn(maps->ctx, &at) : 0;
+}
+
+static int forget_many(struct user_maps *maps)
+{
+	struct machine *machine;
+
+	if (machine__bytes(maps->machine) < MAX_BYTES)
+		return 0;
+	machine = machine__new();
+	if (!machine)
+		return -ENOMEM;
+	machine__delete(maps->machine);
+	maps->machine = machine;
+	idmap__clear(&maps->read);
+	return 0;
+}
+
+int user_maps__learn(struct user_maps *maps, const struct thread_sample *sample)
+{
+	const pid_t pid = (pid_t)sample->pid;
+	struct synth_result result = { 0 };
+	uint64_t *when;
+	int err;
+
+	if (!sample->user.nr || is_known(maps, sample))
+		return 0;
+	err = forget_many(maps);
+	when = idmap__get(&maps->read, sample->pid);
+	if (err || !when)
+		return err ? err : -ENOMEM;
+	if (*when && sample->time - *when < AGAIN_NS)
+		return 0;
+	*when = sample->time;
+	maps->time = sample->time;
+	return synth__maps(&pid, 1, DEADLINE_MS, take_map, maps, &result);
+}
+
+static void name_frame(const struct user_maps *maps, const struct thread_sample *sample,
+		       uint64_t ip, char *frame)
+{
+	const struct maps_entry *map = maps ? find(maps, sample, ip) : NULL;
+	const char *slash = map ? strrchr(map->file->path, '/') : NULL;
+
+	if (map)
+		snprintf(frame, FRAME_LEN, "%s+0x%" PRIx64, slash ? slash + 1 : map->file->path,
+			 ip - map->start + map->pgoff);
+	else
+		snprintf(frame, FRAME_LEN, "0x%" PRIx64, ip);
+}
+
+void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
+		    size_t size)
+{
+	char frame[FRAME_LEN];
+	size_t at = 0;
+
+	*buf = '\0';
+	for (uint32_t i = 0; i < sample->user.nr; i++) {
+		name_frame(maps, sample, sample->user.ips[i], frame);
+		if (at + strlen(frame) + 2 > size)
+			return;
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ";" : "", frame);
+	}
+}
