@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/syscalls.h"
 #include "bpf/top.h"
 #include "capture/idle.h"
 #include "capture/settings.h"
 #include "host/sysctl.h"
+#include "top/realtime.h"
 #include "top/stack_cache.h"
+
+/* Looks have priority if they take one in so many of the time at most. */
+#define MOST_SHARE 20
 
 /* Where the kernel does not tell from which port on it gives ports to clients. */
 #define CLIENT_PORTS 32768
@@ -27,7 +32,9 @@ static const char idle_calls[] = "epoll_wait\nepoll_pwait\nepoll_pwait2\npoll\np
 struct sampler {
 	struct top_programs *programs;
 	struct stack_cache *stack_cache; /* NULL: they are not wanted */
-	struct buffer records;		 /* of a pass, if they are */
+	struct buffer records;		 /* of a pass */
+	struct realtime realtime;
+	uint64_t pass_ns; /* how long the last look took */
 };
 
 /* The parts of a list, apart by commas, at most max. */
@@ -182,6 +189,7 @@ void sampler__delete(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
+	realtime__leave(&sampler->realtime);
 	top_programs__delete(sampler->programs);
 	stack_cache__delete(sampler->stack_cache);
 	buffer__free(&sampler->records);
@@ -234,33 +242,49 @@ static int each_record(struct reading *reading, const void *data, size_t size,
 	return err;
 }
 
-static int read_records(void *ctx, const void *data, size_t size)
-{
-	return each_record(ctx, data, size, give);
-}
-
-/* The stacks are read once the pass is over: at no other time may it take long. */
-static int pass_with_stacks(struct reading *reading, struct top_wire_counts *counts)
+static int read_stacks(struct reading *reading)
 {
 	struct sampler *sampler = reading->sampler;
-	struct buffer *records = &sampler->records;
 	int err;
 
-	records->len = 0;
+	if (!sampler->stack_cache)
+		return 0;
 	stack_cache__begin(sampler->stack_cache);
+	err = each_record(reading, sampler->records.data, sampler->records.len, want_stack);
+	return err ? err : stack_cache__read(sampler->stack_cache);
+}
+
+/* What takes long comes once the look is over, without its priority. */
+static int look(struct reading *reading, struct top_wire_counts *counts)
+{
+	struct sampler *sampler = reading->sampler;
+	uint64_t begin = clock__now_ns();
+	int err;
+
+	sampler->records.len = 0;
 	err = top_programs__pass(sampler->programs, keep_records, reading, counts);
+	realtime__leave(&sampler->realtime);
+	sampler->pass_ns = clock__now_ns() - begin;
 	if (!err)
-		err = each_record(reading, records->data, records->len, want_stack);
-	if (!err)
-		err = stack_cache__read(sampler->stack_cache);
-	return err ? err : each_record(reading, records->data, records->len, give);
+		err = read_stacks(reading);
+	return err ? err : each_record(reading, sampler->records.data, sampler->records.len, give);
+}
+
+void sampler__expect(struct sampler *sampler, uint64_t period_ns)
+{
+	/* One that takes long would keep others from that CPU. */
+	if (sampler->pass_ns * MOST_SHARE <= period_ns)
+		realtime__enter(&sampler->realtime);
+}
+
+void sampler__relax(struct sampler *sampler)
+{
+	realtime__leave(&sampler->realtime);
 }
 
 int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx)
 {
 	struct reading reading = { .sampler = sampler, .pass = pass, .fn = fn, .ctx = ctx };
 
-	if (sampler->stack_cache)
-		return pass_with_stacks(&reading, &pass->counts);
-	return top_programs__pass(sampler->programs, read_records, &reading, &pass->counts);
+	return look(&reading, &pass->counts);
 }

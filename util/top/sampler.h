@@ -40,6 +40,16 @@ typedef int (*sampler_fn)(void *ctx, const struct top_pass *pass,
 			  const struct thread_sample *sample);
 
 /*
+ * The next look is due in a moment, one in period_ns: until then this process has the priority to
+ * take place when it is due. A busy CPU would be looked at when it is given up else, and not while
+ * it is busy.
+ */
+void sampler__expect(struct sampler *sampler, uint64_t period_ns);
+
+/* No look follows. */
+void sampler__relax(struct sampler *sampler);
+
+/*
  * Looks once. The pass has its time, wall_ns and weight_ns; its counts are set at the end. 0, fn's
  * error or a negative errno.
  */

@@ -95,6 +95,8 @@ static int wait_for_more(const struct top *top)
 	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 	err_out__flush();
+	if (due == top->schedule.due)
+		sampler__expect(top->sampler, top->options->period_ns);
 	return ppoll(&fd, 1, &timeout, NULL) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -185,6 +187,7 @@ static int finish(struct top *top)
 {
 	pid_t pid = 0;
 
+	sampler__relax(top->sampler);
 	if (top->workload && !workload__ended(top->workload))
 		pid = workload__pid(top->workload);
 	signals__finish(top->signals, pid, 1);
