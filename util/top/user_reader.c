@@ -27,6 +27,8 @@
 /* How long one process may block the reading, and all of them. */
 #define STUCK_NS (250 * NSEC_PER_MSEC)
 #define LATEST_NS (2 * NSEC_PER_SEC)
+/* After so long it is asked again, or another process has its number. */
+#define AGAIN_NS (30 * NSEC_PER_SEC)
 /* Type of the message behind the stacks; those have the numbers of their requests. */
 #define END_OF_STACKS USER_READER_MAX
 
@@ -41,7 +43,8 @@ struct user_reader {
 	struct shared *shared;
 	struct child *child; /* NULL: not started, or it hung */
 	int bell;	     /* rung for each batch of requests; its end in the child */
-	struct idmap stuck;  /* processes that did not let themselves be read */
+	struct idmap stuck;  /* processes that did not let themselves be read, and when */
+	bool warned;
 };
 
 struct user_reader *user_reader__new(void)
@@ -112,9 +115,17 @@ struct piece {
 	char bytes[PIECE];
 };
 
+/* A frame pointer may be any number: code without frame pointers uses the register otherwise. */
+static bool has_frame(const struct piece *piece, uint64_t fp)
+{
+	uint64_t at = fp - piece->base;
+
+	return at <= piece->len && piece->len - at >= 2 * sizeof(uint64_t);
+}
+
 static bool read_frame(struct piece *piece, uint64_t fp, uint64_t frame[2])
 {
-	if (fp < piece->base || fp + 2 * sizeof(uint64_t) > piece->base + piece->len) {
+	if (!has_frame(piece, fp)) {
 		const struct iovec local = { piece->bytes, PIECE };
 		const struct iovec remote = { (void *)(uintptr_t)fp, PIECE };
 		ssize_t len = process_vm_readv(piece->pid, &local, 1, &remote, 1, 0);
@@ -214,11 +225,26 @@ static int receive(struct user_reader *reader, user_frames_fn fn, void *ctx)
 static void skip_stuck(struct user_reader *reader)
 {
 	pid_t pid = reader->shared->reading;
+	uint64_t *when;
 
-	if (!pid || !idmap__get(&reader->stuck, (uint64_t)pid))
+	reader->shared->reading = 0;
+	when = pid ? idmap__get(&reader->stuck, (uint64_t)pid) : NULL;
+	if (!when)
 		return;
-	pr_warn("process %d does not let its memory be read: its threads have no user stacks",
+	*when = clock__now_ns();
+	if (reader->warned)
+		return;
+	reader->warned = true;
+	pr_warn("process %d does not let its memory be read: threads of such ones have no user "
+		"stacks",
 		(int)pid);
+}
+
+static bool is_stuck(const struct user_reader *reader, pid_t pid)
+{
+	const uint64_t *when = idmap__find(&reader->stuck, (uint64_t)pid);
+
+	return when && clock__now_ns() - *when < AGAIN_NS;
 }
 
 /* The next requests that may be asked for. Returns how many were gone through. */
@@ -230,7 +256,7 @@ static size_t take_requests(struct user_reader *reader, const struct user_reques
 
 	shared->nr = 0;
 	for (i = 0; i < nr && shared->nr < USER_READER_MAX; i++) {
-		if (!idmap__find(&reader->stuck, (uint64_t)requests[i].pid))
+		if (!is_stuck(reader, requests[i].pid))
 			shared->requests[shared->nr++] = requests[i];
 	}
 	return i;

@@ -19,7 +19,7 @@ struct user_request {
 
 /*
  * Reads user stacks by their frame pointers, in a child: the memory of a process cannot be read
- * while it holds its mmap_lock, which may be for ever. A process that does is not asked again.
+ * while it holds its mmap_lock, which may be for ever. A process that does is left out for a while.
  */
 struct user_reader;
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* User stacks are read from another process, whatever its frame pointer holds. */
+#include "top/user_reader.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/harness.h"
+
+/* A process that sleeps, and a stack of three frames in memory that it shares with us. */
+FIXTURE(reader)
+{
+	struct user_reader *reader;
+	uint64_t *stack;
+	pid_t pid;
+};
+
+/* How often a process has left its CPU, once it sleeps. */
+static uint64_t wait_asleep(pid_t pid)
+{
+	uint64_t switches = 0;
+	char path[64], line[256], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	while (state != 'S') {
+		FILE *file = fopen(path, "r");
+
+		switches = 0;
+		while (file && fgets(line, sizeof(line), file)) {
+			char *at = strstr(line, "ctxt_switches:");
+
+			if (!strncmp(line, "State:", 6))
+				state = line[7];
+			if (at)
+				switches += strtoull(at + 14, NULL, 10);
+		}
+		if (file)
+			fclose(file);
+	}
+	return switches;
+}
+
+FIXTURE_SETUP(reader)
+{
+	self->stack = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->stack);
+	/* Frame pointer and return address; the outermost return address is 0. */
+	self->stack[0] = (uint64_t)(uintptr_t)&self->stack[10];
+	self->stack[1] = 0x1111;
+	self->stack[10] = (uint64_t)(uintptr_t)&self->stack[20];
+	self->stack[11] = 0x2222;
+	self->pid = fork();
+	ASSERT_LE(0, self->pid);
+	if (!self->pid) {
+		pause();
+		_exit(0);
+	}
+	self->reader = user_reader__new();
+	ASSERT_NE(NULL, self->reader);
+}
+
+FIXTURE_TEARDOWN(reader)
+{
+	user_reader__delete(self->reader);
+	kill(self->pid, SIGKILL);
+	waitpid(self->pid, NULL, 0);
+	munmap(self->stack, 8192);
+}
+
+struct seen {
+	unsigned int calls;
+	uint32_t nr; /* of the last call */
+	uint64_t ips[8];
+};
+
+static int note(void *ctx, const struct user_request *request, const uint64_t *ips, uint32_t nr)
+{
+	struct seen *seen = ctx;
+
+	(void)request;
+	seen->calls++;
+	seen->nr = nr;
+	memcpy(seen->ips, ips, (nr < 8 ? nr : 8) * sizeof(*ips));
+	return 0;
+}
+
+TEST_F(reader, frames_of_a_chain)
+{
+	struct user_request request = { .pid = self->pid, .tid = self->pid, .pc = 0x4711,
+					.fp = (uint64_t)(uintptr_t)self->stack,
+					.switches = wait_asleep(self->pid) };
+	struct seen seen = { 0 };
+
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note, &seen));
+	ASSERT_EQ(1, seen.calls);
+	ASSERT_EQ(3, seen.nr);
+	EXPECT_EQ(0x4711, seen.ips[0]);
+	EXPECT_EQ(0x1111, seen.ips[1]);
+	EXPECT_EQ(0x2222, seen.ips[2]);
+	/* It has run since, or was another thread. */
+	request.switches++;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note, &seen));
+	EXPECT_EQ(1, seen.calls);
+}
+
+TEST_F(reader, any_frame_pointer)
+{
+	const uint64_t end = (uint64_t)(uintptr_t)self->stack + 8192;
+	const uint64_t odd[] = { 0, 1, 8, ~0ULL, ~7ULL, ~15ULL, 1ULL << 63,
+				 end - 8, end - 16, end };
+	struct user_request requests[sizeof(odd) / sizeof(odd[0])];
+	uint64_t switches = wait_asleep(self->pid);
+	struct seen seen = { 0 };
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		requests[i] = (struct user_request){ .pid = self->pid, .tid = self->pid,
+						     .pc = 1, .fp = odd[i],
+						     .switches = switches };
+	ASSERT_EQ(0, user_reader__read(self->reader, requests, sizeof(odd) / sizeof(odd[0]), note,
+				       &seen));
+	EXPECT_EQ(sizeof(odd) / sizeof(odd[0]), seen.calls);
+	EXPECT_EQ(1, seen.nr);
+	/* A chain that leads from one piece to an odd place. */
+	self->stack[0] = ~7ULL;
+	requests[0].fp = (uint64_t)(uintptr_t)self->stack;
+	ASSERT_EQ(0, user_reader__read(self->reader, requests, 1, note, &seen));
+	EXPECT_EQ(2, seen.nr);
+}
+
+TEST_F(reader, more_than_fit_at_once_and_one_that_is_gone)
+{
+	const size_t nr = USER_READER_MAX + 2;
+	struct user_request *requests = calloc(nr, sizeof(*requests));
+	uint64_t switches = wait_asleep(self->pid);
+	struct seen seen = { 0 };
+
+	ASSERT_NE(NULL, requests);
+	for (size_t i = 0; i < nr; i++)
+		requests[i] = (struct user_request){ .pid = self->pid, .tid = self->pid, .pc = 1,
+						     .switches = switches };
+	requests[1].pid = requests[1].tid = 0x7ffffff0;
+	EXPECT_EQ(0, user_reader__read(self->reader, requests, nr, note, &seen));
+	EXPECT_EQ(nr - 1, seen.calls);
+	free(requests);
+}
+
+TEST_HARNESS_MAIN
