@@ -33,8 +33,8 @@ _denet_values() {
 # _denet_value OPTION WORD: completes an option's value; fails where no value is known.
 _denet_value() {
 	case $1 in
-	-i | --input | -o | --output | -w | --write | --skip-idle | --idle | --symfs | --diff | --flamegraph | --pprof | \
-		--speedscope)
+	-i | --input | -o | --output | -w | --write | --skip-idle | --idle | --symfs | --diff | \
+		--flamegraph | --pprof | --speedscope)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
 		;;
