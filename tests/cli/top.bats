@@ -197,11 +197,14 @@ is_waiting() {
 	timeout 20 denet-top -b --all-states -p $! >out
 	grep clock_nanosleep out
 	run -3 denet-top -b -- sh -c 'exit 3'
-	denet-top -b -I 100000 >out 3>&- &
+	# The interval that the signal ends is printed as well.
+	denet-top -b -I 2000 -F 50 >out 3>&- &
+	until_true grep -q ' looks: ' out
+	before=$(grep -c ' looks: ' out)
 	sleep 0.5
 	kill -INT $!
 	wait $!
-	grep -q ' looks: ' out
+	[ "$(grep -c ' looks: ' out)" -gt "$before" ]
 	denet-top --json -F 50 -a --all-states | head -1 >out
 	all_are 's["tid"]'
 }
