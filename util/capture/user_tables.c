@@ -153,6 +153,12 @@ static void evict(struct user_tables *tables)
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
 }
 
+/* A file whose table could not be made is not taken for one that has none, if it can be read. */
+static bool may_have_table(int err)
+{
+	return err != -ENOENT && err != -ENOEXEC && err != -EPERM && err != -EACCES;
+}
+
 /* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file, bool again)
@@ -168,9 +174,7 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
 			   strerror(-file->err));
-		/* What has a table that could not be made is not taken for code without one. */
-		return add_none(tables, &wish->key,
-				file->err != -ENOENT && file->err != -ENOEXEC);
+		return add_none(tables, &wish->key, may_have_table(file->err));
 	}
 	err = user_rules__add(tables->rules, &wish->key, &file->table);
 	if (err == -E2BIG)
