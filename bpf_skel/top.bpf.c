@@ -25,7 +25,7 @@ const volatile __u8 top_calls[WIRE_MAX_CALLS] = {}; /* with by_call: those that 
 
 struct top_wire_counts top_counts;
 
-/* What CLOCK_MONOTONIC is ahead of the scheduler's clock, or behind, as far as it was seen. */
+/* CLOCK_MONOTONIC less the scheduler's clock: the least difference seen, with its drift since. */
 __s64 top_clock_lead;
 __u64 top_clock_learnt; /* when; 0: not yet */
 

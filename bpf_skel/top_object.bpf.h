@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What denet-top's samples tell of sockets, beside their addresses. */
+/* The state and the counters of a socket, for denet-top's samples. */
 #ifndef DENET_TOP_OBJECT_BPF_H
 #define DENET_TOP_OBJECT_BPF_H
 

@@ -77,7 +77,7 @@ fi
 threads=multi
 [ "$cpus" = 1 ] || [ "${GUEST_ARCH:-amd64}" != amd64 ] || threads=single
 append="quiet panic=-1 rdinit=/init mitigations=off random.trust_cpu=on ${GUEST_APPEND:-}"
-# What the kernel does not know becomes a variable of the first process and all others.
+# The kernel passes options that it does not know to the first process, as environment variables.
 append+=" GUEST_MODULES=${initrd%/*}"
 if [ "${GUEST_ARCH:-amd64}" = arm64 ]; then
 	# Return addresses are signed here; by a quick function in place of the architecture's slow one.

@@ -37,6 +37,7 @@ FIXTURE(user_walk)
 	struct user_walk_bpf *skel;
 	struct user_rules rules;
 	struct user_tables *tables; /* that sees to what is wanted; NULL: make_table() does */
+	bool refuses; /* make_table() refuses each file */
 	struct ring_buffer *ring;
 	int dummy; /* an event on ourselves; -1: not needed */
 	struct stopped stopped;
@@ -141,6 +142,8 @@ static int make_table(void *ctx, const struct rules_key *key, const struct rules
 	char path[80];
 	int fd, err;
 
+	if (self->refuses)
+		return user_rules__refuse(&self->rules, key);
 	if (!key->ino)
 		return add_table(self, key,
 				 elf_memory((char *)getauxval(AT_SYSINFO_EHDR), VDSO_BYTES));
@@ -338,6 +341,28 @@ TEST_F(user_walk, a_file_that_was_refused_is_forgotten_at_the_next_eviction)
 	EXPECT_FALSE(user_rules__has(&self->rules, &key));
 }
 
+TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
+{
+	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"
+					    "while :; do read -rt 0.0003 <&3; done\n", NULL };
+	uint64_t deadline;
+
+	self->refuses = true;
+	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
+	self->wanted = 1;
+	self->ring = ring_buffer__new(bpf_map__fd(self->skel->maps.walks), compare, self, NULL);
+	ASSERT_NE(NULL, self->ring);
+	self->skel->bss->walked_pids[0] = (uint32_t)self->stopped.pid;
+	self->deadline = deadline = clock__now_ns() + PATIENCE_NS;
+	while (self->early < 200 && !self->same && !self->err && clock__now_ns() < deadline) {
+		ring_buffer__poll(self->ring, 100);
+		ASSERT_EQ(0, user_rules__each_wanted(&self->rules, make_table, self));
+	}
+	/* None is taken for a whole one. */
+	EXPECT_LE(200, self->early);
+	EXPECT_EQ(0, self->same + self->differ);
+}
+
 TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 {
 	static const char *const argv[] = { "python3", "-c",
@@ -355,7 +380,7 @@ TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 	/* Until there was room, walks went on along the frame pointer. */
 	EXPECT_LT(0, self->early);
 	EXPECT_FALSE(user_rules__has(&self->rules, &filler));
-	/* What is in use stays: no walk misses its table. */
+	/* An eviction keeps the tables in use: no walk misses one. */
 	user_rules__begin_epoch(&self->rules);
 	early = self->early;
 	self->wanted = self->same + 1000;

@@ -300,7 +300,7 @@ TEST_F(hooks, stacks_that_find_no_room_are_counted_with_their_time)
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 
-		/* What began before the recording has none either. */
+		/* A block that began before the recording has no user frames either. */
 		if (sample->user.nr || sample->time - sample->period == stats->start_ns)
 			continue;
 		without.count++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is written as CSV is read back, and a line is a line. */
+/* Texts are written as CSV and read back unchanged, whatever bytes they have: one line each. */
 #include "top/csv_text.h"
 
 #include <stdio.h>

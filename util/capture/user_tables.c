@@ -177,8 +177,12 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 		return add_none(tables, &wish->key, may_have_table(file->err));
 	}
 	err = user_rules__add(tables->rules, &wish->key, &file->table);
-	if (err == -E2BIG)
+	if (err == -E2BIG) {
+		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
+			   "half of the room: it goes by frame pointers",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
 		return add_none(tables, &wish->key, true);
+	}
 	return err == -ENOSPC ? postpone(tables, wish) : err;
 }
 
