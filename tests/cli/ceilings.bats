@@ -142,6 +142,21 @@ resident() {
 	[ "$maps" -le 64 ]
 }
 
+# A recorder that goes on to read a ring while it is filled keeps what it has read: some 300 MB.
+@test "copies of the stacks of a storm: at most 160 MB resident, however many are lost" {
+	start_target "$build/tests/workloads/stacks" --threads 4 --bits 12 --rounds 6000 --us 20
+	start_recording -p "$target" --call-graph dwarf --off-cpu-thresh 0 --max-overhead 0
+	enough() { [ "$(stat -c %s live.data)" -ge 30000000 ]; }
+	until_true enough
+	highest=$(resident "$recorder")
+	kill -INT "$recorder"
+	finish_recording
+	tail -2 live.err
+	echo "$highest kB resident"
+	[ "$status" = 0 ]
+	[ "$highest" -le 163840 ]
+}
+
 @test "a storm of 10,000 threads is recorded whole" {
 	denet-record --off-cpu-thresh 0 --max-overhead 0 -m 4M -v -- \
 		"$build/tests/workloads/threads" --count 10000 --parallel 200 --us 20000 >truth 2>err

@@ -82,10 +82,15 @@ static void explain_open(int err)
 		pr_err("cannot open the perf events: %s", strerror(-err));
 }
 
+static size_t ring_bytes(const struct rings *rings)
+{
+	return rings->pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 /* The bytes in a ring that end rings__wait(). */
 static uint32_t watermark(const struct rings *rings)
 {
-	uint32_t half = rings->pages * (uint32_t)sysconf(_SC_PAGESIZE) / 2;
+	uint32_t half = (uint32_t)(ring_bytes(rings) / 2);
 
 	return rings->wake_bytes && rings->wake_bytes < half ? rings->wake_bytes : half;
 }
@@ -544,16 +549,22 @@ static int pass_record(const struct ring *ring, const struct perf_event_header *
 	return event < RING_EVENTS ? fn(ctx, &record) : 0;
 }
 
-static int read_ring(struct ring *ring, rings_fn fn, void *ctx)
+/*
+ * Reads what is in a ring of so many bytes, and no more than it can hold: a storm may fill it as
+ * fast as it is read, and samples are kept until all rings have been read.
+ */
+static int read_ring(struct ring *ring, size_t bytes, rings_fn fn, void *ctx)
 {
 	struct perf_mmap *map = perf_evlist__next_mmap(ring->evlist, NULL, false);
 	union perf_event *event;
+	size_t done = 0;
 	int nr = 0, err = 0;
 
 	ring->read = ring->gone;
 	if (!map || perf_mmap__read_init(map) < 0)
 		return 0;
-	while (!err && (event = perf_mmap__read_event(map)) != NULL) {
+	while (!err && done < bytes && (event = perf_mmap__read_event(map)) != NULL) {
+		done += event->header.size;
 		err = pass_record(ring, &event->header, fn, ctx);
 		perf_mmap__consume(map);
 		nr++;
@@ -567,10 +578,11 @@ static int read_ring(struct ring *ring, rings_fn fn, void *ctx)
 
 int rings__read(struct rings *rings, rings_fn fn, void *ctx)
 {
+	const size_t bytes = ring_bytes(rings);
 	int total = 0, nr;
 
 	for (size_t i = 0; i < rings->nr; i++) {
-		nr = read_ring(&rings->ring[i], fn, ctx);
+		nr = read_ring(&rings->ring[i], bytes, fn, ctx);
 		if (nr < 0)
 			return nr;
 		total += nr;

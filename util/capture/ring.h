@@ -59,7 +59,10 @@ int rings__fd(const struct rings *rings, size_t index);
 /* Switches the side band on. 0 or a negative errno. */
 int rings__enable(struct rings *rings);
 
-/* Reads all records. Returns their number or a negative errno. */
+/*
+ * Reads all records that are there at the call, and of those that come in meanwhile no more than
+ * the rings hold. Returns their number or a negative errno.
+ */
 int rings__read(struct rings *rings, rings_fn fn, void *ctx);
 
 /*
