@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-offcputime sums up what threads waited for, and prints it as bcc's offcputime does.
+# tests: parallel
 
 load lib
 
@@ -69,11 +70,14 @@ are_the_naps() {
 	grep -qx '    take_nap' out
 	[ ! -s err ]
 	# Of all threads, those are left out, and a line tells of them.
+	cp "$(command -v sleep)" only-here
+	start_target ./only-here 1000
+	until_true runs "$target" only-here
 	denet-offcputime 0.2 -f >all 2>err
-	refute grep -q '^napper-0;' all
+	refute grep -q '^only-here;' all
 	grep -E '^\[ [0-9,]+ threads were blocked all the time and are left out: --never-ran' err
 	denet-offcputime 0.2 -f --never-ran >all 2>err
-	grep -q '^napper-0;' all
+	grep -q '^only-here;' all
 	[ ! -s err ]
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Time on the CPU together with options that change which threads, chains or files there are: the
 # periods are the running time all the same.
+# tests: parallel
 
 load lib
 load wall
