@@ -104,10 +104,10 @@ fds_of() {
 	done
 }
 
-@test "a window of an hour keeps no more of 40,000 processes than of 10,000" {
+@test "a window of an hour keeps no more of 50,000 processes than of 20,000" {
 	start_recording -a --window 3600s --max-overhead 0
-	# 1 KB a process would be 30 MB more.
-	for i in 1 2 3 4; do
+	# 1 KB a process would be 30 MB more. The first ones may meet programs of others that are new.
+	for i in 0 1 2 3 4; do
 		"$build/tests/workloads/forks" --count 10000 --parallel 16 --us 100 >/dev/null
 		kb[i]=$(kB_of "$recorder")
 	done
