@@ -24,7 +24,7 @@ struct input {
 	struct layout_header header; /* of a regular file */
 	bool is_pipe;		     /* the variant */
 	struct input_events events;
-	bool named; /* event 1 has the name that ours has */
+	const char *event; /* the name of event 1, one of ours; NULL: not known yet */
 	struct trace_fields *fields;
 	struct record_queue queue;
 	struct input_info info;
@@ -289,7 +289,7 @@ static int take_sample(struct input *input, const void *record, size_t size)
 	}
 	memcpy(&sample, record, sizeof(sample));
 	event = input_events__find(&input->events, sample.id);
-	if (!input->named)
+	if (!input->event)
 		return refuse(input);
 	if (!event || !input_block__knows(event)) {
 		input->totals.unknown++;
@@ -328,6 +328,17 @@ static int take_lost(struct input *input, const void *record, size_t size)
 	return 0;
 }
 
+static const char *find_event(const char *name)
+{
+	static const char *const ours[] = { "offcpu-time", "wall-time", "thread-state" };
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		if (!strcmp(name, ours[i]))
+			return ours[i];
+	}
+	return NULL;
+}
+
 static int take_name(struct input *input, const void *record, size_t size)
 {
 	const char *name;
@@ -337,9 +348,8 @@ static int take_name(struct input *input, const void *record, size_t size)
 		return refuse(input);
 	if (id != WRITER_OFFCPU_TIME)
 		return 0;
-	input->named = !strcmp(name, "offcpu-time") || !strcmp(name, "wall-time") ||
-		       !strcmp(name, "thread-state");
-	return input->named ? 0 : refuse(input);
+	input->event = find_event(name);
+	return input->event ? 0 : refuse(input);
 }
 
 /* Of the pipe variant. */
@@ -492,9 +502,14 @@ int input__read(struct input *input, struct machine *machine, input_sample_fn fn
 	do {
 		ret = read_record(input);
 	} while (ret == 1);
-	if (!ret && !input->named)
+	if (!ret && !input->event)
 		ret = refuse(input);
 	return ret ? ret : record_queue__flush(&input->queue, deliver, input);
+}
+
+const char *input__event(const struct input *input)
+{
+	return input->event;
 }
 
 const struct input_info *input__info(const struct input *input)

@@ -48,6 +48,12 @@ typedef int (*input_sample_fn)(void *ctx, const struct sample *sample);
  */
 int input__read(struct input *input, struct machine *machine, input_sample_fn fn, void *ctx);
 
+/*
+ * The name of the event that is time: "offcpu-time", "wall-time", or "thread-state", those of
+ * denet-top. Known when the first sample comes; NULL: not yet.
+ */
+const char *input__event(const struct input *input);
+
 /* Complete after input__read(). */
 const struct input_info *input__info(const struct input *input);
 const struct input_totals *input__totals(const struct input *input);

@@ -3,17 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "input/elsewhere.h"
 #include "machine/machine.h"
 #include "report/wait_words.h"
-
-/* Clocks that are set, and what passes between two looks at two clocks. */
-#define CLOCK_SLACK_NS (5 * NSEC_PER_SEC)
 
 static const char *comm_of(const struct recording *recording, uint32_t tid, uint64_t time)
 {
@@ -51,35 +45,6 @@ static int take_sample(void *ctx, const struct sample *sample)
 			  comm_of(recording, sample->pid, sample->time));
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Whether the file is of another machine, or of this one before its last boot: by the name of the
- * host, and by when CLOCK_MONOTONIC began, which only seems later where the machine was suspended.
- * A file whose writer was killed tells nothing.
- */
-static bool is_elsewhere(const struct input_info *info)
-{
-	uint64_t began, then, suspended;
-	char host[65] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	if (*info->hostname && strcmp(info->hostname, host))
-		return true;
-	if (!info->realtime_ns)
-		return false;
-	began = clock_ns(CLOCK_REALTIME) - clock__now_ns();
-	then = info->realtime_ns - info->clock_ns;
-	suspended = clock_ns(CLOCK_BOOTTIME) - clock__now_ns();
-	return began + CLOCK_SLACK_NS < then || began > then + suspended + CLOCK_SLACK_NS;
-}
-
 static int take_build_id(void *ctx, const char *path, const unsigned char *id, size_t len)
 {
 	return symbols__build_id(ctx, path, id, len);
@@ -93,7 +58,8 @@ static int read_all(struct recording *recording)
 	if (!err)
 		err = input_info__each_build_id(info, take_build_id, recording->symbols);
 	if (!err)
-		err = symbols__resolve(recording->symbols, recording->machine, is_elsewhere(info));
+		err = symbols__resolve(recording->symbols, recording->machine,
+				       input_info__is_elsewhere(info));
 	return err;
 }
 
