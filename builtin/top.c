@@ -158,7 +158,8 @@ static const struct option_row output_rows[] = {
 	{ "write", 'w', .arg = "FILE",
 	  .text = "Write a perf.data file of an event thread-state, with the stacks of -k and -s",
 	  OPTION_TEXT(struct top_command, top.outputs.perf.path) },
-	{ "input", 'i', .arg = "FILE|DIR", .text = "Show what was recorded by -o, or by xcapture",
+	{ "input", 'i', .arg = "FILE|DIR",
+	  .text = "Show what was recorded by -o or -w, or by xcapture",
 	  OPTION_TEXT(struct top_command, input) },
 };
 

@@ -375,6 +375,34 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		END { print ns; exit !(ns >= 400e6) }'
 }
 
+@test "a perf.data file is read back, with the names of its functions" {
+	start_target sh -c 'while :; do :; done'
+	busy=$target
+	start_target "$build/tests/workloads/waits" --count 1000 --ms 200
+	until_true test -s target.out
+	denet-top -k -s -w top.data -F 50 -n 20 --all-states -p "$busy,$target"
+	denet-top -i top.data -g state,comm,wait,tgid >out
+	cat out
+	# Each of the looks met each of the threads.
+	head -1 out | grep -E "^$(date +%Y-%m-%d)T.* 20 looks: [0-9]+\.00 threads active$"
+	awk -v busy="$busy" '/ RUNQ? / && $(NF - 1) == busy || $NF == busy { sum += $1 }
+		END { print sum; exit !(sum > 0.99 && sum < 1.01) }' out
+	grep -E " SLEEP +w-pipe +[a-z_]*pipe_read +$target" out
+	denet-top -i top.data -g comm,kstack,ustack >stacks
+	grep -E 'w-nanosleep +[a-z_]*nanosleep;.*wait_nanosleep;repeat_wait;start_waiting' stacks
+	# Two tables of a part of it have as many looks in all.
+	denet-top -i top.data -I 200 >out
+	[ $(($(sed -nE 's/.* ([0-9]+) looks:.*/\1/p' out | paste -sd+))) = 20 ]
+	denet-record -B -o other.data -- "$naps" 1 1 1
+	run -1 denet-top -i other.data
+	[[ "$output" == *"other.data is a recording of denet-record and not of denet-top"* ]]
+	head -c 200 top.data >cut.data
+	run -1 denet-top -i cut.data
+	echo PERFILE2PERFILE2PERFILE2 >broken.data
+	run -1 denet-top -i broken.data
+	[[ "$output" == *broken.data* ]]
+}
+
 @test "user stacks lead from the wait to the thread's start" {
 	start_target "$build/tests/workloads/waits" --count 1000 --ms 200
 	until_true test -s target.out

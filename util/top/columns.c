@@ -27,9 +27,18 @@ static const struct {
 	[TOP_WIRE_OTHER] = { "OTHER", "" },
 };
 
-static const char *state_name(enum top_wire_state state)
+const char *top_state__name(enum top_wire_state state)
 {
 	return states[state].name;
+}
+
+enum top_wire_state top_state__of_letter(char letter)
+{
+	for (int i = 0; i < TOP_WIRE_STATES; i++) {
+		if (letter && states[i].letters[0] == letter)
+			return (enum top_wire_state)i;
+	}
+	return TOP_WIRE_OTHER;
 }
 
 static uint32_t states_of(const char *word)
@@ -147,7 +156,7 @@ static void put_who(enum top_column column, const struct thread_sample *sample,
 {
 	switch (column) {
 	case TOP_COLUMN_STATE:
-		return put_text(state_name(sample->state), buf);
+		return put_text(top_state__name(sample->state), buf);
 	case TOP_COLUMN_USERNAME:
 		return put_text(top_names__user(names, sample->uid), buf);
 	case TOP_COLUMN_EXE:

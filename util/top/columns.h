@@ -66,6 +66,12 @@ char *top_column__put(enum top_column column, const struct thread_sample *sample
 /* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
 void top_column__mask_digits(char *text);
 
+/* "RUN" ... */
+const char *top_state__name(enum top_wire_state state);
+
+/* The state of a letter of ps(1): of R, RUN; of none, OTHER. */
+enum top_wire_state top_state__of_letter(char letter);
+
 /*
  * Reads a list of states, by their names in either case or by their letters in ps(1), into bits of
  * enum top_wire_state. 0 or -EINVAL.

@@ -112,26 +112,28 @@ static int read_time(const char *text, uint64_t *wall_ns)
 	return 0;
 }
 
-static void derive(struct csv_row *row, char *comm2, char *filesum, size_t size)
+int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx)
 {
 	const char *call = row->texts[TOP_COLUMN_SYSCALL], *wchan = row->texts[TOP_COLUMN_WCHAN];
+	char comm2[TOP_COLUMN_LEN], filesum[TOP_COLUMN_LEN];
 
-	snprintf(comm2, size, "%s", row->texts[TOP_COLUMN_COMM]);
+	snprintf(comm2, sizeof(comm2), "%s", row->texts[TOP_COLUMN_COMM]);
 	top_column__mask_digits(comm2);
 	row->texts[TOP_COLUMN_COMM2] = comm2;
-	snprintf(filesum, size, "%s", row->texts[TOP_COLUMN_FILENAME]);
+	snprintf(filesum, sizeof(filesum), "%s", row->texts[TOP_COLUMN_FILENAME]);
 	top_column__mask_digits(filesum);
 	row->texts[TOP_COLUMN_FILENAMESUM] = filesum;
-	if (strcmp(call, "-") != 0 && strcmp(call, "?") != 0)
+	if (*call && strcmp(call, "-") != 0 && strcmp(call, "?") != 0)
 		row->texts[TOP_COLUMN_WAIT] = call;
 	else
 		row->texts[TOP_COLUMN_WAIT] = *wchan ? wchan : "-";
+	return fn(ctx, row);
 }
 
 static int read_line(const struct csv_file_reader *reader, char *line)
 {
 	const struct csv_layout *layout = &reader->layout;
-	char comm2[TOP_COLUMN_LEN], filesum[TOP_COLUMN_LEN], *fields[MAX_FIELDS];
+	char *fields[MAX_FIELDS];
 	struct csv_row row = { 0 };
 	uint64_t weight = 0;
 
@@ -147,8 +149,7 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 		row.state_ns = 0;
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		row.texts[i] = layout->columns[i] < 0 ? "" : fields[layout->columns[i]];
-	derive(&row, comm2, filesum, sizeof(comm2));
-	return reader->fn(reader->ctx, &row);
+	return csv_row__give(&row, reader->fn, reader->ctx);
 }
 
 /* A line that has no end yet is being written, or was when its writer was killed. */

@@ -6,7 +6,7 @@
 
 #include "top/columns.h"
 
-/* A sample as a line of CSV has it. Valid during the call. */
+/* A sample as a recording has it. Valid during the call. */
 struct csv_row {
 	uint64_t wall_ns; /* ns since the epoch */
 	uint64_t weight_ns;
@@ -16,6 +16,9 @@ struct csv_row {
 
 /* 0, or an error that ends the reading. */
 typedef int (*csv_row_fn)(void *ctx, const struct csv_row *row);
+
+/* Passes on a row with the columns that are made from others. fn's result. */
+int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx);
 
 /*
  * Reads a file of samples, or those of a directory in their order: ours and xcapture's, compressed

@@ -32,6 +32,8 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 {
 	int err = outputs->batch ? batch__begin(outputs->batch, pass) : 0;
 
+	if (outputs->perf)
+		perf_file__begin(outputs->perf, pass);
 	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
 }
 

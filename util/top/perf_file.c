@@ -17,6 +17,7 @@
 struct perf_file {
 	struct writer *writer;
 	struct idmap comms;   /* of threads that the file has: a hash over the name */
+	uint64_t time;	  /* of the pass */
 	uint64_t flushed; /* time of the pass after which all was written */
 };
 
@@ -59,11 +60,18 @@ struct perf_file *perf_file__open(const struct perf_file_options *options,
 	return NULL;
 }
 
+void perf_file__begin(struct perf_file *file, const struct top_pass *pass)
+{
+	file->time = pass->time;
+}
+
 int perf_file__map(void *ctx, const struct task_event *event)
 {
+	struct task_event at = *event;
 	struct perf_file *file = ctx;
 
-	return writer__task_event(file->writer, event);
+	at.time = file->time;
+	return writer__task_event(file->writer, &at);
 }
 
 int perf_file__close(struct perf_file *file)
@@ -94,7 +102,7 @@ static int tell_name(struct perf_file *file, const struct thread_sample *sample)
 		.kind = TASK_EVENT_COMM,
 		.pid = (pid_t)sample->pid,
 		.tid = (pid_t)sample->tid,
-		.time = sample->time,
+		.time = file->time,
 		.comm = sample->comm,
 	};
 	uint64_t key = idmap__mix(sample->tid, sample->start), name = hash_name(sample->comm);
@@ -137,7 +145,7 @@ int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 {
 	const struct sample written = {
 		.kind = sample->state == TOP_WIRE_RUN ? SAMPLE_ONCPU : SAMPLE_OFFCPU,
-		.time = sample->time,
+		.time = file->time,
 		.period = pass->weight_ns,
 		.measured = pass->weight_ns,
 		.count = 1,

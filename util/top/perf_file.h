@@ -22,6 +22,11 @@ struct perf_file;
 struct perf_file *perf_file__open(const struct perf_file_options *options,
 				  const struct top_names *names, int *err);
 
+/*
+ * A pass begins. All of it has its time in the file, by which readers know what one look met.
+ */
+void perf_file__begin(struct perf_file *file, const struct top_pass *pass);
+
 /* A mapping of a process, before the first sample that has a frame there. 0 or a negative errno. */
 int perf_file__map(void *ctx, const struct task_event *event);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "top/csv_reader.h"
+#include "top/recorded.h"
 
 /* The reading ends since enough was printed. */
 #define ENOUGH 1
@@ -91,7 +91,7 @@ int replay__run(const struct replay_options *options)
 
 	if (!replay.batch)
 		return -ENOMEM;
-	err = csv_reader__read(options->path, take_row, &replay, &bad);
+	err = recorded__read(options->path, take_row, &replay, &bad);
 	if (!err)
 		err = end_interval(&replay, replay.pass + replay.weight);
 	batch__delete(replay.batch);

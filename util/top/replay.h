@@ -7,7 +7,7 @@
 #include "top/batch.h"
 
 struct replay_options {
-	const char *path; /* a file of samples, or a directory of such */
+	const char *path; /* a file of samples, a directory of such, or a perf.data file */
 	const struct batch_options *batch;
 	uint64_t interval_ns; /* of a table; 0: one of all */
 	uint64_t count;	      /* tables at most; 0: all */
