@@ -49,6 +49,45 @@ TEST(names_of_containers_are_found_in_what_their_managers_make_of_them)
 	}
 }
 
+TEST(a_path_leads_through_a_container)
+{
+	static const struct {
+		const char *path;
+		const char *container;
+	} pairs[] = {
+		{ "", "" },
+		{ "/", "" },
+		{ "/system.slice/docker.service", "" },
+		{ "/system.slice/docker-" ID ".scope", "0123456789ab" },
+		{ "/docker/" ID, "0123456789ab" },
+		{ "/docker/" ID "/init.scope", "0123456789ab" },
+		{ "/machine.slice/libpod-" ID ".scope/container", "0123456789ab" },
+		{ "/machine.slice/libpod-conmon-" ID ".scope", "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
+		  "0123456789ab" },
+		{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod3f2a.slice"
+		  "/cri-containerd-" ID ".scope", "0123456789ab" },
+		{ "/kubepods/besteffort/pod" UID "/" ID, "0123456789ab" },
+		{ "/kubepods/besteffort/pod" UID, "" },
+		{ "/lxc.payload.box/system.slice/nginx.service", "box" },
+		{ "/lxc.monitor.box", "" },
+		{ "/lxc/box/init.scope", "box" },
+		{ "/machine.slice/machine-my\\x2dweb.scope", "my-web" },
+		{ "/machine.slice/systemd-nspawn@box.service/payload", "box" },
+		{ "/machine-extra.slice/other.service", "" },
+		{ "/docker/" ID "/kubelet/cri-containerd-f" ID ".scope", "0123456789ab" },
+	};
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		cgroup_name__container(pairs[i].path, text, sizeof(text));
+		EXPECT_STREQ(pairs[i].container, text)
+		{
+			TH_LOG("%s", pairs[i].path);
+		}
+	}
+}
+
 TEST(names_of_others_are_not)
 {
 	static const struct {

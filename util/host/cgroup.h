@@ -98,4 +98,11 @@ int cgroup__walk(const char *root, cgroup_fn fn, void *ctx);
  */
 bool cgroup_name__matches(const char *leaf, const char *name);
 
+/*
+ * The innermost container that a path of a cgroup leads through: the first 12 digits of its id, as
+ * `docker ps` and `crictl ps` show them, or the name of one of LXC, systemd-nspawn or libvirt; "":
+ * it leads through none.
+ */
+void cgroup_name__container(const char *path, char *buf, size_t size);
+
 #endif /* DENET_HOST_CGROUP_H */

@@ -130,3 +130,58 @@ bool cgroup_name__matches(const char *leaf, const char *name)
 	return !strcmp(body.text, name) || !strcmp(inner, name) || is_id(inner, name) ||
 	       is_domain(inner, name) || is_pod(body.text, name);
 }
+
+/* Whether the managers of machines, not those of ids, have given a cgroup its name. */
+static bool is_machine(const char *text)
+{
+	static const char *const prefixes[] = { "machine-", "systemd-nspawn@", "lxc.payload." };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The container of one name of a path, whose parent has so many bytes at parent. Names of slices
+ * begin like those of machines.
+ */
+static void put_container(const char *leaf, const char *parent, size_t parent_len, char *buf,
+			  size_t size)
+{
+	struct name body;
+	size_t len = strlen(leaf);
+	const char *inner;
+
+	*buf = '\0';
+	if (len > 6 && !strcmp(leaf + len - 6, ".slice"))
+		return;
+	unescape(&body, leaf);
+	cut_suffix(&body);
+	inner = without_prefix(body.text);
+	if (strlen(inner) == ID_DIGITS && is_hex(inner, ID_DIGITS))
+		snprintf(buf, size, "%.*s", ID_SHORT, inner);
+	else if (is_machine(body.text) ||
+		 (parent_len == strlen("lxc") && !strncmp(parent, "lxc", parent_len)))
+		snprintf(buf, size, "%s", inner);
+}
+
+void cgroup_name__container(const char *path, char *buf, size_t size)
+{
+	char leaf[NAME_MAX + 1], found[NAME_MAX + 1];
+	const char *parent = "";
+	size_t parent_len = 0, len;
+
+	*buf = '\0';
+	for (const char *at = path; *at; at += len) {
+		at += strspn(at, "/");
+		len = strcspn(at, "/");
+		snprintf(leaf, sizeof(leaf), "%.*s", (int)len, at);
+		put_container(leaf, parent, parent_len, found, sizeof(found));
+		if (*found)
+			snprintf(buf, size, "%s", found);
+		parent = at;
+		parent_len = len;
+	}
+}
