@@ -2,6 +2,8 @@
 /* User stacks are read from another process, whatever its frame pointer holds. */
 #include "top/user_reader.h"
 
+#include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ FIXTURE(reader)
 {
 	struct user_reader *reader;
 	uint64_t *stack;
+	int file; /* that the process has open */
 	pid_t pid;
 };
 
@@ -54,6 +57,8 @@ FIXTURE_SETUP(reader)
 	self->stack[1] = 0x1111;
 	self->stack[10] = (uint64_t)(uintptr_t)&self->stack[20];
 	self->stack[11] = 0x2222;
+	self->file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->file);
 	self->pid = fork();
 	ASSERT_LE(0, self->pid);
 	if (!self->pid) {
@@ -70,6 +75,7 @@ FIXTURE_TEARDOWN(reader)
 	kill(self->pid, SIGKILL);
 	waitpid(self->pid, NULL, 0);
 	munmap(self->stack, 8192);
+	close(self->file);
 }
 
 struct seen {
@@ -78,14 +84,14 @@ struct seen {
 	uint64_t ips[8];
 };
 
-static int note(void *ctx, const struct user_request *request, const uint64_t *ips, uint32_t nr)
+static int note(void *ctx, const struct user_request *request, const void *data, size_t size)
 {
 	struct seen *seen = ctx;
 
 	(void)request;
 	seen->calls++;
-	seen->nr = nr;
-	memcpy(seen->ips, ips, (nr < 8 ? nr : 8) * sizeof(*ips));
+	seen->nr = (uint32_t)(size / sizeof(seen->ips[0]));
+	memcpy(seen->ips, data, size < sizeof(seen->ips) ? size : sizeof(seen->ips));
 	return 0;
 }
 
@@ -147,6 +153,45 @@ TEST_F(reader, more_than_fit_at_once_and_one_that_is_gone)
 	EXPECT_EQ(0, user_reader__read(self->reader, requests, nr, note, &seen));
 	EXPECT_EQ(nr - 1, seen.calls);
 	free(requests);
+}
+
+static int note_text(void *ctx, const struct user_request *request, const void *data, size_t size)
+{
+	(void)request;
+	snprintf(ctx, USER_READER_TEXT + 1, "%.*s", (int)size, (const char *)data);
+	return 0;
+}
+
+TEST_F(reader, arguments)
+{
+	const struct user_request request = { .kind = USER_REQUEST_CMDLINE, .pid = getpid() };
+	char text[USER_READER_TEXT + 1] = "";
+
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
+	EXPECT_NE(NULL, strstr(text, "test_user_reader"));
+}
+
+/* An iocb of the file, in memory that is shared, and its address in place of a list. */
+TEST_F(reader, file_of_a_request)
+{
+	struct user_request request = { .kind = USER_REQUEST_AIO_SUBMIT, .pid = self->pid,
+					.tid = self->pid,
+					.address = (uint64_t)(uintptr_t)self->stack,
+					.switches = wait_asleep(self->pid) };
+	struct iocb *iocb = (struct iocb *)(void *)&self->stack[30];
+	char text[USER_READER_TEXT + 1] = "none";
+
+	*iocb = (struct iocb){ .aio_fildes = 0xffff };
+	self->stack[0] = (uint64_t)(uintptr_t)iocb;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
+	EXPECT_STREQ("", text);
+	iocb->aio_fildes = (uint32_t)self->file;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
+	EXPECT_STREQ("/dev/null", text);
+	/* The memory is no ring of events. */
+	request.kind = USER_REQUEST_AIO_WAIT;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
+	EXPECT_STREQ("", text);
 }
 
 TEST_HARNESS_MAIN

@@ -78,11 +78,11 @@ int stack_cache__want(struct stack_cache *cache, const struct thread_sample *sam
 	return buffer__append(&cache->wanted, &request, sizeof(request));
 }
 
-static int keep_frames(void *ctx, const struct user_request *request, const uint64_t *ips,
-		       uint32_t nr)
+static int keep_frames(void *ctx, const struct user_request *request, const void *ips,
+		       size_t size)
 {
 	struct stack_cache *cache = ctx;
-	const uint64_t count = nr;
+	const uint64_t count = size / sizeof(uint64_t);
 	uint64_t *offset = idmap__get(&cache->offsets, key_of((uint64_t)request->tid, request->pc,
 							       request->fp, request->switches));
 
@@ -90,7 +90,7 @@ static int keep_frames(void *ctx, const struct user_request *request, const uint
 		return -ENOMEM;
 	*offset = cache->frames.len;
 	if (buffer__append(&cache->frames, &count, sizeof(count)) ||
-	    buffer__append(&cache->frames, ips, nr * sizeof(*ips)))
+	    buffer__append(&cache->frames, ips, size))
 		return -ENOMEM;
 	return 0;
 }

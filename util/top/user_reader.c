@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/aio_abi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "host/user_address.h"
 
 #define MAX_FRAMES CAPTURE_MAX_FRAMES
+#define TEXT_LEN USER_READER_TEXT
 #define PIECE 4096
 /* Frame pointers farther apart lead nowhere. */
 #define MAX_FRAME_BYTES (1 << 20)
@@ -29,8 +31,13 @@
 #define LATEST_NS (2 * NSEC_PER_SEC)
 /* After so long it is asked again, or another process has its number. */
 #define AGAIN_NS (30 * NSEC_PER_SEC)
-/* Type of the message behind the stacks; those have the numbers of their requests. */
-#define END_OF_STACKS USER_READER_MAX
+/* Type of the message behind the answers; those have the numbers of their requests. */
+#define END_OF_ANSWERS USER_READER_MAX
+
+union answer {
+	uint64_t ips[MAX_FRAMES];
+	char text[TEXT_LEN];
+};
 
 /* Seen by both sides. */
 struct shared {
@@ -155,24 +162,131 @@ static uint32_t walk(const struct user_request *request, uint64_t mask, uint64_t
 	return nr;
 }
 
+static bool read_memory(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	const struct iovec local = { to, size };
+	const struct iovec remote = { (void *)(uintptr_t)address, size };
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* The path that a descriptor stands for. Returns its length; 0: there is none. */
+static size_t read_link(pid_t pid, uint32_t fd, char text[TEXT_LEN])
+{
+	char path[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%u", pid, fd);
+	len = readlink(path, text, TEXT_LEN);
+	return len < 0 ? 0 : (size_t)len;
+}
+
+/* The file of a request of Linux AIO, by its struct iocb. */
+static size_t read_iocb(pid_t pid, uint64_t address, char text[TEXT_LEN])
+{
+	struct iocb iocb;
+
+	if (!address || !read_memory(pid, address, &iocb, sizeof(iocb)) ||
+	    iocb.aio_lio_opcode > IOCB_CMD_PWRITEV)
+		return 0;
+	return read_link(pid, iocb.aio_fildes, text);
+}
+
+static size_t read_submitted(const struct user_request *request, char text[TEXT_LEN])
+{
+	uint64_t first;
+
+	if (!read_memory(request->pid, request->address, &first, sizeof(first)))
+		return 0;
+	return read_iocb(request->pid, first, text);
+}
+
+/* The kernel's ring of events, as it shares it with the program. */
+struct aio_ring {
+	uint32_t id;
+	uint32_t nr; /* events that there is room for */
+	uint32_t head;
+	uint32_t tail;
+	uint32_t magic;
+	uint32_t compat_features;
+	uint32_t incompat_features;
+	uint32_t header_bytes;
+};
+
+#define AIO_RING_MAGIC 0xa10a10a1U
+
+static size_t read_completed(const struct user_request *request, char text[TEXT_LEN])
+{
+	struct aio_ring ring;
+	struct io_event event;
+	uint64_t last;
+
+	if (!read_memory(request->pid, request->address, &ring, sizeof(ring)) ||
+	    ring.magic != AIO_RING_MAGIC || !ring.nr)
+		return 0;
+	last = ((uint64_t)ring.tail + ring.nr - 1) % ring.nr;
+	if (!read_memory(request->pid, request->address + ring.header_bytes + last * sizeof(event),
+			 &event, sizeof(event)))
+		return 0;
+	return read_iocb(request->pid, event.obj, text);
+}
+
+static size_t read_cmdline(const struct user_request *request, char text[TEXT_LEN])
+{
+	char path[64];
+	FILE *file;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", request->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	len = fread(text, 1, TEXT_LEN, file);
+	fclose(file);
+	while (len && (!text[len - 1] || text[len - 1] == ' '))
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		if (!text[i])
+			text[i] = ' ';
+	}
+	return len;
+}
+
+/* Returns the bytes of the answer. */
+static size_t answer(const struct user_request *request, uint64_t mask, union answer *to)
+{
+	switch (request->kind) {
+	case USER_REQUEST_CMDLINE:
+		return read_cmdline(request, to->text);
+	case USER_REQUEST_AIO_SUBMIT:
+		return read_submitted(request, to->text);
+	case USER_REQUEST_AIO_WAIT:
+		return read_completed(request, to->text);
+	default:
+		return walk(request, mask, to->ips) * sizeof(to->ips[0]);
+	}
+}
+
 /* In the child. */
 static int serve(struct shared *shared, struct child_out *out)
 {
-	uint64_t ips[MAX_FRAMES], mask = user_address__mask();
+	uint64_t mask = user_address__mask();
+	union answer to;
 	int err = 0;
 
 	for (size_t i = 0; i < shared->nr && !err; i++) {
 		const struct user_request *request = &shared->requests[i];
-		uint32_t nr;
+		size_t size;
 
 		shared->reading = request->pid;
-		nr = walk(request, mask, ips);
+		size = answer(request, mask, &to);
 		shared->reading = 0;
-		if (switches_of(request) == request->switches)
-			err = child_out__put(out, (uint32_t)i, ips, nr * sizeof(*ips));
+		if (request->kind == USER_REQUEST_CMDLINE ||
+		    switches_of(request) == request->switches)
+			err = child_out__put(out, (uint32_t)i, &to, size);
 	}
 	if (!err)
-		err = child_out__put(out, END_OF_STACKS, NULL, 0);
+		err = child_out__put(out, END_OF_ANSWERS, NULL, 0);
 	return err ? err : child_out__flush(out);
 }
 
@@ -203,8 +317,8 @@ static int start(struct user_reader *reader)
 	return err;
 }
 
-/* Receives the stacks of one batch. 0, fn's error, or that of the child. */
-static int receive(struct user_reader *reader, user_frames_fn fn, void *ctx)
+/* Receives the answers of one batch. 0, fn's error, or that of the child. */
+static int receive(struct user_reader *reader, user_answer_fn fn, void *ctx)
 {
 	uint64_t latest = clock__now_ns() + LATEST_NS;
 	struct child_message message;
@@ -214,11 +328,11 @@ static int receive(struct user_reader *reader, user_frames_fn fn, void *ctx)
 		ret = child__receive_unless_stuck(reader->child, STUCK_NS, latest, &message);
 		if (ret != 1)
 			return ret ? ret : -ECHILD;
-		if (message.type == END_OF_STACKS)
+		if (message.type == END_OF_ANSWERS)
 			return err;
 		if (!err && message.type < reader->shared->nr)
 			err = fn(ctx, &reader->shared->requests[message.type], message.data,
-				 (uint32_t)(message.size / sizeof(uint64_t)));
+				 message.size);
 	}
 }
 
@@ -236,7 +350,7 @@ static void skip_stuck(struct user_reader *reader)
 		return;
 	reader->warned = true;
 	pr_warn("process %d does not let its memory be read: threads of such ones have no user "
-		"stacks",
+		"stacks or command lines",
 		(int)pid);
 }
 
@@ -263,7 +377,7 @@ static size_t take_requests(struct user_reader *reader, const struct user_reques
 }
 
 int user_reader__read(struct user_reader *reader, const struct user_request *requests, size_t nr,
-		      user_frames_fn fn, void *ctx)
+		      user_answer_fn fn, void *ctx)
 {
 	const uint64_t ring = 1;
 	int err = 0;

@@ -6,35 +6,50 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A thread off the CPU, and where its user side stands. */
+/* What is read. */
+enum user_request_kind {
+	USER_REQUEST_STACK,	 /* the addresses of a chain that begins at pc and fp */
+	USER_REQUEST_CMDLINE,	 /* of the process: its arguments, apart by blanks */
+	USER_REQUEST_AIO_SUBMIT, /* path of the file of the first iocb in the list at address */
+	USER_REQUEST_AIO_WAIT,	 /* that of the request of the aio_context_t that ended last */
+};
+
+/* A thread off the CPU. */
 struct user_request {
+	enum user_request_kind kind;
 	pid_t pid;
 	pid_t tid;
-	uint64_t pc;
+	uint64_t pc; /* where its user side stands */
 	uint64_t fp;
+	uint64_t address;
 	uint64_t switches; /* how often it had left its CPU when it was seen */
 };
 
 #define USER_READER_MAX 512 /* requests at once */
+#define USER_READER_TEXT 512 /* bytes of a text at most */
 
 /*
- * Reads user stacks by their frame pointers, in a child: the memory of a process cannot be read
- * while it holds its mmap_lock, which may be for ever. A process that does is left out for a while.
+ * Reads user stacks by their frame pointers, and other memory of processes, in a child: it cannot
+ * be read while the process holds its mmap_lock, which may be for ever. A process that does is left
+ * out for a while.
  */
 struct user_reader;
 
 struct user_reader *user_reader__new(void);		/* NULL: no memory */
 void user_reader__delete(struct user_reader *reader); /* accepts NULL */
 
-/* The frames of a request, leaf first. 0, or an error that ends the reading. */
-typedef int (*user_frames_fn)(void *ctx, const struct user_request *request, const uint64_t *ips,
-			      uint32_t nr);
+/*
+ * The answer to a request: frames as uint64_t, the leaf first, or a text of size bytes. 0, or an
+ * error that ends the reading.
+ */
+typedef int (*user_answer_fn)(void *ctx, const struct user_request *request, const void *data,
+			      size_t size);
 
 /*
- * Reads the stacks of these threads, and calls fn for each that has not run since. Those that
- * cannot be read are left out. 0, fn's error or a negative errno.
+ * Reads what is asked for, and calls fn for each answer: command lines, and what belongs to a
+ * thread that has not run since. What cannot be read has none. 0, fn's error or a negative errno.
  */
 int user_reader__read(struct user_reader *reader, const struct user_request *requests, size_t nr,
-		      user_frames_fn fn, void *ctx);
+		      user_answer_fn fn, void *ctx);
 
 #endif /* DENET_TOP_USER_READER_H */
