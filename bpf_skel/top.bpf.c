@@ -45,6 +45,8 @@ struct top_room {
 	struct top_wire_sample sample;
 	struct wire_reason reason;
 	struct top_wire_socket socket;
+	struct top_wire_uring uring;
+	struct wire_reason request; /* the file of its latest request */
 	struct full_stack kernel;
 	struct task_state none; /* no state is kept between passes */
 };
@@ -194,6 +196,7 @@ static __always_inline void describe_identity(struct top_wire_sample *sample,
 	sample->pid_ns = pid_ns_of(task);
 	sample->cgroup = sample_cgroup(task);
 	sample->cpu = last_cpu(task);
+	sample->switches = switches_of(task);
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		sample->flags |= TOP_WIRE_FLAG_KTHREAD;
 	bpf_probe_read_kernel_str(sample->comm, sizeof(sample->comm), task->comm);
@@ -261,7 +264,22 @@ static __always_inline void describe_user(struct top_wire_sample *sample, struct
 		return;
 	sample->user_pc = user_pc(regs);
 	sample->user_fp = user_fp(regs);
-	sample->switches = switches_of(task);
+}
+
+static __always_inline void describe_ring(struct top_room *room, struct task_struct *task,
+					  struct file *ring)
+{
+	struct top_wire_sample *sample = &room->sample;
+	struct file *file;
+
+	if (!is_uring_call(sample) || !is_ring(&room->reason))
+		return;
+	file = read_ring(task, ring, &room->uring);
+	sample->flags |= TOP_WIRE_FLAG_URING;
+	if (!file)
+		return;
+	read_request_file(file, &room->request);
+	sample->flags |= TOP_WIRE_FLAG_URING_FILE;
 }
 
 /* The object of the call, if it has one. */
@@ -271,7 +289,7 @@ static __always_inline void describe_object(struct top_room *room, struct task_s
 	struct file *file;
 	__u32 class;
 
-	if (sample->nr < 0)
+	if (sample->nr < 0 || is_registered_ring(sample))
 		return;
 	class = class_of_sample(sample);
 	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class))
@@ -285,6 +303,7 @@ static __always_inline void describe_object(struct top_room *room, struct task_s
 		sample->flags |= TOP_WIRE_FLAG_SOCKET;
 	} else {
 		read_names(file, &room->reason);
+		describe_ring(room, task, file);
 	}
 }
 
@@ -292,7 +311,8 @@ static __always_inline void describe_object(struct top_room *room, struct task_s
 static __always_inline void forget_call(struct top_wire_sample *sample)
 {
 	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
-			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE);
+			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
+			   TOP_WIRE_FLAG_URING_FILE);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -308,8 +328,8 @@ static __always_inline bool is_idle(const struct top_room *room)
 	if (is_idle_state(sample->state))
 		return true;
 	return sample->state == TOP_WIRE_SLEEP && !(sample->flags & TOP_WIRE_FLAG_UNKNOWN) &&
-	       is_idle_sleep(sample, &room->reason, &room->socket,
-			     (const struct top_wire_settings *)&top);
+	       is_idle_sleep(sample, &room->reason, &room->socket, &room->uring,
+			     &room->request, (const struct top_wire_settings *)&top);
 }
 
 /* By the options that name states, calls and names. */
@@ -346,6 +366,12 @@ static __always_inline bool write_sample(struct seq_file *seq, struct top_room *
 		return false;
 	if (room->sample.flags & TOP_WIRE_FLAG_SOCKET &&
 	    bpf_seq_write(seq, &room->socket, sizeof(room->socket)))
+		return false;
+	if (room->sample.flags & TOP_WIRE_FLAG_URING &&
+	    bpf_seq_write(seq, &room->uring, sizeof(room->uring)))
+		return false;
+	if (room->sample.flags & TOP_WIRE_FLAG_URING_FILE &&
+	    bpf_seq_write(seq, &room->request, sizeof(room->request)))
 		return false;
 	return !(room->sample.flags & TOP_WIRE_FLAG_KERNEL) || write_stack(seq, &room->kernel);
 }

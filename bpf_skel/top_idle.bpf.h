@@ -8,6 +8,7 @@
 
 #include "mutex_owner.h"
 #include "top_object.bpf.h"
+#include "top_uring.bpf.h"
 
 #define TCP_STATE_LISTEN 10
 
@@ -43,17 +44,31 @@ static __always_inline bool is_client(const struct wire_reason *reason,
 	       reason->local_port >= top->client_ports;
 }
 
+static __always_inline bool is_disk_file(const struct wire_reason *reason)
+{
+	__u32 type = reason->mode & MODE_TYPE;
+
+	return type == MODE_REGULAR || type == MODE_DIRECTORY || type == MODE_BLOCK;
+}
+
 /* Pipes, terminals and the like are waited for when there is no work. */
 static __always_inline bool is_idle_object(const struct wire_reason *reason,
 					   const struct top_wire_socket *socket,
 					   const struct top_wire_settings *top)
 {
-	__u32 type = reason->mode & MODE_TYPE;
-
 	if (reason->object == WIRE_OBJECT_SOCKET)
 		return !is_client(reason, socket, top);
-	return reason->object == WIRE_OBJECT_FILE && type != MODE_REGULAR &&
-	       type != MODE_DIRECTORY && type != MODE_BLOCK;
+	return reason->object == WIRE_OBJECT_FILE && !is_disk_file(reason);
+}
+
+/* A ring may wait for all kinds of things: the latest request tells. */
+static __always_inline bool is_idle_ring(const struct top_wire_sample *sample,
+					 const struct top_wire_uring *uring,
+					 const struct wire_reason *request)
+{
+	if (sample->flags & TOP_WIRE_FLAG_URING_FILE)
+		return !is_disk_file(request);
+	return !uring->registered || !is_file_request(uring);
 }
 
 /* The class of the call that a thread is in. Calls of 32-bit programs have other numbers. */
@@ -72,6 +87,8 @@ static __always_inline bool is_idle_call(const struct top_wire_sample *sample)
 static __always_inline bool is_idle_sleep(const struct top_wire_sample *sample,
 					  const struct wire_reason *reason,
 					  const struct top_wire_socket *socket,
+					  const struct top_wire_uring *uring,
+					  const struct wire_reason *request,
 					  const struct top_wire_settings *top)
 {
 	__u32 class = class_of_sample(sample);
@@ -80,6 +97,8 @@ static __always_inline bool is_idle_sleep(const struct top_wire_sample *sample,
 		return true;
 	if (is_futex(class))
 		return !is_lock_wait(class, sample->args);
+	if (sample->flags & TOP_WIRE_FLAG_URING)
+		return is_idle_ring(sample, uring, request);
 	return class == WIRE_CALL_FD && is_idle_object(reason, socket, top);
 }
 

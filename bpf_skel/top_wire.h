@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The records of denet-top's sampler, beside those of wire.h: of each thread that it keeps a
- * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex, then a
- * top_wire_socket if that is a socket, then a wire_stack if stacks are wanted.
+ * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex; then a
+ * top_wire_socket if that is a socket, or a top_wire_uring if it is an io_uring and a wire_reason
+ * of the file of its latest request; then a wire_stack if stacks are wanted.
  */
 #ifndef DENET_TOP_WIRE_H
 #define DENET_TOP_WIRE_H
@@ -28,6 +29,7 @@ enum top_wire_state {
 enum top_wire_kind {
 	TOP_WIRE_SAMPLE = 64, /* none of enum wire_kind */
 	TOP_WIRE_SOCKET = 65,
+	TOP_WIRE_URING = 66,
 };
 
 struct top_wire_sample {
@@ -61,6 +63,8 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_SOCKET 16U /* a top_wire_socket, */
 #define TOP_WIRE_FLAG_KERNEL 32U /* and a wire_stack, without an id */
 #define TOP_WIRE_FLAG_IDLE 64U	 /* by the rules */
+#define TOP_WIRE_FLAG_URING 128U /* a top_wire_uring behind its wire_reason, */
+#define TOP_WIRE_FLAG_URING_FILE 256U /* and another wire_reason */
 
 /* Figures of TCP are 0 for other sockets. */
 struct top_wire_socket {
@@ -94,6 +98,18 @@ struct top_wire_socket {
 	__u8 reserved[5];
 };
 
+/* An io_uring, and the request that was submitted last. */
+struct top_wire_uring {
+	struct wire_head head;
+	__u32 unsubmitted; /* requests that the program has written, and not submitted */
+	__u32 completed;   /* requests that have ended, and the program has not taken notice of */
+	__s32 fd;	   /* of the request; with registered, the number of a registered file */
+	__u8 has_request;  /* there was one */
+	__u8 opcode;
+	__u8 registered;
+	__u8 reserved;
+};
+
 /* Fixed before the programs are loaded, beside struct wire_settings. */
 struct top_wire_settings {
 	__u32 states;	    /* bits of enum top_wire_state; 0: all */
@@ -118,6 +134,7 @@ struct top_wire_counts {
 
 WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 24);
 WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
+WIRE_ASSERT(top_wire_uring, 24);
 WIRE_ASSERT(top_wire_settings, 16);
 WIRE_ASSERT(top_wire_counts, 48);
 

@@ -336,6 +336,25 @@ struct epitem {
 	struct epoll_filefd ffd;
 };
 
+struct io_uring {
+	__u32 head;
+	__u32 tail;
+};
+
+struct io_rings {
+	struct io_uring sq;
+	struct io_uring cq;
+	__u32 sq_ring_mask;
+};
+
+struct io_ring_ctx {
+	__u32 flags;
+	struct io_rings *rings;
+	__u32 *sq_array;
+	struct io_uring_sqe *sq_sqes;
+	__u32 cached_sq_head;
+};
+
 struct sched_info {
 	unsigned long long run_delay;
 	unsigned long long last_arrival;

@@ -219,8 +219,8 @@ static int parse(int argc, char **argv, struct top_command *command)
 	return options__parse(&options, argc, argv);
 }
 
-/* Columns of stacks take what they show. */
-static void want_stacks(struct sampler_options *sampler, const struct batch_options *batch)
+/* Columns take what they show. */
+static void want_columns(struct sampler_options *sampler, const struct batch_options *batch)
 {
 	for (size_t i = 0; i < batch->nr_columns; i++) {
 		enum top_column column = batch->columns[i];
@@ -229,6 +229,8 @@ static void want_stacks(struct sampler_options *sampler, const struct batch_opti
 			sampler->kernel_stacks = true;
 		if (column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH)
 			sampler->user_stacks = true;
+		sampler->cmdlines |= column == TOP_COLUMN_CMDLINE;
+		sampler->aio_files |= column == TOP_COLUMN_AIOFILENAME;
 	}
 }
 
@@ -243,7 +245,9 @@ static void complete_outputs(struct top_options *top)
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
 	outputs->tables |= !keeps;
-	want_stacks(&top->sampler, &outputs->batch);
+	want_columns(&top->sampler, &outputs->batch);
+	top->sampler.cmdlines |= outputs->json;
+	top->sampler.aio_files |= outputs->json || outputs->csv.path;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
 	outputs->csv.user_stacks = top->sampler.user_stacks;
 }

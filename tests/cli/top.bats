@@ -113,6 +113,53 @@ is_waiting() {
 	kill "$client"
 }
 
+@test "requests of io_uring and Linux AIO have their files" {
+	: >data
+	mkfifo fifo
+	for way in uring registered submit wait; do
+		file=data
+		[ $way != submit ] || file=fifo
+		"$build/tests/workloads/requests" $way $file 3>&- &
+		pids[$((nr++))]=$!
+	done
+	until_true is_waiting "${pids[0]}" S '' || [ ! -e "/proc/${pids[0]}" ]
+	[ -e "/proc/${pids[0]}" ] || skip "no io_uring"
+	for pid in "${pids[@]}"; do until_true is_waiting "$pid" S ''; done
+	look -n 2 -p "${pids[0]}"
+	all_are 's["syscall"] == "io_uring_enter" and s["uringfilename"].endswith("/data")'
+	all_are 's["extra_info"]["io_uring"]["request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
+	all_are 's["extra_info"]["io_uring"]["completed"] == 1 and s["extra_info"]["io_uring"]["unsubmitted"] == 0'
+	look -n 2 -p "${pids[1]}"
+	all_are 's["uringfilename"] == "[registered 0]"'
+	look -n 2 --all-states -p "${pids[2]}"
+	all_are 's["syscall"] == "io_submit" and s["aiofilename"].endswith("/fifo")'
+	look -n 2 -p "${pids[3]}"
+	all_are 's["syscall"] == "io_getevents" and s["aiofilename"].endswith("/data")'
+	denet-top -o dir -F 20 -n 3 -p "${pids[0]},${pids[3]}"
+	denet-top -i dir -g wait,aiofilename,uringfilename >out
+	cat out
+	grep -E 'io_uring_enter .*/data' out
+	grep -E 'io_getevents .*/data' out
+}
+
+@test "command lines and containers" {
+	mkfifo fifo
+	start_target sh -c 'read line <fifo; exec sleep 1000' 'a  b' ''
+	look -n 1 --all-states -p "$target"
+	all_are "s['cmdline'] == 'sh -c read line <fifo; exec sleep 1000 a  b'"
+	denet-top -b -n 1 -I 200 --all-states -g cmdline -p "$target" >out
+	grep 'read line <fifo' out
+	container=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/docker-$(printf '%064x' $$).scope
+	if mkdir "$container" 2>/dev/null && echo "$target" >"$container/cgroup.procs"; then
+		look -n 1 --all-states -p "$target" || true
+		kill "$target"
+		until_true rmdir "$container"
+		all_are 's["container"] == "000000000000" and s["cgroup"].endswith(".scope")'
+	fi
+	look -n 1 -a --all-states
+	all_are 's.get("exe") != "[kernel]" or "cmdline" not in s'
+}
+
 @test "ids are those of our PID namespace, and threads outside of it are not there" {
 	unshare -p -f --mount-proc sh -c '
 		sleep 1000 & sleep 0.3

@@ -70,7 +70,8 @@ static int add_line(struct csv_dir *dir, const char *time, const char *comm)
 	if (!err)
 		err = csv_text__add_quoted(lines, comm);
 	return err ? err
-		   : csv_text__add(lines, ",-,?,,0,0,0,0,0,0,0,0,0,'-','','','',0,0,5,0,,,''\n");
+		   : csv_text__add(lines, ",-,?,,0,0,0,0,0,0,0,0,0,'-','','','',0,0,5,0,,,'',"
+				  "'','',''\n");
 }
 
 static int add_hour(struct csv_dir *dir, unsigned int hour, const char *comm)

@@ -9,9 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "host/cgroup.h"
 #include "stat/syscall_names.h"
 #include "top/socket_text.h"
 #include "top/stack_text.h"
+#include "top/uring_text.h"
 #include "top/user_maps.h"
 
 /* The first names are those of xcapture, which readers know. */
@@ -166,6 +168,8 @@ static void put_who(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_COMM2:
 		put_text(sample->comm, buf);
 		return top_column__mask_digits(buf);
+	case TOP_COLUMN_CMDLINE:
+		return put_text(sample->cmdline ? sample->cmdline : "", buf);
 	case TOP_COLUMN_TID:
 		return put_number(sample->tid, buf);
 	case TOP_COLUMN_TGID:
@@ -176,6 +180,9 @@ static void put_who(enum top_column column, const struct thread_sample *sample,
 		return put_text(top_names__cgroup(names, sample->cgroup), buf);
 	case TOP_COLUMN_CGROUP_ID:
 		return put_number(sample->cgroup, buf);
+	case TOP_COLUMN_CONTAINER:
+		return cgroup_name__container(top_names__cgroup(names, sample->cgroup), buf,
+					      TOP_COLUMN_LEN);
 	default:
 		return put_number(sample->cpu, buf);
 	}
@@ -197,6 +204,10 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_FILENAMESUM:
 		put_file(sample, buf);
 		return top_column__mask_digits(buf);
+	case TOP_COLUMN_AIOFILENAME:
+		return put_text(sample->aio_file ? sample->aio_file : "", buf);
+	case TOP_COLUMN_URINGFILENAME:
+		return uring_text__put_file(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_CONNECTION:
 		return socket_text__put_connection(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_CONN_STATE:
@@ -204,7 +215,8 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_LOCK:
 		return put_lock(sample, buf);
 	case TOP_COLUMN_EXTRA_INFO:
-		return socket_text__put_extra(sample, buf, TOP_COLUMN_LEN);
+		socket_text__put_extra(sample, buf, TOP_COLUMN_LEN);
+		return uring_text__put_extra(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_KSTACK_HASH:
 		return put_hash(sample->kernel_id, buf);
 	case TOP_COLUMN_KSTACK:
@@ -224,17 +236,21 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_EXE] = "exe",
 	[TOP_COLUMN_COMM] = "comm",
 	[TOP_COLUMN_COMM2] = "comm2",
+	[TOP_COLUMN_CMDLINE] = "cmdline",
 	[TOP_COLUMN_TID] = "tid",
 	[TOP_COLUMN_TGID] = "tgid",
 	[TOP_COLUMN_PIDNS] = "pidns",
 	[TOP_COLUMN_CGROUP] = "cgroup",
 	[TOP_COLUMN_CGROUP_ID] = "cgroup_id",
+	[TOP_COLUMN_CONTAINER] = "container",
 	[TOP_COLUMN_CPU] = "cpu",
 	[TOP_COLUMN_SYSCALL] = "syscall",
 	[TOP_COLUMN_WCHAN] = "wchan",
 	[TOP_COLUMN_WAIT] = "wait",
 	[TOP_COLUMN_FILENAME] = "filename",
 	[TOP_COLUMN_FILENAMESUM] = "filenamesum",
+	[TOP_COLUMN_AIOFILENAME] = "aiofilename",
+	[TOP_COLUMN_URINGFILENAME] = "uringfilename",
 	[TOP_COLUMN_CONNECTION] = "connection",
 	[TOP_COLUMN_CONN_STATE] = "conn_state",
 	[TOP_COLUMN_LOCK] = "lock",

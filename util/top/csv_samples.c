@@ -168,6 +168,8 @@ static const struct field {
 }, ours[] = {
 	{ TOP_COLUMN_CPU, FIELD_PLAIN },	{ TOP_COLUMN_WCHAN, FIELD_PLAIN },
 	{ TOP_COLUMN_LOCK, FIELD_PLAIN },	{ TOP_COLUMN_CGROUP, FIELD_QUOTED },
+	{ TOP_COLUMN_CONTAINER, FIELD_QUOTED },	{ TOP_COLUMN_AIOFILENAME, FIELD_QUOTED },
+	{ TOP_COLUMN_URINGFILENAME, FIELD_QUOTED },
 };
 
 static int add_fields(struct buffer *line, const struct field *fields, size_t nr,

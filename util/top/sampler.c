@@ -14,6 +14,7 @@
 #include "host/sysctl.h"
 #include "top/realtime.h"
 #include "top/stack_cache.h"
+#include "top/text_cache.h"
 
 /* Looks have priority if they take one in so many of the time at most. */
 #define MOST_SHARE 20
@@ -32,6 +33,7 @@ static const char idle_calls[] = "epoll_wait\nepoll_pwait\nepoll_pwait2\npoll\np
 struct sampler {
 	struct top_programs *programs;
 	struct stack_cache *stack_cache; /* NULL: they are not wanted */
+	struct text_cache *text_cache;	 /* the same */
 	struct buffer records;		 /* of a pass */
 	struct realtime realtime;
 	uint64_t pass_ns; /* how long the last look took */
@@ -166,16 +168,30 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 	return err;
 }
 
+/* What samples have beyond that which the iterator tells. */
+static int make_caches(struct sampler *sampler, const struct sampler_options *options)
+{
+	const struct text_cache_options texts = { .cmdlines = options->cmdlines,
+						  .aio_files = options->aio_files };
+
+	if (options->user_stacks) {
+		sampler->stack_cache = stack_cache__new();
+		if (!sampler->stack_cache)
+			return -ENOMEM;
+	}
+	if (texts.cmdlines || texts.aio_files)
+		sampler->text_cache = text_cache__new(&texts);
+	return sampler->text_cache || !(texts.cmdlines || texts.aio_files) ? 0 : -ENOMEM;
+}
+
 struct sampler *sampler__new(const struct sampler_options *options, int *err)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	struct idle_table idle = { 0 };
 
 	*err = sampler ? make_idle_table(&idle, options->idle) : -ENOMEM;
-	if (!*err && options->user_stacks) {
-		sampler->stack_cache = stack_cache__new();
-		*err = sampler->stack_cache ? 0 : -ENOMEM;
-	}
+	if (!*err)
+		*err = make_caches(sampler, options);
 	if (!*err)
 		*err = make(sampler, options, &idle);
 	idle_table__free(&idle);
@@ -192,6 +208,7 @@ void sampler__delete(struct sampler *sampler)
 	realtime__leave(&sampler->realtime);
 	top_programs__delete(sampler->programs);
 	stack_cache__delete(sampler->stack_cache);
+	text_cache__delete(sampler->text_cache);
 	buffer__free(&sampler->records);
 	free(sampler);
 }
@@ -209,14 +226,20 @@ static int give(void *ctx, struct thread_sample *sample)
 
 	if (reading->sampler->stack_cache)
 		stack_cache__find(reading->sampler->stack_cache, sample);
+	if (reading->sampler->text_cache)
+		text_cache__find(reading->sampler->text_cache, sample);
 	return reading->fn(reading->ctx, reading->pass, sample);
 }
 
-static int want_stack(void *ctx, struct thread_sample *sample)
+static int want(void *ctx, struct thread_sample *sample)
 {
 	const struct reading *reading = ctx;
+	const struct sampler *sampler = reading->sampler;
+	int err = 0;
 
-	return stack_cache__want(reading->sampler->stack_cache, sample);
+	if (sampler->stack_cache)
+		err = stack_cache__want(sampler->stack_cache, sample);
+	return err || !sampler->text_cache ? err : text_cache__want(sampler->text_cache, sample);
 }
 
 static int keep_records(void *ctx, const void *data, size_t size)
@@ -242,16 +265,24 @@ static int each_record(struct reading *reading, const void *data, size_t size,
 	return err;
 }
 
-static int read_stacks(struct reading *reading)
+/* What the memory of processes holds. */
+static int read_memory(struct reading *reading)
 {
 	struct sampler *sampler = reading->sampler;
 	int err;
 
-	if (!sampler->stack_cache)
+	if (!sampler->stack_cache && !sampler->text_cache)
 		return 0;
-	stack_cache__begin(sampler->stack_cache);
-	err = each_record(reading, sampler->records.data, sampler->records.len, want_stack);
-	return err ? err : stack_cache__read(sampler->stack_cache);
+	if (sampler->stack_cache)
+		stack_cache__begin(sampler->stack_cache);
+	if (sampler->text_cache)
+		text_cache__begin(sampler->text_cache);
+	err = each_record(reading, sampler->records.data, sampler->records.len, want);
+	if (!err && sampler->stack_cache)
+		err = stack_cache__read(sampler->stack_cache);
+	if (!err && sampler->text_cache)
+		err = text_cache__read(sampler->text_cache);
+	return err;
 }
 
 /* What takes long comes once the look is over, without its priority. */
@@ -266,7 +297,7 @@ static int look(struct reading *reading, struct top_wire_counts *counts)
 	realtime__leave(&sampler->realtime);
 	sampler->pass_ns = clock__now_ns() - begin;
 	if (!err)
-		err = read_stacks(reading);
+		err = read_memory(reading);
 	return err ? err : each_record(reading, sampler->records.data, sampler->records.len, give);
 }
 

@@ -18,6 +18,8 @@ struct sampler_options {
 	bool all_states;	  /* idle threads as well */
 	bool kernel_stacks;
 	bool user_stacks;
+	bool cmdlines;	/* samples have the command lines of their processes, */
+	bool aio_files; /* and the files of requests of Linux AIO */
 };
 
 /* A look at all threads. */

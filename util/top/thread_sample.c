@@ -28,6 +28,8 @@ static void take_sample(const struct top_wire_sample *wire, struct thread_sample
 		.call_unknown = wire->flags & TOP_WIRE_FLAG_UNKNOWN,
 		.has_object = wire->flags & TOP_WIRE_FLAG_REASON,
 		.has_socket = wire->flags & TOP_WIRE_FLAG_SOCKET,
+		.has_uring = wire->flags & TOP_WIRE_FLAG_URING,
+		.has_request = wire->flags & TOP_WIRE_FLAG_URING_FILE,
 		.idle = wire->flags & TOP_WIRE_FLAG_IDLE,
 		.user_pc = wire->user_pc,
 		.user_fp = wire->user_fp,
@@ -46,6 +48,16 @@ static int take_socket(const void *data, size_t size, struct top_wire_socket *so
 	if (socket->head.kind != TOP_WIRE_SOCKET || socket->head.size != sizeof(*socket))
 		return -EINVAL;
 	return (int)sizeof(*socket);
+}
+
+static int take_uring(const void *data, size_t size, struct top_wire_uring *uring)
+{
+	if (size < sizeof(*uring))
+		return -EINVAL;
+	memcpy(uring, data, sizeof(*uring));
+	if (uring->head.kind != TOP_WIRE_URING || uring->head.size != sizeof(*uring))
+		return -EINVAL;
+	return (int)sizeof(*uring);
 }
 
 uint64_t thread_sample__hash(const struct frames *frames)
@@ -79,30 +91,56 @@ static int take_stack(const void *data, size_t size, struct thread_sample *sampl
 	return len;
 }
 
+/* The records that follow the one of the thread, at data. Their bytes or -EINVAL. */
+static int take_parts(const char *data, size_t size, bool has_stack, struct thread_sample *sample)
+{
+	const bool has[] = { sample->has_object, sample->has_socket, sample->has_uring,
+			     sample->has_request, has_stack };
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
+		const char *part = data + at;
+		size_t left = size - at;
+		int len = 0;
+
+		if (!has[i])
+			continue;
+		switch (i) {
+		case 0:
+			len = take_object(part, left, &sample->reason);
+			break;
+		case 1:
+			len = take_socket(part, left, &sample->socket);
+			break;
+		case 2:
+			len = take_uring(part, left, &sample->uring);
+			break;
+		case 3:
+			len = take_object(part, left, &sample->request);
+			break;
+		default:
+			len = take_stack(part, left, sample);
+		}
+		if (len < 0)
+			return len;
+		at += (size_t)len;
+	}
+	return (int)at;
+}
+
 int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample)
 {
-	const char *bytes = data;
 	struct top_wire_sample wire;
-	size_t at = sizeof(wire);
-	int len = 0;
+	int len;
 
 	if (size < sizeof(wire))
 		return -EINVAL;
-	memcpy(&wire, bytes, sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
 	if (wire.head.kind != TOP_WIRE_SAMPLE || wire.head.size != sizeof(wire) ||
 	    wire.state >= TOP_WIRE_STATES)
 		return -EINVAL;
 	take_sample(&wire, sample);
-	if (sample->has_object)
-		len = take_object(bytes + at, size - at, &sample->reason);
-	at += len > 0 ? (size_t)len : 0;
-	if (len >= 0 && sample->has_socket) {
-		len = take_socket(bytes + at, size - at, &sample->socket);
-		at += len > 0 ? (size_t)len : 0;
-	}
-	if (len >= 0 && wire.flags & TOP_WIRE_FLAG_KERNEL) {
-		len = take_stack(bytes + at, size - at, sample);
-		at += len > 0 ? (size_t)len : 0;
-	}
-	return len < 0 ? len : (int)at;
+	len = take_parts((const char *)data + sizeof(wire), size - sizeof(wire),
+			 wire.flags & TOP_WIRE_FLAG_KERNEL, sample);
+	return len < 0 ? len : (int)sizeof(wire) + len;
 }

@@ -28,12 +28,16 @@ struct thread_sample {
 	bool compat;	   /* the call is of the table of 32-bit programs */
 	bool call_unknown; /* it runs, or moved while it was looked at */
 	bool has_object;   /* reason is that of its call */
-	bool has_socket;   /* which is about this socket */
+	bool has_socket;   /* which is about this socket, */
+	bool has_uring;	   /* or this io_uring, */
+	bool has_request;  /* whose latest request is about the file of request */
 	bool idle;	   /* by the rules: it waits for work */
 	char comm[WIRE_COMM_LEN + 1];
 	char exe[WIRE_NAME_LEN + 1]; /* last name of the program's path; "": none */
 	struct reason reason;
 	struct top_wire_socket socket;
+	struct top_wire_uring uring;
+	struct reason request;
 	struct frames kernel; /* in the records: valid as long as they are */
 	uint64_t kernel_id;   /* a hash over them; 0: there are none */
 	uint64_t user_pc;     /* where the walk of the user stack begins; 0: there is none */
@@ -41,6 +45,8 @@ struct thread_sample {
 	uint64_t switches; /* how often it had left its CPU */
 	struct frames user; /* filled in by the sampler */
 	uint64_t user_id;
+	const char *cmdline;  /* the same; NULL: not known */
+	const char *aio_file; /* of a request of Linux AIO, the same */
 };
 
 /*

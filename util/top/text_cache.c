@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/text_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/strings.h"
+#include "base/units.h"
+#include "top/user_reader.h"
+
+/* More than this is forgotten all at once. */
+#define MAX_BYTES (8UL << 20)
+#define MAX_TEXTS 65536
+/* Programs write what they do there, as PostgreSQL does. */
+#define AGAIN_NS NSEC_PER_SEC
+
+struct cmdline {
+	const char *text;
+	uint64_t read; /* when, CLOCK_MONOTONIC */
+};
+
+struct text_cache {
+	struct text_cache_options options;
+	struct user_reader *reader;
+	struct buffer wanted;	 /* struct user_request */
+	struct idmap asked;	 /* processes whose command line is wanted in this pass */
+	struct idmap by_process; /* -> number in cmdlines, from 1 on */
+	struct buffer cmdlines;	 /* struct cmdline */
+	struct idmap files;	 /* by thread and switches -> const char * */
+	struct strings strings;
+};
+
+struct text_cache *text_cache__new(const struct text_cache_options *options)
+{
+	struct text_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->options = *options;
+	cache->reader = user_reader__new();
+	if (cache->reader)
+		return cache;
+	free(cache);
+	return NULL;
+}
+
+static void forget_all(struct text_cache *cache)
+{
+	idmap__clear(&cache->by_process);
+	idmap__clear(&cache->files);
+	cache->cmdlines.len = 0;
+	strings__free(&cache->strings);
+}
+
+void text_cache__delete(struct text_cache *cache)
+{
+	if (!cache)
+		return;
+	user_reader__delete(cache->reader);
+	idmap__free(&cache->asked);
+	idmap__free(&cache->by_process);
+	idmap__free(&cache->files);
+	buffer__free(&cache->wanted);
+	buffer__free(&cache->cmdlines);
+	strings__free(&cache->strings);
+	free(cache);
+}
+
+void text_cache__begin(struct text_cache *cache)
+{
+	idmap__clear(&cache->asked);
+	if (cache->strings.bytes > MAX_BYTES || cache->files.used > MAX_TEXTS ||
+	    cache->by_process.used > MAX_TEXTS)
+		forget_all(cache);
+}
+
+static struct cmdline *cmdline_of(const struct text_cache *cache, uint32_t pid)
+{
+	const uint64_t *number = idmap__find(&cache->by_process, pid);
+
+	if (!number || !*number)
+		return NULL;
+	return (struct cmdline *)(void *)cache->cmdlines.data + *number - 1;
+}
+
+static bool has_memory(const struct thread_sample *sample)
+{
+	return !sample->kthread && sample->state != TOP_WIRE_ZOMBIE &&
+	       sample->state != TOP_WIRE_DEAD;
+}
+
+static int want_cmdline(struct text_cache *cache, const struct thread_sample *sample)
+{
+	const struct user_request request = { .kind = USER_REQUEST_CMDLINE,
+					      .pid = (pid_t)sample->pid };
+	const struct cmdline *known = cmdline_of(cache, sample->pid);
+	uint64_t *asked;
+
+	if (known && sample->time - known->read < AGAIN_NS)
+		return 0;
+	asked = idmap__get(&cache->asked, sample->pid);
+	if (!asked)
+		return -ENOMEM;
+	return (*asked)++ ? 0 : buffer__append(&cache->wanted, &request, sizeof(request));
+}
+
+/* Between two switches a thread is in one call. */
+static uint64_t wait_key(uint64_t tid, uint64_t switches)
+{
+	uint64_t key = idmap__mix(idmap__mix(1, tid), switches);
+
+	return key == IDMAP_NONE ? 0 : key;
+}
+
+static bool is_aio(const struct thread_sample *sample, struct user_request *request)
+{
+	if (sample->compat || sample->nr < 0)
+		return false;
+	if (sample->nr == SYS_io_submit) {
+		request->kind = USER_REQUEST_AIO_SUBMIT;
+		request->address = sample->args[2];
+	} else if (sample->nr == SYS_io_getevents || sample->nr == SYS_io_pgetevents) {
+		request->kind = USER_REQUEST_AIO_WAIT;
+		request->address = sample->args[0];
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int want_file(struct text_cache *cache, const struct thread_sample *sample)
+{
+	struct user_request request = { .pid = (pid_t)sample->pid,
+					.tid = (pid_t)sample->tid,
+					.switches = sample->switches };
+
+	if (!is_aio(sample, &request) ||
+	    idmap__find(&cache->files, wait_key(sample->tid, sample->switches)))
+		return 0;
+	return buffer__append(&cache->wanted, &request, sizeof(request));
+}
+
+int text_cache__want(struct text_cache *cache, const struct thread_sample *sample)
+{
+	int err = 0;
+
+	if (!has_memory(sample))
+		return 0;
+	if (cache->options.cmdlines)
+		err = want_cmdline(cache, sample);
+	return err || !cache->options.aio_files ? err : want_file(cache, sample);
+}
+
+static int keep_cmdline(struct text_cache *cache, uint32_t pid, const char *text)
+{
+	struct cmdline made = { .text = text, .read = clock__now_ns() };
+	struct cmdline *known = cmdline_of(cache, pid);
+	uint64_t *number;
+
+	if (known) {
+		*known = made;
+		return 0;
+	}
+	number = idmap__get(&cache->by_process, pid);
+	if (!number || buffer__append(&cache->cmdlines, &made, sizeof(made)))
+		return -ENOMEM;
+	*number = cache->cmdlines.len / sizeof(made);
+	return 0;
+}
+
+static int keep_text(void *ctx, const struct user_request *request, const void *data, size_t size)
+{
+	struct text_cache *cache = ctx;
+	const char *text = strings__get_part(&cache->strings, size ? data : "", size);
+	uint64_t *file;
+
+	if (!text)
+		return -ENOMEM;
+	if (request->kind == USER_REQUEST_CMDLINE)
+		return keep_cmdline(cache, (uint32_t)request->pid, text);
+	file = idmap__get(&cache->files, wait_key((uint64_t)request->tid, request->switches));
+	if (!file)
+		return -ENOMEM;
+	*file = (uint64_t)(uintptr_t)text;
+	return 0;
+}
+
+int text_cache__read(struct text_cache *cache)
+{
+	const struct user_request *requests = (const void *)cache->wanted.data;
+	size_t nr = cache->wanted.len / sizeof(*requests);
+
+	cache->wanted.len = 0;
+	return user_reader__read(cache->reader, requests, nr, keep_text, cache);
+}
+
+void text_cache__find(const struct text_cache *cache, struct thread_sample *sample)
+{
+	struct user_request request;
+	const struct cmdline *cmdline;
+	const uint64_t *file;
+
+	if (!has_memory(sample))
+		return;
+	cmdline = cmdline_of(cache, sample->pid);
+	if (cmdline)
+		sample->cmdline = cmdline->text;
+	file = idmap__find(&cache->files, wait_key(sample->tid, sample->switches));
+	if (file && is_aio(sample, &request))
+		sample->aio_file = (const char *)(uintptr_t)*file;
+}
