@@ -15,6 +15,7 @@
 #include "reason.bpf.h"
 #include "top_object.bpf.h"
 #include "top_idle.bpf.h"
+#include "top_known.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -48,7 +49,8 @@ struct top_room {
 	struct top_wire_uring uring;
 	struct wire_reason request; /* the file of its latest request */
 	struct full_stack kernel;
-	struct task_state none; /* no state is kept between passes */
+	struct task_state none; /* but for top_known, no state is kept between passes */
+	bool walked; /* kernel has frames of the thread */
 };
 
 struct {
@@ -230,23 +232,26 @@ static __always_inline void describe_call(struct top_wire_sample *sample, struct
 
 /*
  * The kernel stack of a thread that is off the CPU, without the functions of the scheduler. The
- * first of the others is where it waits, as in /proc/PID/wchan: without stacks, no more is walked.
+ * first of the others is where it waits, as in /proc/PID/wchan: without stacks, no more is walked;
+ * and nothing, where the thread has not run since the last time.
  */
 static __always_inline void describe_wait(struct top_room *room, struct task_struct *task)
 {
 	struct top_wire_sample *sample = &room->sample;
 	struct full_stack *kernel = &room->kernel;
-	__u32 most = settings.kernel_stacks ? WIRE_MAX_FRAMES : 1;
+	__u32 most = wants_stacks() ? WIRE_MAX_FRAMES : 1;
 	long bytes;
 
-	if (sample->state == TOP_WIRE_RUN || task->exit_state)
+	room->walked = false;
+	if (sample->state == TOP_WIRE_RUN || task->exit_state || is_known(sample, task))
 		return;
 	bytes = bpf_get_task_stack(task, kernel->ips, most * sizeof(__u64), 0);
 	if (bytes <= 0)
 		return;
+	room->walked = true;
 	if (sample->state != TOP_WIRE_RUNQ)
 		sample->wchan = kernel->ips[0];
-	if (!settings.kernel_stacks)
+	if (!wants_stacks())
 		return;
 	kernel->stack.head.kind = WIRE_STACK;
 	kernel->stack.nr = (__u16)((__u32)bytes / sizeof(__u64));
@@ -259,8 +264,8 @@ static __always_inline void describe_user(struct top_wire_sample *sample, struct
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (!settings.user_stacks || sample->state == TOP_WIRE_RUN || task->exit_state ||
-	    sample->flags & TOP_WIRE_FLAG_KTHREAD || is_compat(regs))
+	if (!settings.user_stacks || top_skip_stacks || sample->state == TOP_WIRE_RUN ||
+	    task->exit_state || sample->flags & TOP_WIRE_FLAG_KTHREAD || is_compat(regs))
 		return;
 	sample->user_pc = user_pc(regs);
 	sample->user_fp = user_fp(regs);
@@ -312,7 +317,7 @@ static __always_inline void forget_call(struct top_wire_sample *sample)
 {
 	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
 			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
-			   TOP_WIRE_FLAG_URING_FILE);
+			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -445,6 +450,8 @@ static __always_inline int sample_target(struct seq_file *seq, struct task_struc
 			forget_call(&room->sample);
 		if (!write_sample(seq, room))
 			return 0;
+		if (room->walked && !moved)
+			note_known(&room->sample, task, room->kernel.ips[0]);
 		top_counts.kept++;
 		top_counts.moved += moved;
 	}

@@ -65,6 +65,7 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_IDLE 64U	 /* by the rules */
 #define TOP_WIRE_FLAG_URING 128U /* a top_wire_uring behind its wire_reason, */
 #define TOP_WIRE_FLAG_URING_FILE 256U /* and another wire_reason */
+#define TOP_WIRE_FLAG_SAME_KERNEL 512U /* the kernel stack is that of the last time */
 
 /* Figures of TCP are 0 for other sockets. */
 struct top_wire_socket {

@@ -125,6 +125,8 @@ static const struct option_row thread_rows[] = {
 	{ "user-stacks", 's',
 	  .text = "User stacks, by frame pointers, of threads that are off the CPU",
 	  OPTION_TRUE(struct top_command, top.sampler.user_stacks) },
+	{ "stack-every", .arg = "N", .text = "With -k and -s: take stacks at each Nth look only",
+	  COMMAND(set_count, uint64_t, top.stack_every) },
 	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
 	  OPTION_TEXT(struct top_command, top.sampler.idle) },
 	{ "frequency", 'F', .arg = "HZ",
@@ -219,16 +221,27 @@ static int parse(int argc, char **argv, struct top_command *command)
 	return options__parse(&options, argc, argv);
 }
 
-/* Columns take what they show. */
-static void want_columns(struct sampler_options *sampler, const struct batch_options *batch)
+static bool is_kernel_stack(enum top_column column)
 {
-	for (size_t i = 0; i < batch->nr_columns; i++) {
-		enum top_column column = batch->columns[i];
+	return column == TOP_COLUMN_KSTACK || column == TOP_COLUMN_KSTACK_HASH;
+}
 
-		if (column == TOP_COLUMN_KSTACK || column == TOP_COLUMN_KSTACK_HASH)
-			sampler->kernel_stacks = true;
-		if (column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH)
-			sampler->user_stacks = true;
+static bool is_user_stack(enum top_column column)
+{
+	return column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH;
+}
+
+/* Columns take what they show. */
+static void want_columns(struct sampler_options *sampler, struct outputs_options *outputs)
+{
+	const struct batch_options *batch = &outputs->batch;
+
+	for (size_t i = 0; i < batch->nr_columns; i++) {
+		const enum top_column column = batch->columns[i];
+
+		sampler->kernel_stacks |= is_kernel_stack(column);
+		sampler->user_stacks |= is_user_stack(column);
+		outputs->by_stack |= is_kernel_stack(column) || is_user_stack(column);
 		sampler->cmdlines |= column == TOP_COLUMN_CMDLINE;
 		sampler->aio_files |= column == TOP_COLUMN_AIOFILENAME;
 	}
@@ -242,10 +255,12 @@ static void complete_outputs(struct top_options *top)
 
 	if (!top->period_ns)
 		top->period_ns = keeps ? DEFAULT_KEPT_PERIOD_NS : DEFAULT_PERIOD_NS;
+	if (!top->stack_every)
+		top->stack_every = 1;
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
 	outputs->tables |= !keeps;
-	want_columns(&top->sampler, &outputs->batch);
+	want_columns(&top->sampler, outputs);
 	top->sampler.cmdlines |= outputs->json;
 	top->sampler.aio_files |= outputs->json || outputs->csv.path;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;

@@ -397,6 +397,41 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	grep nanosleep out
 }
 
+@test "stacks of threads that do not run are walked once, and with --stack-every seldom" {
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	start_target "$build/tests/workloads/waits" --count 1000 --ms 30
+	until_true test -s target.out
+	look -n 30 -k -s --all-states -a
+	python3 - <<-'EOF'
+		import json
+		stacks = {}
+		for s in map(json.loads, open("out")):
+		    # A stack that is not walked again begins where the thread waits as well.
+		    if s["state"] not in ("RUN", "RUNQ", "ZOMBIE", "DEAD") and s.get("wchan"):
+		        assert s["kstack"].startswith(s["wchan"] + ";"), s
+		    if s["comm"] in ("w-pipe", "w-poll", "w-nanosleep") and s["state"] == "SLEEP":
+		        stacks.setdefault((s["comm"], s["wait"]), set()).add(s["kstack"])
+		print(stacks)
+		assert all(w[2:] in stack for (w, wait), all in stacks.items() if wait == w[2:] for stack in all)
+	EOF
+	look -n 7 -k -s --stack-every 3 --all-states -t "$(cut -d' ' -f1 /proc/$$/stat)"
+	python3 - <<-'EOF'
+		import json
+		has = ["kstack" in s and "ustack" in s for s in map(json.loads, open("out"))]
+		assert has == [i % 3 == 0 for i in range(7)], has
+	EOF
+	# Looks without stacks are in the time of those with: shares of stacks stay what they are.
+	denet-top -k -w top.data -F 50 -n 10 --stack-every 3 --all-states -t $$
+	denet-top -i top.data -g kstack >out
+	cat out
+	head -1 out | grep -E ' 4 looks: 1\.00 threads active$'
+	grep -E '1.00 100.0% .*wait;' out
+	denet-top -b -n 1 -I 400 -F 50 --stack-every 4 -g kstack --all-states -t $$ >out
+	cat out
+	grep -E '1.00 100.0% .*wait;' out
+}
+
 @test "a perf.data file has the time of the samples as periods of thread-state, with chains" {
 	need_perf
 	start_target sh -c 'while :; do :; done'

@@ -28,7 +28,7 @@ static int choose_maps(struct top_bpf *skel)
 {
 	const struct bpf_map *used[] = {
 		skel->maps.task_states, skel->maps.targets,   skel->maps.cgroups,
-		skel->maps.top_comms,	skel->maps.top_rooms,
+		skel->maps.top_comms,	skel->maps.top_rooms, skel->maps.top_known,
 		/* Linux 6.1 checks functions that nothing calls, too: their maps must be there. */
 		skel->maps.orc_modules,
 	};
@@ -133,6 +133,12 @@ void top_programs__delete(struct top_programs *programs)
 const struct target_maps *top_programs__targets(const struct top_programs *programs)
 {
 	return &programs->targets;
+}
+
+void top_programs__set_stacks(struct top_programs *programs, bool wanted, uint32_t generation)
+{
+	programs->skel->bss->top_skip_stacks = !wanted;
+	programs->skel->bss->top_generation = generation;
 }
 
 int top_programs__pass(struct top_programs *programs, task_iter_fn fn, void *ctx,

@@ -2,7 +2,9 @@
 #ifndef DENET_BPF_TOP_H
 #define DENET_BPF_TOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bpf/target_maps.h"
 #include "bpf/task_iter.h"
@@ -28,6 +30,12 @@ void top_programs__delete(struct top_programs *programs); /* accepts NULL */
 
 /* For target_maps__add() and target_maps__add_cgroup() alone. Valid as long as the programs. */
 const struct target_maps *top_programs__targets(const struct top_programs *programs);
+
+/*
+ * Whether the passes that come take stacks. Kernel stacks that were passed on in this generation
+ * are not passed on again while their thread does not run.
+ */
+void top_programs__set_stacks(struct top_programs *programs, bool wanted, uint32_t generation);
 
 /*
  * Looks at all threads once: fn receives their records, see top_wire.h, and *counts how many there

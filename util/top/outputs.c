@@ -28,10 +28,23 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 	return outputs->user_maps ? 0 : -ENOMEM;
 }
 
+/* The pass as tables see it. False: they leave it out. */
+static bool pass_of_tables(const struct outputs *outputs, const struct top_pass *pass,
+			   struct top_pass *seen)
+{
+	*seen = *pass;
+	if (outputs->options->by_stack)
+		seen->weight_ns = pass->stacks_ns;
+	return outputs->batch && seen->weight_ns;
+}
+
 int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 {
-	int err = outputs->batch ? batch__begin(outputs->batch, pass) : 0;
+	struct top_pass seen;
+	int err = 0;
 
+	if (pass_of_tables(outputs, pass, &seen))
+		err = batch__begin(outputs->batch, &seen);
 	if (outputs->perf)
 		perf_file__begin(outputs->perf, pass);
 	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
@@ -42,8 +55,9 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 {
 	struct top_names *names = &outputs->names;
 	int err = user_maps__learn(outputs->user_maps, sample);
+	struct top_pass seen;
 
-	if (!err && outputs->batch)
+	if (!err && pass_of_tables(outputs, pass, &seen))
 		err = batch__add(outputs->batch, sample, names);
 	if (!err && outputs->options->json)
 		err = json_samples__print(pass, sample, names, stdout);
@@ -54,9 +68,10 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 
 int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 {
+	struct top_pass seen;
 	int err = 0;
 
-	if (outputs->batch)
+	if (pass_of_tables(outputs, pass, &seen))
 		batch__end(outputs->batch, pass);
 	if (outputs->options->json && fflush(stdout))
 		return -errno;

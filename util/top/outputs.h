@@ -12,6 +12,7 @@
 struct outputs_options {
 	bool tables; /* on standard output */
 	bool json;   /* the same */
+	bool by_stack; /* tables by stacks leave out looks without such */
 	struct batch_options batch;
 	struct csv_samples_options csv;
 	struct perf_file_options perf;

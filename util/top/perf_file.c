@@ -146,8 +146,8 @@ int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 	const struct sample written = {
 		.kind = sample->state == TOP_WIRE_RUN ? SAMPLE_ONCPU : SAMPLE_OFFCPU,
 		.time = file->time,
-		.period = pass->weight_ns,
-		.measured = pass->weight_ns,
+		.period = pass->stacks_ns,
+		.measured = pass->stacks_ns,
 		.count = 1,
 		.pid = sample->pid,
 		.tid = sample->tid,
@@ -159,8 +159,8 @@ int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 	};
 	int err;
 
-	/* They spend no time. */
-	if (sample->state == TOP_WIRE_DEAD || sample->state == TOP_WIRE_ZOMBIE)
+	/* Chains in some samples alone would be no shares; and the dead spend no time. */
+	if (!pass->has_stacks || sample->state == TOP_WIRE_DEAD || sample->state == TOP_WIRE_ZOMBIE)
 		return 0;
 	err = tell_name(file, sample);
 	return err ? err : writer__sample(file->writer, event_of(sample), &written);

@@ -12,6 +12,7 @@
 #include "capture/idle.h"
 #include "capture/settings.h"
 #include "host/sysctl.h"
+#include "top/kernel_stacks.h"
 #include "top/realtime.h"
 #include "top/stack_cache.h"
 #include "top/text_cache.h"
@@ -34,6 +35,7 @@ struct sampler {
 	struct top_programs *programs;
 	struct stack_cache *stack_cache; /* NULL: they are not wanted */
 	struct text_cache *text_cache;	 /* the same */
+	struct kernel_stacks kernel_stacks;
 	struct buffer records;		 /* of a pass */
 	struct realtime realtime;
 	uint64_t pass_ns; /* how long the last look took */
@@ -209,6 +211,7 @@ void sampler__delete(struct sampler *sampler)
 	top_programs__delete(sampler->programs);
 	stack_cache__delete(sampler->stack_cache);
 	text_cache__delete(sampler->text_cache);
+	kernel_stacks__free(&sampler->kernel_stacks);
 	buffer__free(&sampler->records);
 	free(sampler);
 }
@@ -223,7 +226,10 @@ struct reading {
 static int give(void *ctx, struct thread_sample *sample)
 {
 	const struct reading *reading = ctx;
+	int err = kernel_stacks__take(&reading->sampler->kernel_stacks, sample);
 
+	if (err)
+		return err;
 	if (reading->sampler->stack_cache)
 		stack_cache__find(reading->sampler->stack_cache, sample);
 	if (reading->sampler->text_cache)
@@ -293,6 +299,8 @@ static int look(struct reading *reading, struct top_wire_counts *counts)
 	int err;
 
 	sampler->records.len = 0;
+	top_programs__set_stacks(sampler->programs, reading->pass->has_stacks,
+				 kernel_stacks__begin(&sampler->kernel_stacks));
 	err = top_programs__pass(sampler->programs, keep_records, reading, counts);
 	realtime__leave(&sampler->realtime);
 	sampler->pass_ns = clock__now_ns() - begin;

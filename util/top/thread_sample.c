@@ -30,6 +30,7 @@ static void take_sample(const struct top_wire_sample *wire, struct thread_sample
 		.has_socket = wire->flags & TOP_WIRE_FLAG_SOCKET,
 		.has_uring = wire->flags & TOP_WIRE_FLAG_URING,
 		.has_request = wire->flags & TOP_WIRE_FLAG_URING_FILE,
+		.same_kernel = wire->flags & TOP_WIRE_FLAG_SAME_KERNEL,
 		.idle = wire->flags & TOP_WIRE_FLAG_IDLE,
 		.user_pc = wire->user_pc,
 		.user_fp = wire->user_fp,

@@ -31,6 +31,7 @@ struct thread_sample {
 	bool has_socket;   /* which is about this socket, */
 	bool has_uring;	   /* or this io_uring, */
 	bool has_request;  /* whose latest request is about the file of request */
+	bool same_kernel;  /* its kernel stack is that of the last time */
 	bool idle;	   /* by the rules: it waits for work */
 	char comm[WIRE_COMM_LEN + 1];
 	char exe[WIRE_NAME_LEN + 1]; /* last name of the program's path; "": none */
@@ -38,7 +39,7 @@ struct thread_sample {
 	struct top_wire_socket socket;
 	struct top_wire_uring uring;
 	struct reason request;
-	struct frames kernel; /* in the records: valid as long as they are */
+	struct frames kernel; /* in the records, or filled in by the sampler */
 	uint64_t kernel_id;   /* a hash over them; 0: there are none */
 	uint64_t user_pc;     /* where the walk of the user stack begins; 0: there is none */
 	uint64_t user_fp;

@@ -26,6 +26,8 @@ struct top {
 	struct schedule schedule;
 	uint64_t next_interval; /* CLOCK_MONOTONIC */
 	uint64_t done;		/* tables that were printed, or looks */
+	uint64_t looks;		/* so far */
+	uint64_t stackless_ns;	/* that those since the last one with stacks stood for */
 	bool passed;		/* there was a look since the last table */
 	bool has_targets;	/* processes or threads were named, or COMMAND is the target */
 	bool seen_targets;	/* and one of them was there */
@@ -114,12 +116,25 @@ static void look_for_targets(struct top *top, const struct top_wire_counts *coun
 	top->lost_targets = top->has_targets && top->seen_targets && !counts->targets;
 }
 
+/* The first look takes stacks, and then each Nth, which stands for those before it as well. */
+static void choose_stacks(struct top *top, struct top_pass *pass)
+{
+	pass->has_stacks = top->looks % top->options->stack_every == 0;
+	top->looks++;
+	top->stackless_ns += pass->weight_ns;
+	if (!pass->has_stacks)
+		return;
+	pass->stacks_ns = top->stackless_ns;
+	top->stackless_ns = 0;
+}
+
 static int look(struct top *top, uint64_t now)
 {
 	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__lead() };
 	int err;
 
 	pass.weight_ns = schedule__take(&top->schedule, now);
+	choose_stacks(top, &pass);
 	err = outputs__begin(&top->outputs, &pass);
 	if (!err)
 		err = sampler__pass(top->sampler, &pass, take_sample, top);
