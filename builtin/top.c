@@ -21,6 +21,7 @@
 #define DEFAULT_INTERVAL_NS (5 * NSEC_PER_SEC)
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define MAX_HOURS 240000
+#define DEFAULT_OVERHEAD_PPM 30000
 /* Looks are at once on the screen and in tables; each of them is kept elsewhere. */
 #define DEFAULT_PERIOD_NS (100 * NSEC_PER_MSEC)
 #define DEFAULT_KEPT_PERIOD_NS NSEC_PER_SEC
@@ -49,6 +50,12 @@ static void set_rate(const struct option_value *value, void *field)
 	if (!(rate >= 1e9 / TOP_MAX_PERIOD_NS - 1e-9 && rate <= 1e9 / TOP_MIN_PERIOD_NS))
 		option_value__error(value, "not a rate from 1/m to 1000, such as 20, 0.5 or 6/m");
 	*period = (uint64_t)(1e9 / rate);
+}
+
+static void set_percent(const struct option_value *value, void *field)
+{
+	if (units__parse_percent(value->text, field))
+		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
 }
 
 static void set_states(const struct option_value *value, void *field)
@@ -132,6 +139,9 @@ static const struct option_row thread_rows[] = {
 	{ "frequency", 'F', .arg = "HZ",
 	  .text = "Looks a second, from 1/m to 1000 (default 10 for tables, else 1)",
 	  COMMAND(set_rate, uint64_t, top.period_ns) },
+	{ "max-overhead", .arg = "PCT",
+	  .text = "Look less often above this cost in percent of a CPU (default 3; 0: never)",
+	  COMMAND(set_percent, uint32_t, top.max_overhead_ppm) },
 };
 
 static const struct option_row output_rows[] = {
@@ -311,6 +321,7 @@ int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
 		.top.outputs.batch.top = DEFAULT_TOP,
+		.top.max_overhead_ppm = DEFAULT_OVERHEAD_PPM,
 		.top.outputs.perf = { .argc = argc, .argv = (const char *const *)argv },
 	};
 	int status = EXIT_STATUS_ERROR, err;

@@ -33,7 +33,7 @@ is_waiting() {
 	denet-top -b -n 1 -I 300 -p "$target" >out 2>err
 	cat out
 	[ ! -s err ]
-	head -1 out | grep -E ' looks: 0\.00 of 1\.0 threads active, 1\.0 idle ones left out$'
+	head -1 out | grep -E ' looks: 0\.00 of 1\.0 threads active, 1\.0 idle ones left out(; for [0-9.]+% of a CPU)?$'
 	[ "$(grep -c . out)" = 1 ]
 	look -n 5 --all-states -p "$target"
 	[ "$(wc -l <out)" = 5 ]
@@ -63,7 +63,7 @@ is_waiting() {
 	start_target sh -c 'while :; do :; done'
 	denet-top -b -n 1 -I 1000 -F 100 -g state -p "$target" >out
 	cat out
-	head -1 out | grep ': 1.00 of 1.0 threads active$'
+	head -1 out | grep -E ': 1.00 of 1.0 threads active; for [0-9.]+% of a CPU$'
 	awk '$3 == "RUN" || $4 == "RUN" || $3 == "RUNQ" || $4 == "RUNQ" { sum += $1 }
 		END { exit !(sum > 0.98 && sum < 1.02) }' out
 	look -n 20 -p "$target"
@@ -268,6 +268,18 @@ is_waiting() {
 	[[ "$output" == *"--syscall nosuch: there is no such system call"* ]]
 	run -1 denet-top -b --idle /nonexistent
 	[[ "$output" == *"/nonexistent"* ]]
+}
+
+@test "looks are less frequent where they cost more than --max-overhead, and stand for more time" {
+	start_target sh -c 'while :; do :; done'
+	denet-top -v -b -n 1 -I 5000 -F 1000 --max-overhead 0.5 -g state -p "$target" >out 2>err
+	cat out err
+	grep -c 'warning: looking costs .* more than --max-overhead: .* a look each' err | grep -x 1
+	grep -E '[0-9]+ looks, for [0-9.]+ % of a CPU' err
+	[ "$(sed -nE 's/.* ([0-9]+) looks: .*/\1/p' out)" -lt 3500 ]
+	head -1 out | grep -E '1.00 of 1.0 threads active; for [0-9.]+% of a CPU$'
+	denet-top -v -b -n 1 -I 1500 -F 1000 --max-overhead 0 -g state -p "$target" >out 2>err
+	refute grep overhead err
 }
 
 @test "a rule of the user's makes a thread active" {

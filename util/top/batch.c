@@ -97,7 +97,8 @@ int batch__fill(struct batch *batch, uint64_t time, uint64_t ns)
 }
 
 /* Numbers of threads are means of the looks. A recording has none of those that were left out. */
-static void print_head(const struct batch *batch, const struct activity_view *view, FILE *out)
+static void print_head(const struct batch *batch, const struct activity_view *view,
+		       uint32_t own_ppm, FILE *out)
 {
 	const struct top_wire_counts *counts = &batch->counts;
 	double looks = (double)max_u64(batch->looks, 1);
@@ -113,6 +114,8 @@ static void print_head(const struct batch *batch, const struct activity_view *vi
 		fprintf(out, ", %.1f idle ones left out", (double)counts->idle / looks);
 	if (counts->filtered)
 		fprintf(out, ", %.1f others by filters", (double)counts->filtered / looks);
+	if (own_ppm)
+		fprintf(out, "; for %.1f%% of a CPU", (double)own_ppm / 1e4);
 	fputc('\n', out);
 }
 
@@ -192,7 +195,7 @@ static int print_rows(const struct batch *batch, const struct activity_view *vie
 	return err;
 }
 
-int batch__print(struct batch *batch, FILE *out)
+int batch__print(struct batch *batch, uint32_t own_ppm, FILE *out)
 {
 	size_t columns[BATCH_COLUMNS];
 	struct activity_query query = {
@@ -207,7 +210,7 @@ int batch__print(struct batch *batch, FILE *out)
 		columns[i] = i;
 	err = activity__group(batch->activity, &query, &view);
 	if (!err) {
-		print_head(batch, &view, out);
+		print_head(batch, &view, own_ppm, out);
 		err = print_rows(batch, &view, out);
 		fputc('\n', out);
 	}

@@ -34,7 +34,10 @@ void batch__end(struct batch *batch, const struct top_pass *pass);
 /* Time up to then, of looks that met no thread: nobody knows how many. 0 or -ENOMEM. */
 int batch__fill(struct batch *batch, uint64_t time, uint64_t ns);
 
-/* Prints what came since the last time, and forgets it. 0 or a negative errno. */
-int batch__print(struct batch *batch, FILE *out);
+/*
+ * Prints what came since the last time, and forgets it. own_ppm: what that has cost, in millionths
+ * of a CPU; 0: not known. 0 or a negative errno.
+ */
+int batch__print(struct batch *batch, uint32_t own_ppm, FILE *out);
 
 #endif /* DENET_TOP_BATCH_H */

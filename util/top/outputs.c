@@ -80,9 +80,9 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 	return err || !outputs->perf ? err : perf_file__end(outputs->perf, pass);
 }
 
-int outputs__print(struct outputs *outputs)
+int outputs__print(struct outputs *outputs, uint32_t own_ppm)
 {
-	return outputs->batch ? batch__print(outputs->batch, stdout) : 0;
+	return outputs->batch ? batch__print(outputs->batch, own_ppm, stdout) : 0;
 }
 
 int outputs__close(struct outputs *outputs, int err)

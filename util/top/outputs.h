@@ -36,8 +36,8 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 		 const struct thread_sample *sample);
 int outputs__end(struct outputs *outputs, const struct top_pass *pass);
 
-/* Prints a table, if there are any. 0 or a negative errno. */
-int outputs__print(struct outputs *outputs);
+/* Prints a table, if there are any, with own_ppm as of batch__print(). 0 or a negative errno. */
+int outputs__print(struct outputs *outputs, uint32_t own_ppm);
 
 /* Completes all files; err is that of what came before. Returns it, or the first one. */
 int outputs__close(struct outputs *outputs, int err);

@@ -43,7 +43,7 @@ static int end_interval(struct replay *replay, uint64_t until)
 		return 0;
 	err = fill_up(replay, until);
 	if (!err)
-		err = batch__print(replay->batch, stdout);
+		err = batch__print(replay->batch, 0, stdout);
 	replay->pass = replay->covered = 0;
 	replay->printed++;
 	if (!err && replay->printed == replay->options->count)

@@ -327,3 +327,14 @@ int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn,
 
 	return look(&reading, &pass->counts);
 }
+
+uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler)
+{
+	uint64_t ns = 0;
+
+	if (sampler->stack_cache)
+		ns += stack_cache__cpu_ns(sampler->stack_cache);
+	if (sampler->text_cache)
+		ns += text_cache__cpu_ns(sampler->text_cache);
+	return ns;
+}

@@ -29,6 +29,7 @@ struct top_pass {
 	uint64_t weight_ns; /* time that it stands for */
 	bool has_stacks;    /* it takes stacks, if such are wanted, */
 	uint64_t stacks_ns; /* and among the passes that do, stands for so much; else 0 */
+	uint32_t own_ppm;   /* what looking has cost lately, in millionths of a CPU; 0: unknown */
 	struct top_wire_counts counts; /* complete once it has ended */
 };
 
@@ -58,5 +59,8 @@ void sampler__relax(struct sampler *sampler);
  * error or a negative errno.
  */
 int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx);
+
+/* CPU time of the processes that read memory of others. */
+uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);
 
 #endif /* DENET_TOP_SAMPLER_H */

@@ -18,6 +18,9 @@ struct schedule {
 /* The first look is due at once. */
 void schedule__init(struct schedule *schedule, uint64_t period_ns, uint64_t now, uint64_t seed);
 
+/* The looks from the next one on have this period. */
+void schedule__set_period(struct schedule *schedule, uint64_t period_ns);
+
 /*
  * A look takes place now, at due or later. Returns the time that it stands for: its period, and
  * those that went by without one.

@@ -117,3 +117,8 @@ void stack_cache__find(const struct stack_cache *cache, struct thread_sample *sa
 	sample->user = (struct frames){ .ips = frames + 1, .nr = (uint32_t)frames[0] };
 	sample->user_id = thread_sample__hash(&sample->user);
 }
+
+uint64_t stack_cache__cpu_ns(const struct stack_cache *cache)
+{
+	return user_reader__cpu_ns(cache->reader);
+}

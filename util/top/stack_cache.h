@@ -22,4 +22,7 @@ int stack_cache__read(struct stack_cache *cache);
 /* Fills in the user side of a sample, if it is known: valid until the next reading. */
 void stack_cache__find(const struct stack_cache *cache, struct thread_sample *sample);
 
+/* CPU time of the process that reads them. */
+uint64_t stack_cache__cpu_ns(const struct stack_cache *cache);
+
 #endif /* DENET_TOP_STACK_CACHE_H */

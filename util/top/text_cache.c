@@ -214,3 +214,8 @@ void text_cache__find(const struct text_cache *cache, struct thread_sample *samp
 	if (file && is_aio(sample, &request))
 		sample->aio_file = (const char *)(uintptr_t)*file;
 }
+
+uint64_t text_cache__cpu_ns(const struct text_cache *cache)
+{
+	return user_reader__cpu_ns(cache->reader);
+}

@@ -33,4 +33,7 @@ int text_cache__read(struct text_cache *cache);
 /* Fills in the texts of a sample that are known: valid until the next pass. */
 void text_cache__find(const struct text_cache *cache, struct thread_sample *sample);
 
+/* CPU time of the process that reads them. */
+uint64_t text_cache__cpu_ns(const struct text_cache *cache);
+
 #endif /* DENET_TOP_TEXT_CACHE_H */

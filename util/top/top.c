@@ -2,6 +2,7 @@
 #include "top/top.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "session/targets.h"
 #include "session/workload.h"
 #include "top/outputs.h"
+#include "top/own_cost.h"
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
@@ -24,10 +26,12 @@ struct top {
 	struct sampler *sampler;
 	struct outputs outputs;
 	struct schedule schedule;
+	struct own_cost cost;
 	uint64_t next_interval; /* CLOCK_MONOTONIC */
 	uint64_t done;		/* tables that were printed, or looks */
 	uint64_t looks;		/* so far */
 	uint64_t stackless_ns;	/* that those since the last one with stacks stood for */
+	bool told_cost;		/* it was said that --max-overhead has a longer period */
 	bool passed;		/* there was a look since the last table */
 	bool has_targets;	/* processes or threads were named, or COMMAND is the target */
 	bool seen_targets;	/* and one of them was there */
@@ -76,6 +80,8 @@ static int start(struct top *top)
 	now = clock__now_ns() + session->delay_ns;
 	schedule__init(&top->schedule, top->options->period_ns, now, now);
 	top->next_interval = now + top->options->interval_ns;
+	own_cost__init(&top->cost, top->options->max_overhead_ppm, top->options->period_ns,
+		       TOP_MAX_PERIOD_NS, now, own_cost__cpu_ns());
 	return err;
 }
 
@@ -98,7 +104,7 @@ static int wait_for_more(const struct top *top)
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 	err_out__flush();
 	if (due == top->schedule.due)
-		sampler__expect(top->sampler, top->options->period_ns);
+		sampler__expect(top->sampler, top->schedule.period_ns);
 	return ppoll(&fd, 1, &timeout, NULL) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -114,6 +120,36 @@ static void look_for_targets(struct top *top, const struct top_wire_counts *coun
 {
 	top->seen_targets |= counts->targets != 0;
 	top->lost_targets = top->has_targets && top->seen_targets && !counts->targets;
+}
+
+/* One warning; further steps are told with -v. */
+static void tell_period(struct top *top, uint64_t before)
+{
+	double percent = (double)top->cost.ppm / 1e4;
+	bool is_first = !top->told_cost && top->cost.period_ns > before;
+	char time[32];
+
+	units__format_time(top->cost.period_ns, time, sizeof(time));
+	if (top->cost.period_ns > before)
+		log__print(is_first ? LOG_WARNING : LOG_VERBOSE,
+			   "looking costs %.1f %% of a CPU, more than --max-overhead: from now on, "
+			   "while that is so, there is a look each %s",
+			   percent, time);
+	else
+		pr_verbose("looking costs %.1f %% of a CPU: there is a look each %s", percent,
+			   time);
+	top->told_cost |= is_first;
+}
+
+static void watch_cost(struct top *top)
+{
+	uint64_t cpu_ns = own_cost__cpu_ns() + sampler__helpers_cpu_ns(top->sampler);
+	uint64_t before = top->cost.period_ns;
+
+	if (!own_cost__look(&top->cost, clock__now_ns(), cpu_ns))
+		return;
+	schedule__set_period(&top->schedule, top->cost.period_ns);
+	tell_period(top, before);
 }
 
 /* The first look takes stacks, and then each Nth, which stands for those before it as well. */
@@ -134,6 +170,7 @@ static int look(struct top *top, uint64_t now)
 	int err;
 
 	pass.weight_ns = schedule__take(&top->schedule, now);
+	pass.own_ppm = top->cost.ppm;
 	choose_stacks(top, &pass);
 	err = outputs__begin(&top->outputs, &pass);
 	if (!err)
@@ -144,7 +181,9 @@ static int look(struct top *top, uint64_t now)
 	look_for_targets(top, &pass.counts);
 	if (!has_tables(top))
 		top->done++;
-	return outputs__end(&top->outputs, &pass);
+	err = outputs__end(&top->outputs, &pass);
+	watch_cost(top);
+	return err;
 }
 
 static int end_interval(struct top *top, uint64_t now)
@@ -157,7 +196,7 @@ static int end_interval(struct top *top, uint64_t now)
 	if (!top->passed)
 		return 0;
 	top->passed = false;
-	err = outputs__print(&top->outputs);
+	err = outputs__print(&top->outputs, own_cost__tell(&top->cost, now));
 	top->done++;
 	return err;
 }
@@ -200,6 +239,7 @@ static int sample(struct top *top, enum session_end *end)
 /* The table of an interval that was cut short is printed, too. */
 static int finish(struct top *top)
 {
+	uint64_t now = clock__now_ns();
 	pid_t pid = 0;
 
 	sampler__relax(top->sampler);
@@ -210,7 +250,11 @@ static int finish(struct top *top)
 	top->terminated = true;
 	if (top->workload)
 		workload__terminate(top->workload);
-	return top->passed && !is_done(top) ? outputs__print(&top->outputs) : 0;
+	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
+		   (double)own_cost__mean(&top->cost, now) / 1e4);
+	if (!top->passed || is_done(top))
+		return 0;
+	return outputs__print(&top->outputs, own_cost__tell(&top->cost, now));
 }
 
 /* A COMMAND that is no target, or that -n ended, counts only if it ended by itself. */

@@ -18,6 +18,7 @@ struct top_options {
 	struct session_options session; /* targets, COMMAND, the delay */
 	struct sampler_options sampler;
 	uint64_t period_ns;   /* between two looks */
+	uint32_t max_overhead_ppm; /* limit of the cost, in millionths of a CPU; 0: none */
 	uint64_t stack_every; /* looks, of which one takes stacks; 1: each does */
 	uint64_t interval_ns; /* between two tables */
 	uint64_t count;	      /* tables, or, where there are none, looks; 0: no limit */

@@ -88,6 +88,11 @@ void user_reader__delete(struct user_reader *reader)
 	free(reader);
 }
 
+uint64_t user_reader__cpu_ns(const struct user_reader *reader)
+{
+	return reader->child ? child__cpu_ns(reader->child) : 0;
+}
+
 /* How often a thread has left its CPU; 0: it is gone. */
 static uint64_t switches_of(const struct user_request *request)
 {

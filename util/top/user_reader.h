@@ -38,6 +38,9 @@ struct user_reader;
 struct user_reader *user_reader__new(void);		/* NULL: no memory */
 void user_reader__delete(struct user_reader *reader); /* accepts NULL */
 
+/* CPU time of the child, while there is one. */
+uint64_t user_reader__cpu_ns(const struct user_reader *reader);
+
 /*
  * The answer to a request: frames as uint64_t, the leaf first, or a text of size bytes. 0, or an
  * error that ends the reading.

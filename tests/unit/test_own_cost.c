@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The period of looks follows what they cost. */
+#include "top/own_cost.h"
+
+#include "base/units.h"
+#include "common/harness.h"
+
+#define MS NSEC_PER_MSEC
+#define WANTED (10 * MS)
+
+FIXTURE(cost)
+{
+	struct own_cost cost;
+	uint64_t now, cpu;
+	unsigned int changes;
+};
+
+static void begin(FIXTURE_DATA(cost) *self, uint32_t limit_ppm)
+{
+	own_cost__init(&self->cost, limit_ppm, WANTED, 60 * NSEC_PER_SEC, self->now, self->cpu);
+}
+
+/* Looks for so long, each of which takes look_ns. */
+static void run(FIXTURE_DATA(cost) *self, uint64_t ns, uint64_t look_ns)
+{
+	for (uint64_t until = self->now + ns; self->now < until;) {
+		self->now += self->cost.period_ns;
+		self->cpu += look_ns;
+		self->changes += own_cost__look(&self->cost, self->now, self->cpu);
+	}
+}
+
+FIXTURE_SETUP(cost)
+{
+	self->now = 5 * NSEC_PER_SEC;
+	self->cpu = 77 * MS;
+	begin(self, 30000);
+}
+
+FIXTURE_TEARDOWN(cost)
+{
+}
+
+TEST_F(cost, within_the_limit_nothing_changes)
+{
+	run(self, 10 * NSEC_PER_SEC, 290 * NSEC_PER_USEC);
+	EXPECT_EQ(0, self->changes);
+	EXPECT_EQ(29000, self->cost.ppm);
+	EXPECT_EQ(29000, own_cost__mean(&self->cost, self->now));
+	EXPECT_EQ(29000, own_cost__tell(&self->cost, self->now));
+	EXPECT_EQ(0, own_cost__tell(&self->cost, self->now));
+}
+
+TEST_F(cost, beyond_it_the_period_fits_after_a_second)
+{
+	run(self, NSEC_PER_SEC, MS);
+	EXPECT_EQ(1, self->changes);
+	EXPECT_LT(36 * MS, self->cost.period_ns);
+	EXPECT_GT(38 * MS, self->cost.period_ns);
+	run(self, 5 * NSEC_PER_SEC, MS);
+	EXPECT_EQ(1, self->changes);
+	EXPECT_GE(30000, self->cost.ppm);
+	/* And comes back when looks are cheap. */
+	run(self, 6 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(WANTED, self->cost.period_ns);
+	run(self, 6 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(WANTED, self->cost.period_ns);
+}
+
+TEST_F(cost, bounds)
+{
+	/* Two looks at least are judged by, and a minute is the longest period. */
+	run(self, 3600 * NSEC_PER_SEC, 4 * NSEC_PER_SEC);
+	EXPECT_EQ(60 * NSEC_PER_SEC, self->cost.period_ns);
+	begin(self, 0);
+	run(self, 60 * NSEC_PER_SEC, MS);
+	EXPECT_EQ(WANTED, self->cost.period_ns);
+	EXPECT_EQ(100000, self->cost.ppm);
+	/* Helpers that end may take their time along for a moment. */
+	EXPECT_FALSE(own_cost__look(&self->cost, self->now + 2 * NSEC_PER_SEC, 0));
+	EXPECT_FALSE(own_cost__look(&self->cost, self->now + 3 * NSEC_PER_SEC, 0));
+	EXPECT_EQ(0, self->cost.ppm);
+}
+
+TEST_HARNESS_MAIN
