@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -34,7 +35,6 @@ struct top {
 	bool told_cost;		/* it was said that --max-overhead has a longer period */
 	bool passed;		/* there was a look since the last table */
 	bool has_targets;	/* processes or threads were named, or COMMAND is the target */
-	bool seen_targets;	/* and one of them was there */
 	bool lost_targets;	/* in the latest look there was none any more */
 	bool terminated;
 	pid_t pid; /* of COMMAND */
@@ -115,11 +115,28 @@ static int take_sample(void *ctx, const struct top_pass *pass, const struct thre
 	return outputs__add(&top->outputs, pass, sample);
 }
 
-/* The targets are gone if they were there before. */
+static bool exists(pid_t id)
+{
+	return !kill(id, 0) || errno == EPERM;
+}
+
+/* Whether one of the named processes and threads is there, whatever other options leave out. */
+static bool has_named(const struct top *top)
+{
+	const struct capture_targets *targets = &top->options->sampler.targets;
+	bool found = top->pid && exists(top->pid);
+
+	for (size_t i = 0; i < targets->nr_pids && !found; i++)
+		found = exists(targets->pids[i]);
+	for (size_t i = 0; i < targets->nr_tids && !found; i++)
+		found = exists(targets->tids[i]);
+	return found;
+}
+
+/* They may have ended before the first look, and children of theirs may live on. */
 static void look_for_targets(struct top *top, const struct top_wire_counts *counts)
 {
-	top->seen_targets |= counts->targets != 0;
-	top->lost_targets = top->has_targets && top->seen_targets && !counts->targets;
+	top->lost_targets = top->has_targets && !counts->targets && !has_named(top);
 }
 
 /* One warning; further steps are told with -v. */
