@@ -34,10 +34,9 @@
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
-# four times that for one of arm64, which runs whole levels); GUEST_FILTER=REGEX picks programs in
-# guests, GUEST_CPUS (1) are what they have; WAYS (switch-out): ways of capture, as --capture has them,
-# that level ways tries; COUNTS=FILE
-# receives lines "level passed failed skipped", which add up, and "flaky NAME";
+# half as much again in level guests, four times that for one of arm64, which runs whole levels);
+# GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; WAYS (switch-out):
+# ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
 # is run again; V=1: all lines of a program that failed.
@@ -238,7 +237,7 @@ run_guest() {
 	local whole=0
 	local -x GUEST_ARCH=${2:-amd64}
 
-	[[ $name != guests/* ]] || whole=1
+	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3 / 2))
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((4 * vm_limit))
 	fi

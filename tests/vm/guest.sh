@@ -51,9 +51,10 @@ fi
 # GUEST_WHOLE=1 (level guests) runs all of it; level vm what shows in some minutes that the programs
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
-	export DENET_TEST_SWITCHES=50000
+	# denet-top's tests take some minutes.
+	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=480
 	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
-	names+='|whole|live|reports|totals'
+	names+='|whole|live|reports|totals|top'
 	case $(uname -r) in
 	6.1.*) names+='|test_copies|chains' ;;
 	6.12.*) names+='|clocks' ;;
@@ -62,7 +63,7 @@ if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 else
 	case $(uname -r) in
 	6.1.*) names='test_waits|test_kernels|whole|live|totals' ;;
-	6.12.*) names='test_waits|test_ways|totals' ;;
+	6.12.*) names='test_waits|test_ways|totals|states' ;;
 	*) names='test_waits|test_kernel_walk|reports|totals' ;;
 	esac
 	# A guest compares some hundred switches a second.
