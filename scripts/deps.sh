@@ -37,7 +37,7 @@ packages_of() {
 	case $1 in
 	build)
 		printf '%s\n' gcc make clang pkg-config libc6-dev libbpf-dev libelf-dev libdw-dev \
-			libtraceevent-dev libseccomp-dev libiberty-dev zlib1g-dev \
+			libtraceevent-dev libseccomp-dev libiberty-dev zlib1g-dev libzstd-dev \
 			linux-source xz-utils bzip2 asciidoctor
 		if is_ubuntu; then
 			printf '%s\n' linux-tools-common linux-tools-generic

@@ -207,12 +207,50 @@ TEST_F(csv, hours_that_are_over_are_compressed_and_read_as_before)
 	archive_all(self->dir, &options, &err);
 	ASSERT_EQ(0, err);
 	EXPECT_FALSE(exists(self->path, "10.csv"));
-	EXPECT_TRUE(exists(self->path, "10.csv.gz"));
-	EXPECT_TRUE(exists(self->path, "11.csv.gz"));
+	EXPECT_TRUE(exists(self->path, "10.csv.zst"));
+	EXPECT_TRUE(exists(self->path, "11.csv.zst"));
 	EXPECT_TRUE(exists(self->path, "12.csv"));
-	EXPECT_FALSE(exists(self->path, "12.csv.gz"));
+	EXPECT_FALSE(exists(self->path, "12.csv.zst"));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("abc", seen.comms);
+}
+
+TEST_F(csv, a_compressed_file_that_is_cut_or_broken_is_an_error)
+{
+	const struct csv_archive_options options = { .compress = true };
+	char name[128], text[512];
+	struct seen seen = { 0 };
+	uint64_t bad;
+	int err, saved;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	name_of(self->path, "10.csv.zst", name, sizeof(name));
+	ASSERT_EQ(0, csv_reader__read(name, note_row, &seen, &bad));
+	EXPECT_STREQ("a", seen.comms);
+	for (off_t size = 100; size > 4; size -= 48) {
+		ASSERT_EQ(0, truncate(name, size));
+		saved = captured_stderr__begin();
+		EXPECT_EQ(-EIO, csv_reader__read(name, note_row, &seen, &bad));
+		captured_stderr__end(saved, text, sizeof(text));
+		EXPECT_NE(NULL, strstr(text, "broken or cut"));
+	}
+}
+
+TEST_F(csv, files_of_gzip_are_read)
+{
+	struct seen seen = { 0 };
+	char command[512];
+	uint64_t bad;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	snprintf(command, sizeof(command), "gzip %s/xcapture_samples_*10.csv", self->path);
+	ASSERT_EQ(0, system(command));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("ab", seen.comms);
 }
 
 TEST_F(csv, old_files_go_but_never_the_present_hour)

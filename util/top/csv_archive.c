@@ -10,16 +10,17 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "base/zstd_stream.h"
 #include "top/csv_dir.h"
 
 #define STEP_BYTES (1024 * 1024)
 #define HOUR_LEN 13 /* of "2026-01-31.23" */
 #define HOUR_NS (3600 * NSEC_PER_SEC)
+#define ENDING ".zst"
 #define UNFINISHED ".part"
 
 /* A file of ours in the directory. */
@@ -36,7 +37,8 @@ struct csv_archive {
 	int dirfd;
 	struct entry entry; /* "": none */
 	int in;
-	gzFile out;
+	int out;
+	struct zstd_writer *writer;
 };
 
 struct csv_archive *csv_archive__new(const struct csv_archive_options *options, int dirfd)
@@ -44,13 +46,26 @@ struct csv_archive *csv_archive__new(const struct csv_archive_options *options, 
 	struct csv_archive *archive = calloc(1, sizeof(*archive));
 
 	if (archive)
-		*archive = (struct csv_archive){ .options = *options, .dirfd = dirfd, .in = -1 };
+		*archive = (struct csv_archive){ .options = *options, .dirfd = dirfd, .in = -1,
+						.out = -1 };
 	return archive;
 }
 
 static void part_name(const struct csv_archive *archive, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s.gz" UNFINISHED, archive->entry.name);
+	snprintf(buf, size, "%s" ENDING UNFINISHED, archive->entry.name);
+}
+
+static void close_files(struct csv_archive *archive)
+{
+	zstd_writer__delete(archive->writer);
+	if (archive->out >= 0)
+		close(archive->out);
+	if (archive->in >= 0)
+		close(archive->in);
+	archive->writer = NULL;
+	archive->in = archive->out = -1;
+	archive->entry.name[0] = '\0';
 }
 
 /* Leaves the file as it was. */
@@ -58,17 +73,11 @@ static void give_up(struct csv_archive *archive)
 {
 	char name[96];
 
-	if (archive->out)
-		gzclose(archive->out);
-	if (archive->in >= 0)
-		close(archive->in);
 	if (*archive->entry.name) {
 		part_name(archive, name, sizeof(name));
 		unlinkat(archive->dirfd, name, 0);
 	}
-	archive->out = NULL;
-	archive->in = -1;
-	archive->entry.name[0] = '\0';
+	close_files(archive);
 }
 
 void csv_archive__delete(struct csv_archive *archive)
@@ -79,7 +88,7 @@ void csv_archive__delete(struct csv_archive *archive)
 	free(archive);
 }
 
-/* Whether it is xcapture_KIND_HOUR.csv or that with .gz, KIND one of ours. */
+/* Whether it is xcapture_KIND_HOUR.csv or a compressed one, KIND one of ours. */
 static bool is_ours(const char *name, struct entry *entry)
 {
 	size_t len = strlen(CSV_PREFIX), kind_len = 0;
@@ -100,7 +109,7 @@ static bool is_ours(const char *name, struct entry *entry)
 	end = name + len + kind_len + HOUR_LEN;
 	entry->is_plain = !strcmp(end, ".csv");
 	snprintf(entry->name, sizeof(entry->name), "%s", name);
-	return entry->is_plain || !strcmp(end, ".csv.gz");
+	return entry->is_plain || !strcmp(end, ".csv" ENDING) || !strcmp(end, ".csv.gz");
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -196,7 +205,7 @@ int csv_archive__retain(struct csv_archive *archive, const char *hour, uint64_t 
 static int begin(struct csv_archive *archive, const char *hour, bool *more)
 {
 	struct buffer entries = { 0 };
-	int err = list_files(archive, &entries), fd = -1;
+	int err = list_files(archive, &entries);
 	char name[96];
 
 	for (size_t i = 0; i < entries.len / sizeof(struct entry) && !err && !*more; i++) {
@@ -212,33 +221,28 @@ static int begin(struct csv_archive *archive, const char *hour, bool *more)
 	part_name(archive, name, sizeof(name));
 	archive->in = openat(archive->dirfd, archive->entry.name, O_RDONLY | O_CLOEXEC);
 	if (archive->in >= 0)
-		fd = openat(archive->dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
+		archive->out = openat(archive->dirfd, name,
+				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (archive->out < 0)
 		return -errno;
-	archive->out = gzdopen(fd, "wb");
-	if (archive->out)
-		return 0;
-	close(fd);
-	return -ENOMEM;
+	archive->writer = zstd_writer__new(archive->out);
+	return archive->writer ? 0 : -ENOMEM;
 }
 
 /* The compressed file takes the place of the plain one. */
 static int finish(struct csv_archive *archive)
 {
 	char part[96], name[96];
-	int ret = gzclose(archive->out);
+	int err = zstd_writer__finish(archive->writer);
 
-	archive->out = NULL;
-	if (ret != Z_OK)
-		return ret == Z_ERRNO && errno ? -errno : -EIO;
+	if (err)
+		return err;
 	part_name(archive, part, sizeof(part));
-	snprintf(name, sizeof(name), "%s.gz", archive->entry.name);
+	snprintf(name, sizeof(name), "%s" ENDING, archive->entry.name);
 	if (renameat(archive->dirfd, part, archive->dirfd, name) ||
 	    unlinkat(archive->dirfd, archive->entry.name, 0))
 		return -errno;
-	close(archive->in);
-	archive->in = -1;
-	archive->entry.name[0] = '\0';
+	close_files(archive);
 	return 0;
 }
 
@@ -253,8 +257,8 @@ static int compress_part(struct csv_archive *archive)
 	len = read(archive->in, room, STEP_BYTES);
 	if (len < 0)
 		err = -errno;
-	else if (len > 0 && gzwrite(archive->out, room, (unsigned int)len) != (int)len)
-		err = errno ? -errno : -EIO;
+	else if (len > 0)
+		err = zstd_writer__write(archive->writer, room, (size_t)len);
 	free(room);
 	return err || len ? err : finish(archive);
 }

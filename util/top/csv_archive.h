@@ -7,7 +7,7 @@
 
 /* What becomes of the files of earlier hours. */
 struct csv_archive_options {
-	bool compress;	    /* they become .csv.gz */
+	bool compress;	    /* they become .csv.zst */
 	uint64_t max_bytes; /* of all files; the oldest go first; 0: no limit */
 	uint64_t max_ns;    /* of age; 0: no limit */
 };

@@ -3,15 +3,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/log.h"
 #include "base/units.h"
+#include "base/zstd_stream.h"
 #include "top/csv_dir.h"
 #include "top/csv_text.h"
 
@@ -155,14 +158,30 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 	return csv_row__give(&row, reader->fn, reader->ctx);
 }
 
+/* A file of any kind, and how its next line is got; 1, 0 at the end, or a negative errno. */
+struct line_source {
+	void *file;
+	int (*gets)(void *file, char *line, size_t max);
+};
+
+static int gets_plain(void *file, char *line, size_t max)
+{
+	return gzgets(file, line, (int)max) != NULL;
+}
+
+static int gets_zstd(void *file, char *line, size_t max)
+{
+	return zstd_reader__gets(file, line, max);
+}
+
 /* A line that has no end yet is being written, or was when its writer was killed. */
-static int read_lines(struct csv_file_reader *reader, gzFile file)
+static int read_lines(struct csv_file_reader *reader, const struct line_source *source)
 {
 	char *line = malloc(MAX_LINE), *end;
 	bool is_first = true;
-	int err = line ? 0 : -ENOMEM;
+	int err = line ? 0 : -ENOMEM, ret = 0;
 
-	while (!err && gzgets(file, line, MAX_LINE)) {
+	while (!err && (ret = source->gets(source->file, line, MAX_LINE)) == 1) {
 		end = strchr(line, '\n');
 		if (!end)
 			break;
@@ -171,25 +190,49 @@ static int read_lines(struct csv_file_reader *reader, gzFile file)
 		is_first = false;
 	}
 	free(line);
+	return err || ret >= 0 ? err : -EIO;
+}
+
+static int read_zstd(struct csv_file_reader *reader, int fd)
+{
+	struct line_source source = { .file = zstd_reader__new(fd), .gets = gets_zstd };
+	int err = source.file ? read_lines(reader, &source) : -ENOMEM;
+
+	zstd_reader__delete(source.file);
+	close(fd);
 	return err;
 }
 
-/* gzopen(3) reads files that are not compressed as they are. */
+/* gzdopen(3) reads files that are not compressed as they are. */
+static int read_plain(struct csv_file_reader *reader, int fd)
+{
+	struct line_source source = { .file = gzdopen(fd, "rb"), .gets = gets_plain };
+	int err;
+
+	if (!source.file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = read_lines(reader, &source);
+	gzclose(source.file);
+	return err;
+}
+
 static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	struct csv_file_reader reader = { .fn = fn, .ctx = ctx, .bad = bad };
-	gzFile file = gzopen(path, "rbe");
-	int err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
 
-	if (!file) {
-		err = errno ? -errno : -ENOMEM;
+	if (fd < 0) {
+		err = -errno;
 		pr_err("cannot read %s: %s", path, strerror(-err));
 		return err;
 	}
-	err = read_lines(&reader, file);
-	gzclose(file);
+	err = zstd_reader__knows(fd) ? read_zstd(&reader, fd) : read_plain(&reader, fd);
 	if (err == -EINVAL)
 		pr_err("%s: not a file of samples, whose first line names its columns", path);
+	if (err == -EIO)
+		pr_err("%s: the file is broken or cut", path);
 	return err;
 }
 
@@ -198,7 +241,7 @@ static int is_samples(const struct dirent *entry)
 	const char *name = entry->d_name, *end = strstr(name, ".csv");
 
 	return !strncmp(name, CSV_PREFIX "samples_", strlen(CSV_PREFIX "samples_")) && end &&
-	       (!strcmp(end, ".csv") || !strcmp(end, ".csv.gz"));
+	       (!strcmp(end, ".csv") || !strcmp(end, ".csv.zst") || !strcmp(end, ".csv.gz"));
 }
 
 /* The hours of a directory, one after the other: their names are in their order. */
