@@ -47,7 +47,7 @@ room_includes() {
 # The rooms of util/ from the bottom up. A room includes those above its line, and others of its
 # line as long as that makes no circle.
 layers='base
-host cfi
+host cfi screen
 bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
