@@ -7,12 +7,15 @@
 #include "top/batch.h"
 #include "top/csv_samples.h"
 #include "top/perf_file.h"
+#include "top/screen.h"
 
 /* What becomes of the samples; one of these at least. */
 struct outputs_options {
 	bool tables; /* on standard output */
 	bool json;   /* the same */
+	bool screen; /* the same, which is the terminal */
 	struct batch_options batch;
+	struct screen_options on_screen;
 	struct csv_samples_options csv;
 	struct perf_file_options perf;
 };
@@ -21,6 +24,7 @@ struct outputs {
 	const struct outputs_options *options; /* borrowed */
 	struct top_names names;
 	struct batch *batch;	 /* NULL: no tables */
+	struct screen *screen;	 /* NULL: none */
 	struct csv_samples *csv; /* NULL: none */
 	struct perf_file *perf;	 /* the same */
 	struct user_maps *user_maps;
@@ -37,6 +41,9 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass);
 
 /* Prints a table, if there are any. 0 or a negative errno. */
 int outputs__print(struct outputs *outputs);
+
+/* The screen is over: messages go to standard error from now on. */
+void outputs__leave_screen(struct outputs *outputs);
 
 /* Completes all files; err is that of what came before. Returns it, or the first one. */
 int outputs__close(struct outputs *outputs, int err);
