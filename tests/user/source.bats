@@ -130,6 +130,11 @@ extern_functions() {
 	[ "$users" = 1 ]
 }
 
+@test "ncurses is known to util/screen alone" {
+	grep -rnE '#[[:space:]]*include[[:space:]]*<(n?curses|term)\.h>' util builtin |
+		grep -v '^util/screen/' | expect_none 'painters write on a canvas:'
+}
+
 @test "the unwinder knows no BPF, no ring and no perf.data" {
 	grep -nE '#[[:space:]]*include[[:space:]]*"(bpf|capture|output|record|bpf_skel)/|sample\.h"' \
 		util/unwind/* | expect_none 'util/unwind is fed by others:'
