@@ -49,6 +49,18 @@ TEST_F(canvas, texts_are_cut_with_a_mark)
 	EXPECT_STREQ("", canvas__line(&self->canvas, 2, self->line, sizeof(self->line)));
 }
 
+TEST_F(canvas, of_paths_the_end_is_kept)
+{
+	canvas__put_end(&self->canvas, 0, 0, 6, STYLE_NORMAL, "/a/漢/file");
+	EXPECT_STREQ("…/file", canvas__line(&self->canvas, 0, self->line, sizeof(self->line)));
+	canvas__put_end(&self->canvas, 1, 0, 7, STYLE_NORMAL, "/a/漢/file");
+	/* No half of the wide one. */
+	EXPECT_STREQ("…/file", canvas__line(&self->canvas, 1, self->line, sizeof(self->line)));
+	canvas__put_end(&self->canvas, 2, 0, 10, STYLE_NORMAL, "/a/漢/file");
+	EXPECT_STREQ("/a/漢/file", canvas__line(&self->canvas, 2, self->line, sizeof(self->line)));
+	canvas__put_end(&self->canvas, 2, 0, 0, STYLE_NORMAL, "abc");
+}
+
 TEST_F(canvas, bytes_that_are_no_text_are_escaped)
 {
 	EXPECT_STREQ("  \\x1b[1m\\x0a\\x7f", put(&self->canvas, self->line, 18, "\x1b[1m\n\x7f"));

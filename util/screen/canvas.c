@@ -99,6 +99,20 @@ size_t canvas__put(struct canvas *canvas, size_t line, size_t column, size_t wid
 	return used;
 }
 
+size_t canvas__put_end(struct canvas *canvas, size_t line, size_t column, size_t width,
+		       enum canvas_style style, const char *text)
+{
+	size_t columns = canvas__width(canvas, text);
+	struct glyph glyph;
+
+	if (columns <= width || !width)
+		return canvas__put(canvas, line, column, width, style, text);
+	while (columns > width - 1 && glyph__next(&text, canvas->utf8, &glyph))
+		columns -= glyph.columns;
+	canvas__set(canvas, line, column, style, canvas->utf8 ? "…" : "~");
+	return 1 + canvas__put(canvas, line, column + 1, width - 1, style, text);
+}
+
 void canvas__put_right(struct canvas *canvas, size_t line, size_t column, size_t width,
 		       enum canvas_style style, const char *text)
 {

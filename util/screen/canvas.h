@@ -50,7 +50,11 @@ void canvas__free(struct canvas *canvas);
 size_t canvas__put(struct canvas *canvas, size_t line, size_t column, size_t width,
 		   enum canvas_style style, const char *text);
 
-/* The same, aligned right in its width. */
+/* The same, but of a text that is longer the beginning is cut off: its end tells more. */
+size_t canvas__put_end(struct canvas *canvas, size_t line, size_t column, size_t width,
+		       enum canvas_style style, const char *text);
+
+/* Aligned right in its width. */
 void canvas__put_right(struct canvas *canvas, size_t line, size_t column, size_t width,
 		       enum canvas_style style, const char *text);
 

@@ -28,7 +28,7 @@ struct form {
 	size_t shift;
 	size_t nr;
 	const size_t *columns;
-	size_t widths[ACTIVITY_GROUP]; /* with a blank behind each */
+	size_t widths[ACTIVITY_GROUP]; /* with a blank behind each; 0: no row has a text there */
 	char names[ACTIVITY_GROUP][NAME_LEN];
 };
 
@@ -69,19 +69,32 @@ static void fit(struct form *form)
 	}
 }
 
+/* The columns that a column of texts takes without its name; 0: there are none. */
+static size_t widest_text(const struct screen_state *state, const struct canvas *canvas,
+			  size_t column)
+{
+	const struct screen_level *level = &state->levels[drill__depth(state->drill)];
+	size_t nr, width = 0;
+	const struct activity_row *const *rows = screen_state__rows(state, &nr);
+
+	for (size_t i = level->top; i < nr && i - level->top < state->page_lines; i++)
+		width = max_u64(width, canvas__width(canvas, rows[i]->texts[column]));
+	return width;
+}
+
+/* Columns without texts make room for others, if there is one. */
 static void measure(const struct screen_state *state, const struct canvas *canvas,
 		    struct form *form)
 {
-	const struct screen_level *level = &state->levels[drill__depth(state->drill)];
-	size_t nr;
-	const struct activity_row *const *rows = screen_state__rows(state, &nr);
+	size_t sum = 0;
 
 	for (size_t i = 0; i < form->nr; i++) {
-		size_t width = strlen(form->names[i]);
-
-		for (size_t j = level->top; j < nr && j - level->top < state->page_lines; j++)
-			width = max_u64(width, canvas__width(canvas, rows[j]->texts[i]));
-		form->widths[i] = width + 1;
+		form->widths[i] = widest_text(state, canvas, i);
+		sum += form->widths[i];
+	}
+	for (size_t i = 0; i < form->nr; i++) {
+		if (form->widths[i] || !sum)
+			form->widths[i] = max_u64(form->widths[i], strlen(form->names[i])) + 1;
 	}
 }
 
@@ -130,7 +143,7 @@ static int paint_shifted(struct canvas *canvas, size_t line, const struct form *
 	if (canvas__resize(&all, 1, width))
 		return -ENOMEM;
 	for (size_t i = 0; i < form->nr; at += form->widths[i++])
-		canvas__put(&all, 0, at, form->widths[i] - 1, style, texts[i]);
+		canvas__put(&all, 0, at, form->widths[i] - !!form->widths[i], style, texts[i]);
 	for (size_t i = 0; i < form->room && i + form->shift < width; i++) {
 		const struct canvas_cell *cell = &all.cells[i + form->shift];
 
@@ -148,6 +161,17 @@ static enum canvas_style style_of(const struct screen_state *state, size_t colum
 	return column == TOP_COLUMN_STATE ? screen_graph__style(text) : STYLE_NORMAL;
 }
 
+/* Of paths the last names tell most. */
+static void put_text(struct canvas *canvas, size_t line, size_t at, size_t width,
+		     enum canvas_style style, size_t column, const char *text)
+{
+	if (column == TOP_COLUMN_FILENAME || column == TOP_COLUMN_FILENAMESUM ||
+	    column == TOP_COLUMN_CGROUP)
+		canvas__put_end(canvas, line, at, width, style, text);
+	else
+		canvas__put(canvas, line, at, width, style, text);
+}
+
 static int paint_texts(const struct screen_state *state, struct canvas *canvas, size_t line,
 		       const struct form *form, const char *const *texts, bool heading)
 {
@@ -159,9 +183,11 @@ static int paint_texts(const struct screen_state *state, struct canvas *canvas, 
 	for (size_t i = 0; i < form->nr && at < end; at += form->widths[i++]) {
 		size_t width = min_u64(form->widths[i], end - at);
 
-		canvas__put(canvas, line, at, width - 1,
-			    heading ? STYLE_HEADING : style_of(state, form->columns[i], texts[i]),
-			    texts[i]);
+		if (!width)
+			continue;
+		put_text(canvas, line, at, width - 1,
+			 heading ? STYLE_HEADING : style_of(state, form->columns[i], texts[i]),
+			 heading ? TOP_COLUMNS : form->columns[i], texts[i]);
 	}
 	return 0;
 }
