@@ -304,7 +304,7 @@ coloured() {
 	type_line "clear; TERM=dumb denet-top -p $waiters; echo status=\$?"
 	until_true shows ' looks: 3\.00 of '
 	keys C-c
-	until_true shows '^status=0'
+	until_true shows 'status=0'
 	type_line "clear; TERM=dumb denet-top --screen"
 	until_true shows 'no screen on a terminal of type "dumb"'
 	type_line "clear; TERM=nosuch denet-top --screen"

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "screen/messages.h"
 #include "top/activity.h"
+#include "top/column_cache.h"
 #include "top/screen_keys.h"
 #include "top/screen_paint.h"
 #include "top/screen_write.h"
@@ -43,6 +44,7 @@ struct screen {
 	struct tty *tty;
 	struct canvas canvas;
 	struct messages messages;
+	struct column_cache *columns;
 	struct activity *activity;
 	struct screen_state state;
 	struct screen_facts facts;
@@ -82,7 +84,8 @@ static int make_model(struct screen *screen)
 	int err;
 
 	screen->activity = activity__new(&kept);
-	if (!screen->activity)
+	screen->columns = column_cache__new();
+	if (!screen->activity || !screen->columns)
 		return -ENOMEM;
 	err = screen_state__init(&screen->state, screen->activity, options->columns,
 				 options->nr_columns);
@@ -143,6 +146,7 @@ void screen__close(struct screen *screen)
 		messages__end(&screen->messages);
 	screen_state__free(&screen->state);
 	activity__delete(screen->activity);
+	column_cache__delete(screen->columns);
 	canvas__free(&screen->canvas);
 	free(screen);
 }
@@ -166,14 +170,12 @@ int screen__begin(struct screen *screen, const struct top_pass *pass)
 int screen__add(struct screen *screen, const struct thread_sample *sample,
 		struct top_names *names)
 {
-	char texts[TOP_COLUMNS][TOP_COLUMN_LEN];
-	const char *columns[TOP_COLUMNS];
+	const char *const *texts;
 
 	if (screen->state.paused)
 		return 0;
-	for (int i = 0; i < TOP_COLUMNS; i++)
-		columns[i] = top_column__put((enum top_column)i, sample, names, texts[i]);
-	return activity__add(screen->activity, columns, sample->state_ns);
+	texts = column_cache__texts(screen->columns, sample, names);
+	return texts ? activity__add(screen->activity, texts, sample->state_ns) : -ENOMEM;
 }
 
 int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS],
