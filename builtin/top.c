@@ -253,6 +253,8 @@ static bool is_for_screen(const struct top_options *top)
 	       term_type__is_usable();
 }
 
+_Static_assert(SCREEN_COLUMNS == BATCH_COLUMNS, "-g is for both");
+
 static void complete_screen(struct top_options *top)
 {
 	struct screen_options *on_screen = &top->outputs.on_screen;

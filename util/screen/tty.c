@@ -368,17 +368,25 @@ static void come_back(struct tty *tty)
 {
 	while (!is_in_foreground())
 		raise(SIGSTOP);
-	/* The shell may have changed them. */
-	tcgetattr(STDIN_FILENO, &tty->old_modes);
 	set_modes(tty);
 	follow_size(tty);
 	clearok(curscr, TRUE);
 }
 
+/* The kernel does not stop whom no shell could continue. */
 static void stop(struct tty *tty)
 {
+	sigset_t set;
+
 	leave(tty);
-	raise(SIGSTOP);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* The user may have changed them. */
+	if (is_in_foreground())
+		tcgetattr(STDIN_FILENO, &tty->old_modes);
 	come_back(tty);
 }
 
@@ -395,9 +403,7 @@ static void read_signals(struct tty *tty)
 			follow_size(tty);
 		} else if (!stopped) {
 			/* After SIGSTOP, of which the process is not told. */
-			set_modes(tty);
-			follow_size(tty);
-			clearok(curscr, TRUE);
+			come_back(tty);
 		}
 	}
 }

@@ -154,6 +154,12 @@ static int paint_shifted(struct canvas *canvas, size_t line, const struct form *
 	return 0;
 }
 
+/* The rows are sorted by what this is the heading of, or are not. */
+static enum canvas_style heading_style(const struct screen_state *state, size_t sort)
+{
+	return state->levels[drill__depth(state->drill)].sort == sort ? STYLE_MATCH : STYLE_HEADING;
+}
+
 static enum canvas_style style_of(const struct screen_state *state, size_t column, const char *text)
 {
 	if (screen_state__match(state, text))
@@ -186,7 +192,8 @@ static int paint_texts(const struct screen_state *state, struct canvas *canvas, 
 		if (!width)
 			continue;
 		put_text(canvas, line, at, width - 1,
-			 heading ? STYLE_HEADING : style_of(state, form->columns[i], texts[i]),
+			 heading ? heading_style(state, SORT_COLUMNS + i)
+				 : style_of(state, form->columns[i], texts[i]),
 			 heading ? TOP_COLUMNS : form->columns[i], texts[i]);
 	}
 	return 0;
@@ -200,13 +207,15 @@ static int paint_heading(const struct screen_state *state, struct canvas *canvas
 
 	for (size_t i = 0; i < form->nr; i++)
 		texts[i] = form->names[i];
-	canvas__put_right(canvas, line, 1, NUMBER_COLUMNS - 1, STYLE_HEADING, "ACTIVE");
+	canvas__put_right(canvas, line, 1, NUMBER_COLUMNS - 1, heading_style(state, SORT_ACTIVE),
+			  "ACTIVE");
 	canvas__put_right(canvas, line, 1 + NUMBER_COLUMNS, NUMBER_COLUMNS - 1, STYLE_HEADING,
 			  "SHARE");
 	if (form->times) {
-		canvas__put_right(canvas, line, right, form->times, STYLE_HEADING, "P50");
-		canvas__put_right(canvas, line, right + form->times, form->times, STYLE_HEADING,
-				  "P99");
+		canvas__put_right(canvas, line, right, form->times, heading_style(state, SORT_P50),
+				  "P50");
+		canvas__put_right(canvas, line, right + form->times, form->times,
+				  heading_style(state, SORT_P99), "P99");
 	}
 	return paint_texts(state, canvas, line, form, texts, true);
 }
