@@ -26,10 +26,9 @@
 #define RECORDED_BYTES (512ULL << 20)
 
 /* Drawing takes one in so many of the time at most, and is no more frequent than this. */
-#define DRAW_SHARE 20
+#define DRAW_SHARE 50
 #define DRAW_NS (250 * NSEC_PER_MSEC)
 #define FACTS_NS NSEC_PER_SEC
-#define MOST_PERIODS 20
 #define MESSAGE_NS (10 * NSEC_PER_SEC)
 
 /* What this process has done up to a time. */
@@ -154,9 +153,9 @@ void screen__close(struct screen *screen)
 /* A process that was stopped, as by Ctrl-Z, knows nothing of that time. */
 static uint64_t weight_of(const struct screen *screen, const struct top_pass *pass)
 {
-	uint64_t period_ns = screen->options->period_ns;
+	bool stopped = !screen->options->source && tty__was_stopped(screen->tty);
 
-	return period_ns ? min_u64(pass->weight_ns, MOST_PERIODS * period_ns) : pass->weight_ns;
+	return stopped ? min_u64(pass->weight_ns, screen->options->period_ns) : pass->weight_ns;
 }
 
 int screen__begin(struct screen *screen, const struct top_pass *pass)

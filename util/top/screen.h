@@ -15,7 +15,7 @@ struct screen_options {
 	enum top_column columns[SCREEN_COLUMNS]; /* to group by at the start */
 	size_t nr_columns;
 	bool colours;
-	uint64_t period_ns; /* between two looks; a pass stands for a few of these at most */
+	uint64_t period_ns; /* between two looks */
 	const char *source; /* of a recording, whose path it is; NULL: this machine */
 };
 

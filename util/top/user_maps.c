@@ -130,7 +130,7 @@ static void name_frame(const struct user_maps *maps, const struct thread_sample 
 		snprintf(frame, FRAME_LEN, "0x%" PRIx64, ip);
 }
 
-/* A chain of frame pointers that breaks goes on anywhere: no function returns to what is no code. */
+/* A chain of frame pointers that breaks goes on anywhere: nobody returns to what is no code. */
 static uint32_t frames_of_code(const struct user_maps *maps, const struct thread_sample *sample)
 {
 	const struct process *process =
