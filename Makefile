@@ -61,7 +61,7 @@ ifeq ($(STATIC),1)
   override PKG_CONFIG += --static
   LINK_STATIC := -static-pie -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
 endif
-PACKAGES := libbpf libelf libdw libtraceevent libseccomp zlib libzstd
+PACKAGES := libbpf libelf libdw libtraceevent libseccomp ncursesw zlib libzstd
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 

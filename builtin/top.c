@@ -14,7 +14,9 @@
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
 #include "builtin/terminal.h"
+#include "screen/term_type.h"
 #include "top/replay.h"
+#include "top/replay_screen.h"
 
 #define DEFAULT_TOP 20
 #define MAX_TOP 1000000
@@ -147,6 +149,9 @@ static const struct option_row thread_rows[] = {
 static const struct option_row output_rows[] = {
 	{ "batch", 'b', .text = "Print tables as plain text",
 	  OPTION_TRUE(struct top_command, top.outputs.tables) },
+	{ "screen",
+	  .text = "Show a screen: the default on a terminal without others of these but -g and -i",
+	  OPTION_TRUE(struct top_command, top.outputs.screen) },
 	{ "group", 'g', .arg = "COLUMN,...",
 	  .text = "Columns to group by (default state,comm,wait)",
 	  COMMAND(set_columns, struct batch_options, top.outputs.batch) },
@@ -183,6 +188,10 @@ static void check_output(const struct options *options, const void *values)
 
 	if (outputs->tables && outputs->json)
 		options__exclude(options, "batch", "json");
+	if (outputs->tables && outputs->screen)
+		options__exclude(options, "batch", "screen");
+	if (outputs->json && outputs->screen)
+		options__exclude(options, "json", "screen");
 	if (!outputs->csv.path && outputs->csv.archive.compress)
 		options__error(options, "-z needs -o, whose files it compresses");
 	if (!outputs->csv.path &&
@@ -257,6 +266,38 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
 	}
 }
 
+/*
+ * The screen is for those who did not ask for anything else: neither for another output, nor for
+ * what tables alone have, nor for a COMMAND, which may want the terminal for itself.
+ */
+static bool is_for_screen(const struct top_options *top)
+{
+	const struct outputs_options *outputs = &top->outputs;
+
+	return !outputs->tables && !outputs->json && !outputs->csv.path && !outputs->perf.path &&
+	       !top->count && !top->interval_ns && !outputs->batch.top && !top->session.command &&
+	       term_type__is_usable();
+}
+
+_Static_assert(SCREEN_COLUMNS == BATCH_COLUMNS, "-g is for both");
+
+static void complete_screen(struct top_options *top)
+{
+	struct screen_options *on_screen = &top->outputs.on_screen;
+	const struct batch_options *batch = &top->outputs.batch;
+
+	top->outputs.screen |= is_for_screen(top);
+	if (!top->outputs.batch.top)
+		top->outputs.batch.top = DEFAULT_TOP;
+	if (!top->outputs.screen)
+		return;
+	on_screen->nr_columns = batch->nr_columns;
+	memcpy(on_screen->columns, batch->columns, sizeof(on_screen->columns));
+	on_screen->colours = batch->form.colours;
+	/* They are a part of the way down. */
+	top->sampler.kernel_stacks = top->sampler.user_stacks = true;
+}
+
 /* Tables are what is left where nothing else is wanted. */
 static void complete_outputs(struct top_options *top)
 {
@@ -264,15 +305,17 @@ static void complete_outputs(struct top_options *top)
 	bool keeps = outputs->json || outputs->csv.path || outputs->perf.path;
 
 	if (!top->period_ns)
-		top->period_ns = keeps ? DEFAULT_KEPT_PERIOD_NS : DEFAULT_PERIOD_NS;
+		top->period_ns = keeps && !outputs->screen ? DEFAULT_KEPT_PERIOD_NS
+							   : DEFAULT_PERIOD_NS;
 	if (!top->stack_every)
 		top->stack_every = 1;
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
-	outputs->tables |= !keeps;
+	outputs->tables |= !keeps && !outputs->screen;
+	outputs->on_screen.period_ns = top->period_ns;
 	want_columns(&top->sampler, outputs);
-	top->sampler.cmdlines |= outputs->json;
-	top->sampler.aio_files |= outputs->json || outputs->csv.path;
+	top->sampler.cmdlines |= outputs->json || outputs->screen;
+	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
 	outputs->csv.user_stacks = top->sampler.user_stacks;
 }
@@ -291,6 +334,10 @@ static int resolve(struct top_command *command)
 		top->sampler.targets.kernel_threads = true;
 	top->sampler.calls = command->calls;
 	top->sampler.comms = command->comms;
+	if (top->outputs.screen && top->session.command) {
+		pr_err("--screen does not go with COMMAND, which would write on it");
+		return -EINVAL;
+	}
 	complete_outputs(top);
 	return 0;
 }
@@ -304,7 +351,7 @@ static void complete_batch(struct batch_options *batch)
 	batch->form.width = terminal__width();
 }
 
-static int replay(const struct top_command *command, int *status)
+static int replay(struct top_command *command, int *status)
 {
 	const struct replay_options options = {
 		.path = command->input,
@@ -314,13 +361,15 @@ static int replay(const struct top_command *command, int *status)
 	};
 
 	*status = EXIT_STATUS_OK;
+	command->top.outputs.on_screen.source = command->input;
+	if (command->top.outputs.screen)
+		return replay_screen__run(&command->top.outputs.on_screen);
 	return replay__run(&options);
 }
 
 int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
-		.top.outputs.batch.top = DEFAULT_TOP,
 		.top.max_overhead_ppm = DEFAULT_OVERHEAD_PPM,
 		.top.outputs.perf = { .argc = argc, .argv = (const char *const *)argv },
 	};
@@ -330,6 +379,7 @@ int cmd_top(int argc, char **argv)
 	err = parse(argc, argv, &command);
 	log__init("denet-top", common_options__log_level(&command.common));
 	complete_batch(&command.top.outputs.batch);
+	complete_screen(&command.top);
 	if (!err && command.input) {
 		err = replay(&command, &status);
 	} else if (!err) {

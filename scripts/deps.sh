@@ -37,7 +37,8 @@ packages_of() {
 	case $1 in
 	build)
 		printf '%s\n' gcc make clang pkg-config libc6-dev libbpf-dev libelf-dev libdw-dev \
-			libtraceevent-dev libseccomp-dev libiberty-dev zlib1g-dev libzstd-dev \
+			libtraceevent-dev libseccomp-dev libiberty-dev libncurses-dev zlib1g-dev \
+			libzstd-dev \
 			linux-source xz-utils bzip2 asciidoctor
 		if is_ubuntu; then
 			printf '%s\n' linux-tools-common linux-tools-generic
@@ -53,7 +54,7 @@ packages_of() {
 		fi
 		;;
 	test)
-		printf '%s\n' bats git gdb python3 python3-jsonschema strace g++ redis-tools redis-server \
+		printf '%s\n' bats git gdb python3 python3-jsonschema strace tmux g++ redis-tools redis-server \
 			postgresql
 		clang_runtime
 		;;

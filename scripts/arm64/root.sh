@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$(realpath "$0")")/../suite-lib.sh"
 
 # Packages to build (scripts/deps.sh build) and to run tests.
-packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libiberty-dev libtraceevent-dev zlib1g-dev
+packages=(libc6-dev libbpf-dev libelf-dev libdw-dev libseccomp-dev libiberty-dev libtraceevent-dev libncurses-dev zlib1g-dev
 	liblzma-dev libbz2-dev libzstd-dev libstdc++6 bash dash coreutils util-linux mount sed grep mawk findutils procps gzip
 	diffutils xz-utils binutils libc-bin busybox-static gdb python3)
 root=$(suite_cache)/arm64-root

@@ -50,7 +50,8 @@ deb() {
 	dpkg-deb --ctrl-tarfile "$(deb)" | tar -t | sort >control
 	diff <(printf '%s\n' ./ ./control ./md5sums) control
 	dpkg-deb -f "$(deb)" Depends | tr , '\n' | sed 's/^ *//; s/ .*//' | sort >depends
-	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libseccomp2 libtraceevent1 zlib1g) \
+	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libncursesw6 libseccomp2 libtinfo6 libtraceevent1 \
+		zlib1g) \
 		<(sed 's/t64$//' depends)
 }
 

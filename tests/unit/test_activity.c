@@ -220,4 +220,86 @@ TEST_F(activity, down_into_a_row_and_up_again)
 	drill__delete(drill);
 }
 
+TEST_F(activity, memory_is_bounded_whatever_the_texts_are)
+{
+	const struct activity_options options = { .nr_columns = NR_COLUMNS,
+						  .window_ns = UINT64_MAX, .max_bytes = 1 << 20 };
+	struct activity *activity = activity__new(&options);
+	uint64_t oldest, latest;
+	char text[1000];
+
+	ASSERT_NE(NULL, activity);
+	memset(text, 'x', sizeof(text));
+	for (unsigned int i = 0; i < 10000; i++) {
+		snprintf(text + 900, 100, "%u", i);
+		ASSERT_EQ(0, activity__begin_pass(activity, (i + 1) * SECOND, SECOND));
+		ASSERT_EQ(0, add(activity, "SLEEP", "a", text, 1));
+	}
+	ASSERT_TRUE(activity__span(activity, &oldest, &latest));
+	EXPECT_EQ(10000 * SECOND, latest);
+	/* About a thousand of these fit. */
+	EXPECT_GT(oldest, 8900 * SECOND);
+	EXPECT_LT(oldest, 9700 * SECOND);
+	activity__delete(activity);
+}
+
+TEST_F(activity, steps_have_the_time_before_each_pass)
+{
+	const struct activity_filter filter = { .column = 1, .text = "b", .out = true };
+	const struct activity_query query = { .filters = &filter, .nr_filters = 1 };
+	struct activity_step step[5];
+	struct activity_steps steps = { .from = 10 * SECOND, .step_ns = 2 * SECOND, .nr = 5,
+					.steps = step };
+
+	/* From 9 s to 13 s, from 13 s to 14 s, and nothing until 17 s. */
+	ASSERT_EQ(0, activity__begin_pass(self->activity, 13 * SECOND, 4 * SECOND));
+	ASSERT_EQ(0, add(self->activity, "RUN", "a", "x", 1));
+	ASSERT_EQ(0, add(self->activity, "DISK", "a", "y", 1));
+	ASSERT_EQ(0, add(self->activity, "DISK", "b", "y", 1));
+	ASSERT_EQ(0, activity__begin_pass(self->activity, 14 * SECOND, SECOND));
+	ASSERT_EQ(0, add(self->activity, "DISK", "a", "y", 1));
+	ASSERT_EQ(0, activity__begin_pass(self->activity, 18 * SECOND, SECOND));
+	ASSERT_EQ(0, activity__steps(self->activity, &query, 0, &steps));
+	ASSERT_EQ(2, steps.nr_kinds);
+	EXPECT_STREQ("RUN", steps.kinds[0]);
+	EXPECT_STREQ("DISK", steps.kinds[1]);
+	EXPECT_EQ(2 * SECOND, step[0].covered_ns);
+	EXPECT_EQ(2 * SECOND, step[0].weight_ns[0]);
+	EXPECT_EQ(2 * SECOND, step[0].weight_ns[1]);
+	EXPECT_EQ(2 * SECOND, step[1].covered_ns);
+	EXPECT_EQ(SECOND, step[1].weight_ns[0]);
+	EXPECT_EQ(2 * SECOND, step[1].weight_ns[1]);
+	EXPECT_EQ(0, step[2].covered_ns);
+	EXPECT_EQ(SECOND, step[3].covered_ns);
+	EXPECT_EQ(0, step[3].weight_ns[1]);
+	EXPECT_EQ(0, step[4].covered_ns);
+}
+
+TEST_F(activity, a_filter_is_taken_away_from_its_own_level_alone)
+{
+	const size_t columns[] = { 0 }, below[] = { 1 };
+	const struct activity_filter filter = { .column = 2, .text = "x" };
+	const struct activity_row row = { .texts = { "RUN" } };
+	const struct activity_filter *filters;
+	struct drill *drill = drill__new(columns, 1);
+	size_t nr_row;
+
+	ASSERT_NE(NULL, drill);
+	ASSERT_EQ(0, drill__filter(drill, &filter));
+	ASSERT_EQ(0, drill__down(drill, &row, below, 1));
+	EXPECT_FALSE(drill__unfilter(drill));
+	ASSERT_EQ(0, drill__filter(drill, &filter));
+	EXPECT_EQ(2, drill__level(drill, 1, &filters, &nr_row));
+	EXPECT_EQ(1, nr_row);
+	EXPECT_STREQ("RUN", filters[0].text);
+	EXPECT_STREQ("x", filters[1].text);
+	EXPECT_TRUE(drill__unfilter(drill));
+	EXPECT_FALSE(drill__unfilter(drill));
+	ASSERT_TRUE(drill__up(drill));
+	EXPECT_EQ(1, drill__level(drill, 0, &filters, &nr_row));
+	EXPECT_EQ(0, nr_row);
+	EXPECT_TRUE(drill__unfilter(drill));
+	drill__delete(drill);
+}
+
 TEST_HARNESS_MAIN

@@ -47,7 +47,7 @@ room_includes() {
 # The rooms of util/ from the bottom up. A room includes those above its line, and others of its
 # line as long as that makes no circle.
 layers='base
-host cfi
+host cfi screen
 bpf symbol synth machine
 capture unwind callchain
 session output/perfdata
@@ -128,6 +128,11 @@ extern_functions() {
 	users=$(grep -rlE '#[[:space:]]*include[[:space:]]*<elfutils/libdwfl' util builtin | wc -l)
 	echo "libdwfl is included by $users files"
 	[ "$users" = 1 ]
+}
+
+@test "ncurses is known to util/screen alone" {
+	grep -rnE '#[[:space:]]*include[[:space:]]*<(n?curses|term)\.h>' util builtin |
+		grep -v '^util/screen/' | expect_none 'painters write on a canvas:'
 }
 
 @test "the unwinder knows no BPF, no ring and no perf.data" {

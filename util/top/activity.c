@@ -17,12 +17,19 @@ struct pass {
 	uint64_t first; /* of its samples in the part */
 };
 
-/* A sample is its time in the state, and a text for each column behind it. */
+/* Most samples have the texts of an earlier one: those of all columns are kept once, as a tuple. */
+struct kept {
+	uint64_t tuple;
+	uint64_t state_ns;
+};
+
 struct part {
 	struct part *next; /* the one after it */
 	struct strings strings;
-	struct buffer passes;  /* struct pass */
-	struct buffer samples; /* uint64_t, then const char *, for each sample */
+	struct buffer tuples;	/* const char *, one for each column */
+	struct idmap by_texts;	/* a hash over a tuple's texts -> its number + 1 */
+	struct buffer passes;	/* struct pass */
+	struct buffer samples;	/* struct kept */
 };
 
 struct activity {
@@ -49,14 +56,38 @@ void activity__delete(struct activity *activity)
 	free(activity);
 }
 
-static size_t sample_size(const struct activity *activity)
+static size_t tuple_size(const struct activity *activity)
 {
-	return sizeof(uint64_t) + activity->options.nr_columns * sizeof(const char *);
+	return activity->options.nr_columns * sizeof(const char *);
 }
 
-static uint64_t nr_samples(const struct activity *activity, const struct part *part)
+static size_t nr_tuples(const struct activity *activity, const struct part *part)
 {
-	return part->samples.len / sample_size(activity);
+	return part->tuples.len / tuple_size(activity);
+}
+
+static const char *const *tuple_at(const struct activity *activity, const struct part *part,
+				   uint64_t tuple)
+{
+	return (const void *)(part->tuples.data + tuple * tuple_size(activity));
+}
+
+static uint64_t nr_samples(const struct part *part)
+{
+	return part->samples.len / sizeof(struct kept);
+}
+
+static const struct kept *samples_of(const struct part *part)
+{
+	return (const void *)part->samples.data;
+}
+
+/* What its samples and texts take, without the allocator's own. */
+static uint64_t part_bytes(const struct part *part)
+{
+	return part->strings.bytes + part->tuples.len + part->passes.len + part->samples.len +
+	       (part->strings.by_hash.capacity + part->by_texts.capacity) *
+		       sizeof(struct idmap_slot);
 }
 
 static size_t nr_passes(const struct part *part)
@@ -76,8 +107,10 @@ static void forget_first(struct activity *activity)
 	activity->first = part->next;
 	if (!activity->first)
 		activity->last = NULL;
-	activity->nr_samples -= nr_samples(activity, part);
+	activity->nr_samples -= nr_samples(part);
 	strings__free(&part->strings);
+	idmap__free(&part->by_texts);
+	buffer__free(&part->tuples);
 	buffer__free(&part->passes);
 	buffer__free(&part->samples);
 	free(part);
@@ -110,8 +143,23 @@ static bool is_full(const struct activity *activity, const struct part *part, ui
 
 	if (nr_passes(part) && time - passes_of(part)->time >= options->window_ns / PARTS)
 		return true;
-	return options->max_samples &&
-	       nr_samples(activity, part) >= options->max_samples / PARTS;
+	if (options->max_bytes && part_bytes(part) >= options->max_bytes / PARTS)
+		return true;
+	return options->max_samples && nr_samples(part) >= options->max_samples / PARTS;
+}
+
+static bool is_too_much(const struct activity *activity)
+{
+	const struct activity_options *options = &activity->options;
+	uint64_t bytes = 0;
+
+	if (options->max_samples && activity->nr_samples > options->max_samples)
+		return true;
+	if (!options->max_bytes)
+		return false;
+	for (const struct part *part = activity->first; part; part = part->next)
+		bytes += part_bytes(part);
+	return bytes > options->max_bytes;
 }
 
 /* A part goes when its last pass is too old. */
@@ -123,8 +171,7 @@ static void forget_old(struct activity *activity, uint64_t time)
 		const struct part *part = activity->first;
 		uint64_t end = passes_of(part)[nr_passes(part) - 1].time;
 
-		if (time - end <= options->window_ns &&
-		    (!options->max_samples || activity->nr_samples <= options->max_samples))
+		if (time - end <= options->window_ns && !is_too_much(activity))
 			return;
 		forget_first(activity);
 	}
@@ -139,32 +186,57 @@ int activity__begin_pass(struct activity *activity, uint64_t time, uint64_t weig
 		part = add_part(activity);
 	if (!part)
 		return -ENOMEM;
-	pass.first = nr_samples(activity, part);
+	pass.first = nr_samples(part);
 	if (buffer__append(&part->passes, &pass, sizeof(pass)))
 		return -ENOMEM;
 	forget_old(activity, time);
 	return 0;
 }
 
+/* The number of the tuple of these texts, which are the part's own. 0 or -ENOMEM. */
+static int find_tuple(const struct activity *activity, struct part *part, const char *const *texts,
+		      uint64_t *tuple)
+{
+	uint64_t key = 0, *value;
+
+	for (size_t i = 0; i < activity->options.nr_columns; i++)
+		key = idmap__mix(key, (uint64_t)(uintptr_t)texts[i]);
+	/* Tuples of one hash take consecutive keys. */
+	for (;; key++) {
+		if (key == IDMAP_NONE)
+			key = 0;
+		value = idmap__get(&part->by_texts, key);
+		if (!value)
+			return -ENOMEM;
+		if (!*value) {
+			if (buffer__append(&part->tuples, texts, tuple_size(activity)))
+				return -ENOMEM;
+			*value = nr_tuples(activity, part);
+		}
+		*tuple = *value - 1;
+		if (!memcmp(tuple_at(activity, part, *tuple), texts, tuple_size(activity)))
+			return 0;
+	}
+}
+
 int activity__add(struct activity *activity, const char *const *texts, uint64_t state_ns)
 {
 	struct part *part = activity->last;
-	size_t nr = activity->options.nr_columns;
-	char *room = buffer__reserve(&part->samples, sample_size(activity));
-	const char *text;
+	const char *own[ACTIVITY_COLUMNS];
+	struct kept kept = { .state_ns = state_ns };
+	int err;
 
-	if (!room)
-		return -ENOMEM;
-	memcpy(room, &state_ns, sizeof(state_ns));
-	for (size_t i = 0; i < nr; i++) {
-		text = strings__get(&part->strings, texts[i]);
-		if (!text)
+	for (size_t i = 0; i < activity->options.nr_columns; i++) {
+		own[i] = strings__get(&part->strings, texts[i]);
+		if (!own[i])
 			return -ENOMEM;
-		memcpy(room + sizeof(state_ns) + i * sizeof(text), &text, sizeof(text));
 	}
-	part->samples.len += sample_size(activity);
-	activity->nr_samples++;
-	return 0;
+	err = find_tuple(activity, part, own, &kept.tuple);
+	if (!err)
+		err = buffer__append(&part->samples, &kept, sizeof(kept));
+	if (!err)
+		activity->nr_samples++;
+	return err;
 }
 
 bool activity__span(const struct activity *activity, uint64_t *oldest, uint64_t *latest)
@@ -175,13 +247,6 @@ bool activity__span(const struct activity *activity, uint64_t *oldest, uint64_t 
 	*latest = passes_of(activity->last)[nr_passes(activity->last) - 1].time;
 	return true;
 }
-
-/* One sample, as it is looked at. */
-struct look {
-	const char *const *texts;
-	uint64_t state_ns;
-	uint64_t weight_ns;
-};
 
 /* Of a sample that passes the filters: its row, and how long its thread has been in its state. */
 struct met {
@@ -194,14 +259,18 @@ struct grouping {
 	struct activity_view *view;
 	struct idmap rows; /* by the hash of their texts -> index + 1 */
 	struct buffer met; /* struct met */
+	struct buffer row_of; /* uint64_t for each tuple of a part: its row + ROW_FIRST, or */
 };
 
-static bool passes_filters(const struct activity_query *query, const struct look *look)
+/* The tuple was not looked at yet, or does not pass the filters. */
+enum { ROW_UNKNOWN, ROW_NONE, ROW_FIRST };
+
+static bool passes_filters(const struct activity_query *query, const char *const *texts)
 {
 	for (size_t i = 0; i < query->nr_filters; i++) {
 		const struct activity_filter *filter = &query->filters[i];
 
-		if (!strcmp(look->texts[filter->column], filter->text) == filter->out)
+		if (!strcmp(texts[filter->column], filter->text) == filter->out)
 			return false;
 	}
 	return true;
@@ -233,8 +302,8 @@ static bool has_texts(const struct activity_row *row, const char *const *texts, 
 	return true;
 }
 
-/* Finds the row of a sample, or makes it. 0 or -ENOMEM. */
-static int find_row(struct grouping *grouping, const struct look *look, uint64_t *index)
+/* Finds the row of a sample's texts, or makes it. 0 or -ENOMEM. */
+static int find_row(struct grouping *grouping, const char *const *of_sample, uint64_t *index)
 {
 	size_t nr = grouping->query->nr_columns;
 	const char *texts[ACTIVITY_GROUP];
@@ -242,7 +311,7 @@ static int find_row(struct grouping *grouping, const struct look *look, uint64_t
 
 	for (size_t i = 0; i < nr; i++) {
 		texts[i] = strings__get(&grouping->view->strings,
-					look->texts[grouping->query->columns[i]]);
+					of_sample[grouping->query->columns[i]]);
 		if (!texts[i])
 			return -ENOMEM;
 		key = idmap__mix(key, (uint64_t)(uintptr_t)texts[i]);
@@ -264,30 +333,47 @@ static int find_row(struct grouping *grouping, const struct look *look, uint64_t
 	}
 }
 
-static int take_sample(struct grouping *grouping, const struct look *look)
+/* Looks at each tuple of a part once, whatever the number of its samples. */
+static int row_of_tuple(struct grouping *grouping, const char *const *texts, uint64_t *row)
 {
-	struct activity_row *row;
-	struct met met = { .state_ns = look->state_ns };
+	uint64_t index;
 	int err;
 
-	if (!passes_filters(grouping->query, look))
+	if (!passes_filters(grouping->query, texts)) {
+		*row = ROW_NONE;
 		return 0;
-	err = find_row(grouping, look, &met.row);
-	if (err)
-		return err;
-	row = row_at(grouping->view, met.row);
+	}
+	err = find_row(grouping, texts, &index);
+	if (!err)
+		*row = index + ROW_FIRST;
+	return err;
+}
+
+static int take_sample(struct grouping *grouping, uint64_t index, uint64_t state_ns,
+		       uint64_t weight_ns)
+{
+	struct activity_row *row = row_at(grouping->view, index);
+	struct met met = { .row = index, .state_ns = state_ns };
+
 	row->samples++;
-	row->weight_ns += look->weight_ns;
+	row->weight_ns += weight_ns;
 	grouping->view->samples++;
-	grouping->view->weight_ns += look->weight_ns;
-	return met.state_ns ? buffer__append(&grouping->met, &met, sizeof(met)) : 0;
+	grouping->view->weight_ns += weight_ns;
+	return state_ns ? buffer__append(&grouping->met, &met, sizeof(met)) : 0;
+}
+
+/* Where the samples of a pass end. */
+static uint64_t end_of(const struct part *part, size_t index)
+{
+	return index + 1 < nr_passes(part) ? passes_of(part)[index + 1].first : nr_samples(part);
 }
 
 static int take_pass(struct grouping *grouping, const struct activity *activity,
 		     const struct part *part, size_t index)
 {
 	const struct pass *pass = &passes_of(part)[index];
-	uint64_t end = index + 1 < nr_passes(part) ? pass[1].first : nr_samples(activity, part);
+	uint64_t end = end_of(part, index), *rows = (void *)grouping->row_of.data;
+	const struct kept *samples = samples_of(part);
 	int err = 0;
 
 	if (pass->time < grouping->query->from || pass->time >= grouping->query->until)
@@ -295,15 +381,30 @@ static int take_pass(struct grouping *grouping, const struct activity *activity,
 	grouping->view->passes++;
 	grouping->view->covered_ns += pass->weight_ns;
 	for (uint64_t i = pass->first; i < end && !err; i++) {
-		const char *at = part->samples.data + i * sample_size(activity);
-		struct look look = {
-			.texts = (const void *)(at + sizeof(uint64_t)),
-			.weight_ns = pass->weight_ns,
-		};
+		uint64_t *row = &rows[samples[i].tuple];
 
-		memcpy(&look.state_ns, at, sizeof(look.state_ns));
-		err = take_sample(grouping, &look);
+		if (*row == ROW_UNKNOWN)
+			err = row_of_tuple(grouping, tuple_at(activity, part, samples[i].tuple),
+					   row);
+		if (!err && *row >= ROW_FIRST)
+			err = take_sample(grouping, *row - ROW_FIRST, samples[i].state_ns,
+					  pass->weight_ns);
 	}
+	return err;
+}
+
+static int take_part(struct grouping *grouping, const struct activity *activity,
+		     const struct part *part)
+{
+	size_t size = nr_tuples(activity, part) * sizeof(uint64_t);
+	int err = 0;
+
+	grouping->row_of.len = 0;
+	if (!buffer__reserve(&grouping->row_of, size + 1))
+		return -ENOMEM;
+	memset(grouping->row_of.data, 0, size);
+	for (size_t i = 0; i < nr_passes(part) && !err; i++)
+		err = take_pass(grouping, activity, part, i);
 	return err;
 }
 
@@ -374,16 +475,108 @@ int activity__group(const struct activity *activity, const struct activity_query
 	int err = 0;
 
 	activity_view__free(view);
-	for (const struct part *part = activity->first; part && !err; part = part->next) {
-		for (size_t i = 0; i < nr_passes(part) && !err; i++)
-			err = take_pass(&grouping, activity, part, i);
-	}
+	for (const struct part *part = activity->first; part && !err; part = part->next)
+		err = take_part(&grouping, activity, part);
 	if (!err) {
 		find_percentiles(&grouping);
 		finish_rows(view);
 	}
 	idmap__free(&grouping.rows);
 	buffer__free(&grouping.met);
+	buffer__free(&grouping.row_of);
+	return err;
+}
+
+/* Steps of time, as they are filled. */
+struct stepping {
+	const struct activity_query *query;
+	size_t column;
+	struct activity_steps *steps;
+	struct buffer kind_of; /* a byte for each tuple of a part: its kind + KIND_FIRST, or */
+};
+
+/* The same as for rows. */
+enum { KIND_UNKNOWN, KIND_NONE, KIND_FIRST };
+
+/* What finds no place any more is of the last kind. */
+static size_t find_kind(struct activity_steps *steps, const char *text)
+{
+	size_t i = 0;
+
+	while (i < steps->nr_kinds && strcmp(steps->kinds[i], text) != 0)
+		i++;
+	if (i == ACTIVITY_KINDS)
+		return i - 1;
+	if (i == steps->nr_kinds)
+		snprintf(steps->kinds[steps->nr_kinds++], ACTIVITY_KIND_LEN, "%s", text);
+	return i;
+}
+
+/* A pass stands for the time before it, which may be in several steps. */
+static void spread(struct activity_steps *steps, const struct pass *pass, const uint64_t *counts)
+{
+	uint64_t begin = pass->time > pass->weight_ns ? pass->time - pass->weight_ns : 0;
+	uint64_t to = steps->from + steps->nr * steps->step_ns, next, length;
+
+	begin = max_u64(begin, steps->from);
+	for (uint64_t end = min_u64(pass->time, to); begin < end; begin = next) {
+		size_t i = (begin - steps->from) / steps->step_ns;
+		struct activity_step *step = &steps->steps[i];
+
+		next = min_u64(end, steps->from + (i + 1) * steps->step_ns);
+		length = next - begin;
+		step->covered_ns += length;
+		for (size_t kind = 0; kind < steps->nr_kinds; kind++)
+			step->weight_ns[kind] += counts[kind] * length;
+	}
+}
+
+static void step_pass(struct stepping *stepping, const struct activity *activity,
+		      const struct part *part, size_t index)
+{
+	const struct kept *samples = samples_of(part);
+	uint64_t counts[ACTIVITY_KINDS] = { 0 }, end = end_of(part, index);
+	unsigned char *kinds = (void *)stepping->kind_of.data;
+
+	for (uint64_t i = passes_of(part)[index].first; i < end; i++) {
+		unsigned char *kind = &kinds[samples[i].tuple];
+		const char *const *texts = tuple_at(activity, part, samples[i].tuple);
+
+		if (*kind == KIND_UNKNOWN)
+			*kind = !passes_filters(stepping->query, texts) ? KIND_NONE :
+				(unsigned char)(find_kind(stepping->steps,
+							  texts[stepping->column]) + KIND_FIRST);
+		if (*kind >= KIND_FIRST)
+			counts[*kind - KIND_FIRST]++;
+	}
+	spread(stepping->steps, &passes_of(part)[index], counts);
+}
+
+int activity__steps(const struct activity *activity, const struct activity_query *query,
+		    size_t column, struct activity_steps *steps)
+{
+	struct stepping stepping = { .query = query, .column = column, .steps = steps };
+	uint64_t to = steps->from + steps->nr * steps->step_ns;
+	int err = 0;
+
+	steps->nr_kinds = 0;
+	memset(steps->steps, 0, steps->nr * sizeof(*steps->steps));
+	for (const struct part *part = activity->first; part && !err; part = part->next) {
+		size_t size = nr_tuples(activity, part);
+
+		stepping.kind_of.len = 0;
+		if (!buffer__reserve(&stepping.kind_of, size + 1))
+			err = -ENOMEM;
+		else
+			memset(stepping.kind_of.data, 0, size);
+		for (size_t i = 0; i < nr_passes(part) && !err; i++) {
+			const struct pass *pass = &passes_of(part)[i];
+
+			if (pass->time > steps->from && pass->time - pass->weight_ns < to)
+				step_pass(&stepping, activity, part, i);
+		}
+	}
+	buffer__free(&stepping.kind_of);
 	return err;
 }
 

@@ -27,6 +27,7 @@ struct activity_options {
 	size_t nr_columns;    /* at most ACTIVITY_COLUMNS */
 	uint64_t window_ns;   /* what is older than this before the latest pass is forgotten; */
 	uint64_t max_samples; /* and earlier, if there are more than these; 0: no limit */
+	uint64_t max_bytes;   /* or if they take more memory than this, roughly; the same */
 };
 
 struct activity *activity__new(const struct activity_options *options); /* NULL: no memory */
@@ -95,5 +96,28 @@ int activity__group(const struct activity *activity, const struct activity_query
 		    struct activity_view *view);
 const struct activity_row *activity_view__rows(const struct activity_view *view, size_t *nr);
 void activity_view__free(struct activity_view *view);
+
+#define ACTIVITY_KINDS 12
+#define ACTIVITY_KIND_LEN 16
+
+/* What passes of a part of the time stand for. */
+struct activity_step {
+	uint64_t covered_ns;		    /* of that time; 0: nobody looked */
+	uint64_t weight_ns[ACTIVITY_KINDS]; /* thread time */
+};
+
+/* Steps of time, and in each the threads by the texts of a column. */
+struct activity_steps {
+	uint64_t from;
+	uint64_t step_ns;
+	size_t nr;
+	struct activity_step *steps; /* nr of them; the caller's */
+	char kinds[ACTIVITY_KINDS][ACTIVITY_KIND_LEN]; /* the texts, the last one with all others */
+	size_t nr_kinds;
+};
+
+/* Fills all but the first four fields with samples that pass the query's filters. 0 or -ENOMEM. */
+int activity__steps(const struct activity *activity, const struct activity_query *query,
+		    size_t column, struct activity_steps *steps);
 
 #endif /* DENET_TOP_ACTIVITY_H */

@@ -9,16 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "base/log.h"
 #include "base/units.h"
-#include "base/zstd_stream.h"
 #include "top/csv_dir.h"
+#include "top/csv_lines.h"
 #include "top/csv_text.h"
 
-#define MAX_LINE 65536
 #define MAX_FIELDS 64
 
 /* The columns by their names in the files; others are derived from these. */
@@ -67,6 +64,7 @@ struct csv_layout {
 
 struct csv_file_reader {
 	struct csv_layout layout;
+	bool has_heading;
 	csv_row_fn fn;
 	void *ctx;
 	uint64_t *bad;
@@ -158,64 +156,14 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 	return csv_row__give(&row, reader->fn, reader->ctx);
 }
 
-/* A file of any kind, and how its next line is got; 1, 0 at the end, or a negative errno. */
-struct line_source {
-	void *file;
-	int (*gets)(void *file, char *line, size_t max);
-};
-
-static int gets_plain(void *file, char *line, size_t max)
+static int take_line(void *ctx, char *line)
 {
-	return gzgets(file, line, (int)max) != NULL;
-}
+	struct csv_file_reader *reader = ctx;
 
-static int gets_zstd(void *file, char *line, size_t max)
-{
-	return zstd_reader__gets(file, line, max);
-}
-
-/* A line that has no end yet is being written, or was when its writer was killed. */
-static int read_lines(struct csv_file_reader *reader, const struct line_source *source)
-{
-	char *line = malloc(MAX_LINE), *end;
-	bool is_first = true;
-	int err = line ? 0 : -ENOMEM, ret = 0;
-
-	while (!err && (ret = source->gets(source->file, line, MAX_LINE)) == 1) {
-		end = strchr(line, '\n');
-		if (!end)
-			break;
-		*end = '\0';
-		err = is_first ? read_heading(line, &reader->layout) : read_line(reader, line);
-		is_first = false;
-	}
-	free(line);
-	return err || ret >= 0 ? err : -EIO;
-}
-
-static int read_zstd(struct csv_file_reader *reader, int fd)
-{
-	struct line_source source = { .file = zstd_reader__new(fd), .gets = gets_zstd };
-	int err = source.file ? read_lines(reader, &source) : -ENOMEM;
-
-	zstd_reader__delete(source.file);
-	close(fd);
-	return err;
-}
-
-/* gzdopen(3) reads files that are not compressed as they are. */
-static int read_plain(struct csv_file_reader *reader, int fd)
-{
-	struct line_source source = { .file = gzdopen(fd, "rb"), .gets = gets_plain };
-	int err;
-
-	if (!source.file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	err = read_lines(reader, &source);
-	gzclose(source.file);
-	return err;
+	if (reader->has_heading)
+		return read_line(reader, line);
+	reader->has_heading = true;
+	return read_heading(line, &reader->layout);
 }
 
 static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
@@ -228,7 +176,7 @@ static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 		pr_err("cannot read %s: %s", path, strerror(-err));
 		return err;
 	}
-	err = zstd_reader__knows(fd) ? read_zstd(&reader, fd) : read_plain(&reader, fd);
+	err = csv_lines__read(fd, take_line, &reader);
 	if (err == -EINVAL)
 		pr_err("%s: not a file of samples, whose first line names its columns", path);
 	if (err == -EIO)

@@ -12,6 +12,7 @@ struct level {
 	size_t columns[ACTIVITY_GROUP];
 	size_t nr_columns;
 	size_t nr_filters; /* of this level and those above */
+	size_t nr_fixed;   /* without those that were added to this level */
 };
 
 struct drill {
@@ -32,7 +33,8 @@ static size_t nr_filters(const struct drill *drill)
 
 static int push(struct drill *drill, const size_t *columns, size_t nr)
 {
-	struct level level = { .nr_columns = nr, .nr_filters = nr_filters(drill) };
+	struct level level = { .nr_columns = nr, .nr_filters = nr_filters(drill),
+			       .nr_fixed = nr_filters(drill) };
 
 	memcpy(level.columns, columns, nr * sizeof(*columns));
 	return buffer__append(&drill->levels, &level, sizeof(level));
@@ -111,6 +113,28 @@ int drill__filter(struct drill *drill, const struct activity_filter *filter)
 	if (!err)
 		level_of(drill)->nr_filters++;
 	return err;
+}
+
+bool drill__unfilter(struct drill *drill)
+{
+	struct level *level = level_of(drill);
+
+	if (level->nr_filters == level->nr_fixed)
+		return false;
+	level->nr_filters--;
+	drill->filters.len -= sizeof(struct activity_filter);
+	return true;
+}
+
+size_t drill__level(const struct drill *drill, size_t level,
+		    const struct activity_filter **filters, size_t *nr_row)
+{
+	const struct level *levels = (const struct level *)(const void *)drill->levels.data;
+	size_t first = level ? levels[level - 1].nr_filters : 0;
+
+	*filters = (const struct activity_filter *)(const void *)drill->filters.data + first;
+	*nr_row = levels[level].nr_fixed - first;
+	return levels[level].nr_filters - first;
 }
 
 size_t drill__depth(const struct drill *drill)

@@ -30,6 +30,16 @@ void drill__regroup(struct drill *drill, const size_t *columns, size_t nr);
 /* Adds a filter to this level; its text is copied. 0 or -ENOMEM. */
 int drill__filter(struct drill *drill, const struct activity_filter *filter);
 
+/* Takes the last filter of this level away that drill__filter() added. False: there is none. */
+bool drill__unfilter(struct drill *drill);
+
+/*
+ * The filters of a level, 0 for the topmost: first *nr_row of the row that was chosen above it,
+ * then those that were added. Returns how many.
+ */
+size_t drill__level(const struct drill *drill, size_t level,
+		    const struct activity_filter **filters, size_t *nr_row);
+
 /* Levels above this one. */
 size_t drill__depth(const struct drill *drill);
 

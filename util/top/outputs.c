@@ -25,7 +25,11 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 		return err;
 	outputs->user_maps = user_maps__new(outputs->perf ? perf_file__map : NULL, outputs->perf);
 	outputs->names.user_maps = outputs->user_maps;
-	return outputs->user_maps ? 0 : -ENOMEM;
+	if (!outputs->user_maps)
+		return -ENOMEM;
+	if (options->screen)
+		outputs->screen = screen__open(&options->on_screen, &err);
+	return err;
 }
 
 /* The pass as tables see it. False: they leave it out. */
@@ -47,6 +51,8 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 		err = batch__begin(outputs->batch, &seen);
 	if (outputs->perf)
 		perf_file__begin(outputs->perf, pass);
+	if (!err && outputs->screen)
+		err = screen__begin(outputs->screen, pass);
 	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
 }
 
@@ -59,6 +65,8 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 
 	if (!err && pass_of_tables(outputs, pass, &seen))
 		err = batch__add(outputs->batch, sample, names);
+	if (!err && outputs->screen)
+		err = screen__add(outputs->screen, sample, names);
 	if (!err && outputs->options->json)
 		err = json_samples__print(pass, sample, names, stdout);
 	if (!err && outputs->csv)
@@ -73,6 +81,8 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 
 	if (pass_of_tables(outputs, pass, &seen))
 		batch__end(outputs->batch, pass);
+	if (outputs->screen)
+		screen__end(outputs->screen, pass);
 	if (outputs->options->json && fflush(stdout))
 		return -errno;
 	if (outputs->csv)
@@ -85,10 +95,17 @@ int outputs__print(struct outputs *outputs, uint32_t own_ppm)
 	return outputs->batch ? batch__print(outputs->batch, own_ppm, stdout) : 0;
 }
 
+void outputs__leave_screen(struct outputs *outputs)
+{
+	screen__close(outputs->screen);
+	outputs->screen = NULL;
+}
+
 int outputs__close(struct outputs *outputs, int err)
 {
 	int of_csv = csv_samples__close(outputs->csv), of_perf = perf_file__close(outputs->perf);
 
+	outputs__leave_screen(outputs);
 	batch__delete(outputs->batch);
 	user_maps__delete(outputs->user_maps);
 	top_names__free(&outputs->names);

@@ -7,13 +7,16 @@
 #include "top/batch.h"
 #include "top/csv_samples.h"
 #include "top/perf_file.h"
+#include "top/screen.h"
 
 /* What becomes of the samples; one of these at least. */
 struct outputs_options {
 	bool tables; /* on standard output */
 	bool json;   /* the same */
+	bool screen; /* the same, which is the terminal */
 	bool by_stack; /* tables by stacks leave out looks without such */
 	struct batch_options batch;
+	struct screen_options on_screen;
 	struct csv_samples_options csv;
 	struct perf_file_options perf;
 };
@@ -22,6 +25,7 @@ struct outputs {
 	const struct outputs_options *options; /* borrowed */
 	struct top_names names;
 	struct batch *batch;	 /* NULL: no tables */
+	struct screen *screen;	 /* NULL: none */
 	struct csv_samples *csv; /* NULL: none */
 	struct perf_file *perf;	 /* the same */
 	struct user_maps *user_maps;
@@ -38,6 +42,9 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass);
 
 /* Prints a table, if there are any, with own_ppm as of batch__print(). 0 or a negative errno. */
 int outputs__print(struct outputs *outputs, uint32_t own_ppm);
+
+/* The screen is over: messages go to standard error from now on. */
+void outputs__leave_screen(struct outputs *outputs);
 
 /* Completes all files; err is that of what came before. Returns it, or the first one. */
 int outputs__close(struct outputs *outputs, int err);

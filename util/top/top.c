@@ -28,6 +28,7 @@ struct top {
 	struct outputs outputs;
 	struct schedule schedule;
 	struct own_cost cost;
+	struct pollfd fds[1 + TTY_FDS]; /* signals, the screen */
 	uint64_t next_interval; /* CLOCK_MONOTONIC */
 	uint64_t done;		/* tables that were printed, or looks */
 	uint64_t looks;		/* so far */
@@ -90,22 +91,35 @@ static bool has_tables(const struct top *top)
 	return top->options->outputs.tables;
 }
 
-/* Waits for a signal, or the time of the next look or table. */
-static int wait_for_more(const struct top *top)
+/* Waits for a signal, a key, or the time of the next look, table or drawing. */
+static int wait_for_more(struct top *top)
 {
 	uint64_t now = clock__now_ns(), due = top->schedule.due, ns;
-	struct pollfd fd = { .fd = signals__fd(top->signals), .events = POLLIN };
+	struct screen *screen = top->outputs.screen;
 	struct timespec timeout;
 
 	if (has_tables(top))
 		due = min_u64(due, top->next_interval);
+	if (screen) {
+		screen__poll(screen, top->fds + 1);
+		due = min_u64(due, screen__due(screen));
+	}
+	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->signals), .events = POLLIN };
 	ns = due > now ? due - now : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 	err_out__flush();
 	if (due == top->schedule.due)
 		sampler__expect(top->sampler, top->schedule.period_ns);
-	return ppoll(&fd, 1, &timeout, NULL) < 0 && errno != EINTR ? -errno : 0;
+	return ppoll(top->fds, screen ? 1 + TTY_FDS : 1, &timeout, NULL) < 0 && errno != EINTR
+		       ? -errno : 0;
+}
+
+/* Without the priority of a look. */
+static int work_on_screen(struct top *top)
+{
+	sampler__relax(top->sampler);
+	return screen__work(top->outputs.screen, top->fds + 1);
 }
 
 static int take_sample(void *ctx, const struct top_pass *pass, const struct thread_sample *sample)
@@ -136,7 +150,11 @@ static bool has_named(const struct top *top)
 /* They may have ended before the first look, and children of theirs may live on. */
 static void look_for_targets(struct top *top, const struct top_wire_counts *counts)
 {
-	top->lost_targets = top->has_targets && !counts->targets && !has_named(top);
+	bool lost = top->has_targets && !counts->targets && !has_named(top);
+
+	if (lost && !top->lost_targets && top->outputs.screen)
+		pr_info("the targets have ended; q ends denet-top");
+	top->lost_targets = lost;
 }
 
 /* One warning; further steps are told with -v. */
@@ -229,6 +247,8 @@ static enum session_end look_for_end(const struct top *top)
 		return SESSION_SIGNAL;
 	if (top->workload && workload__ended(top->workload))
 		return SESSION_COMMAND_ENDED;
+	if (top->outputs.screen)
+		return screen__has_quit(top->outputs.screen) ? SESSION_SIGNAL : SESSION_GOES_ON;
 	if (top->lost_targets)
 		return SESSION_TARGETS_ENDED;
 	return is_done(top) ? SESSION_FULL : SESSION_GOES_ON;
@@ -249,6 +269,8 @@ static int sample(struct top *top, enum session_end *end)
 			err = end_interval(top, now);
 		if (!err && now >= top->schedule.due && !is_done(top))
 			err = look(top, now);
+		if (!err && top->outputs.screen)
+			err = work_on_screen(top);
 	}
 	return err;
 }
@@ -260,6 +282,7 @@ static int finish(struct top *top)
 	pid_t pid = 0;
 
 	sampler__relax(top->sampler);
+	outputs__leave_screen(&top->outputs);
 	if (top->workload && !workload__ended(top->workload))
 		pid = workload__pid(top->workload);
 	signals__finish(top->signals, pid, 1);

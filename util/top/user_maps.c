@@ -130,14 +130,29 @@ static void name_frame(const struct user_maps *maps, const struct thread_sample 
 		snprintf(frame, FRAME_LEN, "0x%" PRIx64, ip);
 }
 
+/* A chain of frame pointers that breaks goes on anywhere: nobody returns to what is no code. */
+static uint32_t frames_of_code(const struct user_maps *maps, const struct thread_sample *sample)
+{
+	const struct process *process =
+		maps ? machine__process(maps->machine, (pid_t)sample->pid) : NULL;
+	uint32_t i = 0;
+
+	if (!process || !process__maps_at(process, sample->time))
+		return sample->user.nr;
+	while (i < sample->user.nr && (!i || find(maps, sample, sample->user.ips[i])))
+		i++;
+	return i;
+}
+
 void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
 		    size_t size)
 {
+	uint32_t nr = frames_of_code(maps, sample);
 	char frame[FRAME_LEN];
 	size_t at = 0;
 
 	*buf = '\0';
-	for (uint32_t i = 0; i < sample->user.nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		name_frame(maps, sample, sample->user.ips[i], frame);
 		if (at + strlen(frame) + 2 > size)
 			return;

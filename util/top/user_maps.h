@@ -23,7 +23,8 @@ int user_maps__learn(struct user_maps *maps, const struct thread_sample *sample)
 
 /*
  * Frames as "libc.so.6+0x1f;program+0x4a", the leaf first: the last name of the file, and the
- * offset in it; as many as there is room for. maps may be NULL: addresses.
+ * offset in it; up to one that is no code, or as many as there is room for. maps may be NULL:
+ * addresses.
  */
 void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
 		    size_t size);

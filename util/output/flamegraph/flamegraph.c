@@ -11,7 +11,7 @@
 #include "output/flamegraph/stack_tree.h"
 
 /* The page up to and from the place of the data, as the build makes it of page.html. */
-static const char page[] =
+static const char page_text[] =
 #include "flamegraph_page.h"
 	;
 #define PLACE "@DATA@"
@@ -53,9 +53,9 @@ static int name_index(struct drawing *drawing, const char *name, uint32_t *numbe
 	return 0;
 }
 
-static enum kind kind_of(const struct profile_entry *entry)
+static enum kind kind_of(enum profile_event event, char state)
 {
-	switch (entry->event) {
+	switch (event) {
 	case PROFILE_ONCPU:
 		return KIND_RUNNING;
 	case PROFILE_QUEUED:
@@ -65,9 +65,9 @@ static enum kind kind_of(const struct profile_entry *entry)
 	case PROFILE_WAKEUP:
 		return KIND_WAKER;
 	default:
-		if (entry->state == 'R')
+		if (state == 'R')
 			return KIND_RUNNABLE;
-		return entry->state == 'D' ? KIND_DISK : KIND_BLOCKED;
+		return state == 'D' ? KIND_DISK : KIND_BLOCKED;
 	}
 }
 
@@ -86,11 +86,12 @@ static int step(struct drawing *drawing, const char *name, const char *suffix, u
 static int add_entry(struct drawing *drawing, const struct profile_entry *entry)
 {
 	size_t nr = profile__labels(drawing->profile, entry->stack, drawing->labels, SIZE_MAX);
+	enum kind kind = kind_of(entry->event, entry->state);
 	uint32_t at = 0;
 	int err = stack_tree__begin(&drawing->tree, entry->ns);
 
 	if (!err)
-		err = step(drawing, kind_names[kind_of(entry)], "", entry->ns, &at);
+		err = step(drawing, kind_names[kind], "", entry->ns, &at);
 	if (!err)
 		err = step(drawing, *entry->comm ? entry->comm : "?", "", entry->ns, &at);
 	while (nr && !err) {
@@ -168,11 +169,28 @@ static void print_data(const struct drawing *drawing, const char *other, FILE *o
 
 static void print(const struct drawing *drawing, const char *other, FILE *out)
 {
-	const char *place = strstr(page, PLACE);
+	const char *place = strstr(page_text, PLACE);
 
-	fwrite(page, 1, (size_t)(place - page), out);
+	fwrite(page_text, 1, (size_t)(place - page_text), out);
 	print_data(drawing, other, out);
 	fputs(place + strlen(PLACE), out);
+}
+
+static void free_drawing(struct drawing *drawing)
+{
+	stack_tree__free(&drawing->tree);
+	strings__free(&drawing->strings);
+	idmap__free(&drawing->indexes);
+	buffer__free(&drawing->names);
+}
+
+static int finish(struct drawing *drawing, const char *other, FILE *out)
+{
+	int err = stack_tree__sort(&drawing->tree);
+
+	if (!err)
+		print(drawing, other, out);
+	return err ? err : ferror(out) ? -EIO : 0;
 }
 
 int flamegraph__write(const struct profile *profile, const struct flamegraph_other *other,
@@ -186,12 +204,67 @@ int flamegraph__write(const struct profile *profile, const struct flamegraph_oth
 	if (!err && other)
 		err = add_profile(&drawing, other->profile, TREE_OTHER);
 	if (!err)
-		err = stack_tree__sort(&drawing.tree);
+		err = finish(&drawing, other ? other->name : NULL, out);
+	free_drawing(&drawing);
+	return err;
+}
+
+struct flamegraph_page {
+	struct drawing drawing;
+};
+
+struct flamegraph_page *flamegraph_page__new(void)
+{
+	struct flamegraph_page *page = calloc(1, sizeof(*page));
+
+	if (page && (add_kinds(&page->drawing) || stack_tree__begin(&page->drawing.tree, 0))) {
+		flamegraph_page__delete(page);
+		return NULL;
+	}
+	return page;
+}
+
+void flamegraph_page__delete(struct flamegraph_page *page)
+{
+	if (!page)
+		return;
+	free_drawing(&page->drawing);
+	free(page);
+}
+
+/* Texts begin with the leaf, the tree with the outermost frame. */
+static int add_frames(struct drawing *drawing, const char *text, const char *suffix, uint64_t ns,
+		      uint32_t *at)
+{
+	char *copy = strdup(text), *end;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && *copy) {
+		end = strrchr(copy, ';');
+		err = step(drawing, end ? end + 1 : copy, suffix, ns, at);
+		*(end ? end : copy) = '\0';
+	}
+	free(copy);
+	return err;
+}
+
+int flamegraph_page__add(struct flamegraph_page *page, const struct flamegraph_texts *texts)
+{
+	struct drawing *drawing = &page->drawing;
+	const char *kind = kind_names[kind_of(texts->event, texts->state)];
+	uint32_t at = 0;
+	int err = stack_tree__begin(&drawing->tree, texts->ns);
+
 	if (!err)
-		print(&drawing, other ? other->name : NULL, out);
-	stack_tree__free(&drawing.tree);
-	strings__free(&drawing.strings);
-	idmap__free(&drawing.indexes);
-	buffer__free(&drawing.names);
-	return err ? err : ferror(out) ? -EIO : 0;
+		err = step(drawing, kind, "", texts->ns, &at);
+	if (!err)
+		err = step(drawing, *texts->comm ? texts->comm : "?", "", texts->ns, &at);
+	if (!err)
+		err = add_frames(drawing, texts->user, "", texts->ns, &at);
+	return err ? err : add_frames(drawing, texts->kernel, " [k]", texts->ns, &at);
+}
+
+int flamegraph_page__write(struct flamegraph_page *page, FILE *out)
+{
+	return finish(&page->drawing, NULL, out);
 }

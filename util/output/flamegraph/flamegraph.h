@@ -20,4 +20,22 @@ struct flamegraph_other {
 int flamegraph__write(const struct profile *profile, const struct flamegraph_other *other,
 		      FILE *out);
 
+/* The same page of stacks that are texts already. */
+struct flamegraph_page;
+
+/* Time of a thread in a state. */
+struct flamegraph_texts {
+	enum profile_event event;
+	char state; /* as in struct sample */
+	const char *comm;
+	const char *kernel; /* "leaf;its caller;..."; "": none */
+	const char *user;
+	uint64_t ns;
+};
+
+struct flamegraph_page *flamegraph_page__new(void);	       /* NULL: no memory */
+void flamegraph_page__delete(struct flamegraph_page *page); /* accepts NULL */
+int flamegraph_page__add(struct flamegraph_page *page, const struct flamegraph_texts *texts);
+int flamegraph_page__write(struct flamegraph_page *page, FILE *out); /* once, at the end */
+
 #endif /* DENET_OUTPUT_FLAMEGRAPH_H */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/csv_stacks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/idmap.h"
+#include "base/strings.h"
+#include "base/units.h"
+#include "top/csv_dir.h"
+#include "top/csv_lines.h"
+#include "top/csv_text.h"
+
+#define KERNEL_FILES CSV_PREFIX "kstacks_"
+#define USER_FILES CSV_PREFIX "ustacks_"
+/* Further stacks have no names. */
+#define MAX_BYTES (256ULL << 20)
+
+struct csv_stacks {
+	struct idmap by_hash; /* -> const char * of strings */
+	struct strings strings;
+};
+
+/* As they are on the screen: functions of the kernel without offsets. */
+static void take_offsets_off(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		if (!strncmp(text, "+0x", 3))
+			text += strcspn(text, ";");
+		else
+			*to++ = *text++;
+	}
+	*to = '\0';
+}
+
+/* A file of one side's stacks. */
+struct stacks_file {
+	struct csv_stacks *stacks;
+	bool kernel;
+};
+
+static int take_line(void *ctx, char *line)
+{
+	const struct stacks_file *file = ctx;
+	struct csv_stacks *stacks = file->stacks;
+	char *fields[2], *end;
+	const char *kept;
+	uint64_t hash, *value;
+
+	if (csv_text__split(line, fields, 2) != 2)
+		return 0;
+	hash = strtoull(fields[0], &end, 16);
+	if (*end || !hash || hash == IDMAP_NONE || stacks->strings.bytes > MAX_BYTES)
+		return 0;
+	if (file->kernel)
+		take_offsets_off(fields[1]);
+	kept = strings__get(&stacks->strings, fields[1]);
+	value = kept ? idmap__get(&stacks->by_hash, hash) : NULL;
+	if (!value)
+		return -ENOMEM;
+	*value = (uint64_t)(uintptr_t)kept;
+	return 0;
+}
+
+static int read_entry(struct csv_stacks *stacks, const char *dir, const char *name)
+{
+	struct stacks_file file = {
+		.stacks = stacks,
+		.kernel = !strncmp(name, KERNEL_FILES, strlen(KERNEL_FILES)),
+	};
+	int fd, err;
+	char *path;
+
+	if (!file.kernel && strncmp(name, USER_FILES, strlen(USER_FILES)) != 0)
+		return 0;
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	free(path);
+	/* What cannot be read has no stacks. */
+	err = fd < 0 ? 0 : csv_lines__read(fd, take_line, &file);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int read_dir(struct csv_stacks *stacks, const char *path)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(path);
+	int err = 0;
+
+	while (dir && !err && (entry = readdir(dir)))
+		err = read_entry(stacks, path, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+struct csv_stacks *csv_stacks__read(const char *path, int *err)
+{
+	struct csv_stacks *stacks = calloc(1, sizeof(*stacks));
+	char *dir = strdup(path), *slash = strrchr(path, '/');
+	struct stat stat_buf;
+
+	*err = stacks && dir ? 0 : -ENOMEM;
+	if (!*err && !stat(path, &stat_buf) && S_ISDIR(stat_buf.st_mode)) {
+		*err = read_dir(stacks, path);
+	} else if (!*err) {
+		dir[slash ? slash - path : 0] = '\0';
+		*err = read_dir(stacks, slash ? dir : ".");
+	}
+	free(dir);
+	if (!*err)
+		return stacks;
+	csv_stacks__delete(stacks);
+	return NULL;
+}
+
+void csv_stacks__delete(struct csv_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	idmap__free(&stacks->by_hash);
+	strings__free(&stacks->strings);
+	free(stacks);
+}
+
+static void put(const struct csv_stacks *stacks, const char *hash, const char **text)
+{
+	uint64_t id = strtoull(hash, NULL, 16);
+	const uint64_t *value = id && id != IDMAP_NONE ? idmap__find(&stacks->by_hash, id) : NULL;
+
+	if (value && !**text)
+		*text = (const char *)(uintptr_t)*value;
+}
+
+void csv_stacks__put(const struct csv_stacks *stacks, const char *texts[TOP_COLUMNS])
+{
+	put(stacks, texts[TOP_COLUMN_KSTACK_HASH], &texts[TOP_COLUMN_KSTACK]);
+	put(stacks, texts[TOP_COLUMN_USTACK_HASH], &texts[TOP_COLUMN_USTACK]);
+}
