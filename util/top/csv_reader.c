@@ -48,6 +48,13 @@ static const struct {
 	{ "CGROUP", TOP_COLUMN_CGROUP },
 	{ "KSTACK_HASH", TOP_COLUMN_KSTACK_HASH },
 	{ "USTACK_HASH", TOP_COLUMN_USTACK_HASH },
+	{ "SYSCALL_ACTIVE", TOP_COLUMN_ACTIVE_CALL },
+	{ "SYSC_SEQ_NUM", TOP_COLUMN_SYSC_SEQ },
+	{ "IORQ_SEQ_NUM", TOP_COLUMN_IORQ_SEQ },
+	{ "IORQ_IN_FLIGHT", TOP_COLUMN_IORQS },
+	{ "WAKER", TOP_COLUMN_WAKER },
+	{ "WAKER_TID", TOP_COLUMN_WAKER_TID },
+	{ "LOCK_OWNER", TOP_COLUMN_LOCK_OWNER },
 };
 
 /* Where a line has what, by its number among the fields; -1: nowhere. */

@@ -32,6 +32,7 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 {
 	int err = outputs->batch ? batch__begin(outputs->batch, pass) : 0;
 
+	outputs->lead = pass->wall_ns - pass->time;
 	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
 }
 
@@ -61,6 +62,21 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 	if (outputs->csv)
 		err = csv_samples__end(outputs->csv, pass);
 	return err || !outputs->perf ? err : perf_file__end(outputs->perf, pass);
+}
+
+int outputs__complete(struct outputs *outputs, const void *data, size_t size)
+{
+	struct completion completion;
+	int err = completion__decode(data, size, &completion);
+
+	return err || !outputs->csv
+		       ? err
+		       : csv_samples__complete(outputs->csv, &completion, outputs->lead);
+}
+
+int outputs__tick(struct outputs *outputs, uint64_t now)
+{
+	return outputs->csv ? csv_samples__tick(outputs->csv, now) : 0;
 }
 
 int outputs__print(struct outputs *outputs)

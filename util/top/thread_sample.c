@@ -48,6 +48,39 @@ static int take_socket(const void *data, size_t size, struct top_wire_socket *so
 	return (int)sizeof(*socket);
 }
 
+static void copy_track(const struct top_wire_track *wire, struct thread_track *track)
+{
+	*track = (struct thread_track){
+		.what = wire->what,
+		.calls_known = wire->calls_known,
+		.entered = wire->entered,
+		.seq = wire->seq,
+		.nr = wire->nr,
+		.since = wire->since,
+		.request_seq = wire->request_seq,
+		.requests = wire->requests,
+		.waker_kind = wire->waker_kind,
+		.waker_tid = wire->waker_tid,
+		.owner = wire->owner,
+		.owner_shared = wire->owner_shared,
+	};
+	memcpy(track->waker, wire->waker, strnlen(wire->waker, sizeof(wire->waker)));
+}
+
+static int take_track(const void *data, size_t size, struct thread_track *track)
+{
+	struct top_wire_track wire;
+
+	if (size < sizeof(wire))
+		return -EINVAL;
+	memcpy(&wire, data, sizeof(wire));
+	if (wire.head.kind != TOP_WIRE_TRACK || wire.head.size != sizeof(wire) ||
+	    wire.waker_kind > TRACK_WIRE_WAKER_INTERRUPT)
+		return -EINVAL;
+	copy_track(&wire, track);
+	return (int)sizeof(wire);
+}
+
 uint64_t thread_sample__hash(const struct frames *frames)
 {
 	uint64_t hash = 0;
@@ -102,6 +135,10 @@ int thread_sample__decode(const void *data, size_t size, struct thread_sample *s
 	}
 	if (len >= 0 && wire.flags & TOP_WIRE_FLAG_KERNEL) {
 		len = take_stack(bytes + at, size - at, sample);
+		at += len > 0 ? (size_t)len : 0;
+	}
+	if (len >= 0 && wire.flags & TOP_WIRE_FLAG_TRACK) {
+		len = take_track(bytes + at, size - at, &sample->track);
 		at += len > 0 ? (size_t)len : 0;
 	}
 	return len < 0 ? len : (int)at;

@@ -17,6 +17,13 @@
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
+/* What has ended is read so often, and at the end for so long at most. */
+#define READ_NS (20 * NSEC_PER_MSEC)
+#define READ_LAST_NS (200 * NSEC_PER_MSEC)
+/* Reading ends so long before a look is due, but goes on for a little in any case. */
+#define AHEAD_NS NSEC_PER_MSEC
+#define READ_LEAST_NS (100 * NSEC_PER_USEC)
+
 struct top {
 	const struct top_options *options;
 	struct signals *signals;
@@ -32,6 +39,7 @@ struct top {
 	bool lost_targets;	/* in the latest look there was none any more */
 	bool terminated;
 	pid_t pid; /* of COMMAND */
+	uint64_t lead; /* see wall_time.h */
 };
 
 /* COMMAND and what it starts are the targets if there are no others. */
@@ -82,6 +90,11 @@ static bool has_tables(const struct top *top)
 	return top->options->outputs.tables;
 }
 
+static bool reads_ended(const struct top *top)
+{
+	return top->options->sampler.track.records;
+}
+
 /* Waits for a signal, or the time of the next look or table. */
 static int wait_for_more(const struct top *top)
 {
@@ -91,6 +104,8 @@ static int wait_for_more(const struct top *top)
 
 	if (has_tables(top))
 		due = min_u64(due, top->next_interval);
+	if (reads_ended(top) && due > now + READ_NS + AHEAD_NS)
+		due = now + READ_NS;
 	ns = due > now ? due - now : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
@@ -116,7 +131,7 @@ static void look_for_targets(struct top *top, const struct top_wire_counts *coun
 
 static int look(struct top *top, uint64_t now)
 {
-	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__lead() };
+	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__steady_lead(&top->lead) };
 	int err;
 
 	pass.weight_ns = schedule__take(&top->schedule, now);
@@ -145,6 +160,26 @@ static int end_interval(struct top *top, uint64_t now)
 	err = outputs__print(&top->outputs);
 	top->done++;
 	return err;
+}
+
+static int take_ended(void *ctx, const void *data, size_t size)
+{
+	struct top *top = ctx;
+
+	return outputs__complete(&top->outputs, data, size);
+}
+
+/* Calls and requests that have ended, until a time. Looks come first. */
+static int read_ended(struct top *top, uint64_t until)
+{
+	uint64_t now = clock__now_ns();
+	int err;
+
+	if (!reads_ended(top))
+		return 0;
+	until = max_u64(until, now + READ_LEAST_NS);
+	err = sampler__read_ended(top->sampler, until, take_ended, top);
+	return err ? err : outputs__tick(&top->outputs, now);
 }
 
 static bool is_done(const struct top *top)
@@ -178,6 +213,8 @@ static int sample(struct top *top, enum session_end *end)
 			err = end_interval(top, now);
 		if (!err && now >= top->schedule.due && !is_done(top))
 			err = look(top, now);
+		if (!err)
+			err = read_ended(top, top->schedule.due - AHEAD_NS);
 	}
 	return err;
 }
@@ -186,8 +223,11 @@ static int sample(struct top *top, enum session_end *end)
 static int finish(struct top *top)
 {
 	pid_t pid = 0;
+	int err;
 
 	sampler__relax(top->sampler);
+	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
+	sampler__warn_of_losses(top->sampler);
 	if (top->workload && !workload__ended(top->workload))
 		pid = workload__pid(top->workload);
 	signals__finish(top->signals, pid, 1);
@@ -195,7 +235,7 @@ static int finish(struct top *top)
 	top->terminated = true;
 	if (top->workload)
 		workload__terminate(top->workload);
-	return top->passed && !is_done(top) ? outputs__print(&top->outputs) : 0;
+	return !err && top->passed && !is_done(top) ? outputs__print(&top->outputs) : err;
 }
 
 /* A COMMAND that is no target, or that -n ended, counts only if it ended by itself. */
