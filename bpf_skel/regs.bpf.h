@@ -36,6 +36,12 @@ static __always_inline void copy_user_regs(__u64 *to, struct pt_regs *regs)
 	to[USER_REG_PC] = regs->pc;
 }
 
+/* Whether the call that current is in has a number of the table of 32-bit programs. */
+static __always_inline bool is_compat_call(struct task_struct *task, struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, pstate) & PSTATE_32BIT;
+}
+
 /* The number of the system call; -1: an exception or an interrupt. */
 static __always_inline __s32 user_call_nr(struct pt_regs *regs)
 {
@@ -94,6 +100,13 @@ static __always_inline void copy_user_regs(__u64 *to, struct pt_regs *regs)
 	to[14] = regs->r14;
 	to[15] = regs->r15;
 	to[16] = regs->ip;
+}
+
+/* Whether the call that current is in has a number of the table of 32-bit programs. */
+static __always_inline bool is_compat_call(struct task_struct *task, struct pt_regs *regs)
+{
+	return bpf_core_field_exists(task->thread_info.status) &&
+	       task->thread_info.status & THREAD_COMPAT;
 }
 
 /* The number of the system call; -1: an exception or an interrupt. */

@@ -340,7 +340,7 @@ static __always_inline void describe_open_call(struct stat_wire_thread *out,
 		return;
 	out->open_since = start_ns;
 	out->open_call = ((__u32)nr & STAT_WIRE_CALL_NR) | STAT_WIRE_CALL_USED;
-	if (stat_is_compat(task, regs))
+	if (is_compat_call(task, regs))
 		out->open_call |= STAT_WIRE_CALL_COMPAT;
 }
 

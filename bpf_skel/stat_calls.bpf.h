@@ -126,27 +126,16 @@ static __always_inline __u32 stat_call_fd(struct pt_regs *regs)
 {
 	return (__u32)BPF_CORE_READ(regs, orig_x0);
 }
-
-static __always_inline bool stat_is_compat(struct task_struct *task, struct pt_regs *regs)
-{
-	return BPF_CORE_READ(regs, pstate) & PSTATE_32BIT;
-}
 #else
 static __always_inline __u32 stat_call_fd(struct pt_regs *regs)
 {
 	return (__u32)regs->di;
 }
-
-static __always_inline bool stat_is_compat(struct task_struct *task, struct pt_regs *regs)
-{
-	return bpf_core_field_exists(task->thread_info.status) &&
-	       task->thread_info.status & THREAD_COMPAT;
-}
 #endif
 
 static __always_inline __u32 stat_call_key(struct task_struct *task, struct pt_regs *regs, __u32 nr)
 {
-	bool compat = stat_is_compat(task, regs);
+	bool compat = is_compat_call(task, regs);
 	struct file *file;
 	__u32 key;
 

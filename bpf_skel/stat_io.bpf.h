@@ -7,10 +7,9 @@
 #ifndef DENET_STAT_IO_BPF_H
 #define DENET_STAT_IO_BPF_H
 
+#include "request.bpf.h"
 #include "stat_waits.bpf.h"
 
-#define REQUEST_OP 0xffU /* REQ_OP_MASK of cmd_flags */
-#define REQUEST_WRITE_ZEROES 9
 
 const volatile __u8 stat_counts_io = 0;
 
@@ -34,18 +33,6 @@ struct {
 	__type(value, struct stat_wire_io);
 } stat_io SEC(".maps");
 
-static __always_inline __u32 stat_device_of(struct request *request)
-{
-	struct request___before_5_17 *old = (void *)request;
-	struct gendisk *disk;
-
-	if (bpf_core_field_exists(old->rq_disk))
-		disk = BPF_CORE_READ(old, rq_disk);
-	else
-		disk = BPF_CORE_READ(request, q, disk);
-	return (__u32)BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor);
-}
-
 static __always_inline struct stat_wire_io *stat_io_of(const struct stat_wire_io_key *key)
 {
 	struct stat_wire_io *io = bpf_map_lookup_elem(&stat_io, key);
@@ -68,7 +55,7 @@ static __always_inline int stat_issue(struct request *request)
 	if (phase != WIRE_PHASE_RUNNING)
 		return 0;
 	op = BPF_CORE_READ(request, cmd_flags) & REQUEST_OP;
-	started.key.dev = stat_device_of(request);
+	started.key.dev = device_of_request(request);
 	started.key.op = op < STAT_WIRE_IO_OTHER ? op : STAT_WIRE_IO_OTHER;
 	started.bytes = BPF_CORE_READ(request, __data_len);
 	started.issued = bpf_ktime_get_ns();
@@ -82,7 +69,6 @@ static __always_inline int stat_issue(struct request *request)
 	return 0;
 }
 
-/* Called for each part of a request; the last one has the rest of its bytes. */
 static __always_inline int stat_complete_request(struct request *request, int error, __u32 bytes)
 {
 	__u64 id = (__u64)request, now;
@@ -90,7 +76,7 @@ static __always_inline int stat_complete_request(struct request *request, int er
 	struct stat_wire_io *io;
 
 	started = bpf_map_lookup_elem(&stat_requests, &id);
-	if (!started || bytes < BPF_CORE_READ(request, __data_len))
+	if (!started || !is_last_part(request, bytes))
 		return 0;
 	now = bpf_ktime_get_ns();
 	io = is_over(now) ? NULL : stat_io_of(&started->key);

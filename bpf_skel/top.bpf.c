@@ -2,7 +2,8 @@
 /*
  * The sampler of denet-top: an iterator over all threads, which nothing is attached for. It reads
  * the state of each thread and what its call is about, decides which threads are kept, and writes
- * those. It takes no lock, and reads no memory of user space.
+ * those. It takes no lock, and reads no memory of user space. With --track, another object has
+ * stamps.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -16,10 +17,9 @@
 #include "top_object.bpf.h"
 #include "top_idle.bpf.h"
 #include "top_known.bpf.h"
+#include "top_state.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-#define EXIT_ZOMBIE 0x20
 
 const volatile struct top_wire_settings top = {};
 const volatile __u8 top_calls[WIRE_MAX_CALLS] = {}; /* with by_call: those that are kept */
@@ -49,6 +49,7 @@ struct top_room {
 	struct top_wire_uring uring;
 	struct wire_reason request; /* the file of its latest request */
 	struct full_stack kernel;
+	struct top_wire_track track;
 	struct task_state none; /* but for top_known, no state is kept between passes */
 	bool walked; /* kernel has frames of the thread */
 };
@@ -59,6 +60,8 @@ struct {
 	__type(key, __u32);
 	__type(value, struct top_room);
 } top_rooms SEC(".maps");
+
+#include "top_track.bpf.h"
 
 static __always_inline struct rq *queue_of(struct task_struct *task)
 {
@@ -132,40 +135,11 @@ static __always_inline bool is_displaced(struct task_struct *task)
 	       last_run(task) >= own->sched_info.last_arrival;
 }
 
-static __always_inline __u32 sleep_state(__u32 state)
-{
-	switch (classify_state(false, state)) {
-	case WIRE_STATE_S:
-		return TOP_WIRE_SLEEP;
-	case WIRE_STATE_D:
-		return TOP_WIRE_DISK;
-	case WIRE_STATE_I:
-		return TOP_WIRE_IDLE;
-	case WIRE_STATE_T:
-		return TOP_WIRE_STOPPED;
-	case WIRE_STATE_t:
-		return TOP_WIRE_TRACED;
-	case WIRE_STATE_P:
-		return TOP_WIRE_PARKED;
-	case WIRE_STATE_X:
-		return TOP_WIRE_DEAD;
-	default:
-		return TOP_WIRE_OTHER;
-	}
-}
-
 static __always_inline __u32 state_of(struct task_struct *task)
 {
-	__u32 state = read_task_state(task);
-	int exit_state = task->exit_state;
+	__u32 state = visible_state(task);
 
-	if (exit_state)
-		return exit_state & EXIT_ZOMBIE ? TOP_WIRE_ZOMBIE : TOP_WIRE_DEAD;
-	if (task->on_cpu)
-		return TOP_WIRE_RUN;
-	if (state & TASK_OFF_BITS)
-		return sleep_state(state);
-	return is_displaced(task) ? TOP_WIRE_RUN : TOP_WIRE_RUNQ;
+	return state == TOP_WIRE_RUNQ && is_displaced(task) ? TOP_WIRE_RUN : state;
 }
 
 static __always_inline __u64 switches_of(const struct task_struct *task)
@@ -209,19 +183,22 @@ static __always_inline void describe_identity(struct top_wire_sample *sample,
 
 /*
  * The call of a thread that is off the CPU: its registers lie on its stack. Those of one on a CPU
- * are what its last entry into the kernel left there. A thread that is dead has none, and kernel
- * threads have no caller.
+ * are what its last entry into the kernel left there: the tracker knows whether that is over. A
+ * thread that is dead has none, and kernel threads have no caller.
  */
-static __always_inline void describe_call(struct top_wire_sample *sample, struct task_struct *task)
+static __always_inline void describe_call(struct top_wire_sample *sample, struct task_struct *task,
+					  const struct top_wire_track *track)
 {
 	bool compat = false;
 
-	if (sample->state == TOP_WIRE_RUN)
+	if (sample->state == TOP_WIRE_RUN && !top_knows_call(track))
 		sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
-	if (sample->state == TOP_WIRE_RUN || sample->flags & TOP_WIRE_FLAG_KTHREAD ||
-	    task->exit_state)
+	if ((sample->state == TOP_WIRE_RUN && !track->entered) ||
+	    sample->flags & TOP_WIRE_FLAG_KTHREAD || task->exit_state)
 		return;
 	sample->nr = user_call(task, sample->args, &compat);
+	if (sample->state == TOP_WIRE_RUN)
+		top_check_call(sample, task, track);
 	if (sample->nr < 0) {
 		sample->nr = -1;
 		__builtin_memset(sample->args, 0, sizeof(sample->args));
@@ -317,7 +294,8 @@ static __always_inline void forget_call(struct top_wire_sample *sample)
 {
 	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
 			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
-			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL);
+			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL |
+			   TOP_WIRE_FLAG_TRACK);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -378,7 +356,10 @@ static __always_inline bool write_sample(struct seq_file *seq, struct top_room *
 	if (room->sample.flags & TOP_WIRE_FLAG_URING_FILE &&
 	    bpf_seq_write(seq, &room->request, sizeof(room->request)))
 		return false;
-	return !(room->sample.flags & TOP_WIRE_FLAG_KERNEL) || write_stack(seq, &room->kernel);
+	if (room->sample.flags & TOP_WIRE_FLAG_KERNEL && !write_stack(seq, &room->kernel))
+		return false;
+	return !(room->sample.flags & TOP_WIRE_FLAG_TRACK) ||
+	       !bpf_seq_write(seq, &room->track, sizeof(room->track));
 }
 
 static __always_inline void describe(struct top_room *room, struct task_struct *task)
@@ -392,8 +373,9 @@ static __always_inline void describe(struct top_room *room, struct task_struct *
 	sample->nr = -1;
 	sample->state = state_of(task);
 	sample->state_ns = time_in_state(task, sample->state, sample->time);
+	top_describe_track(sample, task, &room->track);
 	describe_identity(sample, task);
-	describe_call(sample, task);
+	describe_call(sample, task, &room->track);
 	describe_object(room, task);
 	describe_user(sample, task);
 }
@@ -448,6 +430,8 @@ static __always_inline int sample_target(struct seq_file *seq, struct task_struc
 	if (verdict == VERDICT_KEPT) {
 		if (moved)
 			forget_call(&room->sample);
+		else
+			top_mark(task, &room->track);
 		if (!write_sample(seq, room))
 			return 0;
 		if (room->walked && !moved)
@@ -475,8 +459,10 @@ int sample_threads(struct bpf_iter__task *ctx)
 	if (!tid_of(task) || pid_of(task) == settings.own_pid)
 		return 0;
 	if (match_target(task) < 0 || !is_wanted(task, &(struct task_state){}, last_cpu(task))) {
+		top_want(task, false);
 		top_counts.seen++;
 		return 0;
 	}
+	top_want(task, true);
 	return sample_target(ctx->meta->seq, task);
 }

@@ -3,7 +3,8 @@
  * The records of denet-top's sampler, beside those of wire.h: of each thread that it keeps a
  * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex; then a
  * top_wire_socket if that is a socket, or a top_wire_uring if it is an io_uring and a wire_reason
- * of the file of its latest request; then a wire_stack if stacks are wanted.
+ * of the file of its latest request; then a wire_stack if stacks are wanted; then a top_wire_track
+ * if something is tracked.
  */
 #ifndef DENET_TOP_WIRE_H
 #define DENET_TOP_WIRE_H
@@ -30,6 +31,7 @@ enum top_wire_kind {
 	TOP_WIRE_SAMPLE = 64, /* none of enum wire_kind */
 	TOP_WIRE_SOCKET = 65,
 	TOP_WIRE_URING = 66,
+	TOP_WIRE_TRACK = 72,
 };
 
 struct top_wire_sample {
@@ -66,6 +68,7 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_URING 128U /* a top_wire_uring behind its wire_reason, */
 #define TOP_WIRE_FLAG_URING_FILE 256U /* and another wire_reason */
 #define TOP_WIRE_FLAG_SAME_KERNEL 512U /* the kernel stack is that of the last time */
+#define TOP_WIRE_FLAG_TRACK 0x10000U /* a top_wire_track is the last record */
 
 /* Figures of TCP are 0 for other sockets. */
 struct top_wire_socket {
@@ -111,6 +114,25 @@ struct top_wire_uring {
 	__u8 reserved;
 };
 
+/* What the tracker knows of the thread, see track_wire.h. */
+struct top_wire_track {
+	struct wire_head head;
+	__u64 entered;	   /* 0: it is in no call, or in one that was not seen to begin */
+	__u64 seq;	   /* of that call; 0: the same */
+	__u64 since;	   /* of its state; 0: not seen */
+	__u64 request_seq; /* of its latest request that is in flight; 0: there is none */
+	__s32 nr;	   /* of the call */
+	__u32 requests;	   /* in flight, TRACK_WIRE_LATEST at most */
+	__u32 waker_tid;
+	__u32 owner; /* of the lock that it waits for; 0: not known */
+	__u8 calls_known;
+	__u8 owner_shared;
+	__u8 waker_kind; /* enum track_wire_waker */
+	__u8 what;	 /* TRACK_WIRE_CALLS ... */
+	__u8 reserved[4];
+	char waker[WIRE_COMM_LEN];
+};
+
 /* Fixed before the programs are loaded, beside struct wire_settings. */
 struct top_wire_settings {
 	__u32 states;	    /* bits of enum top_wire_state; 0: all */
@@ -118,7 +140,10 @@ struct top_wire_settings {
 	__u8 idle;	    /* keep idle threads as well */
 	__u8 by_call;	    /* only threads in a call of top_calls, */
 	__u8 by_comm;	    /* or with a name of top_comms */
-	__u8 reserved[7];
+	__u8 tracked;	    /* TRACK_WIRE_CALLS ... */
+	__u8 track_slot;    /* the sampler's among those of the tracker */
+	__u8 marks;	    /* calls and requests that are met are to be told when they end */
+	__u8 reserved[4];
 };
 
 #define TOP_WIRE_MAX_COMMS 64
@@ -136,6 +161,7 @@ struct top_wire_counts {
 WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 24);
 WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
 WIRE_ASSERT(top_wire_uring, 24);
+WIRE_ASSERT(top_wire_track, 64 + WIRE_COMM_LEN);
 WIRE_ASSERT(top_wire_settings, 16);
 WIRE_ASSERT(top_wire_counts, 48);
 

@@ -484,6 +484,22 @@ struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
+	__u64 __sector;
+	__u64 start_time_ns;
+};
+
+/* The numbers differ. */
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_PRIO = 13,
+	__REQ_FUA = 17,
+	__REQ_RAHEAD = 19,
+};
+
+/* Where the CPUs of x86 count their interrupts, from 6.2 to 6.14. */
+struct pcpu_hot {
+	int preempt_count;
 };
 
 /* Before 5.17. */

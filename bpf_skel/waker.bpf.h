@@ -4,6 +4,7 @@
 #define DENET_WAKER_BPF_H
 
 #include "block.bpf.h"
+#include "interrupt.bpf.h"
 #include "regs.bpf.h"
 
 /*
@@ -17,30 +18,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct cpu);
 } waker_cpus SEC(".maps");
-
-static __always_inline bool is_in(__u64 ip, __u64 start, __u64 end)
-{
-	return ip >= start && ip < end;
-}
-
-/*
- * Number of frames from the leaf on that belong to an interrupt; 0: the wake-up is the thread's
- * own. A thread that sends packets may run the soft interrupt at once, on its own behalf: that does
- * not count as an interrupt. A global function for the verifier's sake.
- */
-__noinline __u32 frames_of_interrupt(const struct frame_room *room, __u32 nr)
-{
-	if (!room)
-		return 0;
-	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
-		if (i >= nr || is_in(room->ips[i], settings.waker.bh_start, settings.waker.bh_end))
-			return 0;
-		if (is_in(room->ips[i], settings.waker.interrupt_start,
-			  settings.waker.interrupt_end))
-			return i + 1;
-	}
-	return 0;
-}
 
 /* The interrupted thread is not the waker. */
 static __always_inline void blame_interrupt(struct wire_block *block)

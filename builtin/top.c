@@ -106,6 +106,28 @@ static void set_retain(const struct option_value *value, void *field)
 		archive->max_ns = hours * 3600 * NSEC_PER_SEC;
 }
 
+/* A list of what is to be tracked. */
+static void set_track(const struct option_value *value, void *field)
+{
+	static const char *const names[] = { "syscalls", "offcpu", "block" };
+	uint32_t *what = field, found;
+	const char *at = value->text;
+	size_t len;
+
+	do {
+		len = strcspn(at, ",");
+		found = 0;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			if (len == strlen(names[i]) && !strncmp(at, names[i], len))
+				found = 1U << i;
+		}
+		if (!found)
+			option_value__error(value, "not a list of syscalls, offcpu, block");
+		*what |= found;
+		at += len;
+	} while (*at++);
+}
+
 static void set_count(const struct option_value *value, void *field)
 {
 	*(uint64_t *)field = option_value__number(value, UINT32_MAX);
@@ -138,6 +160,12 @@ static const struct option_row thread_rows[] = {
 	  COMMAND(set_count, uint64_t, top.stack_every) },
 	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
 	  OPTION_TEXT(struct top_command, top.sampler.idle) },
+	{ "track", .arg = "LIST",
+	  .text = "Also follow all syscalls, offcpu and block requests: exact times, wakers",
+	  COMMAND(set_track, uint32_t, top.sampler.track.what) },
+	{ "pin", .arg = "DIR",
+	  .text = "With --track: share it with other denet-top, pinned in DIR of a BPF file system",
+	  OPTION_TEXT(struct top_command, top.sampler.track.pin) },
 	{ "frequency", 'F', .arg = "HZ",
 	  .text = "Looks a second, from 1/m to 1000 (default 10 for tables, else 1)",
 	  COMMAND(set_rate, uint64_t, top.period_ns) },
@@ -172,6 +200,9 @@ static const struct option_row output_rows[] = {
 	{ "retain", .arg = "SIZE|TIME",
 	  .text = "With -o: delete files when they are larger in all, or older (500M, 12h, 7d)",
 	  COMMAND(set_retain, struct csv_archive_options, top.outputs.csv.archive) },
+	{ "min-time", .arg = "TIME",
+	  .text = "With --track and -o: also write calls and requests that no look met, if so long",
+	  OPTION_TIME(struct top_command, top.sampler.track.min_ns) },
 	{ "write", 'w', .arg = "FILE",
 	  .text = "Write a perf.data file of an event thread-state, with the stacks of -k and -s",
 	  OPTION_TEXT(struct top_command, top.outputs.perf.path) },
@@ -179,6 +210,18 @@ static const struct option_row output_rows[] = {
 	  .text = "Show what was recorded by -o or -w, or by xcapture",
 	  OPTION_TEXT(struct top_command, input) },
 };
+
+static void check_track(const struct options *options, const struct top_command *command)
+{
+	const struct track_options *track = &command->top.sampler.track;
+
+	if (track->pin && !track->what)
+		options__error(options, "--pin needs --track, which it shares");
+	if (track->min_ns != TRACK_WIRE_NEVER && !(track->what && command->top.outputs.csv.path))
+		options__error(options, "--min-time needs --track and -o, where they are written");
+	if (track->what && command->input)
+		options__error(options, "-i shows what was recorded; --track does not go with it");
+}
 
 static void check_output(const struct options *options, const void *values)
 {
@@ -197,6 +240,7 @@ static void check_output(const struct options *options, const void *values)
 	if (!outputs->csv.path &&
 	    (outputs->csv.archive.max_bytes || outputs->csv.archive.max_ns))
 		options__error(options, "--retain needs -o, whose files it deletes");
+	check_track(options, command);
 	if (command->input && (outputs->json || outputs->csv.path || outputs->perf.path))
 		options__error(options, "-i prints tables; %s does not go with it",
 			       outputs->json ? "--json" : outputs->csv.path ? "-o" : "-w");
@@ -318,6 +362,7 @@ static void complete_outputs(struct top_options *top)
 	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
 	outputs->csv.user_stacks = top->sampler.user_stacks;
+	top->sampler.track.records = top->sampler.track.what && outputs->csv.path;
 }
 
 /* Resolves names and completes the options. 0 or a negative errno (logged). */
@@ -371,6 +416,7 @@ int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
 		.top.max_overhead_ppm = DEFAULT_OVERHEAD_PPM,
+		.top.sampler.track.min_ns = TRACK_WIRE_NEVER,
 		.top.outputs.perf = { .argc = argc, .argv = (const char *const *)argv },
 	};
 	int status = EXIT_STATUS_ERROR, err;

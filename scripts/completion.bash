@@ -25,6 +25,7 @@ _denet_values() {
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
 	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD' ||
 		echo 'R S D T t I P all' ;;
+	--track) echo 'syscalls offcpu block' ;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;
 	-p | --pid | -t | --tid) printf '%s\n' /proc/[0-9]* | sed 's,.*/,,' ;;
 	esac
@@ -34,7 +35,7 @@ _denet_values() {
 _denet_value() {
 	case $1 in
 	-i | --input | -o | --output | -w | --write | --skip-idle | --idle | --symfs | --diff | \
-		--flamegraph | --pprof | --speedscope)
+		--pin | --flamegraph | --pprof | --speedscope)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
 		;;

@@ -187,6 +187,58 @@ TEST_F(sample, stacks_have_one_hash_where_they_have_the_same_frames)
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_KSTACK_HASH));
 }
 
+/* The record of the tracker, with the sample in front of it. */
+struct tracked {
+	struct top_wire_sample sample;
+	struct top_wire_track track;
+};
+
+static struct tracked make_tracked(void)
+{
+	return (struct tracked){
+		.sample = { .head = { TOP_WIRE_SAMPLE, sizeof(struct top_wire_sample) },
+			    .nr = -1,
+			    .state = TOP_WIRE_RUN,
+			    .flags = TOP_WIRE_FLAG_TRACK },
+		.track = { .head = { TOP_WIRE_TRACK, sizeof(struct top_wire_track) },
+			   .what = TRACK_WIRE_CALLS | TRACK_WIRE_OFFCPU,
+			   .entered = 5,
+			   .seq = 77,
+			   .nr = SYS_recvfrom,
+			   .calls_known = 1,
+			   .waker_kind = TRACK_WIRE_WAKER_THREAD,
+			   .waker_tid = 9,
+			   .waker = "0123456789abcdef" },
+	};
+}
+
+TEST_F(sample, what_is_tracked)
+{
+	struct tracked tracked = make_tracked();
+	int size = (int)sizeof(tracked);
+
+	ASSERT_EQ(size, thread_sample__decode(&tracked, sizeof(tracked), &self->sample));
+	EXPECT_STREQ("recvfrom", COLUMN(TOP_COLUMN_ACTIVE_CALL));
+	EXPECT_STREQ("77", COLUMN(TOP_COLUMN_SYSC_SEQ));
+	EXPECT_STREQ("0123456789abcdef", COLUMN(TOP_COLUMN_WAKER));
+	EXPECT_STREQ("9", COLUMN(TOP_COLUMN_WAKER_TID));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_IORQ_SEQ));
+	tracked.track.nr = -1;
+	tracked.track.waker_kind = TRACK_WIRE_WAKER_INTERRUPT;
+	thread_sample__decode(&tracked, sizeof(tracked), &self->sample);
+	EXPECT_STREQ("-", COLUMN(TOP_COLUMN_ACTIVE_CALL));
+	EXPECT_STREQ("[interrupt]", COLUMN(TOP_COLUMN_WAKER));
+	tracked.track.calls_known = 0;
+	thread_sample__decode(&tracked, sizeof(tracked), &self->sample);
+	EXPECT_STREQ("?", COLUMN(TOP_COLUMN_ACTIVE_CALL));
+	tracked.track.what = 0;
+	thread_sample__decode(&tracked, sizeof(tracked), &self->sample);
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_ACTIVE_CALL));
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&tracked, sizeof(tracked) - 1, &self->sample));
+	tracked.track.waker_kind = 3;
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&tracked, sizeof(tracked), &self->sample));
+}
+
 TEST(lists)
 {
 	enum top_column columns[3];

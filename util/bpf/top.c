@@ -24,7 +24,7 @@ struct top_programs {
 };
 
 /* The program shares headers with the recorder's, whose other maps are not made. */
-static int choose_maps(struct top_bpf *skel)
+static int choose_maps(struct top_bpf *skel, bool tracked)
 {
 	const struct bpf_map *used[] = {
 		skel->maps.task_states, skel->maps.targets,   skel->maps.cgroups,
@@ -41,9 +41,25 @@ static int choose_maps(struct top_bpf *skel)
 
 		for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 			is_used |= map == used[i];
+		if (map == skel->maps.track_tasks || map == skel->maps.track_requests)
+			is_used = tracked;
 		err = err ? err : bpf_map__set_autocreate(map, is_used);
 	}
 	return err;
+}
+
+/* The tracker's maps are this program's as well. */
+static int share_maps(struct top_bpf *skel, const struct track *track)
+{
+	struct top_wire_settings *settings = (void *)&skel->rodata->top;
+	int err;
+
+	if (!track)
+		return 0;
+	settings->track_slot = (__u8)track__slot(track);
+	err = bpf_map__reuse_fd(skel->maps.track_tasks, track__tasks_fd(track));
+	return err ? err
+		   : bpf_map__reuse_fd(skel->maps.track_requests, track__requests_fd(track));
 }
 
 static int settle(struct top_bpf *skel, const struct top_programs_config *config)
@@ -56,7 +72,9 @@ static int settle(struct top_bpf *skel, const struct top_programs_config *config
 	memcpy((void *)skel->rodata->calls, config->classes, WIRE_MAX_CALLS);
 	if (config->top.by_call)
 		memcpy((void *)skel->rodata->top_calls, config->calls, WIRE_MAX_CALLS);
-	err = choose_maps(skel);
+	err = choose_maps(skel, config->track);
+	if (!err)
+		err = share_maps(skel, config->track);
 	return err ? err
 		   : bpf_map__set_max_entries(skel->maps.targets,
 					      config->nr_targets ? (__u32)config->nr_targets : 1);
@@ -150,5 +168,15 @@ int top_programs__pass(struct top_programs *programs, task_iter_fn fn, void *ctx
 	*kept = (struct top_wire_counts){ 0 };
 	err = task_iter__pass(programs->link, fn, ctx);
 	*counts = *kept;
+	return err;
+}
+
+int top_programs__rehearse(struct top_programs *programs)
+{
+	int err;
+
+	programs->skel->bss->top_is_rehearsal = 1;
+	err = task_iter__pass(programs->link, NULL, NULL);
+	programs->skel->bss->top_is_rehearsal = 0;
 	return err;
 }

@@ -8,6 +8,7 @@
 
 #include "bpf/target_maps.h"
 #include "bpf/task_iter.h"
+#include "bpf/track.h"
 #include "top_wire.h"
 
 /* The sampler of bpf_skel/top.bpf.c: nothing is attached, and between passes nothing runs. */
@@ -22,6 +23,7 @@ struct top_programs_config {
 	const __u8 *calls;	  /* WIRE_MAX_CALLS: with top.by_call, those to keep */
 	const char *const *comms; /* with top.by_comm: the names to keep, nr_comms of them */
 	size_t nr_comms;	  /* at most TOP_WIRE_MAX_COMMS */
+	const struct track *track; /* with top.tracked */
 };
 
 /* Loads the sampler. On error NULL, with a negative errno in *err (logged, with the remedy). */
@@ -43,5 +45,8 @@ void top_programs__set_stacks(struct top_programs *programs, bool wanted, uint32
  */
 int top_programs__pass(struct top_programs *programs, task_iter_fn fn, void *ctx,
 		       struct top_wire_counts *counts);
+
+/* Tells the tracker which threads are targets, without looking at them. 0 or a negative errno. */
+int top_programs__rehearse(struct top_programs *programs);
 
 #endif /* DENET_BPF_TOP_H */

@@ -230,6 +230,53 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	}
 }
 
+/* The tracker knows of calls on a CPU, and where it does not know, there is a "?". */
+static void put_active_call(const struct thread_sample *sample, char *buf)
+{
+	struct thread_sample call = *sample;
+
+	if (!(sample->track.what & TRACK_WIRE_CALLS))
+		return;
+	call.nr = sample->track.nr;
+	call.call_unknown = !sample->track.calls_known && !sample->kthread;
+	put_call(&call, buf);
+}
+
+static void put_nonzero(uint64_t number, char *buf)
+{
+	if (number)
+		put_number(number, buf);
+}
+
+static void put_waker(const struct thread_track *track, char *buf)
+{
+	bool by_interrupt = track->waker_kind == TRACK_WIRE_WAKER_INTERRUPT;
+
+	put_text(by_interrupt ? "[interrupt]" : track->waker, buf);
+}
+
+static void put_tracked(enum top_column column, const struct thread_sample *sample, char *buf)
+{
+	const struct thread_track *track = &sample->track;
+
+	switch (column) {
+	case TOP_COLUMN_ACTIVE_CALL:
+		return put_active_call(sample, buf);
+	case TOP_COLUMN_SYSC_SEQ:
+		return put_nonzero(track->seq, buf);
+	case TOP_COLUMN_IORQ_SEQ:
+		return put_nonzero(track->request_seq, buf);
+	case TOP_COLUMN_IORQS:
+		return put_nonzero(track->requests, buf);
+	case TOP_COLUMN_WAKER:
+		return put_waker(track, buf);
+	case TOP_COLUMN_WAKER_TID:
+		return put_nonzero(track->waker_tid, buf);
+	default:
+		return put_nonzero(track->owner, buf);
+	}
+}
+
 static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_STATE] = "state",
 	[TOP_COLUMN_USERNAME] = "username",
@@ -265,6 +312,13 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_KSTACK] = "kstack",
 	[TOP_COLUMN_USTACK_HASH] = "ustack_hash",
 	[TOP_COLUMN_USTACK] = "ustack",
+	[TOP_COLUMN_ACTIVE_CALL] = "syscall_active",
+	[TOP_COLUMN_SYSC_SEQ] = "sysc_seq_num",
+	[TOP_COLUMN_IORQ_SEQ] = "iorq_seq_num",
+	[TOP_COLUMN_IORQS] = "iorq_in_flight",
+	[TOP_COLUMN_WAKER] = "waker",
+	[TOP_COLUMN_WAKER_TID] = "waker_tid",
+	[TOP_COLUMN_LOCK_OWNER] = "lock_owner",
 };
 
 const char *top_column__name(enum top_column column)
@@ -276,7 +330,8 @@ bool top_column__is_number(enum top_column column)
 {
 	return column == TOP_COLUMN_TID || column == TOP_COLUMN_TGID ||
 	       column == TOP_COLUMN_PIDNS || column == TOP_COLUMN_CGROUP_ID ||
-	       column == TOP_COLUMN_CPU;
+	       column == TOP_COLUMN_CPU ||
+	       (column >= TOP_COLUMN_SYSC_SEQ && column != TOP_COLUMN_WAKER);
 }
 
 bool top_column__is_json(enum top_column column)
@@ -290,6 +345,8 @@ char *top_column__put(enum top_column column, const struct thread_sample *sample
 	*buf = '\0';
 	if (column <= TOP_COLUMN_CPU)
 		put_who(column, sample, names, buf);
+	else if (column >= TOP_COLUMN_ACTIVE_CALL)
+		put_tracked(column, sample, buf);
 	else
 		put_what(column, sample, names, buf);
 	return buf;

@@ -44,6 +44,14 @@ enum top_column {
 	TOP_COLUMN_KSTACK, /* names of functions, the leaf first */
 	TOP_COLUMN_USTACK_HASH,
 	TOP_COLUMN_USTACK, /* offsets in files, the leaf first */
+	/* What is tracked: */
+	TOP_COLUMN_ACTIVE_CALL,
+	TOP_COLUMN_SYSC_SEQ,
+	TOP_COLUMN_IORQ_SEQ,
+	TOP_COLUMN_IORQS,
+	TOP_COLUMN_WAKER,
+	TOP_COLUMN_WAKER_TID,
+	TOP_COLUMN_LOCK_OWNER,
 	TOP_COLUMNS,
 };
 

@@ -10,7 +10,7 @@
 /* The files that xcapture has for each hour: "xcapture_samples_2026-01-31.23.csv" and so on. */
 enum csv_kind {
 	CSV_SAMPLES,
-	CSV_SYSCEND, /* calls and requests that have ended: empty without tracking */
+	CSV_SYSCEND, /* calls and requests that have ended: empty without --track */
 	CSV_IORQEND,
 	CSV_KSTACKS,
 	CSV_USTACKS,

@@ -8,6 +8,7 @@
 
 #include "base/idmap.h"
 #include "base/units.h"
+#include "top/csv_completions.h"
 #include "top/csv_dir.h"
 #include "top/csv_text.h"
 #include "top/stack_text.h"
@@ -16,6 +17,7 @@
 
 #define FLUSH_NS NSEC_PER_SEC
 #define RETAIN_NS (60 * NSEC_PER_SEC)
+#define MAX_LINES (1 << 20) /* bytes of one file that wait to be written */
 #define MAX_STACK 8192
 #define MAX_STACKS 65536 /* in an hour; further ones are there again */
 
@@ -170,6 +172,9 @@ static const struct field {
 	{ TOP_COLUMN_LOCK, FIELD_PLAIN },	{ TOP_COLUMN_CGROUP, FIELD_QUOTED },
 	{ TOP_COLUMN_CONTAINER, FIELD_QUOTED },	{ TOP_COLUMN_AIOFILENAME, FIELD_QUOTED },
 	{ TOP_COLUMN_URINGFILENAME, FIELD_QUOTED },
+}, tracked[] = {
+	{ TOP_COLUMN_WAKER, FIELD_QUOTED },	{ TOP_COLUMN_WAKER_TID, FIELD_PLAIN },
+	{ TOP_COLUMN_LOCK_OWNER, FIELD_PLAIN },	{ TOP_COLUMN_IORQS, FIELD_PLAIN },
 };
 
 static int add_fields(struct buffer *line, const struct field *fields, size_t nr,
@@ -196,10 +201,42 @@ static int add_fields(struct buffer *line, const struct field *fields, size_t nr
 #define ADD_FIELDS(line, fields, sample, names) \
 	add_fields(line, fields, sizeof(fields) / sizeof((fields)[0]), sample, names)
 
-/* Calls are not followed: when they began is not known, which is a "?" there. */
+/* What is known of calls and requests while they last. A call that is not known is a "?". */
+static int add_tracked(struct buffer *line, const struct thread_sample *sample, uint64_t lead)
+{
+	const struct thread_track *track = &sample->track;
+	char active[TOP_COLUMN_LEN], time[WALL_TIME_LEN] = "";
+	uint64_t ns = 0;
+
+	top_column__put(TOP_COLUMN_ACTIVE_CALL, sample, NULL, active);
+	if (track->entered) {
+		wall_time__put(track->entered + lead, time);
+		ns = sample->time > track->entered ? sample->time - track->entered : 0;
+	}
+	return csv_text__add(line, ",%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+			     *active ? active : sample->kthread ? "-" : "?", time, ns, track->seq,
+			     track->request_seq);
+}
+
+static int add_state(struct buffer *line, const struct thread_sample *sample)
+{
+	return csv_text__add(line, ",%" PRIx64 ",%" PRIx64 ",%" PRIu64, sample->kernel_id,
+			     sample->user_id, sample->state_ns);
+}
+
+static int add_since(struct buffer *line, const struct thread_sample *sample, uint64_t lead)
+{
+	char time[WALL_TIME_LEN] = "";
+
+	if (sample->track.since)
+		wall_time__put(sample->track.since + lead, time);
+	return csv_text__add(line, ",%s", time);
+}
+
 static int add_line(struct buffer *line, const struct top_pass *pass,
 		    const struct thread_sample *sample, struct top_names *names)
 {
+	uint64_t lead = pass->wall_ns - pass->time;
 	char time[WALL_TIME_LEN];
 	int err = csv_text__add(line, "%s,%llu", wall_time__put(pass->wall_ns, time),
 				pass->weight_ns / NSEC_PER_USEC);
@@ -207,14 +244,17 @@ static int add_line(struct buffer *line, const struct top_pass *pass,
 	if (!err)
 		err = ADD_FIELDS(line, who, sample, names);
 	if (!err)
-		err = csv_text__add(line, ",%s,,0,0,0", sample->kthread ? "-" : "?");
+		err = add_tracked(line, sample, lead);
 	if (!err)
 		err = ADD_FIELDS(line, what, sample, names);
 	if (!err)
-		err = csv_text__add(line, ",%" PRIx64 ",%" PRIx64 ",%" PRIu64, sample->kernel_id,
-				    sample->user_id, sample->state_ns);
+		err = add_state(line, sample);
 	if (!err)
 		err = ADD_FIELDS(line, ours, sample, names);
+	if (!err)
+		err = add_since(line, sample, lead);
+	if (!err)
+		err = ADD_FIELDS(line, tracked, sample, names);
 	return err ? err : buffer__append(line, "\n", 1);
 }
 
@@ -230,6 +270,27 @@ int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
 	if (!err)
 		err = add_stacks(csv, sample, names);
 	return err ? err : add_cgroup(csv, sample, top_names__cgroup(names, sample->cgroup));
+}
+
+int csv_samples__complete(struct csv_samples *csv, const struct completion *completion,
+			  uint64_t lead)
+{
+	bool is_call = completion->kind == TRACK_WIRE_CALL;
+	struct buffer *lines = csv_dir__lines(csv->dir, is_call ? CSV_SYSCEND : CSV_IORQEND);
+	int err;
+
+	if (!*csv_dir__hour(csv->dir))
+		return 0;
+	err = csv_completions__add(lines, completion, lead);
+	return err || lines->len < MAX_LINES ? err : csv_dir__flush(csv->dir);
+}
+
+int csv_samples__tick(struct csv_samples *csv, uint64_t now)
+{
+	if (now - csv->flushed < FLUSH_NS)
+		return 0;
+	csv->flushed = now;
+	return csv_dir__flush(csv->dir);
 }
 
 int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass)

@@ -3,6 +3,7 @@
 #define DENET_TOP_CSV_SAMPLES_H
 
 #include "top/columns.h"
+#include "top/completion.h"
 #include "top/csv_archive.h"
 #include "top/sampler.h"
 
@@ -24,6 +25,16 @@ int csv_samples__begin(struct csv_samples *csv, const struct top_pass *pass);
 int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
 		     const struct thread_sample *sample, struct top_names *names);
 int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass);
+
+/*
+ * A call or a request has ended; lead as in wall_time.h. Before the first pass there is no file for
+ * it.
+ */
+int csv_samples__complete(struct csv_samples *csv, const struct completion *completion,
+			  uint64_t lead);
+
+/* Writes what has been there for a second. 0 or a negative errno (logged). */
+int csv_samples__tick(struct csv_samples *csv, uint64_t now);
 
 /* Writes the rest. Accepts NULL. 0 or a negative errno (logged). */
 int csv_samples__close(struct csv_samples *csv);

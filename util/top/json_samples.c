@@ -16,6 +16,31 @@ static bool is_left_out(enum top_column column, const struct thread_sample *samp
 	return !*text || (is_arg && sample->nr < 0);
 }
 
+static void print_time(FILE *out, const char *key, uint64_t ns)
+{
+	char time[WALL_TIME_LEN];
+
+	fprintf(out, ",\"%s\":\"%s\"", key, wall_time__put(ns, time));
+}
+
+static void print_times(const struct top_pass *pass, const struct thread_sample *sample, FILE *out)
+{
+	const struct thread_track *track = &sample->track;
+	uint64_t lead = pass->wall_ns - pass->time;
+
+	if (sample->state_ns)
+		fprintf(out, ",\"state_us\":%" PRIu64, sample->state_ns / (uint64_t)NSEC_PER_USEC);
+	if (track->since)
+		print_time(out, "state_since", track->since + lead);
+	if (!track->entered)
+		return;
+	fprintf(out, ",\"sysc_us_so_far\":%" PRIu64,
+		sample->time > track->entered
+			? (sample->time - track->entered) / (uint64_t)NSEC_PER_USEC
+			: 0);
+	print_time(out, "sysc_entry_time", track->entered + lead);
+}
+
 int json_samples__print(const struct top_pass *pass, const struct thread_sample *sample,
 			struct top_names *names, FILE *out)
 {
@@ -23,8 +48,7 @@ int json_samples__print(const struct top_pass *pass, const struct thread_sample 
 
 	fprintf(out, "{\"timestamp\":\"%s\",\"weight_us\":%" PRIu64,
 		wall_time__put(pass->wall_ns, time), pass->weight_ns / (uint64_t)NSEC_PER_USEC);
-	if (sample->state_ns)
-		fprintf(out, ",\"state_us\":%" PRIu64, sample->state_ns / (uint64_t)NSEC_PER_USEC);
+	print_times(pass, sample, out);
 	for (int i = 0; i < TOP_COLUMNS; i++) {
 		enum top_column column = (enum top_column)i;
 

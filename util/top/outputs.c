@@ -47,6 +47,7 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 	struct top_pass seen;
 	int err = 0;
 
+	outputs->lead = pass->wall_ns - pass->time;
 	if (pass_of_tables(outputs, pass, &seen))
 		err = batch__begin(outputs->batch, &seen);
 	if (outputs->perf)
@@ -88,6 +89,21 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 	if (outputs->csv)
 		err = csv_samples__end(outputs->csv, pass);
 	return err || !outputs->perf ? err : perf_file__end(outputs->perf, pass);
+}
+
+int outputs__complete(struct outputs *outputs, const void *data, size_t size)
+{
+	struct completion completion;
+	int err = completion__decode(data, size, &completion);
+
+	return err || !outputs->csv
+		       ? err
+		       : csv_samples__complete(outputs->csv, &completion, outputs->lead);
+}
+
+int outputs__tick(struct outputs *outputs, uint64_t now)
+{
+	return outputs->csv ? csv_samples__tick(outputs->csv, now) : 0;
 }
 
 int outputs__print(struct outputs *outputs, uint32_t own_ppm)

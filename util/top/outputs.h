@@ -29,6 +29,7 @@ struct outputs {
 	struct csv_samples *csv; /* NULL: none */
 	struct perf_file *perf;	 /* the same */
 	struct user_maps *user_maps;
+	uint64_t lead; /* of the last pass, see wall_time.h */
 };
 
 /* 0 or a negative errno (logged). outputs__close() must follow in any case. */
@@ -39,6 +40,12 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass);
 int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 		 const struct thread_sample *sample);
 int outputs__end(struct outputs *outputs, const struct top_pass *pass);
+
+/* A call or a request has ended: a record of the tracker. 0 or a negative errno. */
+int outputs__complete(struct outputs *outputs, const void *data, size_t size);
+
+/* Writes what has waited for long. 0 or a negative errno. */
+int outputs__tick(struct outputs *outputs, uint64_t now);
 
 /* Prints a table, if there are any, with own_ppm as of batch__print(). 0 or a negative errno. */
 int outputs__print(struct outputs *outputs, uint32_t own_ppm);

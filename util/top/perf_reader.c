@@ -177,7 +177,8 @@ static int read_all(struct perf_reader *reader)
 	if (!err)
 		err = symbols__resolve(reader->symbols, reader->machine,
 				       input_info__is_elsewhere(info));
-	reader->lead = info->realtime_ns ? info->realtime_ns - info->clock_ns : wall_time__lead();
+	reader->lead = info->realtime_ns ? info->realtime_ns - info->clock_ns
+					 : wall_time__steady_lead(&reader->lead);
 	return err;
 }
 

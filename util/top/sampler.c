@@ -2,6 +2,7 @@
 #include "top/sampler.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static const char idle_calls[] = "epoll_wait\nepoll_pwait\nepoll_pwait2\npoll\np
 				 "restart_syscall\n";
 
 struct sampler {
+	struct track *track; /* NULL: nothing is tracked */
 	struct top_programs *programs;
 	struct stack_cache *stack_cache; /* NULL: they are not wanted */
 	struct text_cache *text_cache;	 /* the same */
@@ -117,26 +119,56 @@ static struct top_wire_settings make_settings(const struct sampler_options *opti
 		.idle = options->all_states || options->states || options->calls,
 		.by_call = options->calls != NULL,
 		.by_comm = options->comms != NULL,
+		.tracked = (__u8)options->track.what,
+		.marks = options->track.records,
 	};
 }
 
-/* Gives the programs their targets. */
+static int track(struct sampler *sampler, const struct track_options *options,
+		 const struct offcpu_config *settings)
+{
+	const struct track_config config = {
+		.settings = &settings->settings,
+		.classes = settings->calls,
+		.what = options->what,
+		.pin = options->pin,
+		.records = options->records,
+		.min_ns = options->min_ns,
+		.inherits = settings->settings.all || settings->settings.children,
+	};
+	int err = 0;
+
+	if (options->what)
+		sampler->track = track__new(&config, &err);
+	return err;
+}
+
+/* Gives the programs their targets, and the tracker those that live already. */
+static int add_targets(struct sampler *sampler, const struct capture_targets *targets)
+{
+	int err = settings__add_targets(targets, top_programs__targets(sampler->programs));
+
+	return err || !sampler->track ? err : top_programs__rehearse(sampler->programs);
+}
+
 static int load(struct sampler *sampler, const struct capture_options *capture,
-		struct top_programs_config *config)
+		const struct track_options *tracked, struct top_programs_config *config)
 {
 	struct ksyms_cache symbols = { 0 };
 	struct offcpu_config settings;
 	int err = settings__make(&settings, capture, &symbols);
 
 	ksyms_cache__drop(&symbols);
+	if (!err)
+		err = track(sampler, tracked, &settings);
 	if (err)
 		return err;
+	config->track = sampler->track;
 	config->settings = &settings.settings;
 	config->classes = settings.calls;
 	config->nr_targets = settings.nr_targets;
 	sampler->programs = top_programs__new(config, &err);
-	return err ? err : settings__add_targets(&capture->targets,
-						 top_programs__targets(sampler->programs));
+	return err ? err : add_targets(sampler, &capture->targets);
 }
 
 static int make(struct sampler *sampler, const struct sampler_options *options,
@@ -153,6 +185,7 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 	capture.filter.idle = idle;
 	capture.reasons = true;
 	capture.cgroups = true;
+	capture.wakers = options->track.what & TRACK_WIRE_OFFCPU;
 	capture.stacks.kernel = options->kernel_stacks;
 	capture.stacks.user = options->user_stacks;
 	config.calls = calls;
@@ -165,7 +198,7 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 	config.comms = comms.names;
 	config.nr_comms = comms.nr;
 	if (!err)
-		err = load(sampler, &capture, &config);
+		err = load(sampler, &capture, &options->track, &config);
 	free(comms.copy);
 	return err;
 }
@@ -209,6 +242,7 @@ void sampler__delete(struct sampler *sampler)
 		return;
 	realtime__leave(&sampler->realtime);
 	top_programs__delete(sampler->programs);
+	track__delete(sampler->track);
 	stack_cache__delete(sampler->stack_cache);
 	text_cache__delete(sampler->text_cache);
 	kernel_stacks__free(&sampler->kernel_stacks);
@@ -337,4 +371,24 @@ uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler)
 	if (sampler->text_cache)
 		ns += text_cache__cpu_ns(sampler->text_cache);
 	return ns;
+}
+
+int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx)
+{
+	return sampler->track ? track__read(sampler->track, until, fn, ctx) : 0;
+}
+
+void sampler__warn_of_losses(const struct sampler *sampler)
+{
+	struct track_losses losses = { 0 };
+
+	if (sampler->track)
+		losses = track__losses(sampler->track);
+	if (losses.records)
+		pr_warn("%" PRIu64 " calls and requests that ended are missing: they came faster "
+			"than they were read; a longer --min-time leaves out more",
+			losses.records);
+	if (losses.tracked)
+		pr_warn("%" PRIu64 " threads or requests were not tracked: there was no room",
+			losses.tracked);
 }

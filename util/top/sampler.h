@@ -5,8 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/track.h"
 #include "capture/options.h"
 #include "top/thread_sample.h"
+
+/* What is followed between looks. */
+struct track_options {
+	uint32_t what;	 /* TRACK_WIRE_CALLS ...; 0: nothing */
+	const char *pin; /* a directory where it is shared; NULL: our own */
+	bool records;	 /* calls and requests that were met are told when they end, */
+	uint64_t min_ns; /* and all that take so long; TRACK_WIRE_NEVER: none */
+};
 
 /* Which threads are looked at. Everything is borrowed until sampler__new() returns. */
 struct sampler_options {
@@ -20,6 +29,7 @@ struct sampler_options {
 	bool user_stacks;
 	bool cmdlines;	/* samples have the command lines of their processes, */
 	bool aio_files; /* and the files of requests of Linux AIO */
+	struct track_options track;
 };
 
 /* A look at all threads. */
@@ -62,5 +72,14 @@ int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn,
 
 /* CPU time of the processes that read memory of others. */
 uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);
+
+/*
+ * Passes on the records of what has ended, see track_wire.h, until that time has come. 0, fn's
+ * error or a negative errno.
+ */
+int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
+
+/* Warns of what was tracked and got lost. */
+void sampler__warn_of_losses(const struct sampler *sampler);
 
 #endif /* DENET_TOP_SAMPLER_H */

@@ -110,7 +110,8 @@ struct screen *screen__open(const struct screen_options *options, int *err)
 		return NULL;
 	screen->options = options;
 	screen->facts.source = options->source;
-	screen->facts.wall_lead = options->source ? 0 : wall_time__lead();
+	if (!options->source)
+		wall_time__steady_lead(&screen->facts.wall_lead);
 	screen->dirty = true;
 	*err = make_model(screen);
 	if (!*err)
@@ -183,7 +184,7 @@ static void tell_facts(struct screen *screen, const struct top_pass *pass)
 	if (now.time - last->time < FACTS_NS)
 		return;
 	facts->looks = (double)(now.looks - last->looks) * NSEC_PER_SEC / ns;
-	facts->wall_lead = wall_time__lead();
+	wall_time__steady_lead(&facts->wall_lead);
 	*last = now;
 }
 

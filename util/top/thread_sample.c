@@ -61,6 +61,39 @@ static int take_uring(const void *data, size_t size, struct top_wire_uring *urin
 	return (int)sizeof(*uring);
 }
 
+static void copy_track(const struct top_wire_track *wire, struct thread_track *track)
+{
+	*track = (struct thread_track){
+		.what = wire->what,
+		.calls_known = wire->calls_known,
+		.entered = wire->entered,
+		.seq = wire->seq,
+		.nr = wire->nr,
+		.since = wire->since,
+		.request_seq = wire->request_seq,
+		.requests = wire->requests,
+		.waker_kind = wire->waker_kind,
+		.waker_tid = wire->waker_tid,
+		.owner = wire->owner,
+		.owner_shared = wire->owner_shared,
+	};
+	memcpy(track->waker, wire->waker, strnlen(wire->waker, sizeof(wire->waker)));
+}
+
+static int take_track(const void *data, size_t size, struct thread_track *track)
+{
+	struct top_wire_track wire;
+
+	if (size < sizeof(wire))
+		return -EINVAL;
+	memcpy(&wire, data, sizeof(wire));
+	if (wire.head.kind != TOP_WIRE_TRACK || wire.head.size != sizeof(wire) ||
+	    wire.waker_kind > TRACK_WIRE_WAKER_INTERRUPT)
+		return -EINVAL;
+	copy_track(&wire, track);
+	return (int)sizeof(wire);
+}
+
 uint64_t thread_sample__hash(const struct frames *frames)
 {
 	uint64_t hash = 0;
@@ -93,10 +126,11 @@ static int take_stack(const void *data, size_t size, struct thread_sample *sampl
 }
 
 /* The records that follow the one of the thread, at data. Their bytes or -EINVAL. */
-static int take_parts(const char *data, size_t size, bool has_stack, struct thread_sample *sample)
+static int take_parts(const char *data, size_t size, uint32_t flags, struct thread_sample *sample)
 {
 	const bool has[] = { sample->has_object, sample->has_socket, sample->has_uring,
-			     sample->has_request, has_stack };
+			     sample->has_request, (flags & TOP_WIRE_FLAG_KERNEL) != 0,
+			     (flags & TOP_WIRE_FLAG_TRACK) != 0 };
 	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++) {
@@ -119,8 +153,11 @@ static int take_parts(const char *data, size_t size, bool has_stack, struct thre
 		case 3:
 			len = take_object(part, left, &sample->request);
 			break;
-		default:
+		case 4:
 			len = take_stack(part, left, sample);
+			break;
+		default:
+			len = take_track(part, left, &sample->track);
 		}
 		if (len < 0)
 			return len;
@@ -141,7 +178,6 @@ int thread_sample__decode(const void *data, size_t size, struct thread_sample *s
 	    wire.state >= TOP_WIRE_STATES)
 		return -EINVAL;
 	take_sample(&wire, sample);
-	len = take_parts((const char *)data + sizeof(wire), size - sizeof(wire),
-			 wire.flags & TOP_WIRE_FLAG_KERNEL, sample);
+	len = take_parts((const char *)data + sizeof(wire), size - sizeof(wire), wire.flags, sample);
 	return len < 0 ? len : (int)sizeof(wire) + len;
 }

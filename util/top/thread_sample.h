@@ -8,6 +8,24 @@
 
 #include "sample.h"
 #include "top_wire.h"
+#include "track_wire.h"
+
+/* What the tracker knows of it. */
+struct thread_track {
+	uint32_t what;	      /* TRACK_WIRE_CALLS ...: that is followed; the rest is 0 */
+	bool calls_known;     /* it is known: without entered it is in no call */
+	uint64_t entered;     /* ns, CLOCK_MONOTONIC, when it entered the call that it is in */
+	uint64_t seq;	      /* of that call */
+	int32_t nr;	      /* the same; -1: in none */
+	uint64_t since;	      /* when it got into its state; 0: not seen */
+	uint64_t request_seq; /* of its latest request that is in flight; 0: there is none */
+	uint32_t requests;    /* in flight, TRACK_WIRE_LATEST at most */
+	enum track_wire_waker waker_kind;
+	uint32_t waker_tid; /* 0: it has no id here, or is none */
+	char waker[WIRE_COMM_LEN + 1];
+	uint32_t owner; /* thread that holds the lock that it waits for; 0: not known */
+	bool owner_shared; /* it may be of another process */
+};
 
 /* What one thread was doing when it was looked at. */
 struct thread_sample {
@@ -44,6 +62,7 @@ struct thread_sample {
 	uint64_t user_pc;     /* where the walk of the user stack begins; 0: there is none */
 	uint64_t user_fp;
 	uint64_t switches; /* how often it had left its CPU */
+	struct thread_track track;
 	struct frames user; /* filled in by the sampler */
 	uint64_t user_id;
 	const char *cmdline;  /* the same; NULL: not known */

@@ -20,6 +20,13 @@
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
+/* What has ended is read so often, and at the end for so long at most. */
+#define READ_NS (20 * NSEC_PER_MSEC)
+#define READ_LAST_NS (200 * NSEC_PER_MSEC)
+/* Reading ends so long before a look is due, but goes on for a little in any case. */
+#define AHEAD_NS NSEC_PER_MSEC
+#define READ_LEAST_NS (100 * NSEC_PER_USEC)
+
 struct top {
 	const struct top_options *options;
 	struct signals *signals;
@@ -39,6 +46,7 @@ struct top {
 	bool lost_targets;	/* in the latest look there was none any more */
 	bool terminated;
 	pid_t pid; /* of COMMAND */
+	uint64_t lead; /* see wall_time.h */
 };
 
 /* COMMAND and what it starts are the targets if there are no others. */
@@ -91,6 +99,11 @@ static bool has_tables(const struct top *top)
 	return top->options->outputs.tables;
 }
 
+static bool reads_ended(const struct top *top)
+{
+	return top->options->sampler.track.records;
+}
+
 /* Waits for a signal, a key, or the time of the next look, table or drawing. */
 static int wait_for_more(struct top *top)
 {
@@ -105,6 +118,8 @@ static int wait_for_more(struct top *top)
 		due = min_u64(due, screen__due(screen));
 	}
 	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->signals), .events = POLLIN };
+	if (reads_ended(top) && due > now + READ_NS + AHEAD_NS)
+		due = now + READ_NS;
 	ns = due > now ? due - now : 0;
 	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
@@ -201,7 +216,7 @@ static void choose_stacks(struct top *top, struct top_pass *pass)
 
 static int look(struct top *top, uint64_t now)
 {
-	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__lead() };
+	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__steady_lead(&top->lead) };
 	int err;
 
 	pass.weight_ns = schedule__take(&top->schedule, now);
@@ -234,6 +249,26 @@ static int end_interval(struct top *top, uint64_t now)
 	err = outputs__print(&top->outputs, own_cost__tell(&top->cost, now));
 	top->done++;
 	return err;
+}
+
+static int take_ended(void *ctx, const void *data, size_t size)
+{
+	struct top *top = ctx;
+
+	return outputs__complete(&top->outputs, data, size);
+}
+
+/* Calls and requests that have ended, until a time. Looks come first. */
+static int read_ended(struct top *top, uint64_t until)
+{
+	uint64_t now = clock__now_ns();
+	int err;
+
+	if (!reads_ended(top))
+		return 0;
+	until = max_u64(until, now + READ_LEAST_NS);
+	err = sampler__read_ended(top->sampler, until, take_ended, top);
+	return err ? err : outputs__tick(&top->outputs, now);
 }
 
 static bool is_done(const struct top *top)
@@ -269,6 +304,8 @@ static int sample(struct top *top, enum session_end *end)
 			err = end_interval(top, now);
 		if (!err && now >= top->schedule.due && !is_done(top))
 			err = look(top, now);
+		if (!err)
+			err = read_ended(top, top->schedule.due - AHEAD_NS);
 		if (!err && top->outputs.screen)
 			err = work_on_screen(top);
 	}
@@ -280,9 +317,12 @@ static int finish(struct top *top)
 {
 	uint64_t now = clock__now_ns();
 	pid_t pid = 0;
+	int err;
 
 	sampler__relax(top->sampler);
 	outputs__leave_screen(&top->outputs);
+	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
+	sampler__warn_of_losses(top->sampler);
 	if (top->workload && !workload__ended(top->workload))
 		pid = workload__pid(top->workload);
 	signals__finish(top->signals, pid, 1);
@@ -292,8 +332,8 @@ static int finish(struct top *top)
 		workload__terminate(top->workload);
 	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
 		   (double)own_cost__mean(&top->cost, now) / 1e4);
-	if (!top->passed || is_done(top))
-		return 0;
+	if (err || !top->passed || is_done(top))
+		return err;
 	return outputs__print(&top->outputs, own_cost__tell(&top->cost, now));
 }
 

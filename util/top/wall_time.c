@@ -7,12 +7,24 @@
 #include "base/clock.h"
 #include "base/units.h"
 
-uint64_t wall_time__lead(void)
+/* The two clocks are not read at one moment, and one of them may be slewed. */
+#define STEADY_NS NSEC_PER_MSEC
+
+static uint64_t lead_now(void)
 {
 	struct timespec real;
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	return (uint64_t)real.tv_sec * NSEC_PER_SEC + (uint64_t)real.tv_nsec - clock__now_ns();
+}
+
+uint64_t wall_time__steady_lead(uint64_t *lead)
+{
+	uint64_t now = lead_now();
+
+	if (now - *lead + STEADY_NS > 2 * STEADY_NS)
+		*lead = now;
+	return *lead;
 }
 
 char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN])

@@ -1,0 +1,404 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# denet-top --track: exact times of calls, states and requests, and who woke a thread up.
+
+load lib
+
+needs=root
+bpffs=
+
+clean_up() {
+	[ -z "$bpffs" ] || { umount "$bpffs" && rmdir "$bpffs"; }
+	[ -z "${loop:-}" ] || losetup -d "$loop"
+}
+
+# look OPTION…: lines of JSON, in out.
+look() {
+	denet-top --json -F 50 "$@" >out 2>err || { cat err; return 1; }
+	[ ! -s err ] || { cat err; return 1; }
+}
+
+# all_are EXPRESSION: each line of out satisfies it, with the keys of its line in a dictionary s.
+all_are() {
+	python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open("out")]
+assert lines, "no samples"
+for s in lines:
+    assert eval(sys.argv[1]), s' "$1"
+}
+
+# csv_of DIR SCRIPT: runs it with the lines of each file of DIR as dictionaries: samples, syscend, iorqend.
+csv_of() {
+	python3 -c '
+import csv, glob, sys
+def lines(kind):
+    return [s for f in sorted(glob.glob(f"{sys.argv[1]}/xcapture_{kind}_*.csv"))
+            for s in csv.DictReader(open(f, newline=""), quotechar="\x27")]
+samples, syscend, iorqend = lines("samples"), lines("syscend"), lines("iorqend")
+for s in samples + syscend + iorqend:
+    assert None not in s and None not in s.values(), s
+exec(sys.argv[2])' "$1" "$2"
+}
+
+make_bpffs() {
+	bpffs=$(mktemp -d /tmp/bpffs-XXXXXX)
+	mount -t bpf bpf "$bpffs"
+	mkdir "$bpffs/dir"
+	pin=$bpffs/dir
+}
+
+# has_samples DIR LINES: its files have so many lines at least.
+has_samples() {
+	[ "$(cat "$1"/xcapture_samples* 2>/dev/null | wc -l)" -ge "$2" ]
+}
+
+@test "a call has its time so far and its number, and its end is told if it was sampled" {
+	cat >nap.py <<-'END'
+		import os, time
+		for i in range(20):
+		    time.sleep(0.05)
+		    for j in range(50):
+		        os.getppid()
+	END
+	denet-top --track syscalls -o dir -F 100 --all-states -- python3 nap.py 2>err
+	cat err
+	[ ! -s err ]
+	csv_of dir '
+naps = [s for s in samples if s["SYSCALL"] == s["SYSCALL_ACTIVE"] == "clock_nanosleep"]
+ends = {(e["TID"], e["SYSC_SEQ_NUM"]): e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"}
+assert len(naps) > 50 and len(ends) == 20, (len(naps), len(ends))
+assert all(e["TYPE"] == "SYSC_END" and e["SYSC_RET_VAL"] == "0" for e in ends.values())
+# A busy machine lets some of them sleep longer.
+ns = sorted(int(e["DURATION_NS"]) for e in ends.values())
+assert ns[0] >= 50e6 and ns[len(ns) // 2] < 80e6, ns
+for s in naps:
+    e = ends[s["TID"], s["SYSC_SEQ_NUM"]]
+    assert s["SYSC_ENTRY_TIME"] == e["SYSC_ENTER_TIME"] and s["TGID"] == e["TGID"], (s, e)
+    assert 0 < int(s["SYSC_NS_SO_FAR"]) <= int(e["DURATION_NS"]), (s, e)
+# Between two naps there were at least these calls.
+seqs = sorted(int(e["SYSC_SEQ_NUM"]) for e in ends.values())
+assert all(b - a >= 51 for a, b in zip(seqs, seqs[1:])), seqs
+# Nothing that no look has met.
+met = {(s["TID"], s["SYSC_SEQ_NUM"]) for s in samples}
+assert all((e["TID"], e["SYSC_SEQ_NUM"]) in met for e in syscend)'
+}
+
+@test "a call that had begun before is not known, and the next one is" {
+	start_target python3 -c '
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
+	until_true grep -q sigtimedwait "/proc/$target/wchan"
+	denet-top --json -F 50 --track syscalls --all-states -p "$target" >out 3>&- &
+	until_true grep -q . out
+	kill -USR1 "$target"
+	until_true grep -q sysc_seq_num out
+	sleep 0.2
+	kill -INT $!
+	wait $!
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(line) for line in open("out")]
+		first, last = lines[0], lines[-1]
+		assert first["syscall"] == last["syscall"] == last["syscall_active"] == "rt_sigtimedwait"
+		assert first["syscall_active"] == "?" and "sysc_us_so_far" not in first, first
+		assert last["sysc_us_so_far"] <= last["state_us"] + 200000, last
+		assert last["sysc_seq_num"] >= 1 and last["sysc_entry_time"] < last["timestamp"], last
+	END
+}
+
+@test "a busy thread's calls are known while it runs, and so is that it is in none" {
+	start_target sh -c 'while :; do :; done'
+	look -n 20 --track syscalls -p "$target"
+	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
+	kill "$target"
+	denet-top --json -F 100 -n 100 --track syscalls -- dd if=/dev/urandom of=/dev/null bs=64M count=20 \
+		>out 2>err
+	python3 - <<-'END'
+		import json
+		runs = [s for s in map(json.loads, open("out")) if s["state"] == "RUN" and s["comm"] == "dd"]
+		reads = [s for s in runs if s["syscall"] == "read"]
+		print(len(runs), len(reads))
+		assert len(runs) > 10 and len(reads) >= 0.8 * len(runs), runs[:5]
+		assert all(s["sysc_arg1"] == "0" and s["sysc_arg3"] == "4000000" for s in reads), reads[:3]
+	END
+}
+
+@test "with --min-time all calls are told, as many as strace counts" {
+	command -v strace >/dev/null || skip "no strace"
+	calls=$build/tests/workloads/calls
+	strace -c -f -o strace.out "$calls"
+	denet-top --track syscalls --min-time 0 -o dir -F 10 -- "$calls" 2>err
+	cat err
+	[ ! -s err ]
+	for name in gettid close clock_nanosleep kill; do
+		wanted=$(awk -v name="$name" '$NF == name { print $4 }' strace.out)
+		got=$(grep -c "^SYSC_END,.*,'$name'," dir/xcapture_syscend* || true)
+		echo "$name: ${wanted:-0} $got"
+		# What the C library's start and COMMAND's way there do of their own is not the same.
+		[ "${wanted:-0}" -le "$got" ] && [ "$got" -le $((${wanted:-0} + 12)) ]
+	done
+	denet-top --track syscalls --min-time 800us -o long -F 10 -- "$calls"
+	csv_of long '
+naps = [e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"]
+assert len(naps) >= 20, len(naps)
+met = {(s["TID"], s["SYSC_SEQ_NUM"]) for s in samples}
+assert all(int(e["DURATION_NS"]) >= 800e3 or (e["TID"], e["SYSC_SEQ_NUM"]) in met for e in syscend)'
+}
+
+@test "the state's time is exact, and the waker is named" {
+	start_target "$build/tests/workloads/wakes" --count 100000 --ms 30
+	until_true test -d "/proc/$target/task"
+	sleep 0.3
+	look -n 60 --track offcpu --all-states -p "$target"
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(line) for line in open("out")]
+		waits = [s for s in lines if s["comm"].startswith("w-") and s["state"] == "SLEEP"]
+		seen = [s for s in waits if "state_since" in s]
+		print(len(lines), len(waits), len(seen), {(s["comm"], s.get("waker")) for s in waits})
+		assert len(seen) > 30 and len(seen) > 0.9 * len(waits)
+		# A busy machine makes some of them longer.
+		assert sorted(s["state_us"] for s in seen)[len(seen) // 2] < 60000
+		# Its pair wakes it up, but for those that a timer wakes up.
+		named = [s for s in waits if "waker" in s]
+		for s in named:
+		    assert s["waker"] in ("k" + s["comm"][1:], "[interrupt]"), s
+		    assert s["waker"] == "[interrupt]" or s["waker_tid"] != s["tid"]
+		assert sum(s["waker"][0] == "k" for s in named) > 0.7 * len(named)
+	END
+	kill "$target"
+	# A sleeper is woken up by a timer.
+	look --track offcpu --all-states -- python3 -c '
+import time
+for i in range(40): time.sleep(0.03)'
+	python3 - <<-'END'
+		import json
+		naps = [s for s in map(json.loads, open("out")) if s["wait"] == "clock_nanosleep"]
+		wakers = [s.get("waker") for s in naps]
+		print(wakers)
+		assert wakers.count("[interrupt]") > 0.7 * len(wakers)
+	END
+}
+
+@test "a lock has its owner" {
+	mkfifo ends
+	"$build/tests/workloads/holders" --ms 0 <ends >target.out 3>&- &
+	exec 4>ends
+	until_true grep -q READY target.out
+	cat target.out
+	pid=$!
+	# They sleep since before: who held their locks then was not seen.
+	look -n 1 --track offcpu --syscall futex -p "$pid"
+	exec 4>&-
+	wait "$pid"
+	cat >lock.c <<-'END'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+		static void *wait_for_it(void *arg) { pthread_mutex_lock(&lock); return arg; }
+		int main(void) {
+			pthread_t thread;
+			pthread_mutex_lock(&lock);
+			pthread_create(&thread, NULL, wait_for_it, NULL);
+			usleep(700000);
+			pthread_mutex_unlock(&lock);
+			return pthread_join(thread, NULL); }
+	END
+	gcc -o lock lock.c -pthread 2>/dev/null || skip "no compiler"
+	look --track offcpu --syscall futex -- ./lock
+	all_are 's["state"] != "SLEEP" or s["tid"] == s["tgid"] or s["lock_owner"] == s["tgid"]'
+	[ "$(grep -c lock_owner out)" -ge 10 ]
+}
+
+@test "requests are as many as the device has, with its times, and those in flight are seen" {
+	truncate -s 64M disk
+	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
+	name=${loop##*/}
+	read -r -a before <"/sys/block/$name/stat"
+	denet-top --track block --min-time 0 -o all -F 100 -- \
+		dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct 2>err
+	read -r -a after <"/sys/block/$name/stat"
+	export minor writes sectors ticks
+	minor=$(stat -c %T "$loop") writes=$((after[4] - before[4])) sectors=$((after[6] - before[6]))
+	ticks=$((after[7] - before[7]))
+	cat err
+	echo "$writes writes, $sectors sectors, $ticks ms"
+	csv_of all '
+import os
+def env(name): return int(os.environ[name])
+ours = [r for r in iorqend if (r["DEV_MAJ"], int(r["DEV_MIN"], 10)) == ("7", int(os.environ["minor"], 16))]
+writes = [r for r in ours if r["IORQ_FLAGS"].startswith("WRITE")]
+print(len(ours), writes[0])
+assert len(writes) == env("writes"), (len(writes), env("writes"))
+assert sum(int(r["BYTES"]) for r in writes) == 512 * env("sectors")
+assert sorted(int(r["SECTOR"]) for r in writes) == [128 * i for i in range(len(writes))]
+assert all(r["TYPE"] == "IORQ_END" and r["ERROR"] == "0" for r in writes)
+assert all(int(r["DURATION_NS"]) == int(r["SERVICE_NS"]) + int(r["QUEUED_NS"]) for r in writes)
+ms = sum(int(r["DURATION_NS"]) for r in writes) / 1e6
+print(ms)
+assert 0.7 * env("ticks") - 1 <= ms <= env("ticks") + 1
+seqs = [int(r["IORQ_SEQ_NUM"]) for r in writes]
+assert len(set(seqs)) == len(seqs) and len({r["INSERT_TID"] for r in writes}) == 1
+# A sample with a request in flight has one of these numbers.
+busy = [s for s in samples if s["IORQ_SEQ_NUM"] != "0"]
+print(len(samples), len(busy))
+tid = writes[0]["INSERT_TID"]
+assert busy and all(int(s["IORQ_SEQ_NUM"]) in seqs for s in busy if s["TID"] == tid), busy
+assert all(int(s["IORQ_IN_FLIGHT"]) >= 1 for s in busy)'
+	denet-top --track block -o met -F 200 -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct
+	csv_of met '
+met = {(s["TID"], s["IORQ_SEQ_NUM"]) for s in samples if s["IORQ_SEQ_NUM"] != "0"}
+ends = {(r["INSERT_TID"], r["IORQ_SEQ_NUM"]) for r in iorqend}
+print(len(met), len(ends))
+assert met and len(ends) < 500
+# One that ended while it was looked at is not told.
+assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 2'
+}
+
+@test "samplers share a tracker by its pins, and the last one takes it away" {
+	make_bpffs
+	start_target sh -c 'while :; do sleep 0.05; done'
+	denet-top --track syscalls,offcpu --pin "$pin" -o one -F 50 --all-states -p "$target" 2>err1 3>&- &
+	first=$!
+	until_true has_samples one 20
+	programs=$(bpftool prog 2>/dev/null | grep -c track_ || true)
+	denet-top --track syscalls --pin "$pin" -o two -F 50 -n 50 --all-states -p "$target" --min-time 1ms 2>err2
+	cat err1 err2
+	[ ! -s err2 ]
+	csv_of two 'assert any(s["SYSC_ENTRY_TIME"] for s in samples) and syscend'
+	# Its own program was all that came, and the first one goes on.
+	[ "$(bpftool prog 2>/dev/null | grep -c track_ || true)" = "$programs" ]
+	denet-top --track offcpu --pin "$pin" -o three -F 50 --all-states -p "$target" 3>&- &
+	third=$!
+	until_true has_samples three 20
+	kill -INT "$first"
+	wait "$first"
+	[ -e "$pin/denet_tasks" ]
+	lines=$(cat three/xcapture_samples* | wc -l)
+	until_true has_samples three $((lines + 50))
+	csv_of three 'assert all(s["STATE_SINCE"] for s in samples[-10:])'
+	kill -INT "$third"
+	wait "$third"
+	ls -la "$pin"
+	[ -z "$(ls "$pin")" ]
+}
+
+@test "what a killed sampler has left is taken away by the next one" {
+	make_bpffs
+	: mine
+	mkdir "$pin/mine"
+	denet-top --track syscalls,offcpu,block --pin "$pin" -o one -F 50 3>&- &
+	first=$!
+	until_true has_samples one 1
+	kill -KILL "$first"
+	wait "$first" || true
+	[ -e "$pin/denet_threads" ]
+	ids=$(bpftool prog 2>/dev/null | sed -n 's/^\([0-9]*\): .* track_.*/\1/p' | sort)
+	look -n 5 --track syscalls --pin "$pin" --all-states
+	[ "$(ls "$pin")" = mine ]
+	[ -z "$ids" ] || ! bpftool prog show id "${ids%%$'\n'*}" 2>/dev/null
+	# One that is killed beside another gives its place to the next.
+	denet-top --track syscalls --pin "$pin" -o two -F 50 3>&- &
+	first=$!
+	until_true has_samples two 1
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		denet-top --track syscalls --pin "$pin" -o "kill$i" -F 50 3>&- &
+		until_true has_samples "kill$i" 1
+		kill -KILL $!
+		wait $! || true
+	done
+	kill -INT "$first"
+	wait "$first"
+	[ "$(ls "$pin")" = mine ]
+}
+
+@test "the pinned iterator is a table for whoever may read it" {
+	make_bpffs
+	chmod 755 "$bpffs" "$pin"
+	start_target python3 -c '
+import ctypes, time
+ctypes.CDLL(None).prctl(15, b"odd na\nme", 0, 0, 0)
+while True: time.sleep(0.3)'
+	until_true grep -q odd "/proc/$target/comm"
+	denet-top --track syscalls,offcpu --pin "$pin" -o one -F 50 3>&- &
+	first=$!
+	until_true has_samples one 1
+	sleep 1
+	[ "$(stat -c %a "$pin/denet_threads")" = 444 ]
+	setpriv --reuid 65534 --regid 65534 --clear-groups cat "$pin/denet_threads" >table
+	head -3 table
+	[ "$(head -1 table)" = \
+		"TID TGID COMM STATE STATE_NS SYSCALL SYSC_NS SYSC_SEQ_NUM IORQ_SEQ_NUM WAKER_TID WAKER" ]
+	awk 'NF != 11 { print; bad = 1 } END { exit bad }' table
+	grep "^$target " table
+	grep -E "^$target $target odd_na_me SLEEP [0-9]{1,9} clock_nanosleep [0-9]{1,9} [1-9][0-9]* 0 0 \[interrupt\]$" table
+	[ "$(wc -l <table)" -gt 20 ]
+	kill -INT "$first"
+	wait "$first"
+	# The umask keeps others out.
+	(umask 077 && exec denet-top --track syscalls --pin "$pin" -o two -F 50) 3>&- &
+	first=$!
+	until_true has_samples two 1
+	[ "$(stat -c %a "$pin/denet_threads")" = 400 ]
+	! setpriv --reuid 65534 --regid 65534 --clear-groups cat "$pin/denet_threads"
+	kill -INT "$first"
+	wait "$first"
+}
+
+@test "what --pin and --track cannot do is said" {
+	run -2 denet-top --track nosuch
+	[[ "$output" == *"--track"*"syscalls, offcpu, block"* ]]
+	run -2 denet-top --pin /sys/fs/bpf
+	run -2 denet-top --min-time 1ms
+	run -2 denet-top --min-time 1ms --track syscalls
+	run -2 denet-top -i x --track syscalls
+	run -1 denet-top -n 1 --track offcpu --pin "$PWD"
+	[[ "$output" == *"--pin $PWD: this is no BPF file system"* ]]
+	run -1 denet-top -n 1 --track offcpu --pin "$PWD/nowhere"
+	[[ "$output" == *"there is no such directory"* ]]
+	make_bpffs
+	chmod 755 "$bpffs" "$pin"
+	run -1 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$build/denet-top" -n 1 --track offcpu --pin "$pin"
+	echo "$output"
+	[[ "$output" == *"--pin $pin: cannot write into the directory"* ]] || [[ "$output" == *ermission* ]]
+	denet-top --track offcpu --pin "$pin" -o one -F 50 3>&- &
+	first=$!
+	until_true has_samples one 1
+	run -1 denet-top -n 1 --track syscalls --pin "$pin"
+	[[ "$output" == *"for offcpu only"* ]]
+	# Another version's.
+	bpftool map update pinned "$pin/denet_common" key 0 0 0 0 value \
+		0x64 0x74 0x72 0x6b 99 0 0 0 2 0 0 0 $(yes 0 | head -36) || skip "no bpftool"
+	run -1 denet-top -n 1 --track offcpu --pin "$pin"
+	[[ "$output" == *"another version"* ]]
+	kill -INT "$first"
+	wait "$first"
+	[ -z "$(ls "$pin")" ]
+}
+
+@test "a flood of calls loses records, which are counted, and no look" {
+	cat >flood.py <<-'END'
+		import os, time
+		end = time.monotonic() + 3
+		f = open("/dev/null", "rb", buffering=0)
+		while time.monotonic() < end:
+		    for i in range(1000): os.getppid()
+	END
+	denet-top --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err
+	cat err
+	csv_of dir '
+import collections
+looks = collections.Counter(s["TIMESTAMP"] for s in samples)
+print(len(looks), len(syscend))
+assert len(looks) >= 40 and len(syscend) > 10000
+seqs = sorted(int(e["SYSC_SEQ_NUM"]) for e in syscend if e["SYSCALL_NAME"] == "getppid")
+lost = seqs[-1] - seqs[0] + 1 - len(seqs)
+said = [l for l in open("err") if "are missing" in l]
+print(lost, said)
+assert bool(said) == (lost > 10)'
+}
