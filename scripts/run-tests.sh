@@ -36,7 +36,8 @@
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
 # half as much again in level guests, four times that for one of arm64, which runs whole levels);
 # GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; WAYS (switch-out):
-# ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines "level passed failed skipped", which add up, and "flaky NAME";
+# ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines
+# "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
 # is run again; V=1: all lines of a program that failed.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# denet-top --track: exact times of calls, states and requests, and who woke a thread up.
+# denet-top --track: exact times of calls, states and requests, and who woke a thread up. As many looks
+# as were asked for are taken, whatever they cost.
 
 load lib
 
@@ -14,7 +15,7 @@ clean_up() {
 
 # look OPTION…: lines of JSON, in out.
 look() {
-	denet-top --json -F 50 "$@" >out 2>err || { cat err; return 1; }
+	denet-top --max-overhead 0 --json -F 50 "$@" >out 2>err || { cat err; return 1; }
 	[ ! -s err ] || { cat err; return 1; }
 }
 
@@ -61,7 +62,7 @@ has_samples() {
 		    for j in range(50):
 		        os.getppid()
 	END
-	denet-top --track syscalls -o dir -F 100 --all-states -- python3 nap.py 2>err
+	denet-top --max-overhead 0 --track syscalls -o dir -F 100 --all-states -- python3 nap.py 2>err
 	cat err
 	[ ! -s err ]
 	csv_of dir '
@@ -90,7 +91,7 @@ import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 	until_true grep -q sigtimedwait "/proc/$target/wchan"
-	denet-top --json -F 50 --track syscalls --all-states -p "$target" >out 3>&- &
+	denet-top --max-overhead 0 --json -F 50 --track syscalls --all-states -p "$target" >out 3>&- &
 	until_true grep -q . out
 	kill -USR1 "$target"
 	until_true grep -q sysc_seq_num out
@@ -113,7 +114,7 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 	look -n 20 --track syscalls -p "$target"
 	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
 	kill "$target"
-	denet-top --json -F 100 -n 100 --track syscalls -- dd if=/dev/urandom of=/dev/null bs=64M count=20 \
+	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- dd if=/dev/urandom of=/dev/null bs=64M count=20 \
 		>out 2>err
 	python3 - <<-'END'
 		import json
@@ -129,7 +130,7 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 	command -v strace >/dev/null || skip "no strace"
 	calls=$build/tests/workloads/calls
 	strace -c -f -o strace.out "$calls"
-	denet-top --track syscalls --min-time 0 -o dir -F 10 -- "$calls" 2>err
+	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 10 -- "$calls" 2>err
 	cat err
 	[ ! -s err ]
 	for name in gettid close clock_nanosleep kill; do
@@ -139,7 +140,7 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 		# What the C library's start and COMMAND's way there do of their own is not the same.
 		[ "${wanted:-0}" -le "$got" ] && [ "$got" -le $((${wanted:-0} + 12)) ]
 	done
-	denet-top --track syscalls --min-time 800us -o long -F 10 -- "$calls"
+	denet-top --max-overhead 0 --track syscalls --min-time 800us -o long -F 10 -- "$calls"
 	csv_of long '
 naps = [e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"]
 assert len(naps) >= 20, len(naps)
@@ -219,7 +220,7 @@ for i in range(40): time.sleep(0.03)'
 	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
 	name=${loop##*/}
 	read -r -a before <"/sys/block/$name/stat"
-	denet-top --track block --min-time 0 -o all -F 100 -- \
+	denet-top --max-overhead 0 --track block --min-time 0 -o all -F 100 -- \
 		dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct 2>err
 	read -r -a after <"/sys/block/$name/stat"
 	export minor writes sectors ticks
@@ -249,7 +250,7 @@ print(len(samples), len(busy))
 tid = writes[0]["INSERT_TID"]
 assert busy and all(int(s["IORQ_SEQ_NUM"]) in seqs for s in busy if s["TID"] == tid), busy
 assert all(int(s["IORQ_IN_FLIGHT"]) >= 1 for s in busy)'
-	denet-top --track block -o met -F 200 -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct
+	denet-top --max-overhead 0 --track block -o met -F 200 -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct
 	csv_of met '
 met = {(s["TID"], s["IORQ_SEQ_NUM"]) for s in samples if s["IORQ_SEQ_NUM"] != "0"}
 ends = {(r["INSERT_TID"], r["IORQ_SEQ_NUM"]) for r in iorqend}
@@ -262,17 +263,17 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 @test "samplers share a tracker by its pins, and the last one takes it away" {
 	make_bpffs
 	start_target sh -c 'while :; do sleep 0.05; done'
-	denet-top --track syscalls,offcpu --pin "$pin" -o one -F 50 --all-states -p "$target" 2>err1 3>&- &
+	denet-top --max-overhead 0 --track syscalls,offcpu --pin "$pin" -o one -F 50 --all-states -p "$target" 2>err1 3>&- &
 	first=$!
 	until_true has_samples one 20
 	programs=$(bpftool prog 2>/dev/null | grep -c track_ || true)
-	denet-top --track syscalls --pin "$pin" -o two -F 50 -n 50 --all-states -p "$target" --min-time 1ms 2>err2
+	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50 -n 50 --all-states -p "$target" --min-time 1ms 2>err2
 	cat err1 err2
 	[ ! -s err2 ]
 	csv_of two 'assert any(s["SYSC_ENTRY_TIME"] for s in samples) and syscend'
 	# Its own program was all that came, and the first one goes on.
 	[ "$(bpftool prog 2>/dev/null | grep -c track_ || true)" = "$programs" ]
-	denet-top --track offcpu --pin "$pin" -o three -F 50 --all-states -p "$target" 3>&- &
+	denet-top --max-overhead 0 --track offcpu --pin "$pin" -o three -F 50 --all-states -p "$target" 3>&- &
 	third=$!
 	until_true has_samples three 20
 	kill -INT "$first"
@@ -291,7 +292,7 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	make_bpffs
 	: mine
 	mkdir "$pin/mine"
-	denet-top --track syscalls,offcpu,block --pin "$pin" -o one -F 50 3>&- &
+	denet-top --max-overhead 0 --track syscalls,offcpu,block --pin "$pin" -o one -F 50 3>&- &
 	first=$!
 	until_true has_samples one 1
 	kill -KILL "$first"
@@ -302,11 +303,11 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	[ "$(ls "$pin")" = mine ]
 	[ -z "$ids" ] || ! bpftool prog show id "${ids%%$'\n'*}" 2>/dev/null
 	# One that is killed beside another gives its place to the next.
-	denet-top --track syscalls --pin "$pin" -o two -F 50 3>&- &
+	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50 3>&- &
 	first=$!
 	until_true has_samples two 1
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		denet-top --track syscalls --pin "$pin" -o "kill$i" -F 50 3>&- &
+		denet-top --max-overhead 0 --track syscalls --pin "$pin" -o "kill$i" -F 50 3>&- &
 		until_true has_samples "kill$i" 1
 		kill -KILL $!
 		wait $! || true
@@ -324,7 +325,7 @@ import ctypes, time
 ctypes.CDLL(None).prctl(15, b"odd na\nme", 0, 0, 0)
 while True: time.sleep(0.3)'
 	until_true grep -q odd "/proc/$target/comm"
-	denet-top --track syscalls,offcpu --pin "$pin" -o one -F 50 3>&- &
+	denet-top --max-overhead 0 --track syscalls,offcpu --pin "$pin" -o one -F 50 3>&- &
 	first=$!
 	until_true has_samples one 1
 	sleep 1
@@ -340,7 +341,7 @@ while True: time.sleep(0.3)'
 	kill -INT "$first"
 	wait "$first"
 	# The umask keeps others out.
-	(umask 077 && exec denet-top --track syscalls --pin "$pin" -o two -F 50) 3>&- &
+	(umask 077 && exec denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50) 3>&- &
 	first=$!
 	until_true has_samples two 1
 	[ "$(stat -c %a "$pin/denet_threads")" = 400 ]
@@ -366,7 +367,7 @@ while True: time.sleep(0.3)'
 		"$build/denet-top" -n 1 --track offcpu --pin "$pin"
 	echo "$output"
 	[[ "$output" == *"--pin $pin: cannot write into the directory"* ]] || [[ "$output" == *ermission* ]]
-	denet-top --track offcpu --pin "$pin" -o one -F 50 3>&- &
+	denet-top --max-overhead 0 --track offcpu --pin "$pin" -o one -F 50 3>&- &
 	first=$!
 	until_true has_samples one 1
 	run -1 denet-top -n 1 --track syscalls --pin "$pin"
@@ -389,7 +390,7 @@ while True: time.sleep(0.3)'
 		while time.monotonic() < end:
 		    for i in range(1000): os.getppid()
 	END
-	denet-top --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err
+	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err
 	cat err
 	csv_of dir '
 import collections

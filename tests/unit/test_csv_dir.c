@@ -71,7 +71,7 @@ static int add_line(struct csv_dir *dir, const char *time, const char *comm)
 		err = csv_text__add_quoted(lines, comm);
 	return err ? err
 		   : csv_text__add(lines, ",-,?,,0,0,0,0,0,0,0,0,0,'-','','','',0,0,5,0,,,'',"
-				  "'','',''\n");
+				  "'','','',,'',,,\n");
 }
 
 static int add_hour(struct csv_dir *dir, unsigned int hour, const char *comm)

@@ -178,6 +178,7 @@ int thread_sample__decode(const void *data, size_t size, struct thread_sample *s
 	    wire.state >= TOP_WIRE_STATES)
 		return -EINVAL;
 	take_sample(&wire, sample);
-	len = take_parts((const char *)data + sizeof(wire), size - sizeof(wire), wire.flags, sample);
+	len = take_parts((const char *)data + sizeof(wire), size - sizeof(wire), wire.flags,
+			 sample);
 	return len < 0 ? len : (int)sizeof(wire) + len;
 }
