@@ -65,7 +65,7 @@ FIXTURE_SETUP(reader)
 		pause();
 		_exit(0);
 	}
-	self->reader = user_reader__new();
+	self->reader = user_reader__new("user stacks");
 	ASSERT_NE(NULL, self->reader);
 }
 

@@ -24,7 +24,7 @@ struct stack_cache *stack_cache__new(void)
 
 	if (!cache)
 		return NULL;
-	cache->reader = user_reader__new();
+	cache->reader = user_reader__new("user stacks");
 	if (cache->reader)
 		return cache;
 	free(cache);

@@ -42,7 +42,7 @@ struct text_cache *text_cache__new(const struct text_cache_options *options)
 	if (!cache)
 		return NULL;
 	cache->options = *options;
-	cache->reader = user_reader__new();
+	cache->reader = user_reader__new("command lines and files of AIO");
 	if (cache->reader)
 		return cache;
 	free(cache);

@@ -51,16 +51,18 @@ struct user_reader {
 	struct child *child; /* NULL: not started, or it hung */
 	int bell;	     /* rung for each batch of requests; its end in the child */
 	struct idmap stuck;  /* processes that did not let themselves be read, and when */
+	const char *what;    /* is missing where they don't */
 	bool warned;
 };
 
-struct user_reader *user_reader__new(void)
+struct user_reader *user_reader__new(const char *what)
 {
 	struct user_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
 	reader->bell = -1;
+	reader->what = what;
 	reader->shared = mmap(NULL, sizeof(*reader->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (reader->shared != MAP_FAILED)
@@ -354,9 +356,8 @@ static void skip_stuck(struct user_reader *reader)
 	if (reader->warned)
 		return;
 	reader->warned = true;
-	pr_warn("process %d does not let its memory be read: threads of such ones have no user "
-		"stacks or command lines",
-		(int)pid);
+	pr_warn("process %d does not let its memory be read: threads of such ones have no %s",
+		(int)pid, reader->what);
 }
 
 static bool is_stuck(const struct user_reader *reader, pid_t pid)

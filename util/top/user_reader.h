@@ -35,7 +35,11 @@ struct user_request {
  */
 struct user_reader;
 
-struct user_reader *user_reader__new(void);		/* NULL: no memory */
+/*
+ * what: a warning says that threads lack this where their memory cannot be read, such as "user
+ * stacks". Borrowed. NULL: no memory.
+ */
+struct user_reader *user_reader__new(const char *what);
 void user_reader__delete(struct user_reader *reader); /* accepts NULL */
 
 /* CPU time of the child, while there is one. */
