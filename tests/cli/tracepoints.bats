@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # -e SUBSYS:NAME: tracepoints of the kernel beside the blocks.
-# tests: parallel
 
 load lib
 
