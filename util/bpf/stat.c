@@ -15,6 +15,7 @@
 #include "bpf/accounts.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
+#include "bpf/used_maps.h"
 #include "bpf/window_maps.h"
 #include "host/tracepoint.h"
 
@@ -33,13 +34,9 @@ struct stat_programs {
 	size_t calls_size;
 };
 
-/* The programs share headers with the recorder's, whose other maps are not made. */
 static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config *config)
 {
-	const struct {
-		const struct bpf_map *map;
-		bool used;
-	} maps[] = {
+	const struct used_map maps[] = {
 		{ skel->maps.task_states, true },
 		{ skel->maps.targets, true },
 		{ skel->maps.cgroups, true },
@@ -67,17 +64,8 @@ static int choose_maps(struct stat_bpf *skel, const struct stat_programs_config 
 		{ skel->maps.stat_io, config->io },
 		{ skel->maps.stat_requests, config->io },
 	};
-	struct bpf_map *map;
-	bool is_used;
-	int err = 0;
+	int err = used_maps__choose(skel->obj, maps, sizeof(maps) / sizeof(maps[0]));
 
-	bpf_object__for_each_map(map, skel->obj)
-	{
-		is_used = bpf_map__is_internal(map);
-		for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-			is_used |= map == maps[i].map && maps[i].used;
-		err = err ? err : bpf_map__set_autocreate(map, is_used);
-	}
 	if (!err && !config->calls)
 		err = bpf_map__set_max_entries(skel->maps.stat_calls, 1);
 	if (!err && !config->calls)

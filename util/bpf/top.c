@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
+#include "bpf/used_maps.h"
 
 /* A variable of the skeleton has a type of this. */
 #include "sample_budget.h"
@@ -23,29 +24,22 @@ struct top_programs {
 	struct bpf_link *link; /* of the iterator */
 };
 
-/* The program shares headers with the recorder's, whose other maps are not made. */
 static int choose_maps(struct top_bpf *skel, bool tracked)
 {
-	const struct bpf_map *used[] = {
-		skel->maps.task_states, skel->maps.targets,   skel->maps.cgroups,
-		skel->maps.top_comms,	skel->maps.top_rooms, skel->maps.top_known,
+	const struct used_map maps[] = {
+		{ skel->maps.task_states, true },
+		{ skel->maps.targets, true },
+		{ skel->maps.cgroups, true },
+		{ skel->maps.top_comms, true },
+		{ skel->maps.top_rooms, true },
+		{ skel->maps.top_known, true },
+		{ skel->maps.track_tasks, tracked },
+		{ skel->maps.track_requests, tracked },
 		/* Linux 6.1 checks functions that nothing calls, too: their maps must be there. */
-		skel->maps.orc_modules,
+		{ skel->maps.orc_modules, true },
 	};
-	struct bpf_map *map;
-	int err = 0;
 
-	bpf_object__for_each_map(map, skel->obj)
-	{
-		bool is_used = bpf_map__is_internal(map);
-
-		for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-			is_used |= map == used[i];
-		if (map == skel->maps.track_tasks || map == skel->maps.track_requests)
-			is_used = tracked;
-		err = err ? err : bpf_map__set_autocreate(map, is_used);
-	}
-	return err;
+	return used_maps__choose(skel->obj, maps, sizeof(maps) / sizeof(maps[0]));
 }
 
 /* The tracker's maps are this program's as well. */

@@ -18,6 +18,7 @@
 #include "bpf/load_error.h"
 #include "bpf/task_iter.h"
 #include "bpf/track_pins.h"
+#include "bpf/used_maps.h"
 #include "host/tracepoint.h"
 
 /* A variable of the skeleton has a type of this. */
@@ -51,7 +52,7 @@ struct reading {
 };
 
 struct track {
-	struct track_bpf *skel; /* NULL: it is another's */
+	struct track_bpf *skel;	    /* NULL: it is another's */
 	struct track_pins *pins;    /* NULL: nothing is pinned */
 	int fds[SHARED_MAPS];	    /* of the skeleton, or our own */
 	struct track_wire_slot *slots;
@@ -62,28 +63,21 @@ struct track {
 	struct reading reading;
 };
 
-/* The program shares headers with the recorder's, whose other maps are not made. */
 static int choose_maps(struct track_bpf *skel, bool shown)
 {
-	const struct bpf_map *used[] = {
-		skel->maps.track_tasks, skel->maps.track_requests, skel->maps.track_rings,
-		skel->maps.track_slots, skel->maps.track_common,   skel->maps.track_stacks,
+	const struct used_map maps[] = {
+		{ skel->maps.track_tasks, true },
+		{ skel->maps.track_requests, true },
+		{ skel->maps.track_rings, true },
+		{ skel->maps.track_slots, true },
+		{ skel->maps.track_common, true },
+		{ skel->maps.track_stacks, true },
+		{ skel->maps.track_names, shown },
 		/* Linux 6.1 checks functions that nothing calls, too: their maps must be there. */
-		skel->maps.orc_modules,
+		{ skel->maps.orc_modules, true },
 	};
-	struct bpf_map *map;
-	int err = 0;
 
-	bpf_object__for_each_map(map, skel->obj)
-	{
-		bool is_used = bpf_map__is_internal(map);
-
-		for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-			is_used |= map == used[i];
-		is_used |= map == skel->maps.track_names && shown;
-		err = err ? err : bpf_map__set_autocreate(map, is_used);
-	}
-	return err;
+	return used_maps__choose(skel->obj, maps, sizeof(maps) / sizeof(maps[0]));
 }
 
 static void choose_programs(struct track_bpf *skel, uint32_t what,
