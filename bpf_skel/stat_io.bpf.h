@@ -10,7 +10,6 @@
 #include "request.bpf.h"
 #include "stat_waits.bpf.h"
 
-
 const volatile __u8 stat_counts_io = 0;
 
 struct stat_request {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What denet-top's sampler takes from its tracker, and tells it. Without --track all is pruned. */
+/*
+ * denet-top's sampler reads the maps of its tracker, and marks there the calls and requests that it
+ * has met. Without --track the verifier removes all of this.
+ */
 #ifndef DENET_TOP_TRACK_BPF_H
 #define DENET_TOP_TRACK_BPF_H
 
@@ -118,7 +121,10 @@ static __always_inline void top_check_call(struct top_wire_sample *sample, struc
 		__builtin_memset(sample->args, 0, sizeof(sample->args));
 }
 
-/* What this sample has met is to be told when it ends. A call that has ended by now is not. */
+/*
+ * Marks the call and the requests of a sample: the tracker then sends a record when they end. The
+ * mark of a call holds its number, so that it does not count for the next call.
+ */
 static __always_inline void top_mark(struct task_struct *task, const struct top_wire_track *out)
 {
 	struct track_wire_task *track;

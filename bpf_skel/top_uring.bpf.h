@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a thread in io_uring_enter(2) waits for, for denet-top's samples. */
+/* The latest request of the io_uring that a thread in io_uring_enter(2) waits for. */
 #ifndef DENET_TOP_URING_BPF_H
 #define DENET_TOP_URING_BPF_H
 

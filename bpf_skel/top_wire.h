@@ -114,7 +114,7 @@ struct top_wire_uring {
 	__u8 reserved;
 };
 
-/* What the tracker knows of the thread, see track_wire.h. */
+/* Stamps and counts that the tracker keeps of the thread, see track_wire.h. */
 struct top_wire_track {
 	struct wire_head head;
 	__u64 entered;	   /* 0: it is in no call, or in one that was not seen to begin */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tracker knows, as text: a line for each thread, for whoever may read the pinned
- * iterator. Documentation/format.txt has the form. Ids are those of the reader's PID namespace.
+ * The text of the pinned iterator: one line for each thread, with the stamps that the tracker keeps
+ * of it. Documentation/format.txt has the form. Ids are those of the reader's PID namespace.
  */
 #ifndef DENET_TRACK_SHOW_BPF_H
 #define DENET_TRACK_SHOW_BPF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who wakes a thread up, for denet-top's tracker. */
+/* Stores who woke a thread up: another thread, or an interrupt. */
 #ifndef DENET_TRACK_WAKER_BPF_H
 #define DENET_TRACK_WAKER_BPF_H
 

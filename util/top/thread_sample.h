@@ -10,7 +10,7 @@
 #include "top_wire.h"
 #include "track_wire.h"
 
-/* What the tracker knows of it. */
+/* Stamps and counts that the tracker keeps of it. */
 struct thread_track {
 	uint32_t what;	      /* TRACK_WIRE_CALLS ...: that is followed; the rest is 0 */
 	bool calls_known;     /* it is known: without entered it is in no call */
