@@ -4,6 +4,7 @@
 # as were asked for are taken, whatever they cost.
 
 load lib
+load top
 
 needs=root
 bpffs=
@@ -11,22 +12,6 @@ bpffs=
 clean_up() {
 	[ -z "$bpffs" ] || { umount "$bpffs" && rmdir "$bpffs"; }
 	[ -z "${loop:-}" ] || losetup -d "$loop"
-}
-
-# look OPTION…: lines of JSON, in out.
-look() {
-	denet-top --max-overhead 0 --json -F 50 "$@" >out 2>err || { cat err; return 1; }
-	[ ! -s err ] || { cat err; return 1; }
-}
-
-# all_are EXPRESSION: each line of out satisfies it, with the keys of its line in a dictionary s.
-all_are() {
-	python3 -c '
-import json, sys
-lines = [json.loads(line) for line in open("out")]
-assert lines, "no samples"
-for s in lines:
-    assert eval(sys.argv[1]), s' "$1"
 }
 
 # csv_of DIR SCRIPT: runs it with the lines of each file of DIR as dictionaries: samples, syscend, iorqend.

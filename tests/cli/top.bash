@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# For tests of denet-top: its samples as lines of JSON.
+
+# look OPTION…: lines of JSON, in out; 50 looks a second, whatever they cost.
+look() {
+	denet-top --json -F 50 --max-overhead 0 "$@" >out 2>err || { cat err; return 1; }
+	[ ! -s err ] || { cat err; return 1; }
+}
+
+# all_are EXPRESSION: each line of out satisfies it, with the keys of its line in a dictionary s.
+all_are() {
+	python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open("out")]
+assert lines, "no samples"
+for s in lines:
+    assert eval(sys.argv[1]), s' "$1"
+}
