@@ -3,28 +3,13 @@
 # denet-top shows what threads do at the moment at which it looks, and nothing that they do not.
 
 load lib
+load top
 
 needs=root
 
 # Guests are slow, and run what depends on the kernel.
 not_in_guest() {
 	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
-}
-
-# samples_of FILTER…: lines of JSON of so many looks at the targets, in out.
-look() {
-	denet-top --json -F 50 --max-overhead 0 "$@" >out 2>err || { cat err; return 1; }
-	[ ! -s err ] || { cat err; return 1; }
-}
-
-# all_are EXPRESSION: each line of out satisfies it, with the keys of its line in a dictionary s.
-all_are() {
-	python3 -c '
-import json, sys
-lines = [json.loads(line) for line in open("out")]
-assert lines, "no samples"
-for s in lines:
-    assert eval(sys.argv[1]), s' "$1"
 }
 
 # is_waiting PID STATE FUNCTION: blocked in that function of the kernel.
@@ -290,7 +275,7 @@ is_waiting() {
 	start_target sh -c 'while :; do :; done'
 	denet-top -v -b -n 1 -I 5000 -F 1000 --max-overhead 0.5 -g state -p "$target" >out 2>err
 	cat out err
-	grep -c 'warning: looking costs .* more than --max-overhead: .* a look each' err | grep -x 1
+	grep -c 'warning: own CPU time is .* more than --max-overhead: .* a look each' err | grep -x 1
 	grep -E '[0-9]+ looks, for [0-9.]+ % of a CPU' err
 	[ "$(sed -nE 's/.* ([0-9]+) looks: .*/\1/p' out)" -lt 3500 ]
 	head -1 out | grep -E '1.00 of 1.0 threads active; for [0-9.]+% of a CPU$'

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * --max-overhead: judges once a second what looking costs, and how long a period keeps within the
- * limit. The iterator runs in the kernel for the process that reads it, so that the CPU time of
- * this process and its helpers is all there is. Times are ns of one clock. Pure.
+ * --max-overhead: compares own CPU time with the limit once a second, and chooses a period that
+ * keeps within it. The iterator runs in the kernel for the process that reads it, so that the CPU
+ * time of this process and its helpers is all there is. Times are ns of one clock. Pure.
  */
 struct own_cost {
 	uint32_t limit_ppm;    /* millionths of a CPU; 0: none */

@@ -182,11 +182,11 @@ static void tell_period(struct top *top, uint64_t before)
 	units__format_time(top->cost.period_ns, time, sizeof(time));
 	if (top->cost.period_ns > before)
 		log__print(is_first ? LOG_WARNING : LOG_VERBOSE,
-			   "looking costs %.1f %% of a CPU, more than --max-overhead: from now on, "
-			   "while that is so, there is a look each %s",
+			   "own CPU time is %.1f %% of a CPU, more than --max-overhead: from now "
+			   "on, while that is so, there is a look each %s",
 			   percent, time);
 	else
-		pr_verbose("looking costs %.1f %% of a CPU: there is a look each %s", percent,
+		pr_verbose("own CPU time is %.1f %% of a CPU: there is a look each %s", percent,
 			   time);
 	top->told_cost |= is_first;
 }
