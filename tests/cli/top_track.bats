@@ -99,6 +99,21 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 	look -n 20 --track syscalls -p "$target"
 	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
 	kill "$target"
+	# Most of this one's time lies between calls, which have ended.
+	start_target python3 -c '
+import os, time
+while True:
+    os.getppid()
+    for i in range(100000): pass'
+	look -n 50 --track syscalls -p "$target"
+	python3 - <<-'END'
+		import json
+		runs = [s["syscall_active"] for s in map(json.loads, open("out")) if s["state"] == "RUN"]
+		known = [call for call in runs if call != "?"]
+		print(len(runs), len(known), known.count("-"))
+		assert len(known) > 10 and known.count("-") >= 0.8 * len(known), known
+	END
+	kill "$target"
 	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- dd if=/dev/urandom of=/dev/null bs=64M count=20 \
 		>out 2>err
 	python3 - <<-'END'
