@@ -111,7 +111,8 @@ struct csv_stacks *csv_stacks__read(const char *path, int *err)
 	if (!*err && !stat(path, &stat_buf) && S_ISDIR(stat_buf.st_mode)) {
 		*err = read_dir(stacks, path);
 	} else if (!*err) {
-		dir[slash ? slash - path : 0] = '\0';
+		/* "/" stays. */
+		dir[slash ? slash - path + (slash == path) : 0] = '\0';
 		*err = read_dir(stacks, slash ? dir : ".");
 	}
 	free(dir);
