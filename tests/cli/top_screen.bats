@@ -443,4 +443,11 @@ has_lines() {
 	until_true shows '^status=0'
 	type_line "clear; denet-top -i dir | cat"
 	until_true shows ' looks: 3\.00 threads active'
+	# The screen has samples in the order of their times: others are counted.
+	for file in dir/xcapture_samples*; do :; done
+	sed -n 2p "$file" >>"$file"
+	type_line "clear; denet-top -i dir; echo status=\$?"
+	until_true shows '^> +3\.00 '
+	keys q
+	until_true shows 'warning: dir: 1 samples were left out: the clock had been set back$'
 }

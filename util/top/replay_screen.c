@@ -18,7 +18,7 @@ struct replay {
 	struct screen *screen;
 	struct csv_stacks *stacks;
 	uint64_t pass; /* time of the pass that rows are of; 0: there was none */
-	uint64_t weight;
+	uint64_t left_out; /* rows of times before that */
 };
 
 /* Passes that met no thread have left nothing in the files: the time of one gap is one pass. */
@@ -44,8 +44,10 @@ static int take_row(void *ctx, const struct csv_row *row)
 	int err = 0;
 
 	/* Clocks may be set back; what the model has is in its order. */
-	if (row->wall_ns < replay->pass)
+	if (row->wall_ns < replay->pass) {
+		replay->left_out++;
 		return 0;
+	}
 	if (row->wall_ns != replay->pass)
 		err = begin_pass(replay, row);
 	memcpy(texts, row->texts, sizeof(texts));
@@ -75,6 +77,9 @@ static int show(struct replay *replay, const char *path, struct signals *signals
 
 	if (!err && bad)
 		pr_warn("%s: %" PRIu64 " lines were cut or broken, and left out", path, bad);
+	if (!err && replay->left_out)
+		pr_warn("%s: %" PRIu64 " samples were left out: the clock had been set back", path,
+			replay->left_out);
 	while (!err && !screen__has_quit(replay->screen) && !signals__read(signals))
 		err = wait_and_work(replay, signals);
 	return err;
