@@ -200,6 +200,10 @@ TEST(waits_for_a_cpu_are_told_as_far_as_no_sample_tells_them)
 		     summary__format(&summary, line, sizeof(line)));
 	/* Where these blocks are samples, they are not in addition to anything. */
 	summary.records_preempted = true;
+	EXPECT_STREQ("[ denet: 3.000 s off-CPU in 0 samples (0 direct, 0 accumulated), "
+		     "1.700 s of it runnable, 2.460 s throttled by a CPU quota, 0 lost; wrote "
+		     "0.000 MB ]",
+		     summary__format(&summary, line, sizeof(line)));
 	summary.split = true;
 	EXPECT_STREQ("[ denet: 3.000 s off-CPU (3.000 s blocked, 0.000 s waiting for a CPU) "
 		     "in 0 samples (0 direct, 0 accumulated), 2.460 s throttled by a CPU quota, 0 "

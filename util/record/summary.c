@@ -68,20 +68,21 @@ static bool is_worth_telling(const struct summary *summary, uint64_t ns)
 }
 
 /*
- * Time that threads waited for a CPU: within their blocks, if these are not split, and outside,
- * without samples unless blocks of state R are recorded.
+ * Time that threads waited for a CPU: within the blocks of the file, if these are not split, and
+ * outside of them. Preempted threads are in the file if blocks of state R are recorded.
  */
 static void format_runnable(const struct summary *summary, char *within, size_t within_size,
 			    char *outside, size_t outside_size)
 {
 	const struct capture_stats *stats = &summary->stats;
-	uint64_t blocked_ns = stats->runnable_ns - stats->preempted_ns;
+	uint64_t within_ns = stats->runnable_ns -
+			     (summary->records_preempted ? 0 : stats->preempted_ns);
 	size_t len = 0;
 
 	*within = *outside = '\0';
-	if (!summary->split && is_worth_telling(summary, blocked_ns))
+	if (!summary->split && is_worth_telling(summary, within_ns))
 		snprintf(within, within_size, ", %.3f s of it runnable",
-			 (double)blocked_ns / (double)NSEC_PER_SEC);
+			 (double)within_ns / (double)NSEC_PER_SEC);
 	if (!summary->records_preempted && is_worth_telling(summary, stats->preempted_ns))
 		len = (size_t)snprintf(outside, outside_size,
 				       ", +%.3f s runnable, not recorded: --split-runqueue",
