@@ -59,6 +59,9 @@ FIXTURE_TEARDOWN(input)
 	log__set_sink(NULL, NULL);
 	machine__delete(self->machine);
 	unlink(self->path);
+	/* Of writing the file twice. */
+	snprintf(self->path, sizeof(self->path), "%s/perf.data.old", self->dir);
+	unlink(self->path);
 	rmdir(self->dir);
 }
 
