@@ -14,7 +14,7 @@ tree=$(realpath "$(dirname "$0")/..")
 . "$tree/scripts/lib.sh"
 
 # Fuzzers read their whole corpus in any case.
-fuzz_seconds=5
+fuzz_seconds=2
 all_levels='ways services viewers bcc soak timing sanitize dist'
 # Of --all as well, but without root. arm64 joins where it can be built.
 builder_levels='clang guests'
@@ -108,7 +108,8 @@ for version in 5.10 6.1 6.12 7; do
 done
 
 say 'running the tests that load BPF programs, as root'
-run_as env bpf cli
+# They wait, most of their time: twice as many programs as CPUs run beside each other.
+JOBS=$(($(nproc) < 2 ? 2 : $(nproc) < 4 ? 2 * $(nproc) : 8)) run_as env bpf cli
 say 'running some of the tests under other kernels, in qemu, and the fuzzers beside them'
 run_as as_builder vm boot fuzz
 

@@ -7,6 +7,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -132,11 +133,15 @@ static int run(struct workload *workload, const char *const *argv)
 	return err ? err : workload__finish(workload);
 }
 
-/* Short waits by the ten thousand, waits of many kinds, births and deaths, full CPUs. */
-static int run_all(struct workload *workload)
+/*
+ * As many short waits as switches are wanted, each of which is one switch or two; waits of many
+ * kinds, births and deaths, full CPUs.
+ */
+static int run_all(struct workload *workload, uint64_t wanted)
 {
-	static const char *const loads[][6] = {
-		{ "short", "--wait", "--rounds", "20000", NULL },
+	char rounds[24];
+	const char *const loads[][6] = {
+		{ "short", "--wait", "--rounds", rounds, NULL },
 		{ "waits", "--wait", NULL },
 		{ "forks", "--wait", NULL },
 		{ "threads", "--wait", NULL },
@@ -145,6 +150,7 @@ static int run_all(struct workload *workload)
 	};
 	int err = 0;
 
+	snprintf(rounds, sizeof(rounds), "%" PRIu64, wanted);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && !err; i++) {
 		err = run(workload, loads[i]);
 		if (err)
@@ -253,7 +259,7 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 		SKIP(return, "this kernel has no tracepoint sched_exit_tp");
 	ASSERT_EQ(0, err);
 	do {
-		ASSERT_EQ(0, run_all(&self->workload));
+		ASSERT_EQ(0, run_all(&self->workload, wanted_switches()));
 	} while (self->skel->bss->result.same < wanted_switches());
 	/* For runs by hand: a command whose switches are compared as well. */
 	if (more)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-top shows what threads do at the moment at which it looks, and nothing that they do not.
+# tests: parallel
 
 load lib
 load top
@@ -200,36 +201,6 @@ is_waiting() {
 	[ ! -s out ]
 }
 
-@test "shares of lock, disk and CPU are those that the program has, within the sampling error" {
-	denet-top --json -F 200 --no-inherit -- "$build/tests/workloads/shares" --ms 2000 >out 2>said || status=$?
-	[ "${status:-0}" != 77 ] || skip "no disk that one waits for"
-	cat said
-	python3 - <<-'EOF'
-		import json
-		truth = {}
-		for line in open("said"):
-		    if line.startswith("truth"):
-		        f = dict(w.split("=") for w in line.split()[1:])
-		        truth[f["what"]] = int(f["bracket"]) or int(f["requested"])
-		us = {}
-		for s in map(json.loads, open("out")):
-		    if s["comm"] != "shares":
-		        continue
-		    what = {"RUN": "cpu", "RUNQ": "queue", "DISK": "disk"}.get(s["state"])
-		    if s["state"] == "SLEEP":
-		        what = "lock" if s["syscall"] == "futex" else "disk"
-		    us[what] = us.get(what, 0) + s["weight_us"]
-		total = sum(truth.values())
-		print(truth, us)
-		for what in "lock", "cpu":
-		    p = truth[what] / total
-		    seen = us.get(what, 0) * 1000
-		    # Five standard errors of so many looks, and what the other states can hide.
-		    error = 5 * (p * (1 - p) / 400) ** 0.5 + 0.05
-		    assert abs(seen - truth[what]) < error * total, (what, seen, truth[what], error)
-	EOF
-}
-
 @test "it ends with its targets, with COMMAND and with a signal, and prints what it has" {
 	start_target sleep 1000
 	denet-top -b -I 200 --all-states -p "$target" >out 3>&- &
@@ -268,19 +239,6 @@ is_waiting() {
 	[[ "$output" == *"--syscall nosuch: there is no such system call"* ]]
 	run -1 denet-top -b --idle /nonexistent
 	[[ "$output" == *"/nonexistent"* ]]
-}
-
-@test "looks are less frequent where they cost more than --max-overhead, and stand for more time" {
-	not_in_guest
-	start_target sh -c 'while :; do :; done'
-	denet-top -v -b -n 1 -I 5000 -F 1000 --max-overhead 0.5 -g state -p "$target" >out 2>err
-	cat out err
-	grep -c 'warning: own CPU time is .* more than --max-overhead: .* a look each' err | grep -x 1
-	grep -E '[0-9]+ looks, for [0-9.]+ % of a CPU' err
-	[ "$(sed -nE 's/.* ([0-9]+) looks: .*/\1/p' out)" -lt 3500 ]
-	head -1 out | grep -E '1.00 of 1.0 threads active; for [0-9.]+% of a CPU$'
-	denet-top -v -b -n 1 -I 1500 -F 1000 --max-overhead 0 -g state -p "$target" >out 2>err
-	refute grep overhead err
 }
 
 @test "a rule of the user's makes a thread active" {

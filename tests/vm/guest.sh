@@ -54,23 +54,23 @@ if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	# denet-top's tests take some minutes.
 	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=480
 	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
-	names+='|whole|live|reports|totals|top'
+	names+='|whole|live|reports|totals|top|top_shares'
 	case $(uname -r) in
 	6.1.*) names+='|test_copies|chains' ;;
 	6.12.*) names+='|clocks' ;;
 	*) names+='|test_copies|test_in_flight' ;;
 	esac
+	# With a second CPU, that one comes and goes.
+	[ "$(nproc)" = 1 ] || names+='|hotplug'
 else
 	case $(uname -r) in
 	6.1.*) names='test_waits|test_kernels|whole|live|totals' ;;
-	6.12.*) names='test_waits|test_ways|totals|states' ;;
-	*) names='test_waits|test_kernel_walk|reports|totals' ;;
+	6.12.*) names='test_waits|test_ways|states' ;;
+	*) names='test_waits|test_kernel_walk|reports' ;;
 	esac
 	# A guest compares some hundred switches a second.
 	export DENET_TEST_SWITCHES=2000
 fi
-# With a second CPU, that one comes and goes.
-[ "$(nproc)" = 1 ] || names+='|hotplug'
 export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
 status=0
 scripts/run-tests.sh bpf cli guest || status=1
