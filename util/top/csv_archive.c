@@ -92,9 +92,10 @@ void csv_archive__delete(struct csv_archive *archive)
 static bool is_ours(const char *name, struct entry *entry)
 {
 	size_t len = strlen(CSV_PREFIX), kind_len = 0;
+	const size_t size = strlen(name) + 1;
 	const char *end;
 
-	if (strncmp(name, CSV_PREFIX, len) != 0 || strlen(name) >= sizeof(entry->name))
+	if (strncmp(name, CSV_PREFIX, len) != 0 || size > sizeof(entry->name))
 		return false;
 	for (int i = 0; i < CSV_KINDS && !kind_len; i++) {
 		const char *kind = csv_kind__name((enum csv_kind)i);
@@ -108,7 +109,7 @@ static bool is_ours(const char *name, struct entry *entry)
 	entry->hour[HOUR_LEN] = '\0';
 	end = name + len + kind_len + HOUR_LEN;
 	entry->is_plain = !strcmp(end, ".csv");
-	snprintf(entry->name, sizeof(entry->name), "%s", name);
+	memcpy(entry->name, name, size);
 	return entry->is_plain || !strcmp(end, ".csv" ENDING) || !strcmp(end, ".csv.gz");
 }
 
