@@ -476,8 +476,8 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		    found = [s.split(";") for s in stacks["w-" + way] if s]
 		    assert found, way
 		    for frames in found:
-		        assert [f.split("+")[0] for f in frames[:3]] == ["waits"] * 3, frames
-		        assert frames[3].startswith("libc"), frames
+		        assert frames[:3] == ["wait_" + way, "repeat_wait", "start_waiting"], frames
+		        assert frames[3] == "start_thread" or frames[3].startswith("libc"), frames
 	EOF
 	need_perf
 	denet-top -s -k -o dir -w top.data -F 50 -n 20 --all-states -p "$target"
@@ -486,6 +486,21 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	grep -E '__x64_sys_clock_nanosleep .*wait_nanosleep repeat_wait start_waiting' chains
 	denet-report -i top.data --idle --folded | grep -E 'w-nanosleep;.*start_waiting;repeat_wait;wait_nanosleep;'
 	hash=$(sed -n 's/.*"comm":"w-pipe".*"ustack_hash":"\([^"]*\)".*/\1/p' out | sort -u)
-	grep -E "^$hash,waits\+0x[0-9a-f]+;waits" dir/xcapture_ustacks*
+	grep -E "^$hash,wait_pipe;repeat_wait;start_waiting" dir/xcapture_ustacks*
 	csv_is "$(echo dir/xcapture_samples*)" "s['COMM'] != 'w-pipe' or s['USTACK_HASH'] in ('$hash', '0')"
+}
+
+@test "user functions without a name are offsets in their file, and code of a runtime has its names" {
+	not_in_guest
+	cp "$build/tests/workloads/waits" stripped
+	strip stripped
+	start_target ./stripped --count 1000 --ms 200
+	until_true test -s target.out
+	look -n 3 -s --all-states -p "$target"
+	all_are 's["comm"] != "w-pipe" or "ustack" not in s or s["ustack"].startswith("stripped+0x")'
+	grep -F '"comm":"w-pipe"' out | grep -F '"ustack":"stripped+0x'
+	start_target "$build/tests/workloads/jitted" 1000 50
+	until_true grep -q READY target.out
+	look -n 3 -s --all-states -p "$target"
+	grep -E '"ustack":"[^"]*nap[^"]*;jit_nap;main' out
 }

@@ -458,8 +458,9 @@ int symbols__resolve(struct symbols *symbols, const struct machine *machine, boo
 		err = make_queries(symbols, &queries);
 	if (!err)
 		err = symbol_jobs__run(queries.all, queries.nr, &options, &symbols->strings,
-				       RESOLVE_MS);
-	if (!err)
+				       symbols->options.deadline_ms ? symbols->options.deadline_ms
+								    : RESOLVE_MS);
+	if (!err && !symbols->options.no_fetch)
 		err = debuginfod__answer(queries.all, queries.nr, &options, &symbols->strings,
 					 FETCH_MS);
 	if (!err) {

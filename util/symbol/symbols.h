@@ -25,6 +25,8 @@ struct symbols_options {
 	bool no_demangle;
 	bool inlines; /* frames have the functions that were inlined there */
 	bool lines;   /* names have places in the source behind them */
+	bool no_fetch;	 /* no debuginfod server is asked for files */
+	int deadline_ms; /* for all files; 0: a minute */
 };
 
 /* NULL: no memory. */

@@ -7,6 +7,14 @@
 #include "top/json_samples.h"
 #include "top/user_maps.h"
 
+/* Files of perf have addresses. */
+static bool shows_stacks(const struct outputs *outputs)
+{
+	const struct outputs_options *options = outputs->options;
+
+	return options->tables || options->json || options->screen || outputs->csv;
+}
+
 int outputs__open(struct outputs *outputs, const struct outputs_options *options)
 {
 	int err = 0;
@@ -23,7 +31,8 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 		outputs->perf = perf_file__open(&options->perf, &outputs->names, &err);
 	if (err)
 		return err;
-	outputs->user_maps = user_maps__new(outputs->perf ? perf_file__map : NULL, outputs->perf);
+	outputs->user_maps = user_maps__new(outputs->perf ? perf_file__map : NULL, outputs->perf,
+					    shows_stacks(outputs));
 	outputs->names.user_maps = outputs->user_maps;
 	if (!outputs->user_maps)
 		return -ENOMEM;
@@ -57,14 +66,24 @@ int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 	return err || !outputs->csv ? err : csv_samples__begin(outputs->csv, pass);
 }
 
+int outputs__learn(struct outputs *outputs, const struct thread_sample *sample)
+{
+	return user_maps__learn(outputs->user_maps, sample);
+}
+
+int outputs__learned(struct outputs *outputs)
+{
+	return user_maps__read_names(outputs->user_maps);
+}
+
 int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 		 const struct thread_sample *sample)
 {
 	struct top_names *names = &outputs->names;
-	int err = user_maps__learn(outputs->user_maps, sample);
 	struct top_pass seen;
+	int err = 0;
 
-	if (!err && pass_of_tables(outputs, pass, &seen))
+	if (pass_of_tables(outputs, pass, &seen))
 		err = batch__add(outputs->batch, sample, names);
 	if (!err && outputs->screen)
 		err = screen__add(outputs->screen, sample, names);

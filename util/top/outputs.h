@@ -35,6 +35,13 @@ struct outputs {
 /* 0 or a negative errno (logged). outputs__close() must follow in any case. */
 int outputs__open(struct outputs *outputs, const struct outputs_options *options);
 
+/*
+ * A sample of which only the user stack is known is going to be added, such as others that follow;
+ * all of them were told. 0 or a negative errno.
+ */
+int outputs__learn(struct outputs *outputs, const struct thread_sample *sample);
+int outputs__learned(struct outputs *outputs);
+
 /* A pass begins; its threads; it has ended. 0 or a negative errno. */
 int outputs__begin(struct outputs *outputs, const struct top_pass *pass);
 int outputs__add(struct outputs *outputs, const struct top_pass *pass,

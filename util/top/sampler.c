@@ -282,6 +282,14 @@ static int want(void *ctx, struct thread_sample *sample)
 	return err || !sampler->text_cache ? err : text_cache__want(sampler->text_cache, sample);
 }
 
+static int give_user_stack(void *ctx, struct thread_sample *sample)
+{
+	const struct reading *reading = ctx;
+
+	stack_cache__find(reading->sampler->stack_cache, sample);
+	return sample->user.nr ? reading->fn(reading->ctx, reading->pass, sample) : 0;
+}
+
 static int keep_records(void *ctx, const void *data, size_t size)
 {
 	const struct reading *reading = ctx;
@@ -326,21 +334,38 @@ static int read_memory(struct reading *reading)
 }
 
 /* What takes long comes once the look is over, without its priority. */
-static int look(struct reading *reading, struct top_wire_counts *counts)
+int sampler__pass(struct sampler *sampler, struct top_pass *pass)
 {
-	struct sampler *sampler = reading->sampler;
+	struct reading reading = { .sampler = sampler, .pass = pass };
 	uint64_t begin = clock__now_ns();
 	int err;
 
 	sampler->records.len = 0;
-	top_programs__set_stacks(sampler->programs, reading->pass->has_stacks,
+	top_programs__set_stacks(sampler->programs, pass->has_stacks,
 				 kernel_stacks__begin(&sampler->kernel_stacks));
-	err = top_programs__pass(sampler->programs, keep_records, reading, counts);
+	err = top_programs__pass(sampler->programs, keep_records, &reading, &pass->counts);
 	realtime__leave(&sampler->realtime);
 	sampler->pass_ns = clock__now_ns() - begin;
-	if (!err)
-		err = read_memory(reading);
-	return err ? err : each_record(reading, sampler->records.data, sampler->records.len, give);
+	return err ? err : read_memory(&reading);
+}
+
+int sampler__user_stacks(struct sampler *sampler, const struct top_pass *pass, sampler_fn fn,
+			 void *ctx)
+{
+	struct reading reading = { .sampler = sampler, .pass = pass, .fn = fn, .ctx = ctx };
+
+	if (!sampler->stack_cache)
+		return 0;
+	return each_record(&reading, sampler->records.data, sampler->records.len,
+			   give_user_stack);
+}
+
+int sampler__threads(struct sampler *sampler, const struct top_pass *pass, sampler_fn fn,
+		     void *ctx)
+{
+	struct reading reading = { .sampler = sampler, .pass = pass, .fn = fn, .ctx = ctx };
+
+	return each_record(&reading, sampler->records.data, sampler->records.len, give);
 }
 
 void sampler__expect(struct sampler *sampler, uint64_t period_ns)
@@ -353,13 +378,6 @@ void sampler__expect(struct sampler *sampler, uint64_t period_ns)
 void sampler__relax(struct sampler *sampler)
 {
 	realtime__leave(&sampler->realtime);
-}
-
-int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx)
-{
-	struct reading reading = { .sampler = sampler, .pass = pass, .fn = fn, .ctx = ctx };
-
-	return look(&reading, &pass->counts);
 }
 
 uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler)

@@ -64,11 +64,19 @@ void sampler__expect(struct sampler *sampler, uint64_t period_ns);
 /* No look follows. */
 void sampler__relax(struct sampler *sampler);
 
+/* Looks once. The pass has its time, wall_ns and weight_ns; its counts are set. 0 or -errno. */
+int sampler__pass(struct sampler *sampler, struct top_pass *pass);
+
 /*
- * Looks once. The pass has its time, wall_ns and weight_ns; its counts are set at the end. 0, fn's
- * error or a negative errno.
+ * The threads of the last look that have a user stack, with as much as tells what that is: its
+ * frames, and when and of which thread they are. 0, fn's error or a negative errno.
  */
-int sampler__pass(struct sampler *sampler, struct top_pass *pass, sampler_fn fn, void *ctx);
+int sampler__user_stacks(struct sampler *sampler, const struct top_pass *pass, sampler_fn fn,
+			 void *ctx);
+
+/* The threads of the last look, once. 0, fn's error or a negative errno. */
+int sampler__threads(struct sampler *sampler, const struct top_pass *pass, sampler_fn fn,
+		     void *ctx);
 
 /* CPU time of the processes that read memory of others. */
 uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);

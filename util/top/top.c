@@ -144,6 +144,25 @@ static int take_sample(void *ctx, const struct top_pass *pass, const struct thre
 	return outputs__add(&top->outputs, pass, sample);
 }
 
+static int take_user_stack(void *ctx, const struct top_pass *pass,
+			   const struct thread_sample *sample)
+{
+	struct top *top = ctx;
+
+	(void)pass;
+	return outputs__learn(&top->outputs, sample);
+}
+
+/* The names that its user stacks lack are looked up all at once. */
+static int give_threads(struct top *top, const struct top_pass *pass)
+{
+	int err = sampler__user_stacks(top->sampler, pass, take_user_stack, top);
+
+	if (!err)
+		err = outputs__learned(&top->outputs);
+	return err ? err : sampler__threads(top->sampler, pass, take_sample, top);
+}
+
 static bool exists(pid_t id)
 {
 	return !kill(id, 0) || errno == EPERM;
@@ -224,7 +243,9 @@ static int look(struct top *top, uint64_t now)
 	choose_stacks(top, &pass);
 	err = outputs__begin(&top->outputs, &pass);
 	if (!err)
-		err = sampler__pass(top->sampler, &pass, take_sample, top);
+		err = sampler__pass(top->sampler, &pass);
+	if (!err)
+		err = give_threads(top, &pass);
 	if (err)
 		return err;
 	top->passed = true;

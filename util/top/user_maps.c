@@ -12,6 +12,7 @@
 #include "machine/machine.h"
 #include "machine/mapped_file.h"
 #include "synth/synth.h"
+#include "top/user_names.h"
 
 /* How long a process may delay us, and how often it may. */
 #define DEADLINE_MS 500
@@ -26,18 +27,21 @@ struct user_maps {
 	user_map_fn fn;
 	void *ctx;
 	uint64_t time; /* of the sample for which they are read */
+	struct user_names *names; /* NULL: none are wanted */
 };
 
-struct user_maps *user_maps__new(user_map_fn fn, void *ctx)
+struct user_maps *user_maps__new(user_map_fn fn, void *ctx, bool named)
 {
 	struct user_maps *maps = calloc(1, sizeof(*maps));
 
 	if (!maps)
 		return NULL;
 	*maps = (struct user_maps){ .machine = machine__new(), .fn = fn, .ctx = ctx };
-	if (maps->machine)
+	if (named)
+		maps->names = user_names__new();
+	if (maps->machine && (maps->names || !named))
 		return maps;
-	free(maps);
+	user_maps__delete(maps);
 	return NULL;
 }
 
@@ -45,6 +49,7 @@ void user_maps__delete(struct user_maps *maps)
 {
 	if (!maps)
 		return;
+	user_names__delete(maps->names);
 	machine__delete(maps->machine);
 	idmap__free(&maps->read);
 	free(maps);
@@ -94,17 +99,19 @@ static int forget_many(struct user_maps *maps)
 	machine__delete(maps->machine);
 	maps->machine = machine;
 	idmap__clear(&maps->read);
+	if (maps->names)
+		user_names__forget(maps->names);
 	return 0;
 }
 
-int user_maps__learn(struct user_maps *maps, const struct thread_sample *sample)
+static int learn_maps(struct user_maps *maps, const struct thread_sample *sample)
 {
 	const pid_t pid = (pid_t)sample->pid;
 	struct synth_result result = { 0 };
 	uint64_t *when;
 	int err;
 
-	if (!sample->user.nr || is_known(maps, sample))
+	if (is_known(maps, sample))
 		return 0;
 	err = forget_many(maps);
 	when = idmap__get(&maps->read, sample->pid);
@@ -117,13 +124,27 @@ int user_maps__learn(struct user_maps *maps, const struct thread_sample *sample)
 	return synth__maps(&pid, 1, DEADLINE_MS, take_map, maps, &result);
 }
 
-static void name_frame(const struct user_maps *maps, const struct thread_sample *sample,
-		       uint64_t ip, char *frame)
+static const char *find_name(const struct user_maps *maps, const struct thread_sample *sample,
+			     const struct maps_entry *map, uint32_t i)
 {
+	const struct process *process = machine__process(maps->machine, (pid_t)sample->pid);
+
+	return maps->names ? user_names__find(maps->names, process, map, sample->time,
+					      sample->user.ips[i], i > 0)
+			   : NULL;
+}
+
+static void name_frame(const struct user_maps *maps, const struct thread_sample *sample,
+		       uint32_t i, char *frame)
+{
+	const uint64_t ip = sample->user.ips[i];
 	const struct maps_entry *map = maps ? find(maps, sample, ip) : NULL;
 	const char *slash = map ? strrchr(map->file->path, '/') : NULL;
+	const char *name = map ? find_name(maps, sample, map, i) : NULL;
 
-	if (map)
+	if (name)
+		snprintf(frame, FRAME_LEN, "%s", name);
+	else if (map)
 		snprintf(frame, FRAME_LEN, "%s+0x%" PRIx64, slash ? slash + 1 : map->file->path,
 			 ip - map->start + map->pgoff);
 	else
@@ -144,6 +165,23 @@ static uint32_t frames_of_code(const struct user_maps *maps, const struct thread
 	return i;
 }
 
+int user_maps__learn(struct user_maps *maps, const struct thread_sample *sample)
+{
+	struct frames frames = sample->user;
+	int err = frames.nr ? learn_maps(maps, sample) : 0;
+
+	if (err || !frames.nr || !maps->names)
+		return err;
+	frames.nr = frames_of_code(maps, sample);
+	return user_names__want(maps->names, maps->machine, (pid_t)sample->pid, sample->time,
+				&frames);
+}
+
+int user_maps__read_names(struct user_maps *maps)
+{
+	return maps->names ? user_names__read(maps->names, maps->machine) : 0;
+}
+
 void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
 		    size_t size)
 {
@@ -153,7 +191,7 @@ void user_maps__put(const struct user_maps *maps, const struct thread_sample *sa
 
 	*buf = '\0';
 	for (uint32_t i = 0; i < nr; i++) {
-		name_frame(maps, sample, sample->user.ips[i], frame);
+		name_frame(maps, sample, i, frame);
 		if (at + strlen(frame) + 2 > size)
 			return;
 		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ";" : "", frame);
