@@ -56,9 +56,10 @@ naps = [s for s in samples if s["SYSCALL"] == s["SYSCALL_ACTIVE"] == "clock_nano
 ends = {(e["TID"], e["SYSC_SEQ_NUM"]): e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"}
 assert len(naps) > 50 and len(ends) == 20, (len(naps), len(ends))
 assert all(e["TYPE"] == "SYSC_END" and e["SYSC_RET_VAL"] == "0" for e in ends.values())
-# A busy machine lets some of them sleep longer.
+# They sleep until a time that is chosen before the call: on a busy machine some calls are shorter,
+# and some threads sleep longer.
 ns = sorted(int(e["DURATION_NS"]) for e in ends.values())
-assert ns[0] >= 50e6 and ns[len(ns) // 2] < 80e6, ns
+assert ns[len(ns) // 4] >= 50e6 and ns[len(ns) // 2] < 80e6, ns
 for s in naps:
     e = ends[s["TID"], s["SYSC_SEQ_NUM"]]
     assert s["SYSC_ENTRY_TIME"] == e["SYSC_ENTER_TIME"] and s["TGID"] == e["TGID"], (s, e)
