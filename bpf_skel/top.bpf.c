@@ -135,11 +135,37 @@ static __always_inline bool is_displaced(struct task_struct *task)
 	       last_run(task) >= own->sched_info.last_arrival;
 }
 
+/*
+ * While the sampler looks, no other thread gets its CPU: one that is woken up there waits until the
+ * look is over, though it would run and perhaps wait again. So it counts as what it was when the
+ * sampler came, which is off the CPU. A thread that another CPU's queue gives away meanwhile looks
+ * the same, which is rare.
+ */
+static __always_inline bool has_just_woken(struct task_struct *task)
+{
+	struct task_struct *own = bpf_get_current_task_btf();
+
+	return bpf_core_field_exists(struct sched_info, last_queued) &&
+	       task->sched_info.last_queued > own->sched_info.last_arrival &&
+	       last_cpu(task) == bpf_get_smp_processor_id() &&
+	       last_run(task) < own->sched_info.last_arrival;
+}
+
+/* What remains of how it slept: whether it waited for a disk. */
+static __always_inline __u32 slept_state(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? TOP_WIRE_DISK : TOP_WIRE_SLEEP;
+}
+
 static __always_inline __u32 state_of(struct task_struct *task)
 {
 	__u32 state = visible_state(task);
 
-	return state == TOP_WIRE_RUNQ && is_displaced(task) ? TOP_WIRE_RUN : state;
+	if (state != TOP_WIRE_RUNQ)
+		return state;
+	if (is_displaced(task))
+		return TOP_WIRE_RUN;
+	return has_just_woken(task) ? slept_state(task) : state;
 }
 
 static __always_inline __u64 switches_of(const struct task_struct *task)

@@ -386,6 +386,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
 	int exit_state;
+	unsigned int in_iowait : 1;
 	bool throttled; /* since 6.18 */
 	struct sched_entity se;
 	struct sched_info sched_info;

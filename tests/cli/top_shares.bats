@@ -28,11 +28,11 @@ needs=root
 		    us[what] = us.get(what, 0) + s["weight_us"]
 		total = sum(truth.values())
 		print(truth, us)
-		for what in "lock", "cpu":
+		for what in "lock", "disk", "cpu":
 		    p = truth[what] / total
 		    seen = us.get(what, 0) * 1000
-		    # Five standard errors of so many looks, and what the other states can hide.
-		    error = 5 * (p * (1 - p) / 400) ** 0.5 + 0.05
+		    # Five standard errors of the looks at 200 Hz that met it, and what waits for a CPU can hide.
+		    error = 5 * (p * (1 - p) / (total / 5e6)) ** 0.5 + 0.05
 		    assert abs(seen - truth[what]) < error * total, (what, seen, truth[what], error)
 	EOF
 }
