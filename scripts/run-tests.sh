@@ -34,7 +34,7 @@
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
-# half as much again in level guests, four times that for one of arm64, which runs whole levels);
+# three times that in level guests, four times for one of arm64, which runs whole levels);
 # GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; WAYS (switch-out):
 # ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines
 # "level passed failed skipped", which add up, and "flaky NAME";
@@ -238,7 +238,7 @@ run_guest() {
 	local whole=0
 	local -x GUEST_ARCH=${2:-amd64}
 
-	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3 / 2))
+	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3))
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((4 * vm_limit))
 	fi
