@@ -52,7 +52,7 @@ fi
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	# denet-top's tests take some minutes.
-	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=480
+	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=900
 	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
 	names+='|whole|live|reports|totals|top|top_shares'
 	case $(uname -r) in
