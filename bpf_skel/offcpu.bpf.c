@@ -131,6 +131,16 @@ int BPF_PROG(program_came, struct task_struct *task)
  * Lists code that targets have mapped already. Waits for their mmap_lock: read in a child only.
  * Until its exec, COMMAND, which is our child, has mapped what we have, and never comes back to it.
  */
+/*
+ * COMMAND is an image of our program until its exec, in which a page of each file that it is going
+ * to have is mapped (session/command_code.h).
+ */
+static __always_inline bool is_ours(struct task_struct *task, const struct vm_area_struct *vma)
+{
+	return pid_of(task->real_parent) == settings.own_pid &&
+	       (vma->vm_pgoff || vma->vm_end - vma->vm_start != 1 << 12);
+}
+
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {
@@ -138,7 +148,7 @@ int list_code(struct bpf_iter__task_vma *ctx)
 	struct vm_area_struct *vma = ctx->vma;
 
 	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0) &&
-	    pid_of(task->real_parent) != settings.own_pid)
+	    !is_ours(task, vma))
 		expect_mapping(task, vma);
 	return 0;
 }

@@ -92,6 +92,14 @@ waits_for_a_byte() {
 	[ "$(by_tables 3)" = 0 ]
 }
 
+@test "tables of what COMMAND begins with are there before its first block" {
+	record --off-cpu-thresh 0 -- /usr/bin/python3 -S -E -c \
+		'import time; [time.sleep(0.001) for i in range(5)]'
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[ "$(by_tables 1)" -ge 5 ]
+	[ "$(by_tables 3)" = 0 ]
+}
+
 @test "a thread that is still blocked has the chain of its block when it ends" {
 	cat >sleeps.py <<-'END'
 		import sys, time

@@ -43,6 +43,9 @@ int session__init(struct session *session, const struct session_options *options
 	int err;
 
 	*session = (struct session){ .options = options };
+	/* The tables of what targets have mapped are made before the recording begins. */
+	workload_options.map_code =
+		targets_workload(session) && options->capture.stacks.copies.tables;
 	workload_options.signals = session->signals = signals__new(&err);
 	return session->signals ? workload__prepare(&workload_options, &session->workload) : err;
 }

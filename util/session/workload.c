@@ -9,13 +9,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "session/command_code.h"
+#include "session/command_path.h"
 #include "session/signals.h"
 
 /* What the forked process may use besides, before its exec. */
@@ -33,53 +34,11 @@ struct workload {
 	const char *name;
 };
 
-/* 0 if path is a file that may be executed. */
-static int check_file(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || access(path, X_OK))
-		return -EACCES;
-	return 0;
-}
-
-/* Searches PATH; an unusable file is an error only if no usable one follows, as in exec. */
-static int check_path(const char *command)
-{
-	const char *path = getenv("PATH");
-	int result = -ENOENT, err;
-	char *file;
-
-	if (!path)
-		path = "/bin:/usr/bin";
-	for (const char *end; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		/* An empty item is the current directory. */
-		if (asprintf(&file, "%.*s%s%s", (int)(end - path), path, end > path ? "/" : "",
-			     command) < 0)
-			return -ENOMEM;
-		err = check_file(file);
-		free(file);
-		if (!err)
-			return 0;
-		if (err == -EACCES)
-			result = err;
-	}
-	return result;
-}
-
 int workload__check(const char *command)
 {
 	int err;
 
-	if (!*command)
-		err = -ENOENT;
-	else if (strchr(command, '/'))
-		err = check_file(command);
-	else
-		err = check_path(command);
+	free(command_path__find(command, &err));
 	if (err == -ENOENT && *command && !command[strspn(command, "0123456789.")])
 		pr_err("Workload failed: %s: %s; to record for %s seconds: -- sleep %s", command,
 		       strerror(-err), command, command);
@@ -122,6 +81,8 @@ static void __attribute__((noreturn)) run_child(const struct workload_options *o
 	signals__restore(options->signals);
 	if (options->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (options->map_code)
+		command_code__map(options->argv[0]);
 	hold(go_fd);
 	execvp(options->argv[0], options->argv);
 	err = errno;

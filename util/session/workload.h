@@ -15,6 +15,7 @@ struct workload_options {
 	char *const *argv;	       /* NULL-terminated, borrowed */
 	const struct signals *signals; /* COMMAND gets what these replaced; borrowed */
 	bool stdout_to_stderr;	       /* our stdout is the recording's */
+	bool map_code; /* it has mapped the code of COMMAND while it is held, see command_code.h */
 };
 
 /*
