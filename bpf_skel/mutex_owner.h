@@ -62,6 +62,35 @@ static inline enum mutex_call mutex_owner__call(__u32 op)
 	}
 }
 
+/* What a call waits for: the operation, and the value that the futex has meanwhile. */
+struct mutex_wait {
+	__u32 op;
+	__u32 value;
+};
+
+/* By the arguments of futex(2) or futex_wait(2) behind the address. */
+static inline struct mutex_wait mutex_owner__wait(int is_futex_wait, __u64 second, __u64 third,
+						  __u64 fourth)
+{
+	/* futex_wait() has no operation, but the same flag for private futexes. */
+	struct mutex_wait wait = {
+		.op = (__u32)(is_futex_wait ? fourth & MUTEX_OWNER_PRIVATE : second),
+		.value = (__u32)(is_futex_wait ? second : third),
+	};
+
+	return wait;
+}
+
+/* False: whatever the memory holds, mutex_owner__of() knows no owner. */
+static inline int mutex_owner__may_be_known(struct mutex_wait wait)
+{
+	enum mutex_call call = mutex_owner__call(wait.op);
+
+	if (call == MUTEX_CALL_WAIT)
+		return wait.value & MUTEX_OWNER_WAITERS || (wait.value & MUTEX_LOCK_MASK) == 2;
+	return call == MUTEX_CALL_PI;
+}
+
 /* True if the lock is held, and the thread waits with glibc's value. */
 static inline int mutex_owner__is_locked(const struct mutex_words *words, __u32 value)
 {

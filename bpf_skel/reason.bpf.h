@@ -48,10 +48,10 @@ static __always_inline bool is_futex(__u32 class)
 static __always_inline __u32 owner_of(__u32 class, const __u64 args[6],
 				      const struct mutex_words *words, __u8 *is_shared)
 {
-	/* futex_wait() has no operation, but the same flag for private futexes. */
-	if (class == WIRE_CALL_FUTEX_WAIT)
-		return mutex_owner__of(words, args[3] & MUTEX_OWNER_PRIVATE, args[1], is_shared);
-	return mutex_owner__of(words, args[1], args[2], is_shared);
+	struct mutex_wait wait =
+		mutex_owner__wait(class == WIRE_CALL_FUTEX_WAIT, args[1], args[2], args[3]);
+
+	return mutex_owner__of(words, wait.op, wait.value, is_shared);
 }
 
 /*

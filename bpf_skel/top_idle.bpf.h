@@ -22,12 +22,13 @@
  */
 static __always_inline bool is_lock_wait(__u32 class, const __u64 args[6])
 {
-	__u32 op = class == WIRE_CALL_FUTEX ? (__u32)args[1] : 0;
-	__u32 value = (__u32)(class == WIRE_CALL_FUTEX ? args[2] : args[1]);
-	enum mutex_call call = mutex_owner__call(op);
+	struct mutex_wait wait =
+		mutex_owner__wait(class == WIRE_CALL_FUTEX_WAIT, args[1], args[2], args[3]);
+	enum mutex_call call = mutex_owner__call(wait.op);
 
 	if (call == MUTEX_CALL_WAIT)
-		return !(op & MUTEX_OWNER_CLOCK) && (value == 2 || value & MUTEX_OWNER_WAITERS);
+		return !(wait.op & MUTEX_OWNER_CLOCK) &&
+		       (wait.value == 2 || wait.value & MUTEX_OWNER_WAITERS);
 	return call == MUTEX_CALL_PI;
 }
 

@@ -307,6 +307,7 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
 		outputs->by_stack |= is_kernel_stack(column) || is_user_stack(column);
 		sampler->cmdlines |= column == TOP_COLUMN_CMDLINE;
 		sampler->aio_files |= column == TOP_COLUMN_AIOFILENAME;
+		sampler->lock_owners |= column == TOP_COLUMN_LOCK_OWNER;
 	}
 }
 
@@ -360,6 +361,7 @@ static void complete_outputs(struct top_options *top)
 	want_columns(&top->sampler, outputs);
 	top->sampler.cmdlines |= outputs->json || outputs->screen;
 	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;
+	top->sampler.lock_owners |= outputs->json || outputs->csv.path || outputs->screen;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
 	outputs->csv.user_stacks = top->sampler.user_stacks;
 	top->sampler.track.records = top->sampler.track.what && outputs->csv.path;

@@ -151,13 +151,177 @@ is_waiting() {
 	all_are 's.get("exe") != "[kernel]" or "cmdline" not in s'
 }
 
+# start_holders [COMMAND…]: threads that wait for locks which are held, below COMMAND if there is one. Their
+# process is $holders; they go on until descriptor 9 is closed.
+start_holders() {
+	mkfifo gate
+	# The gate is opened here, for else nobody waits in it.
+	"$@" "$build/tests/workloads/holders" --ms 0 <gate >said 3>&- &
+	target=$! holders=$!
+	targets+=("$!")
+	exec 9>gate
+	until_true grep -q READY said
+	[ $# = 0 ] || read -r holders _ <"/proc/$target/task/$target/children" || true
+	cat said
+}
+
+# owners_are TAKE: in out, waiters name the holder that the workload tells of, and what is no mutex has none.
+# TAKE has Python say which thread an id of the workload's is, of those whose names are by their tid in names.
+owners_are() {
+	python3 - "$1" <<-'EOF'
+		import json, sys
+		samples = [json.loads(line) for line in open("out")]
+		names = {s["tid"]: s["comm"] for s in samples}
+		take = eval(sys.argv[1])
+		waits = [line.split() for line in open("said") if line[:5] in ("mutex", "other")]
+		seen = 0
+		for what, kind, waiter, *rest in waits:
+		    for s in (s for s in samples if s["comm"] == "w-" + kind):
+		        seen += 1
+		        assert take(s["tid"]) == int(waiter), s
+		        owner = s.get("lock_owner")
+		        # The words of one that is alike are those of a mutex of thread 2, if there is one.
+		        if kind == "alike" and owner and take(owner) == 2:
+		            continue
+		        # One that processes share is held by another process, which is not looked for further in.
+		        if kind == "process" and not owner and take(10 ** 9):
+		            continue
+		        assert (owner and take(owner)) == (int(rest[0]) if rest else None), s
+		        if owner in names:
+		            assert names[owner] == "h-" + kind, s
+		assert seen >= len(waits), seen
+	EOF
+}
+
+@test "who sleeps for a mutex has its owner, without anything attached, and with no mutex none" {
+	start_holders
+	look -n 2 --syscall futex -p "$holders"
+	owners_are 'lambda tid: tid if tid < 10 ** 9 else 0'
+	# Of all threads the names are known: those of the holders, too.
+	look -n 2 --all-states -p "$holders"
+	owners_are 'lambda tid: tid if tid < 10 ** 9 else 0'
+	denet-top -b -n 1 -I 200 -g comm,lock,lock_owner -p "$holders" >out
+	cat out
+	read -r waiter owner < <(awk '$2 == "normal" { print $3, $4 }' said)
+	grep -E " w-normal +0x[0-9a-f]+ +$owner( |$)" out
+	denet-top -o dir -F 20 -n 2 -p "$holders"
+	csv_is "$(echo dir/xcapture_samples*)" "s['TID'] != '$waiter' or s['LOCK_OWNER'] == '$owner'"
+	grep -q ",'w-normal'," dir/xcapture_samples*
+	exec 9>&-
+	wait "$target"
+}
+
+@test "an owner that gives its mutex to another one while a third sleeps on, and one that is gone" {
+	not_in_guest
+	cat >hands.c <<-'EOF'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+		static void say(const char *what) {
+			printf("%s %ld\n", what, syscall(SYS_gettid)); fflush(stdout); }
+		static void *hold(void *told) {
+			pthread_mutex_lock(&lock);
+			say(told);
+			getchar();
+			if (*(char *)told == '1')
+				pthread_mutex_unlock(&lock);
+			return NULL; /* the second one never unlocks it */ }
+		static void *wait_for_it(void *told) { say(told); pthread_mutex_lock(&lock); return NULL; }
+		int main(void) {
+			pthread_t first, second, waiter;
+			pthread_create(&first, NULL, hold, "1");
+			usleep(200000);
+			pthread_create(&second, NULL, hold, "2");
+			usleep(200000);
+			pthread_create(&waiter, NULL, wait_for_it, "waiter");
+			pthread_join(first, NULL);
+			pthread_join(second, NULL);
+			say("over");
+			pause(); }
+	EOF
+	gcc -o hands hands.c -pthread 2>/dev/null || skip "no compiler"
+	mkfifo keys
+	./hands <keys >said 3>&- &
+	target=$!
+	targets+=("$target")
+	exec 9>keys
+	until_true grep -q waiter said
+	tid=$(awk '$1 == "waiter" { print $2 }' said)
+	until_true is_waiting "$tid" S futex
+	look -n 2 -t "$tid"
+	all_are "s['lock_owner'] == $(awk '$1 == "1" { print $2 }' said)"
+	echo >&9
+	until_true grep -q '^2' said
+	look -n 2 -t "$tid"
+	all_are "s['lock_owner'] == $(awk '$1 == "2" { print $2 }' said)"
+	echo >&9
+	until_true grep -q over said
+	look -n 2 -t "$tid"
+	all_are '"lock_owner" not in s and s["wait"] == "futex"'
+	exec 9>&-
+}
+
 @test "ids are those of our PID namespace, and threads outside of it are not there" {
+	start_target sleep 1000
+	outside=$target
 	unshare -p -f --mount-proc sh -c '
 		sleep 1000 & sleep 0.3
-		denet-top --json -n 1 --all-states >out; echo $! >pid; kill $!'
-	cat out
-	all_are 's["tid"] < 100'
+		denet-top --json -n 1 --all-states >out; echo $! >pid
+		denet-top --json -n 1 --all-states -p $! >named
+		denet-top --json -n 1 --all-states -t $! >>named
+		denet-top --json -n 1 --all-states -p '"$outside"' >outside 2>&1 && echo shown >>outside
+		kill $!'
+	cat out outside
+	all_are 's["tid"] < 100 and s["tgid"] < 100'
 	grep "\"tid\":$(cat pid)," out | grep '"comm":"sleep"'
+	# Ids that are given are those of the namespace as well; what is outside has none there.
+	[ "$(grep -c "\"tid\":$(cat pid)," named)" = 2 ] && [ "$(wc -l <named)" = 2 ]
+	refute grep -E 'shown|"tid"' outside
+	[ "$(grep -o '"pidns":[0-9]*' out | sort -u)" != "\"pidns\":$(stat -Lc %i /proc/self/ns/pid)" ]
+}
+
+@test "owners of locks and wakers have ids of our PID namespace" {
+	unshare -p -f --mount-proc sh -c "
+		'$build/tests/workloads/holders' --ms 4000 >said &
+		until grep -q READY said; do sleep 0.05; done
+		denet-top --json -F 50 -n 2 --syscall futex --max-overhead 0 -p \$! >out
+		denet-top --json -F 50 -n 2 --syscall futex --track offcpu --max-overhead 0 -p \$! >tracked
+		kill \$!"
+	cat said
+	owners_are 'lambda tid: tid if tid < 1000 else 0'
+	mv tracked out
+	owners_are 'lambda tid: tid if tid < 1000 else 0'
+	mkfifo fifo
+	unshare -p -f --mount-proc sh -c '
+		(while :; do echo; sleep 0.02; done) >fifo & waker=$!
+		(while read -r _; do :; done) <fifo & woken=$!
+		denet-top --json -F 50 -n 50 --all-states --syscall read --track offcpu --max-overhead 0 -p $woken >out
+		echo $waker $woken >pids; kill $waker $woken'
+	read -r waker woken <pids
+	tail -2 out
+	all_are "s['tid'] == $woken and s.get('waker_tid', $waker) == $waker"
+	[ "$(grep -c "\"waker_tid\":$waker[,}]" out)" -ge 20 ]
+}
+
+@test "a process in a PID namespace below ours has our ids, and so have the owners of its locks" {
+	start_holders unshare -p -f --mount-proc
+	inner() {
+		grep -h NSpid "/proc/$holders/task/"*/status | awk '{ print $2, $NF }' >ids
+	}
+	inner
+	cat ids
+	[ "$(awk '$1 != $2' ids | wc -l)" -ge 20 ]
+	for tracked in '' '--track offcpu'; do
+		# Words on purpose.
+		# shellcheck disable=SC2086
+		look -n 3 --all-states $tracked -p "$holders"
+		owners_are 'dict(list(tuple(map(int, line.split())) for line in open("ids")) + [(10 ** 9, 1)]).get'
+	done
+	all_are "s['tgid'] == $holders and s['pidns'] == $(stat -Lc %i "/proc/$holders/ns/pid")"
+	exec 9>&-
+	wait "$target"
 }
 
 @test "a name may have any byte" {

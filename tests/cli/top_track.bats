@@ -192,8 +192,9 @@ for i in range(40): time.sleep(0.03)'
 	until_true grep -q READY target.out
 	cat target.out
 	pid=$!
-	# They sleep since before: who held their locks then was not seen.
+	# They sleep since before: who held their locks then was not seen, but is read.
 	look -n 1 --track offcpu --syscall futex -p "$pid"
+	[ "$(grep -c '"lock_owner"' out)" -ge "$(grep -c ^mutex target.out)" ]
 	exec 4>&-
 	wait "$pid"
 	cat >lock.c <<-'END'

@@ -152,6 +152,32 @@ TEST(what_is_no_mutex_has_no_owner)
 	EXPECT_EQ(0, mutex_owner__of(&words, FUTEX_WAIT, CONTENDED, &shared));
 }
 
+TEST(waits_by_their_arguments)
+{
+	const struct { uint32_t op, value; int known; } waits[] = {
+		{ FUTEX_WAIT_PRIVATE, CONTENDED, 1 },
+		{ FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, CONTENDED, 1 },
+		{ FUTEX_WAIT, 4711 | FUTEX_WAITERS, 1 },
+		{ FUTEX_WAIT, 5 << 19 | 2, 1 }, /* with a priority ceiling */
+		{ FUTEX_WAIT, 0, 0 },
+		{ FUTEX_WAIT_PRIVATE, 3, 0 },
+		{ FUTEX_LOCK_PI_PRIVATE, 0, 1 },
+		{ FUTEX_CMP_REQUEUE, CONTENDED, 0 },
+	};
+	struct mutex_wait wait;
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		wait = mutex_owner__wait(0, waits[i].op, waits[i].value, 0);
+		EXPECT_EQ(waits[i].op, wait.op);
+		EXPECT_EQ(waits[i].value, wait.value);
+		EXPECT_EQ(waits[i].known, mutex_owner__may_be_known(wait));
+	}
+	/* futex_wait(2) has the value, a mask and flags. */
+	wait = mutex_owner__wait(1, CONTENDED, ~0ULL, FUTEX_PRIVATE_FLAG | 2);
+	EXPECT_EQ(FUTEX_WAIT_PRIVATE, wait.op);
+	EXPECT_EQ(CONTENDED, wait.value);
+}
+
 /* Ten million contents in which every bit is random: next to none may look like a mutex. */
 TEST(random_memory_has_no_owner)
 {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,6 +193,83 @@ TEST_F(reader, file_of_a_request)
 	request.kind = USER_REQUEST_AIO_WAIT;
 	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
 	EXPECT_STREQ("", text);
+}
+
+static int note_owner(void *ctx, const struct user_request *request, const void *data, size_t size)
+{
+	(void)request;
+	if (size != sizeof(uint32_t))
+		return -1;
+	memcpy(ctx, data, size);
+	return 0;
+}
+
+/* 1: there was no answer. */
+static uint32_t owner_of(struct user_reader *reader, const struct user_request *request)
+{
+	uint32_t owner = 1;
+
+	return user_reader__read(reader, request, 1, note_owner, &owner) ? 1 : owner;
+}
+
+/* A mutex in memory that is shared, for which the process is said to wait. */
+TEST_F(reader, owner_of_a_lock)
+{
+	struct user_request request = { .kind = USER_REQUEST_LOCK_OWNER, .pid = self->pid,
+					.tid = self->pid,
+					.address = (uint64_t)(uintptr_t)self->stack,
+					.wait = { FUTEX_WAIT_PRIVATE, 2 },
+					.switches = wait_asleep(self->pid) };
+	struct mutex_words *words = (struct mutex_words *)(void *)self->stack;
+	const uint32_t own = (uint32_t)getpid(), pid = (uint32_t)self->pid;
+
+	*words = (struct mutex_words){ .lock = 2, .owner = (int32_t)pid, .nusers = 1 };
+	EXPECT_EQ(pid, owner_of(self->reader, &request));
+	EXPECT_EQ(pid, owner_of(self->reader, &request));
+	/* We are no thread of that process. */
+	words->owner = (int32_t)own;
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+	words->kind = MUTEX_KIND_SHARED;
+	EXPECT_EQ(own, owner_of(self->reader, &request));
+	words->owner = 0x3ffffff0; /* there is no such thread anywhere */
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+	/* By a table of ids, as for one of another namespace. */
+	words->owner = (int32_t)own;
+	request.inner_pids = true;
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+	words->owner = (int32_t)pid;
+	EXPECT_EQ(pid, owner_of(self->reader, &request));
+	/* What waits with another value waits for something else. */
+	request.wait.value = 3;
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+}
+
+TEST_F(reader, owner_that_was_tracked)
+{
+	struct user_request request = { .kind = USER_REQUEST_LOCK_OWNER, .pid = self->pid,
+					.tid = self->pid,
+					.address = (uint64_t)(uintptr_t)self->stack,
+					.wait = { FUTEX_WAIT_PRIVATE, 2 },
+					.switches = wait_asleep(self->pid) + 1 };
+	struct mutex_words *words = (struct mutex_words *)(void *)self->stack;
+	const uint32_t pid = (uint32_t)self->pid;
+
+	/* It has run since: nobody knows what it waits for now. */
+	*words = (struct mutex_words){ .lock = 2, .owner = (int32_t)pid, .nusers = 1 };
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+	request.tracked = pid;
+	EXPECT_EQ(pid, owner_of(self->reader, &request));
+	request.tracked = (uint32_t)getpid();
+	EXPECT_EQ(0, owner_of(self->reader, &request));
+	request.tracked_shared = true;
+	EXPECT_EQ(request.tracked, owner_of(self->reader, &request));
+	/* Where there is nothing to be read. */
+	request.address = 8;
+	request.tracked = pid;
+	EXPECT_EQ(pid, owner_of(self->reader, &request));
+	request.pid = request.tid = 0x7ffffff0;
+	request.tracked_shared = false;
+	EXPECT_EQ(0, owner_of(self->reader, &request));
 }
 
 TEST_HARNESS_MAIN

@@ -66,23 +66,49 @@ static pid_t innermost_id(pid_t pid, pid_t tid)
 	return (pid_t)id;
 }
 
-pid_t pidns__find_thread(pid_t pid, pid_t inner)
+int pidns__each_thread(pid_t pid, pidns_thread_fn fn, void *ctx)
 {
 	struct dirent *entry;
-	pid_t found = 0;
 	char name[32];
 	uint64_t tid;
+	pid_t inner;
+	int ret = 0;
 	DIR *dir;
 
 	snprintf(name, sizeof(name), "/proc/%d/task", pid);
 	dir = opendir(name);
 	if (!dir)
 		return 0;
-	while (!found && (entry = readdir(dir))) {
-		if (!units__parse_number(entry->d_name, INT32_MAX, &tid) &&
-		    innermost_id(pid, (pid_t)tid) == inner)
-			found = (pid_t)tid;
+	while (!ret && (entry = readdir(dir))) {
+		if (units__parse_number(entry->d_name, INT32_MAX, &tid))
+			continue;
+		inner = innermost_id(pid, (pid_t)tid);
+		if (inner)
+			ret = fn(ctx, (pid_t)tid, inner);
 	}
 	closedir(dir);
-	return found;
+	return ret;
+}
+
+struct search {
+	pid_t inner;
+	pid_t found;
+};
+
+static int compare(void *ctx, pid_t tid, pid_t inner)
+{
+	struct search *search = ctx;
+
+	if (inner != search->inner)
+		return 0;
+	search->found = tid;
+	return 1;
+}
+
+pid_t pidns__find_thread(pid_t pid, pid_t inner)
+{
+	struct search search = { .inner = inner };
+
+	pidns__each_thread(pid, compare, &search);
+	return search.found;
 }

@@ -17,6 +17,15 @@ int pidns__inode(uint32_t *inode);
  */
 int pidns__check_proc(void);
 
+/* Receives a thread by our id and by that of its own PID namespace. Not 0: an end, or an error. */
+typedef int (*pidns_thread_fn)(void *ctx, pid_t tid, pid_t inner);
+
+/*
+ * Calls fn for the threads of a process, until it returns something else than 0: this is returned.
+ * Takes no lock of a memory map.
+ */
+int pidns__each_thread(pid_t pid, pidns_thread_fn fn, void *ctx);
+
 /*
  * The thread of a process, by an id of the process's own PID namespace; tid and pid are ours. 0: it
  * has no such thread, or has ended. Takes no lock of a memory map.

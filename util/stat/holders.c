@@ -2,14 +2,13 @@
 #include "stat/holders.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/buffer.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "bpf/stat.h"
-#include "mutex_owner.h"
+#include "host/lock_owner.h"
 
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 #define LATEST_NS (200 * NSEC_PER_MSEC)
@@ -35,17 +34,12 @@ static int keep_sleepers(void *ctx, const void *data, size_t size)
 	return err;
 }
 
-/* A mutex that would cross the end of a mapping may be the word of a bare futex. */
 static uint32_t read_holder(const struct stat_wire_thread *thread)
 {
-	struct mutex_words words = { 0 };
-	const struct iovec to = { &words, sizeof(words) };
-	const struct iovec from = { (void *)(uintptr_t)thread->wait_id, sizeof(words) };
-	uint8_t is_shared;
+	const struct mutex_wait wait = { thread->futex_op, thread->futex_value };
+	bool is_shared;
 
-	if (process_vm_readv((pid_t)thread->pid, &to, 1, &from, 1, 0) < (ssize_t)sizeof(words.lock))
-		return 0;
-	return mutex_owner__of(&words, thread->futex_op, thread->futex_value, &is_shared);
+	return lock_owner__read((pid_t)thread->pid, thread->wait_id, wait, &is_shared);
 }
 
 /* In a child, since reading waits for a process that changes its mappings. */

@@ -18,6 +18,7 @@ struct entry {
 	uint64_t cgroup;
 	enum top_wire_state state;
 	bool idle;
+	uint32_t lock_owner;
 	char comm[WIRE_COMM_LEN + 1];
 	const char *texts[TOP_COLUMNS]; /* of strings */
 };
@@ -70,6 +71,7 @@ static bool is_same(const struct entry *entry, const struct thread_sample *sampl
 	return entry->switches == sample->switches && entry->state == sample->state &&
 	       entry->kernel_id == sample->kernel_id && entry->user_id == sample->user_id &&
 	       entry->cgroup == sample->cgroup && entry->idle == sample->idle &&
+	       entry->lock_owner == sample->lock_owner &&
 	       !strcmp(entry->comm, sample->comm) &&
 	       is_text(entry->texts[TOP_COLUMN_CMDLINE], sample->cmdline) &&
 	       is_text(entry->texts[TOP_COLUMN_AIOFILENAME], sample->aio_file);
@@ -98,6 +100,7 @@ static int fill(struct column_cache *cache, struct entry *entry, const struct th
 	entry->cgroup = sample->cgroup;
 	entry->state = sample->state;
 	entry->idle = sample->idle;
+	entry->lock_owner = sample->lock_owner;
 	memcpy(entry->comm, sample->comm, sizeof(entry->comm));
 	return 0;
 }

@@ -273,7 +273,7 @@ static void put_tracked(enum top_column column, const struct thread_sample *samp
 	case TOP_COLUMN_WAKER_TID:
 		return put_nonzero(track->waker_tid, buf);
 	default:
-		return put_nonzero(track->owner, buf);
+		return put_nonzero(sample->lock_owner, buf);
 	}
 }
 

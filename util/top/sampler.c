@@ -207,16 +207,18 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 static int make_caches(struct sampler *sampler, const struct sampler_options *options)
 {
 	const struct text_cache_options texts = { .cmdlines = options->cmdlines,
-						  .aio_files = options->aio_files };
+						  .aio_files = options->aio_files,
+						  .lock_owners = options->lock_owners };
+	bool has_texts = texts.cmdlines || texts.aio_files || texts.lock_owners;
 
 	if (options->user_stacks) {
 		sampler->stack_cache = stack_cache__new();
 		if (!sampler->stack_cache)
 			return -ENOMEM;
 	}
-	if (texts.cmdlines || texts.aio_files)
+	if (has_texts)
 		sampler->text_cache = text_cache__new(&texts);
-	return sampler->text_cache || !(texts.cmdlines || texts.aio_files) ? 0 : -ENOMEM;
+	return sampler->text_cache || !has_texts ? 0 : -ENOMEM;
 }
 
 struct sampler *sampler__new(const struct sampler_options *options, int *err)

@@ -27,8 +27,9 @@ struct sampler_options {
 	bool all_states;	  /* idle threads as well */
 	bool kernel_stacks;
 	bool user_stacks;
-	bool cmdlines;	/* samples have the command lines of their processes, */
-	bool aio_files; /* and the files of requests of Linux AIO */
+	bool cmdlines;	  /* samples have the command lines of their processes, */
+	bool aio_files;	  /* the files of requests of Linux AIO, */
+	bool lock_owners; /* and who holds the locks that they wait for */
 	struct track_options track;
 };
 

@@ -32,6 +32,7 @@ struct text_cache {
 	struct idmap by_process; /* -> number in cmdlines, from 1 on */
 	struct buffer cmdlines;	 /* struct cmdline */
 	struct idmap files;	 /* by thread and switches -> const char * */
+	struct idmap owners;	 /* the same, of this pass -> tid */
 	struct strings strings;
 };
 
@@ -42,7 +43,7 @@ struct text_cache *text_cache__new(const struct text_cache_options *options)
 	if (!cache)
 		return NULL;
 	cache->options = *options;
-	cache->reader = user_reader__new("command lines and files of AIO");
+	cache->reader = user_reader__new("command lines, files of AIO and owners of locks");
 	if (cache->reader)
 		return cache;
 	free(cache);
@@ -65,6 +66,7 @@ void text_cache__delete(struct text_cache *cache)
 	idmap__free(&cache->asked);
 	idmap__free(&cache->by_process);
 	idmap__free(&cache->files);
+	idmap__free(&cache->owners);
 	buffer__free(&cache->wanted);
 	buffer__free(&cache->cmdlines);
 	strings__free(&cache->strings);
@@ -74,6 +76,7 @@ void text_cache__delete(struct text_cache *cache)
 void text_cache__begin(struct text_cache *cache)
 {
 	idmap__clear(&cache->asked);
+	idmap__clear(&cache->owners);
 	if (cache->strings.bytes > MAX_BYTES || cache->files.used > MAX_TEXTS ||
 	    cache->by_process.used > MAX_TEXTS)
 		forget_all(cache);
@@ -145,6 +148,32 @@ static int want_file(struct text_cache *cache, const struct thread_sample *sampl
 	return buffer__append(&cache->wanted, &request, sizeof(request));
 }
 
+/* A thread that sleeps until a lock is free, which some thread holds. */
+static bool is_lock_wait(const struct thread_sample *sample, struct mutex_wait *wait)
+{
+	if (!sample->has_object || !sample->reason.futex || sample->compat ||
+	    (sample->state != TOP_WIRE_SLEEP && sample->state != TOP_WIRE_DISK))
+		return false;
+	*wait = mutex_owner__wait(!strcmp(sample->reason.call, "futex_wait"), sample->args[1],
+				  sample->args[2], sample->args[3]);
+	return mutex_owner__may_be_known(*wait);
+}
+
+static int want_owner(struct text_cache *cache, const struct thread_sample *sample)
+{
+	struct user_request request = { .kind = USER_REQUEST_LOCK_OWNER,
+					.pid = (pid_t)sample->pid,
+					.tid = (pid_t)sample->tid,
+					.address = sample->args[0],
+					.switches = sample->switches,
+					.tracked = sample->track.owner,
+					.tracked_shared = sample->track.owner_shared,
+					.inner_pids = sample->reason.inner_pids };
+
+	return is_lock_wait(sample, &request.wait)
+		       ? buffer__append(&cache->wanted, &request, sizeof(request)) : 0;
+}
+
 int text_cache__want(struct text_cache *cache, const struct thread_sample *sample)
 {
 	int err = 0;
@@ -153,6 +182,8 @@ int text_cache__want(struct text_cache *cache, const struct thread_sample *sampl
 		return 0;
 	if (cache->options.cmdlines)
 		err = want_cmdline(cache, sample);
+	if (!err && cache->options.lock_owners)
+		err = want_owner(cache, sample);
 	return err || !cache->options.aio_files ? err : want_file(cache, sample);
 }
 
@@ -173,9 +204,27 @@ static int keep_cmdline(struct text_cache *cache, uint32_t pid, const char *text
 	return 0;
 }
 
-static int keep_text(void *ctx, const struct user_request *request, const void *data, size_t size)
+static int keep_owner(struct text_cache *cache, const struct user_request *request,
+		      const void *data, size_t size)
 {
-	struct text_cache *cache = ctx;
+	uint32_t owner;
+	uint64_t *kept;
+
+	if (size != sizeof(owner))
+		return -EINVAL;
+	memcpy(&owner, data, sizeof(owner));
+	if (!owner)
+		return 0;
+	kept = idmap__get(&cache->owners, wait_key((uint64_t)request->tid, request->switches));
+	if (!kept)
+		return -ENOMEM;
+	*kept = owner;
+	return 0;
+}
+
+static int keep_text(struct text_cache *cache, const struct user_request *request,
+		     const void *data, size_t size)
+{
 	const char *text = strings__get_part(&cache->strings, size ? data : "", size);
 	uint64_t *file;
 
@@ -190,20 +239,26 @@ static int keep_text(void *ctx, const struct user_request *request, const void *
 	return 0;
 }
 
+static int keep(void *ctx, const struct user_request *request, const void *data, size_t size)
+{
+	return request->kind == USER_REQUEST_LOCK_OWNER ? keep_owner(ctx, request, data, size)
+							: keep_text(ctx, request, data, size);
+}
+
 int text_cache__read(struct text_cache *cache)
 {
 	const struct user_request *requests = (const void *)cache->wanted.data;
 	size_t nr = cache->wanted.len / sizeof(*requests);
 
 	cache->wanted.len = 0;
-	return user_reader__read(cache->reader, requests, nr, keep_text, cache);
+	return user_reader__read(cache->reader, requests, nr, keep, cache);
 }
 
 void text_cache__find(const struct text_cache *cache, struct thread_sample *sample)
 {
 	struct user_request request;
 	const struct cmdline *cmdline;
-	const uint64_t *file;
+	const uint64_t *file, *owner;
 
 	if (!has_memory(sample))
 		return;
@@ -213,6 +268,9 @@ void text_cache__find(const struct text_cache *cache, struct thread_sample *samp
 	file = idmap__find(&cache->files, wait_key(sample->tid, sample->switches));
 	if (file && is_aio(sample, &request))
 		sample->aio_file = (const char *)(uintptr_t)*file;
+	owner = idmap__find(&cache->owners, wait_key(sample->tid, sample->switches));
+	if (owner)
+		sample->lock_owner = (uint32_t)*owner;
 }
 
 uint64_t text_cache__cpu_ns(const struct text_cache *cache)

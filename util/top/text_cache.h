@@ -7,15 +7,16 @@
 #include "top/thread_sample.h"
 
 /*
- * Texts of threads that are in the memory of their process: command lines, which are read again
- * after a second, and the files of requests of Linux AIO, read once for as long as a thread does
- * not run.
+ * What is in the memory of a thread's process: command lines, which are read again after a second,
+ * the files of requests of Linux AIO, read once for as long as a thread does not run, and who holds
+ * the lock that a thread waits for, read in each pass.
  */
 struct text_cache;
 
 struct text_cache_options {
 	bool cmdlines;
 	bool aio_files;
+	bool lock_owners;
 };
 
 struct text_cache *text_cache__new(const struct text_cache_options *options); /* NULL: no memory */

@@ -23,8 +23,8 @@ struct thread_track {
 	enum track_wire_waker waker_kind;
 	uint32_t waker_tid; /* 0: it has no id here, or is none */
 	char waker[WIRE_COMM_LEN + 1];
-	uint32_t owner; /* thread that holds the lock that it waits for; 0: not known */
-	bool owner_shared; /* it may be of another process */
+	uint32_t owner; /* who held its lock when it began to wait, by an id of its own PID */
+	bool owner_shared; /* namespace, and maybe of another process; 0: not known */
 };
 
 /* What one thread was doing when it was looked at. */
@@ -67,6 +67,7 @@ struct thread_sample {
 	uint64_t user_id;
 	const char *cmdline;  /* the same; NULL: not known */
 	const char *aio_file; /* of a request of Linux AIO, the same */
+	uint32_t lock_owner;  /* who holds the lock that it waits for, the same; 0: not known */
 };
 
 /*

@@ -19,7 +19,9 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/options.h"
+#include "host/thread_switches.h"
 #include "host/user_address.h"
+#include "top/owner_reader.h"
 
 #define MAX_FRAMES CAPTURE_MAX_FRAMES
 #define TEXT_LEN USER_READER_TEXT
@@ -37,6 +39,7 @@
 union answer {
 	uint64_t ips[MAX_FRAMES];
 	char text[TEXT_LEN];
+	uint32_t owner;
 };
 
 /* Seen by both sides. */
@@ -93,32 +96,6 @@ void user_reader__delete(struct user_reader *reader)
 uint64_t user_reader__cpu_ns(const struct user_reader *reader)
 {
 	return reader->child ? child__cpu_ns(reader->child) : 0;
-}
-
-/* How often a thread has left its CPU; 0: it is gone. */
-static uint64_t switches_of(const struct user_request *request)
-{
-	static const char *const fields[] = { "\nvoluntary_ctxt_switches:",
-					      "\nnonvoluntary_ctxt_switches:" };
-	uint64_t sum = 0;
-	char path[64], text[4096];
-	size_t len;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", request->pid, request->tid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	len = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[len] = '\0';
-	for (size_t i = 0; i < 2; i++) {
-		const char *at = strstr(text, fields[i]);
-
-		if (at)
-			sum += strtoull(at + strlen(fields[i]), NULL, 10);
-	}
-	return sum;
 }
 
 /* A piece of the stack of another process. */
@@ -259,10 +236,22 @@ static size_t read_cmdline(const struct user_request *request, char text[TEXT_LE
 	return len;
 }
 
+/* What the child has. */
+struct serving {
+	uint64_t mask;
+	struct owner_reader owners;
+	union answer answer;
+};
+
 /* Returns the bytes of the answer. */
-static size_t answer(const struct user_request *request, uint64_t mask, union answer *to)
+static size_t answer(struct serving *serving, const struct user_request *request)
 {
+	union answer *to = &serving->answer;
+
 	switch (request->kind) {
+	case USER_REQUEST_LOCK_OWNER:
+		to->owner = owner_reader__read(&serving->owners, request);
+		return sizeof(to->owner);
 	case USER_REQUEST_CMDLINE:
 		return read_cmdline(request, to->text);
 	case USER_REQUEST_AIO_SUBMIT:
@@ -270,27 +259,32 @@ static size_t answer(const struct user_request *request, uint64_t mask, union an
 	case USER_REQUEST_AIO_WAIT:
 		return read_completed(request, to->text);
 	default:
-		return walk(request, mask, to->ips) * sizeof(to->ips[0]);
+		return walk(request, serving->mask, to->ips) * sizeof(to->ips[0]);
 	}
 }
 
-/* In the child. */
-static int serve(struct shared *shared, struct child_out *out)
+/* What was read belongs to the wait that was seen. */
+static bool is_valid(const struct user_request *request)
 {
-	uint64_t mask = user_address__mask();
-	union answer to;
+	return request->kind == USER_REQUEST_CMDLINE || request->kind == USER_REQUEST_LOCK_OWNER ||
+	       thread_switches__read(request->pid, request->tid) == request->switches;
+}
+
+/* In the child. */
+static int serve(struct serving *serving, struct shared *shared, struct child_out *out)
+{
 	int err = 0;
 
+	owner_reader__begin(&serving->owners);
 	for (size_t i = 0; i < shared->nr && !err; i++) {
 		const struct user_request *request = &shared->requests[i];
 		size_t size;
 
 		shared->reading = request->pid;
-		size = answer(request, mask, &to);
+		size = answer(serving, request);
 		shared->reading = 0;
-		if (request->kind == USER_REQUEST_CMDLINE ||
-		    switches_of(request) == request->switches)
-			err = child_out__put(out, (uint32_t)i, &to, size);
+		if (is_valid(request))
+			err = child_out__put(out, (uint32_t)i, &serving->answer, size);
 	}
 	if (!err)
 		err = child_out__put(out, END_OF_ANSWERS, NULL, 0);
@@ -299,12 +293,14 @@ static int serve(struct shared *shared, struct child_out *out)
 
 static int serve_all(void *ctx, struct child_out *out)
 {
+	struct serving serving = { .mask = user_address__mask() };
 	struct user_reader *reader = ctx;
 	uint64_t rings;
 	int err = 0;
 
 	while (!err && read(reader->bell, &rings, sizeof(rings)) == (ssize_t)sizeof(rings))
-		err = serve(reader->shared, out);
+		err = serve(&serving, reader->shared, out);
+	owner_reader__free(&serving.owners);
 	return err;
 }
 

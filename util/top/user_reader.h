@@ -4,26 +4,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-/* What is read. */
-enum user_request_kind {
-	USER_REQUEST_STACK,	 /* the addresses of a chain that begins at pc and fp */
-	USER_REQUEST_CMDLINE,	 /* of the process: its arguments, apart by blanks */
-	USER_REQUEST_AIO_SUBMIT, /* path of the file of the first iocb in the list at address */
-	USER_REQUEST_AIO_WAIT,	 /* that of the request of the aio_context_t that ended last */
-};
-
-/* A thread off the CPU. */
-struct user_request {
-	enum user_request_kind kind;
-	pid_t pid;
-	pid_t tid;
-	uint64_t pc; /* where its user side stands */
-	uint64_t fp;
-	uint64_t address;
-	uint64_t switches; /* how often it had left its CPU when it was seen */
-};
+#include "top/user_request.h"
 
 #define USER_READER_MAX 512 /* requests at once */
 #define USER_READER_TEXT 512 /* bytes of a text at most */
@@ -46,15 +28,16 @@ void user_reader__delete(struct user_reader *reader); /* accepts NULL */
 uint64_t user_reader__cpu_ns(const struct user_reader *reader);
 
 /*
- * The answer to a request: frames as uint64_t, the leaf first, or a text of size bytes. 0, or an
- * error that ends the reading.
+ * The answer to a request: frames as uint64_t, the leaf first, a text of size bytes, or an owner as
+ * uint32_t. 0, or an error that ends the reading.
  */
 typedef int (*user_answer_fn)(void *ctx, const struct user_request *request, const void *data,
 			      size_t size);
 
 /*
- * Reads what is asked for, and calls fn for each answer: command lines, and what belongs to a
- * thread that has not run since. What cannot be read has none. 0, fn's error or a negative errno.
+ * Reads what is asked for, and calls fn for each answer: command lines, owners of locks, and what
+ * belongs to a thread that has not run since. What cannot be read has none. 0, fn's error or a
+ * negative errno.
  */
 int user_reader__read(struct user_reader *reader, const struct user_request *requests, size_t nr,
 		      user_answer_fn fn, void *ctx);

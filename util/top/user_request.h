@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_TOP_USER_REQUEST_H
+#define DENET_TOP_USER_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mutex_owner.h"
+
+/* What is read. */
+enum user_request_kind {
+	USER_REQUEST_STACK,	 /* the addresses of a chain that begins at pc and fp */
+	USER_REQUEST_CMDLINE,	 /* of the process: its arguments, apart by blanks */
+	USER_REQUEST_AIO_SUBMIT, /* path of the file of the first iocb in the list at address */
+	USER_REQUEST_AIO_WAIT,	 /* that of the request of the aio_context_t that ended last */
+	USER_REQUEST_LOCK_OWNER, /* the tid of who holds the lock at address; 0: not known */
+};
+
+/* A thread off the CPU. */
+struct user_request {
+	enum user_request_kind kind;
+	pid_t pid;
+	pid_t tid;
+	uint64_t pc; /* where its user side stands */
+	uint64_t fp;
+	uint64_t address;
+	uint64_t switches; /* how often it had left its CPU when it was seen */
+	/* For a lock: */
+	struct mutex_wait wait;
+	uint32_t tracked;    /* who held it when the wait began, as it is in memory; 0: not known */
+	bool tracked_shared; /* that may be a thread of another process */
+	bool inner_pids;     /* ids in memory are those of a PID namespace below ours */
+};
+
+#endif /* DENET_TOP_USER_REQUEST_H */
