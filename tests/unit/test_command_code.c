@@ -84,9 +84,10 @@ static int write_file(const char *path, const void *data, size_t size)
 
 TEST_F(code, of_a_program_is_its_own_and_that_of_its_libraries)
 {
-	EXPECT_EQ(3, count_mapped("/usr/bin/python3", "/python3. libexpat libz.so"));
-	EXPECT_EQ(1, count_mapped("/bin/bash", "libtinfo"));
+	EXPECT_EQ(2, count_mapped("/bin/bash", "/bash libtinfo"));
 	EXPECT_EQ(0, count_mapped("/bin/true", "libtinfo"));
+	if (!access("/usr/bin/python3", X_OK))
+		EXPECT_EQ(3, count_mapped("/usr/bin/python3", "/python3. libexpat libz.so"));
 }
 
 TEST_F(code, of_a_script_is_that_of_its_interpreter)
