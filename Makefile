@@ -133,7 +133,7 @@ UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini 
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
 
-# The benchmark's own: what scripts/bench.sh runs.
+# The benchmarks' own: what scripts/bench.sh and its kin run.
 BENCH := $(O)/tests/bench/cell $(O)/tests/bench/floor $(O)/tests/bench/floor.bpf.o \
 	 $(O)/tests/bench/call_floor.bpf.o $(O)/tests/bench/latency
 
@@ -160,7 +160,7 @@ help:
 	@echo 'make check-root     tests that load BPF programs, as root'
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
 	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 6.12 7")'
-	@echo 'make bench          what scripts/bench.sh needs'
+	@echo 'make bench          what scripts/bench.sh, bench-stat.sh and bench-top.sh need'
 	@echo 'make man            the man pages (asciidoctor; part of make where it is installed)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'
 	@echo 'make dist           static binary, tarball and checksums, in $(O)/dist'

@@ -2,12 +2,12 @@
 /*
  * One cell of the benchmark's table: a workload, alone or under a tool that watches it.
  *
- *	cell [--gated] [--stats] [--no-programs] [--log FILE] WORKLOAD [TOOL]
+ *	cell [--gated] [--stats] [--no-programs] [--warm MS] [--log FILE] WORKLOAD [TOOL]
  *
  * Both are shell commands. A gated WORKLOAD says READY, works once it was told to, says DONE
  * and lives on until its input ends; in TOOL's command $BENCH_PID is its process. --no-programs:
- * TOOL has no BPF programs, and is ready when it rests. Prints one line of name=value. Times are
- * nanoseconds.
+ * TOOL has no BPF programs, and is ready when it rests. --warm: it is ready so long after the first
+ * run of its programs, since it never rests. Prints one line of name=value. Times are nanoseconds.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "bench/objects.h"
 #include "bench/process.h"
 
@@ -42,6 +43,7 @@ struct cell {
 	const char *log;
 	bool gated;
 	bool no_programs;
+	uint64_t warm_ns; /* 0: the tool is ready when it rests */
 	bool stats; /* the programs' run time is measured, which takes time itself */
 	struct process workload;
 	struct process tool;
@@ -50,13 +52,15 @@ struct cell {
 	uint64_t wall_ns;
 	uint64_t exit_ns;
 	uint64_t tool_cpu_ns;	/* while the workload ran */
+	uint64_t helpers_cpu_ns; /* the same of its children */
 	uint64_t tool_sleeps;	/* the same */
 	struct objects objects; /* the same, where it makes sense */
 };
 
 static void nap(uint64_t ns)
 {
-	struct timespec time = { .tv_nsec = (long)ns };
+	struct timespec time = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				 .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 
 	nanosleep(&time, NULL);
 }
@@ -115,7 +119,9 @@ static int start_tool(struct cell *cell)
 	err = process__start(&cell->tool, cell->tool_command, cell->log, 0);
 	if (!err && !cell->no_programs)
 		err = await_programs(cell);
-	if (!err)
+	if (!err && cell->warm_ns)
+		nap(cell->warm_ns);
+	else if (!err)
 		err = await_rest(cell);
 	return err ? complain("the tool did not get ready", err) : 0;
 }
@@ -144,6 +150,12 @@ static int do_work(struct cell *cell)
 	return err ? err : process__await_word(&cell->workload, "DONE");
 }
 
+/* 0 where a child has ended. */
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
 static int run_workload(struct cell *cell)
 {
 	struct objects before = { 0 };
@@ -153,6 +165,7 @@ static int run_workload(struct cell *cell)
 		return -errno;
 	if (cell->tool_command) {
 		cell->tool_cpu_ns = process__cpu_ns(&cell->tool);
+		cell->helpers_cpu_ns = process__helpers_cpu_ns(&cell->tool);
 		cell->tool_sleeps = process__sleeps(&cell->tool);
 		err = objects__read(&before, cell->tool.pid);
 	}
@@ -162,6 +175,8 @@ static int run_workload(struct cell *cell)
 	if (!err && cell->tool_command) {
 		err = objects__read(&cell->objects, cell->tool.pid);
 		cell->tool_cpu_ns = process__cpu_ns(&cell->tool) - cell->tool_cpu_ns;
+		cell->helpers_cpu_ns =
+			grown(cell->helpers_cpu_ns, process__helpers_cpu_ns(&cell->tool));
 		cell->tool_sleeps = process__sleeps(&cell->tool) - cell->tool_sleeps;
 		cell->objects.run_ns -= before.run_ns;
 		cell->objects.run_count -= before.run_count;
@@ -202,20 +217,21 @@ static void print_cell(const struct cell *cell)
 	       rusage__cpu_ns(work), work->ru_nvcsw + work->ru_nivcsw);
 	if (cell->tool_command)
 		printf(" started=%" PRIu64 " attach=%" PRIu64 " exit=%" PRIu64 " status=%d"
-		       " tool_cpu=%" PRIu64 " tool_all_cpu=%" PRIu64 " tool_rss=%ld"
-		       " tool_sleeps=%" PRIu64 " programs=%u maps=%u map_bytes=%" PRIu64
-		       " runs=%" PRIu64 " run_ns=%" PRIu64,
+		       " tool_cpu=%" PRIu64 " helpers_cpu=%" PRIu64 " tool_all_cpu=%" PRIu64
+		       " tool_rss=%ld tool_sleeps=%" PRIu64 " programs=%u maps=%u"
+		       " map_bytes=%" PRIu64 " runs=%" PRIu64 " run_ns=%" PRIu64,
 		       cell->tool.started, cell->attach_ns, cell->exit_ns, cell->tool.status,
-		       cell->tool_cpu_ns, rusage__cpu_ns(tool), tool->ru_maxrss * 1024,
-		       cell->tool_sleeps, cell->objects.programs, cell->objects.maps,
-		       cell->objects.map_bytes, cell->objects.run_count, cell->objects.run_ns);
+		       cell->tool_cpu_ns, cell->helpers_cpu_ns, rusage__cpu_ns(tool),
+		       tool->ru_maxrss * 1024, cell->tool_sleeps, cell->objects.programs,
+		       cell->objects.maps, cell->objects.map_bytes, cell->objects.run_count,
+		       cell->objects.run_ns);
 	putchar('\n');
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: cell [--gated] [--stats] [--no-programs] [--log FILE] WORKLOAD "
-			"[TOOL]\n");
+	fprintf(stderr, "usage: cell [--gated] [--stats] [--no-programs] [--warm MS] [--log FILE] "
+			"WORKLOAD [TOOL]\n");
 	exit(2);
 }
 
@@ -225,6 +241,7 @@ static void parse(struct cell *cell, int argc, char **argv)
 		{ "gated", no_argument, NULL, 'g' },
 		{ "stats", no_argument, NULL, 's' },
 		{ "no-programs", no_argument, NULL, 'n' },
+		{ "warm", required_argument, NULL, 'w' },
 		{ "log", required_argument, NULL, 'l' },
 		{ 0 },
 	};
@@ -237,6 +254,8 @@ static void parse(struct cell *cell, int argc, char **argv)
 		cell->gated |= option == 'g';
 		cell->stats |= option == 's';
 		cell->no_programs |= option == 'n';
+		if (option == 'w')
+			cell->warm_ns = strtoull(optarg, NULL, 10) * MSEC;
 		if (option == 'l')
 			cell->log = optarg;
 	}

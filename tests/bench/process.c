@@ -113,14 +113,36 @@ void process__kill(struct process *process)
 	process__wait(process);
 }
 
-uint64_t process__cpu_ns(const struct process *process)
+static uint64_t cpu_ns_of(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &time))
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
 		return 0;
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t process__cpu_ns(const struct process *process)
+{
+	return cpu_ns_of(process->pid);
+}
+
+uint64_t process__helpers_cpu_ns(const struct process *process)
+{
+	uint64_t ns = 0;
+	char path[64];
+	FILE *file;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", process->pid, process->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fscanf(file, "%d", &pid) == 1)
+		ns += cpu_ns_of(pid);
+	fclose(file);
+	return ns;
 }
 
 uint64_t process__sleeps(const struct process *process)

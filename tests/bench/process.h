@@ -45,6 +45,9 @@ void process__kill(struct process *process);
 /* CPU time of all its threads so far, in ns; 0: it has ended. */
 uint64_t process__cpu_ns(const struct process *process);
 
+/* The same of its children that have not ended. */
+uint64_t process__helpers_cpu_ns(const struct process *process);
+
 /* How often its first thread has gone to sleep so far. */
 uint64_t process__sleeps(const struct process *process);
 

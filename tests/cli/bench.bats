@@ -26,6 +26,21 @@ row() {
 	[[ "$output" == *'exact        1 pairs left out, of which a side failed'* ]]
 }
 
+@test "CPU time of a pass without statistics is divided by the thread looks of one with them" {
+	cat >cells <<-'END'
+		denet-top stats threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=9 runs=10 run_ns=4000
+		denet-top time threads=100 mode=csv all=200 round=1 wall=2000 tool_cpu=10000 helpers_cpu=2000
+		xcapture stats threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=9 runs=20 run_ns=4000
+		xcapture time threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=4000 helpers_cpu=0
+		xcapture time threads=1000 mode=csv all=1100 round=1 wall=1000 tool_cpu=1 helpers_cpu=0
+	END
+	run -0 awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/looks.awk" -v threads=100 \
+		-v order='csv csv-k' cells
+	echo "$output"
+	[[ "$(row csv | tr -s ' ')" == 'csv 400 200 2.00 600 200 3.00 120 40' ]]
+	[[ "$(row csv-k | tr -s ' ')" == 'csv-k - - - - - - - -' ]]
+}
+
 @test "what it is asked for and does not know is refused" {
 	run -1 "$top/scripts/bench.sh" --quick strangeprof
 	[[ "$output" == *'no peer strangeprof'* ]]
@@ -37,4 +52,8 @@ row() {
 	[[ "$output" == *'no mode exactly:'* ]]
 	run -1 "$top/scripts/bench.sh" --only home
 	[[ "$output" == *'no part home'* ]]
+	run -2 "$top/scripts/bench-top.sh" --sideways 1
+	[[ "$output" == *usage:* ]]
+	run -1 "$top/scripts/bench-top.sh" --modes active,csv-x
+	[[ "$output" == *'no mode csv-x:'* ]]
 }

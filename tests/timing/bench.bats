@@ -58,3 +58,34 @@ has_figures() {
 	awk '$1 == "floor" { floor = $3 } $1 == "exact" && $3 + 0 > 0 && !exact { exact = $3 }
 	     END { exit !(floor > 0 && exact > floor) }' <<<"$output"
 }
+
+# top_row MODE: of a table of bench-top.sh, whose columns of a peer are empty without one.
+top_row() {
+	printf '%s\n' "$output" | grep -m1 -E "^$1  +" || { echo "$output"; return 1; }
+}
+
+@test "a look of denet-top and a tracked call have their figures, without a peer and beside one" {
+	run -0 "$top/scripts/bench-top.sh" --rounds 1 --threads 100 --ms 500 --calls 20000 --keep cells
+	for mode in active table csv csv-k csv-k-s; do
+		has_figures "$(top_row $mode)" 3
+	done
+	# Nobody looks at 100 threads in less than 0.1 us each, or more than 1 ms.
+	awk '$1 == "csv" { exit !($2 > 100 && $5 > $2 && $5 < 1000000) }' <<<"$output"
+	has_figures "$(top_row floor)" 4
+	has_figures "$(top_row denet-top)" 4
+	has_figures "$(top_row denet-top-all)" 4
+	[[ "$output" == *'published: 340 to 555 us'* ]]
+	# Each cell of looks has all threads of the workload in each of its looks, twenty a second.
+	awk '$2 == "stats" && /threads=100/ { nr++; match($0, / runs=[0-9]+/)
+		if (substr($0, RSTART + 6) + 0 < 500) bad = 1 } END { exit bad || nr != 5 }' cells
+	# Another sampler in the place of the peer: its command lines are xcapture's.
+	cat >peer <<-END
+		#!/bin/sh
+		[ "\$1" != --version ] || { echo peer 1; exit; }
+		exec $build/denet-top -b -q --max-overhead 0 -F 20
+	END
+	chmod +x peer
+	PEER_XCAPTURE=$PWD/peer run -0 "$top/scripts/bench-top.sh" --rounds 1 --threads 100 --ms 500 \
+		--modes csv --calls 0
+	has_figures "$(top_row csv)" 8
+}
