@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # A minute and more of what uses up memory and descriptors, if anything does: programs that are
-# new each time, short processes, containers that come and go, rotated files, copies of stacks.
-# Both stay bounded.
+# new each time, short processes, containers that come and go, rotated files, copies of stacks,
+# threads that denet-top looks at. Both stay bounded.
 # tests: limit 900
 
 load ../cli/lib
@@ -117,6 +117,78 @@ fds_of() {
 	echo "kB: ${kb[*]}"
 	[ "$status" = 0 ]
 	[ "${kb[4]}" -le $((kb[1] + 12288)) ]
+}
+
+# map_bytes PID: memory of the BPF maps that it holds, each counted once.
+map_bytes() {
+	cat /proc/"$1"/fdinfo/* 2>/dev/null | awk '
+		/^memlock:/ { bytes = $2 }
+		/^map_id:/ { of[$2] = bytes }
+		END { for (id in of) sum += of[id]; print sum + 0 }'
+}
+
+# threads_born NR: so many threads of the load have been there.
+threads_born() {
+	[ -e nr_threads ] && [ "$(cat nr_threads)" -ge "$1" ]
+}
+
+# top_stays_constant THREADS OPTION…: denet-top, beside threads that are born, renamed and die, keeps
+# its memory, its maps and its descriptors once it has met so many of them, for the time of the test.
+top_stays_constant() {
+	local threads=$1 end kb=0 fds=0 now
+
+	shift
+	cat >load.sh <<-END
+		n=0
+		until [ -e stop ]; do
+			"$build/tests/workloads/renames" --count 1000 --parallel 100 --us 20000 >/dev/null
+			echo \$((n += 1000)) >nr_threads.new
+			mv nr_threads.new nr_threads
+		done
+	END
+	denet-top -v -F 100 --max-overhead 0 --all-states -o csv --retain 1M --retain 1h "$@" \
+		-- sh load.sh 2>err 3>&- &
+	sampler=$!
+	end=$((SECONDS + 300))
+	until threads_born "$threads"; do
+		[ $SECONDS -lt $end ] || { echo 'too few threads'; return 1; }
+		kill -0 "$sampler"
+		sleep 0.2
+	done
+	first_kb=$(kB_of "$sampler") first_maps=$(map_bytes "$sampler") first_fds=$(fds_of "$sampler")
+	end=$((SECONDS + seconds))
+	while [ $SECONDS -lt $end ]; do
+		now=$(kB_of "$sampler")
+		kb=$((now > kb ? now : kb))
+		now=$(fds_of "$sampler")
+		fds=$((now > fds ? now : fds))
+		[ "$(map_bytes "$sampler")" = "$first_maps" ]
+		kill -0 "$sampler"
+		sleep 0.5
+	done
+	touch stop
+	wait "$sampler"
+	tail -2 err
+	echo "$(cat nr_threads) threads; $kb kB ($first_kb at $threads), $first_maps bytes of maps," \
+		"$fds descriptors ($first_fds)"
+	[ "$first_maps" -gt 0 ]
+	# Each look met some tens of them.
+	[ "$(cat csv/xcapture_samples_* | wc -l)" -gt $((threads / 2)) ]
+	grep -q "'b[0-9]*-9[0-9]*'" csv/xcapture_samples_*
+	# A page more for each ten threads would be that; descriptors come and go with reading.
+	[ "$kb" -le $((first_kb + 2048)) ]
+	[ "$fds" -le $((first_fds + 8)) ]
+}
+
+@test "memory of denet-top is constant beside threads that are renamed and die, to CSV and perf.data" {
+	# The file has been told of all threads that it keeps in mind, 65,536, and clears that.
+	top_stays_constant 70000 -w top.data
+	[ "$(perf script -i top.data -F comm | grep -c '^ *b[0-9]')" -gt 10000 ]
+}
+
+@test "memory of denet-top is constant beside threads that are renamed and die, with --track" {
+	top_stays_constant 5000 --track syscalls,offcpu --min-time 1ms
+	[ "$(cat csv/xcapture_syscend_* | wc -l)" -gt 5000 ]
 }
 
 @test "walks of kernel stacks are the kernel's, at a million switches" {
