@@ -24,11 +24,12 @@ usage() {
 	END
 }
 
-# What both are asked for: name|options of denet-top|options of xcapture. In "active", the threads
-# that wait are looked at and left out, by the rules of both; the other modes keep all of them.
+# What both are asked for: name|options of denet-top|options of xcapture, "-": has no such thing. In
+# "active", the threads that wait are looked at and left out, by the rules of both; the other modes
+# keep all of them.
 modes=(
 	'active|-b|'
-	'table|-b --all-states|-a'
+	'table|-b --all-states|-'
 	'csv|-o CSV --all-states|-o CSV -a'
 	'csv-k|-o CSV --all-states -k|-o CSV -a -k'
 	'csv-k-s|-o CSV --all-states -k -s|-o CSV -a -k -u'
@@ -70,6 +71,16 @@ tracker_command() {
 	esac
 }
 
+# Samples that were written for each look. Of a look with many threads, xcapture loses those that its
+# ring of 16 MB has no room for.
+samples_per_look() {
+	local files=("$work"/csv/xcapture_samples_*)
+
+	[ -e "${files[0]}" ] || return 0
+	awk -F, 'FNR > 1 { lines++; if (!($1 in looks)) { looks[$1] = 1; nr++ } }
+		END { printf "samples=%.0f\n", nr ? lines / nr : 0 }' "${files[@]}"
+}
+
 # measure TOOL KIND WHAT OPTION… WORKLOAD [COMMAND]: a line of name=value in the results.
 measure() {
 	local tool=$1 kind=$2 what=$3 options=(--gated) figures
@@ -82,7 +93,7 @@ measure() {
 		failures=$((failures + 1))
 		return
 	fi
-	echo "$tool $kind $what round=$round $figures" >>"$work/cells"
+	echo "$tool $kind $what round=$round $figures $(samples_per_look)" >>"$work/cells"
 }
 
 # A look takes much less than a period, so that none is left out.
@@ -94,6 +105,7 @@ measure_looks() {
 	others=(/proc/[0-9]*/task/*)
 	for mode in $chosen_modes; do
 		for tool in "${lookers[@]}"; do
+			[ "$tool" != xcapture ] || [ "$(mode_options "$mode" 3)" != - ] || continue
 			for kind in time stats; do
 				measure "$tool" "$kind" "threads=$1 mode=$mode all=$(($1 + ${#others[@]}))" \
 					--warm 500 "$workload" "$(looker_command "$tool" "$mode" "$hz")"

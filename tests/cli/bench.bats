@@ -31,13 +31,13 @@ row() {
 		denet-top stats threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=9 runs=10 run_ns=4000
 		denet-top time threads=100 mode=csv all=200 round=1 wall=2000 tool_cpu=10000 helpers_cpu=2000
 		xcapture stats threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=9 runs=20 run_ns=4000
-		xcapture time threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=4000 helpers_cpu=0
+		xcapture time threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=4000 helpers_cpu=0 samples=50
 		xcapture time threads=1000 mode=csv all=1100 round=1 wall=1000 tool_cpu=1 helpers_cpu=0
 	END
 	run -0 awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/looks.awk" -v threads=100 \
 		-v order='csv csv-k' cells
 	echo "$output"
-	[[ "$(row csv | tr -s ' ')" == 'csv 400 200 2.00 600 200 3.00 120 40' ]]
+	[[ "$(row csv | tr -s ' ')" == 'csv 400 200 2.00 600 800 0.75 120 40 75 % lost' ]]
 	[[ "$(row csv-k | tr -s ' ')" == 'csv-k - - - - - - - -' ]]
 }
 
