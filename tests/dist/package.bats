@@ -50,7 +50,7 @@ deb() {
 	dpkg-deb --ctrl-tarfile "$(deb)" | tar -t | sort >control
 	diff <(printf '%s\n' ./ ./control ./md5sums) control
 	dpkg-deb -f "$(deb)" Depends | tr , '\n' | sed 's/^ *//; s/ .*//' | sort >depends
-	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libncursesw6 libseccomp2 libtinfo6 libtraceevent1 \
+	diff <(printf '%s\n' libbpf1 libc6 libdw1 libelf1 libncursesw6 libseccomp2 libtinfo6 libtraceevent1 libzstd1 \
 		zlib1g) \
 		<(sed 's/t64$//' depends)
 }
