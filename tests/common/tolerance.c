@@ -20,6 +20,11 @@ unsigned int tolerance__cpu_factor(void)
 	return getenv("DENET_TEST_TIMING") ? 1 : 3;
 }
 
+unsigned int tolerance__seen_percent(void)
+{
+	return getenv("DENET_TEST_GUEST") ? 50 : 90;
+}
+
 unsigned int tolerance__wait_seconds(void)
 {
 	return getenv("DENET_TEST_GUEST") ? 150 : 30;

@@ -26,6 +26,12 @@
 unsigned int tolerance__cpu_factor(void);
 
 /*
+ * How much of a thread's CPU time two readings of /proc show at least, in percent, that come right
+ * before and after it. In a guest without KVM a reading takes some tens of milliseconds.
+ */
+unsigned int tolerance__seen_percent(void);
+
+/*
  * For how long to wait for a condition before the test fails, in seconds. A guest without KVM is
  * ten times as slow, and slower on a busy host. run-tests.sh ends the program in any case.
  */

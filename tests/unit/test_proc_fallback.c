@@ -86,14 +86,15 @@ TEST(a_thread_that_burns_and_ends)
 	task = find(&data, truth.tid);
 	ASSERT_NE(NULL, task);
 	EXPECT_STREQ("burner", task->comm);
-	EXPECT_LE(truth.cpu_ns * 9 / 10, task->running_ns);
+	EXPECT_LE(truth.cpu_ns * tolerance__seen_percent() / 100, task->running_ns);
 	EXPECT_GE(truth.cpu_ns * 11 / 10 + 10 * NSEC_PER_MSEC, task->running_ns);
 	EXPECT_EQ(task->wall_ns, task->running_ns + task->runnable_ns + task->blocked_ns);
 	EXPECT_GE(end - begin, task->wall_ns);
 	/* This thread only waited. */
 	task = find(&data, pid);
 	ASSERT_NE(NULL, task);
-	EXPECT_LE(truth.cpu_ns * 8 / 10, task->blocked_ns + task->runnable_ns);
+	EXPECT_LE(truth.cpu_ns * (tolerance__seen_percent() - 10) / 100,
+		  task->blocked_ns + task->runnable_ns);
 	EXPECT_LE(1, task->offcpu.count);
 	stat_data__free(&data);
 
@@ -133,7 +134,7 @@ TEST(a_thread_that_is_new)
 	ASSERT_EQ(0, proc_fallback__fill(fallback, &data));
 	task = find(&data, truth.tid);
 	ASSERT_NE(NULL, task);
-	EXPECT_LE(truth.cpu_ns * 9 / 10, task->running_ns);
+	EXPECT_LE(truth.cpu_ns * tolerance__seen_percent() / 100, task->running_ns);
 	stat_data__free(&data);
 	pthread_barrier_wait(&truth.end);
 	pthread_join(thread, NULL);
