@@ -108,8 +108,7 @@ for version in 5.10 6.1 6.12 7; do
 done
 
 say 'running the tests that load BPF programs, as root'
-# They wait, most of their time: twice as many programs as CPUs run beside each other.
-JOBS=$(($(nproc) < 2 ? 2 : $(nproc) < 4 ? 2 * $(nproc) : 8)) run_as env bpf cli
+run_as env bpf cli
 say 'running some of the tests under other kernels, in qemu, and the fuzzers beside them'
 run_as as_builder vm boot fuzz
 

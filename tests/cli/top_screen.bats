@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The screen of denet-top in a real terminal, tmux: what it shows of known loads, what keys do, and
 # that it leaves the terminal as it was, however it ends.
-# tests: parallel
 
 load lib
 

@@ -11,7 +11,7 @@ wakes=$build/tests/workloads/wakes
 sum_of() {
 	perf script -i "${2:-perf.data}" -F event,period 2>/dev/null |
 		awk -v event="$1:" '$2 == event || $1 == event { for (i = 1; i <= NF; i++)
-			if ($i ~ /^[0-9]+$/) sum += $i } END { printf "%d\n", sum }'
+			if ($i ~ /^[0-9]+$/) sum += $i } END { printf "%.0f\n", sum }'
 }
 
 # told WORD: the seconds that the last line tells before it.
@@ -24,9 +24,9 @@ told() {
 		2>err >/dev/null
 	[ "$(sum_of queued-time)" -gt 100000000 ]
 	equal_within "$(sum_of offcpu-time)" "$(awk -v s="$(told blocked <err)" \
-		'BEGIN { printf "%d", s * 1e9 }')" 500000
+		'BEGIN { printf "%.0f", s * 1e9 }')" 500000
 	equal_within "$(sum_of queued-time)" "$(awk -v s="$(told 'waiting for a CPU' <err)" \
-		'BEGIN { printf "%d", s * 1e9 }')" 500000
+		'BEGIN { printf "%.0f", s * 1e9 }')" 500000
 	equal_within "$(told_seconds <err | head -1)" "$(awk -v a="$(sum_of offcpu-time)" \
 		-v b="$(sum_of queued-time)" 'BEGIN { print (a + b) / 1e9 }')" 0.001
 }
