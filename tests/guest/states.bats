@@ -27,6 +27,6 @@ needs=root
 		        assert 0 < s["state_us"] < 60e6 and s["kstack"].startswith(s["wchan"] + ";"), s
 		        assert s["cmdline"].endswith("waits --count 1000 --ms 2000"), s
 		assert any(s.get("filename", "").startswith("pipe:[") for s in threads["w-pipe"])
-		assert any("waits+0x" in s.get("ustack", "") for s in threads["w-futex"])
+		assert any("wait_futex;repeat_wait" in s.get("ustack", "") for s in threads["w-futex"])
 	EOF
 }
