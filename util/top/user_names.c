@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/idmap.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "base/units.h"
 #include "symbol/symbols.h"
@@ -178,15 +179,20 @@ static int keep(struct user_names *names, const struct wanted *wanted)
 int user_names__read(struct user_names *names, const struct machine *machine)
 {
 	const struct wanted *wanted = (const void *)names->wanted.data;
+	const size_t nr = names->wanted.len / sizeof(*wanted);
 	int err;
 
 	if (!names->symbols)
 		return 0;
 	err = symbols__resolve(names->symbols, machine, false);
-	for (size_t i = 0; i < names->wanted.len / sizeof(*wanted) && !err; i++)
+	for (size_t i = 0; i < nr && !err; i++)
 		err = keep(names, &wanted[i]);
 	drop_wanted(names);
-	return err;
+	if (!err || err == -ENOMEM)
+		return err;
+	/* For example no process could be started. Looks go on without these names. */
+	pr_verbose("%zu frames have no names: %s", nr, strerror(-err));
+	return 0;
 }
 
 const char *user_names__find(const struct user_names *names, const struct process *process,
