@@ -62,7 +62,7 @@ static inline enum mutex_call mutex_owner__call(__u32 op)
 	}
 }
 
-/* What a call waits for: the operation, and the value that the futex has meanwhile. */
+/* The operation of a futex call that waits, and the value that it expects in the futex. */
 struct mutex_wait {
 	__u32 op;
 	__u32 value;

@@ -128,12 +128,8 @@ int BPF_PROG(program_came, struct task_struct *task)
 }
 
 /*
- * Lists code that targets have mapped already. Waits for their mmap_lock: read in a child only.
- * Until its exec, COMMAND, which is our child, has mapped what we have, and never comes back to it.
- */
-/*
- * COMMAND is an image of our program until its exec, in which a page of each file that it is going
- * to have is mapped (session/command_code.h).
+ * Until its exec, COMMAND is a child of ours with our mappings, which it does not use again, and
+ * one page of each file that it starts with (session/command_code.h).
  */
 static __always_inline bool is_ours(struct task_struct *task, const struct vm_area_struct *vma)
 {
@@ -141,6 +137,7 @@ static __always_inline bool is_ours(struct task_struct *task, const struct vm_ar
 	       (vma->vm_pgoff || vma->vm_end - vma->vm_start != 1 << 12);
 }
 
+/* Lists code that targets have mapped. Waits for their mmap_lock: read in a child only. */
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {

@@ -151,7 +151,7 @@ static __always_inline bool has_just_woken(struct task_struct *task)
 	       last_run(task) < own->sched_info.last_arrival;
 }
 
-/* What remains of how it slept: whether it waited for a disk. */
+/* A task that is woken up keeps in_iowait until it runs; its sleeping state is overwritten. */
 static __always_inline __u32 slept_state(struct task_struct *task)
 {
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? TOP_WIRE_DISK : TOP_WIRE_SLEEP;

@@ -24,9 +24,8 @@ usage() {
 	END
 }
 
-# What both are asked for: name|options of denet-top|options of xcapture, "-": has no such thing. In
-# "active", the threads that wait are looked at and left out, by the rules of both; the other modes
-# keep all of them.
+# name|options of denet-top|options of xcapture; "-": xcapture has no such mode. "active" looks at the
+# threads that wait and leaves them out, as both do by default; the other modes keep all threads.
 modes=(
 	'active|-b|'
 	'table|-b --all-states|-'

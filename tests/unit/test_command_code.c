@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a program begins with is mapped in the process that is going to execute it. */
+/* command_code__map() maps the files whose code a program starts with. */
 #include "session/command_code.h"
 
 #include <errno.h>

@@ -239,7 +239,7 @@ TEST_F(reader, owner_of_a_lock)
 	EXPECT_EQ(0, owner_of(self->reader, &request));
 	words->owner = (int32_t)pid;
 	EXPECT_EQ(pid, owner_of(self->reader, &request));
-	/* What waits with another value waits for something else. */
+	/* A wait with a value other than those of glibc's mutexes is no wait for a mutex. */
 	request.wait.value = 3;
 	EXPECT_EQ(0, owner_of(self->reader, &request));
 }

@@ -146,7 +146,7 @@ static void map_lines(int fd)
 	}
 }
 
-/* What `ldd` prints; the program does not run. */
+/* Runs the dynamic linker with --list, as ldd(1) does: the program itself does not run. */
 static void map_libraries(const char *linker, const char *path)
 {
 	int out[2];

@@ -36,8 +36,9 @@ struct outputs {
 int outputs__open(struct outputs *outputs, const struct outputs_options *options);
 
 /*
- * A sample of which only the user stack is known is going to be added, such as others that follow;
- * all of them were told. 0 or a negative errno.
+ * Before the threads of a pass are added: outputs__learn() for each that has a user stack, of which
+ * only that is used, then outputs__learned(), which looks up all names at once. 0 or a negative
+ * errno.
  */
 int outputs__learn(struct outputs *outputs, const struct thread_sample *sample);
 int outputs__learned(struct outputs *outputs);

@@ -17,7 +17,7 @@ struct user_names;
 struct user_names *user_names__new(void); /* NULL: no memory */
 void user_names__delete(struct user_names *names); /* accepts NULL */
 
-/* The machine is another one from now on: what is known of the files of the last one goes. */
+/* Forgets all names, which belong to the files of one machine: another one follows. */
 void user_names__forget(struct user_names *names);
 
 /*
@@ -28,8 +28,8 @@ int user_names__want(struct user_names *names, const struct machine *machine, pi
 		     uint64_t time, const struct frames *frames);
 
 /*
- * Finds all names that were asked for, in a confined child; what takes long has none. 0 or a
- * negative errno.
+ * Finds all names that were asked for, in a confined child; what takes long, or cannot be read, has
+ * none. 0 or -ENOMEM.
  */
 int user_names__read(struct user_names *names, const struct machine *machine);
 
