@@ -284,7 +284,7 @@ owners_are() {
 
 @test "owners of locks and wakers have ids of our PID namespace" {
 	unshare -p -f --mount-proc sh -c "
-		'$build/tests/workloads/holders' --ms 4000 >said &
+		'$build/tests/workloads/holders' --ms 600000 >said &
 		until grep -q READY said; do sleep 0.05; done
 		denet-top --json -F 50 -n 2 --syscall futex --max-overhead 0 -p \$! >out
 		denet-top --json -F 50 -n 2 --syscall futex --track offcpu --max-overhead 0 -p \$! >tracked

@@ -71,7 +71,8 @@ KNOWN static void work(struct shares *shares)
 
 	enter(shares);
 	shares->on_lock.bracket_ns += blocked_time() - began;
-	while (shares->on_disk.bracket_ns < shares->on_lock.bracket_ns / 2) {
+	/* Clocks are read one after the other: a wait of nothing may seem to be less. */
+	while ((int64_t)shares->on_disk.bracket_ns < (int64_t)shares->on_lock.bracket_ns / 2) {
 		if (saves++ == 5000)
 			exit(NO_DISK);
 		began = blocked_time();
