@@ -242,7 +242,7 @@ is_throttled() {
 @test "redis in a container with a PID namespace" {
 	redis_prefix=(unshare -pf --mount-proc --kill-child)
 	begin_redis --save ''
-	redis-cli -s redis.sock debug sleep 3 >/dev/null 3>&- &
+	redis-cli -s redis.sock debug sleep 10 >/dev/null 3>&- &
 	inner=$(pgrep -P "$target")
 	until_true is_at "$inner" nanosleep
 	look_at -p "$inner"
