@@ -51,7 +51,7 @@ struct top_room {
 	struct full_stack kernel;
 	struct top_wire_track track;
 	struct task_state none; /* but for top_known, no state is kept between passes */
-	bool walked; /* kernel has frames of the thread */
+	bool walked;            /* kernel has frames of the thread */
 };
 
 struct {
@@ -151,10 +151,23 @@ static __always_inline bool has_just_woken(struct task_struct *task)
 	       last_run(task) < own->sched_info.last_arrival;
 }
 
-/* A task that is woken up keeps in_iowait until it runs; its sleeping state is overwritten. */
+static __always_inline bool is_at_ring(struct task_struct *task)
+{
+	__u64 args[6];
+	bool compat = false;
+
+	return !(task->flags & PF_KTHREAD) && user_call(task, args, &compat) == NR_IO_URING_ENTER &&
+	       !compat;
+}
+
+/*
+ * A task that is woken up keeps in_iowait until it runs; its sleeping state is overwritten. Those
+ * that wait for an io_uring have in_iowait as well, and can be interrupted.
+ */
 static __always_inline __u32 slept_state(struct task_struct *task)
 {
-	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? TOP_WIRE_DISK : TOP_WIRE_SLEEP;
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) && !is_at_ring(task) ? TOP_WIRE_DISK
+										   : TOP_WIRE_SLEEP;
 }
 
 static __always_inline __u32 state_of(struct task_struct *task)
@@ -186,6 +199,11 @@ static __always_inline __u32 pid_ns_of(struct task_struct *task)
 	return BPF_CORE_READ(upid, ns, ns.inum);
 }
 
+static __always_inline void describe_comm(struct top_wire_sample *sample, struct task_struct *task)
+{
+	bpf_probe_read_kernel_str(sample->comm, sizeof(sample->comm), task->comm);
+}
+
 static __always_inline void describe_identity(struct top_wire_sample *sample,
 					      struct task_struct *task)
 {
@@ -198,10 +216,8 @@ static __always_inline void describe_identity(struct top_wire_sample *sample,
 	sample->pid_ns = pid_ns_of(task);
 	sample->cgroup = sample_cgroup(task);
 	sample->cpu = last_cpu(task);
-	sample->switches = switches_of(task);
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-		sample->flags |= TOP_WIRE_FLAG_KTHREAD;
-	bpf_probe_read_kernel_str(sample->comm, sizeof(sample->comm), task->comm);
+	if (!top.by_comm)
+		describe_comm(sample, task);
 	exe = BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name);
 	if (!exe || bpf_probe_read_kernel_str(sample->exe, sizeof(sample->exe), exe) < 0)
 		sample->exe[0] = 0;
@@ -280,7 +296,7 @@ static __always_inline void describe_ring(struct top_room *room, struct task_str
 	struct top_wire_sample *sample = &room->sample;
 	struct file *file;
 
-	if (!is_uring_call(sample) || !is_ring(&room->reason))
+	if (!is_ring(&room->reason))
 		return;
 	file = read_ring(task, ring, &room->uring);
 	sample->flags |= TOP_WIRE_FLAG_URING;
@@ -290,38 +306,48 @@ static __always_inline void describe_ring(struct top_room *room, struct task_str
 	sample->flags |= TOP_WIRE_FLAG_URING_FILE;
 }
 
-/* The object of the call, if it has one. */
-static __always_inline void describe_object(struct top_room *room, struct task_struct *task)
+/* The object of the call. Returns its file; NULL: it has none. */
+static __always_inline struct file *describe_object(struct top_room *room, struct task_struct *task)
 {
 	struct top_wire_sample *sample = &room->sample;
 	struct file *file;
 	__u32 class;
 
 	if (sample->nr < 0 || is_registered_ring(sample))
-		return;
+		return NULL;
 	class = class_of_sample(sample);
 	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class))
-		return;
+		return NULL;
 	file = describe_reason(task, &room->reason, &room->none, false, false);
 	sample->flags |= TOP_WIRE_FLAG_REASON;
 	if (!file)
-		return;
+		return NULL;
 	if (room->reason.object == WIRE_OBJECT_SOCKET) {
-		read_socket_figures(file, &room->socket);
+		read_socket_ends(file, &room->socket);
 		sample->flags |= TOP_WIRE_FLAG_SOCKET;
-	} else {
+	} else if (is_uring_call(sample)) {
 		read_names(file, &room->reason);
 		describe_ring(room, task, file);
 	}
+	return file;
+}
+
+/* The rest of what its object is. */
+static __always_inline void describe_file(struct top_room *room, struct file *file)
+{
+	if (room->sample.flags & TOP_WIRE_FLAG_SOCKET)
+		read_socket_figures(file, &room->socket);
+	else if (!is_uring_call(&room->sample))
+		read_names(file, &room->reason);
 }
 
 /* A thread that was switched meanwhile has left what was read of its call. */
 static __always_inline void forget_call(struct top_wire_sample *sample)
 {
-	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
-			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
-			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL |
-			   TOP_WIRE_FLAG_TRACK);
+	sample->flags &=
+		~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
+		  TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
+		  TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL | TOP_WIRE_FLAG_TRACK);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -334,11 +360,9 @@ static __always_inline bool is_idle(const struct top_room *room)
 {
 	const struct top_wire_sample *sample = &room->sample;
 
-	if (is_idle_state(sample->state))
-		return true;
-	return sample->state == TOP_WIRE_SLEEP && !(sample->flags & TOP_WIRE_FLAG_UNKNOWN) &&
-	       is_idle_sleep(sample, &room->reason, &room->socket, &room->uring,
-			     &room->request, (const struct top_wire_settings *)&top);
+	return is_idle_by_call(sample) ||
+	       is_idle_by_object(sample, &room->reason, &room->socket, &room->uring, &room->request,
+				 (const struct top_wire_settings *)&top);
 }
 
 /* By the options that name states, calls and names. */
@@ -388,6 +412,7 @@ static __always_inline bool write_sample(struct seq_file *seq, struct top_room *
 	       !bpf_seq_write(seq, &room->track, sizeof(room->track));
 }
 
+/* What decides whether the thread is kept, but for the object of its call. */
 static __always_inline void describe(struct top_room *room, struct task_struct *task)
 {
 	struct top_wire_sample *sample = &room->sample;
@@ -398,12 +423,28 @@ static __always_inline void describe(struct top_room *room, struct task_struct *
 	sample->time = bpf_ktime_get_ns();
 	sample->nr = -1;
 	sample->state = state_of(task);
-	sample->state_ns = time_in_state(task, sample->state, sample->time);
+	sample->switches = switches_of(task);
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		sample->flags |= TOP_WIRE_FLAG_KTHREAD;
+	if (top.by_comm)
+		describe_comm(sample, task);
 	top_describe_track(sample, task, &room->track);
-	describe_identity(sample, task);
 	describe_call(sample, task, &room->track);
-	describe_object(room, task);
+}
+
+/* The rest, of threads that are kept: most of the cost of a look. */
+static __always_inline void describe_details(struct top_room *room, struct task_struct *task,
+					     struct file *file)
+{
+	struct top_wire_sample *sample = &room->sample;
+
+	if (!sample->state_ns)
+		sample->state_ns = time_in_state(task, sample->state, sample->time);
+	describe_identity(sample, task);
+	if (file)
+		describe_file(room, file);
 	describe_user(sample, task);
+	describe_wait(room, task);
 }
 
 enum verdict {
@@ -412,10 +453,15 @@ enum verdict {
 	VERDICT_FILTERED,
 };
 
-static __always_inline enum verdict judge(struct top_room *room)
+/* Looks at the object only where that decides, or is wanted; *file is that of a kept thread. */
+static __always_inline enum verdict judge(struct top_room *room, struct task_struct *task,
+					  struct file **file)
 {
 	if (!is_chosen(&room->sample))
 		return VERDICT_FILTERED;
+	if (!top.idle && is_idle_by_call(&room->sample))
+		return VERDICT_IDLE;
+	*file = describe_object(room, task);
 	if (!is_idle(room))
 		return VERDICT_KEPT;
 	room->sample.flags |= TOP_WIRE_FLAG_IDLE;
@@ -426,16 +472,16 @@ static __always_inline enum verdict judge(struct top_room *room)
  * Looks at a thread once; *moved, if it was switched meanwhile. No inline function: clang would
  * move relocations to where both are done, and with them fields that this kernel does not have.
  */
-static __noinline enum verdict look_at(struct top_room *room, struct task_struct *task,
-				       bool *moved)
+static __noinline enum verdict look_at(struct top_room *room, struct task_struct *task, bool *moved)
 {
 	__u64 switches = switches_of(task);
+	struct file *file = NULL;
 	enum verdict verdict;
 
 	describe(room, task);
-	verdict = judge(room);
+	verdict = judge(room, task, &file);
 	if (verdict == VERDICT_KEPT)
-		describe_wait(room, task);
+		describe_details(room, task, file);
 	*moved = switches != switches_of(task) || state_of(task) != room->sample.state;
 	return verdict;
 }

@@ -84,30 +84,46 @@ static __always_inline bool is_idle_call(const struct top_wire_sample *sample)
 	       calls[sample->nr & (WIRE_MAX_CALLS - 1)] & (WIRE_CALL_IDLE | WIRE_CALL_IDLE_GIVEN);
 }
 
-/* Of a thread that sleeps. Kernel threads and workers of io_uring do so when there is no work. */
-static __always_inline bool is_idle_sleep(const struct top_wire_sample *sample,
-					  const struct wire_reason *reason,
-					  const struct top_wire_socket *socket,
-					  const struct top_wire_uring *uring,
-					  const struct wire_reason *request,
-					  const struct top_wire_settings *top)
-{
-	__u32 class = class_of_sample(sample);
-
-	if (sample->flags & TOP_WIRE_FLAG_KTHREAD || is_idle_call(sample))
-		return true;
-	if (is_futex(class))
-		return !is_lock_wait(class, sample->args);
-	if (sample->flags & TOP_WIRE_FLAG_URING)
-		return is_idle_ring(sample, uring, request);
-	return class == WIRE_CALL_FD && is_idle_object(reason, socket, top);
-}
-
 /* Threads that are stopped, parked or dead do nothing, either. */
 static __always_inline bool is_idle_state(__u32 state)
 {
 	return state != TOP_WIRE_RUN && state != TOP_WIRE_RUNQ && state != TOP_WIRE_SLEEP &&
 	       state != TOP_WIRE_DISK;
+}
+
+static __always_inline bool is_known_sleep(const struct top_wire_sample *sample)
+{
+	return sample->state == TOP_WIRE_SLEEP && !(sample->flags & TOP_WIRE_FLAG_UNKNOWN);
+}
+
+/*
+ * By its state and its call, whatever the object of that is. Kernel threads and workers of io_uring
+ * sleep when there is no work.
+ */
+static __always_inline bool is_idle_by_call(const struct top_wire_sample *sample)
+{
+	__u32 class = class_of_sample(sample);
+
+	if (is_idle_state(sample->state))
+		return true;
+	if (!is_known_sleep(sample))
+		return false;
+	if (sample->flags & TOP_WIRE_FLAG_KTHREAD || is_idle_call(sample))
+		return true;
+	return is_futex(class) && !is_lock_wait(class, sample->args);
+}
+
+/* Of a thread that is not idle by its call. */
+static __always_inline bool
+is_idle_by_object(const struct top_wire_sample *sample, const struct wire_reason *reason,
+		  const struct top_wire_socket *socket, const struct top_wire_uring *uring,
+		  const struct wire_reason *request, const struct top_wire_settings *top)
+{
+	if (!is_known_sleep(sample))
+		return false;
+	if (sample->flags & TOP_WIRE_FLAG_URING)
+		return is_idle_ring(sample, uring, request);
+	return class_of_sample(sample) == WIRE_CALL_FD && is_idle_object(reason, socket, top);
 }
 
 #endif /* DENET_TOP_IDLE_BPF_H */

@@ -46,12 +46,12 @@ static __always_inline void read_unix(struct sock *sk, struct top_wire_socket *o
 	if (bpf_core_field_exists(struct unix_sock, peer))
 		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
 	out->peer_ino = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
-	out->peer_pid = settings.filter.pid_ns ? number_of(pid) :
-						 (__u32)BPF_CORE_READ(pid, numbers[0].nr);
+	out->peer_pid =
+		settings.filter.pid_ns ? number_of(pid) : (__u32)BPF_CORE_READ(pid, numbers[0].nr);
 }
 
-/* Describes the socket that a descriptor stands for. */
-static __always_inline void read_socket_figures(struct file *file, struct top_wire_socket *out)
+/* What kind of socket a descriptor stands for, and the other end of a Unix socket. */
+static __always_inline void read_socket_ends(struct file *file, struct top_wire_socket *out)
 {
 	struct sock *sk = sock_of(file);
 
@@ -64,9 +64,14 @@ static __always_inline void read_socket_figures(struct file *file, struct top_wi
 	out->state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	if (out->family == FAMILY_UNIX)
 		read_unix(sk, out);
-	else if ((out->family == FAMILY_INET || out->family == FAMILY_INET6) &&
-		 out->protocol == PROTOCOL_TCP)
-		read_tcp(sk, out);
+}
+
+/* The counters of the socket that was read. */
+static __always_inline void read_socket_figures(struct file *file, struct top_wire_socket *out)
+{
+	if ((out->family == FAMILY_INET || out->family == FAMILY_INET6) &&
+	    out->protocol == PROTOCOL_TCP)
+		read_tcp(sock_of(file), out);
 }
 
 #endif /* DENET_TOP_OBJECT_BPF_H */

@@ -49,3 +49,30 @@ needs=root
 	denet-top -v -b -n 1 -I 1500 -F 1000 --max-overhead 0 -g state -p "$target" >out 2>err
 	refute grep overhead err
 }
+
+# Each look takes longer than a nap, and has its CPU meanwhile: the nappers, which it meets last, have
+# mostly been woken up by then.
+@test "threads that wake up on the CPU of a look during it are asleep, as without the look" {
+	local crowd=0 last=0 tries=0
+
+	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
+	# Threads are looked at in the order of their numbers, which begin again at some time.
+	while [ $tries = 0 ] || [ "$last" -ge "$target" ]; do
+		[ $((tries++)) -lt 3 ]
+		[ "$crowd" = 0 ] || kill "$crowd"
+		start_target "$build/tests/workloads/crowd" --processes 2000 --ms 60000
+		crowd=$target
+		until_true grep -q READY target.out
+		last=$(pgrep -P "$crowd" | sort -n | tail -1)
+		start_target taskset -c 0 "$build/tests/workloads/naps" 8 60000 1
+	done
+	until_true grep -q READY target.out
+	taskset -c 0 denet-top --json --all-states -F 20 --max-overhead 0 -p "$target" -- sleep 2 >out
+	python3 - <<-'EOF'
+		import json
+		states = [s["state"] for s in map(json.loads, open("out")) if s["comm"].startswith("napper")]
+		queued = states.count("RUNQ")
+		print(len(states), "samples,", queued, "RUNQ,", states.count("SLEEP"), "SLEEP")
+		assert len(states) >= 80 and queued < len(states) / 3
+	EOF
+}
