@@ -51,7 +51,7 @@ struct top_room {
 	struct full_stack kernel;
 	struct top_wire_track track;
 	struct task_state none; /* but for top_known, no state is kept between passes */
-	bool walked;            /* kernel has frames of the thread */
+	bool walked; /* kernel has frames of the thread */
 };
 
 struct {
@@ -344,10 +344,10 @@ static __always_inline void describe_file(struct top_room *room, struct file *fi
 /* A thread that was switched meanwhile has left what was read of its call. */
 static __always_inline void forget_call(struct top_wire_sample *sample)
 {
-	sample->flags &=
-		~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
-		  TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
-		  TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL | TOP_WIRE_FLAG_TRACK);
+	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
+			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
+			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL |
+			   TOP_WIRE_FLAG_TRACK);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
@@ -412,7 +412,7 @@ static __always_inline bool write_sample(struct seq_file *seq, struct top_room *
 	       !bpf_seq_write(seq, &room->track, sizeof(room->track));
 }
 
-/* What decides whether the thread is kept, but for the object of its call. */
+/* Fills in the fields that decide whether the thread is kept, except for the object of its call. */
 static __always_inline void describe(struct top_room *room, struct task_struct *task)
 {
 	struct top_wire_sample *sample = &room->sample;

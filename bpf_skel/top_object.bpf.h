@@ -46,11 +46,11 @@ static __always_inline void read_unix(struct sock *sk, struct top_wire_socket *o
 	if (bpf_core_field_exists(struct unix_sock, peer))
 		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
 	out->peer_ino = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
-	out->peer_pid =
-		settings.filter.pid_ns ? number_of(pid) : (__u32)BPF_CORE_READ(pid, numbers[0].nr);
+	out->peer_pid = settings.filter.pid_ns ? number_of(pid) :
+						 (__u32)BPF_CORE_READ(pid, numbers[0].nr);
 }
 
-/* What kind of socket a descriptor stands for, and the other end of a Unix socket. */
+/* Reads the type of a socket and, of a Unix socket, its peer. */
 static __always_inline void read_socket_ends(struct file *file, struct top_wire_socket *out)
 {
 	struct sock *sk = sock_of(file);
