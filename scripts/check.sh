@@ -17,7 +17,7 @@ tree=$(realpath "$(dirname "$0")/..")
 fuzz_seconds=2
 all_levels='ways services viewers bcc soak timing sanitize dist'
 # Of --all as well, but without root. arm64 joins where it can be built.
-builder_levels='clang guests'
+builder_levels='guests clang'
 all=0
 case "$*" in
 '') ;;
@@ -121,7 +121,8 @@ if [ $all = 1 ]; then
 	if as_builder "$tree/scripts/arm64/root.sh" >/dev/null; then
 		as_builder env O=build/arm64 BPFTOOL="$BPFTOOL" \
 			"$tree/scripts/arm64/make.sh" -j"$(nproc)" all tests dist
-		builder_levels+=' arm64'
+		# The longest first: what runs beside it is done before it is.
+		builder_levels="arm64 $builder_levels"
 	else
 		say 'no root file system for arm64 (no network?): its tests are skipped'
 		echo 'arm64 0 0 1' >>"$work/counts"

@@ -12,10 +12,11 @@
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
 #   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest
+#             tests/guests/*.bats    no root: they boot a guest of their own, for a quarter of an hour
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
-#   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.1
-#             tests/arm64/*.bats     6.12 7), with what scripts/arm64/make.sh has built in $O/arm64
+#   arm64     tests/vm/guest.sh      in a guest of that architecture for each of ARM64_KERNELS (6.12
+#             tests/arm64/*.bats     6.1 7), with what scripts/arm64/make.sh has built in $O/arm64
 #   services  tests/services/*.bats  root: services that are packaged, or in Java, Node and Python
 #   viewers   tests/viewers/*.bats   root: programs of others that show our files, in a browser, too
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
@@ -25,16 +26,15 @@
 #   timing    tests/timing/*.bats    root: figures that another load would spoil
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 #
-# Programs run JOBS at a time (one for each CPU, 4 at most), those of levels as root and guests
-# of arm64 one by one after the others: they measure. One of them that bears other programs
-# beside it says so in a comment, "tests: parallel". A program that fails is run once more, with
+# Programs run JOBS at a time (one for each CPU, 4 at most), those of levels as root one by one
+# after the others: they measure. One of them that bears other programs beside it says so in a comment, "tests: parallel". A program that fails is run once more, with
 # nothing beside it. If it passes then, it is counted as passed and listed as "flaky: NAME" above
 # the last line; more than two of these fail the run. A fuzzer is not run again: an input that it
 # found is an error, however seldom it is met.
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
-# three times that in level guests, four times for one of arm64, which runs whole levels);
+# three times that in level guests, six times for one of arm64, which runs whole levels);
 # GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; WAYS (switch-out):
 # ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines
 # "level passed failed skipped", which add up, and "flaky NAME";
@@ -240,7 +240,7 @@ run_guest() {
 
 	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3))
 	if [ "$GUEST_ARCH" != amd64 ]; then
-		build=$O/$GUEST_ARCH seconds=$((4 * vm_limit))
+		build=$O/$GUEST_ARCH seconds=$((6 * vm_limit))
 	fi
 	if ! release=$(scripts/vm/can-boot.sh "$kernel"); then
 		skip=1
@@ -250,7 +250,7 @@ run_guest() {
 	rm -rf "$dir/guest"
 	mkdir "$dir/guest"
 	# One guest is enough to see CPUs come and go.
-	[ "$kernel" != 6.12 ] || cpus=2
+	[ "$kernel $GUEST_ARCH" != '6.12 amd64' ] || cpus=2
 	run_limited $((seconds + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$seconds" -s "$cpus" \
 		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
 			cd '$PWD' && O='$build' COUNTS=/w/counts GUEST_WHOLE=$whole \
@@ -354,7 +354,7 @@ add_job() {
 	own=$(sed -nE 's@^(#| \*|/\*) tests: limit ([0-9]+).*@\2@p' "$4")
 	job_limit+=("${TEST_LIMIT:-${own:-300}}")
 	case $1 in
-	unit | user | fuzz | vm | guests | boot) ;;
+	unit | user | fuzz | vm | guests | boot | arm64) ;;
 	*) grep -qE '^(#| \*|/\*) tests: parallel' "$4" || alone=1 ;;
 	esac
 	job_level+=("$1") job_name+=("$2") job_kind+=("$3") job_alone+=("$alone")
@@ -456,12 +456,13 @@ add_level() {
 		;;
 	fuzz) add_fuzzers ;;
 	vm | guests)
+		[ "$1" = vm ] || add_bats guests
 		for kernel in ${KERNELS:-7 6.1 6.12 5.10}; do
 			add_job "$1" "$1/$kernel" guest tests/vm/guest.sh "$kernel"
 		done
 		;;
 	arm64)
-		for kernel in ${ARM64_KERNELS:-6.1 6.12 7}; do
+		for kernel in ${ARM64_KERNELS:-6.12 6.1 7}; do
 			! is_picked "$kernel" ||
 				add_job arm64 "arm64/$kernel" guest tests/vm/guest.sh "$kernel" arm64
 		done

@@ -48,13 +48,13 @@ at_most() {
 }
 
 # The least that a start can take: libbpf reads the kernel's types for two small programs, and the
-# kernel lists its symbols. 2.9 to 4.8 times that on Linux 6.18, by machine: the bound is to see half
-# as much again.
+# kernel lists its symbols. 3.6 to 6.0 times that on Linux 6.18, by machine and by run, and most of it
+# is the verifier: the bound is to see half as much again.
 @test "a start takes few times what it takes to list symbols and to load two programs" {
 	# shellcheck disable=SC2016
 	own=$(own 1000 "$record "'-p $BENCH_PID')
 	floor=$(own 1000 "$build/tests/bench/floor $build/tests/bench/floor.bpf.o")
-	at_most "$own" $((floor + $(of_kallsyms))) 6
+	at_most "$own" $((floor + $(of_kallsyms))) 9
 }
 
 # Each switch is a sample in the file. 9 to 28 % on Linux 6.18, by machine, and the more the less else

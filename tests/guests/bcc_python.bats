@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# tests: limit 900
+# tests: limit 1900
 # The same waits, as the Python offcputime of bcc and we see them, in a guest that has kprobes and
 # the headers of its kernel.
 
@@ -30,9 +30,9 @@ us_of() {
 	prepare
 	mkdir guest
 	# Below /tmp, the tree is the host's, which the guest has elsewhere.
-	"$top/scripts/vm/boot.sh" -d guest -m 4096 -t 900 6.1 \
+	"$top/scripts/vm/boot.sh" -d guest -m 4096 -t 1800 6.1 \
 		"[ -d '$top' ] || { mkdir -p '$top' && mount --bind '/host$top' '$top'; }
-		'$top/tests/bcc/python.sh' '$headers' '$build'" ||
+		'$top/tests/guests/bcc_python.sh' '$headers' '$build'" ||
 		{ tail -n 20 guest/*; false; }
 	cd guest
 	head -n 100 ./*.err

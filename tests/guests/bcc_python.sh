@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# python.sh HEADERS BUILD: in a guest, traces the same naps with the Python offcputime of bcc and
+# bcc_python.sh HEADERS BUILD: in a guest, traces the same naps with the Python offcputime of bcc and
 # with ours, once for each set of options, all at the same time. What they print is in /w: N.options,
 # N.theirs, N.theirs.err, N.ours, N.ours.err, and naps.
 set -euo pipefail
