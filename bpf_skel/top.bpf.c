@@ -139,13 +139,14 @@ static __always_inline bool is_displaced(struct task_struct *task)
  * While the sampler looks, no other thread gets its CPU: one that is woken up there waits until the
  * look is over, though it would run and perhaps wait again. So it counts as what it was when the
  * sampler came, which is off the CPU. A thread that another CPU's queue gives away meanwhile looks
- * the same, which is rare.
+ * the same, which is rare. One that has never run has not slept: it is runnable from its birth on.
  */
 static __always_inline bool has_just_woken(struct task_struct *task)
 {
 	struct task_struct *own = bpf_get_current_task_btf();
 
 	return bpf_core_field_exists(struct sched_info, last_queued) &&
+	       task->sched_info.last_arrival &&
 	       task->sched_info.last_queued > own->sched_info.last_arrival &&
 	       last_cpu(task) == bpf_get_smp_processor_id() &&
 	       last_run(task) < own->sched_info.last_arrival;
