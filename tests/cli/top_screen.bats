@@ -93,6 +93,7 @@ start_screen() {
 is_as_before() {
 	[ "$(in_tmux display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = "0 1 0" ] ||
 		return 1
+	until_true shows '^prompt> *$'
 	type_line 'stty -a >after'
 	until_true bigger_than after 0
 	diff before after
@@ -295,7 +296,8 @@ coloured() {
 	for how in 'NO_COLOR=1' 'TERM=vt100' 'TERM=vt220 LC_ALL=C'; do
 		type_line "clear; env $how denet-top -p $waiters; echo status=\$?"
 		until_true shows 'S=SLEEP [0-9.]+'
-		until_true shows '[ |│]S$'
+		# One column, or more of them as time goes by.
+		until_true shows '[ |│]S+$'
 		refute coloured $'\e\\[([0-9;]*;)?3[0-7](;|m)'
 		[ "$how" != 'TERM=vt220 LC_ALL=C' ] || refute shows '[│█]'
 		keys q
