@@ -140,6 +140,35 @@ TEST(a_call_that_has_not_returned_counts_for_its_thread_alone)
 	EXPECT_STREQ("mixed", class_of(&data, &task));
 }
 
+/* A parent that waits for long does not outweigh what came in the interval. */
+TEST(what_a_call_had_before_the_interval_is_not_of_it)
+{
+	struct stat_open_call earlier[] = {
+		{ .pid = 70000, .tid = 70000, .nr = SYS_wait4, .ns = 59000 },
+		{ .pid = 70000, .tid = 70001, .nr = SYS_fsync, .file = STAT_FILE_REGULAR,
+		  .ns = 500 },
+	};
+	struct stat_open_call open = { .pid = 70000, .tid = 70000, .nr = SYS_wait4, .ns = 60000 };
+	struct stat_call calls[] = { call(SYS_fsync, STAT_FILE_REGULAR, 1400) };
+	struct stat_task worker = thread(100, 0, calls, 1);
+	struct stat_data data = { .parts = STAT_PART_CALL_TIMES, .threads = &worker,
+				  .nr_threads = 1, .open_calls = &open, .nr_open_calls = 1,
+				  .earlier_calls = earlier, .nr_earlier_calls = 2 };
+	struct bottlenecks bottlenecks;
+
+	data.total = thread(100, 0, calls, 1);
+	data.total.pid = data.total.tid = 0;
+	data.total.wall_ns = 2000;
+	data.total.blocked_ns = 1900;
+	EXPECT_STREQ("io-bound", class_of(&data, &data.total));
+	EXPECT_EQ(900, behaviour__of(&data, &data.total).ns[BEHAVIOUR_IO]);
+	EXPECT_EQ(1000, behaviour__of(&data, &data.total).ns[BEHAVIOUR_IDLING]);
+	bottlenecks__find(&data, &bottlenecks);
+	ASSERT_EQ(1, bottlenecks.nr);
+	EXPECT_STREQ("thread 70001 (worker): 100 % of its blocked time in fsync "
+		     "(900 ns in 3 calls)", bottlenecks.text[0]);
+}
+
 /* With locks counted, only waits that met an owner are those of a mutex. */
 TEST(condition_variables_are_told_by_the_missing_owner)
 {

@@ -160,4 +160,56 @@ TEST(what_has_not_changed_is_left_out)
 	stat_data__free(&before);
 }
 
+static struct stat_open_call *open_call(uint64_t ns)
+{
+	struct stat_open_call *call = calloc(1, sizeof(*call));
+
+	*call = (struct stat_open_call){ .pid = 7, .tid = 7, .nr = 61, .ns = ns };
+	return call;
+}
+
+TEST(calls_that_are_open_have_what_is_earlier_beside_them)
+{
+	struct stat_data before = { .open_calls = open_call(500), .nr_open_calls = 1 };
+	struct stat_data now = { .open_calls = open_call(1500), .nr_open_calls = 1 };
+	struct stat_data interval = { 0 };
+
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	ASSERT_EQ(1, interval.nr_open_calls);
+	EXPECT_EQ(1500, interval.open_calls[0].ns);
+	ASSERT_EQ(1, interval.nr_earlier_calls);
+	EXPECT_EQ(500, interval.earlier_calls[0].ns);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
+static struct stat_file_wait *two_files(uint64_t first, uint64_t second)
+{
+	struct stat_file_wait *files = calloc(2, sizeof(*files));
+
+	files[0] = (struct stat_file_wait){ .pid = 7, .tid = 7, .ns = first, .name = "/a" };
+	files[1] = (struct stat_file_wait){ .pid = 7, .tid = 7, .ns = second, .name = "/b" };
+	return files;
+}
+
+TEST(files_and_losses_are_those_of_the_interval)
+{
+	struct stat_data before = { .files = two_files(900, 100), .nr_files = 2 };
+	struct stat_data now = { .files = two_files(900, 300), .nr_files = 2 };
+	struct stat_data interval = { 0 };
+
+	before.losses = (struct stat_losses){ .calls = 3, .unseen_switches = 4 };
+	now.losses = (struct stat_losses){ .calls = 3, .unseen_switches = 6 };
+	ASSERT_EQ(0, stat_interval__between(&before, &now, &interval));
+	ASSERT_EQ(1, interval.nr_files);
+	EXPECT_STREQ("/b", interval.files[0].name);
+	EXPECT_EQ(200, interval.files[0].ns);
+	EXPECT_EQ(0, interval.losses.calls);
+	EXPECT_EQ(2, interval.losses.unseen_switches);
+	stat_data__free(&interval);
+	stat_data__free(&now);
+	stat_data__free(&before);
+}
+
 TEST_HARNESS_MAIN

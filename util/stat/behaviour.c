@@ -94,24 +94,40 @@ static void add_call(const struct stat_data *data, enum stat_abi abi, uint32_t n
 		ns[BEHAVIOUR_UNKNOWN] += blocked;
 }
 
-/* Blocked time by the call, of calls that have returned and of those that have not. */
-static void add_calls(const struct stat_data *data, const struct stat_task *task,
-		      uint64_t ns[BEHAVIOUR_TIMES])
+static void add_open_calls(const struct stat_data *data, const struct stat_task *task,
+			   const struct stat_open_call *calls, size_t nr,
+			   uint64_t ns[BEHAVIOUR_TIMES])
 {
-	for (size_t i = 0; i < task->nr_calls; i++) {
-		const struct stat_call *call = &task->calls[i];
+	/* A command is all threads of its name. */
+	bool of_command = !task->pid && task != &data->total;
 
-		add_call(data, call->abi, call->nr, call->file, call->blocked_ns, ns);
-	}
-	for (size_t i = 0; i < data->nr_open_calls; i++) {
-		const struct stat_open_call *call = &data->open_calls[i];
-		/* A command is all threads of its name. */
-		bool of_command = !task->pid && task != &data->total;
+	for (size_t i = 0; i < nr; i++) {
+		const struct stat_open_call *call = &calls[i];
 
 		if (of_command ? !strcmp(call->comm, task->comm)
 			       : is_part_of(call->pid, call->tid, task))
 			add_call(data, call->abi, call->nr, call->file, call->ns, ns);
 	}
+}
+
+/*
+ * Blocked time by the call, of calls that have returned and of those that have not, less what they
+ * had when the interval began: a call that goes on for long is not all of it in each interval.
+ */
+static void add_calls(const struct stat_data *data, const struct stat_task *task,
+		      uint64_t ns[BEHAVIOUR_TIMES])
+{
+	uint64_t earlier[BEHAVIOUR_TIMES] = { 0 };
+
+	for (size_t i = 0; i < task->nr_calls; i++) {
+		const struct stat_call *call = &task->calls[i];
+
+		add_call(data, call->abi, call->nr, call->file, call->blocked_ns, ns);
+	}
+	add_open_calls(data, task, data->open_calls, data->nr_open_calls, ns);
+	add_open_calls(data, task, data->earlier_calls, data->nr_earlier_calls, earlier);
+	for (int i = BEHAVIOUR_IO; i < BEHAVIOUR_TIMES; i++)
+		ns[i] -= min_u64(earlier[i], ns[i]);
 }
 
 static uint64_t in_state_d(const struct stat_task *task)

@@ -62,19 +62,34 @@ static void consider(struct cause *cause, const struct cause *other, uint64_t fr
 		*cause = *other;
 }
 
-/* Adds the calls of a task's that have not returned to one that have. */
+static bool is_one_of(const struct stat_open_call *open, const struct cause *call,
+		      enum stat_file file)
+{
+	/* All threads of a process that has ended are one. */
+	bool same = call->task->ended ? open->pid == call->task->pid
+				      : open->tid == call->task->tid;
+
+	return same && open->nr == call->nr && open->abi == call->abi && open->file == file;
+}
+
+/*
+ * Adds the calls of a task's that have not returned to those that have, and takes away what they had
+ * when the interval began.
+ */
 static void add_open(const struct stat_data *data, struct cause *call, enum stat_file file)
 {
 	for (size_t i = 0; i < data->nr_open_calls && !call->task->ended; i++) {
-		const struct stat_open_call *open = &data->open_calls[i];
-
-		if (open->tid != call->task->tid || open->nr != call->nr ||
-		    open->abi != call->abi || open->file != file)
-			continue;
-		call->open++;
-		/* It may run, or have run: the thread was not blocked for longer than this. */
-		call->ns = min_u64(call->ns + open->ns, call->task->blocked_ns);
+		if (is_one_of(&data->open_calls[i], call, file)) {
+			call->open++;
+			call->ns += data->open_calls[i].ns;
+		}
 	}
+	for (size_t i = 0; i < data->nr_earlier_calls; i++) {
+		if (is_one_of(&data->earlier_calls[i], call, file))
+			call->ns -= min_u64(data->earlier_calls[i].ns, call->ns);
+	}
+	/* They may run, or have run: the thread was not blocked for longer than this. */
+	call->ns = min_u64(call->ns, call->task->blocked_ns);
 }
 
 static void consider_call(const struct stat_data *data, struct cause *cause,

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "bpf/stat.h"
 #include "capture/reason.h"
+#include "stat/order.h"
 
 /* The ends of a connection, or the path, which is socket:[INODE] for sockets without addresses. */
 static void put_name(const struct reason *reason, char *name, size_t size)
@@ -38,13 +39,6 @@ static int take_file(void *ctx, const struct stat_wire_file_key *key,
 	return buffer__append(ctx, &file, sizeof(file));
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct stat_file_wait *left = a, *right = b;
-
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
-}
-
 int file_waits__read(const struct stat_programs *programs, struct stat_data *data)
 {
 	struct buffer files = { 0 };
@@ -52,7 +46,6 @@ int file_waits__read(const struct stat_programs *programs, struct stat_data *dat
 
 	data->files = (void *)files.data;
 	data->nr_files = files.len / sizeof(*data->files);
-	if (data->nr_files)
-		qsort(data->files, data->nr_files, sizeof(*data->files), by_time);
+	order__files(data->files, data->nr_files);
 	return err;
 }

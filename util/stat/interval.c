@@ -229,20 +229,61 @@ static int subtract_all_tasks(const struct stat_data *before, const struct stat_
 	return subtract_task(&interval->total, &before->total);
 }
 
-/* What is open at the end, and the names of files, are not of the interval alone. */
-static int copy_lists(const struct stat_data *now, struct stat_data *interval)
+static void subtract_losses(struct stat_losses *losses, const struct stat_losses *before)
+{
+	take_away(&losses->threads, before->threads);
+	take_away(&losses->calls, before->calls);
+	take_away(&losses->locks, before->locks);
+	take_away(&losses->requests, before->requests);
+	take_away(&losses->sockets, before->sockets);
+	take_away(&losses->files, before->files);
+	take_away(&losses->missed_births, before->missed_births);
+	take_away(&losses->missed_deaths, before->missed_deaths);
+	take_away(&losses->missed_calls, before->missed_calls);
+	take_away(&losses->unseen_switches, before->unseen_switches);
+}
+
+static int subtract_files(const struct stat_data *before, const struct stat_data *now,
+			  struct stat_data *interval)
+{
+	interval->files = copy_of(now->files, now->nr_files, sizeof(*now->files));
+	if (now->nr_files && !interval->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < now->nr_files; i++) {
+		struct stat_file_wait file = now->files[i];
+
+		for (size_t j = 0; j < before->nr_files; j++) {
+			const struct stat_file_wait *old = &before->files[j];
+
+			if (old->tid != file.tid || old->pid != file.pid || old->nr != file.nr ||
+			    strcmp(old->name, file.name) != 0)
+				continue;
+			take_away(&file.ns, old->ns);
+			break;
+		}
+		if (file.ns)
+			interval->files[interval->nr_files++] = file;
+	}
+	order__files(interval->files, interval->nr_files);
+	return 0;
+}
+
+/* Calls that are open at the end keep their whole time: what of it is earlier is in earlier_calls. */
+static int copy_lists(const struct stat_data *before, const struct stat_data *now,
+		      struct stat_data *interval)
 {
 	interval->open_calls =
 		copy_of(now->open_calls, now->nr_open_calls, sizeof(*now->open_calls));
 	interval->nr_open_calls = interval->open_calls ? now->nr_open_calls : 0;
+	interval->earlier_calls =
+		copy_of(before->open_calls, before->nr_open_calls, sizeof(*before->open_calls));
+	interval->nr_earlier_calls = interval->earlier_calls ? before->nr_open_calls : 0;
 	interval->open_waits =
 		copy_of(now->open_waits, now->nr_open_waits, sizeof(*now->open_waits));
 	interval->nr_open_waits = interval->open_waits ? now->nr_open_waits : 0;
-	interval->files = copy_of(now->files, now->nr_files, sizeof(*now->files));
-	interval->nr_files = interval->files ? now->nr_files : 0;
 	return interval->nr_open_calls == now->nr_open_calls &&
-			       interval->nr_open_waits == now->nr_open_waits &&
-			       interval->nr_files == now->nr_files ?
+			       interval->nr_earlier_calls == before->nr_open_calls &&
+			       interval->nr_open_waits == now->nr_open_waits ?
 		       0 :
 		       -ENOMEM;
 }
@@ -258,6 +299,7 @@ int stat_interval__between(const struct stat_data *before, const struct stat_dat
 	interval->end_real_ms = now->end_real_ms;
 	interval->parts = now->parts;
 	interval->losses = now->losses;
+	subtract_losses(&interval->losses, &before->losses);
 	err = subtract_all_tasks(before, now, interval);
 	if (!err)
 		err = subtract_locks(before, now, interval);
@@ -265,7 +307,9 @@ int stat_interval__between(const struct stat_data *before, const struct stat_dat
 		err = subtract_io(before, now, interval);
 	if (!err)
 		err = subtract_sockets(before, now, interval);
+	if (!err)
+		err = subtract_files(before, now, interval);
 	if (err)
 		return err;
-	return copy_lists(now, interval);
+	return copy_lists(before, now, interval);
 }

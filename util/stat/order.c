@@ -53,6 +53,13 @@ static int by_socket(const void *a, const void *b)
 	return socket_ns(a) < socket_ns(b) ? 1 : socket_ns(a) > socket_ns(b) ? -1 : 0;
 }
 
+static int by_file(const void *a, const void *b)
+{
+	const struct stat_file_wait *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
 /* Lists without entries may be NULL. */
 static void sort(void *list, size_t nr, size_t size, int (*compare)(const void *a, const void *b))
 {
@@ -83,4 +90,9 @@ void order__io(struct stat_io *io, size_t nr)
 void order__sockets(struct stat_socket *sockets, size_t nr)
 {
 	sort(sockets, nr, sizeof(*sockets), by_socket);
+}
+
+void order__files(struct stat_file_wait *files, size_t nr)
+{
+	sort(files, nr, sizeof(*files), by_file);
 }

@@ -17,5 +17,6 @@ void order__io(struct stat_io *io, size_t nr);
 
 /* By the time of waits in both directions. */
 void order__sockets(struct stat_socket *sockets, size_t nr);
+void order__files(struct stat_file_wait *files, size_t nr);
 
 #endif /* DENET_STAT_ORDER_H */

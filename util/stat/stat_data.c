@@ -144,6 +144,7 @@ void stat_data__free(struct stat_data *data)
 	free_tasks(data->commands, data->nr_commands);
 	free(data->total.calls);
 	free(data->open_calls);
+	free(data->earlier_calls);
 	free(data->files);
 	free(data->locks);
 	free(data->open_waits);

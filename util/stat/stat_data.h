@@ -224,7 +224,10 @@ struct stat_data {
 
 	struct stat_open_call *open_calls;
 	size_t nr_open_calls;
-	struct stat_file_wait *files; /* the longest time first, since the start */
+	/* Those that were open when the interval began, and how long by then; none: since the start */
+	struct stat_open_call *earlier_calls;
+	size_t nr_earlier_calls;
+	struct stat_file_wait *files; /* the longest time first */
 	size_t nr_files;
 	struct stat_lock *locks;
 	size_t nr_locks;
