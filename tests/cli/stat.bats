@@ -468,6 +468,71 @@ os.wait()' >out 2>said
 		END { exit !found }'
 }
 
+@test "on a terminal a status line comes each second, elsewhere it does not" {
+	script -qec "denet-stat -o out -- sleep 1.5" /dev/null >tty </dev/null
+	grep -F '[ denet-stat: 1 s, 1 thread ]' tty
+	denet-stat -o out -- sleep 1.5 2>err
+	[ ! -s err ]
+	script -qec "denet-stat -q -o out -- sleep 1.5" /dev/null >tty </dev/null
+	refute grep 'denet-stat: ' tty
+}
+
+# A shell that sleeps, with a child that naps, in which two threads do.
+start_family() {
+	mkfifo hold
+	start_target sh -c "'$naps' 2 100000 10 <hold & read -r line <hold"
+	exec 7>hold
+	until_true grep -q READY target.out
+	child=$(pgrep -P "$target")
+	until_true has_two_nappers
+	napper=$(grep -lx napper-0 /proc/"$child"/task/*/comm | cut -d/ -f5)
+}
+
+has_two_nappers() {
+	[ "$(cat /proc/"$child"/task/*/comm | grep -c ^napper)" = 2 ]
+}
+
+# threads_of OPTION…: the threads that are counted in a fifth of a second, by name; $as is how to run.
+threads_of() {
+	${as-} denet-stat --json -o lines "$@" -- sleep 0.2 2>err
+	python3 -c '
+import json
+stat = [json.loads(line) for line in open("lines")][-1]["stat"]
+print(" ".join(sorted(t["comm"] for t in stat["threads"])))'
+}
+
+@test "threads, processes, their children, CPUs and kernel threads, as chosen" {
+	start_family
+	[ "$(threads_of -t "$napper")" = napper-0 ]
+	[ "$(threads_of -p "$child" | tr -s ' ' '\n' | grep -c napper)" = 2 ]
+	refute grep napper <(threads_of -p "$target")
+	grep '1 living child .*--children' err
+	[ "$(threads_of -p "$target" --children | tr -s ' ' '\n' | grep -c napper)" = 2 ]
+	[ ! -s err ]
+	# Children that are born later belong to it, unless -i says otherwise.
+	denet-stat --json -o lines -- sh -c "'$naps' 1 5 10"
+	tail -1 lines | grep -q '"comm":"napper-0"'
+	denet-stat --json -i -o lines -- sh -c "'$naps' 1 5 10; :"
+	tail -1 lines | refute grep '"comm":"napper-0"'
+	refute grep -E 'kworker|rcu_|migration' <(threads_of -a)
+	threads_of -a --kernel-threads | grep -E 'kworker|rcu_|migration'
+}
+
+@test "of CPUs that are not wanted, no block is counted" {
+	start_target taskset -c 0 "$naps" 1 100000 10
+	until_true grep -q READY target.out
+	[ "$(nproc)" -ge 2 ] || skip "one CPU"
+	for cpu in 0 1; do
+		denet-stat --json -o "lines$cpu" -C $cpu -p "$target" -- sleep 0.3
+	done
+	python3 -c '
+import json
+def total(cpu): return [json.loads(line) for line in open("lines%d" % cpu)][-1]["stat"]["total"]
+print(total(0), total(1))
+assert total(0)["threads"] == 2 and total(0)["offcpu"]["count"] >= 5
+assert total(1)["threads"] == 0 and total(1)["offcpu"]["count"] == 0'
+}
+
 @test "an interval has what came since the last one" {
 	start_target "$naps" 1 1000 10
 	until_true grep -q READY target.out
@@ -550,6 +615,16 @@ for line in open("recorded"):
 import json
 last = [json.loads(line) for line in open("lines")][-1]
 assert "CAP_BPF" in last["aggregated"]["ebpf"]["error"], last["aggregated"]["ebpf"]'
+}
+
+@test "without rights the threads are those that were chosen, too" {
+	start_family
+	as='setpriv --inh-caps=-all --bounding-set=-all'
+	[ "$(threads_of -t "$napper")" = napper-0 ]
+	[ "$(threads_of -p "$child" | tr -s ' ' '\n' | grep -c napper)" = 2 ]
+	refute grep napper <(threads_of -p "$target")
+	[ "$(threads_of -p "$target" --children | tr -s ' ' '\n' | grep -c napper)" = 2 ]
+	grep /proc err
 }
 
 # stat_bottlenecks: the sentences of lines of JSON.

@@ -61,6 +61,8 @@ static void start(struct truth *truth, pthread_t *thread)
 	pthread_create(thread, NULL, burn, truth);
 }
 
+static const struct capture_targets everybody = { .all = true };
+
 TEST(a_thread_that_burns_and_ends)
 {
 	struct proc_fallback *fallback = proc_fallback__new();
@@ -79,7 +81,7 @@ TEST(a_thread_that_burns_and_ends)
 	pthread_barrier_wait(&truth.done);
 	ASSERT_EQ(0, proc_fallback__look(fallback, &pid, 1));
 	end = clock__now_ns();
-	ASSERT_EQ(0, proc_fallback__fill(fallback, &data));
+	ASSERT_EQ(0, proc_fallback__fill(fallback, &everybody, &data));
 	EXPECT_TRUE(data.from_proc);
 	EXPECT_EQ(2, data.nr_threads);
 	EXPECT_EQ(1, data.nr_processes);
@@ -97,13 +99,21 @@ TEST(a_thread_that_burns_and_ends)
 		  task->blocked_ns + task->runnable_ns);
 	EXPECT_LE(1, task->offcpu.count);
 	stat_data__free(&data);
+	/* A thread alone, as with -t. */
+	ASSERT_EQ(0, proc_fallback__fill(fallback,
+					 &(struct capture_targets){ .tids = &truth.tid,
+								    .nr_tids = 1 },
+					 &data));
+	EXPECT_EQ(1, data.nr_threads);
+	EXPECT_NE(NULL, find(&data, truth.tid));
+	stat_data__free(&data);
 
 	pthread_barrier_wait(&truth.end);
 	pthread_join(thread, NULL);
 	while (syscall(SYS_tgkill, pid, truth.tid, 0) == 0)
 		usleep(1000);
 	ASSERT_EQ(0, proc_fallback__look(fallback, &pid, 1));
-	ASSERT_EQ(0, proc_fallback__fill(fallback, &data));
+	ASSERT_EQ(0, proc_fallback__fill(fallback, &everybody, &data));
 	EXPECT_EQ(1, data.nr_threads);
 	EXPECT_EQ(NULL, find(&data, truth.tid));
 	EXPECT_EQ(2, data.total.threads);
@@ -131,11 +141,20 @@ TEST(a_thread_that_is_new)
 	pthread_barrier_wait(&truth.ready);
 	pthread_barrier_wait(&truth.done);
 	ASSERT_EQ(0, proc_fallback__look(fallback, &pid, 1));
-	ASSERT_EQ(0, proc_fallback__fill(fallback, &data));
+	ASSERT_EQ(0, proc_fallback__fill(fallback, &everybody, &data));
 	task = find(&data, truth.tid);
 	ASSERT_NE(NULL, task);
 	EXPECT_LE(truth.cpu_ns * tolerance__seen_percent() / 100, task->running_ns);
 	stat_data__free(&data);
+	/* A descendant of whoever is a target, unless those are left out. */
+	for (int left_out = 0; left_out < 2; left_out++) {
+		const struct capture_targets targets = { .tids = &pid, .nr_tids = 1,
+							 .no_inherit = left_out };
+
+		ASSERT_EQ(0, proc_fallback__fill(fallback, &targets, &data));
+		EXPECT_EQ(left_out ? 1 : 2, data.nr_threads);
+		stat_data__free(&data);
+	}
 	pthread_barrier_wait(&truth.end);
 	pthread_join(thread, NULL);
 	proc_fallback__delete(fallback);
@@ -150,7 +169,7 @@ TEST(nobody)
 	ASSERT_NE(NULL, fallback);
 	ASSERT_EQ(0, proc_fallback__look(fallback, &gone, 1));
 	ASSERT_EQ(0, proc_fallback__look(fallback, NULL, 0));
-	ASSERT_EQ(0, proc_fallback__fill(fallback, &data));
+	ASSERT_EQ(0, proc_fallback__fill(fallback, &everybody, &data));
 	EXPECT_EQ(0, data.nr_threads);
 	EXPECT_EQ(0, data.total.wall_ns);
 	stat_data__free(&data);

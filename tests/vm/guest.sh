@@ -34,7 +34,7 @@ fi
 # On arm64 all of these levels under one kernel, and under the others what differs by architecture:
 # registers, stacks, reasons and unwinding. There is no bats.
 if [ "$(uname -m)" = aarch64 ]; then
-	names='test_waits|test_user_stacks|test_reason|test_copies|test_unwind'
+	names='test_waits|test_user_stacks|test_reason|test_copies|test_unwind|test_stat'
 	names+='|test_unwinder|test_callchain|test_perfdata_encode|test_user_address'
 	if [[ $(uname -r) = 6.12.* ]]; then
 		# But for the walks in BPF programs, which are x86-64's.
@@ -52,7 +52,7 @@ fi
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=900
-	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running'
+	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running|test_stat'
 	names+='|whole|live|reports|totals|states'
 	# cli/top takes ten minutes: in the kernel that has the least of what it asks for.
 	case $(uname -r) in

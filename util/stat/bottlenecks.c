@@ -73,8 +73,8 @@ static bool is_one_of(const struct stat_open_call *open, const struct cause *cal
 }
 
 /*
- * Adds the calls of a task's that have not returned to those that have, and takes away what they had
- * when the interval began.
+ * Adds the calls of a task's that have not returned to those that have, and takes away what they
+ * had when the interval began.
  */
 static void add_open(const struct stat_data *data, struct cause *call, enum stat_file file)
 {

@@ -268,7 +268,7 @@ static int subtract_files(const struct stat_data *before, const struct stat_data
 	return 0;
 }
 
-/* Calls that are open at the end keep their whole time: what of it is earlier is in earlier_calls. */
+/* Calls that are open at the end keep their whole time; earlier_calls has what is earlier. */
 static int copy_lists(const struct stat_data *before, const struct stat_data *now,
 		      struct stat_data *interval)
 {

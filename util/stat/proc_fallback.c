@@ -32,6 +32,7 @@ struct watched {
 	uint64_t start_ticks; /* tells threads of one TID apart */
 	uint64_t begin_ns;    /* its birth, or the start of the measurement */
 	uint64_t seen_ns;
+	bool old; /* was there when the measurement began */
 	struct usage base, now;
 };
 
@@ -121,10 +122,11 @@ static int look_at(struct proc_fallback *fallback, pid_t pid, const char *tid, u
 		struct watched new = { .pid = pid,
 				       .tid = stat.pid,
 				       .start_ticks = stat.start_ticks,
+				       .old = now == fallback->start_ns,
 				       .begin_ns = birth_ns(fallback, stat.start_ticks, now) };
 
 		/* Older than the measurement by more than what the rounding of its birth hides. */
-		if (now == fallback->start_ns ||
+		if (new.old ||
 		    new.begin_ns + fallback->tick_ns < fallback->start_ns)
 			new.base = usage;
 		new.begin_ns = max_u64(new.begin_ns, fallback->start_ns);
@@ -189,7 +191,27 @@ static struct stat_task task_of(const struct watched *thread, bool ended)
 	return task;
 }
 
-int proc_fallback__fill(const struct proc_fallback *fallback, struct stat_data *data)
+static bool is_among(pid_t pid, const pid_t *pids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool is_target(const struct watched *thread, const struct capture_targets *targets)
+{
+	if (!targets->nr_pids && !targets->nr_tids)
+		return true;
+	if (is_among(thread->pid, targets->pids, targets->nr_pids) ||
+	    is_among(thread->tid, targets->tids, targets->nr_tids))
+		return true;
+	return !targets->no_inherit && (!thread->old || targets->children);
+}
+
+int proc_fallback__fill(const struct proc_fallback *fallback, const struct capture_targets *targets,
+			struct stat_data *data)
 {
 	const struct watched *threads = (const void *)fallback->threads.data;
 	size_t nr = fallback->threads.len / sizeof(*threads);
@@ -200,6 +222,8 @@ int proc_fallback__fill(const struct proc_fallback *fallback, struct stat_data *
 		bool ended = threads[i].seen_ns != fallback->last_ns;
 		struct stat_task task = task_of(&threads[i], ended);
 
+		if (!is_target(&threads[i], targets))
+			continue;
 		err = ended ? rollup__add_ended(&rollup, &task)
 			    : rollup__add_thread(&rollup, &task);
 	}

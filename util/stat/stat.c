@@ -471,6 +471,14 @@ static int print(struct measurement *stat, const struct stat_data *data)
 	return report_write_error(stat, err);
 }
 
+static int fill_by_proc(const struct measurement *stat, struct stat_data *data)
+{
+	pid_t pid = 0;
+	struct capture_options capture = capture_of(stat, &pid);
+
+	return proc_fallback__fill(stat->fallback, &capture.targets, data);
+}
+
 /* Reads the figures up to end_ns. */
 static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_data *data)
 {
@@ -478,7 +486,7 @@ static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_d
 	int err = stat->seen_end ? 0 : look_at_tree(stat);
 
 	if (!err && stat->fallback)
-		err = proc_fallback__fill(stat->fallback, data);
+		err = fill_by_proc(stat, data);
 	else if (!err)
 		err = stat_collect(stat->programs, data);
 	if (err) {

@@ -224,7 +224,7 @@ struct stat_data {
 
 	struct stat_open_call *open_calls;
 	size_t nr_open_calls;
-	/* Those that were open when the interval began, and how long by then; none: since the start */
+	/* Open when the interval began, with their time by then; none: it is since the start */
 	struct stat_open_call *earlier_calls;
 	size_t nr_earlier_calls;
 	struct stat_file_wait *files; /* the longest time first */

@@ -21,7 +21,7 @@ void typed_calls__mark(uint8_t *calls, size_t nr)
 {
 	static const char *const names[] = {
 		"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
-		"preadv2", "pwritev2",
+		"preadv2", "pwritev2", "sendfile", "sendfile64", "splice", "tee", "vmsplice",
 	};
 
 	for (size_t i = 0; i < nr; i++)
