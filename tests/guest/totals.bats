@@ -47,3 +47,26 @@ needs=root
 	cat said
 	grep -E 'blocked time in flock on [^ ]*/held ' said
 }
+
+@test "denet-stat has the wait for a socket, and the requests of a device" {
+	denet-stat --net --json -o lines -- python3 -c '
+import os, socket, time
+waits, sends = socket.socketpair()
+if not os.fork():
+    time.sleep(0.3)
+    sends.send(b"x")
+    os._exit(0)
+waits.recv(1)
+os.wait()'
+	tail -1 lines | grep -o '"sockets":\[{[^]]*\]' >sockets
+	cat sockets
+	sed -n 's/.*"receive":{"count":1,"total_ns":\([0-9]*\),.*/\1/p' sockets |
+		awk '{ found = $1 >= 100e6 } END { exit !found }'
+	truncate -s 4M disk
+	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
+	denet-stat --block --json -o lines -- dd if=/dev/zero of="$loop" bs=64k count=32 oflag=direct
+	losetup -d "$loop"
+	tail -1 lines | grep -o '"block_io":\[{[^]]*\]' >requests
+	cat requests
+	grep -E "\"device\":\"${loop##*/}\",\"bytes\":2097152,.*\"requests\":\{\"count\":(3[2-9]|[4-9][0-9])," requests
+}

@@ -28,8 +28,8 @@ int proc_fallback__look(struct proc_fallback *fallback, const pid_t *pids, size_
 
 /*
  * Fills the tasks of data, which is empty before, and its start_ns, end_ns, parts and from_proc,
- * with the state at the last look, of all threads that are targets: their descendants are those that
- * came during the measurement, and with targets->children all others as well. 0 or -ENOMEM.
+ * with the state at the last look, of all threads that are targets: their descendants are those
+ * that came during the measurement, with targets->children all others, too. 0 or -ENOMEM.
  */
 int proc_fallback__fill(const struct proc_fallback *fallback,
 			const struct capture_targets *targets, struct stat_data *data);
