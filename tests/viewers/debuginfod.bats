@@ -27,6 +27,11 @@ load ../cli/lib
 	denet-report -i naps.data --folded >folded 2>words
 	cat folded words
 	grep '^napper-0;.*;take_nap;' folded
+	# A recording without build-ids, and a trace: the file itself tells which one it is.
+	denet-record -B --off-cpu-thresh 0 -o none.data -- ./mine 1 5 5 2>err
+	denet-report -i none.data --folded | grep '^napper-0;.*;take_nap;'
+	denet-offcputime -f -- ./mine 1 5 5 >traced 2>err
+	grep '^napper-0;.*;take_nap;' traced
 	# A server that is away costs the names, and not the report.
 	rm -rf .cache .debuginfod_client_cache
 	export DEBUGINFOD_URLS=http://127.0.0.1:1

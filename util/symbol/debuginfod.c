@@ -97,10 +97,18 @@ static int fetch(const struct elf_build_id *id, const char *kind, struct strings
 	return err == -ENODATA ? 0 : err;
 }
 
+/* The build-id that a file was known by, or that it turned out to have; NULL: not one of them. */
+static const struct elf_build_id *id_of(const struct symbol_query *query)
+{
+	if (query->wanted.nr_ids)
+		return query->wanted.nr_ids == 1 ? &query->wanted.ids[0] : NULL;
+	return !query->err && query->found_id.len ? &query->found_id : NULL;
+}
+
 /* Of a file that is known by one build-id, and has addresses without a name. */
 static bool is_wanted(const struct symbol_query *query)
 {
-	if (query->is_memory || query->wanted.nr_ids != 1)
+	if (query->is_memory || !id_of(query))
 		return false;
 	for (size_t i = 0; i < query->nr; i++) {
 		if (!query->answers[i].name)
@@ -112,15 +120,15 @@ static bool is_wanted(const struct symbol_query *query)
 static int answer_again(struct symbol_query *query, const struct symbol_jobs_options *options,
 			struct strings *strings, uint64_t deadline_ns)
 {
+	const struct elf_build_id *id = id_of(query);
 	struct elf_wanted *wanted = &query->wanted;
 	uint64_t now;
 	int err = 0;
 
 	if (query->err)
-		err = fetch(&wanted->ids[0], "executable", strings, deadline_ns, &wanted->fetched);
+		err = fetch(id, "executable", strings, deadline_ns, &wanted->fetched);
 	if (!err)
-		err = fetch(&wanted->ids[0], "debuginfo", strings, deadline_ns,
-			    &wanted->fetched_debug);
+		err = fetch(id, "debuginfo", strings, deadline_ns, &wanted->fetched_debug);
 	if (err || (!wanted->fetched && !wanted->fetched_debug))
 		return err;
 	query->inlines.len = 0;

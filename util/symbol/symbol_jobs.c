@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbol/symbol_jobs.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ enum {
 	TYPE_NAME = 1, /* of the following ranges */
 	TYPE_RANGE,
 	TYPE_INLINE, /* struct place, name with NUL, file with NUL; empty: not known */
+	TYPE_ID,     /* the build-id of the file, at most BUILD_ID_MAX bytes */
 };
 
 /* The fixed part of TYPE_INLINE. */
@@ -171,6 +173,16 @@ static int put_inlines(const struct symbol_query *query, const struct elf_files 
 	return err;
 }
 
+/* Which file it was that the inode, and no build-id, led to. */
+static int put_id(const struct symbol_query *query, const struct elf_files *files,
+		  struct child_out *out)
+{
+	const void *id;
+	ssize_t len = query->wanted.nr_ids ? 0 : dwelf_elf_gnu_build_id(files->all[0], &id);
+
+	return len > 0 && len <= BUILD_ID_MAX ? child_out__put(out, TYPE_ID, id, (size_t)len) : 0;
+}
+
 static int answer_file(const struct symbol_query *query, const struct symbol_jobs_options *options,
 		       struct child_out *out)
 {
@@ -184,6 +196,8 @@ static int answer_file(const struct symbol_query *query, const struct symbol_job
 	for (size_t i = 0; i < files.nr && !err; i++)
 		err = elf_symbols__add(&symbols, files.all[i]);
 	elf_symbols__sort(&symbols);
+	if (!err)
+		err = put_id(query, &files, out);
 	if (!err)
 		err = put_symbols(query, &files, &symbols, !options->no_demangle, out);
 	if (!err && (options->inlines || options->lines))
@@ -316,6 +330,14 @@ static int take_inline(struct run *run, struct symbol_query *query,
 	return buffer__append(&query->inlines, &found, sizeof(found));
 }
 
+static void take_id(struct symbol_query *query, const struct child_message *message)
+{
+	if (message->size > sizeof(query->found_id.bytes))
+		return;
+	memcpy(query->found_id.bytes, message->data, message->size);
+	query->found_id.len = message->size;
+}
+
 /* In the parent; what makes no sense is the fault of the file, and is left out. */
 static int take_answer(void *ctx, size_t index, const struct child_message *message)
 {
@@ -329,6 +351,8 @@ static int take_answer(void *ctx, size_t index, const struct child_message *mess
 	}
 	if (message->type == TYPE_INLINE)
 		return take_inline(run, query, message);
+	if (message->type == TYPE_ID)
+		take_id(query, message);
 	if (message->type != TYPE_RANGE || message->size != sizeof(range) || !run->name)
 		return 0;
 	memcpy(&range, message->data, sizeof(range));

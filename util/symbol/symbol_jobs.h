@@ -36,6 +36,7 @@ struct symbol_query {
 	size_t nr;
 	struct symbol_answer *answers; /* of each address; zeroed by the caller */
 	struct buffer inlines;         /* struct symbol_inline, by index, the innermost first */
+	struct elf_build_id found_id;  /* of the file that was read, where none was wanted */
 	int err; /* 0; else nothing is known: -ENOENT, -ETIMEDOUT, -ECHILD: it killed its reader */
 };
 
