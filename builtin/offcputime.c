@@ -14,6 +14,7 @@
 #include "builtin.h"
 #include "builtin/options/common.h"
 #include "builtin/options/output_files.h"
+#include "builtin/options/symbol.h"
 #include "builtin/options/stack.h"
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
@@ -310,6 +311,7 @@ static int parse(int argc, char **argv, struct offcputime_command *command)
 		{ &walk_table, &command->trace.session.capture.stacks },
 		{ &stack_table_of_bcc, command },
 		{ &output_table, command },
+		{ &symbol_table, &command->trace.symbols },
 		{ &output_files_table, &command->trace.outputs },
 		{ &ring_table, &command->common },
 		{ &log_table, &command->common },

@@ -14,6 +14,7 @@
 #include "builtin/terminal.h"
 #include "builtin/options/common.h"
 #include "builtin/options/output_files.h"
+#include "builtin/options/symbol.h"
 #include "builtin/options/values.h"
 
 struct report_command {
@@ -126,12 +127,6 @@ static const struct option_row input_rows[] = {
 	  OPTION_TEXT(struct report_options, input) },
 	{ "symfs", .arg = "DIR", .text = "Look for the files of the recording below DIR first",
 	  REPORT(set_symfs, const char *, symbols.symfs) },
-	{ "no-demangle", .text = "Leave symbols of C++ and Rust as they are",
-	  OPTION_TRUE(struct report_options, symbols.no_demangle) },
-	{ "inline", .text = "Show functions that the compiler put into others (debug information)",
-	  OPTION_TRUE(struct report_options, symbols.inlines) },
-	{ "srcline", .text = "Show file and line of the source behind names",
-	  OPTION_TRUE(struct report_options, symbols.lines) },
 };
 
 static const struct option_row filter_rows[] = {
@@ -210,6 +205,7 @@ static int parse(int argc, char **argv, struct report_command *command)
 {
 	const struct option_use uses[] = {
 		{ &input_table, &command->report },  { &filter_table, &command->report },
+		{ &symbol_table, &command->report.symbols },
 		{ &rows_table, &command->report },   { &output_table, &command->report },
 		{ &output_files_table, &command->report.outputs },
 		{ &log_table, &command->common },    { &help_table, NULL },

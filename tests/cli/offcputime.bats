@@ -114,6 +114,68 @@ are_the_naps() {
 	refute grep -E ';kthread;' out
 }
 
+# header OPTION…: the first line of a short trace, and the names of its threads, sorted.
+header() {
+	denet-offcputime "$@" 0.3 >out 2>err
+	is_of_form out
+	head -1 out
+	sed -n 's/^    -                \(.*\) (\([0-9]*\))$/\1/p' out | sort -u | tr '\n' ' '
+}
+
+@test "targets as bcc has them: processes, threads, all" {
+	start_target "$naps" 2 100000 10
+	first=$target
+	until_true grep -q READY target.out
+	start_target "$naps" 1 100000 10
+	until_true grep -q READY target.out
+	until_true has_nappers
+	threads=($(grep -lx 'napper-[01]' /proc/"$first"/task/*/comm | cut -d/ -f5))
+	what='by user + kernel stack for 0.3 secs.'
+	run header -t "${threads[0]}"
+	[ "${lines[0]}" = "Tracing off-CPU time (us) of TID ${threads[0]} $what" ]
+	[ "${lines[1]}" = 'napper-0 ' ]
+	run header -t "${threads[0]},${threads[1]}"
+	[ "${lines[0]}" = "Tracing off-CPU time (us) of TIDs ${threads[0]},${threads[1]} $what" ]
+	[ "${lines[1]}" = 'napper-0 napper-1 ' ]
+	run header -p "$first,$target"
+	[ "${lines[0]}" = "Tracing off-CPU time (us) of PIDs $first,$target $what" ]
+	[ "${lines[1]}" = 'napper-0 napper-1 naps ' ]
+	run header -a
+	[ "${lines[0]}" = "Tracing off-CPU time (us) of all threads $what" ]
+	[[ "${lines[1]}" == *napper-1* ]]
+	for option in -u --user-threads-only --useronly; do
+		run header $option
+		[ "${lines[0]}" = "Tracing off-CPU time (us) of user threads $what" ]
+		[[ "${lines[1]}" == *napper-1* ]]
+	done
+	# Accepted, since all stacks have room; and no more frames than were asked for.
+	run header -p "$first" --stack-storage-size 16
+	[ "${lines[1]}" = 'napper-0 napper-1 naps ' ]
+	denet-offcputime -q -f --perf-max-stack-depth 2 -p "$first" 0.3 >folded 2>err
+	[ ! -s err ]
+	awk -F ';' '/^napper/ { n++; if (NF > 5) { print; bad = 1 } } END { exit bad || !n }' folded
+}
+
+has_nappers() {
+	[ "$(cat /proc/"$first"/task/*/comm | grep -c '^napper-[01]$')" = 2 ]
+}
+
+@test "names as they were written or as the linker has them, and lines of the source" {
+	denet-offcputime -f --srcline -- "$naps" 1 5 10 >folded 2>err
+	cat folded
+	grep -E '^napper-0;.*;take_nap [^;]*\.c:[0-9]+;' folded
+	[ -e "$build/tests/unwind/nofp_cpp" ] || skip "no C++ compiler"
+	start_target "$build/tests/unwind/nofp_cpp" pause
+	until_true runs "$target" nofp_cpp
+	until_true grep -qE '^(S|D)' <(sed 's/.*) //' "/proc/$target/stat")
+	denet-offcputime -f -p "$target" 0.3 >folded
+	denet-offcputime -f --no-demangle -p "$target" 0.3 >mangled
+	cat folded mangled
+	grep -F ';Pause::wait' folded
+	grep -F ';_ZN5Pause4waitEi' mangled
+	denet-offcputime -f --inline -p "$target" 0.3 | grep -F ';Pause::wait'
+}
+
 @test "libbpf-tools' form, and threads by process and by name" {
 	denet-offcputime --libbpf -- "$naps" 3 5 10 >out 2>err
 	{ printf 'Tracing off-CPU time (us) of x by user stack... Hit Ctrl-C to end.\n\n'; cat out; } >with

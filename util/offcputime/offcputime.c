@@ -54,9 +54,7 @@ struct offcputime {
 
 static int make_profile(struct offcputime *trace)
 {
-	const struct symbols_options symbols = { 0 };
-
-	trace->symbols = symbols__new(&symbols);
+	trace->symbols = symbols__new(&trace->options->symbols);
 	if (trace->symbols)
 		trace->profile = profile__new(trace->symbols, &trace->filter);
 	trace->intake.profile = trace->profile;

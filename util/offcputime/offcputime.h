@@ -16,6 +16,7 @@ struct offcputime_options {
 	uint64_t duration_ns; /* 0: until something else ends it */
 	/* Threads that were blocked all the time count as well, be they named or not. */
 	bool never_ran;
+	struct symbols_options symbols;
 	struct bcc_form form;
 	struct output_files outputs; /* in place of text of that form */
 	bool text;		     /* as well as files */
