@@ -147,6 +147,20 @@ own_functions() {
 	refute grep take_nap folded
 }
 
+@test "a file that has gone has the names of another one with its build-id" {
+	cp "$naps" first
+	cp "$naps" second
+	denet-record --off-cpu-thresh 0 -o both.data -- sh -c './first 1 5 5; ./second 1 5 5' 2>err
+	rm second
+	denet-report -i both.data --folded >folded
+	cat folded
+	grep '^first;.*;main;' folded
+	grep '^second;.*;main;' folded
+	refute grep -E '(first|second)\+0x' folded
+	rm first
+	denet-report -i both.data --folded | grep -F 'second+0x'
+}
+
 # written PROGRAM CALL NAME MANGLED: what the report of a blocked program has.
 written() {
 	start_target "$build/tests/unwind/$1"

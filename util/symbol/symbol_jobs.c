@@ -40,8 +40,20 @@ struct range {
 	uint64_t start;
 };
 
+/* A file that was read, for later queries with its build-id: the same file at another place. */
+struct kept {
+	const struct elf_build_id *id; /* of its query */
+	struct elf_files files;
+	struct elf_symbols symbols;
+};
+
+#define KEPT_MAX 16
+
 struct run {
 	struct symbol_query *queries;
+	size_t nr;
+	struct kept kept[KEPT_MAX]; /* in the child alone, until it ends */
+	size_t nr_kept;
 	const struct symbol_jobs_options *options;
 	struct strings *strings;
 	const char *name; /* that came last */
@@ -183,27 +195,76 @@ static int put_id(const struct symbol_query *query, const struct elf_files *file
 	return len > 0 && len <= BUILD_ID_MAX ? child_out__put(out, TYPE_ID, id, (size_t)len) : 0;
 }
 
-static int answer_file(const struct symbol_query *query, const struct symbol_jobs_options *options,
-		       struct child_out *out)
+/* The build-id that a file is wanted by, if it is one. */
+static const struct elf_build_id *only_id(const struct symbol_query *query)
+{
+	return !query->is_memory && query->wanted.nr_ids == 1 ? &query->wanted.ids[0] : NULL;
+}
+
+static bool is_same(const struct elf_build_id *a, const struct elf_build_id *b)
+{
+	return a && b && a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
+static struct kept *find_kept(struct run *run, const struct symbol_query *query)
+{
+	for (size_t i = 0; i < run->nr_kept; i++) {
+		if (is_same(run->kept[i].id, only_id(query)))
+			return &run->kept[i];
+	}
+	return NULL;
+}
+
+static bool is_wanted_later(const struct run *run, size_t index)
+{
+	for (size_t i = index + 1; i < run->nr; i++) {
+		if (is_same(only_id(&run->queries[i]), only_id(&run->queries[index])))
+			return true;
+	}
+	return false;
+}
+
+static int answer(const struct symbol_query *query, const struct symbol_jobs_options *options,
+		  const struct elf_files *files, const struct elf_symbols *symbols,
+		  struct child_out *out)
 {
 	struct debug debug = { .options = options, .out = out };
-	struct elf_symbols symbols = { 0 };
-	struct elf_files files;
-	int err = elf_files__open(&files, &query->wanted, &options->world);
+	int err = put_id(query, files, out);
 
+	if (!err)
+		err = put_symbols(query, files, symbols, !options->no_demangle, out);
+	if (!err && (options->inlines || options->lines))
+		err = put_inlines(query, files, &debug);
+	return err;
+}
+
+/* Reads a file, and keeps it if it is going to be wanted again. */
+static int answer_file(struct run *run, size_t index, struct child_out *out)
+{
+	const struct symbol_query *query = &run->queries[index];
+	const struct kept *kept = find_kept(run, query);
+	uint64_t faults = bus_guard__faults();
+	struct kept file = { .id = only_id(query) };
+	int err;
+
+	if (kept)
+		return answer(query, run->options, &kept->files, &kept->symbols, out);
+	err = elf_files__open(&file.files, &query->wanted, &run->options->world);
 	if (err)
 		return err;
-	for (size_t i = 0; i < files.nr && !err; i++)
-		err = elf_symbols__add(&symbols, files.all[i]);
-	elf_symbols__sort(&symbols);
+	for (size_t i = 0; i < file.files.nr && !err; i++)
+		err = elf_symbols__add(&file.symbols, file.files.all[i]);
+	elf_symbols__sort(&file.symbols);
 	if (!err)
-		err = put_id(query, &files, out);
-	if (!err)
-		err = put_symbols(query, &files, &symbols, !options->no_demangle, out);
-	if (!err && (options->inlines || options->lines))
-		err = put_inlines(query, &files, &debug);
-	elf_symbols__free(&symbols);
-	elf_files__close(&files);
+		err = answer(query, run->options, &file.files, &file.symbols, out);
+	/* A file that was truncated meanwhile is worth nothing. */
+	if (!err && bus_guard__faults() == faults && run->nr_kept < KEPT_MAX &&
+	    is_wanted_later(run, index)) {
+		run->kept[run->nr_kept++] = file;
+		return 0;
+	}
+	elf_symbols__free(&file.symbols);
+	elf_files__close(&file.files);
 	return err;
 }
 
@@ -261,7 +322,7 @@ static int answer_memory(const struct symbol_query *query,
 
 static int run_one(void *ctx, size_t index, struct child_out *out)
 {
-	const struct run *run = ctx;
+	struct run *run = ctx;
 	const struct symbol_query *query = &run->queries[index];
 	uint64_t faults = bus_guard__faults();
 	int err;
@@ -269,7 +330,7 @@ static int run_one(void *ctx, size_t index, struct child_out *out)
 	if (query->is_memory)
 		err = answer_memory(query, run->options, out);
 	else
-		err = answer_file(query, run->options, out);
+		err = answer_file(run, index, out);
 	/* It was truncated meanwhile: what was read are zeros. */
 	if (!err && bus_guard__faults() != faults)
 		err = -ESTALE;
@@ -381,7 +442,9 @@ int symbol_jobs__run(struct symbol_query *queries, size_t nr,
 		     const struct symbol_jobs_options *options, struct strings *strings,
 		     int deadline_ms)
 {
-	struct run run = { .queries = queries, .options = options, .strings = strings };
+	struct run run = {
+		.queries = queries, .nr = nr, .options = options, .strings = strings
+	};
 	const struct jobs jobs = {
 		.nr = nr,
 		.ctx = &run,
