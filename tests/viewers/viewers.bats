@@ -342,6 +342,10 @@ need_speedscope() {
 	"$top/scripts/fold.sh" >app.folded
 	echo 'no stacks' >none.folded
 	opens app.folded
+	denet-report --folded >report.folded
+	opens report.folded
+	denet-offcputime -f -- "$naps" 1 5 5 >trace.folded 2>err
+	opens trace.folded
 	refute opens none.folded
 	denet-report --speedscope scope.json
 	title=$(sed -n 's/.*"type":"sampled","name":"\([^"]*\)".*/\1/p' scope.json | head -1)
