@@ -315,23 +315,25 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
  * The screen is for those who did not ask for anything else: neither for another output, nor for
  * what tables alone have, nor for a COMMAND, which may want the terminal for itself.
  */
-static bool is_for_screen(const struct top_options *top)
+static bool is_for_screen(const struct top_command *command)
 {
+	const struct top_options *top = &command->top;
 	const struct outputs_options *outputs = &top->outputs;
 
 	return !outputs->tables && !outputs->json && !outputs->csv.path && !outputs->perf.path &&
-	       !top->count && !top->interval_ns && !outputs->batch.top && !top->session.command &&
+	       !top->count && !top->interval_ns && !outputs->batch.top && !command->target.command &&
 	       term_type__is_usable();
 }
 
 _Static_assert(SCREEN_COLUMNS == BATCH_COLUMNS, "-g is for both");
 
-static void complete_screen(struct top_options *top)
+static void complete_screen(struct top_command *command)
 {
+	struct top_options *top = &command->top;
 	struct screen_options *on_screen = &top->outputs.on_screen;
 	const struct batch_options *batch = &top->outputs.batch;
 
-	top->outputs.screen |= is_for_screen(top);
+	top->outputs.screen |= is_for_screen(command);
 	if (!top->outputs.batch.top)
 		top->outputs.batch.top = DEFAULT_TOP;
 	if (!top->outputs.screen)
@@ -427,7 +429,7 @@ int cmd_top(int argc, char **argv)
 	err = parse(argc, argv, &command);
 	log__init("denet-top", common_options__log_level(&command.common));
 	complete_batch(&command.top.outputs.batch);
-	complete_screen(&command.top);
+	complete_screen(&command);
 	if (!err && command.input) {
 		err = replay(&command, &status);
 	} else if (!err) {

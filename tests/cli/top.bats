@@ -390,6 +390,14 @@ owners_are() {
 	all_are 's["tid"]'
 }
 
+@test "a command on a terminal has its terminal, and a table behind it" {
+	TERM=xterm script -qec "denet-top -- sh -c 'echo mine; sleep 0.5'" /dev/null >tty </dev/null
+	cat tty
+	grep -q '^mine' tty
+	grep -E ' looks: [0-9.]+ of [0-9.]+ threads active' tty
+	refute grep -q $'\e\\[?1049h' tty
+}
+
 @test "what cannot be is refused with the option's name" {
 	not_in_guest
 	for wrong in '-F 0' '-F 1001' '-F 0.5/m' '-F 1/h' '-F nan' '-g comm,comm' '-g nosuch' '-n 0' \
