@@ -188,7 +188,7 @@ static void archive_all(struct csv_dir *dir, const struct csv_archive_options *o
 	*err = archive ? csv_archive__retain(archive, csv_dir__hour(dir), TEN + 2 * HOUR_NS)
 		       : -ENOMEM;
 	while (!*err && more)
-		*err = csv_archive__step(archive, csv_dir__hour(dir), &more);
+		csv_archive__step(archive, csv_dir__hour(dir), &more);
 	csv_archive__delete(archive);
 }
 
@@ -215,6 +215,29 @@ TEST_F(csv, hours_that_are_over_are_compressed_and_read_as_before)
 	EXPECT_STREQ("abc", seen.comms);
 }
 
+TEST_F(csv, a_file_that_cannot_be_compressed_stays_and_so_do_later_ones)
+{
+	const struct csv_archive_options options = { .compress = true };
+	char name[128], part[160], text[512];
+	int err, saved;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	ASSERT_EQ(0, add_hour(self->dir, 12, "c"));
+	/* A directory is where its compressed form would begin. */
+	name_of(self->path, "10.csv", name, sizeof(name));
+	snprintf(part, sizeof(part), "%s.zst.part", name);
+	ASSERT_EQ(0, mkdir(part, 0700));
+	saved = captured_stderr__begin();
+	archive_all(self->dir, &options, &err);
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_EQ(0, err);
+	EXPECT_NE(NULL, strstr(text, "cannot compress"));
+	EXPECT_TRUE(exists(self->path, "10.csv"));
+	EXPECT_TRUE(exists(self->path, "11.csv"));
+	EXPECT_EQ(0, rmdir(part));
+}
+
 TEST_F(csv, a_compressed_file_that_is_cut_or_broken_is_an_error)
 {
 	const struct csv_archive_options options = { .compress = true };
@@ -239,11 +262,35 @@ TEST_F(csv, a_compressed_file_that_is_cut_or_broken_is_an_error)
 	}
 }
 
+/* A line of so many bytes, or with a NUL in it, as after a power failure. */
+TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
+{
+	static char long_text[70000];
+	struct seen seen = { 0 };
+	uint64_t bad = 0;
+	char zero = '\0';
+
+	memset(long_text, 'x', sizeof(long_text));
+	long_text[sizeof(long_text) - 1] = '\n';
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, buffer__append(csv_dir__lines(self->dir, CSV_SAMPLES), long_text,
+				    sizeof(long_text)));
+	ASSERT_EQ(0, add_hour(self->dir, 10, "b"));
+	ASSERT_EQ(0, csv_text__add(csv_dir__lines(self->dir, CSV_SAMPLES), "2026"));
+	ASSERT_EQ(0, buffer__append(csv_dir__lines(self->dir, CSV_SAMPLES), &zero, 1));
+	ASSERT_EQ(0, csv_text__add(csv_dir__lines(self->dir, CSV_SAMPLES), "\n"));
+	ASSERT_EQ(0, add_hour(self->dir, 10, "c"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("abc", seen.comms);
+	EXPECT_EQ(2, bad);
+}
+
 TEST_F(csv, files_of_gzip_are_read)
 {
 	struct seen seen = { 0 };
-	char command[512];
+	char command[512], text[512];
 	uint64_t bad;
+	int saved;
 
 	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
 	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
@@ -251,6 +298,14 @@ TEST_F(csv, files_of_gzip_are_read)
 	ASSERT_EQ(0, system(command));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("ab", seen.comms);
+	/* One that is cut. */
+	snprintf(command, sizeof(command), "truncate -s -20 %s/xcapture_samples_*10.csv.gz",
+		 self->path);
+	ASSERT_EQ(0, system(command));
+	saved = captured_stderr__begin();
+	EXPECT_EQ(-EIO, csv_reader__read(self->path, note_row, &seen, &bad));
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "broken or cut"));
 }
 
 TEST_F(csv, old_files_go_but_never_the_present_hour)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/minmax.h"
+
 #define ROOM (128 * 1024)
 
 struct zstd_writer {
@@ -160,19 +162,15 @@ static int fill(struct zstd_reader *reader)
 	return 1;
 }
 
-int zstd_reader__gets(struct zstd_reader *reader, char *line, size_t max)
+ssize_t zstd_reader__read(struct zstd_reader *reader, void *bytes, size_t size)
 {
-	size_t len = 0;
-	int ret = 1;
+	int ret = reader->used == reader->len ? fill(reader) : 1;
+	size_t nr;
 
-	while (len + 1 < max && (!len || line[len - 1] != '\n')) {
-		if (reader->used == reader->len) {
-			ret = fill(reader);
-			if (ret <= 0)
-				break;
-		}
-		line[len++] = reader->text[reader->used++];
-	}
-	line[len] = '\0';
-	return ret < 0 ? ret : len != 0;
+	if (ret <= 0)
+		return ret;
+	nr = (size_t)min_u64(reader->len - reader->used, size);
+	memcpy(bytes, reader->text + reader->used, nr);
+	reader->used += nr;
+	return (ssize_t)nr;
 }

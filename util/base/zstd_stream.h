@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Files of zstd, written and read in pieces. Descriptors are the caller's. */
 struct zstd_writer;
@@ -25,11 +26,10 @@ bool zstd_reader__knows(int fd);
 struct zstd_reader *zstd_reader__new(int fd); /* NULL: no memory */
 
 /*
- * The next line into line, which has room for max bytes, with its newline and a NUL; of a longer
- * one, what there is room for. 1; 0: there is none; a negative errno, -EINVAL if the file is broken
- * or cut.
+ * The next bytes of the text, size at most. How many; 0: there are none; a negative errno, -EINVAL
+ * if the file is broken or cut.
  */
-int zstd_reader__gets(struct zstd_reader *reader, char *line, size_t max);
+ssize_t zstd_reader__read(struct zstd_reader *reader, void *bytes, size_t size);
 void zstd_reader__delete(struct zstd_reader *reader); /* accepts NULL */
 
 #endif /* DENET_ZSTD_STREAM_H */

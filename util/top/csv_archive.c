@@ -240,6 +240,9 @@ static int finish(struct csv_archive *archive)
 		return err;
 	part_name(archive, part, sizeof(part));
 	snprintf(name, sizeof(name), "%s" ENDING, archive->entry.name);
+	/* The plain file goes once the other one is on the disk. */
+	if (fdatasync(archive->out) && errno != EINVAL)
+		return -errno;
 	if (renameat(archive->dirfd, part, archive->dirfd, name) ||
 	    unlinkat(archive->dirfd, archive->entry.name, 0))
 		return -errno;
@@ -264,20 +267,21 @@ static int compress_part(struct csv_archive *archive)
 	return err || len ? err : finish(archive);
 }
 
-int csv_archive__step(struct csv_archive *archive, const char *hour, bool *more)
+void csv_archive__step(struct csv_archive *archive, const char *hour, bool *more)
 {
 	int err = 0;
 
 	*more = *archive->entry.name;
 	if (!archive->options.compress)
-		return 0;
+		return;
 	if (!*more)
 		err = begin(archive, hour, more);
 	else
 		err = compress_part(archive);
 	if (err) {
-		pr_err("cannot compress %s of -o: %s", archive->entry.name, strerror(-err));
+		pr_warn("cannot compress %s of -o: %s; files stay as they are from here on",
+			archive->entry.name, strerror(-err));
 		give_up(archive);
+		archive->options.compress = *more = false;
 	}
-	return err;
 }

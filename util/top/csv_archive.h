@@ -26,8 +26,9 @@ int csv_archive__retain(struct csv_archive *archive, const char *hour, uint64_t 
 
 /*
  * Compresses a part of a file of an hour before that one: takes some 20 ms at most, so that
- * sampling goes on beside it. *more: there is more to do. 0 or a negative errno (logged).
+ * sampling goes on beside it. *more: there is more to do. A failure is a warning: that file and
+ * later ones stay as they are.
  */
-int csv_archive__step(struct csv_archive *archive, const char *hour, bool *more);
+void csv_archive__step(struct csv_archive *archive, const char *hour, bool *more);
 
 #endif /* DENET_TOP_CSV_ARCHIVE_H */

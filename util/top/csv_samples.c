@@ -299,7 +299,8 @@ int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass)
 	bool more;
 	int err;
 
-	if (pass->time - csv->flushed >= FLUSH_NS || pass->weight_ns >= FLUSH_NS / 2) {
+	/* Before the next pass, which may come later than that. */
+	if (pass->time + pass->weight_ns - csv->flushed >= FLUSH_NS) {
 		err = csv_dir__flush(csv->dir);
 		if (err)
 			return err;
@@ -311,5 +312,6 @@ int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass)
 		if (err)
 			return err;
 	}
-	return csv_archive__step(csv->archive, hour, &more);
+	csv_archive__step(csv->archive, hour, &more);
+	return 0;
 }

@@ -170,7 +170,8 @@ int perf_file__end(struct perf_file *file, const struct top_pass *pass)
 {
 	int err;
 
-	if (pass->time - file->flushed < FLUSH_NS)
+	/* Before the next pass, which may come later than that. */
+	if (pass->time + pass->weight_ns - file->flushed < FLUSH_NS)
 		return 0;
 	file->flushed = pass->time;
 	err = writer__finished_round(file->writer);
