@@ -46,6 +46,13 @@ TEST(texts_follow_what_a_thread_does)
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
 	sample.aio_file = "/file";
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
+	/* Requests come and go while it sleeps. */
+	for (sample.track.requests = 3; sample.track.requests; sample.track.requests--) {
+		sample.track.request_seq = 10 + sample.track.requests;
+		EXPECT_TRUE(has_texts(cache, &sample, &names));
+	}
+	sample.track.request_seq = 0;
+	EXPECT_TRUE(has_texts(cache, &sample, &names));
 	/* Another thread of that tid. */
 	sample.start = 99;
 	sample.pid = 8;

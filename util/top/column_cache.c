@@ -18,6 +18,7 @@ struct entry {
 	uint64_t cgroup;
 	enum top_wire_state state;
 	bool idle;
+	bool whole; /* nothing is to be looked up again */
 	uint32_t lock_owner;
 	char comm[WIRE_COMM_LEN + 1];
 	const char *texts[TOP_COLUMNS]; /* of strings */
@@ -53,11 +54,12 @@ void column_cache__delete(struct column_cache *cache)
 	free(cache);
 }
 
-/* What is on a CPU goes on, and a socket's counters change while its thread waits. */
+/* What is on a CPU goes on; sockets and requests change while their thread waits. */
 static bool may_be_kept(const struct thread_sample *sample)
 {
 	return sample->state != TOP_WIRE_RUN && sample->state != TOP_WIRE_RUNQ &&
-	       !sample->has_socket && !sample->has_uring && !sample->call_unknown;
+	       !sample->has_socket && !sample->has_uring && !sample->call_unknown &&
+	       !sample->track.requests;
 }
 
 /* Of a text that is longer, a column has the beginning. */
@@ -68,7 +70,7 @@ static bool is_text(const char *kept, const char *text)
 
 static bool is_same(const struct entry *entry, const struct thread_sample *sample)
 {
-	return entry->switches == sample->switches && entry->state == sample->state &&
+	return entry->whole && entry->switches == sample->switches && entry->state == sample->state &&
 	       entry->kernel_id == sample->kernel_id && entry->user_id == sample->user_id &&
 	       entry->cgroup == sample->cgroup && entry->idle == sample->idle &&
 	       entry->lock_owner == sample->lock_owner &&
@@ -98,6 +100,8 @@ static int fill(struct column_cache *cache, struct entry *entry, const struct th
 	entry->kernel_id = sample->kernel_id;
 	entry->user_id = sample->user_id;
 	entry->cgroup = sample->cgroup;
+	/* Names of new cgroups are looked up once a second. */
+	entry->whole = !sample->cgroup || *entry->texts[TOP_COLUMN_CGROUP];
 	entry->state = sample->state;
 	entry->idle = sample->idle;
 	entry->lock_owner = sample->lock_owner;
