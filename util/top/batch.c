@@ -14,6 +14,8 @@
 
 #define BAR_WIDTH 12
 #define NAME_LEN 16
+/* Of the samples of an interval; the earliest ones of more are forgotten. */
+#define MAX_BYTES (256ULL << 20)
 
 _Static_assert(BATCH_COLUMNS <= ACTIVITY_GROUP, "a table groups by more than the model can");
 
@@ -30,6 +32,7 @@ struct batch *batch__new(const struct batch_options *options)
 	const struct activity_options of_interval = {
 		.nr_columns = options->nr_columns,
 		.window_ns = UINT64_MAX,
+		.max_bytes = MAX_BYTES,
 	};
 	struct batch *batch = calloc(1, sizeof(*batch));
 
