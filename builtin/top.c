@@ -313,6 +313,7 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
 
 /*
  * The screen is for those who did not ask for anything else: neither for another output, nor for
+ * The screen is for those who did not ask for anything else: neither for another output, nor for
  * what tables alone have, nor for a COMMAND, which may want the terminal for itself.
  */
 static bool is_for_screen(const struct top_command *command)
@@ -320,9 +321,10 @@ static bool is_for_screen(const struct top_command *command)
 	const struct top_options *top = &command->top;
 	const struct outputs_options *outputs = &top->outputs;
 
-	return !outputs->tables && !outputs->json && !outputs->csv.path && !outputs->perf.path &&
-	       !top->count && !top->interval_ns && !outputs->batch.top && !command->target.command &&
-	       term_type__is_usable();
+	if (outputs->tables || outputs->json || outputs->csv.path || outputs->perf.path)
+		return false;
+	return !top->count && !top->interval_ns && !outputs->batch.top &&
+	       !command->target.command && term_type__is_usable();
 }
 
 _Static_assert(SCREEN_COLUMNS == BATCH_COLUMNS, "-g is for both");

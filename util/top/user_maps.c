@@ -17,6 +17,8 @@
 /* How long a process may delay us, and how often it may. */
 #define DEADLINE_MS 500
 #define AGAIN_NS (5 * NSEC_PER_SEC)
+/* The same for callers further out: chains of frame pointers that break lead anywhere. */
+#define AGAIN_FAR_NS (60 * NSEC_PER_SEC)
 #define FRAME_LEN 320
 /* More processes and mappings than these are forgotten all at once. */
 #define MAX_BYTES (64UL << 20)
@@ -24,6 +26,7 @@
 struct user_maps {
 	struct machine *machine;
 	struct idmap read; /* pid -> when its mappings were read, CLOCK_MONOTONIC */
+	struct idmap programs; /* pid -> the hash of its program's name then */
 	user_map_fn fn;
 	void *ctx;
 	uint64_t time; /* of the sample for which they are read */
@@ -52,6 +55,7 @@ void user_maps__delete(struct user_maps *maps)
 	user_names__delete(maps->names);
 	machine__delete(maps->machine);
 	idmap__free(&maps->read);
+	idmap__free(&maps->programs);
 	free(maps);
 }
 
@@ -64,14 +68,38 @@ static const struct maps_entry *find(const struct user_maps *maps,
 	return space ? maps__find(space, sample->time, ip) : NULL;
 }
 
-/* Broken chains end anywhere, so that the leaf and its caller are looked at alone. */
-static bool is_known(const struct user_maps *maps, const struct thread_sample *sample)
+/* After how long mappings are read again for a sample; 0: they are known. */
+static uint64_t again_after(const struct user_maps *maps, const struct thread_sample *sample)
 {
-	for (uint32_t i = 0; i < sample->user.nr && i < 2; i++) {
+	for (uint32_t i = 0; i < sample->user.nr; i++) {
 		if (!find(maps, sample, sample->user.ips[i]))
-			return false;
+			return i < 2 ? AGAIN_NS : AGAIN_FAR_NS;
 	}
-	return true;
+	return 0;
+}
+
+/*
+ * Whether the process runs another program than when its mappings were read, be it by exec or since
+ * the PID was used again: then what it had mapped is over.
+ */
+static int note_program(struct user_maps *maps, const struct thread_sample *sample, bool *changed)
+{
+	const struct task_event over = {
+		.kind = TASK_EVENT_EXEC, .pid = (pid_t)sample->pid, .tid = (pid_t)sample->pid,
+		.time = sample->time, .comm = sample->exe,
+	};
+	uint64_t *program = idmap__get(&maps->programs, sample->pid), hash = 1;
+	int ret;
+
+	*changed = false;
+	if (!program)
+		return -ENOMEM;
+	for (const char *at = sample->exe; *at; at++)
+		hash = idmap__mix(hash, (unsigned char)*at);
+	*changed = *program && *program != hash;
+	*program = hash;
+	ret = *changed ? machine__handle(maps->machine, &over) : 0;
+	return ret < 0 ? ret : 0;
 }
 
 static int take_map(void *ctx, const struct task_event *event)
@@ -99,6 +127,7 @@ static int forget_many(struct user_maps *maps)
 	machine__delete(maps->machine);
 	maps->machine = machine;
 	idmap__clear(&maps->read);
+	idmap__clear(&maps->programs);
 	if (maps->names)
 		user_names__forget(maps->names);
 	return 0;
@@ -108,16 +137,18 @@ static int learn_maps(struct user_maps *maps, const struct thread_sample *sample
 {
 	const pid_t pid = (pid_t)sample->pid;
 	struct synth_result result = { 0 };
-	uint64_t *when;
-	int err;
+	uint64_t *when, after;
+	bool changed;
+	int err = note_program(maps, sample, &changed);
 
-	if (is_known(maps, sample))
-		return 0;
+	after = again_after(maps, sample);
+	if (err || !after)
+		return err;
 	err = forget_many(maps);
 	when = idmap__get(&maps->read, sample->pid);
 	if (err || !when)
 		return err ? err : -ENOMEM;
-	if (*when && sample->time - *when < AGAIN_NS)
+	if (*when && !changed && sample->time - *when < after)
 		return 0;
 	*when = sample->time;
 	maps->time = sample->time;
