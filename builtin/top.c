@@ -167,7 +167,7 @@ static const struct option_row thread_rows[] = {
 	  .text = "With --track: share it with other denet-top, pinned in DIR of a BPF file system",
 	  OPTION_TEXT(struct top_command, top.sampler.track.pin) },
 	{ "frequency", 'F', .arg = "HZ",
-	  .text = "Looks a second, from 1/m to 1000 (default 10 for tables, else 1)",
+	  .text = "Looks a second, from 1/m to 1000 (default 10; 1 with --json, -o and -w alone)",
 	  COMMAND(set_rate, uint64_t, top.period_ns) },
 	{ "max-overhead", .arg = "PCT",
 	  .text = "Look less often above this cost in percent of a CPU (default 3; 0: never)",
@@ -219,8 +219,44 @@ static void check_track(const struct options *options, const struct top_command 
 		options__error(options, "--pin needs --track, which it shares");
 	if (track->min_ns != TRACK_WIRE_NEVER && !(track->what && command->top.outputs.csv.path))
 		options__error(options, "--min-time needs --track and -o, where they are written");
-	if (track->what && command->input)
-		options__error(options, "-i shows what was recorded; --track does not go with it");
+}
+
+/* A recording is shown whole: what chooses threads would be for nothing. */
+static void check_input(const struct options *options, const struct top_command *command)
+{
+	const struct target_options *target = &command->target;
+	const struct outputs_options *outputs = &command->top.outputs;
+	const struct {
+		bool given;
+		const char *name;
+	} all[] = {
+		{ target->pids.nr, "-p" },
+		{ target->tids.nr, "-t" },
+		{ target->users, "-u" },
+		{ target->groups, "-G" },
+		{ target->cpus.any, "-C" },
+		{ target->capture.all, "-a" },
+		{ target->command, "COMMAND" },
+		{ target->delay_ns, "-D" },
+		{ command->top.sampler.states, "--state" },
+		{ command->calls, "--syscall" },
+		{ command->comms, "--comm" },
+		{ command->top.sampler.all_states, "--all-states" },
+		{ command->top.sampler.idle, "--idle" },
+		{ command->top.period_ns, "-F" },
+		{ command->top.stack_every, "--stack-every" },
+		{ command->top.sampler.track.what, "--track" },
+		{ outputs->json, "--json" },
+		{ outputs->csv.path, "-o" },
+		{ outputs->perf.path, "-w" },
+	};
+
+	for (size_t i = 0; command->input && i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].given)
+			options__error(options,
+				       "-i shows what was recorded; %s does not go with it",
+				       all[i].name);
+	}
 }
 
 static void check_output(const struct options *options, const void *values)
@@ -241,9 +277,7 @@ static void check_output(const struct options *options, const void *values)
 	    (outputs->csv.archive.max_bytes || outputs->csv.archive.max_ns))
 		options__error(options, "--retain needs -o, whose files it deletes");
 	check_track(options, command);
-	if (command->input && (outputs->json || outputs->csv.path || outputs->perf.path))
-		options__error(options, "-i prints tables; %s does not go with it",
-			       outputs->json ? "--json" : outputs->csv.path ? "-o" : "-w");
+	check_input(options, command);
 }
 
 static const struct option_table thread_table = {

@@ -501,6 +501,11 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	[[ "$output" == *"with other columns"* ]]
 	run -1 denet-top -o /proc/nowhere -n 1
 	run -1 denet-top -i "$PWD/nowhere"
+	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-w x" "-- true"; do
+		run -2 denet-top -i "$PWD/dir" $option
+		[[ "$output" == *"-i shows what was recorded; ${option%% *} does not go with it"* ]] ||
+			[[ "$option" == "-- true" && "$output" == *"; COMMAND does not go with it"* ]]
+	done
 	run -1 denet-top -i "$BATS_TEST_TMPDIR/bin"
 	[[ "$output" == *"xcapture_samples_"* ]]
 	for wrong in '-z' '--retain 7d' '--retain 0h -o x' '-i x --json'; do
