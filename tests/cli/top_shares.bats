@@ -37,6 +37,58 @@ needs=root
 	EOF
 }
 
+@test "shares of files and of stacks are those that the program measures" {
+	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
+	mkfifo first second
+	cat >waits.py <<-'EOF'
+		import os, time
+		ns = {"first": 0, "second": 0, "sleep": 0}
+		def wait(name, function, *args):
+		    began = time.monotonic_ns()
+		    function(*args)
+		    ns[name] += time.monotonic_ns() - began
+		if not os.fork():
+		    ends = [os.open(name, os.O_WRONLY) for name in ("first", "second")]
+		    for i in range(40):
+		        time.sleep(0.03)
+		        os.write(ends[0], b"x")
+		        time.sleep(0.02)
+		        os.write(ends[1], b"x")
+		    os._exit(0)
+		ends = [os.open(name, os.O_RDONLY) for name in ("first", "second")]
+		for i in range(40):
+		    wait("first", os.read, ends[0], 1)
+		    wait("second", os.read, ends[1], 1)
+		    wait("sleep", time.sleep, 0.01)
+		os.wait()
+		print(os.getpid(), ns["first"], ns["second"], ns["sleep"])
+	EOF
+	denet-top --json -F 400 --all-states -k --max-overhead 0 -- python3 waits.py >out 2>said
+	cat said
+	python3 - $(grep '^[0-9]' said) <<-'EOF'
+		import json, sys
+		pid, first, second, asleep = map(int, sys.argv[1:])
+		samples = [s for s in map(json.loads, open("out"))
+		           if s["tid"] == pid and s.get("exe", "").startswith("python")]
+		def seen(condition):
+		    return 1000 * sum(s["weight_us"] for s in samples if condition(s))
+		def reads(name):
+		    return lambda s: s["state"] == "SLEEP" and s.get("filename", "").endswith("/" + name)
+		def stands_in(function):
+		    return lambda s: function in s.get("kstack", "")
+		total = first + second + asleep
+		for name, truth, condition in (
+		        ("first", first, reads("first")), ("second", second, reads("second")),
+		        ("pipe_read", first + second, stands_in("pipe_read")),
+		        ("nanosleep", asleep, stands_in("hrtimer_nanosleep"))):
+		    p = truth / total
+		    # Five standard errors of the looks, and what comes before and behind a wait.
+		    error = 5 * (p * (1 - p) / (total / 2.5e6)) ** 0.5 + 0.03
+		    print(name, p, seen(condition) / total, error)
+		    assert abs(seen(condition) - truth) < error * total, (name, seen(condition), truth)
+	EOF
+}
+
 @test "looks are less frequent where they cost more than --max-overhead, and stand for more time" {
 	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
 	start_target sh -c 'while :; do :; done'

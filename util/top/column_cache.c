@@ -71,7 +71,8 @@ static bool is_text(const char *kept, const char *text)
 static bool is_same(const struct entry *entry, const struct thread_sample *sample)
 {
 	return entry->whole && entry->switches == sample->switches &&
-	       entry->state == sample->state && entry->kernel_id == sample->kernel_id && entry->user_id == sample->user_id &&
+	       entry->state == sample->state && entry->kernel_id == sample->kernel_id &&
+	       entry->user_id == sample->user_id &&
 	       entry->cgroup == sample->cgroup && entry->idle == sample->idle &&
 	       entry->lock_owner == sample->lock_owner &&
 	       !strcmp(entry->comm, sample->comm) &&
