@@ -421,6 +421,16 @@ int BPF_PROG(track_completed, struct request *request, int error, unsigned int b
 	return 0;
 }
 
+/* It has become a part of another one, and has no end of its own. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(track_merged, struct request *request)
+{
+	__u64 address = (__u64)request;
+
+	bpf_map_delete_elem(&track_requests, &address);
+	return 0;
+}
+
 /* Pinned where the tracker is shared. */
 SEC("iter/task")
 int track_show(struct bpf_iter__task *ctx)

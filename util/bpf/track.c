@@ -101,6 +101,7 @@ static void choose_programs(struct track_bpf *skel, uint32_t what,
 	bpf_program__set_autoload(skel->progs.track_inserted, block);
 	bpf_program__set_autoload(skel->progs.track_issued, block);
 	bpf_program__set_autoload(skel->progs.track_completed, block);
+	bpf_program__set_autoload(skel->progs.track_merged, block);
 }
 
 static void name_calls(const struct bpf_map *names)
