@@ -96,8 +96,8 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -DDENET_VERSION='"$(VERSION)"' -include util/base/
 		-iquote . -Iutil -Ibpf_skel -I$(O) $(if $(filter 1,$(STATIC)),-DDENET_STATIC)
 CFLAGS_ALL = -std=gnu11 $(OPT) $(HARDEN) $(WARNINGS) $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) \
 	     -MMD -MP -pthread $(CPPFLAGS) $(CFLAGS)
-# libiberty has no description for pkg-config.
-LIBS = $(LIBPERF_LIBS) $(PKG_LIBS) -liberty -pthread -lm
+# libiberty has no description for pkg-config. Not all compilers leave out what a program does not use.
+LIBS = -Wl,--as-needed $(LIBPERF_LIBS) $(PKG_LIBS) -liberty -pthread -lm
 # On arm64 a leaf has no frame record of its own, and frame pointers then lack its caller. Return
 # addresses are signed, as some distributions do; but not where there are no frame pointers, since
 # that takes a newer libdw than Debian 12's.
