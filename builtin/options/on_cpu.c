@@ -29,6 +29,21 @@ static void set_count(const struct option_value *value, void *field)
 	*(uint64_t *)field = option_value__number(value, INT64_MAX);
 }
 
+/* The time on the CPU is that of one event. */
+static void set_clock(const struct option_value *one, enum capture_clock clock,
+		      struct on_cpu_options *options)
+{
+	if (options->clock && options->clock != clock)
+		option_value__error(one, "on-CPU samples are taken by one event: cpu-clock or "
+					 "cycles");
+	options->clock = clock;
+}
+
+static bool has_modifier(const char *event)
+{
+	return !strncmp(event, "cycles:", 7) || !strncmp(event, "cpu-clock:", 10);
+}
+
 /* One name of the list, which ends at a comma or at the end of the text. */
 static void add_event(const struct option_value *value, const char *name, size_t len,
 		      struct on_cpu_options *options)
@@ -39,9 +54,12 @@ static void add_event(const struct option_value *value, const char *name, size_t
 	if (!copy)
 		option_value__error(value, "out of memory");
 	if (!strcmp(copy, "cpu-clock"))
-		options->clock = CAPTURE_CLOCK_CPU;
+		set_clock(&one, CAPTURE_CLOCK_CPU, options);
 	else if (!strcmp(copy, "cycles"))
-		options->clock = CAPTURE_CLOCK_CYCLES;
+		set_clock(&one, CAPTURE_CLOCK_CYCLES, options);
+	else if (has_modifier(copy))
+		option_value__error(&one, "events have no modifiers here: user and kernel time are "
+					  "both recorded");
 	else if (strchr(copy, ':') && *copy != ':' && copy[len - 1] != ':')
 		option_set__names(&one, &options->tracepoints);
 	else

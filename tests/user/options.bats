@@ -123,6 +123,8 @@ refuse() {
 	refuse "-e : no such event" -e cpu-clock,
 	refuse "-e :x: no such event" -e :x
 	refuse "-e sched:: no such event" -e cycles,sched:
+	refuse "-e cycles:u: events have no modifiers here" -e cycles:u
+	refuse "-e cycles: on-CPU samples are taken by one event" -e cpu-clock,cycles
 }
 
 @test "options that people try say what to type" {
