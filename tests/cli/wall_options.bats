@@ -53,6 +53,19 @@ spin_beside() {
 	[ "$(life '= running')" -ge "$(cpu_time)" ]
 }
 
+@test "-t: the time of one thread alone; -a: of all, with the build-ids of what they run" {
+	spin_beside
+	hog=$(grep -lx hog /proc/"$target"/task/*/comm | head -1 | cut -d/ -f5)
+	denet-record -v --wall --window 100ms --max-overhead 0 -t "$hog" -- sleep 0.5 2>err
+	cat err
+	[ "$(perf script -F tid,event 2>/dev/null | awk '/on-cpu-time/ { print $1 }' | sort -u)" = "$hog" ]
+	nothing_was_hidden
+	all_running_is_there
+	denet-record --wall --max-overhead 0 -a -- sleep 0.5 2>err
+	[ "$(of_others)" -gt 0 ]
+	perf buildid-list | grep -F "$lives"
+}
+
 @test "by tables and from copies, samples on the CPU have whole chains, and periods their sums" {
 	for mode in tables dwarf; do
 		denet-record -v --wall=499 --max-overhead 0 --call-graph $mode -- "$lives" --ms 200 2>err >said
