@@ -283,7 +283,8 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	[ -e "$pin/denet_tasks" ]
 	lines=$(cat three/xcapture_samples* | wc -l)
 	until_true has_samples three $((lines + 50))
-	csv_of three 'assert all(s["STATE_SINCE"] for s in samples[-10:])'
+	# Of its children, those that are being born have had no switch yet.
+	csv_of three "assert all(s['STATE_SINCE'] for s in samples[-10:] if s['TID'] == '$target')"
 	kill -INT "$third"
 	wait "$third"
 	ls -la "$pin"
