@@ -54,16 +54,18 @@ spin_beside() {
 }
 
 @test "-t: the time of one thread alone; -a: of all, with the build-ids of what they run" {
-	spin_beside
-	hog=$(grep -lx hog /proc/"$target"/task/*/comm | head -1 | cut -d/ -f5)
-	denet-record -v --wall --window 100ms --max-overhead 0 -t "$hog" -- sleep 0.5 2>err
+	start_target "$naps" 2 100000 1
+	until_true grep -q READY target.out
+	until_true sh -c "grep -qsx napper-1 /proc/$target/task/*/comm"
+	napper=$(grep -lx napper-0 /proc/"$target"/task/*/comm | cut -d/ -f5)
+	denet-record -v --wall --window 100ms --max-overhead 0 -t "$napper" -- sleep 0.5 2>err
 	cat err
-	[ "$(perf script -F tid,event 2>/dev/null | awk '/on-cpu-time/ { print $1 }' | sort -u)" = "$hog" ]
+	[ "$(perf script -F tid,event 2>/dev/null | awk '/on-cpu-time/ { print $1 }' | sort -u)" = "$napper" ]
 	nothing_was_hidden
 	all_running_is_there
 	denet-record --wall --max-overhead 0 -a -- sleep 0.5 2>err
 	[ "$(of_others)" -gt 0 ]
-	perf buildid-list | grep -F "$lives"
+	perf buildid-list | grep -F "$naps"
 }
 
 @test "by tables and from copies, samples on the CPU have whole chains, and periods their sums" {
