@@ -188,8 +188,8 @@ static struct stat_file_wait *two_files(uint64_t first, uint64_t second)
 {
 	struct stat_file_wait *files = calloc(2, sizeof(*files));
 
-	files[0] = (struct stat_file_wait){ .pid = 7, .tid = 7, .ns = first, .name = "/a" };
-	files[1] = (struct stat_file_wait){ .pid = 7, .tid = 7, .ns = second, .name = "/b" };
+	files[0] = (struct stat_file_wait){ 7, 7, 0, first / 100, first, "/a" };
+	files[1] = (struct stat_file_wait){ 7, 7, 0, second / 100, second, "/b" };
 	return files;
 }
 
@@ -205,6 +205,7 @@ TEST(files_and_losses_are_those_of_the_interval)
 	ASSERT_EQ(1, interval.nr_files);
 	EXPECT_STREQ("/b", interval.files[0].name);
 	EXPECT_EQ(200, interval.files[0].ns);
+	EXPECT_EQ(2, interval.files[0].count);
 	EXPECT_EQ(0, interval.losses.calls);
 	EXPECT_EQ(2, interval.losses.unseen_switches);
 	stat_data__free(&interval);

@@ -259,6 +259,7 @@ static int subtract_files(const struct stat_data *before, const struct stat_data
 			    strcmp(old->name, file.name) != 0)
 				continue;
 			take_away(&file.ns, old->ns);
+			take_away(&file.count, old->count);
 			break;
 		}
 		if (file.ns)
