@@ -68,11 +68,14 @@ static const struct maps_entry *find(const struct user_maps *maps,
 	return space ? maps__find(space, sample->time, ip) : NULL;
 }
 
-/* After how long mappings are read again for a sample; 0: they are known. */
+/* After how long the mappings of a sample's frames are read again; 0: all of them are known. */
 static uint64_t again_after(const struct user_maps *maps, const struct thread_sample *sample)
 {
+	const struct process *process = machine__process(maps->machine, (pid_t)sample->pid);
+	const struct maps *space = process__maps_at(process, sample->time);
+
 	for (uint32_t i = 0; i < sample->user.nr; i++) {
-		if (!find(maps, sample, sample->user.ips[i]))
+		if (!space || !maps__find(space, sample->time, sample->user.ips[i]))
 			return i < 2 ? AGAIN_NS : AGAIN_FAR_NS;
 	}
 	return 0;
