@@ -14,8 +14,8 @@
 #include "builtin.h"
 #include "builtin/options/common.h"
 #include "builtin/options/output_files.h"
-#include "builtin/options/symbol.h"
 #include "builtin/options/stack.h"
+#include "builtin/options/symbol.h"
 #include "builtin/options/target.h"
 #include "builtin/options/values.h"
 

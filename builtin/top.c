@@ -347,7 +347,6 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
 
 /*
  * The screen is for those who did not ask for anything else: neither for another output, nor for
- * The screen is for those who did not ask for anything else: neither for another output, nor for
  * what tables alone have, nor for a COMMAND, which may want the terminal for itself.
  */
 static bool is_for_screen(const struct top_command *command)

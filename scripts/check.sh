@@ -121,7 +121,7 @@ if [ $all = 1 ]; then
 	if as_builder "$tree/scripts/arm64/root.sh" >/dev/null; then
 		as_builder env O=build/arm64 BPFTOOL="$BPFTOOL" \
 			"$tree/scripts/arm64/make.sh" -j"$(nproc)" all tests dist
-		# The longest first: what runs beside it is done before it is.
+		# Its guest of 6.12 takes longest: all others run beside it.
 		builder_levels="arm64 $builder_levels"
 	else
 		say 'no root file system for arm64 (no network?): its tests are skipped'

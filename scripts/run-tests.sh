@@ -27,10 +27,11 @@
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
 #
 # Programs run JOBS at a time (one for each CPU, 4 at most), those of levels as root one by one
-# after the others: they measure. One of them that bears other programs beside it says so in a comment, "tests: parallel". A program that fails is run once more, with
-# nothing beside it. If it passes then, it is counted as passed and listed as "flaky: NAME" above
-# the last line; more than two of these fail the run. A fuzzer is not run again: an input that it
-# found is an error, however seldom it is met.
+# after the others: they measure. One of them that bears other programs beside it says so in a
+# comment, "tests: parallel". A program that fails is run once more, with nothing beside it. If it
+# passes then, it is counted as passed and listed as "flaky: NAME" above the last line; more than two
+# of these fail the run. A fuzzer is not run again: an input that it found is an error, however
+# seldom it is met.
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;

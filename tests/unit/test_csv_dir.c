@@ -298,7 +298,7 @@ TEST_F(csv, files_of_gzip_are_read)
 	ASSERT_EQ(0, system(command));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("ab", seen.comms);
-	/* One that is cut. */
+	/* A file of gzip without its end is an error. */
 	snprintf(command, sizeof(command), "truncate -s -20 %s/xcapture_samples_*10.csv.gz",
 		 self->path);
 	ASSERT_EQ(0, system(command));

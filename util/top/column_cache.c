@@ -54,7 +54,7 @@ void column_cache__delete(struct column_cache *cache)
 	free(cache);
 }
 
-/* What is on a CPU goes on; sockets and requests change while their thread waits. */
+/* Texts of a thread that runs, of sockets and of requests change without a switch. */
 static bool may_be_kept(const struct thread_sample *sample)
 {
 	return sample->state != TOP_WIRE_RUN && sample->state != TOP_WIRE_RUNQ &&
