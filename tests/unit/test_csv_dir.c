@@ -267,8 +267,8 @@ TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
 {
 	static char long_text[70000];
 	struct seen seen = { 0 };
+	struct buffer *lines;
 	uint64_t bad = 0;
-	char zero = '\0';
 
 	memset(long_text, 'x', sizeof(long_text));
 	long_text[sizeof(long_text) - 1] = '\n';
@@ -276,9 +276,11 @@ TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
 	ASSERT_EQ(0, buffer__append(csv_dir__lines(self->dir, CSV_SAMPLES), long_text,
 				    sizeof(long_text)));
 	ASSERT_EQ(0, add_hour(self->dir, 10, "b"));
-	ASSERT_EQ(0, csv_text__add(csv_dir__lines(self->dir, CSV_SAMPLES), "2026"));
-	ASSERT_EQ(0, buffer__append(csv_dir__lines(self->dir, CSV_SAMPLES), &zero, 1));
-	ASSERT_EQ(0, csv_text__add(csv_dir__lines(self->dir, CSV_SAMPLES), "\n"));
+	/* Without the NUL it would be a line. */
+	ASSERT_EQ(0, add_line(self->dir, "2026-01-31T10:00:00.000000", "x"));
+	lines = csv_dir__lines(self->dir, CSV_SAMPLES);
+	lines->data[lines->len - 1] = '\0';
+	ASSERT_EQ(0, csv_text__add(lines, "\n"));
 	ASSERT_EQ(0, add_hour(self->dir, 10, "c"));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("abc", seen.comms);
