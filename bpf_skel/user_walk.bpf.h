@@ -254,7 +254,10 @@ static __always_inline int find_wide_cfa(struct user_walk *walk, const struct cf
 			return USER_WALK_UNREADABLE;
 		*cfa = word + (__s64)wide->cfa_add;
 	}
-	return *cfa <= walk->frame.sp ? USER_WALK_UNREADABLE : USER_WALK_GOING;
+	/* Where the return address was popped, nothing is left between both. */
+	if (*cfa < walk->frame.sp || (*cfa == walk->frame.sp && wide->ra != CFI_RA_REGISTER))
+		return USER_WALK_UNREADABLE;
+	return USER_WALK_GOING;
 }
 
 static __always_inline int step_widely(struct user_walk *walk, __u32 number)

@@ -462,6 +462,14 @@ TEST_F(user_walk, a_static_pie)
 		SKIP(return, "no C++ compiler");
 }
 
+TEST_F(user_walk, a_return_address_in_a_register)
+{
+	static const char *const argv[] = { "nofp", "vfork", NULL };
+
+	ASSERT_TRUE(walks_are_the_same(_metadata, self, argv, 1000));
+	EXPECT_GE(self->same / 100, self->other);
+}
+
 TEST_F(user_walk, redis)
 {
 	char path[64];

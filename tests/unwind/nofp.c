@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -181,6 +182,16 @@ static KNOWN void ask_the_time(void)
 	sink++;
 }
 
+/* The caller waits in vfork(2), which has popped its return address. */
+static void __attribute__((noinline)) have_a_child(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -203,6 +214,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "clock")) {
 		for (;;)
 			ask_the_time();
+	} else if (!strcmp(how, "vfork")) {
+		for (;;)
+			have_a_child();
 	} else if (!strcmp(how, "made")) {
 		run_made_code();
 	} else if (!strcmp(how, "libraries")) {
