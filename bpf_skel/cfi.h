@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rules of frames, for both compilers: how to get from a user frame of x86-64 to its caller's.
- * util/cfi makes them from call frame information, user_walk.bpf.h follows them.
+ * util/cfi makes them from call frame information; user_walk.bpf.h follows them, and where user
+ * space reads a stack, util/cfi/cfi_walk.c.
  *
  * A rule has 24 bits, so that one word holds it together with its key. Nearly all frames find their
  * caller at a distance from rsp or rbp: kind in bits 22-23, words from that register to the CFA in

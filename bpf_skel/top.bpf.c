@@ -48,6 +48,7 @@ struct top_room {
 	struct top_wire_socket socket;
 	struct top_wire_uring uring;
 	struct wire_reason request; /* the file of its latest request */
+	struct top_wire_regs regs;
 	struct full_stack kernel;
 	struct top_wire_track track;
 	struct task_state none; /* but for top_known, no state is kept between passes */
@@ -280,15 +281,18 @@ static __always_inline void describe_wait(struct top_room *room, struct task_str
 }
 
 /* Where the user stack of a thread off the CPU begins: it is read from user space. */
-static __always_inline void describe_user(struct top_wire_sample *sample, struct task_struct *task)
+static __always_inline void describe_user(struct top_room *room, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct top_wire_sample *sample = &room->sample;
 
 	if (!settings.user_stacks || top_skip_stacks || sample->state == TOP_WIRE_RUN ||
 	    task->exit_state || sample->flags & TOP_WIRE_FLAG_KTHREAD || is_compat(regs))
 		return;
-	sample->user_pc = user_pc(regs);
-	sample->user_fp = user_fp(regs);
+	room->regs.head.kind = TOP_WIRE_REGS;
+	room->regs.head.size = sizeof(room->regs);
+	copy_user_regs(room->regs.regs, regs);
+	sample->flags |= TOP_WIRE_FLAG_REGS;
 }
 
 static __always_inline void describe_ring(struct top_room *room, struct task_struct *task,
@@ -348,12 +352,11 @@ static __always_inline void forget_call(struct top_wire_sample *sample)
 	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
 			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
 			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL |
-			   TOP_WIRE_FLAG_TRACK);
+			   TOP_WIRE_FLAG_REGS | TOP_WIRE_FLAG_TRACK);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;
 	sample->state_ns = 0;
-	sample->user_pc = 0;
 	__builtin_memset(sample->args, 0, sizeof(sample->args));
 }
 
@@ -407,6 +410,9 @@ static __always_inline bool write_sample(struct seq_file *seq, struct top_room *
 	if (room->sample.flags & TOP_WIRE_FLAG_URING_FILE &&
 	    bpf_seq_write(seq, &room->request, sizeof(room->request)))
 		return false;
+	if (room->sample.flags & TOP_WIRE_FLAG_REGS &&
+	    bpf_seq_write(seq, &room->regs, sizeof(room->regs)))
+		return false;
 	if (room->sample.flags & TOP_WIRE_FLAG_KERNEL && !write_stack(seq, &room->kernel))
 		return false;
 	return !(room->sample.flags & TOP_WIRE_FLAG_TRACK) ||
@@ -444,7 +450,7 @@ static __always_inline void describe_details(struct top_room *room, struct task_
 	describe_identity(sample, task);
 	if (file)
 		describe_file(room, file);
-	describe_user(sample, task);
+	describe_user(room, task);
 	describe_wait(room, task);
 }
 

@@ -3,8 +3,8 @@
  * The records of denet-top's sampler, beside those of wire.h: of each thread that it keeps a
  * top_wire_sample, then a wire_reason if its call is about a file, a socket or a futex; then a
  * top_wire_socket if that is a socket, or a top_wire_uring if it is an io_uring and a wire_reason
- * of the file of its latest request; then a wire_stack if stacks are wanted; then a top_wire_track
- * if something is tracked.
+ * of the file of its latest request; then top_wire_regs if user stacks are wanted, and a wire_stack
+ * if stacks of the kernel are; then a top_wire_track if something is tracked.
  */
 #ifndef DENET_TOP_WIRE_H
 #define DENET_TOP_WIRE_H
@@ -31,6 +31,7 @@ enum top_wire_kind {
 	TOP_WIRE_SAMPLE = 64, /* none of enum wire_kind */
 	TOP_WIRE_SOCKET = 65,
 	TOP_WIRE_URING = 66,
+	TOP_WIRE_REGS = 67,
 	TOP_WIRE_TRACK = 72,
 };
 
@@ -52,9 +53,6 @@ struct top_wire_sample {
 	__u32 flags;  /* TOP_WIRE_FLAG_* */
 	char comm[WIRE_COMM_LEN];
 	char exe[WIRE_NAME_LEN]; /* last name of the program's path; "": none */
-	/* With user_stacks, of a 64-bit program off the CPU: where its user side stands; else 0. */
-	__u64 user_pc;
-	__u64 user_fp;
 	__u64 switches; /* how often the thread had left its CPU */
 };
 
@@ -68,6 +66,7 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_URING 128U /* a top_wire_uring behind its wire_reason, */
 #define TOP_WIRE_FLAG_URING_FILE 256U /* and another wire_reason */
 #define TOP_WIRE_FLAG_SAME_KERNEL 512U /* the kernel stack is that of the last time */
+#define TOP_WIRE_FLAG_REGS 1024U /* top_wire_regs come before the wire_stack */
 #define TOP_WIRE_FLAG_TRACK 0x10000U /* a top_wire_track is the last record */
 
 /* Figures of TCP are 0 for other sockets. */
@@ -114,6 +113,12 @@ struct top_wire_uring {
 	__u8 reserved;
 };
 
+/* The user registers of a thread of a 64-bit program that is off the CPU. */
+struct top_wire_regs {
+	struct wire_head head;
+	__u64 regs[USER_NR_REGS];
+};
+
 /* Stamps and counts that the tracker keeps of the thread, see track_wire.h. */
 struct top_wire_track {
 	struct wire_head head;
@@ -158,9 +163,10 @@ struct top_wire_counts {
 	__u64 moved; /* of these, those that were switched while they were looked at */
 };
 
-WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 24);
+WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 8);
 WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
 WIRE_ASSERT(top_wire_uring, 24);
+WIRE_ASSERT(top_wire_regs, 8 + USER_NR_REGS * 8);
 WIRE_ASSERT(top_wire_track, 64 + WIRE_COMM_LEN);
 WIRE_ASSERT(top_wire_settings, 16);
 WIRE_ASSERT(top_wire_counts, 48);

@@ -128,6 +128,16 @@ static void set_track(const struct option_value *value, void *field)
 	} while (*at++);
 }
 
+/* Of the modes of other commands, those that there are here. */
+static void set_call_graph(const struct option_value *value, void *field)
+{
+	bool *frame_pointers = field;
+
+	*frame_pointers = !strcmp(value->text, "fp");
+	if (!*frame_pointers && strcmp(value->text, "auto") != 0)
+		option_value__error(value, "must be auto or fp");
+}
+
 static void set_count(const struct option_value *value, void *field)
 {
 	*(uint64_t *)field = option_value__number(value, UINT32_MAX);
@@ -154,8 +164,12 @@ static const struct option_row thread_rows[] = {
 	{ "kernel-stacks", 'k', .text = "Kernel stacks of threads that are off the CPU as well",
 	  OPTION_TRUE(struct top_command, top.sampler.kernel_stacks) },
 	{ "user-stacks", 's',
-	  .text = "User stacks, by frame pointers, of threads that are off the CPU",
+	  .text = "User stacks of threads that are off the CPU",
 	  OPTION_TRUE(struct top_command, top.sampler.user_stacks) },
+	{ "call-graph", .arg = "MODE",
+	  .text = "How to walk user stacks: auto (the default: unwind tables, and frame pointers "
+		  "where there are none) or fp (frame pointers)",
+	  COMMAND(set_call_graph, bool, top.sampler.frame_pointers) },
 	{ "stack-every", .arg = "N", .text = "With -k and -s: take stacks at each Nth look only",
 	  COMMAND(set_count, uint64_t, top.stack_every) },
 	{ "idle", .arg = "FILE", .text = "Rules that tell more idle threads, or fewer",
@@ -244,6 +258,7 @@ static void check_input(const struct options *options, const struct top_command 
 		{ command->top.sampler.all_states, "--all-states" },
 		{ command->top.sampler.idle, "--idle" },
 		{ command->top.period_ns, "-F" },
+		{ command->top.sampler.frame_pointers, "--call-graph" },
 		{ command->top.stack_every, "--stack-every" },
 		{ command->top.sampler.track.what, "--track" },
 		{ outputs->json, "--json" },

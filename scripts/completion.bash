@@ -18,7 +18,15 @@ _denet_is() {
 # _denet_values OPTION: the words that an option takes, where they are few and known.
 _denet_values() {
 	case $1 in
-	--call-graph) _denet_is offcputime && echo 'fp auto tables' || echo 'fp auto tables dwarf' ;;
+	--call-graph)
+		if _denet_is offcputime; then
+			echo 'fp auto tables'
+		elif _denet_is top; then
+			echo 'fp auto'
+		else
+			echo 'fp auto tables dwarf'
+		fi
+		;;
 	--capture) echo 'auto switch-in switch-out' ;;
 	--by) _denet_is report && echo 'group comm pid tid' || echo 'comm pid tid' ;;
 	--sort) echo 'group comm pid tid state event wait sym callers' ;;

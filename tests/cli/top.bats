@@ -667,6 +667,32 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	csv_is "$(echo dir/xcapture_samples*)" "s['COMM'] != 'w-pipe' or s['USTACK_HASH'] in ('$hash', '0')"
 }
 
+@test "user stacks of programs without frame pointers lead to their start" {
+	[ "$(uname -m)" = x86_64 ] || skip "only x86-64 has tables"
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	for mode in auto fp; do
+		look -n 3 -s --call-graph $mode --all-states -p "$target"
+		mv out $mode
+		cat $mode
+	done
+	python3 - <<-'EOF'
+		import json
+		frames = {}
+		for mode in "auto", "fp":
+		    all = [json.loads(line)["ustack"].split(";") for line in open(mode)]
+		    # From the first look on, and the same at each.
+		    assert len(all) == 3 and all[1:] == all[:-1], all
+		    frames[mode] = all[0]
+		print(frames)
+		# The wait, main() and the C library that calls it, and where the program begins.
+		assert "nanosleep" in frames["auto"][0], frames
+		assert any(frame.startswith("__libc_start_main") for frame in frames["auto"]), frames
+		assert frames["auto"][-1].startswith(("sleep+0x", "_start")), frames
+		assert len(frames["fp"]) < len(frames["auto"]) - 2, frames
+	EOF
+}
+
 @test "user functions without a name are offsets in their file, and code of a runtime has its names" {
 	not_in_guest
 	cp "$build/tests/workloads/waits" stripped

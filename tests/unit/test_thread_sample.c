@@ -21,6 +21,7 @@ struct records {
 	struct top_wire_sample sample;
 	struct wire_reason reason;
 	struct top_wire_socket socket;
+	struct top_wire_regs regs;
 	struct wire_stack stack;
 	__u64 ips[WIRE_MAX_FRAMES];
 };
@@ -34,7 +35,7 @@ static struct records make_records(void)
 			    .tid = 42,
 			    .state = TOP_WIRE_SLEEP,
 			    .flags = TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET |
-				     TOP_WIRE_FLAG_KERNEL,
+				     TOP_WIRE_FLAG_REGS | TOP_WIRE_FLAG_KERNEL,
 			    .args = { 3, 0x7f00 } },
 		.reason = { .head = { WIRE_REASON, sizeof(records.reason) },
 			    .nr = SYS_recvfrom,
@@ -53,6 +54,8 @@ static struct records make_records(void)
 			    .state = 1,
 			    .cwnd = 10,
 			    .unread = 5 },
+		.regs = { .head = { TOP_WIRE_REGS, sizeof(records.regs) },
+			  .regs = { [USER_REG_PC] = 0x401234 } },
 		.stack = { .head = { WIRE_STACK, sizeof(records.stack) + sizeof(records.ips) },
 			   .nr = WIRE_MAX_FRAMES },
 		.ips = { 0x1000, 0x2000 },
@@ -102,10 +105,15 @@ TEST_F(sample, what_is_no_such_record_is_refused)
 {
 	struct records records = make_records();
 
+	ASSERT_NE(NULL, self->sample.user_regs);
+	EXPECT_EQ(0x401234, self->sample.user_regs[USER_REG_PC]);
 	records.stack.nr++;
 	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
 	records = make_records();
 	records.socket.head.kind = WIRE_BLOCK;
+	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
+	records = make_records();
+	records.regs.head.size -= 8;
 	EXPECT_EQ(-EINVAL, thread_sample__decode(&records, sizeof(records), &self->sample));
 	records = make_records();
 	records.sample.state = TOP_WIRE_STATES;

@@ -6,6 +6,7 @@
 #include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "top/stack_walker.h"
 
 /* A process that sleeps, and a stack of three frames in memory that it shares with us. */
 FIXTURE(reader)
@@ -51,13 +53,15 @@ static uint64_t wait_asleep(pid_t pid)
 
 FIXTURE_SETUP(reader)
 {
+	const struct user_reader_options options = { .what = "user stacks" };
+
 	self->stack = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->stack);
 	/* Frame pointer and return address; the outermost return address is 0. */
 	self->stack[0] = (uint64_t)(uintptr_t)&self->stack[10];
-	self->stack[1] = 0x1111;
+	self->stack[1] = 0x11111;
 	self->stack[10] = (uint64_t)(uintptr_t)&self->stack[20];
-	self->stack[11] = 0x2222;
+	self->stack[11] = 0x22222;
 	self->file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->file);
 	self->pid = fork();
@@ -66,7 +70,7 @@ FIXTURE_SETUP(reader)
 		pause();
 		_exit(0);
 	}
-	self->reader = user_reader__new("user stacks");
+	self->reader = user_reader__new(&options);
 	ASSERT_NE(NULL, self->reader);
 }
 
@@ -79,6 +83,23 @@ FIXTURE_TEARDOWN(reader)
 	close(self->file);
 }
 
+/* A chain at that frame pointer, whose stack pointer is the beginning of the memory. */
+static struct user_request stack_request(FIXTURE_DATA(reader) *self, uint64_t pc, const void *fp)
+{
+	struct user_request request = { .pid = self->pid, .tid = self->pid,
+					.switches = wait_asleep(self->pid) };
+
+	request.regs[USER_REG_PC] = pc;
+	request.regs[USER_REG_SP] = (uint64_t)(uintptr_t)self->stack;
+	request.regs[USER_REG_FP] = (uint64_t)(uintptr_t)fp;
+	return request;
+}
+
+static struct user_request odd_request(FIXTURE_DATA(reader) *self, uint64_t fp)
+{
+	return stack_request(self, 1, (const void *)(uintptr_t)fp);
+}
+
 struct seen {
 	unsigned int calls;
 	uint32_t nr; /* of the last call */
@@ -87,28 +108,28 @@ struct seen {
 
 static int note(void *ctx, const struct user_request *request, const void *data, size_t size)
 {
+	const struct user_stack *stack = data;
 	struct seen *seen = ctx;
 
 	(void)request;
+	size -= offsetof(struct user_stack, ips);
 	seen->calls++;
 	seen->nr = (uint32_t)(size / sizeof(seen->ips[0]));
-	memcpy(seen->ips, data, size < sizeof(seen->ips) ? size : sizeof(seen->ips));
+	memcpy(seen->ips, stack->ips, size < sizeof(seen->ips) ? size : sizeof(seen->ips));
 	return 0;
 }
 
 TEST_F(reader, frames_of_a_chain)
 {
-	struct user_request request = { .pid = self->pid, .tid = self->pid, .pc = 0x4711,
-					.fp = (uint64_t)(uintptr_t)self->stack,
-					.switches = wait_asleep(self->pid) };
+	struct user_request request = stack_request(self, 0x4711, self->stack);
 	struct seen seen = { 0 };
 
 	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note, &seen));
 	ASSERT_EQ(1, seen.calls);
 	ASSERT_EQ(3, seen.nr);
 	EXPECT_EQ(0x4711, seen.ips[0]);
-	EXPECT_EQ(0x1111, seen.ips[1]);
-	EXPECT_EQ(0x2222, seen.ips[2]);
+	EXPECT_EQ(0x11111, seen.ips[1]);
+	EXPECT_EQ(0x22222, seen.ips[2]);
 	/* It has run since, or was another thread. */
 	request.switches++;
 	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note, &seen));
@@ -121,20 +142,17 @@ TEST_F(reader, any_frame_pointer)
 	const uint64_t odd[] = { 0, 1, 8, ~0ULL, ~7ULL, ~15ULL, 1ULL << 63,
 				 end - 8, end - 16, end };
 	struct user_request requests[sizeof(odd) / sizeof(odd[0])];
-	uint64_t switches = wait_asleep(self->pid);
 	struct seen seen = { 0 };
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		requests[i] = (struct user_request){ .pid = self->pid, .tid = self->pid,
-						     .pc = 1, .fp = odd[i],
-						     .switches = switches };
+		requests[i] = odd_request(self, odd[i]);
 	ASSERT_EQ(0, user_reader__read(self->reader, requests, sizeof(odd) / sizeof(odd[0]), note,
 				       &seen));
 	EXPECT_EQ(sizeof(odd) / sizeof(odd[0]), seen.calls);
 	EXPECT_EQ(1, seen.nr);
 	/* A chain that leads from one piece to an odd place. */
 	self->stack[0] = ~7ULL;
-	requests[0].fp = (uint64_t)(uintptr_t)self->stack;
+	requests[0].regs[USER_REG_FP] = (uint64_t)(uintptr_t)self->stack;
 	ASSERT_EQ(0, user_reader__read(self->reader, requests, 1, note, &seen));
 	EXPECT_EQ(2, seen.nr);
 }
@@ -143,13 +161,12 @@ TEST_F(reader, more_than_fit_at_once_and_one_that_is_gone)
 {
 	const size_t nr = USER_READER_MAX + 2;
 	struct user_request *requests = calloc(nr, sizeof(*requests));
-	uint64_t switches = wait_asleep(self->pid);
 	struct seen seen = { 0 };
 
 	ASSERT_NE(NULL, requests);
-	for (size_t i = 0; i < nr; i++)
-		requests[i] = (struct user_request){ .pid = self->pid, .tid = self->pid, .pc = 1,
-						     .switches = switches };
+	requests[0] = odd_request(self, 0);
+	for (size_t i = 1; i < nr; i++)
+		requests[i] = requests[0];
 	requests[1].pid = requests[1].tid = 0x7ffffff0;
 	EXPECT_EQ(0, user_reader__read(self->reader, requests, nr, note, &seen));
 	EXPECT_EQ(nr - 1, seen.calls);

@@ -59,6 +59,7 @@ listed() {
 
 @test "an option is completed as its command has it" {
 	[ "$(complete denet-offcputime --call-graph '' | tr '\n' ' ')" = 'auto fp tables ' ]
+	[ "$(complete denet-top --call-graph '' | tr '\n' ' ')" = 'auto fp ' ]
 	complete denet offcputime -u '' | grep -qx -- --folded
 	for word in comm pid tid; do
 		run -2 denet-offcputime --by "$word" --no-such-option

@@ -212,7 +212,7 @@ static int make_caches(struct sampler *sampler, const struct sampler_options *op
 	bool has_texts = texts.cmdlines || texts.aio_files || texts.lock_owners;
 
 	if (options->user_stacks) {
-		sampler->stack_cache = stack_cache__new();
+		sampler->stack_cache = stack_cache__new(!options->frame_pointers);
 		if (!sampler->stack_cache)
 			return -ENOMEM;
 	}

@@ -27,6 +27,7 @@ struct sampler_options {
 	bool all_states;	  /* idle threads as well */
 	bool kernel_stacks;
 	bool user_stacks;
+	bool frame_pointers; /* user stacks go by these alone, not by unwind tables */
 	bool cmdlines;	  /* samples have the command lines of their processes, */
 	bool aio_files;	  /* the files of requests of Linux AIO, */
 	bool lock_owners; /* and who holds the locks that they wait for */

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/idmap.h"
+#include "top/stack_walker.h"
 #include "top/user_reader.h"
 
 /* More than this is forgotten all at once. */
@@ -16,15 +18,17 @@ struct stack_cache {
 	struct buffer wanted; /* struct user_request */
 	struct idmap offsets; /* by thread and switches -> offset in frames */
 	struct buffer frames; /* uint64_t: a number, and as many addresses behind it */
+	struct buffer early;  /* uint64_t: keys of stacks that are to be read again */
 };
 
-struct stack_cache *stack_cache__new(void)
+struct stack_cache *stack_cache__new(bool tables)
 {
+	const struct user_reader_options options = { .what = "user stacks", .tables = tables };
 	struct stack_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
-	cache->reader = user_reader__new("user stacks");
+	cache->reader = user_reader__new(&options);
 	if (cache->reader)
 		return cache;
 	free(cache);
@@ -39,24 +43,37 @@ void stack_cache__delete(struct stack_cache *cache)
 	buffer__free(&cache->wanted);
 	idmap__free(&cache->offsets);
 	buffer__free(&cache->frames);
+	buffer__free(&cache->early);
 	free(cache);
 }
 
 /* A thread between two switches has one place in user space. */
-static uint64_t key_of(uint64_t tid, uint64_t pc, uint64_t fp, uint64_t switches)
+static uint64_t key_of(uint64_t tid, const uint64_t *regs, uint64_t switches)
 {
-	uint64_t key = idmap__mix(idmap__mix(idmap__mix(tid, pc), fp), switches);
+	uint64_t key = idmap__mix(idmap__mix(tid, regs[USER_REG_PC]), regs[USER_REG_SP]);
 
+	key = idmap__mix(idmap__mix(key, regs[USER_REG_FP]), switches);
 	return key == IDMAP_NONE ? 0 : key;
 }
 
 static uint64_t key_of_sample(const struct thread_sample *sample)
 {
-	return key_of(sample->tid, sample->user_pc, sample->user_fp, sample->switches);
+	return key_of(sample->tid, sample->user_regs, sample->switches);
+}
+
+/* Its frames stay until all are forgotten. */
+static void forget_early(struct stack_cache *cache)
+{
+	const uint64_t *early = (const void *)cache->early.data;
+
+	for (size_t i = 0; i < cache->early.len / sizeof(*early); i++)
+		idmap__remove(&cache->offsets, early[i]);
+	cache->early.len = 0;
 }
 
 void stack_cache__begin(struct stack_cache *cache)
 {
+	forget_early(cache);
 	if (cache->frames.len < MAX_BYTES)
 		return;
 	idmap__clear(&cache->offsets);
@@ -65,32 +82,39 @@ void stack_cache__begin(struct stack_cache *cache)
 
 int stack_cache__want(struct stack_cache *cache, const struct thread_sample *sample)
 {
-	const struct user_request request = {
+	struct user_request request = {
 		.pid = (pid_t)sample->pid,
 		.tid = (pid_t)sample->tid,
-		.pc = sample->user_pc,
-		.fp = sample->user_fp,
 		.switches = sample->switches,
+		.time = sample->time,
 	};
 
-	if (!sample->user_pc || idmap__find(&cache->offsets, key_of_sample(sample)))
+	if (!sample->user_regs || idmap__find(&cache->offsets, key_of_sample(sample)))
 		return 0;
+	memcpy(request.regs, sample->user_regs, sizeof(request.regs));
+	for (const char *at = sample->exe; *at; at++)
+		request.program = idmap__mix(request.program, (unsigned char)*at);
 	return buffer__append(&cache->wanted, &request, sizeof(request));
 }
 
-static int keep_frames(void *ctx, const struct user_request *request, const void *ips,
+static int keep_frames(void *ctx, const struct user_request *request, const void *data,
 		       size_t size)
 {
+	const uint64_t key = key_of((uint64_t)request->tid, request->regs, request->switches);
+	const struct user_stack *stack = data;
 	struct stack_cache *cache = ctx;
-	const uint64_t count = size / sizeof(uint64_t);
-	uint64_t *offset = idmap__get(&cache->offsets, key_of((uint64_t)request->tid, request->pc,
-							       request->fp, request->switches));
+	uint64_t count, *offset = idmap__get(&cache->offsets, key);
 
 	if (!offset)
 		return -ENOMEM;
+	if (size < offsetof(struct user_stack, ips))
+		return -EPROTO;
 	*offset = cache->frames.len;
+	size -= offsetof(struct user_stack, ips);
+	count = size / sizeof(stack->ips[0]);
 	if (buffer__append(&cache->frames, &count, sizeof(count)) ||
-	    buffer__append(&cache->frames, ips, size))
+	    buffer__append(&cache->frames, stack->ips, size) ||
+	    (stack->is_early && buffer__append(&cache->early, &key, sizeof(key))))
 		return -ENOMEM;
 	return 0;
 }
@@ -108,7 +132,7 @@ void stack_cache__find(const struct stack_cache *cache, struct thread_sample *sa
 {
 	const uint64_t *offset, *frames;
 
-	if (!sample->user_pc)
+	if (!sample->user_regs)
 		return;
 	offset = idmap__find(&cache->offsets, key_of_sample(sample));
 	if (!offset)

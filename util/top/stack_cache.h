@@ -2,12 +2,15 @@
 #ifndef DENET_TOP_STACK_CACHE_H
 #define DENET_TOP_STACK_CACHE_H
 
+#include <stdbool.h>
+
 #include "top/thread_sample.h"
 
 /* User stacks of threads off the CPU, each read once for as long as its thread does not run. */
 struct stack_cache;
 
-struct stack_cache *stack_cache__new(void);		/* NULL: no memory */
+/* tables: by unwind tables, where there are some, not by frame pointers alone. NULL: no memory. */
+struct stack_cache *stack_cache__new(bool tables);
 void stack_cache__delete(struct stack_cache *cache); /* accepts NULL */
 
 /* A pass begins: so much may be known that it is forgotten. */

@@ -38,12 +38,15 @@ struct text_cache {
 
 struct text_cache *text_cache__new(const struct text_cache_options *options)
 {
+	const struct user_reader_options reader = {
+		.what = "command lines, files of AIO and owners of locks",
+	};
 	struct text_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
 	cache->options = *options;
-	cache->reader = user_reader__new("command lines, files of AIO and owners of locks");
+	cache->reader = user_reader__new(&reader);
 	if (cache->reader)
 		return cache;
 	free(cache);

@@ -32,8 +32,6 @@ static void take_sample(const struct top_wire_sample *wire, struct thread_sample
 		.has_request = wire->flags & TOP_WIRE_FLAG_URING_FILE,
 		.same_kernel = wire->flags & TOP_WIRE_FLAG_SAME_KERNEL,
 		.idle = wire->flags & TOP_WIRE_FLAG_IDLE,
-		.user_pc = wire->user_pc,
-		.user_fp = wire->user_fp,
 		.switches = wire->switches,
 	};
 	memcpy(sample->args, wire->args, sizeof(sample->args));
@@ -113,6 +111,17 @@ static int take_object(const void *data, size_t size, struct reason *reason)
 	return reason__decode(&wire, sizeof(wire), reason);
 }
 
+static int take_regs(const void *data, size_t size, struct thread_sample *sample)
+{
+	const struct top_wire_regs *regs = data;
+
+	if (size < sizeof(*regs) || regs->head.kind != TOP_WIRE_REGS ||
+	    regs->head.size != sizeof(*regs))
+		return -EINVAL;
+	sample->user_regs = (const uint64_t *)regs->regs;
+	return (int)sizeof(*regs);
+}
+
 static int take_stack(const void *data, size_t size, struct thread_sample *sample)
 {
 	struct decoded_stack stack;
@@ -129,7 +138,8 @@ static int take_stack(const void *data, size_t size, struct thread_sample *sampl
 static int take_parts(const char *data, size_t size, uint32_t flags, struct thread_sample *sample)
 {
 	const bool has[] = { sample->has_object, sample->has_socket, sample->has_uring,
-			     sample->has_request, (flags & TOP_WIRE_FLAG_KERNEL) != 0,
+			     sample->has_request, (flags & TOP_WIRE_FLAG_REGS) != 0,
+			     (flags & TOP_WIRE_FLAG_KERNEL) != 0,
 			     (flags & TOP_WIRE_FLAG_TRACK) != 0 };
 	size_t at = 0;
 
@@ -154,6 +164,9 @@ static int take_parts(const char *data, size_t size, uint32_t flags, struct thre
 			len = take_object(part, left, &sample->request);
 			break;
 		case 4:
+			len = take_regs(part, left, sample);
+			break;
+		case 5:
 			len = take_stack(part, left, sample);
 			break;
 		default:

@@ -59,8 +59,8 @@ struct thread_sample {
 	struct reason request;
 	struct frames kernel; /* in the records, or filled in by the sampler */
 	uint64_t kernel_id;   /* a hash over them; 0: there are none */
-	uint64_t user_pc;     /* where the walk of the user stack begins; 0: there is none */
-	uint64_t user_fp;
+	/* USER_NR_REGS of user_regs.h, in the records; NULL: its user stack is not to be read. */
+	const uint64_t *user_regs;
 	uint64_t switches; /* how often it had left its CPU */
 	struct thread_track track;
 	struct frames user; /* filled in by the sampler */

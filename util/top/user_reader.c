@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <linux/aio_abi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,27 +19,30 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
-#include "capture/options.h"
 #include "host/thread_switches.h"
-#include "host/user_address.h"
 #include "top/owner_reader.h"
+#include "top/stack_walker.h"
 
-#define MAX_FRAMES CAPTURE_MAX_FRAMES
 #define TEXT_LEN USER_READER_TEXT
-#define PIECE 4096
-/* Frame pointers farther apart lead nowhere. */
-#define MAX_FRAME_BYTES (1 << 20)
 /* How long one process may block the reading, and all of them. */
 #define STUCK_NS (250 * NSEC_PER_MSEC)
 #define LATEST_NS (2 * NSEC_PER_SEC)
 /* After so long it is asked again, or another process has its number. */
 #define AGAIN_NS (30 * NSEC_PER_SEC)
-/* Type of the message behind the answers; those have the numbers of their requests. */
-#define END_OF_ANSWERS USER_READER_MAX
+/* How long stacks of a look may wait for what is learnt of their programs, and for a step of it. */
+#define LEARN_NS NSEC_PER_SEC
+#define LEARN_STEP_NS (50 * NSEC_PER_MSEC)
+
+/* Types of messages beside the answers, which have the numbers of their requests. */
+enum {
+	END_OF_ANSWERS = USER_READER_MAX,
+	STILL_LEARNING,
+};
 
 union answer {
-	uint64_t ips[MAX_FRAMES];
+	struct user_stack stack;
 	char text[TEXT_LEN];
 	uint32_t owner;
 };
@@ -46,6 +51,9 @@ union answer {
 struct shared {
 	size_t nr;
 	volatile pid_t reading; /* the process whose memory is being read */
+	volatile bool learning;	      /* the child is not stuck, though it may take its time */
+	volatile uint64_t helpers_ns; /* CPU time of those of the child's own children that ended */
+	uint64_t learn_until;	      /* ns, CLOCK_MONOTONIC */
 	struct user_request requests[USER_READER_MAX];
 };
 
@@ -54,18 +62,18 @@ struct user_reader {
 	struct child *child; /* NULL: not started, or it hung */
 	int bell;	     /* rung for each batch of requests; its end in the child */
 	struct idmap stuck;  /* processes that did not let themselves be read, and when */
-	const char *what;    /* is missing where they don't */
+	struct user_reader_options options;
 	bool warned;
 };
 
-struct user_reader *user_reader__new(const char *what)
+struct user_reader *user_reader__new(const struct user_reader_options *options)
 {
 	struct user_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
 	reader->bell = -1;
-	reader->what = what;
+	reader->options = *options;
 	reader->shared = mmap(NULL, sizeof(*reader->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (reader->shared != MAP_FAILED)
@@ -78,6 +86,8 @@ static void stop(struct user_reader *reader)
 {
 	child__delete(reader->child);
 	reader->child = NULL;
+	reader->shared->helpers_ns = 0;
+	reader->shared->learning = false;
 	if (reader->bell >= 0)
 		close(reader->bell);
 	reader->bell = -1;
@@ -95,55 +105,7 @@ void user_reader__delete(struct user_reader *reader)
 
 uint64_t user_reader__cpu_ns(const struct user_reader *reader)
 {
-	return reader->child ? child__cpu_ns(reader->child) : 0;
-}
-
-/* A piece of the stack of another process. */
-struct piece {
-	pid_t pid;
-	uint64_t base;
-	size_t len;
-	char bytes[PIECE];
-};
-
-/* A frame pointer may be any number: code without frame pointers uses the register otherwise. */
-static bool has_frame(const struct piece *piece, uint64_t fp)
-{
-	uint64_t at = fp - piece->base;
-
-	return at <= piece->len && piece->len - at >= 2 * sizeof(uint64_t);
-}
-
-static bool read_frame(struct piece *piece, uint64_t fp, uint64_t frame[2])
-{
-	if (!has_frame(piece, fp)) {
-		const struct iovec local = { piece->bytes, PIECE };
-		const struct iovec remote = { (void *)(uintptr_t)fp, PIECE };
-		ssize_t len = process_vm_readv(piece->pid, &local, 1, &remote, 1, 0);
-
-		piece->base = fp;
-		piece->len = len < 0 ? 0 : (size_t)len;
-		if (piece->len < 2 * sizeof(uint64_t))
-			return false;
-	}
-	memcpy(frame, piece->bytes + (fp - piece->base), 2 * sizeof(uint64_t));
-	return true;
-}
-
-static uint32_t walk(const struct user_request *request, uint64_t mask, uint64_t *ips)
-{
-	struct piece piece = { .pid = request->pid };
-	uint64_t fp = request->fp, frame[2];
-	uint32_t nr = 1;
-
-	ips[0] = request->pc;
-	while (nr < MAX_FRAMES && fp && !(fp & 7) && read_frame(&piece, fp, frame) && frame[1]) {
-		ips[nr++] = frame[1] & mask;
-		if (frame[0] <= fp || frame[0] - fp > MAX_FRAME_BYTES)
-			break;
-		fp = frame[0];
-	}
-	return nr;
+	return reader->child ? child__cpu_ns(reader->child) + reader->shared->helpers_ns : 0;
 }
 
 static bool read_memory(pid_t pid, uint64_t address, void *to, size_t size)
@@ -238,28 +200,42 @@ static size_t read_cmdline(const struct user_request *request, char text[TEXT_LE
 
 /* What the child has. */
 struct serving {
-	uint64_t mask;
+	struct stack_walker *walker;
 	struct owner_reader owners;
+	bool done[USER_READER_MAX]; /* requests of this batch */
 	union answer answer;
 };
 
-/* Returns the bytes of the answer. */
-static size_t answer(struct serving *serving, const struct user_request *request)
+static size_t stack_size(uint32_t nr)
+{
+	return offsetof(struct user_stack, ips) + nr * sizeof(uint64_t);
+}
+
+/* Returns false if something is to be learnt first; not with last. *size: bytes of the answer. */
+static bool answer(struct serving *serving, const struct user_request *request, bool last,
+		   size_t *size)
 {
 	union answer *to = &serving->answer;
+	uint32_t nr;
 
 	switch (request->kind) {
 	case USER_REQUEST_LOCK_OWNER:
 		to->owner = owner_reader__read(&serving->owners, request);
-		return sizeof(to->owner);
+		*size = sizeof(to->owner);
+		return true;
 	case USER_REQUEST_CMDLINE:
-		return read_cmdline(request, to->text);
+		*size = read_cmdline(request, to->text);
+		return true;
 	case USER_REQUEST_AIO_SUBMIT:
-		return read_submitted(request, to->text);
+		*size = read_submitted(request, to->text);
+		return true;
 	case USER_REQUEST_AIO_WAIT:
-		return read_completed(request, to->text);
+		*size = read_completed(request, to->text);
+		return true;
 	default:
-		return walk(request, serving->mask, to->ips) * sizeof(to->ips[0]);
+		nr = stack_walker__walk(serving->walker, request, last, &to->stack);
+		*size = stack_size(nr);
+		return nr;
 	}
 }
 
@@ -270,22 +246,77 @@ static bool is_valid(const struct user_request *request)
 	       thread_switches__read(request->pid, request->tid) == request->switches;
 }
 
-/* In the child. */
-static int serve(struct serving *serving, struct shared *shared, struct child_out *out)
+/* Answers the requests that can be answered by now. again: not at first. *left: others are left. */
+static int serve_round(struct serving *serving, struct shared *shared, bool again, bool last,
+		       struct child_out *out, bool *left)
 {
 	int err = 0;
 
-	owner_reader__begin(&serving->owners);
+	*left = false;
 	for (size_t i = 0; i < shared->nr && !err; i++) {
 		const struct user_request *request = &shared->requests[i];
 		size_t size;
 
+		if (serving->done[i])
+			continue;
+		/* It may have run, or ended, while something was learnt. */
+		serving->done[i] = again && !is_valid(request);
+		if (serving->done[i])
+			continue;
 		shared->reading = request->pid;
-		size = answer(serving, request);
+		serving->done[i] = answer(serving, request, last, &size);
 		shared->reading = 0;
-		if (is_valid(request))
+		if (!serving->done[i])
+			*left = true;
+		else if (is_valid(request))
 			err = child_out__put(out, (uint32_t)i, &serving->answer, size);
 	}
+	return err;
+}
+
+static uint64_t helpers_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_CHILDREN, &usage))
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+}
+
+/* Learns a bit, and says so: the parent waits for an answer. False: there is nothing more. */
+static bool learn(struct serving *serving, struct shared *shared, struct child_out *out, int *err)
+{
+	uint64_t now = clock__now_ns(), until = min_u64(shared->learn_until, now + LEARN_STEP_NS);
+	bool learnt;
+
+	if (now >= until)
+		return false;
+	shared->learning = true;
+	learnt = stack_walker__learn(serving->walker, until);
+	shared->learning = false;
+	shared->helpers_ns = helpers_cpu_ns();
+	if (!learnt)
+		return false;
+	*err = child_out__put(out, STILL_LEARNING, NULL, 0);
+	if (!*err)
+		*err = child_out__flush(out);
+	return !*err;
+}
+
+/* In the child. */
+static int serve(struct serving *serving, struct shared *shared, struct child_out *out)
+{
+	bool left;
+	int err;
+
+	owner_reader__begin(&serving->owners);
+	memset(serving->done, 0, sizeof(serving->done));
+	err = serve_round(serving, shared, false, false, out, &left);
+	while (!err && left && learn(serving, shared, out, &err))
+		err = serve_round(serving, shared, true, false, out, &left);
+	if (!err && left)
+		err = serve_round(serving, shared, true, true, out, &left);
 	if (!err)
 		err = child_out__put(out, END_OF_ANSWERS, NULL, 0);
 	return err ? err : child_out__flush(out);
@@ -293,14 +324,17 @@ static int serve(struct serving *serving, struct shared *shared, struct child_ou
 
 static int serve_all(void *ctx, struct child_out *out)
 {
-	struct serving serving = { .mask = user_address__mask() };
 	struct user_reader *reader = ctx;
+	struct serving serving = { .walker = stack_walker__new(reader->options.tables) };
 	uint64_t rings;
-	int err = 0;
+	int err = serving.walker ? 0 : -ENOMEM;
 
+	/* There may be a screen where its warnings would go. */
+	log__init(log__program(), LOG_ERROR);
 	while (!err && read(reader->bell, &rings, sizeof(rings)) == (ssize_t)sizeof(rings))
 		err = serve(&serving, reader->shared, out);
 	owner_reader__free(&serving.owners);
+	stack_walker__delete(serving.walker);
 	return err;
 }
 
@@ -329,6 +363,8 @@ static int receive(struct user_reader *reader, user_answer_fn fn, void *ctx)
 
 	for (;;) {
 		ret = child__receive_unless_stuck(reader->child, STUCK_NS, latest, &message);
+		if (ret == -ETIMEDOUT && reader->shared->learning && clock__now_ns() < latest)
+			continue;
 		if (ret != 1)
 			return ret ? ret : -ECHILD;
 		if (message.type == END_OF_ANSWERS)
@@ -353,7 +389,7 @@ static void skip_stuck(struct user_reader *reader)
 		return;
 	reader->warned = true;
 	pr_warn("process %d does not let its memory be read: threads of such ones have no %s",
-		(int)pid, reader->what);
+		(int)pid, reader->options.what);
 }
 
 static bool is_stuck(const struct user_reader *reader, pid_t pid)
@@ -384,6 +420,7 @@ int user_reader__read(struct user_reader *reader, const struct user_request *req
 	const uint64_t ring = 1;
 	int err = 0;
 
+	reader->shared->learn_until = clock__now_ns() + LEARN_NS;
 	for (size_t at = 0; at < nr && !err;) {
 		at += take_requests(reader, requests + at, nr - at);
 		if (!reader->shared->nr)

@@ -2,6 +2,7 @@
 #ifndef DENET_TOP_USER_READER_H
 #define DENET_TOP_USER_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,25 +12,30 @@
 #define USER_READER_TEXT 512 /* bytes of a text at most */
 
 /*
- * Reads user stacks by their frame pointers, and other memory of processes, in a child: it cannot
- * be read while the process holds its mmap_lock, which may be for ever. A process that does is left
- * out for a while.
+ * Walks user stacks, and reads other memory of processes, in a child: it cannot be read while the
+ * process holds its mmap_lock, which may be for ever. A process that does is left out for a while.
  */
 struct user_reader;
 
-/*
- * what: a warning says that threads lack this where their memory cannot be read, such as "user
- * stacks". Borrowed. NULL: no memory.
- */
-struct user_reader *user_reader__new(const char *what);
+struct user_reader_options {
+	/*
+	 * A warning says that threads lack this where their memory cannot be read, such as "user
+	 * stacks". Borrowed.
+	 */
+	const char *what;
+	bool tables; /* stacks go by unwind tables, not by frame pointers alone */
+};
+
+/* NULL: no memory. */
+struct user_reader *user_reader__new(const struct user_reader_options *options);
 void user_reader__delete(struct user_reader *reader); /* accepts NULL */
 
-/* CPU time of the child, while there is one. */
+/* CPU time of the child, while there is one, and of those of its own children that have ended. */
 uint64_t user_reader__cpu_ns(const struct user_reader *reader);
 
 /*
- * The answer to a request: frames as uint64_t, the leaf first, a text of size bytes, or an owner as
- * uint32_t. 0, or an error that ends the reading.
+ * The answer to a request: a struct user_stack of as many frames as size tells, a text of size
+ * bytes, or an owner as uint32_t. 0, or an error that ends the reading.
  */
 typedef int (*user_answer_fn)(void *ctx, const struct user_request *request, const void *data,
 			      size_t size);

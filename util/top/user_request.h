@@ -7,10 +7,11 @@
 #include <sys/types.h>
 
 #include "mutex_owner.h"
+#include "user_regs.h"
 
 /* What is read. */
 enum user_request_kind {
-	USER_REQUEST_STACK,	 /* the addresses of a chain that begins at pc and fp */
+	USER_REQUEST_STACK,	 /* a struct user_stack, from these registers on */
 	USER_REQUEST_CMDLINE,	 /* of the process: its arguments, apart by blanks */
 	USER_REQUEST_AIO_SUBMIT, /* path of the file of the first iocb in the list at address */
 	USER_REQUEST_AIO_WAIT,	 /* that of the request of the aio_context_t that ended last */
@@ -22,10 +23,12 @@ struct user_request {
 	enum user_request_kind kind;
 	pid_t pid;
 	pid_t tid;
-	uint64_t pc; /* where its user side stands */
-	uint64_t fp;
 	uint64_t address;
 	uint64_t switches; /* how often it had left its CPU when it was seen */
+	/* For a stack: */
+	uint64_t time;	  /* when its registers were seen, ns, CLOCK_MONOTONIC */
+	uint64_t program; /* stands for the program that its process runs */
+	uint64_t regs[USER_NR_REGS];
 	/* For a lock: */
 	struct mutex_wait wait;
 	uint32_t tracked;    /* who held it when the wait began, as it is in memory; 0: not known */
