@@ -109,6 +109,13 @@ is_as_before() {
 	shows '^ +3│ '
 	# Ten looks a second, unless the machine is busy.
 	until_true shows ' ([5-9]|1[0-2])\.[0-9] looks/s'
+	# They have waited for a second at least by then.
+	keys m
+	until_true shows '^ +1s│ +.*█'
+	until_true shows 'last 5 min: +time in state; the darkest: [1-3]\.[0-9]+ threads'
+	shows '^> +3\.00 .* flock '
+	keys m
+	until_true shows 'last 5 min: +SLEEP [23]\.[0-9]+'
 	keys q
 	until_true shows '^status=0'
 }

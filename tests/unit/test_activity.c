@@ -254,7 +254,7 @@ TEST_F(activity, steps_have_the_time_before_each_pass)
 	/* From 9 s to 13 s, from 13 s to 14 s, and nothing until 17 s. */
 	ASSERT_EQ(0, activity__begin_pass(self->activity, 13 * SECOND, 4 * SECOND));
 	ASSERT_EQ(0, add(self->activity, "RUN", "a", "x", 1));
-	ASSERT_EQ(0, add(self->activity, "DISK", "a", "y", 1));
+	ASSERT_EQ(0, add(self->activity, "DISK", "a", "y", SECOND / 2));
 	ASSERT_EQ(0, add(self->activity, "DISK", "b", "y", 1));
 	ASSERT_EQ(0, activity__begin_pass(self->activity, 14 * SECOND, SECOND));
 	ASSERT_EQ(0, add(self->activity, "DISK", "a", "y", 1));
@@ -269,10 +269,22 @@ TEST_F(activity, steps_have_the_time_before_each_pass)
 	EXPECT_EQ(2 * SECOND, step[1].covered_ns);
 	EXPECT_EQ(SECOND, step[1].weight_ns[0]);
 	EXPECT_EQ(2 * SECOND, step[1].weight_ns[1]);
+	EXPECT_EQ(2 * SECOND, step[0].band_ns[0]);
+	EXPECT_EQ(2 * SECOND, step[0].band_ns[activity__band(SECOND / 2)]);
 	EXPECT_EQ(0, step[2].covered_ns);
 	EXPECT_EQ(SECOND, step[3].covered_ns);
 	EXPECT_EQ(0, step[3].weight_ns[1]);
 	EXPECT_EQ(0, step[4].covered_ns);
+}
+
+TEST(bands_are_powers_of_ten)
+{
+	EXPECT_EQ(0, activity__band(9999));
+	EXPECT_EQ(1, activity__band(10000));
+	EXPECT_EQ(1, activity__band(99999));
+	EXPECT_EQ(6, activity__band(10 * SECOND - 1));
+	EXPECT_EQ(7, activity__band(10 * SECOND));
+	EXPECT_EQ(7, activity__band(UINT64_MAX));
 }
 
 TEST_F(activity, a_filter_is_taken_away_from_its_own_level_alone)

@@ -7,6 +7,7 @@
 
 #include "base/idmap.h"
 #include "base/minmax.h"
+#include "base/units.h"
 
 /* Parts of a window. Texts are shared within a part, and freed with it. */
 #define PARTS 16
@@ -512,8 +513,25 @@ static size_t find_kind(struct activity_steps *steps, const char *text)
 	return i;
 }
 
+size_t activity__band(uint64_t ns)
+{
+	size_t band = 0;
+
+	for (uint64_t least = 10 * NSEC_PER_USEC; band < ACTIVITY_BANDS - 1 && ns >= least;
+	     least *= 10)
+		band++;
+	return band;
+}
+
+/* Samples of a pass. */
+struct counts {
+	uint64_t kinds[ACTIVITY_KINDS];
+	uint64_t bands[ACTIVITY_BANDS];
+};
+
 /* A pass stands for the time before it, which may be in several steps. */
-static void spread(struct activity_steps *steps, const struct pass *pass, const uint64_t *counts)
+static void spread(struct activity_steps *steps, const struct pass *pass,
+		   const struct counts *counts)
 {
 	uint64_t begin = pass->time > pass->weight_ns ? pass->time - pass->weight_ns : 0;
 	uint64_t to = steps->from + steps->nr * steps->step_ns, next, length;
@@ -527,7 +545,9 @@ static void spread(struct activity_steps *steps, const struct pass *pass, const 
 		length = next - begin;
 		step->covered_ns += length;
 		for (size_t kind = 0; kind < steps->nr_kinds; kind++)
-			step->weight_ns[kind] += counts[kind] * length;
+			step->weight_ns[kind] += counts->kinds[kind] * length;
+		for (size_t band = 0; band < ACTIVITY_BANDS; band++)
+			step->band_ns[band] += counts->bands[band] * length;
 	}
 }
 
@@ -535,7 +555,8 @@ static void step_pass(struct stepping *stepping, const struct activity *activity
 		      const struct part *part, size_t index)
 {
 	const struct kept *samples = samples_of(part);
-	uint64_t counts[ACTIVITY_KINDS] = { 0 }, end = end_of(part, index);
+	uint64_t end = end_of(part, index);
+	struct counts counts = { 0 };
 	unsigned char *kinds = (void *)stepping->kind_of.data;
 
 	for (uint64_t i = passes_of(part)[index].first; i < end; i++) {
@@ -546,10 +567,13 @@ static void step_pass(struct stepping *stepping, const struct activity *activity
 			*kind = !passes_filters(stepping->query, texts) ? KIND_NONE :
 				(unsigned char)(find_kind(stepping->steps,
 							  texts[stepping->column]) + KIND_FIRST);
-		if (*kind >= KIND_FIRST)
-			counts[*kind - KIND_FIRST]++;
+		if (*kind < KIND_FIRST)
+			continue;
+		counts.kinds[*kind - KIND_FIRST]++;
+		if (samples[i].state_ns)
+			counts.bands[activity__band(samples[i].state_ns)]++;
 	}
-	spread(stepping->steps, &passes_of(part)[index], counts);
+	spread(stepping->steps, &passes_of(part)[index], &counts);
 }
 
 int activity__steps(const struct activity *activity, const struct activity_query *query,

@@ -99,11 +99,17 @@ void activity_view__free(struct activity_view *view);
 
 #define ACTIVITY_KINDS 12
 #define ACTIVITY_KIND_LEN 16
+#define ACTIVITY_BANDS 8
+
+/* A band of times: 0 is below 10 us, each other one ten times as high, the last from 10 s on. */
+size_t activity__band(uint64_t ns);
 
 /* What passes of a part of the time stand for. */
 struct activity_step {
 	uint64_t covered_ns;		    /* of that time; 0: nobody looked */
 	uint64_t weight_ns[ACTIVITY_KINDS]; /* thread time */
+	/* The same by how long threads had been in their state, where that is known. */
+	uint64_t band_ns[ACTIVITY_BANDS];
 };
 
 /* Steps of time, and in each the threads by the texts of a column. */

@@ -13,8 +13,8 @@
 /* Time that it shows at least, of what is live. */
 #define LEAST_NS (300 * NSEC_PER_SEC)
 #define MOST_NS (900 * NSEC_PER_SEC)
-#define MOST_STEPS 512
-#define LABEL_COLUMNS 6
+#define MOST_STEPS SCREEN_GRAPH_MOST
+#define LABEL_COLUMNS SCREEN_GRAPH_LABEL
 #define EIGHTHS 8
 
 /* From the bottom up; others come on top. */
@@ -62,6 +62,27 @@ static void choose_steps(const struct screen_state *state, struct activity_steps
 	steps->step_ns = max_u64((span + nr - 1) / nr, NSEC_PER_MSEC);
 	end = (end / steps->step_ns + 1) * steps->step_ns;
 	steps->from = end - min_u64(end, nr * steps->step_ns);
+}
+
+int screen_graph__steps(const struct screen_state *state, size_t nr, struct activity_steps *steps)
+{
+	struct activity_query query;
+
+	choose_steps(state, steps, nr);
+	screen_state__query(state, &query);
+	return activity__steps(state->activity, &query, TOP_COLUMN_STATE, steps);
+}
+
+size_t screen_graph__put_span(const struct activity_steps *steps, struct canvas *canvas,
+			      size_t line)
+{
+	uint64_t seconds = steps->nr * steps->step_ns / NSEC_PER_SEC;
+	char text[64], span[32];
+
+	screen_choices__put_window(max_u64(seconds, 1) * NSEC_PER_SEC, span, sizeof(span));
+	snprintf(text, sizeof(text), "last %s:  ", span);
+	return LABEL_COLUMNS +
+	       canvas__put(canvas, line, LABEL_COLUMNS, SIZE_MAX, STYLE_DIM, text);
 }
 
 /* The next one of 1, 2, 3, 4, 5, 6, 8, 10, 20, 30 and so on. */
@@ -184,14 +205,10 @@ static void paint_legend(const struct graph *graph, const struct activity_query 
 			 struct canvas *canvas, size_t line)
 {
 	double sums[NR_KINDS] = { 0 };
-	char text[64], span[32];
-	size_t at = LABEL_COLUMNS;
-	uint64_t seconds = graph->steps.nr * graph->steps.step_ns / NSEC_PER_SEC;
+	size_t at = screen_graph__put_span(&graph->steps, canvas, line);
+	char text[64];
 
 	sum_window(graph, query, sums);
-	screen_choices__put_window(max_u64(seconds, 1) * NSEC_PER_SEC, span, sizeof(span));
-	snprintf(text, sizeof(text), "last %s:  ", span);
-	at += canvas__put(canvas, line, at, SIZE_MAX, STYLE_DIM, text);
 	for (size_t i = 0; i < NR_KINDS; i++) {
 		if (sums[i] <= 0)
 			continue;
@@ -216,9 +233,8 @@ int screen_graph__paint(const struct screen_state *state, struct canvas *canvas,
 	if (!graph)
 		return -ENOMEM;
 	graph->steps.steps = graph->step;
-	choose_steps(state, &graph->steps, nr);
 	screen_state__query(state, &query);
-	err = activity__steps(state->activity, &query, TOP_COLUMN_STATE, &graph->steps);
+	err = screen_graph__steps(state, nr, &graph->steps);
 	if (!err) {
 		find_averages(graph);
 		paint_bars(graph, canvas, line, lines - 1);

@@ -22,6 +22,7 @@ static const struct {
 	{ "/, n, N", "search, the next one, the one before; Esc ends it" },
 	{ "t", "choose how much time is shown" },
 	{ "[, ]", "half of that time back, or on" },
+	{ "m", "a heat map of times in state in place of the bars, and back" },
 	{ "p", "pause: nothing is added until p is pressed again" },
 	{ "w", "write the table as CSV, or its samples as a flame graph" },
 	{ "h, ?", "this help" },

@@ -192,6 +192,9 @@ static int take_letter(struct screen_state *state, int key)
 	case 'p':
 		state->paused = !state->paused && !state->recorded;
 		break;
+	case 'm':
+		state->heat = !state->heat;
+		break;
 	case '/':
 		line_edit__begin(&state->edit, "");
 		state->prompt = PROMPT_SEARCH;

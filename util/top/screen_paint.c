@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "top/screen_choices.h"
 #include "top/screen_graph.h"
+#include "top/screen_heat.h"
 #include "top/screen_help.h"
 #include "top/screen_stacks.h"
 #include "top/screen_table.h"
@@ -206,7 +207,8 @@ int screen_paint(struct screen_state *state, const struct screen_facts *facts,
 		screen_help__paint(state, canvas, 2, canvas->lines - 3);
 		return 0;
 	}
-	err = screen_graph__paint(state, canvas, 1, graph);
+	err = state->heat ? screen_heat__paint(state, canvas, 1, graph)
+			  : screen_graph__paint(state, canvas, 1, graph);
 	paint_crumbs(state, canvas, line, paint_window(state, facts, canvas, line) - 1);
 	if (!err)
 		err = paint_body(state, canvas, line + 1, canvas->lines - line - 2);

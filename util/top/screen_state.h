@@ -56,6 +56,7 @@ struct screen_state {
 	size_t page_lines;  /* rows that are shown at once */
 	size_t detail_top;  /* the first line of what stands below the rows, or in their place */
 	bool paused;
+	bool heat; /* a heat map stands in place of the graph */
 	bool help;
 	size_t help_top;
 	struct menu menu;
