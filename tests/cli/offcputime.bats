@@ -355,8 +355,9 @@ is_printing() {
 	wait "$tracer"
 	cat err
 	[ ! -s err ]
-	# The thread naps for nearly all of the two seconds.
-	awk '/take_nap/ { ns += $NF } !NF { n++ } END { print n, ns; exit n < 2 || ns < 1.5e9 }' folded
+	# The thread naps for nearly all of the two seconds; on a slow machine they are over when the first
+	# interval has been printed.
+	awk '/take_nap/ { ns += $NF } !NF { n++ } END { print n, ns; exit n < 1 || ns < 1.5e9 }' folded
 }
 
 @test "a second Ctrl-C while it prints is ignored, a third ends it" {
