@@ -84,7 +84,6 @@ start_boxed() {
 	recorder=$!
 	denet-offcputime -f -p "$target" --children >live 2>err 3>&- &
 	tracer=$!
-	traces() { bpf_objects "$1" >objects && grep -q link objects && is_at "$1" poll; }
 	until_true traces "$recorder"
 	until_true traces "$tracer"
 	echo >go

@@ -277,6 +277,13 @@ bpf_objects() {
 		2>/dev/null | sort -u
 }
 
+# traces PID: it waits for what its programs see, whose list is in objects. At its start it waits for
+# children of its own, which is a poll as well.
+traces() {
+	bpf_objects "$1" >objects && grep -q link objects && is_at "$1" poll &&
+		! pgrep -P "$1" denet >/dev/null
+}
+
 # none_exists FILE: none of the BPF objects listed in it is in the kernel any more.
 none_exists() {
 	local kind id

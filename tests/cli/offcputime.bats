@@ -288,8 +288,7 @@ trace_into_full_pipe() {
 	dd if=/dev/zero of=pipe bs=4096 count=16 2>dd.err
 	denet-offcputime -f -p "$target" >pipe 2>err 3>&- 5>&- &
 	tracer=$!
-	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
-	until_true traces
+	until_true traces "$tracer"
 	kill -INT "$tracer"
 	until_true blocks "$tracer"
 	# The second one is taken, and does nothing.
@@ -315,8 +314,7 @@ no_interrupt_pending() {
 	until_true grep -q READY said
 	denet-offcputime --mmap-pages 4K -f --ns -p "$target" -o folded 2>err 3>&- 4>&- &
 	tracer=$!
-	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
-	until_true traces
+	until_true traces "$tracer"
 	kill -STOP "$tracer"
 	echo >&4
 	exec 4>&-
@@ -389,8 +387,7 @@ is_printing() {
 	start_recording -p "$target" --off-cpu-thresh 0 --state S 4>&-
 	denet-offcputime -f --ns --state S -p "$target" >folded 2>err 3>&- 4>&- &
 	tracer=$!
-	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
-	until_true traces
+	until_true traces "$tracer"
 	echo >&4
 	exec 4>&-
 	wait "$target"

@@ -70,8 +70,7 @@ clean_up() {
 	mkdir files
 	denet-offcputime -p "$target" -o files/text --pprof files/p.pb.gz >out 2>err 3>&- &
 	tracer=$!
-	traces() { bpf_objects "$tracer" >objects && grep -q link objects && is_at "$tracer" poll; }
-	until_true traces
+	until_true traces "$tracer"
 	kill -KILL "$tracer"
 	until_true gone "$tracer"
 	until_true none_exists objects
