@@ -343,7 +343,7 @@ is_printing() {
 	mkfifo pipe
 	exec 5<>pipe
 	dd if=/dev/zero of=pipe bs=4096 count=16 2>dd.err
-	denet-offcputime -f --ns --interval 0.2 -p "$target" 2 >pipe 2>err 3>&- 5>&- &
+	denet-offcputime -f --ns --interval 0.2 -p "$target" 4 >pipe 2>err 3>&- 5>&- &
 	tracer=$!
 	until_true is_printing
 	until_true is_at "$tracer" poll
@@ -354,9 +354,8 @@ is_printing() {
 	wait "$tracer"
 	cat err
 	[ ! -s err ]
-	# The thread naps for nearly all of the two seconds; on a slow machine they are over when the first
-	# interval has been printed.
-	awk '/take_nap/ { ns += $NF } !NF { n++ } END { print n, ns; exit n < 1 || ns < 1.5e9 }' folded
+	# The thread naps for nearly all of the four seconds.
+	awk '/take_nap/ { ns += $NF } !NF { n++ } END { print n, ns; exit n < 2 || ns < 3.5e9 }' folded
 }
 
 @test "a second Ctrl-C while it prints is ignored, a third ends it" {

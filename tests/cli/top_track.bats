@@ -216,6 +216,7 @@ for i in range(40): time.sleep(0.03)'
 	# None is known where the lock was given away between the look and the reading.
 	all_are 's["tid"] == s["tgid"] or s.get("lock_owner", s["tgid"]) == s["tgid"]'
 	[ "$(grep -c lock_owner out)" -ge 10 ]
+	[ "$(grep '"state":"SLEEP"' out | grep -vc lock_owner)" -le 2 ]
 }
 
 @test "requests are as many as the device has, with its times, and those in flight are seen" {

@@ -122,14 +122,16 @@ spin_beside() {
 	nothing_was_hidden
 	files=(perf.data.*)
 	[ "${#files[@]}" -ge 2 ]
-	sum=0 with_running=0
+	sum=0
 	for file in "${files[@]}"; do
 		sum=$((sum + $(sum_of wall-time 0 "$file")))
-		# The last one may begin when the threads end.
-		perf script -i "$file" -F ip,sym 2>/dev/null >frames
-		! grep -qF '[running]' frames || with_running=$((with_running + 1))
+		perf script -i "$file" -F comm,time,period,event,ip,sym 2>/dev/null >frames
+		grep -qF '[running]' frames || {
+			echo "$file of ${files[*]}:"
+			cat frames
+			return 1
+		}
 	done
-	[ "$with_running" -ge $((${#files[@]} - 1)) ]
 	echo "lives $(life 'lives of threads'), in the files $sum"
 	[ "$sum" = "$(life 'lives of threads')" ]
 }
