@@ -199,7 +199,7 @@ TEST_F(walker, a_process_that_runs_another_program)
 	EXPECT_EQ(nr, nr_equal(self, nr));
 }
 
-/* What is not known yet does not keep the frames that are. */
+/* The frames up to the first missing table are returned all the same. */
 TEST_F(walker, a_walk_that_cannot_wait)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };
@@ -217,7 +217,7 @@ static void kill_it(data *self)
 	waitpid(self->stopped.pid, NULL, 0);
 }
 
-/* One that is gone when its mappings, or tables of its files, are to be read leaves no trace. */
+/* It ends before its mappings, or its files, are read: the next process is walked all the same. */
 TEST_F(walker, a_process_that_ends_before_it_is_asked)
 {
 	const char *const argv[] = { "nofp", "nested", NULL };

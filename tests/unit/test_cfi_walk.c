@@ -61,7 +61,7 @@ FIXTURE_SETUP(walk)
 					.read = read_stack, .rule = find_rule, .ctx = self };
 	self->regs[USER_REG_PC] = in_function(0);
 	self->regs[USER_REG_SP] = STACK;
-	/* What all callers here have. */
+	/* Callers are outermost frames, unless a test gives them another rule. */
 	for (int i = 1; i < 8; i++)
 		self->rules[i] = SPECIAL(CFI_OUTERMOST);
 }

@@ -185,7 +185,7 @@ struct cfi_walk_result cfi_walk__run(const struct cfi_walk *walk, uint64_t *ips)
 	do {
 		ips[result.nr++] = frame.ip;
 	} while (result.nr < walk->max_frames && step(walk, &frame, &result));
-	/* What lies in no code is no frame, but for the leaf. */
+	/* An address outside of all code is no frame, unless the thread itself is there. */
 	if (result.no_code && result.nr > 1)
 		result.nr--;
 	return result;

@@ -22,8 +22,9 @@
 #define SPACES 64
 #define SPACES_MS 100
 /*
- * Where a walk comes to no code, mappings that are so old are read again; twice as old each time,
- * since there may be none, as where a program switches stacks. Frame pointers often lead to none.
+ * When a walk comes to an address without a mapping, the process's mappings are read again if they
+ * are at least so old. That may be in vain, as in a program that switches stacks, so that the time
+ * doubles. Frame pointers often lead to such addresses: they get the longest time.
  */
 #define AGAIN_NS NSEC_PER_SEC
 #define AGAIN_MOST_NS (60 * NSEC_PER_SEC)
@@ -31,7 +32,7 @@
 #define MAX_BYTES (32UL << 20)
 #define MAX_SPACES 65536
 
-/* What is known of a process's mappings, which are in the machine. */
+/* When a process's mappings were read, and when they are read again; the machine has them. */
 struct space {
 	pid_t tid;	  /* a thread of it that lives: its leader may have ended before it */
 	bool is_wanted;	  /* they are to be read */
@@ -166,7 +167,7 @@ static bool lacks_space(struct walk *walk)
 	return !space->read && want_space(walk->walker, space, request);
 }
 
-/* Whether they are older than what they do not explain: code that the walk came to, and is none. */
+/* Whether the walk met an address without a mapping, and the thread was seen after the reading. */
 static bool has_old_space(const struct walk *walk, const struct cfi_walk_result *result)
 {
 	return (result->no_code || !walk->maps) && walk->space->read < walk->request->time;
