@@ -162,8 +162,6 @@ static const struct option_row table_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
-	{ "diff", .arg = "OTHER", .text = "In the flame graph, compare FILE with OTHER",
-	  OPTION_TEXT(struct report_options, diff) },
 	{ "folded", .text = "Print folded stacks for flame graphs, with their ns",
 	  OPTION_TRUE(struct report_options, folded) },
 };
@@ -183,8 +181,6 @@ static void check_outputs(const struct options *options, const void *values)
 		options__exclude(options, "folded", "json");
 	output_files__check(options, &report->outputs, report->folded ? "folded" : "json",
 			    report->folded || report->outputs.json ? "-" : NULL);
-	if (report->diff && !report->outputs.flamegraph)
-		options__error(options, "--diff needs --flamegraph");
 }
 
 static const struct option_table input_table = {

@@ -9,6 +9,8 @@
 static const struct option_row rows[] = {
 	{ "flamegraph", .arg = "FILE", .text = "Write a flame graph, a page for browsers",
 	  OPTION_TEXT(struct output_files, flamegraph) },
+	{ "diff", .arg = "OTHER", .text = "In the flame graph, compare with the recording OTHER",
+	  OPTION_TEXT(struct output_files, diff) },
 	{ "json", .text = "Print all as JSON", OPTION_TRUE(struct output_files, json) },
 	{ "pprof", .arg = "FILE", .text = "Write a profile for pprof",
 	  OPTION_TEXT(struct output_files, pprof) },
@@ -37,6 +39,8 @@ void output_files__check(const struct options *options, const struct output_file
 							      "to standard output");
 		}
 	}
+	if (files->diff && !files->flamegraph)
+		options__error(options, "--diff needs --flamegraph");
 }
 
 const struct option_table output_files_table = { .group = 4, OPTION_ROWS(rows) };

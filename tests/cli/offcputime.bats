@@ -222,6 +222,32 @@ are_equal() {
 	are_equal p.pb.gz p.pb.gz
 }
 
+# Each node has both times; of the root they are the sums of the trace and of the recording.
+@test "the flame graph of a trace, compared with a recording" {
+	denet-record -o old.data --off-cpu-thresh 0 -- "$naps" 1 10 5 2>err
+	old=$(folded_ns <(denet-report -i old.data --folded) .)
+	denet-offcputime -f --ns -o text --flamegraph f.html --diff old.data -- "$naps" 1 20 5 2>err
+	PYTHONPATH=$top/tests/common PYTHONDONTWRITEBYTECODE=1 \
+		python3 - "$(folded_ns text .)" "$old" "$(folded_ns text ';take_nap;')" <<-'END'
+		import sys
+
+		import profile_sums
+
+		data = profile_sums.page("f.html")
+		nodes = data["nodes"]
+		now, old, naps = (int(ns) for ns in sys.argv[1:])
+		assert data["other"] == "old.data"
+		assert nodes[0][2:] == [now, old], (nodes[0], now, old)
+		taken = [n for n in nodes if data["names"][n[1]] == "take_nap"]
+		assert sum(n[2] for n in taken) == naps and sum(n[3] for n in taken) > 0, taken
+	END
+	# Before the trace, so that COMMAND does not run in vain.
+	run -1 denet-offcputime --flamegraph g.html --diff /etc/passwd -- touch ran
+	[[ "$output" == *"/etc/passwd"* ]]
+	[ ! -e ran ]
+	[ ! -e g.html ]
+}
+
 @test "addresses, in both forms" {
 	denet-offcputime -v -- "$naps" 1 20 5 >out 2>err
 	grep -E '^    [0-9a-f]{16} do_nanosleep$' out

@@ -21,6 +21,7 @@
 #include "offcputime/intake.h"
 #include "output/json/json.h"
 #include "record/summary.h"
+#include "report/recording.h"
 #include "session/existing.h"
 #include "session/findings.h"
 #include "session/session.h"
@@ -45,6 +46,7 @@ struct offcputime {
 	struct symbols *symbols;
 	struct profile *profile;
 	struct profile_filter filter; /* all samples count */
+	struct recording other;	      /* that the flame graph is compared with; empty: none */
 	struct whole_file output;
 	struct child *printing;	      /* the stacks of an interval; NULL: nothing is printed */
 	uint64_t window_end;	      /* CLOCK_MONOTONIC */
@@ -120,6 +122,16 @@ static int start_capture(struct offcputime *trace)
 	return err ? err : existing__tell_tasks(&existing, trace->session.capture);
 }
 
+/* Before the trace: a file that cannot be read ends the command while nothing is lost. */
+static int read_other(struct offcputime *trace)
+{
+	const struct offcputime_options *options = trace->options;
+
+	return options->outputs.diff ? recording__read(&trace->other, options->outputs.diff,
+						       &options->symbols, &trace->filter) :
+				       0;
+}
+
 static int open_output(struct offcputime *trace)
 {
 	int err = whole_file__open(&trace->output, trace->options->output);
@@ -141,7 +153,9 @@ static int offcputime__start(struct offcputime *trace)
 	int err;
 
 	findings__listen(&trace->findings);
-	err = open_output(trace);
+	err = read_other(trace);
+	if (!err)
+		err = open_output(trace);
 	if (!err)
 		err = session__init(&trace->session, &options->session);
 	if (!err)
@@ -230,11 +244,13 @@ static int print_text(const struct offcputime *trace)
 static int print(struct offcputime *trace)
 {
 	const struct offcputime_options *options = trace->options;
+	const struct flamegraph_other other = { trace->other.profile, trace->other.path };
 	int err = symbols__resolve(trace->symbols, trace->machine, false);
 
 	if (!err && wants_text(options))
 		err = print_text(trace);
-	return err ? err : output_files__write(&options->outputs, trace->profile, NULL);
+	return err ? err : output_files__write(&options->outputs, trace->profile,
+					       other.profile ? &other : NULL);
 }
 
 static int print_interval(struct offcputime *trace)
@@ -429,6 +445,7 @@ int offcputime__run(const struct offcputime_options *options, int *status)
 	findings__free(&trace.findings);
 	intake__free(&trace.intake);
 	drop_profile(&trace);
+	recording__close(&trace.other);
 	session__free(&trace.session);
 	machine__delete(trace.machine);
 	return err;

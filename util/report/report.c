@@ -66,8 +66,8 @@ int report__run(const struct report_options *options)
 	int err = recording__read(&report.recording, options->input, &options->symbols,
 				  &options->filter);
 
-	if (!err && options->diff)
-		err = recording__read(&report.other, options->diff, &options->symbols,
+	if (!err && options->outputs.diff)
+		err = recording__read(&report.other, options->outputs.diff, &options->symbols,
 				      &options->filter);
 	if (!err)
 		err = print(&report);

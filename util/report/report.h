@@ -31,7 +31,6 @@ struct report_options {
 	/* In place of the screen. Names of files, of which "-" is standard output, or NULL. */
 	bool folded;
 	struct output_files outputs;
-	const char *diff; /* a file that the flame graph compares the input with, or NULL */
 };
 
 /* Reads the file and prints. 0 or a negative errno, logged. */

@@ -11,6 +11,7 @@
 struct output_files {
 	bool json; /* in place of text; the caller writes it, where that would go */
 	const char *flamegraph;
+	const char *diff; /* a recording that the flame graph compares with, or NULL */
 	const char *pprof;
 	const char *speedscope;
 };
