@@ -24,7 +24,8 @@
 /*
  * When a walk comes to an address without a mapping, the process's mappings are read again if they
  * are at least so old. That may be in vain, as in a program that switches stacks, so that the time
- * doubles. Frame pointers often lead to such addresses: they get the longest time.
+ * doubles. Frame pointers often lead to such addresses: they get the longest time. After that time
+ * mappings are read again in any case: where a library was, another one may be.
  */
 #define AGAIN_NS NSEC_PER_SEC
 #define AGAIN_MOST_NS (60 * NSEC_PER_SEC)
@@ -177,14 +178,21 @@ static bool has_old_space(const struct walk *walk, const struct cfi_walk_result 
 static bool wants_space(struct walk *walk, const struct cfi_walk_result *result)
 {
 	struct space *space = walk->space;
-	uint64_t pause = result->guessed ? AGAIN_MOST_NS : space->pause;
+	bool is_old = has_old_space(walk, result);
+	uint64_t pause = is_old && !result->guessed ? space->pause : AGAIN_MOST_NS;
 
-	if (!has_old_space(walk, result) || walk->now - space->read < pause ||
-	    !want_space(walk->walker, space, walk->request))
+	if (walk->now - space->read < pause || !want_space(walk->walker, space, walk->request))
 		return false;
-	if (space->pause < AGAIN_MOST_NS)
+	if (is_old && space->pause < AGAIN_MOST_NS)
 		space->pause *= 2;
 	return true;
+}
+
+/* Whether mappings that are read soon may show more. After some times that is no longer likely. */
+static bool may_become_whole(const struct walk *walk, const struct cfi_walk_result *result)
+{
+	return walk->space && !result->guessed && walk->space->pause < AGAIN_MOST_NS &&
+	       has_old_space(walk, result);
 }
 
 static const struct maps *maps_of(const struct stack_walker *walker, pid_t pid, uint64_t now)
@@ -219,7 +227,7 @@ uint32_t stack_walker__walk(struct stack_walker *walker, const struct user_reque
 	if ((lacks || result.missing) && !last)
 		return 0;
 	stack->is_early = lacks || result.missing || result.later ||
-			  (walk.space && !result.guessed && has_old_space(&walk, &result));
+			  may_become_whole(&walk, &result);
 	return result.nr;
 }
 

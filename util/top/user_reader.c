@@ -29,8 +29,12 @@
 /* How long one process may block the reading, and all of them. */
 #define STUCK_NS (250 * NSEC_PER_MSEC)
 #define LATEST_NS (2 * NSEC_PER_SEC)
-/* After so long it is asked again, or another process has its number. */
+/*
+ * After so long it is asked again: it may go on, or another process has its number. Each time that
+ * it hangs, all that the child has learnt is lost, so that the time doubles.
+ */
 #define AGAIN_NS (30 * NSEC_PER_SEC)
+#define AGAIN_DOUBLINGS 4
 /* How long stacks of a look may wait for what is learnt of their programs, and for a step of it. */
 #define LEARN_NS NSEC_PER_SEC
 #define LEARN_STEP_NS (50 * NSEC_PER_MSEC)
@@ -61,7 +65,8 @@ struct user_reader {
 	struct shared *shared;
 	struct child *child; /* NULL: not started, or it hung */
 	int bell;	     /* rung for each batch of requests; its end in the child */
-	struct idmap stuck;  /* processes that did not let themselves be read, and when */
+	struct idmap stuck;  /* processes that did not let themselves be read, and when, */
+	struct idmap hangs;  /* and how often they did not */
 	struct user_reader_options options;
 	bool warned;
 };
@@ -100,6 +105,7 @@ void user_reader__delete(struct user_reader *reader)
 	stop(reader);
 	munmap(reader->shared, sizeof(*reader->shared));
 	idmap__free(&reader->stuck);
+	idmap__free(&reader->hangs);
 	free(reader);
 }
 
@@ -378,13 +384,15 @@ static int receive(struct user_reader *reader, user_answer_fn fn, void *ctx)
 static void skip_stuck(struct user_reader *reader)
 {
 	pid_t pid = reader->shared->reading;
-	uint64_t *when;
+	uint64_t *when, *hangs;
 
 	reader->shared->reading = 0;
 	when = pid ? idmap__get(&reader->stuck, (uint64_t)pid) : NULL;
-	if (!when)
+	hangs = pid ? idmap__get(&reader->hangs, (uint64_t)pid) : NULL;
+	if (!when || !hangs)
 		return;
 	*when = clock__now_ns();
+	++*hangs;
 	if (reader->warned)
 		return;
 	reader->warned = true;
@@ -395,8 +403,10 @@ static void skip_stuck(struct user_reader *reader)
 static bool is_stuck(const struct user_reader *reader, pid_t pid)
 {
 	const uint64_t *when = idmap__find(&reader->stuck, (uint64_t)pid);
+	const uint64_t *hangs = idmap__find(&reader->hangs, (uint64_t)pid);
+	uint64_t doublings = hangs && *hangs ? min_u64(*hangs - 1, AGAIN_DOUBLINGS) : 0;
 
-	return when && clock__now_ns() - *when < AGAIN_NS;
+	return when && clock__now_ns() - *when < AGAIN_NS << doublings;
 }
 
 /* The next requests that may be asked for. Returns how many were gone through. */
