@@ -519,6 +519,7 @@ static __always_inline int sample_target(struct seq_file *seq, struct task_struc
 		top_counts.moved += moved;
 	}
 	top_counts.idle += verdict == VERDICT_IDLE;
+	top_counts.futex += verdict == VERDICT_IDLE && is_at_futex(&room->sample);
 	top_counts.filtered += verdict == VERDICT_FILTERED;
 	top_counts.targets++;
 	top_counts.seen++;

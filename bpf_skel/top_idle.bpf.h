@@ -96,6 +96,13 @@ static __always_inline bool is_known_sleep(const struct top_wire_sample *sample)
 	return sample->state == TOP_WIRE_SLEEP && !(sample->flags & TOP_WIRE_FLAG_UNKNOWN);
 }
 
+/* Its wait may be for a lock: not all locks are seen to be such. */
+static __always_inline bool is_at_futex(const struct top_wire_sample *sample)
+{
+	return is_known_sleep(sample) && !(sample->flags & TOP_WIRE_FLAG_KTHREAD) &&
+	       is_futex(class_of_sample(sample));
+}
+
 /*
  * By its state and its call, whatever the object of that is. Kernel threads and workers of io_uring
  * sleep when there is no work.

@@ -158,6 +158,7 @@ struct top_wire_counts {
 	__u64 seen;	/* threads in our PID namespace, without our own */
 	__u64 targets;	/* of these, those that the options name */
 	__u64 idle;	/* of these, those that were left out as idle, */
+	__u64 futex;	/* of which these wait for a futex, maybe for a lock; */
 	__u64 filtered; /* or by their state, call or name */
 	__u64 kept;
 	__u64 moved; /* of these, those that were switched while they were looked at */
@@ -169,6 +170,6 @@ WIRE_ASSERT(top_wire_uring, 24);
 WIRE_ASSERT(top_wire_regs, 8 + USER_NR_REGS * 8);
 WIRE_ASSERT(top_wire_track, 64 + WIRE_COMM_LEN);
 WIRE_ASSERT(top_wire_settings, 16);
-WIRE_ASSERT(top_wire_counts, 48);
+WIRE_ASSERT(top_wire_counts, 56);
 
 #endif /* DENET_TOP_WIRE_H */

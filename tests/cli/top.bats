@@ -40,6 +40,27 @@ is_waiting() {
 	[ ! -s out ]
 }
 
+all_at_futex() {
+	[ "$(cat "/proc/$target"/task/*/wchan | grep -o futex | wc -l)" = 4 ]
+}
+
+# A semaphore, as a lock of Python is one, looks like a wait for work: that is said.
+@test "of the idle ones, those at a futex are counted" {
+	cat >locked.py <<-'END'
+		import threading
+		lock = threading.Lock()
+		lock.acquire()
+		for i in range(3):
+		    threading.Thread(target=lock.acquire, daemon=True).start()
+		threading.Event().wait()
+	END
+	start_target python3 locked.py
+	until_true all_at_futex
+	denet-top -b -n 1 -I 300 -p "$target" >out
+	cat out
+	head -1 out | grep -qE ' 0\.00 of 4\.0 threads active, 4\.0 idle ones left out \(4\.0 at a futex\)'
+}
+
 @test "how long a thread has been in its state is as long as it has been there" {
 	start_target sleep 1000
 	until_true runs "$target" sleep

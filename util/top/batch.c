@@ -89,6 +89,7 @@ void batch__end(struct batch *batch, const struct top_pass *pass)
 	sum->seen += pass->counts.seen;
 	sum->targets += pass->counts.targets;
 	sum->idle += pass->counts.idle;
+	sum->futex += pass->counts.futex;
 	sum->filtered += pass->counts.filtered;
 	sum->kept += pass->counts.kept;
 	sum->moved += pass->counts.moved;
@@ -115,6 +116,8 @@ static void print_head(const struct batch *batch, const struct activity_view *vi
 		view->average, all);
 	if (counts->idle)
 		fprintf(out, ", %.1f idle ones left out", (double)counts->idle / looks);
+	if (counts->futex)
+		fprintf(out, " (%.1f at a futex)", (double)counts->futex / looks);
 	if (counts->filtered)
 		fprintf(out, ", %.1f others by filters", (double)counts->filtered / looks);
 	if (own_ppm)

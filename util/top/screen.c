@@ -179,6 +179,7 @@ static void tell_facts(struct screen *screen, const struct top_pass *pass)
 
 	facts->threads = (double)pass->counts.targets;
 	facts->idle = (double)pass->counts.idle;
+	facts->futex = (double)pass->counts.futex;
 	facts->filtered = (double)pass->counts.filtered;
 	facts->cpu = (double)pass->own_ppm / 1e6;
 	if (now.time - last->time < FACTS_NS)

@@ -48,6 +48,10 @@ static void paint_head(const struct screen_state *state, const struct screen_fac
 	snprintf(text, sizeof(text), "  %.1f looks/s  %.0f threads, %.0f idle", facts->looks,
 		 facts->threads, facts->idle);
 	at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
+	if (facts->futex >= 0.5) {
+		snprintf(text, sizeof(text), " (%.0f at a futex)", facts->futex);
+		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
+	}
 	if (facts->filtered >= 0.5) {
 		snprintf(text, sizeof(text), ", %.0f filtered", facts->filtered);
 		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);

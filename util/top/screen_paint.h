@@ -11,6 +11,7 @@ struct screen_facts {
 	double looks;	    /* a second; the others are for the time of a look */
 	double threads;
 	double idle;	 /* of them left out as idle, */
+	double futex;	 /* of which these wait for a futex, */
 	double filtered; /* and by options */
 	double cpu;	 /* of one CPU that this process takes, 0 to 1 */
 	uint64_t wall_lead; /* what time of day is ahead of the samples' clock, ns */
