@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as a file of samples in CSV: rows have texts in all columns, or are counted as none. */
+/*
+ * Any bytes as a file of samples in CSV: rows have texts in all columns, or are counted as none.
+ * Or as a file of calls that have ended, whose times are texts.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "top/csv_ends.h"
 #include "top/csv_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -29,17 +33,66 @@ static void ignore(void *ctx, enum log_level level, const char *text)
 	(void)text;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static char dir[] = "/tmp/denet-fuzz-XXXXXX";
+static char ends_path[64];
+
+static void remove_dir(void)
+{
+	unlink(ends_path);
+	rmdir(dir);
+}
+
+static void make_dir(void)
+{
+	if (*ends_path)
+		return;
+	if (!mkdtemp(dir) || atexit(remove_dir))
+		abort();
+	snprintf(ends_path, sizeof(ends_path), "%s/xcapture_syscend_1.csv", dir);
+}
+
+static void read_samples(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("samples", MFD_CLOEXEC);
 	uint64_t bad = 0;
 	char path[32];
 
-	log__set_sink(ignore, NULL);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	csv_reader__read(path, see, NULL, &bad);
 	close(fd);
+}
+
+static void read_ends(const uint8_t *data, size_t size)
+{
+	const char *texts[TOP_COLUMNS];
+	FILE *file = fopen(ends_path, "w");
+	struct csv_ends *ends;
+	int err;
+
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
+		abort();
+	ends = csv_ends__read(dir, &err);
+	if (!ends)
+		abort();
+	for (int i = 0; i < TOP_COLUMNS; i++)
+		texts[i] = "1";
+	csv_ends__put(ends, texts);
+	if (!texts[TOP_COLUMN_SYSC_TIME] || !texts[TOP_COLUMN_IORQ_TIME])
+		abort();
+	csv_ends__delete(ends);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	log__set_sink(ignore, NULL);
+	/* As the files of ends begin: those need a folder, which takes ten times as long. */
+	if (size > 4 && !memcmp(data, "TYPE", 4)) {
+		make_dir();
+		read_ends(data, size);
+	} else {
+		read_samples(data, size);
+	}
 	return 0;
 }

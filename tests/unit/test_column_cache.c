@@ -53,6 +53,13 @@ TEST(texts_follow_what_a_thread_does)
 	}
 	sample.track.request_seq = 0;
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
+	/* A call gets longer. */
+	sample.time = 1000;
+	sample.track.entered = 900;
+	for (; sample.time < 100000000000; sample.time *= 3)
+		EXPECT_TRUE(has_texts(cache, &sample, &names));
+	sample.track.entered = 0;
+	EXPECT_TRUE(has_texts(cache, &sample, &names));
 	/* Another thread of that tid. */
 	sample.start = 99;
 	sample.pid = 8;

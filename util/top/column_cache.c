@@ -75,6 +75,7 @@ static bool is_same(const struct entry *entry, const struct thread_sample *sampl
 	       entry->user_id == sample->user_id &&
 	       entry->cgroup == sample->cgroup && entry->idle == sample->idle &&
 	       entry->lock_owner == sample->lock_owner &&
+	       !strcmp(entry->texts[TOP_COLUMN_SYSC_TIME], top_column__sysc_time(sample)) &&
 	       !strcmp(entry->comm, sample->comm) &&
 	       is_text(entry->texts[TOP_COLUMN_CMDLINE], sample->cmdline) &&
 	       is_text(entry->texts[TOP_COLUMN_AIOFILENAME], sample->aio_file);

@@ -11,6 +11,7 @@
 
 #include "host/cgroup.h"
 #include "stat/syscall_names.h"
+#include "top/activity.h"
 #include "top/socket_text.h"
 #include "top/stack_text.h"
 #include "top/uring_text.h"
@@ -86,6 +87,23 @@ void top_column__mask_digits(char *text)
 		in_digits = is_digit;
 	}
 	*to = '\0';
+}
+
+const char *top_column__time_step(uint64_t ns)
+{
+	static const char *const steps[ACTIVITY_BANDS] = { "<10us", "10us+",  "100us+", "1ms+",
+							   "10ms+", "100ms+", "1s+",	"10s+" };
+
+	return steps[activity__band(ns)];
+}
+
+const char *top_column__sysc_time(const struct thread_sample *sample)
+{
+	uint64_t entered = sample->track.entered;
+
+	if (!entered)
+		return "";
+	return top_column__time_step(sample->time > entered ? sample->time - entered : 0);
 }
 
 static void put_exe(const struct thread_sample *sample, char *buf)
@@ -272,8 +290,12 @@ static void put_tracked(enum top_column column, const struct thread_sample *samp
 		return put_waker(track, buf);
 	case TOP_COLUMN_WAKER_TID:
 		return put_nonzero(track->waker_tid, buf);
-	default:
+	case TOP_COLUMN_LOCK_OWNER:
 		return put_nonzero(sample->lock_owner, buf);
+	case TOP_COLUMN_SYSC_TIME:
+		return put_text(top_column__sysc_time(sample), buf);
+	default: /* the end of a request tells its time */
+		return;
 	}
 }
 
@@ -319,6 +341,8 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_WAKER] = "waker",
 	[TOP_COLUMN_WAKER_TID] = "waker_tid",
 	[TOP_COLUMN_LOCK_OWNER] = "lock_owner",
+	[TOP_COLUMN_SYSC_TIME] = "sysc_time",
+	[TOP_COLUMN_IORQ_TIME] = "iorq_time",
 };
 
 const char *top_column__name(enum top_column column)
@@ -331,7 +355,8 @@ bool top_column__is_number(enum top_column column)
 	return column == TOP_COLUMN_TID || column == TOP_COLUMN_TGID ||
 	       column == TOP_COLUMN_PIDNS || column == TOP_COLUMN_CGROUP_ID ||
 	       column == TOP_COLUMN_CPU ||
-	       (column >= TOP_COLUMN_SYSC_SEQ && column != TOP_COLUMN_WAKER);
+	       (column >= TOP_COLUMN_SYSC_SEQ && column <= TOP_COLUMN_LOCK_OWNER &&
+		column != TOP_COLUMN_WAKER);
 }
 
 bool top_column__is_json(enum top_column column)

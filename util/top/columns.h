@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "top/names.h"
 #include "top/thread_sample.h"
@@ -52,6 +53,8 @@ enum top_column {
 	TOP_COLUMN_WAKER,
 	TOP_COLUMN_WAKER_TID,
 	TOP_COLUMN_LOCK_OWNER,
+	TOP_COLUMN_SYSC_TIME, /* steps of time in the call, */
+	TOP_COLUMN_IORQ_TIME, /* and of the request's; of recordings only */
 	TOP_COLUMNS,
 };
 
@@ -74,6 +77,12 @@ int top_columns__parse(const char *text, enum top_column *columns, size_t max, s
 /* The text of a column; "" where the sample has nothing for it. Returns buf. */
 char *top_column__put(enum top_column column, const struct thread_sample *sample,
 		      struct top_names *names, char buf[TOP_COLUMN_LEN]);
+
+/* A time as columns have it, in steps by ten: "<10us", "10us+" ... */
+const char *top_column__time_step(uint64_t ns);
+
+/* How long the thread has been in its call, the same; "": not known. */
+const char *top_column__sysc_time(const struct thread_sample *sample);
 
 /* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
 void top_column__mask_digits(char *text);

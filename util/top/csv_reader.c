@@ -65,6 +65,7 @@ struct csv_layout {
 	int timestamp;
 	int weight;
 	int state_ns;
+	int call_ns;
 	int columns[TOP_COLUMNS];
 	size_t nr; /* of fields */
 };
@@ -98,6 +99,7 @@ static int read_heading(char *line, struct csv_layout *layout)
 	layout->timestamp = find_field(fields, nr, "TIMESTAMP");
 	layout->weight = find_field(fields, nr, "WEIGHT_US");
 	layout->state_ns = find_field(fields, nr, "STATE_NS");
+	layout->call_ns = find_field(fields, nr, "SYSC_NS_SO_FAR");
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		layout->columns[i] = -1;
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
@@ -141,12 +143,20 @@ int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx)
 	return fn(ctx, row);
 }
 
+/* A number of a field; 0 if there is no such field, or it is none. */
+static uint64_t read_number(char *const *fields, int field)
+{
+	uint64_t number;
+
+	return field < 0 || units__parse_number(fields[field], UINT64_MAX, &number) ? 0 : number;
+}
+
 static int read_line(const struct csv_file_reader *reader, char *line)
 {
 	const struct csv_layout *layout = &reader->layout;
 	char *fields[MAX_FIELDS];
 	struct csv_row row = { 0 };
-	uint64_t weight = 0;
+	uint64_t weight = 0, call_ns;
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
 	    read_time(fields[layout->timestamp], &row.wall_ns) ||
@@ -155,11 +165,12 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 		return 0;
 	}
 	row.weight_ns = weight * NSEC_PER_USEC;
-	if (layout->state_ns >= 0 &&
-	    units__parse_number(fields[layout->state_ns], UINT64_MAX, &row.state_ns))
-		row.state_ns = 0;
+	row.state_ns = read_number(fields, layout->state_ns);
+	call_ns = read_number(fields, layout->call_ns);
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		row.texts[i] = layout->columns[i] < 0 ? "" : fields[layout->columns[i]];
+	if (call_ns)
+		row.texts[TOP_COLUMN_SYSC_TIME] = top_column__time_step(call_ns);
 	return csv_row__give(&row, reader->fn, reader->ctx);
 }
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/csv_stacks.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/idmap.h"
 #include "base/strings.h"
 #include "base/units.h"
+#include "top/csv_beside.h"
 #include "top/csv_dir.h"
-#include "top/csv_lines.h"
 #include "top/csv_text.h"
 
 #define KERNEL_FILES CSV_PREFIX "kstacks_"
@@ -68,54 +65,20 @@ static int take_line(void *ctx, char *line)
 	return 0;
 }
 
-static int read_entry(struct csv_stacks *stacks, const char *dir, const char *name)
+static int read_side(struct csv_stacks *stacks, const char *path, bool kernel)
 {
-	struct stacks_file file = {
-		.stacks = stacks,
-		.kernel = !strncmp(name, KERNEL_FILES, strlen(KERNEL_FILES)),
-	};
-	int fd, err;
-	char *path;
+	struct stacks_file file = { .stacks = stacks, .kernel = kernel };
 
-	if (!file.kernel && strncmp(name, USER_FILES, strlen(USER_FILES)) != 0)
-		return 0;
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		return -ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	free(path);
-	/* What cannot be read has no stacks. */
-	err = fd < 0 ? 0 : csv_lines__read(fd, take_line, &file);
-	return err == -ENOMEM ? err : 0;
-}
-
-static int read_dir(struct csv_stacks *stacks, const char *path)
-{
-	const struct dirent *entry;
-	DIR *dir = opendir(path);
-	int err = 0;
-
-	while (dir && !err && (entry = readdir(dir)))
-		err = read_entry(stacks, path, entry->d_name);
-	if (dir)
-		closedir(dir);
-	return err;
+	return csv_beside__read(path, kernel ? KERNEL_FILES : USER_FILES, take_line, &file);
 }
 
 struct csv_stacks *csv_stacks__read(const char *path, int *err)
 {
 	struct csv_stacks *stacks = calloc(1, sizeof(*stacks));
-	char *dir = strdup(path), *slash = strrchr(path, '/');
-	struct stat stat_buf;
 
-	*err = stacks && dir ? 0 : -ENOMEM;
-	if (!*err && !stat(path, &stat_buf) && S_ISDIR(stat_buf.st_mode)) {
-		*err = read_dir(stacks, path);
-	} else if (!*err) {
-		/* "/" stays. */
-		dir[slash ? slash - path + (slash == path) : 0] = '\0';
-		*err = read_dir(stacks, slash ? dir : ".");
-	}
-	free(dir);
+	*err = stacks ? read_side(stacks, path, true) : -ENOMEM;
+	if (!*err)
+		*err = read_side(stacks, path, false);
 	if (!*err)
 		return stacks;
 	csv_stacks__delete(stacks);

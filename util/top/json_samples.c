@@ -13,7 +13,8 @@ static bool is_left_out(enum top_column column, const struct thread_sample *samp
 {
 	bool is_arg = column >= TOP_COLUMN_ARG1 && column <= TOP_COLUMN_ARG6;
 
-	return !*text || (is_arg && sample->nr < 0);
+	/* Of the call's time there is the number. */
+	return !*text || (is_arg && sample->nr < 0) || column == TOP_COLUMN_SYSC_TIME;
 }
 
 static void print_time(FILE *out, const char *key, uint64_t ns)
