@@ -228,7 +228,7 @@ static __always_inline void describe_identity(struct top_wire_sample *sample,
 /*
  * The call of a thread that is off the CPU: its registers lie on its stack. Those of one on a CPU
  * are what its last entry into the kernel left there: the tracker knows whether that is over. A
- * thread that is dead has none, and kernel threads have no caller.
+ * thread that is dying or dead has none, wherever it was killed, and kernel threads have no caller.
  */
 static __always_inline void describe_call(struct top_wire_sample *sample, struct task_struct *task,
 					  const struct top_wire_track *track)
@@ -238,7 +238,7 @@ static __always_inline void describe_call(struct top_wire_sample *sample, struct
 	if (sample->state == TOP_WIRE_RUN && !top_knows_call(track))
 		sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	if ((sample->state == TOP_WIRE_RUN && !track->entered) ||
-	    sample->flags & TOP_WIRE_FLAG_KTHREAD || task->exit_state)
+	    sample->flags & TOP_WIRE_FLAG_KTHREAD || task->flags & PF_EXITING || task->exit_state)
 		return;
 	sample->nr = user_call(task, sample->args, &compat);
 	if (sample->state == TOP_WIRE_RUN)

@@ -125,6 +125,45 @@ all_at_futex() {
 	kill "$client"
 }
 
+# A sender whose peer does not read, with what TCP itself tells of it meanwhile.
+@test "a connection has the figures of TCP" {
+	cat >sender.py <<-'EOF'
+		import fcntl, socket, struct, threading, time
+		s = socket.create_server(("127.0.0.1", 0))
+		c = socket.create_connection(s.getsockname())
+		a, _ = s.accept()
+		a.sendall(b"unread!")
+		def tell():
+		    last = None
+		    while True:
+		        info = c.getsockopt(socket.IPPROTO_TCP, 11, 136)
+		        rtt, cwnd, retrans = (struct.unpack_from("=I", info, at)[0] for at in (68, 80, 100))
+		        acked, received = struct.unpack_from("=QQ", info, 120)
+		        count = bytes(4)
+		        unread, unsent = (struct.unpack("=I", fcntl.ioctl(c, what, count))[0]
+		                          for what in (0x541b, 0x894b))
+		        now = [unread, unsent, cwnd, rtt, retrans, acked, received]
+		        if now == last and unsent:
+		            print(*now, flush=True)
+		            return
+		        last = now
+		        time.sleep(0.2)
+		threading.Thread(target=tell).start()
+		c.sendall(bytes(64 << 20))
+	EOF
+	start_target python3 sender.py
+	until_true test -s target.out
+	read -r unread unsent cwnd rtt retrans acked received <target.out
+	look -n 3 -t "$target"
+	[ "$unread" = 7 ]
+	all_are "s['syscall'] == 'sendto' and s['state'] == 'SLEEP'"
+	all_are "s['extra_info']['tcp']['bytes_unread'] == 7 == s['extra_info']['tcp']['bytes_received']"
+	all_are "s['extra_info']['tcp']['bytes_unsent'] == $unsent and $received == 7"
+	all_are "s['extra_info']['tcp']['cwnd'] == $cwnd and s['extra_info']['tcp']['srtt_us'] == $rtt"
+	all_are "s['extra_info']['tcp']['total_retrans'] == $retrans"
+	all_are "s['extra_info']['tcp']['bytes_acked'] == $acked"
+}
+
 @test "requests of io_uring and Linux AIO have their files" {
 	: >data
 	mkfifo fifo
@@ -371,6 +410,37 @@ owners_are() {
 	all_are '"wchan" not in s and "sysc_arg1" not in s'
 }
 
+# It takes long to die, beside a thread that wants its CPU, too: registers are those of the call in which
+# it was killed.
+@test "a process that dies is in no call any more" {
+	local cpu=0
+
+	cat >large.py <<-'EOF'
+		import mmap, os
+		memory = mmap.mmap(-1, 2 << 30)
+		memory.madvise(14)  # huge pages, where there are some: the others take longer
+		for at in range(0, len(memory), 4096):
+		    memory[at] = 1
+		print("READY", flush=True)
+		os.read(os.pipe()[0], 1)
+	EOF
+	start_target taskset -c $cpu sh -c 'while :; do :; done'
+	start_target taskset -c $cpu python3 large.py
+	until_true grep -q READY target.out
+	until_true is_waiting "$target" S pipe
+	denet-top --json -F 200 --max-overhead 0 --all-states -p "$target" >out 2>err &
+	top=$!
+	until_true grep -q '"syscall":"read"' out
+	kill -KILL "$target"
+	wait $top
+	# The first look that did not find it asleep, and those behind it.
+	sed -n '/"state":"SLEEP"/d; p' out >dying
+	wc -l dying
+	mv dying out
+	[ -s out ] || skip "it died between two looks"
+	all_are 's["syscall"] in ("-", "?") and "sysc_arg1" not in s'
+}
+
 @test "threads by name, by user, and what a command starts" {
 	denet-top --json -F 20 -n 20 --all-states -- sh -c 'sleep 7 & sleep 8 & sleep 9' >out
 	[ "$(grep -c '"comm":"sleep"' out)" -ge 3 ]
@@ -384,6 +454,46 @@ owners_are() {
 	[ ! -s out ]
 	look -n 1 -u 1 --all-states -p "$target"
 	[ ! -s out ]
+}
+
+# has_all FILE KEY VALUE: each line has it, and there are some.
+has_all() {
+	[ -s "$1" ] && ! grep -v "\"$2\":$3[,}]" "$1"
+}
+
+@test "how often it looks, and at threads of which CPU, cgroup and parent" {
+	local group
+
+	start_target sh -c 'sleep 1000 & echo $! && wait'
+	until_true grep -q . target.out
+	read -r child <target.out
+	until_true runs "$child" sleep
+	denet-top --json -F 60/m -n 2 --all-states -p "$target" >out
+	has_all out weight_us 1000000
+	denet-top --json -F 2 -n 3 --all-states -p "$target" >out
+	has_all out weight_us 500000
+	# Once a second, where it is not the screen and nothing else is said.
+	denet-top -o dir -n 2 --all-states -p "$target"
+	[ "$(cut -d, -f2 dir/xcapture_samples* | sort -u | tr '\n' ' ')" = '1000000 WEIGHT_US ' ]
+	look -n 2 --all-states -p "$target"
+	has_all out tid "$target"
+	look -n 2 --all-states --children -p "$target"
+	[ "$(grep -o '"tid":[0-9]*' out | sort -u | wc -l)" = 2 ]
+	grep -q "\"tid\":$child," out
+	look -n 2 --all-states -C 0
+	has_all out cpu 0
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$v2" ] || skip "cgroup v2 is not mounted"
+	group=$v2/denet-test-$$
+	mkdir "$group"
+	echo "$child" >"$group/cgroup.procs"
+	look -n 2 --all-states -G "$group"
+	has_all out tid "$child"
+	look -n 2 --all-states --children -p "$target" -G "$group"
+	has_all out tid "$child"
+	kill "$child"
+	until_true sh -c "! grep -q . '$group/cgroup.procs'"
+	rmdir "$group"
 }
 
 @test "it ends with its targets, with COMMAND and with a signal, and prints what it has" {
