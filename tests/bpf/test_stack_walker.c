@@ -110,7 +110,7 @@ static uint32_t nr_equal(const data *self, uint32_t found)
 		EXPECT_EQ((uint32_t)self->nr_truth, nr_);					   \
 		EXPECT_EQ((uint32_t)self->nr_truth, nr_equal(self, nr_));			   \
 		EXPECT_LE(least_, self->nr_truth);						   \
-		EXPECT_EQ(0, self->stack.is_early);						   \
+		EXPECT_EQ(USER_STACK_WHOLE, self->stack.again);					   \
 	} while (0)
 
 TEST_F(walker, stock_python)
@@ -208,7 +208,7 @@ TEST_F(walker, a_walk_that_cannot_wait)
 	EXPECT_EQ(0, stack_walker__walk(self->walker, &self->request, false, &self->stack));
 	EXPECT_LE(1, stack_walker__walk(self->walker, &self->request, true, &self->stack));
 	EXPECT_EQ(self->truth[0], self->stack.ips[0]);
-	EXPECT_EQ(1, self->stack.is_early);
+	EXPECT_EQ(USER_STACK_SOON, self->stack.again);
 }
 
 static void kill_it(data *self)

@@ -213,3 +213,52 @@ top_stays_constant() {
 	}
 	grep ' differ, ' walks
 }
+
+# library NAME: a library whose function read_in_NAME() reads a byte, without frame pointers.
+library() {
+	cat >"$1.c" <<-END
+		#include <unistd.h>
+		int read_in_$1(int fd) { char c; return (int)read(fd, &c, 1) + 1; }
+	END
+	gcc -shared -fPIC -O1 -fomit-frame-pointer -o "./$1.so" "$1.c"
+}
+
+# Mappings are read again when they are old, though all addresses are in some mapping.
+@test "functions of a library that has another one's place in memory have their own names" {
+	local top end
+	command -v gcc || skip "no compiler"
+	library first
+	library second
+	cat >swap.py <<-'END'
+		import _ctypes, ctypes
+		def place(name):
+		    return next(line.split("-")[0] for line in open("/proc/self/maps") if name in line)
+		first = ctypes.CDLL("./first.so")
+		at = place("first.so")
+		print("READY", flush=True)
+		first.read_in_first(0)
+		_ctypes.dlclose(first._handle)
+		second = ctypes.CDLL("./second.so")
+		print("SAME" if place("second.so") == at else "OTHER", flush=True)
+		second.read_in_second(0)
+	END
+	mkfifo bytes
+	start_target sh -c 'exec python3 swap.py <>bytes'
+	until_true grep -q READY target.out
+	denet-top --json -s -F 2 --all-states -t "$target" >out 2>err &
+	top=$!
+	until_true grep -q '"ustack":"[^"]*;read_in_first;' out
+	echo >bytes
+	until_true grep -qE 'SAME|OTHER' target.out
+	grep -q SAME target.out || skip "the library is at another place"
+	end=$((SECONDS + 100))
+	until grep -q '"ustack":"[^"]*;read_in_second;' out; do
+		[ $SECONDS -lt $end ] || { tail -1 out; return 1; }
+		sleep 1
+	done
+	# The stack goes on behind it by the library's own rules.
+	grep '"ustack":"[^"]*;read_in_second;' out | tail -1 | grep -q ';_start"'
+	kill -INT "$top"
+	wait "$top"
+	cat err
+}

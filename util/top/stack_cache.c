@@ -6,19 +6,26 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/idmap.h"
+#include "base/units.h"
 #include "top/stack_walker.h"
 #include "top/user_reader.h"
 
 /* More than this is forgotten all at once. */
 #define MAX_BYTES (16UL << 20)
+/* After so long, stacks are read again that are USER_STACK_LATER. */
+#define LATER_NS (60 * NSEC_PER_SEC)
 
 struct stack_cache {
 	struct user_reader *reader;
 	struct buffer wanted; /* struct user_request */
 	struct idmap offsets; /* by thread and switches -> offset in frames */
 	struct buffer frames; /* uint64_t: a number, and as many addresses behind it */
-	struct buffer early;  /* uint64_t: keys of stacks that are to be read again */
+	/* uint64_t: keys of stacks that are to be read again, at the next look and later */
+	struct buffer soon;
+	struct buffer later;
+	uint64_t later_due; /* CLOCK_MONOTONIC */
 };
 
 struct stack_cache *stack_cache__new(bool tables)
@@ -43,7 +50,8 @@ void stack_cache__delete(struct stack_cache *cache)
 	buffer__free(&cache->wanted);
 	idmap__free(&cache->offsets);
 	buffer__free(&cache->frames);
-	buffer__free(&cache->early);
+	buffer__free(&cache->soon);
+	buffer__free(&cache->later);
 	free(cache);
 }
 
@@ -61,23 +69,29 @@ static uint64_t key_of_sample(const struct thread_sample *sample)
 	return key_of(sample->tid, sample->user_regs, sample->switches);
 }
 
-/* Its frames stay until all are forgotten. */
-static void forget_early(struct stack_cache *cache)
+/* Their frames stay until all are forgotten. */
+static void forget(struct stack_cache *cache, struct buffer *keys)
 {
-	const uint64_t *early = (const void *)cache->early.data;
+	const uint64_t *key = (const void *)keys->data;
 
-	for (size_t i = 0; i < cache->early.len / sizeof(*early); i++)
-		idmap__remove(&cache->offsets, early[i]);
-	cache->early.len = 0;
+	for (size_t i = 0; i < keys->len / sizeof(*key); i++)
+		idmap__remove(&cache->offsets, key[i]);
+	keys->len = 0;
 }
 
 void stack_cache__begin(struct stack_cache *cache)
 {
-	forget_early(cache);
+	uint64_t now = clock__now_ns();
+
+	forget(cache, &cache->soon);
+	if (now >= cache->later_due) {
+		forget(cache, &cache->later);
+		cache->later_due = now + LATER_NS;
+	}
 	if (cache->frames.len < MAX_BYTES)
 		return;
 	idmap__clear(&cache->offsets);
-	cache->frames.len = 0;
+	cache->frames.len = cache->later.len = 0;
 }
 
 int stack_cache__want(struct stack_cache *cache, const struct thread_sample *sample)
@@ -103,6 +117,7 @@ static int keep_frames(void *ctx, const struct user_request *request, const void
 	const uint64_t key = key_of((uint64_t)request->tid, request->regs, request->switches);
 	const struct user_stack *stack = data;
 	struct stack_cache *cache = ctx;
+	struct buffer *again;
 	uint64_t count, *offset = idmap__get(&cache->offsets, key);
 
 	if (!offset)
@@ -113,10 +128,12 @@ static int keep_frames(void *ctx, const struct user_request *request, const void
 	size -= offsetof(struct user_stack, ips);
 	count = size / sizeof(stack->ips[0]);
 	if (buffer__append(&cache->frames, &count, sizeof(count)) ||
-	    buffer__append(&cache->frames, stack->ips, size) ||
-	    (stack->is_early && buffer__append(&cache->early, &key, sizeof(key))))
+	    buffer__append(&cache->frames, stack->ips, size))
 		return -ENOMEM;
-	return 0;
+	if (stack->again == USER_STACK_WHOLE)
+		return 0;
+	again = stack->again == USER_STACK_SOON ? &cache->soon : &cache->later;
+	return buffer__append(again, &key, sizeof(key));
 }
 
 int stack_cache__read(struct stack_cache *cache)

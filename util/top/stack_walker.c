@@ -24,8 +24,8 @@
 /*
  * When a walk comes to an address without a mapping, the process's mappings are read again if they
  * are at least so old. That may be in vain, as in a program that switches stacks, so that the time
- * doubles. Frame pointers often lead to such addresses: they get the longest time. After that time
- * mappings are read again in any case: where a library was, another one may be.
+ * doubles. Frame pointers often lead to such addresses: they get the longest time, after which
+ * mappings are read again in any case.
  */
 #define AGAIN_NS NSEC_PER_SEC
 #define AGAIN_MOST_NS (60 * NSEC_PER_SEC)
@@ -174,25 +174,34 @@ static bool has_old_space(const struct walk *walk, const struct cfi_walk_result 
 	return (result->no_code || !walk->maps) && walk->space->read < walk->request->time;
 }
 
-/* Whether they are to be read again. */
+/* Whether they are to be read again, before the walk is any good. */
 static bool wants_space(struct walk *walk, const struct cfi_walk_result *result)
 {
 	struct space *space = walk->space;
-	bool is_old = has_old_space(walk, result);
-	uint64_t pause = is_old && !result->guessed ? space->pause : AGAIN_MOST_NS;
+	uint64_t pause = result->guessed ? AGAIN_MOST_NS : space->pause;
 
-	if (walk->now - space->read < pause || !want_space(walk->walker, space, walk->request))
+	if (!has_old_space(walk, result) || walk->now - space->read < pause ||
+	    !want_space(walk->walker, space, walk->request))
 		return false;
-	if (is_old && space->pause < AGAIN_MOST_NS)
+	if (space->pause < AGAIN_MOST_NS)
 		space->pause *= 2;
 	return true;
 }
 
-/* Whether mappings that are read soon may show more. After some times that is no longer likely. */
-static bool may_become_whole(const struct walk *walk, const struct cfi_walk_result *result)
+/* Where a library was, another one may be. */
+static void refresh_old(struct walk *walk)
 {
-	return walk->space && !result->guessed && walk->space->pause < AGAIN_MOST_NS &&
-	       has_old_space(walk, result);
+	if (walk->now - walk->space->read >= AGAIN_MOST_NS)
+		want_space(walk->walker, walk->space, walk->request);
+}
+
+/* Whether mappings that are read in future may show more. */
+static enum user_stack_again may_become_whole(const struct walk *walk,
+					      const struct cfi_walk_result *result)
+{
+	if (!walk->space || result->guessed || !has_old_space(walk, result))
+		return USER_STACK_WHOLE;
+	return walk->space->pause < AGAIN_MOST_NS ? USER_STACK_SOON : USER_STACK_LATER;
 }
 
 static const struct maps *maps_of(const struct stack_walker *walker, pid_t pid, uint64_t now)
@@ -222,12 +231,15 @@ uint32_t stack_walker__walk(struct stack_walker *walker, const struct user_reque
 		walk.maps = maps_of(walker, request->pid, walk.now);
 	by.rule = walk.maps ? find_rule : NULL;
 	result = cfi_walk__run(&by, stack->ips);
-	if (walk.space && !lacks)
+	if (walk.space && !lacks) {
 		lacks = wants_space(&walk, &result);
+		refresh_old(&walk);
+	}
 	if ((lacks || result.missing) && !last)
 		return 0;
-	stack->is_early = lacks || result.missing || result.later ||
-			  may_become_whole(&walk, &result);
+	stack->again = lacks || result.missing || result.later ?
+			       USER_STACK_SOON :
+			       may_become_whole(&walk, &result);
 	return result.nr;
 }
 
@@ -359,4 +371,10 @@ bool stack_walker__learn(struct stack_walker *walker, uint64_t until_ns)
 		return file_tables__make(walker->tables, until_ns);
 	read_spaces(walker);
 	return true;
+}
+
+void stack_walker__refresh(struct stack_walker *walker)
+{
+	if (walker->by_tables && walker->wanted.len)
+		read_spaces(walker);
 }

@@ -19,8 +19,15 @@ struct stack_walker;
 struct stack_walker *stack_walker__new(bool tables);
 void stack_walker__delete(struct stack_walker *walker); /* accepts NULL */
 
+/* When a stack is to be walked again, though its thread has not run. */
+enum user_stack_again {
+	USER_STACK_WHOLE, /* it is not */
+	USER_STACK_SOON,  /* at the next look: something was missing that may be known then */
+	USER_STACK_LATER, /* in a minute or so: that did not help several times */
+};
+
 struct user_stack {
-	uint64_t is_early; /* something was missing that may be known the next time */
+	uint64_t again; /* enum user_stack_again */
 	uint64_t ips[CAPTURE_MAX_FRAMES];
 };
 
@@ -36,5 +43,8 @@ uint32_t stack_walker__walk(struct stack_walker *walker, const struct user_reque
  * is nothing to be learnt.
  */
 bool stack_walker__learn(struct stack_walker *walker, uint64_t until_ns);
+
+/* Reads old mappings anew that walks have met, for 0.1 s at most: no walk waits for it. */
+void stack_walker__refresh(struct stack_walker *walker);
 
 #endif /* DENET_TOP_STACK_WALKER_H */

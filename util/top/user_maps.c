@@ -19,6 +19,8 @@
 #define AGAIN_NS (5 * NSEC_PER_SEC)
 /* The same for callers further out: chains of frame pointers that break lead anywhere. */
 #define AGAIN_FAR_NS (60 * NSEC_PER_SEC)
+/* If all is known: where a library was, another one may be. Not all processes at one time. */
+#define AGAIN_KNOWN_NS (30 * NSEC_PER_SEC)
 #define FRAME_LEN 320
 /* More processes and mappings than these are forgotten all at once. */
 #define MAX_BYTES (64UL << 20)
@@ -68,7 +70,7 @@ static const struct maps_entry *find(const struct user_maps *maps,
 	return space ? maps__find(space, sample->time, ip) : NULL;
 }
 
-/* After how long the mappings of a sample's frames are read again; 0: all of them are known. */
+/* After how long the mappings of a sample's frames are read again. */
 static uint64_t again_after(const struct user_maps *maps, const struct thread_sample *sample)
 {
 	const struct process *process = machine__process(maps->machine, (pid_t)sample->pid);
@@ -78,7 +80,7 @@ static uint64_t again_after(const struct user_maps *maps, const struct thread_sa
 		if (!space || !maps__find(space, sample->time, sample->user.ips[i]))
 			return i < 2 ? AGAIN_NS : AGAIN_FAR_NS;
 	}
-	return 0;
+	return AGAIN_KNOWN_NS + sample->pid % 30 * NSEC_PER_SEC;
 }
 
 /*
@@ -140,18 +142,16 @@ static int learn_maps(struct user_maps *maps, const struct thread_sample *sample
 {
 	const pid_t pid = (pid_t)sample->pid;
 	struct synth_result result = { 0 };
-	uint64_t *when, after;
+	uint64_t *when;
 	bool changed;
 	int err = note_program(maps, sample, &changed);
 
-	after = again_after(maps, sample);
-	if (err || !after)
-		return err;
-	err = forget_many(maps);
+	if (!err)
+		err = forget_many(maps);
 	when = idmap__get(&maps->read, sample->pid);
 	if (err || !when)
 		return err ? err : -ENOMEM;
-	if (*when && !changed && sample->time - *when < after)
+	if (*when && !changed && sample->time - *when < again_after(maps, sample))
 		return 0;
 	*when = sample->time;
 	maps->time = sample->time;

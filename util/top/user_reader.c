@@ -66,7 +66,7 @@ struct user_reader {
 	struct child *child; /* NULL: not started, or it hung */
 	int bell;	     /* rung for each batch of requests; its end in the child */
 	struct idmap stuck;  /* processes that did not let themselves be read, and when, */
-	struct idmap hangs;  /* and how often they did not */
+	struct idmap hangs;  /* and how often they did not, one time after the other */
 	struct user_reader_options options;
 	bool warned;
 };
@@ -325,7 +325,16 @@ static int serve(struct serving *serving, struct shared *shared, struct child_ou
 		err = serve_round(serving, shared, true, true, out, &left);
 	if (!err)
 		err = child_out__put(out, END_OF_ANSWERS, NULL, 0);
-	return err ? err : child_out__flush(out);
+	if (!err)
+		err = child_out__flush(out);
+	if (err)
+		return err;
+	/* The parent goes on meanwhile; the next requests may have to wait. */
+	shared->learning = true;
+	stack_walker__refresh(serving->walker);
+	shared->learning = false;
+	shared->helpers_ns = helpers_cpu_ns();
+	return 0;
 }
 
 static int serve_all(void *ctx, struct child_out *out)
@@ -375,13 +384,17 @@ static int receive(struct user_reader *reader, user_answer_fn fn, void *ctx)
 			return ret ? ret : -ECHILD;
 		if (message.type == END_OF_ANSWERS)
 			return err;
+		if (message.type < reader->shared->nr)
+			idmap__remove(&reader->hangs,
+				      (uint64_t)reader->shared->requests[message.type].pid);
 		if (!err && message.type < reader->shared->nr)
 			err = fn(ctx, &reader->shared->requests[message.type], message.data,
 				 message.size);
 	}
 }
 
-static void skip_stuck(struct user_reader *reader)
+/* Leaves the process out that was being read, for the longer, the more often it hangs. */
+static void skip_stuck(struct user_reader *reader, bool hung)
 {
 	pid_t pid = reader->shared->reading;
 	uint64_t *when, *hangs;
@@ -392,7 +405,7 @@ static void skip_stuck(struct user_reader *reader)
 	if (!when || !hangs)
 		return;
 	*when = clock__now_ns();
-	++*hangs;
+	*hangs += hung;
 	if (reader->warned)
 		return;
 	reader->warned = true;
@@ -443,7 +456,7 @@ int user_reader__read(struct user_reader *reader, const struct user_request *req
 		if (err != -ETIMEDOUT && err != -ECHILD)
 			continue;
 		/* The rest of this batch goes without. */
-		skip_stuck(reader);
+		skip_stuck(reader, err == -ETIMEDOUT);
 		stop(reader);
 		err = 0;
 	}
