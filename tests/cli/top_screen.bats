@@ -153,6 +153,13 @@ is_as_before() {
 	keys Enter
 	until_true shows "^ tid +100\.0% $tid$"
 	shows '^ state +100\.0% SLEEP$'
+	keys w Enter
+	until_true shows '^write to: denet-top-[0-9-]+\.csv'
+	keys C-u
+	type_line thread.csv
+	until_true shows '^thread.csv is written'
+	grep -qx "tid,1.000000,'$tid'" thread.csv
+	grep -qx "syscall,1.000000,'flock'" thread.csv
 	keys End
 	until_true shows '^ sysc_arg1 +100\.0% [0-9a-f]+$'
 	keys BSpace
@@ -455,6 +462,16 @@ has_lines() {
 	until_true shows '^status=0'
 	type_line "clear; denet-top -i dir | cat"
 	until_true shows ' looks: 3\.00 threads active'
+	type_line "clear; denet-top -i dir -g kstack | cat"
+	until_true shows ' 3\.00 100\.0% .*flock.*;'
+	denet-top -w top.data -k -F 20 -n 30 -p "$waiters"
+	type_line "clear; denet-top -i top.data; echo status=\$?"
+	until_true shows '^> +3\.00 +100\.0% .* SLEEP +waiter '
+	# It has no files: stacks are next.
+	keys Enter
+	until_true shows '^ [a-z_0-9.]*flock[a-z_]* +│'
+	keys q
+	until_true shows '^status=0'
 	# The screen has samples in the order of their times: others are counted.
 	for file in dir/xcapture_samples*; do :; done
 	sed -n 2p "$file" >>"$file"

@@ -18,6 +18,8 @@
 /* "2026-01-31T23:59:59" */
 #define DATE_LEN 19
 #define TIME_LEN 8
+/* Columns for what always stands behind in the first line: "  own CPU 12.3%", and one to spare. */
+#define FIRST_LINE_REST 16
 #define CRUMB_LEN 40
 
 static void put_time(uint64_t time, const struct screen_facts *facts, bool date,
@@ -32,7 +34,7 @@ static void put_time(uint64_t time, const struct screen_facts *facts, bool date,
 static void paint_head(const struct screen_state *state, const struct screen_facts *facts,
 		       struct canvas *canvas)
 {
-	char text[256], begin[WALL_TIME_LEN], end[WALL_TIME_LEN] = "";
+	char text[256], filtered[32] = "", begin[WALL_TIME_LEN], end[WALL_TIME_LEN] = "";
 	size_t at = canvas__put(canvas, 0, 0, SIZE_MAX, STYLE_TITLE, "denet-top");
 
 	if (state->latest)
@@ -48,14 +50,13 @@ static void paint_head(const struct screen_state *state, const struct screen_fac
 	snprintf(text, sizeof(text), "  %.1f looks/s  %.0f threads, %.0f idle", facts->looks,
 		 facts->threads, facts->idle);
 	at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
-	if (facts->futex >= 0.5) {
-		snprintf(text, sizeof(text), " (%.0f at a futex)", facts->futex);
+	if (facts->filtered >= 0.5)
+		snprintf(filtered, sizeof(filtered), ", %.0f filtered", facts->filtered);
+	snprintf(text, sizeof(text), " (%.0f at a futex)", facts->futex);
+	if (facts->futex >= 0.5 &&
+	    at + strlen(text) + strlen(filtered) + FIRST_LINE_REST <= canvas->columns)
 		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
-	}
-	if (facts->filtered >= 0.5) {
-		snprintf(text, sizeof(text), ", %.0f filtered", facts->filtered);
-		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
-	}
+	at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, filtered);
 	snprintf(text, sizeof(text), "  own CPU %.1f%%", 100 * facts->cpu);
 	canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
 	if (canvas->columns > at + strlen(text) + TIME_LEN)

@@ -7,6 +7,7 @@
 
 #include "base/idmap.h"
 #include "base/minmax.h"
+#include "top/csv_text.h"
 #include "top/screen_graph.h"
 
 /* Of a column that changes, so many of its texts are shown. */
@@ -125,11 +126,16 @@ static void paint_entries(struct screen_state *state, struct canvas *canvas, siz
 			    "the thread was not active in this time");
 }
 
-/* A query has fewer columns than there are: a part of them at a time. */
-int screen_thread__paint(struct screen_state *state, struct canvas *canvas, size_t line,
-			 size_t lines)
+static void free_page(struct thread_page *page)
 {
-	struct thread_page page = { 0 };
+	activity_view__free(&page->view);
+	strings__free(&page->strings);
+	buffer__free(&page->entries);
+}
+
+/* A query has fewer columns than there are: a part of them at a time. 0 or -ENOMEM. */
+static int make_page(const struct screen_state *state, struct thread_page *page)
+{
 	struct activity_query query;
 	size_t columns[ACTIVITY_GROUP], nr = 0;
 	int err = 0;
@@ -140,16 +146,54 @@ int screen_thread__paint(struct screen_state *state, struct canvas *canvas, size
 		for (nr = 0; nr < ACTIVITY_GROUP && first + nr < TOP_COLUMNS; nr++)
 			columns[nr] = first + nr;
 		query.nr_columns = nr;
-		err = activity__group(state->activity, &query, &page.view);
+		err = activity__group(state->activity, &query, &page->view);
 		for (size_t i = 0; i < nr && !err; i++)
-			err = add_column(&page, first + i, i);
+			err = add_column(page, first + i, i);
 	}
-	if (!err) {
-		shorten(&page);
+	if (!err)
+		shorten(page);
+	return err;
+}
+
+int screen_thread__paint(struct screen_state *state, struct canvas *canvas, size_t line,
+			 size_t lines)
+{
+	struct thread_page page = { 0 };
+	int err = make_page(state, &page);
+
+	if (!err)
 		paint_entries(state, canvas, line, lines, &page);
-	}
-	activity_view__free(&page.view);
-	strings__free(&page.strings);
-	buffer__free(&page.entries);
+	free_page(&page);
+	return err;
+}
+
+static int write_entry(const struct entry *entry, double share, FILE *out)
+{
+	struct buffer line = { 0 };
+	int err = csv_text__add(&line, "%s,%.6f,", top_column__name((enum top_column)entry->column),
+				share);
+
+	if (!err)
+		err = csv_text__add_quoted(&line, entry->text);
+	if (!err)
+		err = csv_text__add(&line, "\n");
+	if (!err)
+		fwrite(line.data, 1, line.len, out);
+	buffer__free(&line);
+	return err;
+}
+
+int screen_thread__write(const struct screen_state *state, FILE *out)
+{
+	struct thread_page page = { 0 };
+	size_t nr;
+	int err = make_page(state, &page);
+	const struct entry *entries = entries_of(&page, &nr);
+	double weight_ns = (double)max_u64(page.view.weight_ns, 1);
+
+	fputs("column,share,text\n", out);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = write_entry(&entries[i], (double)entries[i].weight_ns / weight_ns, out);
+	free_page(&page);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "output/flamegraph/flamegraph.h"
 #include "top/csv_text.h"
+#include "top/screen_thread.h"
 
 /* The columns as they are on the screen, times in ns. */
 static int write_line(const struct activity_row *row, size_t nr_columns, FILE *out)
@@ -31,7 +32,7 @@ static int write_line(const struct activity_row *row, size_t nr_columns, FILE *o
 	return err;
 }
 
-static int write_csv(const struct screen_state *state, FILE *out)
+static int write_rows(const struct screen_state *state, FILE *out)
 {
 	struct activity_query query;
 	size_t nr;
@@ -46,6 +47,14 @@ static int write_csv(const struct screen_state *state, FILE *out)
 	for (size_t i = 0; i < nr && !err; i++)
 		err = write_line(rows[i], query.nr_columns, out);
 	return err;
+}
+
+static int write_csv(const struct screen_state *state, FILE *out)
+{
+	const struct screen_level *level = &state->levels[drill__depth(state->drill)];
+
+	return level->page == PAGE_THREAD ? screen_thread__write(state, out)
+					  : write_rows(state, out);
 }
 
 static enum profile_event event_of(const char *state)
