@@ -226,7 +226,7 @@ TEST_F(csv, a_file_that_cannot_be_compressed_stays_and_so_do_later_ones)
 	ASSERT_EQ(0, add_hour(self->dir, 12, "c"));
 	/* A directory is where its compressed form would begin. */
 	name_of(self->path, "10.csv", name, sizeof(name));
-	snprintf(part, sizeof(part), "%s.zst.part", name);
+	snprintf(part, sizeof(part), "%s/.%s.zst.part", self->path, strrchr(name, '/') + 1);
 	ASSERT_EQ(0, mkdir(part, 0700));
 	saved = captured_stderr__begin();
 	archive_all(self->dir, &options, &err);

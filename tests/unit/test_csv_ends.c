@@ -8,10 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "common/harness.h"
+#include "top/wall_time.h"
 
 #define CALLS "TYPE,TID,TGID,SYSCALL_NAME,DURATION_NS,SYSC_RET_VAL,SYSC_SEQ_NUM,SYSC_ENTER_TIME\n"
-#define REQUESTS "TYPE,INSERT_TID,IORQ_SEQ_NUM,DURATION_NS\n"
+#define REQUESTS "TYPE,INSERT_TID,IORQ_SEQ_NUM,DURATION_NS,ISSUE_TIMESTAMP\n"
+#define AT "2026-01-31T22:10:00.000000"
+#define LATER "2026-01-31T22:20:00.000000"
 
 FIXTURE(ends)
 {
@@ -46,20 +50,23 @@ static bool write_file(const data *self, const char *name, const char *text)
 	return file && fputs(text, file) >= 0 && !fclose(file);
 }
 
-/* The times of a sample's call and request. */
+/* The times of the call and the request of a sample, taken a minute after AT. */
 static const char *times_of(const data *self, const char *tid, const char *call,
 			    const char *request)
 {
 	static char both[32];
 	const char *texts[TOP_COLUMNS];
+	uint64_t ns;
 
+	if (wall_time__parse(AT, &ns))
+		return "?";
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		texts[i] = "";
 	texts[TOP_COLUMN_TID] = tid;
 	texts[TOP_COLUMN_SYSC_SEQ] = call;
 	texts[TOP_COLUMN_SYSC_TIME] = "so far";
 	texts[TOP_COLUMN_IORQ_SEQ] = request;
-	csv_ends__put(self->ends, texts);
+	csv_ends__put(self->ends, ns + 60 * NSEC_PER_SEC, texts);
 	snprintf(both, sizeof(both), "%s %s", texts[TOP_COLUMN_SYSC_TIME],
 		 texts[TOP_COLUMN_IORQ_TIME]);
 	return both;
@@ -71,17 +78,17 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	int err;
 
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.22.csv",
-			       CALLS "SYSC_END,7,5,'read',9999,0,1,T\n"
-				     "SYSC_END,7,5,'read',10000,0,2,T\n"));
+			       CALLS "SYSC_END,7,5,'read',60000000000,0,1," AT "\n"
+				     "SYSC_END,7,5,'read',59950000000,0,2," AT "\n"));
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.23.csv",
-			       CALLS "SYSC_END,8,5,'read',99999999999,0,1,T\n"));
+			       CALLS "SYSC_END,8,5,'read',99999999999,0,1," AT "\n"));
 	ASSERT_TRUE(write_file(self, "xcapture_iorqend_2026-01-31.23.csv",
-			       REQUESTS "IORQ_END,7,1,1000000\n"));
+			       REQUESTS "IORQ_END,7,1,60000000000," AT "\n"));
 	ASSERT_TRUE(write_file(self, "xcapture_samples_2026-01-31.23.csv", "\n"));
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("<10us 1ms+", times_of(self, "7", "1", "1"));
-	EXPECT_STREQ("10us+ ", times_of(self, "7", "2", "2"));
+	EXPECT_STREQ("10s+ 10s+", times_of(self, "7", "1", "1"));
+	EXPECT_STREQ("10s+ ", times_of(self, "7", "2", "2"));
 	EXPECT_STREQ("10s+ ", times_of(self, "8", "1", "1"));
 	/* 0 is the number of no call. */
 	EXPECT_STREQ("so far ", times_of(self, "7", "0", "0"));
@@ -93,6 +100,37 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	self->ends = csv_ends__read(path, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("10s+ ", times_of(self, "8", "1", ""));
+	EXPECT_FALSE(csv_ends__is_full(self->ends));
+}
+
+/* Numbers begin anew with each recording, and ids of threads are used again. */
+TEST_F(ends, calls_of_one_number_are_told_apart_by_their_time)
+{
+	int err;
+
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.22.csv",
+			       CALLS "SYSC_END,7,5,'read',1000,0,1," AT "\n"
+				     "SYSC_END,7,5,'read',700000000000,0,2," AT "\n"
+				     "SYSC_END,7,5,'read',5000000000,0,2," LATER "\n"
+				     "SYSC_END,7,5,'read',50000000,0,3," LATER "\n"));
+	self->ends = csv_ends__read(self->dir, &err);
+	ASSERT_NE(NULL, self->ends);
+	EXPECT_STREQ("so far ", times_of(self, "7", "1", ""));
+	EXPECT_STREQ("10s+ ", times_of(self, "7", "2", ""));
+	EXPECT_STREQ("so far ", times_of(self, "7", "3", ""));
+}
+
+TEST_F(ends, too_many_of_one_number_are_said)
+{
+	char text[4096] = CALLS;
+	int err;
+
+	for (size_t at = strlen(text); at < sizeof(text) - 80; at += strlen(text + at))
+		snprintf(text + at, sizeof(text) - at, "SYSC_END,7,5,'read',1000,0,1," AT "\n");
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.22.csv", text));
+	self->ends = csv_ends__read(self->dir, &err);
+	ASSERT_NE(NULL, self->ends);
+	EXPECT_TRUE(csv_ends__is_full(self->ends));
 }
 
 TEST_F(ends, lines_that_are_none_do_no_harm)
@@ -100,17 +138,22 @@ TEST_F(ends, lines_that_are_none_do_no_harm)
 	int err;
 
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.22.csv",
-			       "SYSC_END,7,5,'read',9999,0,1,T\n" /* before the names */
 			       CALLS
-			       "\n,,,,,,,\nSYSC_END,7,5\nSYSC_END,x,5,'read',1,0,1,T\n"
-			       "SYSC_END,7,5,'read',-1,0,1,T\nSYSC_END,7,5,'read',1,0,0,T\n"
-			       "TYPE,OTHER\nSYSC_END,7,5,'read',1,0,1,T\nSYSC_END,7\n" CALLS
-			       "SYSC_END,7,5,'a,b',1000000,0,3,T\nSYSC_END,7,5,'read',1,0,4"));
+			       "\n,,,,,,,\nSYSC_END,7,5\nSYSC_END,x,5,'read',1,0,1," AT "\n"
+			       "SYSC_END,7,5,'read',-1,0,1," AT "\nSYSC_END,7,5,'read',1,0,0," AT
+			       "\nSYSC_END,7,5,'read',60000000000,0,1,never\n"
+			       "SYSC_END,7,5,'a,b',60000000000,0,3," AT "\n"
+			       "SYSC_END,7,5,'read',60000000000,0,4," AT));
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.23.csv",
+			       "SYSC_END,7,5,'read',60000000000,0,5," AT "\n"));
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.21.csv.zst.part", CALLS));
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("so far ", times_of(self, "7", "1", ""));
-	EXPECT_STREQ("1ms+ ", times_of(self, "7", "3", ""));
+	EXPECT_STREQ("10s+ ", times_of(self, "7", "3", ""));
+	/* A line without an end is not whole; and a file without its first line. */
 	EXPECT_STREQ("so far ", times_of(self, "7", "4", ""));
+	EXPECT_STREQ("so far ", times_of(self, "7", "5", ""));
 }
 
 TEST_F(ends, without_files_there_are_none)

@@ -271,6 +271,17 @@ TEST(lists)
 						&nr));
 }
 
+TEST(order_of_texts)
+{
+	EXPECT_GT(0, top_column__compare(TOP_COLUMN_TID, "9", "10"));
+	EXPECT_LT(0, top_column__compare(TOP_COLUMN_COMM, "9", "10"));
+	EXPECT_GT(0, top_column__compare(TOP_COLUMN_SYSC_TIME, "100us+", "10ms+"));
+	EXPECT_GT(0, top_column__compare(TOP_COLUMN_IORQ_TIME, "", "<10us"));
+	EXPECT_EQ(0, top_column__compare(TOP_COLUMN_IORQ_TIME, "1s+", "1s+"));
+	EXPECT_LT(0, top_column__compare(TOP_COLUMN_SYSC_TIME, "10s+",
+					 top_column__time_step(9999999999)));
+}
+
 TEST(one_look_in_each_period)
 {
 	struct schedule schedule;

@@ -89,12 +89,34 @@ void top_column__mask_digits(char *text)
 	*to = '\0';
 }
 
+static const char *const time_steps[ACTIVITY_BANDS] = { "<10us", "10us+",  "100us+", "1ms+",
+							"10ms+", "100ms+", "1s+",    "10s+" };
+
 const char *top_column__time_step(uint64_t ns)
 {
-	static const char *const steps[ACTIVITY_BANDS] = { "<10us", "10us+",  "100us+", "1ms+",
-							   "10ms+", "100ms+", "1s+",	"10s+" };
+	return time_steps[activity__band(ns)];
+}
 
-	return steps[activity__band(ns)];
+/* Those of other texts, such as none, are 0. */
+static uint64_t step_of(const char *text)
+{
+	for (size_t i = 0; i < ACTIVITY_BANDS; i++) {
+		if (!strcmp(time_steps[i], text))
+			return i + 1;
+	}
+	return 0;
+}
+
+int top_column__compare(enum top_column column, const char *a, const char *b)
+{
+	bool is_time = column == TOP_COLUMN_SYSC_TIME || column == TOP_COLUMN_IORQ_TIME;
+	uint64_t x, y;
+
+	if (!is_time && !top_column__is_number(column))
+		return strcmp(a, b);
+	x = is_time ? step_of(a) : strtoull(a, NULL, 10);
+	y = is_time ? step_of(b) : strtoull(b, NULL, 10);
+	return x == y ? 0 : x < y ? -1 : 1;
 }
 
 const char *top_column__sysc_time(const struct thread_sample *sample)

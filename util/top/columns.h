@@ -81,6 +81,9 @@ char *top_column__put(enum top_column column, const struct thread_sample *sample
 /* A time as columns have it, in steps by ten: "<10us", "10us+" ... */
 const char *top_column__time_step(uint64_t ns);
 
+/* The order of two texts of a column: by number, by time, or as texts. As strcmp(). */
+int top_column__compare(enum top_column column, const char *a, const char *b);
+
 /* How long the thread has been in its call, the same; "": not known. */
 const char *top_column__sysc_time(const struct thread_sample *sample);
 

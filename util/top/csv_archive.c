@@ -51,9 +51,10 @@ struct csv_archive *csv_archive__new(const struct csv_archive_options *options, 
 	return archive;
 }
 
+/* A name that no pattern for the files of the directory matches. */
 static void part_name(const struct csv_archive *archive, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s" ENDING UNFINISHED, archive->entry.name);
+	snprintf(buf, size, ".%s" ENDING UNFINISHED, archive->entry.name);
 }
 
 static void close_files(struct csv_archive *archive)

@@ -9,35 +9,47 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int read_entry(const char *dir, const char *name, csv_line_fn fn, void *ctx)
+#include "top/csv_dir.h"
+
+bool csv_beside__is_kind(const char *name, const char *kind)
+{
+	size_t prefix = strlen(CSV_PREFIX), len = strlen(kind);
+	const char *end = strstr(name, ".csv");
+
+	return !strncmp(name, CSV_PREFIX, prefix) && !strncmp(name + prefix, kind, len) &&
+	       name[prefix + len] == '_' && end &&
+	       (!strcmp(end, ".csv") || !strcmp(end, ".csv.zst") || !strcmp(end, ".csv.gz"));
+}
+
+static int open_entry(const char *dir, const char *name, csv_file_fn fn, void *ctx)
 {
 	char *path;
-	int fd, err;
+	int fd;
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* Nobody waits for a writer of a FIFO. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	free(path);
-	err = fd < 0 ? 0 : csv_lines__read(fd, fn, ctx);
-	return err == -EIO ? 0 : err;
+	return fd < 0 ? 0 : fn(ctx, fd);
 }
 
-static int read_dir(const char *path, const char *prefix, csv_line_fn fn, void *ctx)
+static int each_of_dir(const char *path, const char *kind, csv_file_fn fn, void *ctx)
 {
-	const struct dirent *entry;
-	DIR *dir = opendir(path);
-	int err = 0;
+	struct dirent **entries;
+	int nr = scandir(path, &entries, NULL, alphasort), err = 0;
 
-	while (dir && !err && (entry = readdir(dir))) {
-		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
-			err = read_entry(path, entry->d_name, fn, ctx);
+	for (int i = 0; i < nr; i++) {
+		if (!err && csv_beside__is_kind(entries[i]->d_name, kind))
+			err = open_entry(path, entries[i]->d_name, fn, ctx);
+		free(entries[i]);
 	}
-	if (dir)
-		closedir(dir);
+	if (nr >= 0)
+		free(entries);
 	return err;
 }
 
-int csv_beside__read(const char *path, const char *prefix, csv_line_fn fn, void *ctx)
+int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx)
 {
 	const char *slash = strrchr(path, '/');
 	struct stat stat_buf;
@@ -45,12 +57,12 @@ int csv_beside__read(const char *path, const char *prefix, csv_line_fn fn, void 
 	int err;
 
 	if (!stat(path, &stat_buf) && S_ISDIR(stat_buf.st_mode))
-		return read_dir(path, prefix, fn, ctx);
+		return each_of_dir(path, kind, fn, ctx);
 	/* "/" stays. */
 	dir = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
 	if (!dir)
 		return -ENOMEM;
-	err = read_dir(dir, prefix, fn, ctx);
+	err = each_of_dir(dir, kind, fn, ctx);
 	free(dir);
 	return err;
 }

@@ -5,28 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/idmap.h"
 #include "base/units.h"
 #include "top/csv_beside.h"
-#include "top/csv_dir.h"
+#include "top/csv_lines.h"
 #include "top/csv_text.h"
+#include "top/wall_time.h"
 
 /* Of further ones the end is not known. */
-#define MAX_ENDS (4U << 20)
+#define MAX_ENDS (2U << 20)
+/* Of one thread and number: those of other recordings, and of threads that had the same id. */
+#define MAX_SAME 32
 #define MAX_FIELDS 32
+/* How exact times of day are that were written at different times. */
+#define NEAR_NS (100 * NSEC_PER_MSEC)
 
-/* By thread and number -> ns. */
-struct csv_ends {
-	struct idmap calls;
-	struct idmap requests;
+struct end {
+	uint64_t start; /* ns since the epoch */
+	uint64_t ns;
 };
 
-/* Files of one kind, by the first line of each. */
-struct ends_files {
-	struct idmap *ends;
-	const char *tid_name, *seq_name;
-	int tid, seq, ns; /* fields of a line; -1: there is none, or no first line was met */
-	size_t nr;	  /* fields of a line */
+/* Ends of one kind. Those of one thread and number have keys that follow each other. */
+struct ends {
+	struct idmap by_key; /* -> index in all, + 1 */
+	struct buffer all;   /* struct end */
+	bool is_full;
+};
+
+struct csv_ends {
+	struct ends calls;
+	struct ends requests;
+};
+
+/* A file, by its first line. */
+struct ends_file {
+	struct ends *ends;
+	const char *tid_name, *seq_name, *start_name;
+	int tid, seq, start, ns; /* fields of a line; -1: there is none */
+	size_t nr;		 /* fields of a line; 0: no first line was met */
 };
 
 /* False: it is no number of a call. */
@@ -38,7 +55,7 @@ static bool find_key(const char *tid_text, const char *seq_text, uint64_t *key)
 	    units__parse_number(seq_text, UINT64_MAX, &seq) || !seq)
 		return false;
 	*key = idmap__mix(idmap__mix(0, tid), seq);
-	return *key != IDMAP_NONE;
+	return *key < IDMAP_NONE - MAX_SAME;
 }
 
 static int find_field(char *const *fields, size_t nr, const char *name)
@@ -50,83 +67,133 @@ static int find_field(char *const *fields, size_t nr, const char *name)
 	return -1;
 }
 
-/* Each file begins with the names of its columns. */
-static void read_heading(struct ends_files *files, char *const *fields, size_t nr)
+/* -EINVAL: it is not the first line of such a file. */
+static int read_heading(struct ends_file *file, char *const *fields, size_t nr)
 {
-	files->nr = nr;
-	files->tid = find_field(fields, nr, files->tid_name);
-	files->seq = find_field(fields, nr, files->seq_name);
-	files->ns = find_field(fields, nr, "DURATION_NS");
+	file->tid = find_field(fields, nr, file->tid_name);
+	file->seq = find_field(fields, nr, file->seq_name);
+	file->start = find_field(fields, nr, file->start_name);
+	file->ns = find_field(fields, nr, "DURATION_NS");
+	file->nr = nr;
+	return file->tid < 0 || file->seq < 0 || file->start < 0 || file->ns < 0 ? -EINVAL : 0;
+}
+
+static int add_end(struct ends *ends, uint64_t key, const struct end *end)
+{
+	uint64_t last = key + MAX_SAME, *value;
+
+	while (key < last && idmap__find(&ends->by_key, key))
+		key++;
+	if (key == last || ends->all.len / sizeof(*end) >= MAX_ENDS) {
+		ends->is_full = true;
+		return 0;
+	}
+	value = idmap__get(&ends->by_key, key);
+	if (!value || buffer__append(&ends->all, end, sizeof(*end)))
+		return -ENOMEM;
+	*value = ends->all.len / sizeof(*end);
+	return 0;
 }
 
 static int take_line(void *ctx, char *line)
 {
-	struct ends_files *files = ctx;
-	uint64_t key, ns, *value;
+	struct ends_file *file = ctx;
 	char *fields[MAX_FIELDS];
 	size_t nr = csv_text__split(line, fields, MAX_FIELDS);
+	struct end end;
+	uint64_t key;
 
-	if (nr && nr <= MAX_FIELDS && !strcmp(fields[0], "TYPE")) {
-		read_heading(files, fields, nr);
+	if (nr > MAX_FIELDS)
+		nr = MAX_FIELDS;
+	if (!file->nr)
+		return read_heading(file, fields, nr);
+	if (nr != file->nr || !find_key(fields[file->tid], fields[file->seq], &key) ||
+	    units__parse_number(fields[file->ns], UINT64_MAX / 2, &end.ns) ||
+	    wall_time__parse(fields[file->start], &end.start))
 		return 0;
-	}
-	if (nr != files->nr || files->tid < 0 || files->seq < 0 || files->ns < 0 ||
-	    !find_key(fields[files->tid], fields[files->seq], &key) ||
-	    units__parse_number(fields[files->ns], UINT64_MAX, &ns) ||
-	    files->ends->used >= MAX_ENDS)
-		return 0;
-	value = idmap__get(files->ends, key);
-	if (!value)
-		return -ENOMEM;
-	*value = ns;
-	return 0;
+	return add_end(file->ends, key, &end);
+}
+
+/* What is no such file, or is broken, has the ends before that. */
+static int read_file(void *ctx, int fd)
+{
+	struct ends_file *file = ctx;
+	int err;
+
+	file->nr = 0;
+	err = csv_lines__read(fd, take_line, file);
+	return err == -ENOMEM ? err : 0;
 }
 
 struct csv_ends *csv_ends__read(const char *path, int *err)
 {
 	struct csv_ends *ends = calloc(1, sizeof(*ends));
-	struct ends_files calls = { .tid_name = "TID", .seq_name = "SYSC_SEQ_NUM", .tid = -1 };
-	struct ends_files requests = { .tid_name = "INSERT_TID", .seq_name = "IORQ_SEQ_NUM",
-				       .tid = -1 };
+	struct ends_file calls = { .tid_name = "TID", .seq_name = "SYSC_SEQ_NUM",
+				   .start_name = "SYSC_ENTER_TIME" };
+	struct ends_file requests = { .tid_name = "INSERT_TID", .seq_name = "IORQ_SEQ_NUM",
+				      .start_name = "ISSUE_TIMESTAMP" };
 
 	*err = ends ? 0 : -ENOMEM;
 	if (*err)
 		return NULL;
 	calls.ends = &ends->calls;
 	requests.ends = &ends->requests;
-	*err = csv_beside__read(path, CSV_PREFIX "syscend_", take_line, &calls);
+	*err = csv_beside__each(path, "syscend", read_file, &calls);
 	if (!*err)
-		*err = csv_beside__read(path, CSV_PREFIX "iorqend_", take_line, &requests);
+		*err = csv_beside__each(path, "iorqend", read_file, &requests);
 	if (!*err)
 		return ends;
 	csv_ends__delete(ends);
 	return NULL;
 }
 
+static void free_ends(struct ends *ends)
+{
+	idmap__free(&ends->by_key);
+	buffer__free(&ends->all);
+}
+
 void csv_ends__delete(struct csv_ends *ends)
 {
 	if (!ends)
 		return;
-	idmap__free(&ends->calls);
-	idmap__free(&ends->requests);
+	free_ends(&ends->calls);
+	free_ends(&ends->requests);
 	free(ends);
 }
 
-static void put(const struct idmap *ends, const char *tid, const char *seq, const char **text)
+bool csv_ends__is_full(const struct csv_ends *ends)
 {
-	const uint64_t *ns = NULL;
-	uint64_t key;
-
-	if (find_key(tid, seq, &key))
-		ns = idmap__find(ends, key);
-	if (ns)
-		*text = top_column__time_step(*ns);
+	return ends->calls.is_full || ends->requests.is_full;
 }
 
-void csv_ends__put(const struct csv_ends *ends, const char *texts[TOP_COLUMNS])
+static bool is_within(uint64_t wall_ns, const struct end *end)
+{
+	return wall_ns + NEAR_NS >= end->start && wall_ns <= end->start + end->ns + NEAR_NS;
+}
+
+static void put(const struct ends *ends, uint64_t wall_ns, const char *tid, const char *seq,
+		const char **text)
+{
+	const struct end *all = (const void *)ends->all.data;
+	const uint64_t *value;
+	uint64_t key;
+
+	if (!find_key(tid, seq, &key))
+		return;
+	for (; (value = idmap__find(&ends->by_key, key)); key++) {
+		if (!is_within(wall_ns, &all[*value - 1]))
+			continue;
+		*text = top_column__time_step(all[*value - 1].ns);
+		return;
+	}
+}
+
+void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns, const char *texts[TOP_COLUMNS])
 {
 	const char *tid = texts[TOP_COLUMN_TID];
 
-	put(&ends->calls, tid, texts[TOP_COLUMN_SYSC_SEQ], &texts[TOP_COLUMN_SYSC_TIME]);
-	put(&ends->requests, tid, texts[TOP_COLUMN_IORQ_SEQ], &texts[TOP_COLUMN_IORQ_TIME]);
+	put(&ends->calls, wall_ns, tid, texts[TOP_COLUMN_SYSC_SEQ], &texts[TOP_COLUMN_SYSC_TIME]);
+	put(&ends->requests, wall_ns, tid, texts[TOP_COLUMN_IORQ_SEQ],
+	    &texts[TOP_COLUMN_IORQ_TIME]);
 }

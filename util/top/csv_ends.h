@@ -2,6 +2,9 @@
 #ifndef DENET_TOP_CSV_ENDS_H
 #define DENET_TOP_CSV_ENDS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "top/columns.h"
 
 /* How long the calls and requests took that a recording saw to end. */
@@ -14,7 +17,13 @@ struct csv_ends;
 struct csv_ends *csv_ends__read(const char *path, int *err);
 void csv_ends__delete(struct csv_ends *ends); /* accepts NULL */
 
-/* Fills in how long the call and the request of a sample took, by their numbers. */
-void csv_ends__put(const struct csv_ends *ends, const char *texts[TOP_COLUMNS]);
+/* Whether there were more than are kept. */
+bool csv_ends__is_full(const struct csv_ends *ends);
+
+/*
+ * Fills in how long the call and the request of a sample took, by its thread, their numbers and its
+ * time, in ns since the epoch: ids and numbers are used again.
+ */
+void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns, const char *texts[TOP_COLUMNS]);
 
 #endif /* DENET_TOP_CSV_ENDS_H */

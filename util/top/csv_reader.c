@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/units.h"
+#include "top/csv_beside.h"
 #include "top/csv_dir.h"
 #include "top/csv_lines.h"
 #include "top/csv_text.h"
+#include "top/wall_time.h"
 
 #define MAX_FIELDS 64
 
@@ -107,24 +108,6 @@ static int read_heading(char *line, struct csv_layout *layout)
 	return layout->timestamp < 0 || layout->weight < 0 ? -EINVAL : 0;
 }
 
-/* "2026-01-31T23:59:59.000001", local time. 0 or -EINVAL. */
-static int read_time(const char *text, uint64_t *wall_ns)
-{
-	struct tm local = { .tm_isdst = -1 };
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &local);
-	uint64_t usec = 0;
-	time_t seconds;
-
-	if (!rest || (*rest == '.' && units__parse_number(rest + 1, 999999, &usec)))
-		return -EINVAL;
-	local.tm_isdst = -1;
-	seconds = mktime(&local);
-	if (seconds < 0)
-		return -EINVAL;
-	*wall_ns = (uint64_t)seconds * NSEC_PER_SEC + usec * NSEC_PER_USEC;
-	return 0;
-}
-
 int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx)
 {
 	const char *call = row->texts[TOP_COLUMN_SYSCALL], *wchan = row->texts[TOP_COLUMN_WCHAN];
@@ -159,7 +142,7 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 	uint64_t weight = 0, call_ns;
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
-	    read_time(fields[layout->timestamp], &row.wall_ns) ||
+	    wall_time__parse(fields[layout->timestamp], &row.wall_ns) ||
 	    units__parse_number(fields[layout->weight], UINT64_MAX / NSEC_PER_USEC, &weight)) {
 		++*reader->bad;
 		return 0;
@@ -204,10 +187,7 @@ static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 
 static int is_samples(const struct dirent *entry)
 {
-	const char *name = entry->d_name, *end = strstr(name, ".csv");
-
-	return !strncmp(name, CSV_PREFIX "samples_", strlen(CSV_PREFIX "samples_")) && end &&
-	       (!strcmp(end, ".csv") || !strcmp(end, ".csv.zst") || !strcmp(end, ".csv.gz"));
+	return csv_beside__is_kind(entry->d_name, "samples");
 }
 
 /* The hours of a directory, one after the other: their names are in their order. */

@@ -9,11 +9,9 @@
 #include "base/strings.h"
 #include "base/units.h"
 #include "top/csv_beside.h"
-#include "top/csv_dir.h"
+#include "top/csv_lines.h"
 #include "top/csv_text.h"
 
-#define KERNEL_FILES CSV_PREFIX "kstacks_"
-#define USER_FILES CSV_PREFIX "ustacks_"
 /* Further stacks have no names. */
 #define MAX_BYTES (256ULL << 20)
 
@@ -65,11 +63,19 @@ static int take_line(void *ctx, char *line)
 	return 0;
 }
 
+/* What cannot be read has no stacks. */
+static int read_file(void *ctx, int fd)
+{
+	int err = csv_lines__read(fd, take_line, ctx);
+
+	return err == -ENOMEM ? err : 0;
+}
+
 static int read_side(struct csv_stacks *stacks, const char *path, bool kernel)
 {
 	struct stacks_file file = { .stacks = stacks, .kernel = kernel };
 
-	return csv_beside__read(path, kernel ? KERNEL_FILES : USER_FILES, take_line, &file);
+	return csv_beside__each(path, kernel ? "kstacks" : "ustacks", read_file, &file);
 }
 
 struct csv_stacks *csv_stacks__read(const char *path, int *err)

@@ -1,47 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/recorded.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "top/csv_ends.h"
+#include "top/csv_stacks.h"
 #include "top/perf_reader.h"
 
-/* Samples of CSV on their way to fn. */
-struct with_ends {
-	const struct csv_ends *ends;
+/* Samples of CSV on their way to fn, and what completes them; NULL: not wanted. */
+struct completing {
+	struct csv_stacks *stacks;
+	struct csv_ends *ends;
 	csv_row_fn fn;
 	void *ctx;
 };
 
-static int take_row(void *ctx, const struct csv_row *row)
+uint32_t recorded__beside(const enum top_column *columns, size_t nr)
 {
-	const struct with_ends *with = ctx;
-	struct csv_row own = *row;
+	uint32_t beside = 0;
 
-	csv_ends__put(with->ends, own.texts);
-	return with->fn(with->ctx, &own);
+	for (size_t i = 0; i < nr; i++) {
+		if (columns[i] == TOP_COLUMN_KSTACK || columns[i] == TOP_COLUMN_USTACK)
+			beside |= RECORDED_STACKS;
+		if (columns[i] == TOP_COLUMN_SYSC_TIME || columns[i] == TOP_COLUMN_IORQ_TIME)
+			beside |= RECORDED_ENDS;
+	}
+	return beside;
 }
 
-static int read_csv(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+static int take_row(void *ctx, const struct csv_row *row)
 {
-	int err;
-	struct csv_ends *ends = csv_ends__read(path, &err);
-	struct with_ends with = { .ends = ends, .fn = fn, .ctx = ctx };
+	const struct completing *completing = ctx;
+	struct csv_row own = *row;
 
-	if (!ends) {
-		pr_err("cannot read what has ended beside %s: %s", path, strerror(-err));
-		return err;
-	}
-	err = csv_reader__read(path, take_row, &with, bad);
-	csv_ends__delete(ends);
+	if (completing->stacks)
+		csv_stacks__put(completing->stacks, own.texts);
+	if (completing->ends)
+		csv_ends__put(completing->ends, own.wall_ns, own.texts);
+	return completing->fn(completing->ctx, &own);
+}
+
+static int read_beside(struct completing *completing, const char *path, uint32_t beside)
+{
+	int err = 0;
+
+	if (beside & RECORDED_STACKS)
+		completing->stacks = csv_stacks__read(path, &err);
+	if (!err && beside & RECORDED_ENDS)
+		completing->ends = csv_ends__read(path, &err);
+	if (err)
+		pr_err("cannot read what lies beside %s: %s", path, strerror(-err));
+	else if (completing->ends && csv_ends__is_full(completing->ends))
+		pr_warn("%s: too many calls or requests have ended: not all have their time", path);
 	return err;
 }
 
-int recorded__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+static int read_csv(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad)
+{
+	struct completing completing = { .fn = fn, .ctx = ctx };
+	int err = read_beside(&completing, path, beside);
+
+	if (!err)
+		err = csv_reader__read(path, take_row, &completing, bad);
+	csv_stacks__delete(completing.stacks);
+	csv_ends__delete(completing.ends);
+	return err;
+}
+
+int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	*bad = 0;
 	if (perf_reader__knows(path))
 		return perf_reader__read(path, fn, ctx);
-	return read_csv(path, fn, ctx, bad);
+	return read_csv(path, beside, fn, ctx, bad);
 }

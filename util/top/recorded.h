@@ -4,10 +4,19 @@
 
 #include "top/csv_reader.h"
 
+/* What else is read of a recording in CSV than its samples. */
+enum recorded_beside {
+	RECORDED_STACKS = 1, /* their texts */
+	RECORDED_ENDS = 2,   /* the times of calls and requests that have ended */
+};
+
+/* What these columns need, as bits. */
+uint32_t recorded__beside(const enum top_column *columns, size_t nr);
+
 /*
  * Reads what denet-top or xcapture recorded: a file or a directory of CSV, or a perf.data file.
  * Lines of CSV that are none are counted in *bad. 0, fn's error or a negative errno (logged).
  */
-int recorded__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad);
+int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad);
 
 #endif /* DENET_TOP_RECORDED_H */

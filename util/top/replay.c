@@ -91,7 +91,9 @@ int replay__run(const struct replay_options *options)
 
 	if (!replay.batch)
 		return -ENOMEM;
-	err = recorded__read(options->path, take_row, &replay, &bad);
+	err = recorded__read(options->path,
+			     recorded__beside(options->batch->columns, options->batch->nr_columns),
+			     take_row, &replay, &bad);
 	if (!err)
 		err = end_interval(&replay, replay.pass + replay.weight);
 	batch__delete(replay.batch);

@@ -11,12 +11,10 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "session/signals.h"
-#include "top/csv_stacks.h"
 #include "top/recorded.h"
 
 struct replay {
 	struct screen *screen;
-	struct csv_stacks *stacks;
 	uint64_t pass; /* time of the pass that rows are of; 0: there was none */
 	uint64_t left_out; /* rows of times before that */
 };
@@ -40,7 +38,6 @@ static int begin_pass(struct replay *replay, const struct csv_row *row)
 static int take_row(void *ctx, const struct csv_row *row)
 {
 	struct replay *replay = ctx;
-	const char *texts[TOP_COLUMNS];
 	int err = 0;
 
 	/* Clocks may be set back; what the model has is in its order. */
@@ -50,9 +47,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 	}
 	if (row->wall_ns != replay->pass)
 		err = begin_pass(replay, row);
-	memcpy(texts, row->texts, sizeof(texts));
-	csv_stacks__put(replay->stacks, texts);
-	return err ? err : screen__add_texts(replay->screen, texts, row->state_ns);
+	return err ? err : screen__add_texts(replay->screen, row->texts, row->state_ns);
 }
 
 static int wait_and_work(const struct replay *replay, const struct signals *signals)
@@ -73,7 +68,7 @@ static int wait_and_work(const struct replay *replay, const struct signals *sign
 static int show(struct replay *replay, const char *path, struct signals *signals)
 {
 	uint64_t bad;
-	int err = recorded__read(path, take_row, replay, &bad);
+	int err = recorded__read(path, RECORDED_STACKS | RECORDED_ENDS, take_row, replay, &bad);
 
 	if (!err && bad)
 		pr_warn("%s: %" PRIu64 " lines were cut or broken, and left out", path, bad);
@@ -94,13 +89,10 @@ int replay_screen__run(const struct screen_options *options)
 
 	if (!signals)
 		return err;
-	replay.stacks = csv_stacks__read(options->source, &err);
-	if (!err)
-		replay.screen = screen__open(options, &err);
+	replay.screen = screen__open(options, &err);
 	if (!err)
 		err = show(&replay, options->source, signals);
 	screen__close(replay.screen);
-	csv_stacks__delete(replay.stacks);
 	signals__delete(signals);
 	if (err && log__nr_errors() == errors)
 		pr_err("cannot show %s: %s", options->source, strerror(-err));

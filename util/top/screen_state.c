@@ -104,15 +104,11 @@ static int compare_texts(const struct order *order, const struct activity_row *a
 			 const struct activity_row *b)
 {
 	size_t column = order->level->sort - SORT_COLUMNS;
-	uint64_t x, y;
 
 	if (column >= order->nr_columns)
 		return 0;
-	if (!top_column__is_number((enum top_column)order->columns[column]))
-		return strcmp(a->texts[column], b->texts[column]);
-	x = strtoull(a->texts[column], NULL, 10);
-	y = strtoull(b->texts[column], NULL, 10);
-	return x == y ? 0 : x < y ? -1 : 1;
+	return top_column__compare((enum top_column)order->columns[column], a->texts[column],
+				   b->texts[column]);
 }
 
 static int compare_numbers(uint64_t x, uint64_t y)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/wall_time.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -37,4 +38,21 @@ char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN])
 	len = strftime(buf, WALL_TIME_LEN, "%Y-%m-%dT%H:%M:%S", &local);
 	snprintf(buf + len, WALL_TIME_LEN - len, ".%06llu", ns % NSEC_PER_SEC / NSEC_PER_USEC);
 	return buf;
+}
+
+int wall_time__parse(const char *text, uint64_t *ns)
+{
+	struct tm local = { .tm_isdst = -1 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &local);
+	uint64_t usec = 0;
+	time_t seconds;
+
+	if (!rest || (*rest == '.' && units__parse_number(rest + 1, 999999, &usec)))
+		return -EINVAL;
+	local.tm_isdst = -1;
+	seconds = mktime(&local);
+	if (seconds < 0)
+		return -EINVAL;
+	*ns = (uint64_t)seconds * NSEC_PER_SEC + usec * NSEC_PER_USEC;
+	return 0;
 }

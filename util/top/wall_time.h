@@ -15,4 +15,7 @@ uint64_t wall_time__steady_lead(uint64_t *lead);
 /* "2026-01-31T23:59:59.000001", the local time of so many ns since the epoch. Returns buf. */
 char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN]);
 
+/* The same way back. 0 or -EINVAL. */
+int wall_time__parse(const char *text, uint64_t *ns);
+
 #endif /* DENET_TOP_WALL_TIME_H */
