@@ -34,6 +34,14 @@ _denet_values() {
 	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD' ||
 		echo 'R S D T t I P all' ;;
 	--track) echo 'syscalls offcpu block' ;;
+	-g | --group)
+		! _denet_is top || echo "state username exe comm comm2 cmdline tid tgid pidns cgroup cgroup_id
+			container cpu syscall wchan wait filename filenamesum aiofilename
+			uringfilename connection conn_state lock sysc_arg1 sysc_arg2 sysc_arg3
+			sysc_arg4 sysc_arg5 sysc_arg6 extra_info kstack_hash kstack
+			ustack_hash ustack syscall_active sysc_seq_num iorq_seq_num
+			iorq_in_flight waker waker_tid lock_owner sysc_time iorq_time"
+		;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;
 	-p | --pid | -t | --tid) printf '%s\n' /proc/[0-9]* | sed 's,.*/,,' ;;
 	esac

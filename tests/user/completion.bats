@@ -61,6 +61,10 @@ listed() {
 	[ "$(complete denet-offcputime --call-graph '' | tr '\n' ' ')" = 'auto fp tables ' ]
 	[ "$(complete denet-top --call-graph '' | tr '\n' ' ')" = 'auto fp ' ]
 	complete denet offcputime -u '' | grep -qx -- --folded
+	# All columns that there are, and no other.
+	[ "$(complete denet-top -g '' | sort)" = \
+		"$(sed -n 's/^	\[TOP_COLUMN_.*\] = "\(.*\)",$/\1/p' "$top/util/top/columns.c" | sort)" ]
+	[ "$(complete denet-top --group lock_o)" = lock_owner ]
 	for word in comm pid tid; do
 		run -2 denet-offcputime --by "$word" --no-such-option
 		[[ "$output" == *"no-such-option"* ]]
