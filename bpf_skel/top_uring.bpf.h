@@ -60,6 +60,44 @@ static __always_inline bool read_request(struct io_ring_ctx *ctx, __u32 mask,
 				      requests + (__u64)index * SQE_BYTES);
 }
 
+/* Flags are in the lowest bits of the address. */
+#define REGISTERED_FILE_MASK (~7UL)
+
+/* Before Linux 6.13, an array of addresses. 0: there is no such file. */
+static __always_inline unsigned long old_registered_file(void *ring, __u32 number)
+{
+	struct io_ring_ctx___before_6_13 *ctx = ring;
+	struct io_fixed_file___before_6_13 *files;
+	unsigned long address = 0;
+
+	if (!bpf_core_field_exists(struct io_file_table___before_6_13, files) ||
+	    !bpf_core_field_exists(struct io_ring_ctx___before_6_13, nr_user_files) ||
+	    number >= BPF_CORE_READ(ctx, nr_user_files))
+		return 0;
+	files = BPF_CORE_READ(ctx, file_table.files);
+	bpf_probe_read_kernel(&address, sizeof(address), &files[number]);
+	return address;
+}
+
+/* A file that the program has registered with the ring, by its number. NULL: not known. */
+static __always_inline struct file *registered_file(struct io_ring_ctx *ctx, __u32 number)
+{
+	struct io_rsrc_node **nodes, *node = NULL;
+	unsigned long address;
+
+	if (!bpf_core_field_exists(struct io_file_table, data) ||
+	    !bpf_core_field_exists(struct io_rsrc_node, file_ptr)) {
+		address = old_registered_file(ctx, number);
+	} else {
+		if (number >= BPF_CORE_READ(ctx, file_table.data.nr))
+			return NULL;
+		nodes = BPF_CORE_READ(ctx, file_table.data.nodes);
+		bpf_probe_read_kernel(&node, sizeof(node), &nodes[number]);
+		address = node ? BPF_CORE_READ(node, file_ptr) : 0;
+	}
+	return (struct file *)(address & REGISTERED_FILE_MASK);
+}
+
 /* Describes the ring that a file is. Returns the file of its latest request; NULL: not known. */
 static __always_inline struct file *read_ring(struct task_struct *task, struct file *file,
 					      struct top_wire_uring *out)
@@ -85,7 +123,8 @@ static __always_inline struct file *read_ring(struct task_struct *task, struct f
 	out->opcode = request.opcode;
 	out->fd = request.fd;
 	out->registered = request.flags & SQE_FIXED_FILE;
-	return out->registered ? NULL : file_of(task, request.fd);
+	return out->registered ? registered_file(ctx, (__u32)request.fd) :
+				 file_of(task, request.fd);
 }
 
 /* The file of the latest request, as that of a call. */

@@ -347,12 +347,39 @@ struct io_rings {
 	__u32 sq_ring_mask;
 };
 
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data;
+};
+
 struct io_ring_ctx {
 	__u32 flags;
 	struct io_rings *rings;
 	__u32 *sq_array;
 	struct io_uring_sqe *sq_sqes;
 	__u32 cached_sq_head;
+	struct io_file_table file_table;
+};
+
+struct io_fixed_file___before_6_13 {
+	unsigned long file_ptr;
+};
+
+struct io_file_table___before_6_13 {
+	struct io_fixed_file___before_6_13 *files;
+};
+
+struct io_ring_ctx___before_6_13 {
+	struct io_file_table___before_6_13 file_table;
+	unsigned int nr_user_files;
 };
 
 struct sched_info {

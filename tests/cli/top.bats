@@ -181,7 +181,7 @@ all_at_futex() {
 	all_are 's["extra_info"]["io_uring"]["request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
 	all_are 's["extra_info"]["io_uring"]["completed"] == 1 and s["extra_info"]["io_uring"]["unsubmitted"] == 0'
 	look -n 2 -p "${pids[1]}"
-	all_are 's["uringfilename"] == "[registered 0]"'
+	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["io_uring"]["fd"] == 0'
 	look -n 2 --all-states -p "${pids[2]}"
 	all_are 's["syscall"] == "io_submit" and s["aiofilename"].endswith("/fifo")'
 	look -n 2 -p "${pids[3]}"
