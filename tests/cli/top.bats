@@ -715,6 +715,32 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	grep -E '1.00 100.0% .*wait;' out
 }
 
+# What is read then is another stack: its memory is written over while it sleeps.
+@test "the stack of a thread that sleeps on is not read again" {
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-top --json -s -F 10 --all-states -p "$target" >out 2>err &
+	top=$!
+	until_true grep -q '"ustack":"[^"]*;__libc_start_main' out
+	python3 - "$target" <<-'END'
+		import sys
+		pid = sys.argv[1]
+		sp = int(open(f"/proc/{pid}/syscall").read().split()[-2], 16)
+		end = next(int(line.split("-")[1].split()[0], 16)
+		           for line in open(f"/proc/{pid}/maps") if "[stack]" in line)
+		with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+		    memory.seek(sp)
+		    memory.write(bytes(end - sp))
+	END
+	looks=$(wc -l <out)
+	until_true sh -c "[ \$(wc -l <out) -ge $((looks + 10)) ]"
+	kill -INT "$top"
+	wait "$top"
+	tail -8 out | grep -c '"ustack":"[^"]*;__libc_start_main' | grep -qx 8
+	look -n 1 -s --all-states -p "$target"
+	refute grep -q '__libc_start_main' out
+}
+
 @test "a perf.data file has the time of the samples as periods of thread-state, with chains" {
 	not_in_guest
 	need_perf
