@@ -37,7 +37,7 @@ needs=root
 	EOF
 }
 
-@test "shares of files and of stacks are those that the program measures" {
+@test "shares of files, calls and stacks are those that the program measures" {
 	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
 	mkfifo first second
 	cat >waits.py <<-'EOF'
@@ -63,7 +63,7 @@ needs=root
 		os.wait()
 		print(os.getpid(), ns["first"], ns["second"], ns["sleep"])
 	EOF
-	denet-top --json -F 400 --all-states -k --max-overhead 0 -- python3 waits.py >out 2>said
+	denet-top --json -F 400 --all-states -k -s --max-overhead 0 -- python3 waits.py >out 2>said
 	cat said
 	python3 - $(grep '^[0-9]' said) <<-'EOF'
 		import json, sys
@@ -74,13 +74,19 @@ needs=root
 		    return 1000 * sum(s["weight_us"] for s in samples if condition(s))
 		def reads(name):
 		    return lambda s: s["state"] == "SLEEP" and s.get("filename", "").endswith("/" + name)
-		def stands_in(function):
-		    return lambda s: function in s.get("kstack", "")
+		def stands_in(function, stack="kstack"):
+		    return lambda s: function in ";" + s.get(stack, "")
+		def calls(name):
+		    return lambda s: s["state"] == "SLEEP" and s["syscall"] == name
 		total = first + second + asleep
 		for name, truth, condition in (
 		        ("first", first, reads("first")), ("second", second, reads("second")),
 		        ("pipe_read", first + second, stands_in("pipe_read")),
-		        ("nanosleep", asleep, stands_in("hrtimer_nanosleep"))):
+		        ("nanosleep", asleep, stands_in("hrtimer_nanosleep")),
+		        ("read(2)", first + second, calls("read")),
+		        ("clock_nanosleep(2)", asleep, calls("clock_nanosleep")),
+		        ("read()", first + second, stands_in(";read;", "ustack")),
+		        ("clock_nanosleep()", asleep, stands_in("clock_nanosleep", "ustack"))):
 		    p = truth / total
 		    # Five standard errors of the looks, and what comes before and behind a wait.
 		    error = 5 * (p * (1 - p) / (total / 2.5e6)) ** 0.5 + 0.03
