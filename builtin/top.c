@@ -335,12 +335,14 @@ static int parse(int argc, char **argv, struct top_command *command)
 
 static bool is_kernel_stack(enum top_column column)
 {
-	return column == TOP_COLUMN_KSTACK || column == TOP_COLUMN_KSTACK_HASH;
+	return column == TOP_COLUMN_KSTACK || column == TOP_COLUMN_KSTACK_HASH ||
+	       column == TOP_COLUMN_KFUNC;
 }
 
 static bool is_user_stack(enum top_column column)
 {
-	return column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH;
+	return column == TOP_COLUMN_USTACK || column == TOP_COLUMN_USTACK_HASH ||
+	       column == TOP_COLUMN_UFUNC;
 }
 
 /* Columns take what they show. */

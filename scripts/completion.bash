@@ -36,10 +36,10 @@ _denet_values() {
 	--track) echo 'syscalls offcpu block' ;;
 	-g | --group)
 		! _denet_is top || echo "state username exe comm comm2 cmdline tid tgid pidns cgroup cgroup_id
-			container cpu syscall wchan wait filename filenamesum aiofilename
+			container cpu syscall wchan wait filename filenamesum fext aiofilename
 			uringfilename connection conn_state lock sysc_arg1 sysc_arg2 sysc_arg3
-			sysc_arg4 sysc_arg5 sysc_arg6 extra_info kstack_hash kstack
-			ustack_hash ustack syscall_active sysc_seq_num iorq_seq_num
+			sysc_arg4 sysc_arg5 sysc_arg6 extra_info kstack_hash kstack kfunc
+			ustack_hash ustack ufunc syscall_active sysc_seq_num iorq_seq_num
 			iorq_in_flight waker waker_tid lock_owner sysc_time iorq_time"
 		;;
 	-u | --uid) _denet_is offcputime || compgen -u ;;

@@ -715,6 +715,14 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	grep -E '1.00 100.0% .*wait;' out
 }
 
+@test "columns of functions take the stacks that they need" {
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-top -b -n 1 -I 500 -g kfunc,ufunc --all-states -p "$target" >out
+	cat out
+	grep -qE '^ +1\.00 100\.0% +#+ +[a-z_]*nanosleep[a-z_]* +[a-z_]*nanosleep' out
+}
+
 # What is read then is another stack: its memory is written over while it sleeps.
 @test "the stack of a thread that sleeps on is not read again" {
 	start_target sleep 1000

@@ -464,6 +464,8 @@ has_lines() {
 	until_true shows ' looks: 3\.00 threads active'
 	type_line "clear; denet-top -i dir -g kstack | cat"
 	until_true shows ' 3\.00 100\.0% .*flock.*;'
+	type_line "clear; denet-top -i dir -g kfunc,fext | cat"
+	until_true shows ' 3\.00 100\.0% +#+ +[a-z_]*lock[a-z_]* '
 	denet-top -w top.data -k -F 20 -n 30 -p "$waiters"
 	type_line "clear; denet-top -i top.data; echo status=\$?"
 	until_true shows '^> +3\.00 +100\.0% .* SLEEP +waiter '

@@ -271,6 +271,23 @@ TEST(lists)
 						&nr));
 }
 
+TEST(parts_of_texts)
+{
+	char stack[] = "a;b;c", leaf[] = "a", none[] = "";
+
+	top_column__keep_leaf(stack);
+	top_column__keep_leaf(leaf);
+	top_column__keep_leaf(none);
+	EXPECT_STREQ("a", stack);
+	EXPECT_STREQ("a", leaf);
+	EXPECT_STREQ("", none);
+	EXPECT_STREQ("so", top_column__extension("/lib/a.b/libc.so"));
+	EXPECT_STREQ("", top_column__extension("/lib/a.b/libc"));
+	EXPECT_STREQ("", top_column__extension("/home/.profile"));
+	EXPECT_STREQ("gz", top_column__extension("a.tar.gz"));
+	EXPECT_STREQ("", top_column__extension(""));
+}
+
 TEST(order_of_texts)
 {
 	EXPECT_GT(0, top_column__compare(TOP_COLUMN_TID, "9", "10"));

@@ -89,6 +89,20 @@ void top_column__mask_digits(char *text)
 	*to = '\0';
 }
 
+void top_column__keep_leaf(char *stack)
+{
+	stack[strcspn(stack, ";")] = '\0';
+}
+
+const char *top_column__extension(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	/* Names that begin with a dot are whole. */
+	return dot && dot != name ? dot + 1 : "";
+}
+
 static const char *const time_steps[ACTIVITY_BANDS] = { "<10us", "10us+",  "100us+", "1ms+",
 							"10ms+", "100ms+", "1s+",    "10s+" };
 
@@ -244,6 +258,9 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_FILENAMESUM:
 		put_file(sample, buf);
 		return top_column__mask_digits(buf);
+	case TOP_COLUMN_FEXT:
+		return put_text(sample->has_object ? top_column__extension(sample->reason.path)
+						   : "", buf);
 	case TOP_COLUMN_AIOFILENAME:
 		return put_text(sample->aio_file ? sample->aio_file : "", buf);
 	case TOP_COLUMN_URINGFILENAME:
@@ -261,10 +278,16 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 		return put_hash(sample->kernel_id, buf);
 	case TOP_COLUMN_KSTACK:
 		return stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
+	case TOP_COLUMN_KFUNC:
+		stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
+		return top_column__keep_leaf(buf);
 	case TOP_COLUMN_USTACK_HASH:
 		return put_hash(sample->user_id, buf);
 	case TOP_COLUMN_USTACK:
 		return user_maps__put(names->user_maps, sample, buf, TOP_COLUMN_LEN);
+	case TOP_COLUMN_UFUNC:
+		user_maps__put(names->user_maps, sample, buf, TOP_COLUMN_LEN);
+		return top_column__keep_leaf(buf);
 	default:
 		return put_hex(sample->args[column - TOP_COLUMN_ARG1], buf);
 	}
@@ -340,6 +363,7 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_WAIT] = "wait",
 	[TOP_COLUMN_FILENAME] = "filename",
 	[TOP_COLUMN_FILENAMESUM] = "filenamesum",
+	[TOP_COLUMN_FEXT] = "fext",
 	[TOP_COLUMN_AIOFILENAME] = "aiofilename",
 	[TOP_COLUMN_URINGFILENAME] = "uringfilename",
 	[TOP_COLUMN_CONNECTION] = "connection",
@@ -354,8 +378,10 @@ static const char *const column_names[TOP_COLUMNS] = {
 	[TOP_COLUMN_EXTRA_INFO] = "extra_info",
 	[TOP_COLUMN_KSTACK_HASH] = "kstack_hash",
 	[TOP_COLUMN_KSTACK] = "kstack",
+	[TOP_COLUMN_KFUNC] = "kfunc",
 	[TOP_COLUMN_USTACK_HASH] = "ustack_hash",
 	[TOP_COLUMN_USTACK] = "ustack",
+	[TOP_COLUMN_UFUNC] = "ufunc",
 	[TOP_COLUMN_ACTIVE_CALL] = "syscall_active",
 	[TOP_COLUMN_SYSC_SEQ] = "sysc_seq_num",
 	[TOP_COLUMN_IORQ_SEQ] = "iorq_seq_num",

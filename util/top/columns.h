@@ -29,6 +29,7 @@ enum top_column {
 	TOP_COLUMN_WAIT, /* the system call, or else the wait channel */
 	TOP_COLUMN_FILENAME,
 	TOP_COLUMN_FILENAMESUM, /* with its digits masked */
+	TOP_COLUMN_FEXT,	/* what is behind the last dot of its name */
 	TOP_COLUMN_AIOFILENAME,	  /* of a request of libaio, */
 	TOP_COLUMN_URINGFILENAME, /* or of io_uring */
 	TOP_COLUMN_CONNECTION,
@@ -43,8 +44,10 @@ enum top_column {
 	TOP_COLUMN_EXTRA_INFO,
 	TOP_COLUMN_KSTACK_HASH,
 	TOP_COLUMN_KSTACK, /* names of functions, the leaf first */
+	TOP_COLUMN_KFUNC,  /* the leaf alone */
 	TOP_COLUMN_USTACK_HASH,
-	TOP_COLUMN_USTACK, /* offsets in files, the leaf first */
+	TOP_COLUMN_USTACK, /* the same of the program, or offsets in files */
+	TOP_COLUMN_UFUNC,
 	/* What is tracked: */
 	TOP_COLUMN_ACTIVE_CALL,
 	TOP_COLUMN_SYSC_SEQ,
@@ -86,6 +89,12 @@ int top_column__compare(enum top_column column, const char *a, const char *b);
 
 /* How long the thread has been in its call, the same; "": not known. */
 const char *top_column__sysc_time(const struct thread_sample *sample);
+
+/* Keeps the leaf of a stack's text. */
+void top_column__keep_leaf(char *stack);
+
+/* The ending of a file's name, such as "so", within the path; "": it has none. */
+const char *top_column__extension(const char *path);
 
 /* Each run of digits becomes a star, so that worker-1 and worker-2 are one. */
 void top_column__mask_digits(char *text);

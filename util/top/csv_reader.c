@@ -119,6 +119,7 @@ int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx)
 	snprintf(filesum, sizeof(filesum), "%s", row->texts[TOP_COLUMN_FILENAME]);
 	top_column__mask_digits(filesum);
 	row->texts[TOP_COLUMN_FILENAMESUM] = filesum;
+	row->texts[TOP_COLUMN_FEXT] = top_column__extension(row->texts[TOP_COLUMN_FILENAME]);
 	if (*call && strcmp(call, "-") != 0 && strcmp(call, "?") != 0)
 		row->texts[TOP_COLUMN_WAIT] = call;
 	else

@@ -2,6 +2,7 @@
 #include "top/recorded.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -22,12 +23,32 @@ uint32_t recorded__beside(const enum top_column *columns, size_t nr)
 	uint32_t beside = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (columns[i] == TOP_COLUMN_KSTACK || columns[i] == TOP_COLUMN_USTACK)
+		if (columns[i] == TOP_COLUMN_KSTACK || columns[i] == TOP_COLUMN_USTACK ||
+		    columns[i] == TOP_COLUMN_KFUNC || columns[i] == TOP_COLUMN_UFUNC)
 			beside |= RECORDED_STACKS;
 		if (columns[i] == TOP_COLUMN_SYSC_TIME || columns[i] == TOP_COLUMN_IORQ_TIME)
 			beside |= RECORDED_ENDS;
 	}
 	return beside;
+}
+
+static const char *put_leaf(const char *stack, char leaf[TOP_COLUMN_LEN])
+{
+	snprintf(leaf, TOP_COLUMN_LEN, "%s", stack);
+	top_column__keep_leaf(leaf);
+	return leaf;
+}
+
+/* The columns that are made from stacks. */
+static int give(void *ctx, const struct csv_row *row)
+{
+	const struct completing *completing = ctx;
+	char kernel[TOP_COLUMN_LEN], user[TOP_COLUMN_LEN];
+	struct csv_row own = *row;
+
+	own.texts[TOP_COLUMN_KFUNC] = put_leaf(own.texts[TOP_COLUMN_KSTACK], kernel);
+	own.texts[TOP_COLUMN_UFUNC] = put_leaf(own.texts[TOP_COLUMN_USTACK], user);
+	return completing->fn(completing->ctx, &own);
 }
 
 static int take_row(void *ctx, const struct csv_row *row)
@@ -39,7 +60,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 		csv_stacks__put(completing->stacks, own.texts);
 	if (completing->ends)
 		csv_ends__put(completing->ends, own.wall_ns, own.texts);
-	return completing->fn(completing->ctx, &own);
+	return give(ctx, &own);
 }
 
 static int read_beside(struct completing *completing, const char *path, uint32_t beside)
@@ -57,22 +78,23 @@ static int read_beside(struct completing *completing, const char *path, uint32_t
 	return err;
 }
 
-static int read_csv(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad)
+static int read_csv(struct completing *completing, const char *path, uint32_t beside, uint64_t *bad)
 {
-	struct completing completing = { .fn = fn, .ctx = ctx };
-	int err = read_beside(&completing, path, beside);
+	int err = read_beside(completing, path, beside);
 
 	if (!err)
-		err = csv_reader__read(path, take_row, &completing, bad);
-	csv_stacks__delete(completing.stacks);
-	csv_ends__delete(completing.ends);
+		err = csv_reader__read(path, take_row, completing, bad);
+	csv_stacks__delete(completing->stacks);
+	csv_ends__delete(completing->ends);
 	return err;
 }
 
 int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
+	struct completing completing = { .fn = fn, .ctx = ctx };
+
 	*bad = 0;
 	if (perf_reader__knows(path))
-		return perf_reader__read(path, fn, ctx);
-	return read_csv(path, beside, fn, ctx, bad);
+		return perf_reader__read(path, give, &completing);
+	return read_csv(&completing, path, beside, bad);
 }
