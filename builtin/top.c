@@ -38,6 +38,19 @@ struct top_command {
 };
 
 /* "20", "0.5" or "1/m": looks a second, or a minute. */
+static void set_times(const struct option_value *value, void *field)
+{
+	enum activity_time *time = field;
+
+	for (int i = 0; i < ACTIVITY_TIMES; i++) {
+		if (!strcmp(value->text, activity_time__name((enum activity_time)i))) {
+			*time = (enum activity_time)i;
+			return;
+		}
+	}
+	option_value__error(value, "not state, call or request");
+}
+
 static void set_rate(const struct option_value *value, void *field)
 {
 	uint64_t *period = field;
@@ -197,6 +210,9 @@ static const struct option_row output_rows[] = {
 	{ "group", 'g', .arg = "COLUMN,...",
 	  .text = "Columns to group by (default state,comm,wait)",
 	  COMMAND(set_columns, struct batch_options, top.outputs.batch) },
+	{ "times", .arg = "KIND",
+	  .text = "What P50 and P99 are of: times in state (default), in call, of a request",
+	  COMMAND(set_times, enum activity_time, top.outputs.batch.time) },
 	{ "interval-print", 'I', .arg = "MS",
 	  .text = "A table each MS (default 5000, with -i one of all)",
 	  COMMAND(set_interval, uint64_t, top.interval_ns) },
@@ -392,6 +408,7 @@ static void complete_screen(struct top_command *command)
 		return;
 	on_screen->nr_columns = batch->nr_columns;
 	memcpy(on_screen->columns, batch->columns, sizeof(on_screen->columns));
+	on_screen->time = batch->time;
 	on_screen->colours = batch->form.colours;
 	/* They are a part of the way down. */
 	top->sampler.kernel_stacks = top->sampler.user_stacks = true;

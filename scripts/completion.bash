@@ -34,6 +34,7 @@ _denet_values() {
 	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD' ||
 		echo 'R S D T t I P all' ;;
 	--track) echo 'syscalls offcpu block' ;;
+	--times) echo 'state call request' ;;
 	-g | --group)
 		! _denet_is top || echo "state username exe comm comm2 cmdline tid tgid pidns cgroup cgroup_id
 			container cpu syscall wchan wait filename filenamesum fext aiofilename

@@ -454,6 +454,11 @@ has_lines() {
 	keys Enter Enter
 	until_true shows 'KERNEL, [0-9]+ frames'
 	shows '^ [a-z_0-9.]*flock[a-z_]* +│'
+	keys BSpace BSpace l m
+	until_true shows '^ +ACTIVE +SHARE .* CALL P50 +CALL P99'
+	until_true shows 'time in call; the darkest'
+	keys l l m
+	until_true shows '^ +ACTIVE +SHARE .* [^L] P50 +P99'
 	keys t 1 Enter
 	until_true shows 'last 10 s$'
 	keys p

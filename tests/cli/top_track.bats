@@ -74,6 +74,11 @@ assert all((e["TID"], e["SYSC_SEQ_NUM"]) in met for e in syscend)'
 	cat ended
 	awk '/clock_nanosleep +1?10+ms\+ / { long += $1 } /clock_nanosleep/ { all += $1 }
 		END { exit !(all > 0 && long == all) }' ended
+	denet-top -b -i dir --times call -g syscall >took
+	cat took
+	grep -q ' CALL P50 .* CALL P99' took
+	# "ACTIVE SHARE BAR CALL P50 UNIT P99 UNIT"
+	awk '/clock_nanosleep/ { ms = $(NF - 3); ok = $(NF - 2) == "ms" && ms >= 50 && ms < 500 } END { exit !ok }' took
 	rm dir/xcapture_syscend*
 	denet-top -b -i dir --top 99 -g syscall,sysc_time >so_far
 	cat so_far

@@ -39,7 +39,7 @@ static int add(struct activity *activity, const char *state, const char *comm, c
 {
 	const char *const texts[NR_COLUMNS] = { state, comm, call };
 
-	return activity__add(activity, texts, ns);
+	return activity__add(activity, texts, &(struct activity_times){ { ns, 2 * ns } });
 }
 
 static const struct activity_row *group(struct activity *activity, const size_t *columns, size_t nr,
@@ -100,6 +100,7 @@ TEST_F(activity, percentiles_are_of_known_times)
 {
 	const size_t columns[] = { 1 };
 	const struct activity_row *rows;
+	struct activity_query query = { .until = UINT64_MAX, .columns = columns, .nr_columns = 1 };
 	size_t nr;
 
 	ASSERT_EQ(0, activity__begin_pass(self->activity, 1, SECOND));
@@ -115,6 +116,13 @@ TEST_F(activity, percentiles_are_of_known_times)
 	EXPECT_EQ(42, rows[0].p99_ns);
 	EXPECT_EQ(50, rows[1].p50_ns);
 	EXPECT_EQ(99, rows[1].p99_ns);
+	/* add() makes the time in call twice that in state. */
+	query.time = ACTIVITY_TIME_CALL;
+	ASSERT_EQ(0, activity__group(self->activity, &query, &self->view));
+	EXPECT_EQ(84, activity_view__rows(&self->view, &nr)[0].p50_ns);
+	query.time = ACTIVITY_TIME_REQUEST;
+	ASSERT_EQ(0, activity__group(self->activity, &query, &self->view));
+	EXPECT_EQ(0, activity_view__rows(&self->view, &nr)[0].p50_ns);
 }
 
 TEST_F(activity, a_range_of_time)

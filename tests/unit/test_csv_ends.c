@@ -50,12 +50,13 @@ static bool write_file(const data *self, const char *name, const char *text)
 	return file && fputs(text, file) >= 0 && !fclose(file);
 }
 
-/* The times of the call and the request of a sample, taken a minute after AT. */
+/* The times of the call and the request of a sample, taken a minute after AT, in ms. */
 static const char *times_of(const data *self, const char *tid, const char *call,
 			    const char *request)
 {
-	static char both[32];
+	static char both[64];
 	const char *texts[TOP_COLUMNS];
+	struct activity_times times = { 0 };
 	uint64_t ns;
 
 	if (wall_time__parse(AT, &ns))
@@ -64,11 +65,11 @@ static const char *times_of(const data *self, const char *tid, const char *call,
 		texts[i] = "";
 	texts[TOP_COLUMN_TID] = tid;
 	texts[TOP_COLUMN_SYSC_SEQ] = call;
-	texts[TOP_COLUMN_SYSC_TIME] = "so far";
 	texts[TOP_COLUMN_IORQ_SEQ] = request;
-	csv_ends__put(self->ends, ns + 60 * NSEC_PER_SEC, texts);
-	snprintf(both, sizeof(both), "%s %s", texts[TOP_COLUMN_SYSC_TIME],
-		 texts[TOP_COLUMN_IORQ_TIME]);
+	csv_ends__put(self->ends, ns + 60 * NSEC_PER_SEC, texts, &times);
+	snprintf(both, sizeof(both), "%llu %llu",
+		 (unsigned long long)(times.ns[ACTIVITY_TIME_CALL] / NSEC_PER_MSEC),
+		 (unsigned long long)(times.ns[ACTIVITY_TIME_REQUEST] / NSEC_PER_MSEC));
 	return both;
 }
 
@@ -87,19 +88,19 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	ASSERT_TRUE(write_file(self, "xcapture_samples_2026-01-31.23.csv", "\n"));
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("10s+ 10s+", times_of(self, "7", "1", "1"));
-	EXPECT_STREQ("10s+ ", times_of(self, "7", "2", "2"));
-	EXPECT_STREQ("10s+ ", times_of(self, "8", "1", "1"));
+	EXPECT_STREQ("60000 60000", times_of(self, "7", "1", "1"));
+	EXPECT_STREQ("59950 0", times_of(self, "7", "2", "2"));
+	EXPECT_STREQ("99999 0", times_of(self, "8", "1", "1"));
 	/* 0 is the number of no call. */
-	EXPECT_STREQ("so far ", times_of(self, "7", "0", "0"));
-	EXPECT_STREQ("so far ", times_of(self, "9", "1", ""));
-	EXPECT_STREQ("so far ", times_of(self, "", "1", "1"));
+	EXPECT_STREQ("0 0", times_of(self, "7", "0", "0"));
+	EXPECT_STREQ("0 0", times_of(self, "9", "1", ""));
+	EXPECT_STREQ("0 0", times_of(self, "", "1", "1"));
 	csv_ends__delete(self->ends);
 	/* Those beside a file of samples. */
 	snprintf(path, sizeof(path), "%s/xcapture_samples_2026-01-31.23.csv", self->dir);
 	self->ends = csv_ends__read(path, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("10s+ ", times_of(self, "8", "1", ""));
+	EXPECT_STREQ("99999 0", times_of(self, "8", "1", ""));
 	EXPECT_FALSE(csv_ends__is_full(self->ends));
 }
 
@@ -115,9 +116,9 @@ TEST_F(ends, calls_of_one_number_are_told_apart_by_their_time)
 				     "SYSC_END,7,5,'read',50000000,0,3," LATER "\n"));
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("so far ", times_of(self, "7", "1", ""));
-	EXPECT_STREQ("10s+ ", times_of(self, "7", "2", ""));
-	EXPECT_STREQ("so far ", times_of(self, "7", "3", ""));
+	EXPECT_STREQ("0 0", times_of(self, "7", "1", ""));
+	EXPECT_STREQ("700000 0", times_of(self, "7", "2", ""));
+	EXPECT_STREQ("0 0", times_of(self, "7", "3", ""));
 }
 
 TEST_F(ends, too_many_of_one_number_are_said)
@@ -149,11 +150,11 @@ TEST_F(ends, lines_that_are_none_do_no_harm)
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.21.csv.zst.part", CALLS));
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("so far ", times_of(self, "7", "1", ""));
-	EXPECT_STREQ("10s+ ", times_of(self, "7", "3", ""));
+	EXPECT_STREQ("0 0", times_of(self, "7", "1", ""));
+	EXPECT_STREQ("60000 0", times_of(self, "7", "3", ""));
 	/* A line without an end is not whole; and a file without its first line. */
-	EXPECT_STREQ("so far ", times_of(self, "7", "4", ""));
-	EXPECT_STREQ("so far ", times_of(self, "7", "5", ""));
+	EXPECT_STREQ("0 0", times_of(self, "7", "4", ""));
+	EXPECT_STREQ("0 0", times_of(self, "7", "5", ""));
 }
 
 TEST_F(ends, without_files_there_are_none)
@@ -162,7 +163,7 @@ TEST_F(ends, without_files_there_are_none)
 
 	self->ends = csv_ends__read(self->dir, &err);
 	ASSERT_NE(NULL, self->ends);
-	EXPECT_STREQ("so far ", times_of(self, "7", "1", "1"));
+	EXPECT_STREQ("0 0", times_of(self, "7", "1", "1"));
 	csv_ends__delete(self->ends);
 	self->ends = csv_ends__read("/nowhere/at/all", &err);
 	EXPECT_NE(NULL, self->ends);

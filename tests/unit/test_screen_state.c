@@ -48,7 +48,7 @@ static int add(struct activity *activity, const struct who *who)
 	texts[TOP_COLUMN_FILENAME] = who->file;
 	texts[TOP_COLUMN_KSTACK] = who->kernel;
 	texts[TOP_COLUMN_USTACK] = who->user;
-	return activity__add(activity, texts, who->ns);
+	return activity__add(activity, texts, &(struct activity_times){ { who->ns } });
 }
 
 FIXTURE_SETUP(screen)

@@ -21,7 +21,7 @@ struct pass {
 /* Most samples have the texts of an earlier one: those of all columns are kept once, as a tuple. */
 struct kept {
 	uint64_t tuple;
-	uint64_t state_ns;
+	struct activity_times times;
 };
 
 struct part {
@@ -39,6 +39,20 @@ struct activity {
 	struct part *last;
 	uint64_t nr_samples;
 };
+
+const char *activity_time__name(enum activity_time time)
+{
+	static const char *const names[ACTIVITY_TIMES] = { "state", "call", "request" };
+
+	return names[time];
+}
+
+const char *activity_time__prefix(enum activity_time time)
+{
+	static const char *const prefixes[ACTIVITY_TIMES] = { "", "CALL ", "IORQ " };
+
+	return prefixes[time];
+}
 
 struct activity *activity__new(const struct activity_options *options)
 {
@@ -220,11 +234,12 @@ static int find_tuple(const struct activity *activity, struct part *part, const 
 	}
 }
 
-int activity__add(struct activity *activity, const char *const *texts, uint64_t state_ns)
+int activity__add(struct activity *activity, const char *const *texts,
+		  const struct activity_times *times)
 {
 	struct part *part = activity->last;
 	const char *own[ACTIVITY_COLUMNS];
-	struct kept kept = { .state_ns = state_ns };
+	struct kept kept = { .times = *times };
 	int err;
 
 	for (size_t i = 0; i < activity->options.nr_columns; i++) {
@@ -249,10 +264,10 @@ bool activity__span(const struct activity *activity, uint64_t *oldest, uint64_t 
 	return true;
 }
 
-/* Of a sample that passes the filters: its row, and how long its thread has been in its state. */
+/* Of a sample that passes the filters: its row, and its time. */
 struct met {
 	uint64_t row;
-	uint64_t state_ns;
+	uint64_t ns;
 };
 
 struct grouping {
@@ -350,17 +365,16 @@ static int row_of_tuple(struct grouping *grouping, const char *const *texts, uin
 	return err;
 }
 
-static int take_sample(struct grouping *grouping, uint64_t index, uint64_t state_ns,
-		       uint64_t weight_ns)
+static int take_sample(struct grouping *grouping, uint64_t index, uint64_t ns, uint64_t weight_ns)
 {
 	struct activity_row *row = row_at(grouping->view, index);
-	struct met met = { .row = index, .state_ns = state_ns };
+	struct met met = { .row = index, .ns = ns };
 
 	row->samples++;
 	row->weight_ns += weight_ns;
 	grouping->view->samples++;
 	grouping->view->weight_ns += weight_ns;
-	return state_ns ? buffer__append(&grouping->met, &met, sizeof(met)) : 0;
+	return ns ? buffer__append(&grouping->met, &met, sizeof(met)) : 0;
 }
 
 /* Where the samples of a pass end. */
@@ -388,7 +402,8 @@ static int take_pass(struct grouping *grouping, const struct activity *activity,
 			err = row_of_tuple(grouping, tuple_at(activity, part, samples[i].tuple),
 					   row);
 		if (!err && *row >= ROW_FIRST)
-			err = take_sample(grouping, *row - ROW_FIRST, samples[i].state_ns,
+			err = take_sample(grouping, *row - ROW_FIRST,
+					  samples[i].times.ns[grouping->query->time],
 					  pass->weight_ns);
 	}
 	return err;
@@ -415,13 +430,13 @@ static int compare_met(const void *a, const void *b)
 
 	if (x->row != y->row)
 		return x->row < y->row ? -1 : 1;
-	return x->state_ns == y->state_ns ? 0 : x->state_ns < y->state_ns ? -1 : 1;
+	return x->ns == y->ns ? 0 : x->ns < y->ns ? -1 : 1;
 }
 
 /* The least value that so many per cent of all do not exceed. */
 static uint64_t percentile(const struct met *met, size_t nr, unsigned int percent)
 {
-	return met[(nr * percent + 99) / 100 - 1].state_ns;
+	return met[(nr * percent + 99) / 100 - 1].ns;
 }
 
 static void find_percentiles(struct grouping *grouping)
@@ -555,7 +570,7 @@ static void step_pass(struct stepping *stepping, const struct activity *activity
 		      const struct part *part, size_t index)
 {
 	const struct kept *samples = samples_of(part);
-	uint64_t end = end_of(part, index);
+	uint64_t end = end_of(part, index), ns;
 	struct counts counts = { 0 };
 	unsigned char *kinds = (void *)stepping->kind_of.data;
 
@@ -570,8 +585,9 @@ static void step_pass(struct stepping *stepping, const struct activity *activity
 		if (*kind < KIND_FIRST)
 			continue;
 		counts.kinds[*kind - KIND_FIRST]++;
-		if (samples[i].state_ns)
-			counts.bands[activity__band(samples[i].state_ns)]++;
+		ns = samples[i].times.ns[stepping->query->time];
+		if (ns)
+			counts.bands[activity__band(ns)]++;
 	}
 	spread(stepping->steps, &passes_of(part)[index], &counts);
 }

@@ -12,13 +12,31 @@
 /*
  * The model behind all views of denet-top: a window of samples, which are grouped by columns. It
  * knows neither where samples come from nor how they are shown: a sample is a text for each column
- * and the time that its thread has been in its state. Columns are numbers from 0 on, whose meaning
- * is the caller's. Times are ns of one clock.
+ * and how long its thread has been in its state, and the like. Columns are numbers from 0 on, whose
+ * meaning is the caller's. Times are ns of one clock.
  *
  * Samples belong to passes: looks at all threads, each of which stands for the time since the one
  * before. A thread that is met in each pass of a second counts as one active thread in that second.
  */
 struct activity;
+
+/* Times that percentiles may be of. */
+enum activity_time {
+	ACTIVITY_TIME_STATE,   /* how long a thread had been in its state, */
+	ACTIVITY_TIME_CALL,    /* in its system call, */
+	ACTIVITY_TIME_REQUEST, /* and its request to a block device in flight */
+	ACTIVITY_TIMES,
+};
+
+struct activity_times {
+	uint64_t ns[ACTIVITY_TIMES]; /* 0: not known */
+};
+
+/* "state" ... */
+const char *activity_time__name(enum activity_time time);
+
+/* What stands in front of P50 and P99: "" of states, "CALL " ... */
+const char *activity_time__prefix(enum activity_time time);
 
 #define ACTIVITY_COLUMNS 64 /* of a sample at most */
 #define ACTIVITY_GROUP 16   /* columns to group by at most */
@@ -36,11 +54,9 @@ void activity__delete(struct activity *activity);			 /* accepts NULL */
 /* Begins a pass at a time, not before the last one, that stands for weight_ns. 0 or -ENOMEM. */
 int activity__begin_pass(struct activity *activity, uint64_t time, uint64_t weight_ns);
 
-/*
- * Adds a thread to the pass: nr_columns texts, and how long it has been in its state (0: unknown).
- * 0 or -ENOMEM.
- */
-int activity__add(struct activity *activity, const char *const *texts, uint64_t state_ns);
+/* Adds a thread to the pass: nr_columns texts, and its times. 0 or -ENOMEM. */
+int activity__add(struct activity *activity, const char *const *texts,
+		  const struct activity_times *times);
 
 /* Forgets all samples. */
 void activity__clear(struct activity *activity);
@@ -63,6 +79,7 @@ struct activity_query {
 	size_t nr_columns;
 	const struct activity_filter *filters; /* samples must pass all of these */
 	size_t nr_filters;
+	enum activity_time time; /* that percentiles and bands are of */
 };
 
 /* The samples that have the same texts in the columns of the query. */
@@ -73,8 +90,9 @@ struct activity_row {
 	double average;	    /* of the threads that were so at one time */
 	double share;	    /* of the thread time of all rows, 0 to 1 */
 	/*
-	 * Of the times that threads had been in their state. Half of all samples met a thread that
-	 * had been so for p50_ns or longer: as always in sampling, long waits are met more often.
+	 * Of the times that the query names, such as those in state. Half of all samples met a
+	 * thread that had been so for p50_ns or longer: as always in sampling, long waits are met
+	 * more often.
 	 */
 	uint64_t p50_ns; /* 0: no sample has the time */
 	uint64_t p99_ns;
@@ -108,7 +126,7 @@ size_t activity__band(uint64_t ns);
 struct activity_step {
 	uint64_t covered_ns;		    /* of that time; 0: nobody looked */
 	uint64_t weight_ns[ACTIVITY_KINDS]; /* thread time */
-	/* The same by how long threads had been in their state, where that is known. */
+	/* The same by the times that the query names, where they are known. */
 	uint64_t band_ns[ACTIVITY_BANDS];
 };
 

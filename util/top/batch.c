@@ -9,7 +9,6 @@
 
 #include "base/minmax.h"
 #include "base/units.h"
-#include "top/activity.h"
 #include "top/wall_time.h"
 
 #define BAR_WIDTH 12
@@ -66,20 +65,22 @@ int batch__add(struct batch *batch, const struct thread_sample *sample, struct t
 {
 	const struct batch_options *options = batch->options;
 	char texts[BATCH_COLUMNS][TOP_COLUMN_LEN];
+	const struct activity_times times = thread_sample__times(sample);
 	const char *columns[BATCH_COLUMNS];
 
 	for (size_t i = 0; i < options->nr_columns; i++)
 		columns[i] = top_column__put(options->columns[i], sample, names, texts[i]);
-	return activity__add(batch->activity, columns, sample->state_ns);
+	return activity__add(batch->activity, columns, &times);
 }
 
-int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS], uint64_t state_ns)
+int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS],
+		     const struct activity_times *times)
 {
 	const char *columns[BATCH_COLUMNS];
 
 	for (size_t i = 0; i < batch->options->nr_columns; i++)
 		columns[i] = texts[batch->options->columns[i]];
-	return activity__add(batch->activity, columns, state_ns);
+	return activity__add(batch->activity, columns, times);
 }
 
 void batch__end(struct batch *batch, const struct top_pass *pass)
@@ -171,15 +172,20 @@ static void make_columns(const struct batch_options *options, char names[][NAME_
 			*at = (char)toupper((unsigned char)*at);
 		columns[nr++] = (struct text_column){ name, COLUMN_TEXT, 0 };
 	}
-	columns[nr++] = (struct text_column){ "P50", COLUMN_NUMBER, 1 };
-	columns[nr++] = (struct text_column){ "P99", COLUMN_NUMBER, 2 };
+	for (size_t i = 0; i < 2; i++) {
+		char *name = names[options->nr_columns + i];
+
+		snprintf(name, NAME_LEN, "%s%s", activity_time__prefix(options->time),
+			 i ? "P99" : "P50");
+		columns[nr++] = (struct text_column){ name, COLUMN_NUMBER, (unsigned int)i + 1 };
+	}
 }
 
 static int print_rows(const struct batch *batch, const struct activity_view *view, FILE *out)
 {
 	const struct batch_options *options = batch->options;
 	struct text_column columns[TEXT_TABLE_COLUMNS];
-	char names[BATCH_COLUMNS][NAME_LEN];
+	char names[BATCH_COLUMNS + 2][NAME_LEN];
 	struct text_table table = { .columns = columns, .flush = true };
 	size_t nr, shown;
 	const struct activity_row *rows = activity_view__rows(view, &nr);
@@ -208,6 +214,7 @@ int batch__print(struct batch *batch, uint32_t own_ppm, FILE *out)
 		.until = UINT64_MAX,
 		.columns = columns,
 		.nr_columns = batch->options->nr_columns,
+		.time = batch->options->time,
 	};
 	struct activity_view view = { 0 };
 	int err;

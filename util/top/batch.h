@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/text_table.h"
+#include "top/activity.h"
 #include "top/columns.h"
 #include "top/sampler.h"
 
@@ -14,7 +15,8 @@
 struct batch_options {
 	enum top_column columns[BATCH_COLUMNS]; /* to group by */
 	size_t nr_columns;
-	size_t top; /* rows of a table at most */
+	size_t top;		 /* rows of a table at most */
+	enum activity_time time; /* that percentiles are of */
 	struct table_form form;
 };
 
@@ -28,7 +30,8 @@ void batch__delete(struct batch *batch);			/* accepts NULL */
 int batch__begin(struct batch *batch, const struct top_pass *pass);
 int batch__add(struct batch *batch, const struct thread_sample *sample, struct top_names *names);
 /* The same by the texts of all columns. */
-int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS], uint64_t state_ns);
+int batch__add_texts(struct batch *batch, const char *const texts[TOP_COLUMNS],
+		     const struct activity_times *times);
 void batch__end(struct batch *batch, const struct top_pass *pass);
 
 /* Time up to then, of looks that met no thread: nobody knows how many. 0 or -ENOMEM. */

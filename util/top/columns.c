@@ -135,11 +135,9 @@ int top_column__compare(enum top_column column, const char *a, const char *b)
 
 const char *top_column__sysc_time(const struct thread_sample *sample)
 {
-	uint64_t entered = sample->track.entered;
+	uint64_t ns = thread_sample__times(sample).ns[ACTIVITY_TIME_CALL];
 
-	if (!entered)
-		return "";
-	return top_column__time_step(sample->time > entered ? sample->time - entered : 0);
+	return ns ? top_column__time_step(ns) : "";
 }
 
 static void put_exe(const struct thread_sample *sample, char *buf)

@@ -173,7 +173,7 @@ static bool is_within(uint64_t wall_ns, const struct end *end)
 }
 
 static void put(const struct ends *ends, uint64_t wall_ns, const char *tid, const char *seq,
-		const char **text)
+		uint64_t *ns)
 {
 	const struct end *all = (const void *)ends->all.data;
 	const uint64_t *value;
@@ -184,16 +184,18 @@ static void put(const struct ends *ends, uint64_t wall_ns, const char *tid, cons
 	for (; (value = idmap__find(&ends->by_key, key)); key++) {
 		if (!is_within(wall_ns, &all[*value - 1]))
 			continue;
-		*text = top_column__time_step(all[*value - 1].ns);
+		*ns = all[*value - 1].ns;
 		return;
 	}
 }
 
-void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns, const char *texts[TOP_COLUMNS])
+void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns,
+		   const char *const texts[TOP_COLUMNS], struct activity_times *times)
 {
 	const char *tid = texts[TOP_COLUMN_TID];
 
-	put(&ends->calls, wall_ns, tid, texts[TOP_COLUMN_SYSC_SEQ], &texts[TOP_COLUMN_SYSC_TIME]);
+	put(&ends->calls, wall_ns, tid, texts[TOP_COLUMN_SYSC_SEQ],
+	    &times->ns[ACTIVITY_TIME_CALL]);
 	put(&ends->requests, wall_ns, tid, texts[TOP_COLUMN_IORQ_SEQ],
-	    &texts[TOP_COLUMN_IORQ_TIME]);
+	    &times->ns[ACTIVITY_TIME_REQUEST]);
 }

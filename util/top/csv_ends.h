@@ -24,6 +24,7 @@ bool csv_ends__is_full(const struct csv_ends *ends);
  * Fills in how long the call and the request of a sample took, by its thread, their numbers and its
  * time, in ns since the epoch: ids and numbers are used again.
  */
-void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns, const char *texts[TOP_COLUMNS]);
+void csv_ends__put(const struct csv_ends *ends, uint64_t wall_ns,
+		   const char *const texts[TOP_COLUMNS], struct activity_times *times);
 
 #endif /* DENET_TOP_CSV_ENDS_H */

@@ -140,7 +140,7 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 	const struct csv_layout *layout = &reader->layout;
 	char *fields[MAX_FIELDS];
 	struct csv_row row = { 0 };
-	uint64_t weight = 0, call_ns;
+	uint64_t weight = 0;
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
 	    wall_time__parse(fields[layout->timestamp], &row.wall_ns) ||
@@ -149,12 +149,10 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 		return 0;
 	}
 	row.weight_ns = weight * NSEC_PER_USEC;
-	row.state_ns = read_number(fields, layout->state_ns);
-	call_ns = read_number(fields, layout->call_ns);
+	row.times.ns[ACTIVITY_TIME_STATE] = read_number(fields, layout->state_ns);
+	row.times.ns[ACTIVITY_TIME_CALL] = read_number(fields, layout->call_ns);
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		row.texts[i] = layout->columns[i] < 0 ? "" : fields[layout->columns[i]];
-	if (call_ns)
-		row.texts[TOP_COLUMN_SYSC_TIME] = top_column__time_step(call_ns);
 	return csv_row__give(&row, reader->fn, reader->ctx);
 }
 

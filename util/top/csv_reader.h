@@ -10,7 +10,7 @@
 struct csv_row {
 	uint64_t wall_ns; /* ns since the epoch */
 	uint64_t weight_ns;
-	uint64_t state_ns; /* 0: not known */
+	struct activity_times times;
 	const char *texts[TOP_COLUMNS]; /* "" where the file has no such column */
 };
 

@@ -18,9 +18,9 @@ struct completing {
 	void *ctx;
 };
 
-uint32_t recorded__beside(const enum top_column *columns, size_t nr)
+uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activity_time time)
 {
-	uint32_t beside = 0;
+	uint32_t beside = time != ACTIVITY_TIME_STATE ? RECORDED_ENDS : 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (columns[i] == TOP_COLUMN_KSTACK || columns[i] == TOP_COLUMN_USTACK ||
@@ -39,13 +39,20 @@ static const char *put_leaf(const char *stack, char leaf[TOP_COLUMN_LEN])
 	return leaf;
 }
 
-/* The columns that are made from stacks. */
+static const char *step_of(uint64_t ns)
+{
+	return ns ? top_column__time_step(ns) : "";
+}
+
+/* The columns that are made from stacks and times. */
 static int give(void *ctx, const struct csv_row *row)
 {
 	const struct completing *completing = ctx;
 	char kernel[TOP_COLUMN_LEN], user[TOP_COLUMN_LEN];
 	struct csv_row own = *row;
 
+	own.texts[TOP_COLUMN_SYSC_TIME] = step_of(own.times.ns[ACTIVITY_TIME_CALL]);
+	own.texts[TOP_COLUMN_IORQ_TIME] = step_of(own.times.ns[ACTIVITY_TIME_REQUEST]);
 	own.texts[TOP_COLUMN_KFUNC] = put_leaf(own.texts[TOP_COLUMN_KSTACK], kernel);
 	own.texts[TOP_COLUMN_UFUNC] = put_leaf(own.texts[TOP_COLUMN_USTACK], user);
 	return completing->fn(completing->ctx, &own);
@@ -59,7 +66,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 	if (completing->stacks)
 		csv_stacks__put(completing->stacks, own.texts);
 	if (completing->ends)
-		csv_ends__put(completing->ends, own.wall_ns, own.texts);
+		csv_ends__put(completing->ends, own.wall_ns, own.texts, &own.times);
 	return give(ctx, &own);
 }
 

@@ -10,8 +10,8 @@ enum recorded_beside {
 	RECORDED_ENDS = 2,   /* the times of calls and requests that have ended */
 };
 
-/* What these columns need, as bits. */
-uint32_t recorded__beside(const enum top_column *columns, size_t nr);
+/* What these columns, and percentiles of this time, need, as bits. */
+uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activity_time time);
 
 /*
  * Reads what denet-top or xcapture recorded: a file or a directory of CSV, or a perf.data file.

@@ -79,7 +79,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 		replay->weight = row->weight_ns;
 		replay->covered += row->weight_ns;
 	}
-	return err ? err : batch__add_texts(replay->batch, row->texts, row->state_ns);
+	return err ? err : batch__add_texts(replay->batch, row->texts, &row->times);
 }
 
 int replay__run(const struct replay_options *options)
@@ -92,7 +92,8 @@ int replay__run(const struct replay_options *options)
 	if (!replay.batch)
 		return -ENOMEM;
 	err = recorded__read(options->path,
-			     recorded__beside(options->batch->columns, options->batch->nr_columns),
+			     recorded__beside(options->batch->columns, options->batch->nr_columns,
+					      options->batch->time),
 			     take_row, &replay, &bad);
 	if (!err)
 		err = end_interval(&replay, replay.pass + replay.weight);

@@ -47,7 +47,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 	}
 	if (row->wall_ns != replay->pass)
 		err = begin_pass(replay, row);
-	return err ? err : screen__add_texts(replay->screen, row->texts, row->state_ns);
+	return err ? err : screen__add_texts(replay->screen, row->texts, &row->times);
 }
 
 static int wait_and_work(const struct replay *replay, const struct signals *signals)

@@ -75,6 +75,7 @@ static int make_model(struct screen *screen)
 	err = screen_state__init(&screen->state, screen->activity, options->columns,
 				 options->nr_columns);
 	screen->state.recorded = options->source != NULL;
+	screen->state.time = options->time;
 	if (screen->state.recorded)
 		screen->state.window_ns = 0;
 	return err;
@@ -156,18 +157,19 @@ int screen__begin(struct screen *screen, const struct top_pass *pass)
 int screen__add(struct screen *screen, const struct thread_sample *sample,
 		struct top_names *names)
 {
+	const struct activity_times times = thread_sample__times(sample);
 	const char *const *texts;
 
 	if (screen->state.paused)
 		return 0;
 	texts = column_cache__texts(screen->columns, sample, names);
-	return texts ? activity__add(screen->activity, texts, sample->state_ns) : -ENOMEM;
+	return texts ? activity__add(screen->activity, texts, &times) : -ENOMEM;
 }
 
 int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS],
-		      uint64_t state_ns)
+		      const struct activity_times *times)
 {
-	return activity__add(screen->activity, texts, state_ns);
+	return activity__add(screen->activity, texts, times);
 }
 
 /* The rate is that of the last second or so. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "screen/tty.h"
+#include "top/activity.h"
 #include "top/columns.h"
 #include "top/sampler.h"
 
@@ -14,6 +15,7 @@
 struct screen_options {
 	enum top_column columns[SCREEN_COLUMNS]; /* to group by at the start */
 	size_t nr_columns;
+	enum activity_time time; /* that percentiles are of at the start */
 	bool colours;
 	uint64_t period_ns; /* between two looks */
 	const char *source; /* of a recording, whose path it is; NULL: this machine */
@@ -37,7 +39,7 @@ int screen__add(struct screen *screen, const struct thread_sample *sample,
 		struct top_names *names);
 /* The same by the texts of all columns. */
 int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS],
-		      uint64_t state_ns);
+		      const struct activity_times *times);
 void screen__end(struct screen *screen, const struct top_pass *pass);
 
 /* What to wait for with poll(2), and until when (CLOCK_MONOTONIC; UINT64_MAX: for ever). */

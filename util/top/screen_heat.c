@@ -126,8 +126,8 @@ int screen_heat__paint(const struct screen_state *state, struct canvas *canvas, 
 		find_most(heat);
 		paint_bands(heat, canvas, line);
 		at = screen_graph__put_span(&heat->steps, canvas, line + lines - 1);
-		snprintf(text, sizeof(text), "time in state; the darkest: %.2f threads",
-			 heat->most);
+		snprintf(text, sizeof(text), "time in %s; the darkest: %.2f threads",
+			 activity_time__name(state->time), heat->most);
 		canvas__put(canvas, line + lines - 1, at, SIZE_MAX, STYLE_DIM, text);
 	}
 	free(heat);

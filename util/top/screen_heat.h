@@ -9,8 +9,8 @@
 
 /*
  * Paints a heat map in place of the graph: over the last minutes, how long the threads that were
- * active had been in their state, a line for each power of ten. The more threads, the darker. 0 or
- * -ENOMEM.
+ * active had been in their state, or call, a line for each power of ten. The more threads, the
+ * darker. 0 or -ENOMEM.
  */
 int screen_heat__paint(const struct screen_state *state, struct canvas *canvas, size_t line,
 		       size_t lines);

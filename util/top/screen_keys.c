@@ -195,6 +195,10 @@ static int take_letter(struct screen_state *state, int key)
 	case 'm':
 		state->heat = !state->heat;
 		break;
+	case 'l':
+		state->time = (state->time + 1) % ACTIVITY_TIMES;
+		state->stale = true;
+		break;
 	case '/':
 		line_edit__begin(&state->edit, "");
 		state->prompt = PROMPT_SEARCH;

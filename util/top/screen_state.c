@@ -55,7 +55,8 @@ void screen_state__query(const struct screen_state *state, struct activity_query
 {
 	uint64_t end = state->until ? state->until : state->latest + 1;
 
-	*query = (struct activity_query){ .until = state->until ? state->until : UINT64_MAX };
+	*query = (struct activity_query){ .until = state->until ? state->until : UINT64_MAX,
+					  .time = state->time };
 	if (state->window_ns && end > state->window_ns)
 		query->from = end - state->window_ns;
 	drill__query(state->drill, query);

@@ -57,6 +57,7 @@ struct screen_state {
 	size_t detail_top;  /* the first line of what stands below the rows, or in their place */
 	bool paused;
 	bool heat; /* a heat map stands in place of the graph */
+	enum activity_time time; /* that percentiles and the heat map are of */
 	bool help;
 	size_t help_top;
 	struct menu menu;

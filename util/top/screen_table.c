@@ -204,7 +204,10 @@ static int paint_heading(const struct screen_state *state, struct canvas *canvas
 {
 	const char *texts[ACTIVITY_GROUP];
 	size_t right = form->texts + form->room;
+	char p50[16], p99[16];
 
+	snprintf(p50, sizeof(p50), "%sP50", activity_time__prefix(state->time));
+	snprintf(p99, sizeof(p99), "%sP99", activity_time__prefix(state->time));
 	for (size_t i = 0; i < form->nr; i++)
 		texts[i] = form->names[i];
 	canvas__put_right(canvas, line, 1, NUMBER_COLUMNS - 1, heading_style(state, SORT_ACTIVE),
@@ -213,9 +216,9 @@ static int paint_heading(const struct screen_state *state, struct canvas *canvas
 			  "SHARE");
 	if (form->times) {
 		canvas__put_right(canvas, line, right, form->times, heading_style(state, SORT_P50),
-				  "P50");
+				  p50);
 		canvas__put_right(canvas, line, right + form->times, form->times,
-				  heading_style(state, SORT_P99), "P99");
+				  heading_style(state, SORT_P99), p99);
 	}
 	return paint_texts(state, canvas, line, form, texts, true);
 }

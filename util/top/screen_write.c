@@ -37,10 +37,13 @@ static int write_rows(const struct screen_state *state, FILE *out)
 	struct activity_query query;
 	size_t nr;
 	const struct activity_row *const *rows = screen_state__rows(state, &nr);
+	char prefix[16] = "";
 	int err = 0;
 
+	if (state->time != ACTIVITY_TIME_STATE)
+		snprintf(prefix, sizeof(prefix), "%s_", activity_time__name(state->time));
 	screen_state__query(state, &query);
-	fputs("active,share,samples,p50_ns,p99_ns", out);
+	fprintf(out, "active,share,samples,%sp50_ns,%sp99_ns", prefix, prefix);
 	for (size_t i = 0; i < query.nr_columns; i++)
 		fprintf(out, ",%s", top_column__name((enum top_column)query.columns[i]));
 	fputc('\n', out);

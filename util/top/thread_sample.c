@@ -195,3 +195,14 @@ int thread_sample__decode(const void *data, size_t size, struct thread_sample *s
 			 sample);
 	return len < 0 ? len : (int)sizeof(wire) + len;
 }
+
+struct activity_times thread_sample__times(const struct thread_sample *sample)
+{
+	uint64_t entered = sample->track.entered;
+	struct activity_times times = { { [ACTIVITY_TIME_STATE] = sample->state_ns } };
+
+	/* A call that has just begun has a time as well. */
+	if (entered)
+		times.ns[ACTIVITY_TIME_CALL] = sample->time > entered ? sample->time - entered : 1;
+	return times;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sample.h"
+#include "top/activity.h"
 #include "top_wire.h"
 #include "track_wire.h"
 
@@ -75,6 +76,9 @@ struct thread_sample {
  * of 8. Returns their bytes, or -EINVAL if they are cut or none of these.
  */
 int thread_sample__decode(const void *data, size_t size, struct thread_sample *sample);
+
+/* How long it has been in its state, and in its call. */
+struct activity_times thread_sample__times(const struct thread_sample *sample);
 
 /* A hash over frames; 0: there are none. */
 uint64_t thread_sample__hash(const struct frames *frames);
