@@ -13,6 +13,7 @@
 #include "capture/idle.h"
 #include "capture/settings.h"
 #include "host/sysctl.h"
+#include "top/kernel_lacks.h"
 #include "top/kernel_stacks.h"
 #include "top/realtime.h"
 #include "top/stack_cache.h"
@@ -232,8 +233,10 @@ struct sampler *sampler__new(const struct sampler_options *options, int *err)
 	if (!*err)
 		*err = make(sampler, options, &idle);
 	idle_table__free(&idle);
-	if (!*err)
+	if (!*err) {
+		kernel_lacks__warn();
 		return sampler;
+	}
 	sampler__delete(sampler);
 	return NULL;
 }
