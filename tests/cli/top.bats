@@ -46,6 +46,7 @@ all_at_futex() {
 
 # A semaphore, as a lock of Python is one, looks like a wait for work: that is said.
 @test "of the idle ones, those at a futex are counted" {
+	not_in_guest
 	cat >locked.py <<-'END'
 		import threading
 		lock = threading.Lock()
@@ -465,6 +466,7 @@ has_all() {
 @test "how often it looks, and at threads of which CPU, cgroup and parent" {
 	local group
 
+	not_in_guest
 	start_target sh -c 'sleep 1000 & echo $! && wait'
 	until_true grep -q . target.out
 	read -r child <target.out
@@ -717,6 +719,7 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 }
 
 @test "columns of functions take the stacks that they need" {
+	not_in_guest
 	start_target sleep 1000
 	until_true runs "$target" sleep
 	denet-top -b -n 1 -I 500 -g kfunc,ufunc --all-states -p "$target" >out
@@ -726,6 +729,7 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 
 # What is read then is another stack: its memory is written over while it sleeps.
 @test "the stack of a thread that sleeps on is not read again" {
+	not_in_guest
 	start_target sleep 1000
 	until_true runs "$target" sleep
 	denet-top --json -s -F 10 --all-states -p "$target" >out 2>err &
