@@ -58,22 +58,13 @@ static bool find_key(const char *tid_text, const char *seq_text, uint64_t *key)
 	return *key < IDMAP_NONE - MAX_SAME;
 }
 
-static int find_field(char *const *fields, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(fields[i], name))
-			return (int)i;
-	}
-	return -1;
-}
-
 /* -EINVAL: it is not the first line of such a file. */
 static int read_heading(struct ends_file *file, char *const *fields, size_t nr)
 {
-	file->tid = find_field(fields, nr, file->tid_name);
-	file->seq = find_field(fields, nr, file->seq_name);
-	file->start = find_field(fields, nr, file->start_name);
-	file->ns = find_field(fields, nr, "DURATION_NS");
+	file->tid = csv_text__find(fields, nr, file->tid_name);
+	file->seq = csv_text__find(fields, nr, file->seq_name);
+	file->start = csv_text__find(fields, nr, file->start_name);
+	file->ns = csv_text__find(fields, nr, "DURATION_NS");
 	file->nr = nr;
 	return file->tid < 0 || file->seq < 0 || file->start < 0 || file->ns < 0 ? -EINVAL : 0;
 }
@@ -114,7 +105,7 @@ static int take_line(void *ctx, char *line)
 	return add_end(file->ends, key, &end);
 }
 
-/* What is no such file, or is broken, has the ends before that. */
+/* Of a file that is broken, or has another first line, the ends read so far are kept. */
 static int read_file(void *ctx, int fd)
 {
 	struct ends_file *file = ctx;

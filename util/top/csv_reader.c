@@ -79,15 +79,6 @@ struct csv_file_reader {
 	uint64_t *bad;
 };
 
-static int find_field(char *const *fields, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(fields[i], name))
-			return (int)i;
-	}
-	return -1;
-}
-
 /* Reads the first line. -EINVAL: it is not that of a file of samples. */
 static int read_heading(char *line, struct csv_layout *layout)
 {
@@ -97,14 +88,14 @@ static int read_heading(char *line, struct csv_layout *layout)
 	if (nr > MAX_FIELDS)
 		return -EINVAL;
 	layout->nr = nr;
-	layout->timestamp = find_field(fields, nr, "TIMESTAMP");
-	layout->weight = find_field(fields, nr, "WEIGHT_US");
-	layout->state_ns = find_field(fields, nr, "STATE_NS");
-	layout->call_ns = find_field(fields, nr, "SYSC_NS_SO_FAR");
+	layout->timestamp = csv_text__find(fields, nr, "TIMESTAMP");
+	layout->weight = csv_text__find(fields, nr, "WEIGHT_US");
+	layout->state_ns = csv_text__find(fields, nr, "STATE_NS");
+	layout->call_ns = csv_text__find(fields, nr, "SYSC_NS_SO_FAR");
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		layout->columns[i] = -1;
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		layout->columns[headings[i].column] = find_field(fields, nr, headings[i].name);
+		layout->columns[headings[i].column] = csv_text__find(fields, nr, headings[i].name);
 	return layout->timestamp < 0 || layout->weight < 0 ? -EINVAL : 0;
 }
 

@@ -76,3 +76,22 @@ size_t csv_text__split(char *line, char **fields, size_t max)
 			return nr;
 	}
 }
+
+int csv_text__find(char *const *fields, size_t nr, const char *text)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(fields[i], text))
+			return (int)i;
+	}
+	return -1;
+}
+
+int csv_text__end(struct buffer *line, int err, FILE *out)
+{
+	if (!err)
+		err = buffer__append(line, "\n", 1);
+	if (!err)
+		fwrite(line->data, 1, line->len, out);
+	buffer__free(line);
+	return err;
+}

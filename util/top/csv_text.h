@@ -3,6 +3,7 @@
 #define DENET_TOP_CSV_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/buffer.h"
 
@@ -25,5 +26,11 @@ int csv_text__add_quoted(struct buffer *line, const char *text);
  * others wrote as they are do no harm. Returns the number of fields that the line has.
  */
 size_t csv_text__split(char *line, char **fields, size_t max);
+
+/* The number of the field with that text; -1: there is none. */
+int csv_text__find(char *const *fields, size_t nr, const char *text);
+
+/* Writes the line with its newline, and frees it. err: of making it. 0, err or -ENOMEM. */
+int csv_text__end(struct buffer *line, int err, FILE *out);
 
 #endif /* DENET_TOP_CSV_TEXT_H */

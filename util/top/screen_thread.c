@@ -175,12 +175,7 @@ static int write_entry(const struct entry *entry, double share, FILE *out)
 
 	if (!err)
 		err = csv_text__add_quoted(&line, entry->text);
-	if (!err)
-		err = csv_text__add(&line, "\n");
-	if (!err)
-		fwrite(line.data, 1, line.len, out);
-	buffer__free(&line);
-	return err;
+	return csv_text__end(&line, err, out);
 }
 
 int screen_thread__write(const struct screen_state *state, FILE *out)

@@ -24,12 +24,7 @@ static int write_line(const struct activity_row *row, size_t nr_columns, FILE *o
 		if (!err)
 			err = csv_text__add_quoted(&line, row->texts[i]);
 	}
-	if (!err)
-		err = csv_text__add(&line, "\n");
-	if (!err)
-		fwrite(line.data, 1, line.len, out);
-	buffer__free(&line);
-	return err;
+	return csv_text__end(&line, err, out);
 }
 
 static int write_rows(const struct screen_state *state, FILE *out)
