@@ -35,7 +35,7 @@ struct activity_times {
 /* "state" ... */
 const char *activity_time__name(enum activity_time time);
 
-/* What stands in front of P50 and P99: "" of states, "CALL " ... */
+/* The prefix of the headings P50 and P99: "" for times in state, "CALL " for those in call ... */
 const char *activity_time__prefix(enum activity_time time);
 
 #define ACTIVITY_COLUMNS 64 /* of a sample at most */

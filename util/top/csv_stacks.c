@@ -63,7 +63,7 @@ static int take_line(void *ctx, char *line)
 	return 0;
 }
 
-/* What cannot be read has no stacks. */
+/* Of a file that is broken, the stacks read so far are kept. */
 static int read_file(void *ctx, int fd)
 {
 	int err = csv_lines__read(fd, take_line, ctx);

@@ -8,7 +8,7 @@
 
 #define MOST_DEPTH 4
 
-/* What the iterator reads where the kernel has it, and what is missing where not. */
+/* Members that the iterator reads if the kernel has them, and the columns that need them. */
 static const struct {
 	const char *type;
 	const char *member;

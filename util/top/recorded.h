@@ -4,13 +4,13 @@
 
 #include "top/csv_reader.h"
 
-/* What else is read of a recording in CSV than its samples. */
+/* Files of a recording in CSV that are read besides its samples, as bits. */
 enum recorded_beside {
 	RECORDED_STACKS = 1, /* their texts */
 	RECORDED_ENDS = 2,   /* the times of calls and requests that have ended */
 };
 
-/* What these columns, and percentiles of this time, need, as bits. */
+/* The files that these columns, and percentiles of this time, need. */
 uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activity_time time);
 
 /*
