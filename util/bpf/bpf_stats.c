@@ -7,19 +7,38 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static bool is_of_calls(const struct bpf_stats_roles *roles, const struct bpf_program *program)
+static bool is_one_of(const struct bpf_program *const *programs, size_t nr,
+		      const struct bpf_program *program)
 {
-	for (size_t i = 0; i < sizeof(roles->calls) / sizeof(roles->calls[0]); i++) {
-		if (program == roles->calls[i])
+	for (size_t i = 0; i < nr; i++) {
+		if (program == programs[i])
 			return true;
 	}
 	return false;
+}
+
+/* Where the misses of a program are counted. */
+static uint64_t *misses_of(struct bpf_stats *bpf_stats, const struct bpf_stats_roles *roles,
+			   const struct bpf_program *program)
+{
+	if (program == roles->waking)
+		return &bpf_stats->missed_wakeups;
+	if (program == roles->born)
+		return &bpf_stats->missed_births;
+	if (program == roles->gone)
+		return &bpf_stats->missed_deaths;
+	if (is_one_of(roles->calls, BPF_STATS_CALLS, program))
+		return &bpf_stats->missed_calls;
+	if (is_one_of(roles->requests, BPF_STATS_REQUESTS, program))
+		return &bpf_stats->missed_requests;
+	return program == roles->exec ? NULL : &bpf_stats->recursion_misses;
 }
 
 int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object,
 		 const struct bpf_stats_roles *roles)
 {
 	struct bpf_program *program;
+	uint64_t *misses;
 
 	*bpf_stats = (struct bpf_stats){ 0 };
 	bpf_object__for_each_program(program, object)
@@ -33,16 +52,9 @@ int bpf_stats__read(struct bpf_stats *bpf_stats, const struct bpf_object *object
 			return -errno;
 		bpf_stats->run_ns += prog.run_time_ns;
 		bpf_stats->run_count += prog.run_cnt;
-		if (program == roles->waking)
-			bpf_stats->missed_wakeups += prog.recursion_misses;
-		else if (program == roles->born)
-			bpf_stats->missed_births += prog.recursion_misses;
-		else if (program == roles->gone)
-			bpf_stats->missed_deaths += prog.recursion_misses;
-		else if (is_of_calls(roles, program))
-			bpf_stats->missed_calls += prog.recursion_misses;
-		else if (program != roles->exec)
-			bpf_stats->recursion_misses += prog.recursion_misses;
+		misses = misses_of(bpf_stats, roles, program);
+		if (misses)
+			*misses += prog.recursion_misses;
 	}
 	return 0;
 }

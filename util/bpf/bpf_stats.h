@@ -7,13 +7,19 @@
 struct bpf_object;
 struct bpf_program;
 
+#define BPF_STATS_CALLS 4
+#define BPF_STATS_REQUESTS 2
+
 /*
  * Programs whose misses are counted apart from those at switches. A miss at exec costs nothing: the
  * program only prepares for later events.
  */
 struct bpf_stats_roles {
 	const struct bpf_program *waking, *born, *gone, *exec;
-	const struct bpf_program *calls[4]; /* at entries and returns of system calls */
+	/* At entries and returns of system calls. */
+	const struct bpf_program *calls[BPF_STATS_CALLS];
+	/* At the issue and the completion of requests of block devices. */
+	const struct bpf_program *requests[BPF_STATS_REQUESTS];
 };
 
 /*
@@ -27,6 +33,7 @@ struct bpf_stats {
 	uint64_t missed_births;
 	uint64_t missed_deaths;
 	uint64_t missed_calls; /* entries and returns */
+	uint64_t missed_requests; /* issues and completions */
 	uint64_t run_ns; /* while it was measured */
 	uint64_t run_count;
 	uint64_t map_bytes;

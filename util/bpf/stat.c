@@ -428,6 +428,8 @@ int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats 
 		.calls = { programs->skel->progs.call_entered, programs->skel->progs.call_returned,
 			   programs->skel->progs.call_entered_unpreempted,
 			   programs->skel->progs.call_returned_unpreempted },
+		.requests = { programs->skel->progs.request_issued,
+			      programs->skel->progs.request_completed },
 	};
 	const struct accounts accounts = { .cpus = programs->skel->maps.cpus,
 					   .waker_cpus = programs->skel->maps.cpus };
@@ -438,6 +440,6 @@ int stat_programs__stats(const struct stat_programs *programs, struct bpf_stats 
 	if (!err)
 		err = accounts__read(&accounts, &sums);
 	if (!err)
-		*unseen_switches = sums.blocks.unseen;
+		*unseen_switches = sums.blocks.unseen + stats->recursion_misses;
 	return err;
 }

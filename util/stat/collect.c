@@ -219,7 +219,7 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 	losses->calls = wire.calls;
 	losses->locks = wire.locks;
 	losses->sockets = wire.sockets;
-	losses->requests = wire.requests;
+	losses->requests = wire.requests + (err ? 0 : stats.missed_requests);
 	losses->files = wire.files;
 	losses->missed_births = err ? 0 : stats.missed_births;
 	losses->missed_deaths = err ? 0 : stats.missed_deaths;

@@ -162,7 +162,7 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		  "system calls whose entry or return was not seen are missing" },
 		{ losses->missed_births, "threads whose birth was not seen are missing" },
 		{ losses->unseen_switches,
-		  "switches of threads without a place were not counted" },
+		  "switches, not seen or of threads without a place, were not counted" },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
