@@ -426,14 +426,15 @@ owners_are() {
 		print("READY", flush=True)
 		os.read(os.pipe()[0], 1)
 	EOF
-	start_target taskset -c $cpu sh -c 'while :; do :; done'
 	start_target taskset -c $cpu python3 large.py
+	large=$target
 	until_true grep -q READY target.out
-	until_true is_waiting "$target" S pipe
-	denet-top --json -F 200 --max-overhead 0 --all-states -p "$target" >out 2>err &
+	until_true is_waiting "$large" S pipe
+	start_target taskset -c $cpu sh -c 'while :; do :; done'
+	denet-top --json -F 200 --max-overhead 0 --all-states -p "$large" >out 2>err &
 	top=$!
 	until_true grep -q '"syscall":"read"' out
-	kill -KILL "$target"
+	kill -KILL "$large"
 	wait $top
 	# The first look that did not find it asleep, and those behind it.
 	sed -n '/"state":"SLEEP"/d; p' out >dying
