@@ -174,12 +174,19 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_gone, struct task_struct *task)
 {
 	struct task_state *ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	struct stat_thread *thread;
 	__u32 one = 1;
 
 	if (!ts)
 		return 0;
 	keep_numbers(task, ts);
 	stat_fold_calls(task, ts);
+	thread = stat_thread_of(task);
+	/* Before the measurement, its last switch is not seen. */
+	if (thread && !thread->gone && phase == WIRE_PHASE_RUNNING) {
+		thread->gone = 1;
+		__sync_fetch_and_add(&stat_losses.gone, 1);
+	}
 	if (__sync_fetch_and_add(&targets_alive, -1) == 1 && !settings.all)
 		bpf_ringbuf_output(&bell, &one, sizeof(one), BPF_RB_FORCE_WAKEUP);
 	return 0;
@@ -413,6 +420,8 @@ int report_threads(struct bpf_iter__task *ctx)
 	out->tid = target_tid(task, ts);
 	out->ppid = pid_of(task->real_parent);
 	out->flags = ts->flags & TASK_STATE_KTHREAD ? STAT_WIRE_KTHREAD : 0;
+	if (thread->gone)
+		out->flags |= STAT_WIRE_LEAVING;
 	out->incarnation = ts->incarnation;
 	out->leader = leader_of(task);
 	out->time = now;

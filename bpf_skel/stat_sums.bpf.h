@@ -24,6 +24,7 @@ struct stat_thread {
 	__u32 call;	  /* the key of that call */
 	__u32 first_call; /* of its list of calls */
 	__u32 folded;	  /* it has ended, and its sums were added to those of others */
+	__u32 gone;	  /* its exit was seen */
 	__u32 known;	  /* its first return was seen, or it was born in the measurement: */
 	__u32 wait;	  /* enum stat_wire_wait, of the block that it is in */
 	__u32 io;	  /* it has issued a request of io_key, and not been off its CPU since */
@@ -290,6 +291,8 @@ static __always_inline void stat_fold(struct task_struct *task, struct task_stat
 		stat_merge_sums(&ended->sums, &thread->sums);
 	}
 	__sync_fetch_and_add(&stat_losses.folds, 1);
+	if (thread->gone)
+		__sync_fetch_and_add(&stat_losses.left, 1);
 }
 
 #endif /* DENET_STAT_SUMS_BPF_H */

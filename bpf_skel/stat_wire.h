@@ -185,7 +185,7 @@ struct stat_wire_thread {
 	__u32 pid;
 	__u32 tid;
 	__u32 ppid;
-	__u32 flags; /* STAT_WIRE_KTHREAD */
+	__u32 flags; /* STAT_WIRE_KTHREAD and those behind it */
 	__u64 incarnation;
 	__u64 leader; /* incarnation of its process's first thread; 0: that is no target */
 	__u64 time;   /* its sums are those of then */
@@ -207,6 +207,7 @@ struct stat_wire_thread {
 
 #define STAT_WIRE_KTHREAD 1U
 #define STAT_WIRE_ASLEEP 2U /* for a futex, and has not run in the measurement */
+#define STAT_WIRE_LEAVING 4U /* it exits, and has a CPU to leave yet */
 
 /* Threads of a process that have ended while they had that name; pid 0: of any process. */
 struct stat_wire_ended_key {
@@ -237,6 +238,8 @@ struct stat_wire_losses {
 	__u64 requests;
 	__u64 files; /* blocks */
 	__u64 folds; /* steps of the ends of threads: a reader compares it before and after */
+	__u64 gone;  /* threads whose exit was seen */
+	__u64 left;  /* of these, those that have left their last CPU */
 };
 
 WIRE_ASSERT(stat_wire_times, 32 + 4 * STAT_WIRE_BUCKETS);
@@ -251,6 +254,6 @@ WIRE_ASSERT(stat_wire_socket, 2 * 160 + 12 + 32 + 20);
 WIRE_ASSERT(stat_wire_io, 160 + 40 + 24);
 WIRE_ASSERT(stat_wire_file_key, 24);
 WIRE_ASSERT(stat_wire_file_wait, 16 + sizeof(struct wire_reason));
-WIRE_ASSERT(stat_wire_losses, 56);
+WIRE_ASSERT(stat_wire_losses, 72);
 
 #endif /* DENET_STAT_WIRE_H */

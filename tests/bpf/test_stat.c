@@ -6,8 +6,13 @@
  */
 #include "common/harness.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "bpf/stat.h"
@@ -17,8 +22,11 @@
 #include "stat/collect.h"
 #include "stat/typed_calls.h"
 
+#define CROWD 3
+
 FIXTURE(counts)
 {
+	pid_t crowd[CROWD]; /* processes that spin */
 	struct workload workload;
 	struct stat_programs *programs;
 	struct stat_data data;
@@ -27,13 +35,55 @@ FIXTURE(counts)
 FIXTURE_VARIANT(counts)
 {
 	bool times;
+	bool crowded;
 };
 
 FIXTURE_VARIANT_ADD(counts, calls_with_times) { .times = true };
 FIXTURE_VARIANT_ADD(counts, calls_alone) { .times = false };
+/*
+ * A thread that exits on a busy CPU may have to wait for it again before its last switch, when nobody
+ * finds it any more.
+ */
+FIXTURE_VARIANT_ADD(counts, on_a_crowded_cpu) { .crowded = true };
+
+static pid_t spin(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+/* Starts a workload on one CPU with others. 0 or -errno. */
+static int start_in_crowd(FIXTURE_DATA(counts) *self, const char *const *argv)
+{
+	cpu_set_t own, one;
+	int err;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_getaffinity(0, sizeof(own), &own) || sched_setaffinity(0, sizeof(one), &one))
+		return -errno;
+	for (int i = 0; i < CROWD; i++) {
+		self->crowd[i] = spin();
+		if (self->crowd[i] < 0)
+			return -errno;
+	}
+	err = workload__start(&self->workload, argv);
+	return !err && sched_setaffinity(0, sizeof(own), &own) ? -errno : err;
+}
 
 FIXTURE_TEARDOWN(counts)
 {
+	for (int i = 0; i < CROWD; i++) {
+		if (self->crowd[i] <= 0)
+			continue;
+		kill(self->crowd[i], SIGKILL);
+		waitpid(self->crowd[i], NULL, 0);
+	}
 	stat_data__free(&self->data);
 	stat_programs__delete(self->programs);
 	workload__free(&self->workload);
@@ -116,7 +166,8 @@ FIXTURE_SETUP(counts)
 	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "20", NULL };
 
 	SKIP_FOR(test_capture__refused());
-	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, variant->crowded ? start_in_crowd(self, argv) :
+					workload__start(&self->workload, argv));
 	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
 	ASSERT_EQ(0, count(self, variant->times));
 	ASSERT_LT(0, self->workload.nr_truths);

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "bpf/stat.h"
 #include "stat/decode_times.h"
 #include "stat/file_waits.h"
@@ -23,11 +25,16 @@ _Static_assert((int)STAT_FILE_REGULAR == STAT_WIRE_FILE_REGULAR &&
 /* How often all is read again because a thread ended meanwhile, which moves its sums. */
 #define TRIES 8
 
+/* How long threads are waited for that have gone, and not left their last CPU. */
+#define LEAVE_NS 1000000000U
+#define LOOK_NS 1000000
+
 struct collection {
 	const struct stat_programs *programs;
 	struct rollup rollup;
 	struct buffer open_calls; /* struct stat_open_call */
 	struct objects objects;
+	uint64_t leaving; /* threads that exit, and are listed yet */
 };
 
 static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sums)
@@ -142,12 +149,14 @@ static int add_thread(struct collection *collection, const struct stat_wire_thre
 
 static int take_threads(void *ctx, const void *data, size_t size)
 {
+	struct collection *collection = ctx;
 	struct stat_wire_thread thread;
 	int err = 0;
 
 	for (size_t at = 0; at + sizeof(thread) <= size && !err; at += sizeof(thread)) {
 		memcpy(&thread, (const char *)data + at, sizeof(thread));
-		err = add_thread(ctx, &thread);
+		err = add_thread(collection, &thread);
+		collection->leaving += !!(thread.flags & STAT_WIRE_LEAVING);
 	}
 	return err;
 }
@@ -184,7 +193,8 @@ static int by_length(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-static int read_all(struct stat_programs *programs, struct stat_data *data)
+/* Reads all sums. *leaving: how many threads exit, and were listed. */
+static int read_all(struct stat_programs *programs, struct stat_data *data, uint64_t *leaving)
 {
 	struct collection collection = { .programs = programs };
 	int err = stat_programs__read_ended(programs, take_ended, &collection);
@@ -196,6 +206,7 @@ static int read_all(struct stat_programs *programs, struct stat_data *data)
 	if (!err)
 		err = file_waits__read(programs, data);
 	objects__free(&collection.objects);
+	*leaving = collection.leaving;
 	if (err) {
 		rollup__free(&collection.rollup);
 		buffer__free(&collection.open_calls);
@@ -227,18 +238,46 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 	return err;
 }
 
-int stat_collect(struct stat_programs *programs, struct stat_data *data)
+/*
+ * Reads all sums, once more where threads ended meanwhile. *between: how many have exited, and were
+ * neither listed nor have left their last CPU: the kernel unlists a thread before, and on a busy CPU it
+ * may take long to come to that. Their sums are in none of those that were read.
+ */
+static int read_steadily(struct stat_programs *programs, struct stat_data *data, uint64_t *between)
 {
-	uint64_t ended;
+	struct stat_wire_losses before, after;
+	uint64_t leaving;
 	int err = 0;
 
+	*between = 0;
 	for (int i = 0; i < TRIES && !err; i++) {
 		if (i)
 			stat_data__free(data);
-		ended = stat_programs__losses(programs).folds;
-		err = read_all(programs, data);
-		if (stat_programs__losses(programs).folds == ended)
+		before = stat_programs__losses(programs);
+		err = read_all(programs, data, &leaving);
+		after = stat_programs__losses(programs);
+		*between = before.gone > after.left + leaving ?
+				   before.gone - after.left - leaving :
+				   0;
+		if (after.folds == before.folds)
 			break;
 	}
-	return err ? err : read_losses(programs, &data->losses);
+	return err;
+}
+
+int stat_collect(struct stat_programs *programs, struct stat_data *data)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	uint64_t deadline = clock__now_ns() + LEAVE_NS, between;
+	int err = read_steadily(programs, data, &between);
+
+	while (!err && between && clock__now_ns() < deadline) {
+		nanosleep(&pause, NULL);
+		stat_data__free(data);
+		err = read_steadily(programs, data, &between);
+	}
+	if (!err)
+		err = read_losses(programs, &data->losses);
+	data->losses.threads += between;
+	return err;
 }

@@ -152,7 +152,8 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		uint64_t nr;
 		const char *what;
 	} all[] = {
-		{ losses->threads, "ended threads without room are missing" },
+		{ losses->threads,
+		  "ended threads, without room or not off their last CPU yet, are missing" },
 		{ losses->calls, "system calls without room are missing" },
 		{ losses->locks, "waits for futexes without room are missing there" },
 		{ losses->files, "blocks without room for the names of their files" },
