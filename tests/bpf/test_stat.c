@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "bpf/stat.h"
 #include "capture/reason.h"
@@ -23,10 +24,11 @@
 #include "stat/typed_calls.h"
 
 #define CROWD 3
+#define NAP_NS 100000
 
 FIXTURE(counts)
 {
-	pid_t crowd[CROWD]; /* processes that spin */
+	pid_t crowd[CROWD]; /* processes that run and wake up all the time */
 	struct workload workload;
 	struct stat_programs *programs;
 	struct stat_data data;
@@ -41,20 +43,25 @@ FIXTURE_VARIANT(counts)
 FIXTURE_VARIANT_ADD(counts, calls_with_times) { .times = true };
 FIXTURE_VARIANT_ADD(counts, calls_alone) { .times = false };
 /*
- * A thread that exits on a busy CPU may have to wait for it again before its last switch, when nobody
- * finds it any more.
+ * A thread that exits on a busy CPU may have to wait for it again before its last switch, when
+ * nobody finds it any more.
  */
 FIXTURE_VARIANT_ADD(counts, on_a_crowded_cpu) { .crowded = true };
 
-static pid_t spin(void)
+static pid_t spin_and_nap(void)
 {
 	pid_t pid = fork();
+	uint64_t end;
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		;
+	for (;;) {
+		end = clock__now_ns() + NAP_NS;
+		while (clock__now_ns() < end)
+			;
+		usleep(1);
+	}
 }
 
 /* Starts a workload on one CPU with others. 0 or -errno. */
@@ -68,7 +75,7 @@ static int start_in_crowd(FIXTURE_DATA(counts) *self, const char *const *argv)
 	if (sched_getaffinity(0, sizeof(own), &own) || sched_setaffinity(0, sizeof(one), &one))
 		return -errno;
 	for (int i = 0; i < CROWD; i++) {
-		self->crowd[i] = spin();
+		self->crowd[i] = spin_and_nap();
 		if (self->crowd[i] < 0)
 			return -errno;
 	}

@@ -239,9 +239,9 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 }
 
 /*
- * Reads all sums, once more where threads ended meanwhile. *between: how many have exited, and were
- * neither listed nor have left their last CPU: the kernel unlists a thread before, and on a busy CPU it
- * may take long to come to that. Their sums are in none of those that were read.
+ * Reads all sums, once more where threads ended meanwhile. *between: how many have exited, and
+ * were neither listed nor have left their last CPU: the kernel unlists a thread before, and on a
+ * busy CPU it may take long to come to that. Their sums are in none of those that were read.
  */
 static int read_steadily(struct stat_programs *programs, struct stat_data *data, uint64_t *between)
 {
