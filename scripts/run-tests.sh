@@ -52,6 +52,8 @@ vm_limit=${VM_LIMIT:-900}
 ways=${WAYS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
+# Python leaves nothing beside the modules in tests/common.
+export PYTHONDONTWRITEBYTECODE=1
 
 jobs=${JOBS:-$(nproc)}
 [ -n "${JOBS:-}" ] || [ "$jobs" -le 4 ] || jobs=4
