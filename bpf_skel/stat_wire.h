@@ -207,7 +207,7 @@ struct stat_wire_thread {
 
 #define STAT_WIRE_KTHREAD 1U
 #define STAT_WIRE_ASLEEP 2U /* for a futex, and has not run in the measurement */
-#define STAT_WIRE_LEAVING 4U /* it exits, and has a CPU to leave yet */
+#define STAT_WIRE_LEAVING 4U /* it exits; its last switch is to come */
 
 /* Threads of a process that have ended while they had that name; pid 0: of any process. */
 struct stat_wire_ended_key {
@@ -239,7 +239,7 @@ struct stat_wire_losses {
 	__u64 files; /* blocks */
 	__u64 folds; /* steps of the ends of threads: a reader compares it before and after */
 	__u64 gone;  /* threads whose exit was seen */
-	__u64 left;  /* of these, those that have left their last CPU */
+	__u64 left;  /* of these, those whose last switch was seen, too */
 };
 
 WIRE_ASSERT(stat_wire_times, 32 + 4 * STAT_WIRE_BUCKETS);

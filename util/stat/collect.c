@@ -25,8 +25,8 @@ _Static_assert((int)STAT_FILE_REGULAR == STAT_WIRE_FILE_REGULAR &&
 /* How often all is read again because a thread ended meanwhile, which moves its sums. */
 #define TRIES 8
 
-/* How long threads are waited for that have gone, and not left their last CPU. */
-#define LEAVE_NS 1000000000U
+/* For how long, and how often, the last switches of threads that have exited are waited for. */
+#define LAST_SWITCH_NS 1000000000U
 #define LOOK_NS 1000000
 
 struct collection {
@@ -34,7 +34,7 @@ struct collection {
 	struct rollup rollup;
 	struct buffer open_calls; /* struct stat_open_call */
 	struct objects objects;
-	uint64_t leaving; /* threads that exit, and are listed yet */
+	uint64_t leaving; /* listed threads that exit */
 };
 
 static void decode_sums(struct stat_task *task, const struct stat_wire_sums *sums)
@@ -193,7 +193,7 @@ static int by_length(const void *a, const void *b)
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
 }
 
-/* Reads all sums. *leaving: how many threads exit, and were listed. */
+/* Reads all sums. *leaving: how many of the listed threads exit. */
 static int read_all(struct stat_programs *programs, struct stat_data *data, uint64_t *leaving)
 {
 	struct collection collection = { .programs = programs };
@@ -239,24 +239,24 @@ static int read_losses(const struct stat_programs *programs, struct stat_losses 
 }
 
 /*
- * Reads all sums, once more where threads ended meanwhile. *between: how many have exited, and
- * were neither listed nor have left their last CPU: the kernel unlists a thread before, and on a
- * busy CPU it may take long to come to that. Their sums are in none of those that were read.
+ * Reads all sums, and again if threads ended meanwhile. *pending: how many threads have exited and
+ * are no longer listed, while their last switch, which brings their sums, is to come. The kernel
+ * unlists a thread before that switch, and may preempt it in between.
  */
-static int read_steadily(struct stat_programs *programs, struct stat_data *data, uint64_t *between)
+static int read_steadily(struct stat_programs *programs, struct stat_data *data, uint64_t *pending)
 {
 	struct stat_wire_losses before, after;
 	uint64_t leaving;
 	int err = 0;
 
-	*between = 0;
+	*pending = 0;
 	for (int i = 0; i < TRIES && !err; i++) {
 		if (i)
 			stat_data__free(data);
 		before = stat_programs__losses(programs);
 		err = read_all(programs, data, &leaving);
 		after = stat_programs__losses(programs);
-		*between = before.gone > after.left + leaving ?
+		*pending = before.gone > after.left + leaving ?
 				   before.gone - after.left - leaving :
 				   0;
 		if (after.folds == before.folds)
@@ -268,16 +268,16 @@ static int read_steadily(struct stat_programs *programs, struct stat_data *data,
 int stat_collect(struct stat_programs *programs, struct stat_data *data)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
-	uint64_t deadline = clock__now_ns() + LEAVE_NS, between;
-	int err = read_steadily(programs, data, &between);
+	uint64_t deadline = clock__now_ns() + LAST_SWITCH_NS, pending;
+	int err = read_steadily(programs, data, &pending);
 
-	while (!err && between && clock__now_ns() < deadline) {
+	while (!err && pending && clock__now_ns() < deadline) {
 		nanosleep(&pause, NULL);
 		stat_data__free(data);
-		err = read_steadily(programs, data, &between);
+		err = read_steadily(programs, data, &pending);
 	}
 	if (!err)
 		err = read_losses(programs, &data->losses);
-	data->losses.threads += between;
+	data->losses.threads += pending;
 	return err;
 }

@@ -153,17 +153,17 @@ static void print_losses(const struct stat_losses *losses, FILE *out)
 		const char *what;
 	} all[] = {
 		{ losses->threads,
-		  "ended threads, without room or not off their last CPU yet, are missing" },
+		  "ended threads are missing (no room, or their last switch came too late)" },
 		{ losses->calls, "system calls without room are missing" },
 		{ losses->locks, "waits for futexes without room are missing there" },
 		{ losses->files, "blocks without room for the names of their files" },
 		{ losses->sockets, "waits for sockets without room are missing there" },
-		{ losses->requests, "requests of block devices without room are missing" },
+		{ losses->requests, "block device requests are missing (no room, or not seen)" },
 		{ losses->missed_calls,
 		  "system calls whose entry or return was not seen are missing" },
 		{ losses->missed_births, "threads whose birth was not seen are missing" },
 		{ losses->unseen_switches,
-		  "switches, not seen or of threads without a place, were not counted" },
+		  "switches were not counted (not seen, or of threads without a place)" },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
