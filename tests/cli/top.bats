@@ -267,8 +267,16 @@ owners_are() {
 	grep -E " w-normal +0x[0-9a-f]+ +$owner( |$)" out
 	# The child that reads its lock may answer after the first look, where its CPU is busy.
 	denet-top -o dir -F 20 -n 5 -p "$holders"
-	csv_is "$(echo dir/xcapture_samples*)" "s['TID'] != '$waiter' or s['LOCK_OWNER'] in ('', '$owner')"
-	grep ",'w-normal'," dir/xcapture_samples* | grep -q ",$owner,"
+	# Once it is known, it stays so.
+	python3 - dir/xcapture_samples* "$waiter" "$owner" <<-'END'
+		import csv, sys
+		path, waiter, owner = sys.argv[1:]
+		lines = csv.DictReader(open(path, newline=""), quotechar="'")
+		owners = [s["LOCK_OWNER"] for s in lines if s["TID"] == waiter and s["COMM"] == "w-normal"]
+		print(owners)
+		assert owner in owners and set(owners[owners.index(owner):]) == {owner}
+		assert set(owners[:owners.index(owner)]) <= {""}
+	END
 	exec 9>&-
 	wait "$target"
 }

@@ -126,9 +126,12 @@ hits() {
 
 @test "each file, a pipe, and a file of a killed recorder have them" {
 	event=raw_syscalls:sys_enter
-	denet-record -e $event --off-cpu-thresh 0 --window 50ms --switch-output=20K -- "$naps" 2 100 3
+	denet-record -v -e $event --off-cpu-thresh 0 --window 50ms --switch-output=20K -- "$naps" 2 100 3 2>err
+	cat err
 	files=(perf.data.*)
 	[ "${#files[@]}" -ge 2 ]
+	for file in "${files[@]}"; do hits "$file" $event; done >all
+	[ "$(wc -l <all)" = "$(sed -n 's/.*tracepoints: \([0-9]*\) hits recorded, 0 lost$/\1/p' err)" ]
 	# The last one may begin right before the end.
 	for file in "${files[@]::${#files[@]} - 1}"; do
 		hits "$file" $event | grep -q 'napper-[01] .*: NR [0-9]* ('
