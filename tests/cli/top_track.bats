@@ -238,7 +238,7 @@ for i in range(40): time.sleep(0.03)'
 	loop=$(losetup -f --show "$PWD/disk" 2>/dev/null) || skip "no loop device"
 	name=${loop##*/}
 	read -r -a before <"/sys/block/$name/stat"
-	denet-top --max-overhead 0 --track block --min-time 0 -o all -F 100 -- \
+	denet-top --max-overhead 0 --track block --min-time 0 -o all -F 1000 -- \
 		dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct 2>err
 	read -r -a after <"/sys/block/$name/stat"
 	export minor writes sectors ticks
@@ -262,13 +262,15 @@ print(ms)
 assert 0.7 * env("ticks") - 1 <= ms <= env("ticks") + 1
 seqs = [int(r["IORQ_SEQ_NUM"]) for r in writes]
 assert len(set(seqs)) == len(seqs) and len({r["INSERT_TID"] for r in writes}) == 1
-# A sample with a request in flight has one of these numbers.
+# A sample with a request in flight has its number: a write here, or a read of the program file before.
 busy = [s for s in samples if s["IORQ_SEQ_NUM"] != "0"]
 print(len(samples), len(busy))
-tid = writes[0]["INSERT_TID"]
-assert busy and all(int(s["IORQ_SEQ_NUM"]) in seqs for s in busy if s["TID"] == tid), busy
+told = {(r["INSERT_TID"], r["IORQ_SEQ_NUM"]) for r in iorqend}
+strange = [s for s in busy if (s["TID"], s["IORQ_SEQ_NUM"]) not in told]
+assert not strange, strange[:3]
+assert any(s["TID"] == writes[0]["INSERT_TID"] and int(s["IORQ_SEQ_NUM"]) in seqs for s in busy)
 assert all(int(s["IORQ_IN_FLIGHT"]) >= 1 for s in busy)'
-	denet-top --max-overhead 0 --track block -o met -F 200 -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct
+	denet-top --max-overhead 0 --track block -o met -F 1000 -- dd if=/dev/zero of="$loop" bs=64k count=900 oflag=direct
 	csv_of met '
 met = {(s["TID"], s["IORQ_SEQ_NUM"]) for s in samples if s["IORQ_SEQ_NUM"] != "0"}
 ends = {(r["INSERT_TID"], r["IORQ_SEQ_NUM"]) for r in iorqend}
@@ -402,12 +404,15 @@ while True: time.sleep(0.3)'
 }
 
 @test "a flood of calls loses records, which are counted, and no look" {
+	# A call that neither Python nor a shell around it makes.
 	cat >flood.py <<-'END'
 		import os, time
 		end = time.monotonic() + 3
-		f = open("/dev/null", "rb", buffering=0)
+		made = 0
 		while time.monotonic() < end:
-		    for i in range(1000): os.getppid()
+		    for i in range(1000): os.getsid(0)
+		    made += 1000
+		print(made, file=open("made", "w"))
 	END
 	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err
 	cat err
@@ -416,9 +421,9 @@ import collections
 looks = collections.Counter(s["TIMESTAMP"] for s in samples)
 print(len(looks), len(syscend))
 assert len(looks) >= 40 and len(syscend) > 10000
-seqs = sorted(int(e["SYSC_SEQ_NUM"]) for e in syscend if e["SYSCALL_NAME"] == "getppid")
-lost = seqs[-1] - seqs[0] + 1 - len(seqs)
+told = len({e["SYSC_SEQ_NUM"] for e in syscend if e["SYSCALL_NAME"] == "getsid"})
+lost = int(open("made").read()) - told
 said = [l for l in open("err") if "are missing" in l]
 print(lost, said)
-assert bool(said) == (lost > 10)'
+assert lost >= 0 and bool(said) == (lost > 10)'
 }
