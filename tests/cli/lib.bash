@@ -251,6 +251,8 @@ all_who_waited() {
 # start_target COMMAND…: in the background until the test ends. $target is its PID, $targets has those of
 # all that were started; its output is in target.out.
 start_target() {
+	# Now, not when the child gets there: what an earlier one wrote must not be taken for its.
+	: >target.out
 	"$@" >target.out 3>&- &
 	target=$!
 	targets+=("$target")

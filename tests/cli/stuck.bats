@@ -85,10 +85,10 @@ shows_the_stuck_threads() {
 
 	maps_hang
 	# Each kind of line has its own warning: of a command line here, of stacks as well below.
-	timeout -k 1 20 denet-top --json -k -F 10 -n 10 -p "$stuck" >out 2>err
+	timeout -k 1 20 denet-top --max-overhead 0 --json -k -F 10 -n 10 -p "$stuck" >out 2>err
 	cat err
 	[ "$(wc -l <err)" -le 1 ]
-	timeout -k 1 20 denet-top --json -k -s -F 10 -n 10 -p "$stuck" >>out 2>err
+	timeout -k 1 20 denet-top --max-overhead 0 --json -k -s -F 10 -n 10 -p "$stuck" >>out 2>err
 	cat err
 	[ $((SECONDS - began)) -le 10 ]
 	for what in 'user stacks' 'command lines'; do
