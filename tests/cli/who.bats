@@ -14,25 +14,26 @@ comms() {
 }
 
 @test "-u: by name and number, only that user's threads" {
+	# User 5 is games on every Debian, and no other test runs as it.
 	start_target "$naps" 1 100000 10
-	start_target setpriv --reuid 65534 "$naps" 1 100000 10
+	start_target setpriv --reuid 5 "$naps" 1 100000 10
 	theirs=${targets[1]}
 	until_true runs "$theirs" naps
-	run -0 denet-record -o number.data -u 65534 -- sleep 0.3
+	run -0 denet-record -o number.data -u 5 -- sleep 0.3
 	[ "$(processes number.data)" = "$theirs" ]
-	run -0 denet-record -o name.data -u "$(getent passwd 65534 | cut -d: -f1),65533" -- sleep 0.3
+	run -0 denet-record -o name.data -u "$(getent passwd 5 | cut -d: -f1),65533" -- sleep 0.3
 	[ "$(processes name.data)" = "$theirs" ]
 	# And of these only what -p names.
-	run -0 denet-record -o both.data -u 65534 -p "${targets[0]}" -- sleep 0.3
+	run -0 denet-record -o both.data -u 5 -p "${targets[0]}" -- sleep 0.3
 	[ -z "$(processes both.data)" ]
 }
 
 @test "-u: who becomes the user while it is recorded comes in" {
 	cat >change <<-END
 		"$naps" 1 10 10
-		exec setpriv --reuid 65534 "$naps" 1 20 10 counts
+		exec setpriv --reuid 5 "$naps" 1 20 10 counts
 	END
-	run -0 denet-record --off-cpu-thresh 0 -u 65534 -- sh change
+	run -0 denet-record --off-cpu-thresh 0 -u 5 -- sh change
 	all_naps_there
 }
 
