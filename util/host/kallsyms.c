@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/units.h"
 
-#define READ_BYTES 65536
+#define READ_BYTES 65536 /* the kernel gives a page of lines with each read(2) */
 
 struct symbol {
 	uint64_t address;
@@ -185,18 +185,20 @@ static void shrink(struct buffer *buffer)
 struct kallsyms *kallsyms__new(const char *path, int *err)
 {
 	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
+	char *room = malloc(READ_BYTES);
 	FILE *file = NULL;
 
 	*err = -ENOMEM;
-	if (!kallsyms)
-		return NULL;
-	file = fopen(path ? path : "/proc/kallsyms", "re");
-	/* The kernel offers a kilobyte at a time. */
-	if (file)
-		setvbuf(file, NULL, _IOFBF, READ_BYTES);
-	*err = file ? read_lines(kallsyms, file) : -errno;
+	if (kallsyms && room) {
+		file = fopen(path ? path : "/proc/kallsyms", "re");
+		/* setvbuf() takes a size for a buffer of ours alone: its own has a kilobyte. */
+		if (file)
+			setvbuf(file, room, _IOFBF, READ_BYTES);
+		*err = file ? read_lines(kallsyms, file) : -errno;
+	}
 	if (file)
 		fclose(file);
+	free(room);
 	if (*err) {
 		kallsyms__delete(kallsyms);
 		return NULL;
