@@ -526,7 +526,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 		return 0;
 	if (!end)
 		end = bpf_ktime_get_ns();
-	if (phase == WIRE_PHASE_CLOSING && end > end_ns) {
+	if (is_over(end)) {
 		/* Runnable time after the end of the recording does not belong to the block. */
 		delay -= delay < end - end_ns ? delay : end - end_ns;
 		end = end_ns;
@@ -596,9 +596,8 @@ static __always_inline struct task_state *sched_out(void *ctx, struct cpu *cpu, 
 	if (!prev->pid)
 		return NULL;
 	ts = bpf_task_storage_get(&task_states, prev, NULL, 0);
-	if (phase != WIRE_PHASE_RUNNING) {
-		if (ts && phase == WIRE_PHASE_CLOSING &&
-		    classify_state(preempt, state) == WIRE_STATE_X) {
+	if (is_over(now)) {
+		if (ts && classify_state(preempt, state) == WIRE_STATE_X) {
 			tell_thread(ctx, prev, ts);
 			if (settings.on_cpu)
 				tell_run(ctx, cpu, prev, ts, end_ns);

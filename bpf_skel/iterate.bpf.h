@@ -150,15 +150,6 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 	__sync_val_compare_and_swap(&ts->since, 0, start_ns);
 }
 
-/* Of a switch in progress at the end of the recording, the part after the end is taken back. */
-static __always_inline void count_in_flight(struct task_state *ts, __u64 since)
-{
-	if (since > end_ns)
-		ts->run_ns -= since - end_ns;
-	else
-		ts->rest_ns += end_ns - since;
-}
-
 static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
@@ -233,7 +224,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	if (settings.on_cpu)
-		count_in_flight(ts, since);
+		ts->rest_ns += block->ns;
 	if (ts->throttled)
 		ts->throttled_ns += block->runqueue_ns;
 	else

@@ -27,7 +27,7 @@ volatile __u64 start_ns;      /* blocks that began before count from here */
 volatile __u64 threshold_ns;  /* blocks this long become samples of their own */
 volatile __u64 period_ns;     /* of the shorter ones, one is drawn for so much time; 0: all count */
 struct sample_budget budget;  /* increases both of them */
-volatile __u64 end_ns;        /* WIRE_PHASE_CLOSING: blocks that end later are clipped to it */
+volatile __u64 end_ns;        /* end of the recording; 0: not known yet */
 volatile __u64 window_ns;     /* end of the window whose running time is reported */
 volatile __u32 generation;    /* which of the two generations takes new sums */
 volatile __u32 nr_sums[2];     /* entries in each generation */
@@ -236,6 +236,17 @@ static __always_inline __u32 bounded_frames(__u32 nr)
 	_Static_assert((WIRE_MAX_FRAMES & (WIRE_MAX_FRAMES + 1)) == 0, "no mask");
 	asm volatile("%0 &= %1" : "+r"(nr) : "i"(WIRE_MAX_FRAMES));
 	return nr;
+}
+
+/*
+ * Whether the recording was over at that time. Its end is set before it comes, so each hook finds
+ * out by its own clock, and all of them agree on it to the nanosecond.
+ */
+static __always_inline bool is_over(__u64 now)
+{
+	__u64 end = end_ns;
+
+	return end && now > end;
 }
 
 static __always_inline struct cpu *this_cpu(void)

@@ -74,6 +74,8 @@ int BPF_PROG(task_born, struct task_struct *task, unsigned long clone_flags)
 
 	if (phase != WIRE_PHASE_ENLISTING && phase != WIRE_PHASE_RUNNING)
 		return 0;
+	if (is_over(task->start_time))
+		return 0;
 	match = inherit_target(task, clone_flags);
 	ts = match >= 0 ? make_task_state(task, match) : NULL;
 	if (ts && settings.on_cpu)

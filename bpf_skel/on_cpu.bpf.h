@@ -68,14 +68,15 @@ static __always_inline int look_at_cpu(void *ctx)
 	struct task_state *ts;
 	struct cpu *room;
 	__u32 index = bpf_get_smp_processor_id(), zero = 0;
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!task->pid || phase != WIRE_PHASE_RUNNING)
+	if (!task->pid || phase != WIRE_PHASE_RUNNING || is_over(now))
 		return 0;
 	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
 	room = bpf_map_lookup_elem(&clock_cpus, &zero);
 	if (!ts || !room || !is_wanted(task, ts, index))
 		return 0;
-	describe_look(&room->full.block, task, ts, bpf_ktime_get_ns());
+	describe_look(&room->full.block, task, ts, now);
 	tally(&room->own.accounts.seen, 0);
 	walk_running(ctx, room, &room->full);
 	room->full.reason.id = 0;

@@ -59,9 +59,9 @@ static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, _
 					   __u64 delay, __u64 end)
 {
 	/* A stamp of the start that came too late, see stamp_sleeper(). */
-	if (ts->on_since && phase == WIRE_PHASE_CLOSING)
+	if (ts->on_since && is_over(end))
 		return 0;
-	if (phase == WIRE_PHASE_RUNNING) {
+	if (!is_over(end)) {
 		if (!since && !ts->ran && !ts->rest_ns && !ts->on_since) {
 			since = life_start(ts);
 			/* A preempted thread has been queued all the time. */
@@ -69,7 +69,7 @@ static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, _
 		}
 		ts->on_since = end;
 		ts->ran = 1;
-	} else if (end > end_ns) {
+	} else {
 		end = end_ns;
 	}
 	if (since)
@@ -128,17 +128,9 @@ static __always_inline bool take_run(struct wire_run *run, struct task_struct *t
 
 	describe_run(run, task, ts, time);
 	run->life_ns = time - life_start(ts);
-	/*
-	 * Of a switch in progress at the end of the recording, the part after the end is taken
-	 * back.
-	 */
-	if (phase == WIRE_PHASE_CLOSING && since > time)
-		*part_of(run, task, ts) -= since - time;
-	else if (phase == WIRE_PHASE_CLOSING && ts->on_since > time)
-		run->rest_ns -= ts->on_since - time;
 	/* Its current block was left out by the filters. */
-	else if (phase == WIRE_PHASE_CLOSING && since && !ts->on_since &&
-		 __sync_val_compare_and_swap(&ts->since, since, 0) == since)
+	if (phase == WIRE_PHASE_CLOSING && since && !ts->on_since &&
+	    __sync_val_compare_and_swap(&ts->since, since, 0) == since)
 		run->rest_ns = ts->rest_ns += time - since;
 	return __sync_lock_test_and_set(&ts->run_seen, RUN_TOLD) != RUN_TOLD;
 }

@@ -85,14 +85,6 @@ static __always_inline struct stat_thread *stat_thread_of(struct task_struct *ta
 	return bpf_task_storage_get(&stat_threads, task, NULL, 0);
 }
 
-/* Whether the measurement was over at that time. */
-static __always_inline bool is_over(__u64 now)
-{
-	__u64 end = end_ns;
-
-	return end && now > end;
-}
-
 static __always_inline __u32 stat_bucket(__u64 ns)
 {
 	__u32 bucket = 0;

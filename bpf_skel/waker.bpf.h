@@ -177,7 +177,7 @@ static __always_inline int handle_waking(void *ctx, struct task_struct *task)
 	ts->woken = now;
 	if (settings.wakers)
 		ts->handed_over = is_handed_over(task);
-	if (settings.wakers && phase == WIRE_PHASE_RUNNING)
+	if (settings.wakers && !is_over(now))
 		report_waker(ctx, task, ts, now);
 	return 0;
 }

@@ -38,7 +38,7 @@ enum wire_phase {
 	WIRE_PHASE_IDLE = 0,  /* inactive */
 	WIRE_PHASE_ENLISTING, /* tasks get their state; nothing is stamped or recorded */
 	WIRE_PHASE_RUNNING,
-	WIRE_PHASE_CLOSING,   /* ends of blocks are clipped to end_ns; none begins */
+	WIRE_PHASE_CLOSING,   /* the end has come; iterators report what is under way */
 };
 
 /* The outcome of a block. Every block that is seen has exactly one. */

@@ -249,6 +249,34 @@ TEST(a_thread_that_runs_through_is_in_all_windows)
 	workload__free(&workload);
 }
 
+/* Recordings end at any moment of threads that switch all the time: all figures end at one time. */
+TEST(a_recording_ends_at_one_moment)
+{
+	const char *const argv[] = { "convoy", "--wait",    "--threads", "4",
+				     "--rounds", "100000000", NULL };
+	struct capture_options options;
+	struct workload workload = { 0 };
+
+	SKIP_FOR(test_capture__refused());
+	take_all(&options);
+	ASSERT_EQ(0, workload__start(&workload, argv));
+	ASSERT_EQ(0, workload__await(&workload, "READY"));
+	ASSERT_EQ(0, workload__go(&workload));
+	for (int i = 0; i < 20; i++) {
+		struct test_capture test_capture = { 0 };
+		const struct capture_lives *lives = &test_capture.stats.lives;
+
+		ASSERT_EQ(0, test_capture__open_process(&test_capture, &options, &workload));
+		ASSERT_EQ(0, test_capture__pass_time(&test_capture, 20));
+		ASSERT_EQ(0, test_capture__close(&test_capture));
+		EXPECT_EQ(5, lives->count);
+		EXPECT_EQ(0, lives->unaccounted_ns);
+		EXPECT_EQ(lives->ns, lives->running_ns + lives->queued_ns + lives->blocked_ns);
+		test_capture__free(&test_capture);
+	}
+	workload__free(&workload);
+}
+
 /* Records the threads of lives beside perf. 0 or -errno. */
 static int record_observed(struct workload *workload, struct test_capture *test_capture,
 			   struct observer *observer)

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "bpf/end_time.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
 #include "bpf/orc.h"
@@ -608,10 +609,9 @@ int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
 	return task_iter__run(offcpu->skel->progs.list_tasks, NULL, NULL);
 }
 
-int offcpu__close(struct offcpu *offcpu, uint64_t end_ns)
+int offcpu__close(struct offcpu *offcpu, uint64_t *end_ns)
 {
-	offcpu->skel->bss->end_ns = end_ns;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*end_ns = end_time__set(&offcpu->skel->bss->end_ns);
 	offcpu->skel->bss->phase = WIRE_PHASE_CLOSING;
 	return window_maps__wait(&offcpu->maps.windows);
 }

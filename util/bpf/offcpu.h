@@ -109,8 +109,11 @@ int offcpu__enlist(struct offcpu *offcpu, task_iter_fn fn, void *ctx);
 /* Begins the recording: *start_ns (CLOCK_MONOTONIC) is the stamp of blocked tasks. */
 int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns);
 
-/* Closes the recording: later ends of blocks are clipped to end_ns, and no block begins. */
-int offcpu__close(struct offcpu *offcpu, uint64_t end_ns);
+/*
+ * Ends the recording at *end_ns (CLOCK_MONOTONIC), a moment after the call: what is under way then
+ * is cut there, and nothing begins later. 0 or a negative errno.
+ */
+int offcpu__close(struct offcpu *offcpu, uint64_t *end_ns);
 
 /* Stops all recording. */
 int offcpu__end(struct offcpu *offcpu);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "bpf/accounts.h"
+#include "bpf/end_time.h"
 #include "bpf/kernel_features.h"
 #include "bpf/load_error.h"
 #include "bpf/used_maps.h"
@@ -23,9 +24,6 @@
 #include "sample_budget.h"
 
 #include "stat.skel.h"
-
-/* By then every CPU has seen that the measurement has an end. */
-#define STAT_END_NS (100 * NSEC_PER_USEC)
 
 struct stat_programs {
 	struct stat_bpf *skel;
@@ -282,11 +280,7 @@ int stat_programs__end(struct stat_programs *programs, uint64_t *end_ns)
 		.barrier_inner = programs->skel->maps.barrier_inner,
 	};
 
-	*end_ns = clock__now_ns() + STAT_END_NS;
-	programs->skel->bss->end_ns = *end_ns;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	while (clock__now_ns() <= *end_ns)
-		;
+	*end_ns = end_time__set(&programs->skel->bss->end_ns);
 	return window_maps__wait(&barrier);
 }
 

@@ -457,7 +457,7 @@ static int close_up(struct capture *capture, int deadline_ms)
 {
 	int results[6], i = 0;
 
-	results[i++] = offcpu__close(capture->offcpu, capture->stats.end_ns);
+	results[i++] = offcpu__close(capture->offcpu, &capture->stats.end_ns);
 	results[i++] = capture__report_blocked(capture, deadline_ms);
 	results[i++] = offcpu__end(capture->offcpu);
 	/* Both generations may hold sums: the swap of the second drain takes the other. */
@@ -480,10 +480,9 @@ int capture__stop(struct capture *capture, int deadline_ms)
 	if (!capture->started || capture->stopped)
 		return 0;
 	capture->stopped = true;
-	capture->stats.end_ns = clock__now_ns();
+	err = close_up(capture, deadline_ms);
 	if (!capture->begun)
 		capture->stats.start_ns = capture->stats.end_ns;
-	err = close_up(capture, deadline_ms);
 	if (err)
 		pr_err("the end of the recording is incomplete: %s", strerror(-err));
 	return err;

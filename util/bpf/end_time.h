@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DENET_END_TIME_H
+#define DENET_END_TIME_H
+
+#include <linux/types.h>
+#include <stdint.h>
+
+/*
+ * Writes the end of a recording, a moment ahead, to a variable that BPF programs compare with their
+ * clock, and returns it once it is over. Programs that read their clock before may still run,
+ * see window_maps__wait(). In ns of CLOCK_MONOTONIC.
+ *
+ * An end that is written when it has come is too late: a switch on another CPU, or of this thread,
+ * may come between the clock and the write, and counts as one before the end.
+ */
+uint64_t end_time__set(volatile __u64 *end_ns);
+
+#endif /* DENET_END_TIME_H */
