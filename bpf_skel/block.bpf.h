@@ -501,6 +501,7 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 	struct task_state *ts;
 	struct cpu *cpu;
 	__u64 since, end, ns, woken, delay, runnable, weight;
+	bool over;
 
 	if (!task->pid || phase < WIRE_PHASE_RUNNING)
 		return 0;
@@ -511,22 +512,18 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 	if (!cpu)
 		return 0;
 	/* The first hook of this switch was missed if the last one shown had another next. */
-	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : 0;
+	end = cpu->own.next == (__u32)task->pid ? cpu->own.now : bpf_ktime_get_ns();
+	over = is_over(end);
 	if (!settings.on_cpu)
 		ts->ran = 1;
 	since = take_stamp(ts);
 	woken = take_wakeup(ts);
 	delay = take_run_delay(task, ts, comer != COMER_BACK);
-	if (settings.on_cpu) {
-		if (!end)
-			end = bpf_ktime_get_ns();
-		since = begin_running(ts, since, woken, delay, end);
-	}
+	if (settings.on_cpu)
+		since = begin_running(ts, since, woken, delay, end, over);
 	if (!is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return 0;
-	if (!end)
-		end = bpf_ktime_get_ns();
-	if (is_over(end)) {
+	if (over) {
 		/* Runnable time after the end of the recording does not belong to the block. */
 		delay -= delay < end - end_ns ? delay : end - end_ns;
 		end = end_ns;

@@ -52,16 +52,17 @@ static __always_inline void end_running(struct task_struct *task, struct task_st
 }
 
 /*
- * A thread has got a CPU. Returns the time since when it was off, which is its start in the
- * recording for a thread that came back before the first pass reached it.
+ * A thread has got a CPU; over: after the end of the recording. Returns the time since when it was
+ * off, which is its start in the recording for a thread that came back before the first pass
+ * reached it.
  */
 static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, __u64 woken,
-					   __u64 delay, __u64 end)
+					   __u64 delay, __u64 end, bool over)
 {
-	/* A stamp of the start that came too late, see stamp_sleeper(). */
-	if (ts->on_since && is_over(end))
+	/* It was on a CPU at the end, and a stamp is one of the start, see stamp_sleeper(). */
+	if (ts->on_since && over)
 		return 0;
-	if (!is_over(end)) {
+	if (!over) {
 		if (!since && !ts->ran && !ts->rest_ns && !ts->on_since) {
 			since = life_start(ts);
 			/* A preempted thread has been queued all the time. */
@@ -77,10 +78,10 @@ static __always_inline __u64 begin_running(struct task_state *ts, __u64 since, _
 	return since;
 }
 
-/* A thread is born: until its first CPU it is runnable. */
+/* A thread is born: until its first CPU it is runnable. The end may have come since it was. */
 static __always_inline void begin_life(struct task_struct *task, struct task_state *ts)
 {
-	if (phase != WIRE_PHASE_RUNNING || task->start_time <= start_ns)
+	if (phase < WIRE_PHASE_RUNNING || task->start_time <= start_ns)
 		return;
 	ts->born = task->start_time;
 	ts->state = WIRE_STATE_R;

@@ -125,7 +125,7 @@ static __always_inline __u64 delay_in_recording(__u64 delay, __u64 since, __u64 
 {
 	__u64 begin = since ? since : start_ns, length = end > begin ? end - begin : 0;
 
-	if (since > start_ns && !end_ns)
+	if (since > start_ns && end != end_ns)
 		return delay;
 	return delay < length ? delay : length;
 }

@@ -27,7 +27,7 @@ static __always_inline void stat_in(struct task_struct *task, struct task_state 
 	__u64 since = ts->since;
 
 	ts->since = 0;
-	since = begin_running(ts, since, 0, delay, now);
+	since = begin_running(ts, since, 0, delay, now, false);
 	if (!since || now <= since || !is_wanted(task, ts, bpf_get_smp_processor_id()))
 		return;
 	stat_add_block(&thread->sums, ts->state, now - since,

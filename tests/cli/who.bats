@@ -71,6 +71,10 @@ comms() {
 	run -3 denet-record -D 100s -- sh -c 'sleep 0.01; exit 3'
 	[[ "$output" == *"before the delay of -D was over"* ]]
 	[ "$(samples)" = 0 ]
+	# The threads of the machine have lived in no time of it.
+	run -0 denet-record --wall -D 100s -a -- true
+	[[ "$output" == *"before the delay of -D was over"* ]]
+	[[ "$output" != *threads* ]]
 }
 
 @test "in a PID namespace of its own, pids typed and written are its own" {

@@ -612,6 +612,9 @@ int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
 int offcpu__close(struct offcpu *offcpu, uint64_t *end_ns)
 {
 	*end_ns = end_time__set(&offcpu->skel->bss->end_ns);
+	/* Of a recording that has not begun, nothing lies in it. */
+	if (!offcpu->skel->bss->start_ns)
+		offcpu->skel->bss->start_ns = *end_ns;
 	offcpu->skel->bss->phase = WIRE_PHASE_CLOSING;
 	return window_maps__wait(&offcpu->maps.windows);
 }

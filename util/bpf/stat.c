@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "bpf/accounts.h"
 #include "bpf/end_time.h"
 #include "bpf/kernel_features.h"
