@@ -37,7 +37,7 @@ static const struct option_row common_rows[] = {
 static const struct option_row result_rows[] = {
 	{ "quiet", 'q', .text = "Print warnings and errors only, besides the result",
 	  OPTION_TRUE(struct common_options, quiet) },
-	{ "verbose", 'v', .text = "Print what is done, too; twice: also debug messages",
+	{ "verbose", 'v', .text = "Also print progress messages; twice: also debug messages",
 	  OPTION_COUNT(struct common_options, verbose) },
 };
 

@@ -253,7 +253,7 @@ END
 	perf script -F comm,event,ip,sym >script
 	naps_there=$(awk '/^s32/ && /take_nap/ { n++ } END { print n + 0 }' RS= script)
 	copied=$(sed -n 's/.*user stacks: \([0-9]*\) copied.*/\1/p' <<<"$output")
-	refused=$(sed -n 's/.* \([0-9]*\) not since the task is a 32-bit one.*/\1/p' <<<"$output")
+	refused=$(sed -n 's/.* \([0-9]*\) of 32-bit tasks.*/\1/p' <<<"$output")
 	echo "$naps_there naps, $refused refused, $copied copied"
 	[ "$naps_there" -ge 1 ]
 	[ "$refused" -ge "$naps_there" ]
@@ -273,7 +273,7 @@ in_last_nap() {
 	start ./s32
 	until_true in_last_nap "$target"
 	run -0 denet-record -v --call-graph dwarf -p "$target" -- sleep 0.1
-	[[ "$output" == *' 1 not since the task is a 32-bit one'* ]]
+	[[ "$output" == *' 1 of 32-bit tasks'* ]]
 	perf script -F ip,sym | awk 'NF && $1 !~ /^ffff/ { print $2 }' >ours
 	diff ours - <<<$'take_nap\nnap_last\n_start'
 }

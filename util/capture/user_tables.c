@@ -125,8 +125,8 @@ static int postpone(struct user_tables *tables, const struct wish *wish)
 	if (make_room(tables))
 		return add_wish(tables, &wish->key, &wish->wanted);
 	if (!tables->full)
-		pr_warn("there is no room for more unwind tables: for the time being, the rest of "
-			"the files go by frame pointers");
+		pr_warn("there is no room for more unwind tables: for the time being, other files "
+			"are unwound by frame pointers");
 	tables->full = tables->refused = true;
 	return add_none(tables, &wish->key, true);
 }

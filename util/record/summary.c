@@ -237,14 +237,13 @@ static void print_copies(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
 
-	pr_verbose("user stacks: %" PRIu64 " copied, %" PRIu64 " not since a ring was full, "
-		   "%" PRIu64 " not since a CPU had no ring yet, %" PRIu64
-		   " not since the task is a 32-bit one, %" PRIu64
-		   " not since none of it was in memory",
+	pr_verbose("user stacks: %" PRIu64 " copied, not copied: %" PRIu64 " for a full ring, "
+		   "%" PRIu64 " on a CPU without a ring, %" PRIu64 " of 32-bit tasks, %" PRIu64
+		   " not in memory",
 		   stats->copies, stats->lost_copies, stats->ringless_copies,
 		   stats->compat_copies, stats->unread_copies);
 	pr_verbose("unwound: %" PRIu64 " whole, %" PRIu64 " [truncated], %" PRIu64
-		   " not, these have frame pointers",
+		   " by frame pointers instead",
 		   summary->callchain.unwound, summary->callchain.truncated,
 		   summary->callchain.fell_back);
 }
@@ -295,8 +294,8 @@ static void print_user_walks(const struct capture_stats *stats)
 		return;
 	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
 		   "limit, %" PRIu64 " met a missing table (%s of %s), %" PRIu64
-		   " ended for want of call frame information, %" PRIu64 " of memory, %" PRIu64
-		   " of a rule, %" PRIu64 " since mappings were being changed",
+		   " without call frame information, %" PRIu64 " with unreadable memory, %" PRIu64
+		   " with an unsupported rule, %" PRIu64 " while mappings changed",
 		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
 		   walks[USER_WALK_NO_TABLE].count,
 		   units__format_time(walks[USER_WALK_NO_TABLE].ns, time, sizeof(time)),

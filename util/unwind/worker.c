@@ -242,8 +242,9 @@ static int note_refusal(struct unwind_worker *worker, uint64_t now, int err)
 	if (!worker->refused_ns)
 		worker->refused_ns = now;
 	if (!worker->told_refusal)
-		pr_warn("no process can be made to unwind user stacks (%s): until then there are "
-			"only frame pointers; raise `ulimit -u` or the tasks limit of the cgroup",
+		pr_warn("no process can be made to unwind user stacks (%s): until one can, they are "
+			"unwound by frame pointers; raise `ulimit -u` or the tasks limit of the "
+			"cgroup",
 			strerror(-err));
 	worker->told_refusal = true;
 	return -EAGAIN;
@@ -253,8 +254,8 @@ static int refuse_for_failures(struct unwind_worker *worker)
 {
 	if (!worker->told_pause)
 		pr_warn("the process that unwinds user stacks got stuck or died %" PRIu64
-			" times: for some seconds there are only frame pointers, also when it "
-			"happens again",
+			" times: for some seconds, and whenever this happens again, they are "
+			"unwound by frame pointers",
 			worker->stats.restarts);
 	worker->told_pause = true;
 	return -ESHUTDOWN;
@@ -421,7 +422,7 @@ static int replace_child(struct unwind_worker *worker, bool stuck)
 
 	drop_child(worker);
 	worker->stats.restarts++;
-	pr_verbose("the process that unwinds %s: another one goes on",
+	pr_verbose("the process that unwinds %s: a new one continues",
 		   stuck ? "got stuck" : "died");
 	err = take_results(worker, &nr);
 	blame_for(worker, file, stuck, signal);
