@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "common/captured_stderr.h"
 #include "common/harness.h"
+#include "machine/machine.h"
 #include "output/perfdata/writer.h"
 #include "symbol/cache.h"
 #include "symbol/dso_table.h"
@@ -29,7 +30,9 @@ FIXTURE(build_ids)
 	char dir[64];
 	char path[96];
 	struct writer *writer;
+	struct machine *machine;
 	struct dso_table *dso_table;
+	uint64_t address; /* of the latest mapping */
 	struct cache cache;
 	int fuse; /* the server of a file system in dir/dead that never answers; -1: none */
 };
@@ -51,13 +54,16 @@ FIXTURE_SETUP(build_ids)
 	options.path = self->path;
 	self->writer = writer__new(&options, &err);
 	ASSERT_NE(NULL, self->writer);
-	self->dso_table = dso_table__new();
+	self->machine = machine__new();
+	ASSERT_NE(NULL, self->machine);
+	self->dso_table = dso_table__new(self->machine);
 	ASSERT_NE(NULL, self->dso_table);
 }
 
 FIXTURE_TEARDOWN(build_ids)
 {
 	dso_table__delete(self->dso_table);
+	machine__delete(self->machine);
 	writer__close(self->writer);
 	cache__free(&self->cache);
 	if (self->fuse >= 0) {
@@ -80,21 +86,36 @@ static const char *path_of(data *self, const char *name)
 	return self->path;
 }
 
+/* This process maps a file. 0 or -ENOMEM. */
+static int map_file(data *self, const char *path, uint64_t ino)
+{
+	const struct task_event event = {
+		.kind = TASK_EVENT_MMAP,
+		.pid = getpid(),
+		.tid = getpid(),
+		.map = { .start = self->address += 0x1000,
+			 .len = 0x1000,
+			 .ino = ino,
+			 .path = path },
+	};
+	int err = machine__handle(self->machine, &event);
+
+	return err < 0 ? err : dso_table__follow(self->dso_table, &event);
+}
+
 /* A file of ours that has a build-id, which this process has mapped. 0 or -1. */
 static int map_copy(data *self, const char *name)
 {
 	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int out = open(path_of(self, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	ssize_t len = sendfile(out, in, NULL, 64 << 20);
-	struct file_id id = { 0 };
 	struct stat st;
 
 	if (len <= 0 || fstat(out, &st))
 		return -1;
-	id.ino = st.st_ino;
 	close(in);
 	close(out);
-	return dso_table__map(self->dso_table, getpid(), self->path, &id);
+	return map_file(self, self->path, st.st_ino);
 }
 
 static void hit(data *self)
@@ -143,13 +164,12 @@ static bool mount_dead(data *self)
 
 static int map_dead(data *self, size_t nr)
 {
-	const struct file_id id = { 0 };
 	char path[128];
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
 		snprintf(path, sizeof(path), "%s/dead/lib%zu.so", self->dir, i);
-		err = dso_table__map(self->dso_table, getpid(), path, &id);
+		err = map_file(self, path, 0);
 	}
 	return err;
 }

@@ -135,6 +135,8 @@ int address_space__map(struct address_space *space, struct map_store *store, pid
 	new.file = mapped_files__get(&store->files, map);
 	if (!new.file)
 		return -ENOMEM;
+	if (!era->maps || !maps__count(era->maps))
+		new.file->program = true;
 	if (era->maps && maps__has(era->maps, &new)) {
 		mapped_file__put(new.file);
 		return 1;

@@ -283,6 +283,8 @@ static int inherit(struct machine *machine, struct process *process, uint64_t ti
 	process->wanted = parent->wanted;
 	process->floods = parent->floods;
 	process->fp_quality = parent->fp_quality;
+	process->view = parent->view;
+	process->eldest = parent->eldest;
 	return address_space__begin(&process->space, &machine->store, &parent->space, time);
 }
 
@@ -301,8 +303,10 @@ static int handle_new_process(struct machine *machine, const struct task_event *
 	if (!process)
 		return -ENOMEM;
 	process->parent = event->ppid;
-	if (event->time)
+	if (event->time) {
+		process->alive = event->time;
 		err = inherit(machine, process, event->time);
+	}
 	thread = err ? NULL : get_thread(machine, process, event->tid, event->time);
 	return thread ? inherit_comm(machine, thread, event) : -ENOMEM;
 }
@@ -342,6 +346,8 @@ static int handle_exec(struct machine *machine, const struct task_event *event)
 	err = handle_comm(machine, event);
 	if (err)
 		return err;
+	if (process->view == MACHINE_VIEW_OURS)
+		process->view = MACHINE_VIEW_UNKNOWN;
 	machine->past++;
 	age(machine, process);
 	return address_space__begin(&process->space, &machine->store, NULL, event->time);

@@ -38,6 +38,15 @@ struct thread {
 	struct thread *next;   /* of the process */
 };
 
+/*
+ * The view of the file systems that a process has, a number of mount_ns__of(). Other numbers than
+ * these: the process has a mount namespace or a root of its own, with other files under the same
+ * names. Children inherit it. A process that execs may have left our view before, as containers are
+ * started: its view is unknown until it is set again.
+ */
+#define MACHINE_VIEW_UNKNOWN 0
+#define MACHINE_VIEW_OURS 1
+
 struct process {
 	pid_t pid;
 	pid_t parent;  /* 0: not known */
@@ -53,7 +62,10 @@ struct process {
 	bool wanted;	   /* record/sink.h: its events are always in the file */
 	unsigned int floods; /* capture/sideband_filter.h: level of its rate limit */
 	uint64_t fp_quality; /* callchain/fp_quality.h */
+	uint64_t view;	     /* MACHINE_VIEW_*, see symbol/mount_ns.h */
+	pid_t eldest;	     /* the eldest ancestor with that view, or itself; 0: not known */
 
+	uint64_t alive;		 /* a time at which it lived; 0: none is known */
 	bool told;		 /* record/sink.h: its events are in the file from now on */
 	unsigned int sampled_in; /* symbol/dso_table.h: the file that has samples of it; 0: none */
 	uint64_t told_since;	 /* capture/sideband_filter.h: begin of the second of nr_told */

@@ -2,6 +2,7 @@
 #ifndef DENET_MACHINE_MAPPED_FILE_H
 #define DENET_MACHINE_MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct mapped_file {
 	uint32_t min;
 	uint64_t ino;
 	uint64_t generation; /* of the inode number; 0: not known */
+	bool program;	     /* some process mapped it first, as the program that it runs */
 	unsigned int refs;
 	struct mapped_file *next; /* of the table's */
 };

@@ -330,6 +330,11 @@ const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, ui
 	return last;
 }
 
+const struct maps_entry *maps__entry(const struct maps *maps, size_t i)
+{
+	return &maps->all[i];
+}
+
 void maps__forget(struct maps *maps, uint64_t before)
 {
 	uint16_t place_now[MAX_ALL];

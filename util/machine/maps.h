@@ -74,6 +74,9 @@ const struct maps_entry *maps__before(const struct maps *maps, uint64_t time, ui
 size_t maps__nr_living(const struct maps *maps);
 const struct maps_entry *maps__living(const struct maps *maps, size_t i);
 
+/* All mappings that are kept, in no order, i < maps__count(). */
+const struct maps_entry *maps__entry(const struct maps *maps, size_t i);
+
 /* Drops mappings that had ended by then. */
 void maps__forget(struct maps *maps, uint64_t before);
 

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/minmax.h"
+#include "machine/machine.h"
 #include "output/perfdata/writer.h"
 #include "symbol/dso_table.h"
 #include "symbol/mount_ns.h"
@@ -24,6 +25,7 @@ struct build_ids {
 		*dso_table; /* learn the answers, which are not written yet; NULL: they are */
 	struct build_id_query *queries;
 	struct next_try {
+		struct dso *dso;
 		uint64_t view; /* of the process in the query */
 		pid_t root;    /* its ancestor that may live longer */
 		bool first;    /* asked first: the time may be over later */
@@ -123,14 +125,14 @@ static int grow(struct build_ids *ids)
  */
 static bool try_elsewhere(const struct next_try *next, struct build_id_query *query)
 {
-	bool foreign = next->view != DSO_VIEW_OURS && next->view != DSO_VIEW_UNKNOWN;
+	bool foreign = next->view != MACHINE_VIEW_OURS && next->view != MACHINE_VIEW_UNKNOWN;
 	pid_t ended = query->pid;
 	uint64_t view;
 
 	if (query->elsewhere)
 		return false;
 	query->elsewhere = true;
-	query->same_view = next->view != DSO_VIEW_UNKNOWN;
+	query->same_view = next->view != MACHINE_VIEW_UNKNOWN;
 	query->pid = foreign ? next->root : 0;
 	return !foreign ||
 	       (query->pid != ended && !mount_ns__of(query->pid, &view) && view == next->view);
@@ -145,7 +147,9 @@ static int add_query(struct build_ids *ids, const struct hit *hit)
 		.alive = hit->alive,
 		.len = -ENOENT,
 	};
-	const struct next_try next = { .view = hit->view, .root = hit->root, .first = hit->first };
+	const struct next_try next = {
+		.dso = hit->dso, .view = hit->view, .root = hit->root, .first = hit->first
+	};
 
 	if (hit->gone && !try_elsewhere(&next, &query))
 		return 0;
@@ -193,23 +197,25 @@ static int collect_early(void *ctx, const struct hit *hit)
 	return *hit->path == '/' ? add_query(ctx, hit) : 0;
 }
 
-static int take_answer(struct build_ids *ids, const struct build_id_query *query)
+static int take_answer(struct build_ids *ids, const struct build_id_query *query,
+		       const struct next_try *next)
 {
 	if (!ids->dso_table)
 		return keep(ids, CACHE_FILE, query->pid, query->path, query->id, query->len);
-	dso_table__learn(ids->dso_table, query->path, &query->file, query->id, query->len);
+	dso__learn(next->dso, query->id, query->len);
 	return 0;
 }
 
 /* The file was not asked; of files that are read early, the next window tries again. */
-static void leave_for_later(struct build_ids *ids, const struct build_id_query *query)
+static void leave_for_later(struct build_ids *ids, const struct build_id_query *query,
+			    const struct next_try *next)
 {
 	if (query->len == -EAGAIN)
 		ids->no_process++;
 	else
 		ids->not_asked++;
 	if (ids->dso_table)
-		dso_table__ask_again(ids->dso_table, query->path, &query->file);
+		dso_table__ask_again(ids->dso_table, next->dso);
 }
 
 /* Takes the answers. The queries left are those that can be tried elsewhere. */
@@ -223,13 +229,13 @@ static int take_answers(struct build_ids *ids)
 		bool ended = query->pid && query->len == -ESRCH;
 
 		if (query->len > 0)
-			err = take_answer(ids, query);
+			err = take_answer(ids, query, &ids->next[i]);
 		else if (query->len == -ETIMEDOUT)
 			ids->timed_out++;
 		else if (query->len == -EACCES || query->len == -EPERM)
 			ids->denied++;
 		else if (query->len == -ECANCELED || query->len == -EAGAIN)
-			leave_for_later(ids, query);
+			leave_for_later(ids, query, &ids->next[i]);
 		if (query->len <= 0 && !ended)
 			pr_debug("no build-id of %s: %s", query->path, strerror(-query->len));
 		if (ended && try_elsewhere(&ids->next[i], query)) {

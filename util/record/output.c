@@ -28,7 +28,7 @@ int output__init(struct output *output, const struct output_options *options)
 	if (err)
 		return err;
 	if (options->build_ids) {
-		output->dso_table = dso_table__new();
+		output->dso_table = dso_table__new(options->machine);
 		if (!output->dso_table)
 			return -ENOMEM;
 	}

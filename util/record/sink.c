@@ -43,44 +43,19 @@ static int sink__sample(void *ctx, const struct sample *sample)
 		sink->latest = sample->time;
 	if (!sink->dso_table)
 		return 0;
-	if (sample->user.nr && !dso_table__is_hit(sink->dso_table, (pid_t)sample->pid))
+	if (sample->user.nr &&
+	    !dso_table__is_hit(sink->dso_table, (pid_t)sample->pid, sample->time))
 		err = mount_ns__look(sink->dso_table, (pid_t)sample->pid, sample->time);
 	return err ? err : dso_table__sample(sink->dso_table, sample);
 }
 
-static int map(struct dso_table *dso_table, const struct task_event *event)
-{
-	const struct task_map *map = &event->map;
-	const struct file_id id = { .ino = map->ino, .maj = map->maj, .min = map->min };
-
-	return map->data ? 0 : dso_table__map(dso_table, event->pid, map->path, &id);
-}
-
 static int follow(struct sink *sink, const struct task_event *event)
 {
-	struct dso_table *dso_table = sink->dso_table;
+	int err = dso_table__follow(sink->dso_table, event);
 
-	switch (event->kind) {
-	case TASK_EVENT_MMAP:
-		return map(dso_table, event);
-	case TASK_EVENT_FORK:
-		/* Processes from before the recording have their own maps. */
-		return event->time ? dso_table__fork(dso_table, event->pid, event->ppid,
-						     event->time)
-				   : 0;
-	case TASK_EVENT_EXEC:
-		dso_table__exec(dso_table, event->pid);
-		return mount_ns__look(dso_table, event->pid, event->time);
-	case TASK_EVENT_EXIT:
-		if (!process__lives(machine__process(sink->machine, event->pid)))
-			dso_table__exit(dso_table, event->pid);
-		return 0;
-	case TASK_EVENT_KERNEL_MMAP:
-		return dso_table__kernel_map(dso_table, event->map.start, event->map.len,
-					     event->map.path);
-	default:
-		return 0;
-	}
+	if (err || event->kind != TASK_EVENT_EXEC)
+		return err;
+	return mount_ns__look(sink->dso_table, event->pid, event->time);
 }
 
 void sink__want(struct sink *sink, pid_t pid)

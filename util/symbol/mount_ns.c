@@ -10,6 +10,7 @@
 
 #include "host/live_thread.h"
 #include "host/proc_stat.h"
+#include "machine/machine.h"
 #include "symbol/dso_table.h"
 
 /* Reads a link of /proc, which asks no file system but that one. */
@@ -50,7 +51,7 @@ static int view_of_thread(pid_t pid, uint64_t *view)
 		foreign |= strcmp(theirs, ours) != 0;
 		hash = add_text(hash, theirs);
 	}
-	*view = foreign ? hash | 2 : DSO_VIEW_OURS;
+	*view = foreign ? hash | 2 : MACHINE_VIEW_OURS;
 	return 0;
 }
 
