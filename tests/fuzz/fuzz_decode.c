@@ -40,8 +40,10 @@ static void check_sideband(const void *record, size_t size, bool all)
 
 	if (machine && !machine__handle(machine, &target) &&
 	    !sideband_filter__init(&filter, machine, 1, all)) {
-		for (int i = 0; i < 2; i++)
-			sideband_filter__take(&filter, record, size, &event);
+		for (int i = 0; i < 2; i++) {
+			if (sideband_filter__decode(&filter, record, size, &event))
+				sideband_filter__take(&filter, &event);
+		}
 		machine__forget(machine, UINT64_MAX - 1);
 	}
 	machine__delete(machine);

@@ -34,6 +34,14 @@ FIXTURE_TEARDOWN(filter)
 
 typedef FIXTURE_DATA(filter) data;
 
+/* 1: it is passed on. */
+static int take(data *self, const void *record, size_t size)
+{
+	if (!sideband_filter__decode(&self->filter, record, size, &self->event))
+		return 0;
+	return sideband_filter__take(&self->filter, &self->event);
+}
+
 static int wants_task(data *self, uint32_t type, uint32_t pid, uint32_t tid, uint32_t ppid)
 {
 	const struct {
@@ -45,7 +53,7 @@ static int wants_task(data *self, uint32_t type, uint32_t pid, uint32_t tid, uin
 		.id = { .time = 77 },
 	};
 
-	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
+	return take(self, &record, sizeof(record));
 }
 
 static int wants(data *self, uint32_t type, uint32_t pid, uint32_t ppid)
@@ -66,7 +74,7 @@ static int wants_comm(data *self, uint32_t pid, const char *name, uint64_t time)
 	};
 
 	snprintf(record.name, sizeof(record.name), "%s", name);
-	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
+	return take(self, &record, sizeof(record));
 }
 
 static int wants_map(data *self, uint32_t pid, uint64_t start, uint64_t time)
@@ -82,7 +90,7 @@ static int wants_map(data *self, uint32_t pid, uint64_t start, uint64_t time)
 		.id = { .time = time },
 	};
 
-	return sideband_filter__take(&self->filter, &record, sizeof(record), &self->event);
+	return take(self, &record, sizeof(record));
 }
 
 static bool lives(const data *self, pid_t pid)
@@ -165,9 +173,9 @@ TEST_F(filter, records_that_make_no_sense_cost_themselves_only)
 
 	ASSERT_EQ(0, sideband_filter__init(&self->filter, self->machine, OWN, true));
 	for (size_t size = 0; size <= sizeof(zeros); size++)
-		EXPECT_EQ(0, sideband_filter__take(&self->filter, zeros, size, &self->event));
+		EXPECT_EQ(0, take(self, zeros, size));
 	memcpy(record, &header, sizeof(header));
-	EXPECT_EQ(0, sideband_filter__take(&self->filter, record, sizeof(record), &self->event));
+	EXPECT_EQ(0, take(self, record, sizeof(record)));
 	EXPECT_EQ(sizeof(zeros) + 2, self->filter.nr_senseless);
 	EXPECT_EQ(1, wants(self, PERF_RECORD_FORK, 7, 5));
 }

@@ -218,16 +218,6 @@ static int pass_hit(struct capture *capture, const void *record, size_t size)
 	return capture->sink.hit(capture->sink.ctx, &hit);
 }
 
-/* Follows births and deaths, which decide about later hits. */
-static int follow_traced(struct capture *capture, const void *record, size_t size)
-{
-	struct task_event event;
-
-	if (!capture->tracepoints || task_event__decode(record, size, &event))
-		return 0;
-	return traced_threads__follow(&capture->traced, &event);
-}
-
 /* A record of the side band, or of a tracepoint, in the order of time. */
 static int pass_sideband(void *ctx, const void *record, size_t size)
 {
@@ -238,10 +228,12 @@ static int pass_sideband(void *ctx, const void *record, size_t size)
 
 	if (header->type == PERF_RECORD_SAMPLE)
 		return pass_hit(capture, record, size);
-	ret = follow_traced(capture, record, size);
-	if (ret)
-		return ret;
-	ret = sideband_filter__take(&capture->sideband_filter, record, size, &event);
+	if (!sideband_filter__decode(&capture->sideband_filter, record, size, &event))
+		return 0;
+	/* Births and deaths decide about later hits. */
+	ret = capture->tracepoints ? traced_threads__follow(&capture->traced, &event) : 0;
+	if (!ret)
+		ret = sideband_filter__take(&capture->sideband_filter, &event);
 	if (ret <= 0 || !capture->sink.task)
 		return ret;
 	return capture->sink.task(capture->sink.ctx, &event);

@@ -38,17 +38,19 @@ void sideband_filter__unmark(void *record)
 	header->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 }
 
-/* Drops an invalid record; the recording goes on. */
-static int leave_out(struct sideband_filter *filter, const void *record, size_t size)
+bool sideband_filter__decode(struct sideband_filter *filter, const void *record, size_t size,
+			     struct task_event *event)
 {
 	struct perf_event_header header = { 0 };
 
+	if (!task_event__decode(record, size, event) && event->kind != TASK_EVENT_CGROUP)
+		return true;
 	memcpy(&header, record, size < sizeof(header) ? size : sizeof(header));
 	if (!filter->nr_senseless++)
 		pr_warn("the kernel sent an invalid record (type %u, misc %#x, %zu bytes): it is "
 			"ignored, and so are further ones",
 			header.type, header.misc, size);
-	return 0;
+	return false;
 }
 
 static bool lives(const struct sideband_filter *filter, pid_t pid)
@@ -139,14 +141,11 @@ static bool is_flood(struct sideband_filter *filter, struct process *process,
 	return true;
 }
 
-int sideband_filter__take(struct sideband_filter *filter, const void *record, size_t size,
-			  struct task_event *event)
+int sideband_filter__take(struct sideband_filter *filter, const struct task_event *event)
 {
 	struct process *process;
 	int ret;
 
-	if (task_event__decode(record, size, event) || event->kind == TASK_EVENT_CGROUP)
-		return leave_out(filter, record, size);
 	/* A task of another PID namespace than ours, or an idle task. */
 	if (event->pid <= 0 || !is_followed(filter, event))
 		return 0;

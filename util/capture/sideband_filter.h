@@ -58,11 +58,11 @@ int sideband_filter__init(struct sideband_filter *filter, struct machine *machin
  */
 void sideband_filter__unmark(void *record);
 
-/*
- * Takes a record of the kernel, in the order of time. 1 and the event if it is to be passed on, 0
- * if not, -ENOMEM. Invalid ones are dropped, with one warning.
- */
-int sideband_filter__take(struct sideband_filter *filter, const void *record, size_t size,
-			  struct task_event *event);
+/* Decodes a record of the kernel. False: it is invalid and dropped, with one warning for all. */
+bool sideband_filter__decode(struct sideband_filter *filter, const void *record, size_t size,
+			     struct task_event *event);
+
+/* Takes an event, in the order of time. 1 if it is to be passed on, 0 if not, -ENOMEM. */
+int sideband_filter__take(struct sideband_filter *filter, const struct task_event *event);
 
 #endif /* DENET_CAPTURE_SIDEBAND_FILTER_H */
