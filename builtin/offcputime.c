@@ -388,6 +388,8 @@ static int resolve(struct offcputime_command *command)
 	command->trace.form.no_kernel = command->user_stacks;
 	command->trace.form.no_user = command->kernel_stacks;
 	session->capture.ring_pages = command->common.ring_pages;
+	session->noun = "trace";
+	session->done = "traced";
 	session->quiet = command->common.quiet;
 	session->stdout_to_stderr = true;
 	session->patience = 1;

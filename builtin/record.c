@@ -61,6 +61,8 @@ static int record__resolve(struct record *record)
 	int err;
 
 	session->capture.ring_pages = record->common.ring_pages;
+	session->noun = "recording";
+	session->done = "recorded";
 	session->quiet = record->common.quiet;
 	session->stdout_to_stderr = record->hist ? record->json :
 						   !strcmp(record->recorder.output, "-");

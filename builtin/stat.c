@@ -154,6 +154,8 @@ static int resolve(struct stat_command *command)
 		stat->form.table.colours = terminal__wants_colours();
 		stat->form.table.width = terminal__width();
 	}
+	stat->session.noun = "measurement";
+	stat->session.done = "measured";
 	stat->session.quiet = command->common.quiet;
 	return target_options__resolve(&command->target, &stat->session);
 }

@@ -62,7 +62,7 @@ TEST_F(targets, what_the_kernel_shows_is_no_word_worth)
 						 .nr_tids = 1 };
 	const struct capture_task task = { .pid = self->alive, .tid = self->alive, .target = true };
 
-	EXPECT_EQ(0, targets__look(&named, &task, 1));
+	EXPECT_EQ(0, targets__look(&named, &task, 1, "recording"));
 	EXPECT_STREQ("", self->warnings);
 	EXPECT_STREQ("", self->errors);
 }
@@ -73,12 +73,12 @@ TEST_F(targets, who_lives_and_is_not_shown_is_an_error_by_pid_and_by_tid)
 	struct capture_targets named = { .pids = ids, .nr_pids = 1 };
 	const struct capture_task other = { .pid = 1, .tid = 1, .target = true };
 
-	EXPECT_EQ(-ESRCH, targets__look(&named, &other, 1));
+	EXPECT_EQ(-ESRCH, targets__look(&named, &other, 1, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this process to BPF programs"));
 	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
 	named = (struct capture_targets){ .tids = ids, .nr_tids = 1 };
 	self->warnings[0] = self->errors[0] = '\0';
-	EXPECT_EQ(-ESRCH, targets__look(&named, NULL, 0));
+	EXPECT_EQ(-ESRCH, targets__look(&named, NULL, 0, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this thread to BPF programs"));
 	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
 }
@@ -89,7 +89,7 @@ TEST_F(targets, one_of_two_that_is_not_shown_is_but_a_warning)
 	const struct capture_targets named = { .pids = ids, .nr_pids = 2 };
 	const struct capture_task shown = { .pid = ids[1], .tid = 7, .target = true };
 
-	EXPECT_EQ(0, targets__look(&named, &shown, 1));
+	EXPECT_EQ(0, targets__look(&named, &shown, 1, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show"));
 	EXPECT_STREQ("", self->errors);
 }
@@ -99,14 +99,14 @@ TEST_F(targets, who_has_ended_since_it_was_named_has_words_of_its_own_and_is_no_
 	const pid_t ids[] = { self->ended };
 	struct capture_targets named = { .pids = ids, .nr_pids = 1 };
 
-	EXPECT_EQ(0, targets__look(&named, NULL, 0));
+	EXPECT_EQ(0, targets__look(&named, NULL, 0, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "ended before the recording began"));
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));
 	EXPECT_STREQ("", self->errors);
 	waitpid(self->ended, NULL, 0);
 	self->warnings[0] = '\0';
-	EXPECT_EQ(0, targets__look(&named, NULL, 0));
-	EXPECT_NE(NULL, strstr(self->warnings, "ended before the recording began"));
+	EXPECT_EQ(0, targets__look(&named, NULL, 0, "measurement"));
+	EXPECT_NE(NULL, strstr(self->warnings, "ended before the measurement began"));
 }
 
 TEST_F(targets, a_kernel_thread_and_this_program_are_told_for_what_they_are)
@@ -115,7 +115,7 @@ TEST_F(targets, a_kernel_thread_and_this_program_are_told_for_what_they_are)
 	const struct capture_targets named = { .pids = ids, .nr_pids = 2 };
 	const struct capture_task kthread = { .pid = ids[0], .tid = ids[0], .kthread = true };
 
-	EXPECT_EQ(-ESRCH, targets__look(&named, &kthread, 1));
+	EXPECT_EQ(-ESRCH, targets__look(&named, &kthread, 1, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "--kernel-threads"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not record itself"));
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));
@@ -135,9 +135,12 @@ TEST_F(targets, children_that_are_no_targets_are_counted_down_to_the_last_genera
 		{ .pid = 104, .tid = 104, .ppid = getpid() }, /* COMMAND */
 	};
 
-	EXPECT_EQ(2, targets__count_children(&named, tasks, 7));
+	EXPECT_EQ(0, targets__look(&named, tasks, 7, "recording"));
+	EXPECT_NE(NULL, strstr(self->warnings, "2 living children not included (--children)"));
+	self->warnings[0] = '\0';
 	tasks[1].target = tasks[2].target = tasks[3].target = true;
-	EXPECT_EQ(0, targets__count_children(&named, tasks, 7));
+	EXPECT_EQ(0, targets__look(&named, tasks, 7, "recording"));
+	EXPECT_STREQ("", self->warnings);
 }
 
 TEST_HARNESS_MAIN

@@ -50,21 +50,14 @@ int session__init(struct session *session, const struct session_options *options
 	return session->signals ? workload__prepare(&workload_options, &session->workload) : err;
 }
 
-/* The kernel may hide a target that /proc shows, and a server may leave its work to children. */
+/* The kernel may hide a target that /proc shows. */
 static int look_for_targets(const struct session *session)
 {
-	const struct capture_targets *targets = &session->options->capture.targets;
-	const struct capture_task *tasks;
-	size_t nr, children;
+	const struct session_options *options = session->options;
+	size_t nr;
+	const struct capture_task *tasks = capture__tasks(session->capture, &nr);
 
-	if (!has_targets(session))
-		return 0;
-	tasks = capture__tasks(session->capture, &nr);
-	children = targets__count_children(targets, tasks, nr);
-	if (children)
-		pr_warn("%zu living %s not included (--children)", children,
-			children == 1 ? "child" : "children");
-	return targets__look(targets, tasks, nr);
+	return targets__look(&options->capture.targets, tasks, nr, options->noun);
 }
 
 int session__capture(struct session *session, const struct capture_options *options,
@@ -176,7 +169,8 @@ void session__finish(struct session *session)
 	signals__finish(session->signals, workload, session->options->patience);
 	targets__warn_of_gone_groups(&session->options->capture.targets);
 	if (session->begin)
-		pr_warn("the recording ended before the delay of -D was over: it is empty");
+		pr_warn("the %s ended before the delay of -D was over: it is empty",
+			session->options->noun);
 }
 
 void session__terminate(struct session *session)
@@ -206,8 +200,8 @@ static void outlive_workload(struct session *session)
 	if (!session->workload || !workload__is_released(session->workload) ||
 	    workload__ended(session->workload))
 		return;
-	pr_warn("%s is no longer recorded; %s waits for it to end", session->options->command[0],
-		log__program());
+	pr_warn("%s is no longer %s; %s waits for it to end", session->options->command[0],
+		session->options->done, log__program());
 	session__finish(session);
 	err_out__finish(LAST_WORDS_MS);
 	workload__wait(session->workload);

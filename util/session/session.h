@@ -25,6 +25,8 @@ struct session_options {
 	char *const *command;           /* NULL-terminated; NULL: none */
 	bool stdout_to_stderr;          /* of COMMAND: our stdout is not for its output */
 	uint64_t delay_ns;              /* COMMAND runs for so long before recording begins */
+	const char *noun;               /* what is made, for messages: "recording" */
+	const char *done;               /* the verb of it: "recorded" */
 	bool quiet;
 	unsigned int patience; /* so many SIGINT are ignored once the session has ended */
 };

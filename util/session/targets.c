@@ -92,13 +92,13 @@ static bool is_meant(const struct named *named, const struct capture_task *task)
 }
 
 /* Explains why a named target is not recorded. True: it has ended, which is no error. */
-static bool explain(const struct named *named, const struct capture_task *task)
+static bool explain(const struct named *named, const struct capture_task *task, const char *noun)
 {
 	const char *what = named->option == 'p' ? "process" : "thread";
 
 	if (has_ended(named->id)) {
-		pr_warn("-%c %d: this %s ended before the recording began", named->option,
-			named->id, what);
+		pr_warn("-%c %d: this %s ended before the %s began", named->option, named->id, what,
+			noun);
 		return true;
 	}
 	if (process_of(named->id) == getpid())
@@ -117,7 +117,8 @@ static bool explain(const struct named *named, const struct capture_task *task)
 }
 
 /* 1: it is recorded, 0: it has ended, or -ESRCH: it is not recorded, which has been logged. */
-static int look_for(const struct named *named, const struct capture_task *tasks, size_t nr)
+static int look_for(const struct named *named, const struct capture_task *tasks, size_t nr,
+		    const char *noun)
 {
 	const struct capture_task *found = NULL;
 
@@ -128,30 +129,7 @@ static int look_for(const struct named *named, const struct capture_task *tasks,
 			return 1;
 		found = &tasks[i];
 	}
-	return explain(named, found) ? 0 : -ESRCH;
-}
-
-int targets__look(const struct capture_targets *targets, const struct capture_task *tasks,
-		  size_t nr)
-{
-	size_t nr_all = targets->nr_pids + targets->nr_tids, missing = 0;
-	struct named named;
-	bool any = false;
-	int ret;
-
-	for (size_t i = 0; i < nr_all; i++) {
-		bool by_pid = i < targets->nr_pids;
-
-		named.option = by_pid ? 'p' : 't';
-		named.id = by_pid ? targets->pids[i] : targets->tids[i - targets->nr_pids];
-		ret = look_for(&named, tasks, nr);
-		any = any || ret > 0;
-		missing += ret < 0;
-	}
-	if (any || !missing)
-		return 0;
-	pr_err("none of the targets can be recorded");
-	return -ESRCH;
+	return explain(named, found, noun) ? 0 : -ESRCH;
 }
 
 /* Ancestors to check, as in the BPF programs. */
@@ -196,8 +174,9 @@ static bool descends_from_target(const struct capture_targets *targets,
 	return false;
 }
 
-size_t targets__count_children(const struct capture_targets *targets,
-			       const struct capture_task *tasks, size_t nr)
+/* Living processes that descend from targets but are none. Our own children do not count. */
+static size_t count_children(const struct capture_targets *targets,
+			     const struct capture_task *tasks, size_t nr)
 {
 	struct idmap parents = { 0 };
 	size_t children = 0;
@@ -210,6 +189,41 @@ size_t targets__count_children(const struct capture_targets *targets,
 			    descends_from_target(targets, &parents, tasks[i].pid);
 	idmap__free(&parents);
 	return children;
+}
+
+/* A server may leave its work to children. */
+static void warn_of_children(const struct capture_targets *targets,
+			     const struct capture_task *tasks, size_t nr)
+{
+	size_t children = count_children(targets, tasks, nr);
+
+	if (children)
+		pr_warn("%zu living %s not included (--children)", children,
+			children == 1 ? "child" : "children");
+}
+
+int targets__look(const struct capture_targets *targets, const struct capture_task *tasks,
+		  size_t nr, const char *noun)
+{
+	size_t nr_all = targets->nr_pids + targets->nr_tids, missing = 0;
+	struct named named;
+	bool any = false;
+	int ret;
+
+	warn_of_children(targets, tasks, nr);
+	for (size_t i = 0; i < nr_all; i++) {
+		bool by_pid = i < targets->nr_pids;
+
+		named.option = by_pid ? 'p' : 't';
+		named.id = by_pid ? targets->pids[i] : targets->tids[i - targets->nr_pids];
+		ret = look_for(&named, tasks, nr, noun);
+		any = any || ret > 0;
+		missing += ret < 0;
+	}
+	if (any || !missing)
+		return 0;
+	pr_err("none of the targets can be recorded");
+	return -ESRCH;
 }
 
 /* A service that is restarted gets a new cgroup of the old name. */

@@ -175,18 +175,13 @@ static int load_programs(struct measurement *stat, const struct capture_options 
 }
 
 /* The kernel may hide a target that /proc shows. */
-static int look_for_targets(const struct measurement *stat, const struct capture_targets *targets)
+static int look_for_targets(const struct measurement *stat)
 {
+	const struct session_options *session = &stat->options->session;
 	const struct capture_task *tasks = (const void *)stat->tasks.data;
-	size_t nr = stat->tasks.len / sizeof(*tasks), children;
 
-	if (!stat->has_targets)
-		return 0;
-	children = targets__count_children(targets, tasks, nr);
-	if (children)
-		pr_warn("%zu living %s not included (--children)", children,
-			children == 1 ? "child" : "children");
-	return targets__look(targets, tasks, nr);
+	return targets__look(&session->capture.targets, tasks, stat->tasks.len / sizeof(*tasks),
+			     session->noun);
 }
 
 static int begin(struct measurement *stat)
@@ -340,7 +335,7 @@ static int print_head(struct measurement *stat)
 	return report_write_error(stat, lines__end(&lines, err, stat->output.out));
 }
 
-static int attach(struct measurement *stat, const struct capture_targets *targets)
+static int attach(struct measurement *stat)
 {
 	int err = stat->programs ? stat_programs__attach(stat->programs) : 0;
 
@@ -351,7 +346,7 @@ static int attach(struct measurement *stat, const struct capture_targets *target
 		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
-	err = look_for_targets(stat, targets);
+	err = look_for_targets(stat);
 	if (!err && !stat->options->session.delay_ns)
 		err = begin(stat);
 	return err;
@@ -401,7 +396,7 @@ static int start(struct measurement *stat)
 	capture = capture_of(stat, &pid);
 	err = load_programs(stat, &capture);
 	if (!err)
-		err = attach(stat, &capture.targets);
+		err = attach(stat);
 	if (!err)
 		err = begin_tree(stat, &capture.targets);
 	if (!err)
