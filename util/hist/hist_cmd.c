@@ -105,9 +105,9 @@ static int hist_cmd__finish(struct hist_cmd *cmd)
 	int err;
 
 	findings__hold(&cmd->findings);
-	session__finish(&cmd->session);
+	run__finish(&cmd->session.run);
 	err = capture__stop(cmd->session.capture, HIST_DEADLINE_MS);
-	session__terminate(&cmd->session);
+	run__terminate(&cmd->session.run);
 	if (err)
 		return err;
 	err = capture__stats(cmd->session.capture, &stats);
@@ -135,11 +135,11 @@ int hist_cmd__run(const struct hist_cmd_options *options, int *status)
 	if (!err)
 		err = hist_cmd__loop(&cmd, &end);
 	if (!err)
-		err = session__exec_error(&cmd.session, end);
+		err = run__exec_error(&cmd.session.run, end);
 	if (!err)
 		err = hist_cmd__finish(&cmd);
 	if (!err)
-		*status = session__final_status(&cmd.session, end);
+		*status = run__final_status(&cmd.session.run, end);
 	findings__free(&cmd.findings);
 	session__free(&cmd.session);
 	return err;

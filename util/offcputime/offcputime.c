@@ -164,8 +164,8 @@ static int offcputime__start(struct offcputime *trace)
 		err = session__release(&trace->session);
 	if (err)
 		return err;
-	if (trace->session.workload) {
-		trace->intake.held = workload__pid(trace->session.workload);
+	if (trace->session.run.workload) {
+		trace->intake.held = workload__pid(trace->session.run.workload);
 		trace->intake.held_until = clock__now_ns();
 	}
 	trace->window_end = trace->session.started + OFFCPUTIME_WINDOW_NS;
@@ -397,9 +397,9 @@ static int offcputime__finish(struct offcputime *trace)
 	int err;
 
 	findings__hold(&trace->findings);
-	session__finish(&trace->session);
+	run__finish(&trace->session.run);
 	err = capture__stop(trace->session.capture, OFFCPUTIME_DEADLINE_MS);
-	session__terminate(&trace->session);
+	run__terminate(&trace->session.run);
 	if (!err)
 		err = intake__finish(&trace->intake, OFFCPUTIME_UNWIND_MS);
 	/* stdout may be the same terminal. */
@@ -430,13 +430,13 @@ int offcputime__run(const struct offcputime_options *options, int *status)
 	if (!err)
 		err = offcputime__loop(&trace, &end);
 	if (!err)
-		err = session__exec_error(&trace.session, end);
+		err = run__exec_error(&trace.session.run, end);
 	if (!err)
 		err = offcputime__finish(&trace);
 	if (err == -EPIPE)
 		err = 0;
 	if (!err)
-		*status = session__final_status(&trace.session, end);
+		*status = run__final_status(&trace.session.run, end);
 	if (trace.output.out)
 		whole_file__close(&trace.output, -ECANCELED);
 	if (err && log__nr_errors() == errors)

@@ -77,7 +77,7 @@ static int switch_file(struct recorder *recorder)
 
 static int switch_if_due(struct recorder *recorder, uint64_t now)
 {
-	bool asked = signals__take_switch(recorder->session.signals);
+	bool asked = signals__take_switch(recorder->session.run.signals);
 
 	return output__wants_switch(&recorder->output, now, asked) ? switch_file(recorder) : 0;
 }
@@ -125,10 +125,10 @@ static enum session_end look_at_size(const struct recorder *recorder)
 /* Blocks are recorded once the delay is over. */
 static int end_delay(struct recorder *recorder, uint64_t now)
 {
-	uint64_t begin = recorder->session.begin;
+	uint64_t begin = recorder->session.run.begin;
 	int err = session__end_delay(&recorder->session, now);
 
-	if (!err && begin && !recorder->session.begin)
+	if (!err && begin && !recorder->session.run.begin)
 		err = rate_control__begin(&recorder->rate_control);
 	return err;
 }
@@ -276,7 +276,7 @@ static int recorder__finish(struct recorder *recorder, enum session_end end)
 	int err, closed;
 
 	findings__hold(&recorder->findings);
-	session__finish(&recorder->session);
+	run__finish(&recorder->session.run);
 	if (end == SESSION_SIGNAL)
 		writer__hurry(recorder->output.writer);
 	err = rate_control__end(&recorder->rate_control, clock__now_ns());
@@ -285,7 +285,7 @@ static int recorder__finish(struct recorder *recorder, enum session_end end)
 	if (!err)
 		err = tell_sampled_share(recorder);
 	/* Not earlier: stuck threads are recorded as they are. */
-	session__terminate(&recorder->session);
+	run__terminate(&recorder->session.run);
 	if (err) {
 		output__forget_dsos(&recorder->output);
 		recorder->sink.dso_table = NULL;
@@ -315,14 +315,14 @@ int recorder__run(const struct recorder_options *options, int *status)
 	err = recorder__loop(&recorder, &end);
 	if (err)
 		goto out;
-	err = session__exec_error(&recorder.session, end);
+	err = run__exec_error(&recorder.session.run, end);
 	if (err) {
 		output__discard(&recorder.output);
 		goto out;
 	}
 	err = recorder__finish(&recorder, end);
 	if (!err)
-		*status = session__final_status(&recorder.session, end);
+		*status = run__final_status(&recorder.session.run, end);
 out:
 	recorder__free(&recorder);
 	return err;

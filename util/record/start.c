@@ -278,8 +278,8 @@ static int tell_existing(struct recorder *recorder)
 	 * COMMAND is a fork of this process until its exec, at which perf drops no mapping: with
 	 * two C libraries it would unwind by the wrong one.
 	 */
-	if (existing.data_maps && recorder->session.workload)
-		existing.unmapped = workload__pid(recorder->session.workload);
+	if (existing.data_maps && recorder->session.run.workload)
+		existing.unmapped = workload__pid(recorder->session.run.workload);
 	err = existing__tell_kernel(&existing, recorder->session.capture);
 	if (!err && capture->cgroups)
 		err = cgroups__write(recorder->output.writer);
@@ -320,7 +320,7 @@ int recorder__start(struct recorder *recorder, const struct recorder_options *op
 		return err;
 	rate_control__start(&recorder->rate_control, recorder->session.capture);
 	recorder->window_end = recorder->session.started + options->window_ns;
-	return recorder->session.begin ? 0 : rate_control__begin(&recorder->rate_control);
+	return recorder->session.run.begin ? 0 : rate_control__begin(&recorder->rate_control);
 }
 
 void recorder__free(struct recorder *recorder)
