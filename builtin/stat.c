@@ -157,6 +157,8 @@ static int resolve(struct stat_command *command)
 	stat->session.noun = "measurement";
 	stat->session.done = "measured";
 	stat->session.quiet = command->common.quiet;
+	stat->session.stdout_to_stderr = true;
+	stat->session.patience = 1;
 	return target_options__resolve(&command->target, &stat->session);
 }
 

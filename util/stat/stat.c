@@ -52,8 +52,7 @@ _Static_assert((int)TYPED_CALLS_RECEIVE == STAT_WIRE_WAIT_RECEIVE &&
 
 struct measurement {
 	const struct stat_options *options;
-	struct signals *signals;
-	struct workload *workload; /* NULL: there is no COMMAND */
+	struct run run;
 	struct stat_programs *programs; /* NULL: there is no BPF, and the figures are from /proc */
 	struct proc_fallback *fallback;
 	char cause[512];		/* of that */
@@ -67,13 +66,9 @@ struct measurement {
 	struct stat_data data;	 /* of the latest reading */
 	uint64_t first_ns;	 /* CLOCK_MONOTONIC: the start */
 	uint64_t next_interval;	 /* CLOCK_MONOTONIC; UINT64_MAX: there are none */
-	bool all;	     /* every task is a target */
-	bool has_targets;    /* processes or threads were named */
 	uint64_t released;   /* CLOCK_MONOTONIC */
-	uint64_t begin;	     /* end of the delay; 0: it is over */
 	uint64_t next_look;
 	bool seen_end;	     /* the tree is that of COMMAND's end */
-	bool terminated;
 };
 
 static uint64_t real_ms(void)
@@ -107,15 +102,11 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 }
 
 /* The targets, with COMMAND among them if there are no others. */
-static struct capture_options capture_of(const struct measurement *stat, pid_t *pid)
+static struct capture_options capture_of(const struct measurement *stat)
 {
 	struct capture_options capture = stat->options->session.capture;
 
-	if (stat->workload && !stat->all && !stat->has_targets) {
-		*pid = workload__pid(stat->workload);
-		capture.targets.pids = pid;
-		capture.targets.nr_pids = 1;
-	}
+	run__add_command(&stat->run, &capture.targets);
 	capture.on_cpu.clock = CAPTURE_CLOCK_CPU;
 	return capture;
 }
@@ -188,7 +179,7 @@ static int begin(struct measurement *stat)
 {
 	int err = stat_programs__begin(stat->programs, &stat->first_ns);
 
-	stat->begin = 0;
+	stat->run.begin = 0;
 	stat->data.start_real_ms = real_ms();
 	stat->data.end_ns = stat->first_ns;
 	if (stat->options->interval_ns)
@@ -208,7 +199,7 @@ static bool is_before_exec(const struct measurement *stat)
 
 	if (stat->released && clock__now_ns() > stat->released + EXEC_NS)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/exe", workload__pid(stat->workload));
+	snprintf(path, sizeof(path), "/proc/%d/exe", workload__pid(stat->run.workload));
 	own_len = readlink("/proc/self/exe", own, sizeof(own));
 	its_len = readlink(path, its, sizeof(its));
 	return own_len > 0 && its_len == own_len && !memcmp(own, its, (size_t)own_len);
@@ -217,7 +208,7 @@ static bool is_before_exec(const struct measurement *stat)
 /* COMMAND is the first process of the tree. */
 static bool is_of_command(const struct measurement *stat)
 {
-	return stat->workload && stat->tree.first == workload__pid(stat->workload);
+	return stat->run.workload && stat->tree.first == workload__pid(stat->run.workload);
 }
 
 /* These are known by the figures only, where there is BPF. */
@@ -253,8 +244,7 @@ static int begin_tree(struct measurement *stat, const struct capture_targets *ta
 /* The delay is over: what the processes did before does not count. */
 static int begin_late(struct measurement *stat)
 {
-	pid_t pid;
-	const struct capture_options capture = capture_of(stat, &pid);
+	const struct capture_options capture = capture_of(stat);
 	int err;
 
 	tree__free(&stat->tree);
@@ -355,18 +345,17 @@ static int attach(struct measurement *stat)
 static int release(struct measurement *stat)
 {
 	uint64_t delay = stat->options->session.delay_ns;
-	int err = 0;
+	int err;
 
-	if (stat->workload && stat->programs)
-		stat_programs__release(stat->programs, workload__pid(stat->workload));
-	if (stat->workload)
-		err = workload__release(stat->workload);
+	if (stat->run.workload && stat->programs)
+		stat_programs__release(stat->programs, workload__pid(stat->run.workload));
+	err = run__release(&stat->run);
 	if (err)
 		return err;
 	stat->released = clock__now_ns();
 	if (!stat->data.start_real_ms)
 		stat->data.start_real_ms = real_ms();
-	stat->begin = delay ? stat->released + delay : 0;
+	stat->run.begin = delay ? stat->released + delay : 0;
 	stat->next_look = stat->released + (stat->fallback ? FALLBACK_NS : LOOK_NS);
 	/* The machine's processes, and those of filters, are looked at where lines are printed. */
 	if (stat->tree.first && !stat->options->json && !has_filter(stat))
@@ -377,23 +366,17 @@ static int release(struct measurement *stat)
 
 static int start(struct measurement *stat)
 {
-	const struct session_options *session = &stat->options->session;
-	struct workload_options workload = { .argv = session->command, .stdout_to_stderr = true };
 	struct capture_options capture;
-	pid_t pid;
 	int err = whole_file__open(&stat->output, stat->options->output);
 
 	if (err) {
 		pr_err("cannot write %s: %s", stat->options->output, strerror(-err));
 		return err;
 	}
-	workload.signals = stat->signals = signals__new(&err);
-	if (!stat->signals)
-		return err;
-	err = workload__prepare(&workload, &stat->workload);
+	err = run__init(&stat->run, &stat->options->session, false);
 	if (err)
 		return err;
-	capture = capture_of(stat, &pid);
+	capture = capture_of(stat);
 	err = load_programs(stat, &capture);
 	if (!err)
 		err = attach(stat);
@@ -409,17 +392,17 @@ static int wait_for_more(const struct measurement *stat)
 {
 	uint64_t now = clock__now_ns(), due = min_u64(stat->next_look, stat->next_interval);
 	struct pollfd fds[] = {
-		{ .fd = signals__fd(stat->signals), .events = POLLIN },
+		{ .fd = signals__fd(stat->run.signals), .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
 	};
 	int timeout;
 
 	due = min_u64(due, stat->next_sample);
 	/* COMMAND's own end is a signal. */
-	if (stat->has_targets && stat->programs)
+	if (run__has_targets(&stat->run) && stat->programs)
 		fds[1].fd = target_maps__bell(stat_programs__targets(stat->programs));
-	if (stat->begin)
-		due = min_u64(due, stat->begin);
+	if (stat->run.begin)
+		due = min_u64(due, stat->run.begin);
 	timeout = due <= now ? 0 : (int)((due - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
 	err_out__flush();
 	return poll(fds, 2, timeout) < 0 && errno != EINTR ? -errno : 0;
@@ -434,13 +417,11 @@ static bool has_living_targets(struct measurement *stat)
 
 static enum session_end look_for_end(struct measurement *stat)
 {
-	if (signals__read(stat->signals))
-		return SESSION_SIGNAL;
-	if (stat->workload && workload__ended(stat->workload))
-		return SESSION_COMMAND_ENDED;
-	if (stat->has_targets && !has_living_targets(stat))
+	enum session_end end = run__look_for_end(&stat->run);
+
+	if (!end && run__has_targets(&stat->run) && !has_living_targets(stat))
 		return SESSION_TARGETS_ENDED;
-	return SESSION_GOES_ON;
+	return end;
 }
 
 /* A line of JSON has all since the start, as denet's have. */
@@ -468,8 +449,7 @@ static int print(struct measurement *stat, const struct stat_data *data)
 
 static int fill_by_proc(const struct measurement *stat, struct stat_data *data)
 {
-	pid_t pid = 0;
-	struct capture_options capture = capture_of(stat, &pid);
+	struct capture_options capture = capture_of(stat);
 
 	return proc_fallback__fill(stat->fallback, &capture.targets, data);
 }
@@ -553,7 +533,7 @@ static int do_what_is_due(struct measurement *stat)
 {
 	uint64_t now = clock__now_ns();
 
-	if (stat->begin && now >= stat->begin)
+	if (stat->run.begin && now >= stat->run.begin)
 		return begin_late(stat);
 	if (now >= stat->next_interval)
 		return end_interval(stat, now);
@@ -569,7 +549,7 @@ static int do_what_is_due(struct measurement *stat)
 /* Until COMMAND is waited for, /proc has the last of its counters. */
 static int look_at_end(struct measurement *stat)
 {
-	if (!stat->workload || stat->seen_end || !workload__is_zombie(stat->workload))
+	if (!stat->run.workload || stat->seen_end || !workload__is_zombie(stat->run.workload))
 		return 0;
 	stat->seen_end = true;
 	return look_at_tree(stat);
@@ -595,54 +575,24 @@ static int count(struct measurement *stat, enum session_end *end)
 
 static int finish(struct measurement *stat)
 {
-	pid_t pid = 0;
 	uint64_t end_ns;
 	int err;
 
-	if (stat->workload && !workload__ended(stat->workload))
-		pid = workload__pid(stat->workload);
-	signals__finish(stat->signals, pid, 1);
-	targets__warn_of_gone_groups(&stat->options->session.capture.targets);
-	if (stat->begin)
-		pr_warn("the measurement ended before the delay of -D was over: it is empty");
+	run__finish(&stat->run);
 	end_ns = clock__now_ns();
 	err = stat->programs ? stat_programs__end(stat->programs, &end_ns) : 0;
 	/* Before COMMAND is told to end, and loses its memory. */
 	if (!err && !stat->seen_end)
 		err = look_at_tree(stat);
 	stat->seen_end = true;
-	if (is_of_command(stat) && workload__ended(stat->workload))
-		base_metrics__raise_peak(&stat->base.now, workload__peak_kb(stat->workload));
-	stat->terminated = true;
-	if (stat->workload)
-		workload__terminate(stat->workload);
+	if (is_of_command(stat) && workload__ended(stat->run.workload))
+		base_metrics__raise_peak(&stat->base.now, workload__peak_kb(stat->run.workload));
+	run__terminate(&stat->run);
 	status__delete(stat->status);
 	stat->status = NULL;
 	if (!err)
 		err = read_and_print(stat, end_ns);
 	return whole_file__close(&stat->output, err);
-}
-
-/* A COMMAND that is no target counts only if it ended by itself, as in a recording. */
-static int final_status(const struct measurement *stat, enum session_end end)
-{
-	bool counts = end == SESSION_COMMAND_ENDED || (!stat->all && !stat->has_targets);
-	char *const *command = stat->options->session.command;
-
-	return workload__final_status(stat->workload, command ? command[0] : "", counts);
-}
-
-/* After a failure COMMAND goes on to its end. */
-static void free_workload(struct measurement *stat)
-{
-	if (stat->workload && !stat->terminated && workload__is_released(stat->workload) &&
-	    !workload__ended(stat->workload)) {
-		pr_warn("%s is no longer measured; %s waits for it to end",
-			stat->options->session.command[0], log__program());
-		signals__finish(stat->signals, workload__pid(stat->workload), 1);
-		workload__wait(stat->workload);
-	}
-	workload__delete(stat->workload);
 }
 
 static void free_stat(struct measurement *stat)
@@ -655,19 +605,15 @@ static void free_stat(struct measurement *stat)
 	tree__free(&stat->tree);
 	stat_data__free(&stat->data);
 	buffer__free(&stat->tasks);
-	free_workload(stat);
-	signals__delete(stat->signals);
+	run__free(&stat->run);
 }
 
 int stat__run(const struct stat_options *options, int *status)
 {
-	const struct capture_targets *targets = &options->session.capture.targets;
 	struct measurement stat = {
 		.options = options,
 		.next_interval = UINT64_MAX,
 		.next_sample = UINT64_MAX,
-		.all = targets->all,
-		.has_targets = targets->nr_pids || targets->nr_tids,
 	};
 	enum session_end end = SESSION_GOES_ON;
 	unsigned long errors = log__nr_errors();
@@ -675,14 +621,14 @@ int stat__run(const struct stat_options *options, int *status)
 
 	if (!err)
 		err = count(&stat, &end);
-	if (!err && end == SESSION_COMMAND_ENDED)
-		err = workload__exec_error(stat.workload);
+	if (!err)
+		err = run__exec_error(&stat.run, end);
 	if (!err)
 		err = finish(&stat);
 	if (err == -EPIPE)
 		err = 0;
 	if (!err)
-		*status = final_status(&stat, end);
+		*status = run__final_status(&stat.run, end);
 	if (err && log__nr_errors() == errors)
 		pr_err("the measurement failed: %s", strerror(-err));
 	free_stat(&stat);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/session.h"
+#include "session/run.h"
 #include "stat/stat_rows.h"
 
 /* Options of denet-stat: the targets, what is counted, and the form of the output. */
