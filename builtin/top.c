@@ -446,6 +446,10 @@ static int resolve(struct top_command *command)
 
 	if (err)
 		return err;
+	top->session.noun = "sampling";
+	top->session.done = "sampled";
+	top->session.stdout_to_stderr = true;
+	top->session.patience = 1;
 	top->sampler.targets = top->session.capture.targets;
 	/* They do the work of others. */
 	if (top->sampler.targets.all)

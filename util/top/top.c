@@ -13,8 +13,6 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "session/signals.h"
-#include "session/targets.h"
-#include "session/workload.h"
 #include "top/outputs.h"
 #include "top/own_cost.h"
 #include "top/schedule.h"
@@ -29,8 +27,7 @@
 
 struct top {
 	const struct top_options *options;
-	struct signals *signals;
-	struct workload *workload; /* NULL: there is no COMMAND */
+	struct run run;
 	struct sampler *sampler;
 	struct outputs outputs;
 	struct schedule schedule;
@@ -44,8 +41,6 @@ struct top {
 	bool passed;		/* there was a look since the last table */
 	bool has_targets;	/* processes or threads were named, or COMMAND is the target */
 	bool lost_targets;	/* in the latest look there was none any more */
-	bool terminated;
-	pid_t pid; /* of COMMAND */
 	uint64_t lead; /* see wall_time.h */
 };
 
@@ -55,12 +50,8 @@ static struct sampler_options sampler_of(struct top *top)
 	struct sampler_options sampler = top->options->sampler;
 	struct capture_targets *targets = &sampler.targets;
 
-	if (top->workload && !targets->all && !targets->nr_pids && !targets->nr_tids) {
-		top->pid = workload__pid(top->workload);
-		targets->pids = &top->pid;
-		targets->nr_pids = 1;
+	if (run__add_command(&top->run, targets))
 		targets->children = !targets->no_inherit;
-	}
 	top->has_targets = targets->nr_pids || targets->nr_tids;
 	return sampler;
 }
@@ -68,15 +59,10 @@ static struct sampler_options sampler_of(struct top *top)
 static int start(struct top *top)
 {
 	const struct session_options *session = &top->options->session;
-	struct workload_options workload = { .argv = session->command, .stdout_to_stderr = true };
 	struct sampler_options sampler;
 	uint64_t now;
-	int err;
+	int err = run__init(&top->run, session, false);
 
-	workload.signals = top->signals = signals__new(&err);
-	if (!top->signals)
-		return err;
-	err = workload__prepare(&workload, &top->workload);
 	if (err)
 		return err;
 	sampler = sampler_of(top);
@@ -84,8 +70,8 @@ static int start(struct top *top)
 	if (!top->sampler)
 		return err;
 	err = outputs__open(&top->outputs, &top->options->outputs);
-	if (!err && top->workload)
-		err = workload__release(top->workload);
+	if (!err)
+		err = run__release(&top->run);
 	now = clock__now_ns() + session->delay_ns;
 	schedule__init(&top->schedule, top->options->period_ns, now, now);
 	top->next_interval = now + top->options->interval_ns;
@@ -117,7 +103,7 @@ static int wait_for_more(struct top *top)
 		screen__poll(screen, top->fds + 1);
 		due = min_u64(due, screen__due(screen));
 	}
-	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->signals), .events = POLLIN };
+	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->run.signals), .events = POLLIN };
 	if (reads_ended(top) && due > now + READ_NS + AHEAD_NS)
 		due = now + READ_NS;
 	ns = due > now ? due - now : 0;
@@ -172,7 +158,7 @@ static bool exists(pid_t id)
 static bool has_named(const struct top *top)
 {
 	const struct capture_targets *targets = &top->options->sampler.targets;
-	bool found = top->pid && exists(top->pid);
+	bool found = top->run.target && exists(top->run.target);
 
 	for (size_t i = 0; i < targets->nr_pids && !found; i++)
 		found = exists(targets->pids[i]);
@@ -297,12 +283,12 @@ static bool is_done(const struct top *top)
 	return top->options->count && top->done >= top->options->count;
 }
 
-static enum session_end look_for_end(const struct top *top)
+static enum session_end look_for_end(struct top *top)
 {
-	if (signals__read(top->signals))
-		return SESSION_SIGNAL;
-	if (top->workload && workload__ended(top->workload))
-		return SESSION_COMMAND_ENDED;
+	enum session_end end = run__look_for_end(&top->run);
+
+	if (end)
+		return end;
 	if (top->outputs.screen)
 		return screen__has_quit(top->outputs.screen) ? SESSION_SIGNAL : SESSION_GOES_ON;
 	if (top->lost_targets)
@@ -337,20 +323,14 @@ static int sample(struct top *top, enum session_end *end)
 static int finish(struct top *top)
 {
 	uint64_t now = clock__now_ns();
-	pid_t pid = 0;
 	int err;
 
 	sampler__relax(top->sampler);
 	outputs__leave_screen(&top->outputs);
 	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
 	sampler__warn_of_losses(top->sampler);
-	if (top->workload && !workload__ended(top->workload))
-		pid = workload__pid(top->workload);
-	signals__finish(top->signals, pid, 1);
-	targets__warn_of_gone_groups(&top->options->sampler.targets);
-	top->terminated = true;
-	if (top->workload)
-		workload__terminate(top->workload);
+	run__finish(&top->run);
+	run__terminate(&top->run);
 	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
 		   (double)own_cost__mean(&top->cost, now) / 1e4);
 	if (err || !top->passed || is_done(top))
@@ -358,26 +338,12 @@ static int finish(struct top *top)
 	return outputs__print(&top->outputs, own_cost__tell(&top->cost, now));
 }
 
-/* A COMMAND that is no target, or that -n ended, counts only if it ended by itself. */
-static int final_status(const struct top *top, enum session_end end)
+/* The status of a COMMAND that -n ended does not count. */
+static int final_status(struct top *top, enum session_end end)
 {
-	bool counts = end == SESSION_COMMAND_ENDED || (top->pid && end != SESSION_FULL);
-	char *const *command = top->options->session.command;
+	int status = run__final_status(&top->run, end);
 
-	return workload__final_status(top->workload, command ? command[0] : "", counts);
-}
-
-/* After a failure COMMAND goes on to its end. */
-static void free_top(struct top *top)
-{
-	if (top->workload && !top->terminated && workload__is_released(top->workload) &&
-	    !workload__ended(top->workload)) {
-		signals__finish(top->signals, workload__pid(top->workload), 1);
-		workload__wait(top->workload);
-	}
-	workload__delete(top->workload);
-	sampler__delete(top->sampler);
-	signals__delete(top->signals);
+	return end == SESSION_FULL ? 0 : status;
 }
 
 int top__run(const struct top_options *options, int *status)
@@ -389,8 +355,8 @@ int top__run(const struct top_options *options, int *status)
 
 	if (!err)
 		err = sample(&top, &end);
-	if (!err && end == SESSION_COMMAND_ENDED)
-		err = workload__exec_error(top.workload);
+	if (!err)
+		err = run__exec_error(&top.run, end);
 	if (!err)
 		err = finish(&top);
 	err = outputs__close(&top.outputs, err);
@@ -401,6 +367,7 @@ int top__run(const struct top_options *options, int *status)
 		*status = final_status(&top, end);
 	if (err && log__nr_errors() == errors)
 		pr_err("sampling failed: %s", strerror(-err));
-	free_top(&top);
+	sampler__delete(top.sampler);
+	run__free(&top.run);
 	return err;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/session.h"
+#include "session/run.h"
 #include "top/outputs.h"
 #include "top/sampler.h"
 
