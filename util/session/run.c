@@ -31,8 +31,11 @@ int run__init(struct run *run, const struct session_options *options, bool map_c
 	is_target = !options->capture.targets.all && !run__has_targets(run);
 	workload.map_code = map_code && is_target;
 	workload.signals = run->signals = signals__new(&err);
+	if (err || !options->command)
+		return err;
+	err = workload__check(options->command[0]);
 	if (!err)
-		err = workload__prepare(&workload, &run->workload);
+		run->workload = workload__new(&workload, &err);
 	if (run->workload && is_target)
 		run->target = workload__pid(run->workload);
 	return err;
@@ -89,10 +92,12 @@ int run__exec_error(const struct run *run, enum session_end end)
 
 int run__final_status(struct run *run, enum session_end end)
 {
-	char *const *command = run->options->command;
-
-	return workload__final_status(run->workload, command ? command[0] : "",
-				      end == SESSION_COMMAND_ENDED || run->target);
+	if (!run->workload)
+		return 0;
+	if (!workload__ended(run->workload))
+		pr_verbose("waiting for %s to end", run->options->command[0]);
+	workload__wait(run->workload);
+	return end == SESSION_COMMAND_ENDED || run->target ? workload__status(run->workload) : 0;
 }
 
 /* After a failure COMMAND goes on to its end, unless the user ends it. */

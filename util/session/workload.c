@@ -274,25 +274,3 @@ void workload__delete(struct workload *workload)
 		close(workload->exec_fd);
 	free(workload);
 }
-
-int workload__prepare(const struct workload_options *options, struct workload **workload)
-{
-	int err;
-
-	if (!options->argv)
-		return 0;
-	err = workload__check(options->argv[0]);
-	if (!err)
-		*workload = workload__new(options, &err);
-	return err;
-}
-
-int workload__final_status(struct workload *workload, const char *name, bool counts)
-{
-	if (!workload)
-		return 0;
-	if (!workload__ended(workload))
-		pr_verbose("waiting for %s to end", name);
-	workload__wait(workload);
-	return counts ? workload__status(workload) : 0;
-}

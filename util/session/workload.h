@@ -30,12 +30,6 @@ int workload__check(const char *command);
  */
 struct workload *workload__new(const struct workload_options *options, int *err);
 
-/*
- * Both of these for a COMMAND that there may be: *workload stays NULL where argv is. 0 or a
- * negative errno (logged).
- */
-int workload__prepare(const struct workload_options *options, struct workload **workload);
-
 /* Whether it has been let go. */
 bool workload__is_released(const struct workload *workload);
 
@@ -58,13 +52,6 @@ void workload__terminate(struct workload *workload);
 
 /* Waits for its end. */
 void workload__wait(struct workload *workload);
-
-/*
- * The exit status to pass on: waits for COMMAND's end, logs with -v if that takes long, and returns
- * its status if that counts. 0 for NULL, and for a COMMAND that only served as a clock and did not
- * end by itself.
- */
-int workload__final_status(struct workload *workload, const char *name, bool counts);
 
 /* After its end: the exit status, or 128 + the number of the signal that ended it. */
 int workload__status(const struct workload *workload);
