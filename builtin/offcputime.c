@@ -251,14 +251,6 @@ static void check_output(const struct options *options, const void *values)
 					"--speedscope exclude each other");
 }
 
-static void check_log(const struct options *options, const void *values)
-{
-	const struct common_options *common = values;
-
-	if (common->quiet && common->verbose)
-		options__exclude(options, "quiet", "verbose");
-}
-
 static void set_duration(const struct option_value *value, void *values)
 {
 	struct offcputime_command *command = values;
@@ -298,7 +290,7 @@ static const struct option_table output_table = {
 static const struct option_table log_table = {
 	.group = 4,
 	OPTION_ROWS(log_rows),
-	.check = check_log,
+	.check = common_options__check,
 };
 
 static int parse(int argc, char **argv, struct offcputime_command *command)

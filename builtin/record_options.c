@@ -57,12 +57,6 @@ static void set_max_files(const struct option_value *value, void *field)
 	*(uint64_t *)field = option_value__number(value, RECORD_MAX_FILES);
 }
 
-static void set_percent(const struct option_value *value, void *field)
-{
-	if (units__parse_percent(value->text, field))
-		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
-}
-
 #define RECORDER(fn, type, field) OPTION_FIELD(fn, type, struct recorder_options, field)
 
 static const struct option_row block_rows[] = {
@@ -133,7 +127,7 @@ static const struct option_row output_rows[] = {
 	{ "max-overhead", .of_samples = true, .arg = "PCT",
 	  .text = "Switch to sampling above this cost in percent of a CPU (default 3; 0: "
 		  "never)",
-	  RECORDER(set_percent, uint32_t, max_overhead_ppm) },
+	  OPTION_PERCENT(struct recorder_options, max_overhead_ppm) },
 };
 
 static const struct option_row page_rows[] = {

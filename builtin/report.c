@@ -105,8 +105,7 @@ static void set_percent(const struct option_value *value, void *field)
 	struct report_options *report = field;
 
 	report->all_rows = true;
-	if (units__parse_percent(value->text, &report->min_ppm))
-		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
+	option_set__percent(value, &report->min_ppm);
 }
 
 static void set_symfs(const struct option_value *value, void *field)

@@ -16,7 +16,6 @@
 
 #define DEFAULT_TOP 10
 #define MAX_TOP 1000000
-#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 
 /* The values of its options. */
 struct stat_command {
@@ -32,15 +31,6 @@ static void set_top(const struct option_value *value, void *field)
 	unsigned int *top = field;
 
 	*top = (unsigned int)option_value__number(value, MAX_TOP);
-}
-
-static void set_interval(const struct option_value *value, void *field)
-{
-	uint64_t *ns = field;
-
-	option_set__time(value, ns);
-	if (*ns < MIN_INTERVAL_NS)
-		option_value__error(value, "must be 10 ms at least");
 }
 
 static const struct option_row part_rows[] = {
@@ -62,7 +52,7 @@ static const struct option_row output_rows[] = {
 	  OPTION_TEXT(struct stat_command, output) },
 	{ "interval-print", 'I', .arg = "MS",
 	  .text = "Print what came since the last time, every MS",
-	  OPTION_FIELD(set_interval, uint64_t, struct stat_command, stat.interval_ns) },
+	  OPTION_INTERVAL(struct stat_command, stat.interval_ns) },
 	{ "json",
 	  .text = "Print lines of JSON that denet's readers take, each second or as -I says",
 	  OPTION_TRUE(struct stat_command, stat.json) },

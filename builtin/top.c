@@ -21,7 +21,6 @@
 #define DEFAULT_TOP 20
 #define MAX_TOP 1000000
 #define DEFAULT_INTERVAL_NS (5 * NSEC_PER_SEC)
-#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define MAX_HOURS 240000
 #define DEFAULT_OVERHEAD_PPM 30000
 /* Looks are at once on the screen and in tables; each of them is kept elsewhere. */
@@ -67,12 +66,6 @@ static void set_rate(const struct option_value *value, void *field)
 	*period = (uint64_t)(1e9 / rate);
 }
 
-static void set_percent(const struct option_value *value, void *field)
-{
-	if (units__parse_percent(value->text, field))
-		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
-}
-
 static void set_states(const struct option_value *value, void *field)
 {
 	if (top_states__parse(value->text, field))
@@ -91,15 +84,6 @@ static void set_columns(const struct option_value *value, void *field)
 	else if (err)
 		option_value__error(value, "not a list of different columns, such as "
 					   "state,comm,wait; the man page names them all");
-}
-
-static void set_interval(const struct option_value *value, void *field)
-{
-	uint64_t *ns = field;
-
-	option_set__time(value, ns);
-	if (*ns < MIN_INTERVAL_NS)
-		option_value__error(value, "must be 10 ms at least");
 }
 
 /* A size, as 500M, or a time in hours or days, as 12h or 7d. */
@@ -198,7 +182,7 @@ static const struct option_row thread_rows[] = {
 	  COMMAND(set_rate, uint64_t, top.period_ns) },
 	{ "max-overhead", .arg = "PCT",
 	  .text = "Look less often above this cost in percent of a CPU (default 3; 0: never)",
-	  COMMAND(set_percent, uint32_t, top.max_overhead_ppm) },
+	  OPTION_PERCENT(struct top_command, top.max_overhead_ppm) },
 };
 
 static const struct option_row output_rows[] = {
@@ -215,7 +199,7 @@ static const struct option_row output_rows[] = {
 	  COMMAND(set_times, enum activity_time, top.outputs.batch.time) },
 	{ "interval-print", 'I', .arg = "MS",
 	  .text = "A table each MS (default 5000, with -i one of all)",
-	  COMMAND(set_interval, uint64_t, top.interval_ns) },
+	  OPTION_INTERVAL(struct top_command, top.interval_ns) },
 	{ "count", 'n', .arg = "COUNT",
 	  .text = "End after COUNT tables, or looks where there are none",
 	  COMMAND(set_count, uint64_t, top.count) },

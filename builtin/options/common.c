@@ -41,7 +41,7 @@ static const struct option_row result_rows[] = {
 	  OPTION_COUNT(struct common_options, verbose) },
 };
 
-static void check(const struct options *options, const void *values)
+void common_options__check(const struct options *options, const void *values)
 {
 	const struct common_options *common = values;
 
@@ -54,13 +54,13 @@ const struct option_table ring_table = { .group = 4, OPTION_ROWS(ring_rows) };
 const struct option_table common_table = {
 	.group = 4,
 	OPTION_ROWS(common_rows),
-	.check = check,
+	.check = common_options__check,
 };
 
 const struct option_table result_table = {
 	.group = 4,
 	OPTION_ROWS(result_rows),
-	.check = check,
+	.check = common_options__check,
 };
 
 enum log_level common_options__log_level(const struct common_options *common)

@@ -21,6 +21,9 @@ extern const struct option_table ring_table; /* ring_pages alone */
 /* -h, --usage and --version, which every command has; fills in nothing. */
 extern const struct option_table help_table;
 
+/* For tables of struct common_options: -q and -v exclude each other. */
+void common_options__check(const struct options *options, const void *values);
+
 /* The log level that the options request. */
 enum log_level common_options__log_level(const struct common_options *common);
 

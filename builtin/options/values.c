@@ -11,6 +11,8 @@
 
 #include "base/units.h"
 
+#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
+
 void option_set__true(const struct option_value *value, void *field)
 {
 	(void)value;
@@ -50,6 +52,21 @@ void option_set__time(const struct option_value *value, void *field)
 		option_value__error(value, "too long");
 	else if (err)
 		option_value__error(value, "not a time, such as 20, 20ms, 1.5s, 100us or 800ns");
+}
+
+void option_set__interval(const struct option_value *value, void *field)
+{
+	uint64_t *ns = field;
+
+	option_set__time(value, ns);
+	if (*ns < MIN_INTERVAL_NS)
+		option_value__error(value, "must be 10 ms at least");
+}
+
+void option_set__percent(const struct option_value *value, void *field)
+{
+	if (units__parse_percent(value->text, field))
+		option_value__error(value, "not a share from 0 to 100 %%, such as 3 or 0.5");
 }
 
 void option_set__size(const struct option_value *value, void *field)

@@ -32,6 +32,14 @@ void option_set__text(const struct option_value *value, void *field);
 void option_set__time(const struct option_value *value, void *field);
 #define OPTION_TIME(s, f) OPTION_FIELD(option_set__time, uint64_t, s, f)
 
+/* The time between two prints, in ns, of 10 ms at least; a bare number is ms. */
+void option_set__interval(const struct option_value *value, void *field);
+#define OPTION_INTERVAL(s, f) OPTION_FIELD(option_set__interval, uint64_t, s, f)
+
+/* A share from 0 to 100 %, in millionths. */
+void option_set__percent(const struct option_value *value, void *field);
+#define OPTION_PERCENT(s, f) OPTION_FIELD(option_set__percent, uint32_t, s, f)
+
 /* A size in bytes, not 0. */
 void option_set__size(const struct option_value *value, void *field);
 #define OPTION_SIZE(s, f) OPTION_FIELD(option_set__size, uint64_t, s, f)
