@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
@@ -16,11 +16,6 @@
 /* Seconds from one measurement of run time to the next while all is well. */
 #define PAUSE 7
 
-static uint64_t timeval_ns(const struct timeval *tv)
-{
-	return (uint64_t)tv->tv_sec * NSEC_PER_SEC + (uint64_t)tv->tv_usec * NSEC_PER_USEC;
-}
-
 /*
  * CPU time of this process, of its helpers that have ended and of the process that unwinds, as it
  * is used: the kernel adds up children when they are reaped, all at once. COMMAND is reaped after
@@ -28,14 +23,8 @@ static uint64_t timeval_ns(const struct timeval *tv)
  */
 static uint64_t own_cpu_ns(const struct rate_control *control, uint64_t *unwind_ns)
 {
-	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
-	struct rusage usage;
-	uint64_t ns = 0, gone_ns = 0;
+	uint64_t ns = cpu_time__of(RUSAGE_SELF) + cpu_time__of(RUSAGE_CHILDREN), gone_ns = 0;
 
-	for (int i = 0; i < 2; i++) {
-		if (!getrusage(whose[i], &usage))
-			ns += timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
-	}
 	*unwind_ns = 0;
 	if (control->options.unwind_ns)
 		*unwind_ns = control->options.unwind_ns(control->options.ctx, &gone_ns);

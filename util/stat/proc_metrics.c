@@ -72,14 +72,6 @@ static uint64_t boot_ticks(void)
 	return ((uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec) / tick_ns();
 }
 
-static uint64_t real_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
-}
-
 static int read_stat(pid_t pid, struct proc_text_stat *stat)
 {
 	char path[32], text[1024];
@@ -466,7 +458,7 @@ int proc_metrics__sample(struct proc_metrics *metrics, struct proc_metrics_sampl
 	read_net(metrics);
 	interval = max_u64(metrics->look_ns - metrics->last_ns, 1);
 	metrics->last_ns = metrics->look_ns;
-	sample->ts_ms = real_ms();
+	sample->ts_ms = clock__real_ms();
 	for (size_t i = 0; i < metrics->nr; i++) {
 		struct proc_metrics_row row = make_row(&metrics->members[i], interval);
 

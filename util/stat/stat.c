@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -70,14 +69,6 @@ struct measurement {
 	uint64_t next_look;
 	bool seen_end;	     /* the tree is that of COMMAND's end */
 };
-
-static uint64_t real_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / NSEC_PER_MSEC;
-}
 
 static int keep_tasks(void *ctx, const void *data, size_t size)
 {
@@ -180,7 +171,7 @@ static int begin(struct measurement *stat)
 	int err = stat_programs__begin(stat->programs, &stat->first_ns);
 
 	stat->run.begin = 0;
-	stat->data.start_real_ms = real_ms();
+	stat->data.start_real_ms = clock__real_ms();
 	stat->data.end_ns = stat->first_ns;
 	if (stat->options->interval_ns)
 		stat->next_interval = stat->first_ns + stat->options->interval_ns;
@@ -354,7 +345,7 @@ static int release(struct measurement *stat)
 		return err;
 	stat->released = clock__now_ns();
 	if (!stat->data.start_real_ms)
-		stat->data.start_real_ms = real_ms();
+		stat->data.start_real_ms = clock__real_ms();
 	stat->run.begin = delay ? stat->released + delay : 0;
 	stat->next_look = stat->released + (stat->fallback ? FALLBACK_NS : LOOK_NS);
 	/* The machine's processes, and those of filters, are looked at where lines are printed. */
@@ -476,7 +467,7 @@ static int read_figures(struct measurement *stat, uint64_t end_ns, struct stat_d
 		data->error = stat->cause;
 	}
 	data->start_real_ms = start_real_ms;
-	data->end_real_ms = real_ms();
+	data->end_real_ms = clock__real_ms();
 	if (has_filter(stat))
 		base_metrics__take_known(&stat->base.now, &stat->tree.sample, data);
 	return 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/own_cost.h"
 
-#include <stddef.h>
-#include <sys/resource.h>
-
+#include "base/cpu_time.h"
 #include "base/minmax.h"
 #include "base/units.h"
 
@@ -83,20 +81,7 @@ uint32_t own_cost__mean(const struct own_cost *cost, uint64_t now)
 	return share(cost->first_cpu_ns, cost->latest_cpu_ns, now - cost->began);
 }
 
-static uint64_t timeval_ns(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * NSEC_PER_SEC + (uint64_t)time->tv_usec * NSEC_PER_USEC;
-}
-
 uint64_t own_cost__cpu_ns(void)
 {
-	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
-	struct rusage usage;
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < sizeof(whose) / sizeof(whose[0]); i++) {
-		if (!getrusage(whose[i], &usage))
-			ns += timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
-	}
-	return ns;
+	return cpu_time__of(RUSAGE_SELF) + cpu_time__of(RUSAGE_CHILDREN);
 }

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/minmax.h"
@@ -280,16 +280,6 @@ static int serve_round(struct serving *serving, struct shared *shared, bool agai
 	return err;
 }
 
-static uint64_t helpers_cpu_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_CHILDREN, &usage))
-		return 0;
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
-}
-
 /* Learns a bit, and says so: the parent waits for an answer. False: there is nothing more. */
 static bool learn(struct serving *serving, struct shared *shared, struct child_out *out, int *err)
 {
@@ -301,7 +291,7 @@ static bool learn(struct serving *serving, struct shared *shared, struct child_o
 	shared->learning = true;
 	learnt = stack_walker__learn(serving->walker, until);
 	shared->learning = false;
-	shared->helpers_ns = helpers_cpu_ns();
+	shared->helpers_ns = cpu_time__of(RUSAGE_CHILDREN);
 	if (!learnt)
 		return false;
 	*err = child_out__put(out, STILL_LEARNING, NULL, 0);
@@ -333,7 +323,7 @@ static int serve(struct serving *serving, struct shared *shared, struct child_ou
 	shared->learning = true;
 	stack_walker__refresh(serving->walker);
 	shared->learning = false;
-	shared->helpers_ns = helpers_cpu_ns();
+	shared->helpers_ns = cpu_time__of(RUSAGE_CHILDREN);
 	return 0;
 }
 
