@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/err_out.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/units.h"
@@ -51,24 +52,9 @@ struct child_out {
 	struct buffer queue;
 };
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int child_out__flush(struct child_out *out)
 {
-	int err = write_all(out->fd, out->queue.data, out->queue.len);
+	int err = fd__write_all(out->fd, out->queue.data, out->queue.len);
 
 	out->queue.len = 0;
 	return err;

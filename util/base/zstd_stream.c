@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/fd.h"
 #include "base/minmax.h"
 
 #define ROOM (128 * 1024)
@@ -41,21 +42,6 @@ void zstd_writer__delete(struct zstd_writer *writer)
 	free(writer);
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t len = write(fd, data, size);
-
-		if (len < 0 && errno != EINTR)
-			return -errno;
-		if (len > 0) {
-			data += len;
-			size -= (size_t)len;
-		}
-	}
-	return 0;
-}
-
 static int compress(struct zstd_writer *writer, const void *data, size_t size,
 		    ZSTD_EndDirective how)
 {
@@ -69,7 +55,7 @@ static int compress(struct zstd_writer *writer, const void *data, size_t size,
 		left = ZSTD_compressStream2(writer->context, &out, &in, how);
 		if (ZSTD_isError(left))
 			return -EIO;
-		err = write_all(writer->fd, writer->room, out.pos);
+		err = fd__write_all(writer->fd, writer->room, out.pos);
 	} while (!err && (how == ZSTD_e_end ? left != 0 : in.pos < in.size));
 	return err;
 }

@@ -2,8 +2,9 @@
 /* The rows, as a table and as JSON. */
 #include "check/check.h"
 
-#include <errno.h>
 #include <string.h>
+
+#include "base/out_stream.h"
 
 static const struct {
 	const char *word;   /* in JSON */
@@ -25,13 +26,6 @@ static void put_plain(const char *text, FILE *out)
 		else
 			fputc(*p, out);
 	}
-}
-
-static int stream_error(FILE *out)
-{
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
 }
 
 static void print_row(const struct check_row *row, FILE *out, bool colours)
@@ -64,7 +58,7 @@ int check__print_table(const struct check *check, FILE *out, bool colours)
 		fprintf(out, "\nrecording works here: %s\n", check->hook);
 	else
 		fprintf(out, "\nrecording does not work here: see what is BAD above\n");
-	return stream_error(out);
+	return out_stream__flush(out);
 }
 
 /* A JSON string. Bytes that are no UTF-8 become U+FFFD, since JSON cannot hold them. */
@@ -119,7 +113,7 @@ int check__print_json(const struct check *check, FILE *out)
 		print_json_row(&check->rows[i], out);
 	}
 	fputs("\n]}\n", out);
-	return stream_error(out);
+	return out_stream__flush(out);
 }
 
 int check__print_json_error(const char *text, FILE *out)
@@ -127,5 +121,5 @@ int check__print_json_error(const char *text, FILE *out)
 	fputs("{\"error\": ", out);
 	put_json(text, out);
 	fputs("}\n", out);
-	return stream_error(out);
+	return out_stream__flush(out);
 }

@@ -2,10 +2,10 @@
 /* Lengths of blocks, as text and as JSON. */
 #include "hist/duration_hist.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/out_stream.h"
 #include "base/units.h"
 
 #define BAR_WIDTH 14
@@ -14,13 +14,6 @@
 
 /* Sample rates for which a threshold is suggested: affordable anywhere, and negligible. */
 static const unsigned int named_rates[] = { 1000, 100 };
-
-static int stream_error(FILE *out)
-{
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
-}
 
 static const char *plural(uint64_t count)
 {
@@ -280,11 +273,11 @@ int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *
 	print_states(lengths, out);
 	print_blocked(lengths, out);
 	if (!rows[0].direct.count)
-		return stream_error(out);
+		return out_stream__flush(out);
 	print_thresholds(rows, nr, out);
 	if (!quiet)
 		print_advice(rows, nr, out);
-	return stream_error(out);
+	return out_stream__flush(out);
 }
 
 static void print_json_sum(const struct capture_tally *buckets, FILE *out)
@@ -352,5 +345,5 @@ int duration_hist__print_json(const struct duration_hist *lengths, FILE *out)
 	print_json_buckets(lengths->still_blocked, out);
 	fputs(",\n", out);
 	print_json_thresholds(lengths, out);
-	return stream_error(out);
+	return out_stream__flush(out);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/out_stream.h"
 #include "base/units.h"
 #include "stat/behaviour_table.h"
 #include "stat/call_table.h"
@@ -201,7 +202,7 @@ int stat_table__print(const struct stat_data *data, const struct base_interval *
 	if (!err)
 		err = object_table__print(data, form, out);
 	print_losses(&data->losses, out);
-	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
+	if (!err)
+		err = out_stream__flush(out);
 	return err;
 }

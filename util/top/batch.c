@@ -2,12 +2,12 @@
 #include "top/batch.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/minmax.h"
+#include "base/out_stream.h"
 #include "base/units.h"
 #include "top/wall_time.h"
 
@@ -227,8 +227,8 @@ int batch__print(struct batch *batch, uint32_t own_ppm, FILE *out)
 		err = print_rows(batch, &view, out);
 		fputc('\n', out);
 	}
-	if (!err && (fflush(out) || ferror(out)))
-		err = errno ? -errno : -EIO;
+	if (!err)
+		err = out_stream__flush(out);
 	activity_view__free(&view);
 	activity__clear(batch->activity);
 	batch->counts = (struct top_wire_counts){ 0 };
