@@ -36,6 +36,12 @@ static inline int units__hex_digit(char c)
 /* Reads a share of 0 to 100 %, as in "3", "0.5" or "3%", in millionths. 0 or -EINVAL. */
 int units__parse_percent(const char *text, uint32_t *ppm);
 
+/* How much of all the part is, in percent; 0 if all is 0. */
+static inline double units__percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
 /* "12.345 s", "1.2 ms", "830 ns": three significant places or more. Returns buf. */
 char *units__format_time(uint64_t ns, char *buf, size_t size);
 

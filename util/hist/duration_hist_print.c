@@ -64,7 +64,7 @@ static char *format_rate(double rate, char *buf, size_t size)
 /* In tenths of a percent; only 0 is printed as 0, and only the whole as 100. */
 static char *format_share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
-	double percent = whole ? 100 * (double)part / (double)whole : 0;
+	double percent = units__percent(part, whole);
 
 	if (part && percent < 0.05)
 		snprintf(buf, size, "< 0.1 %%");

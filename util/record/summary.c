@@ -392,11 +392,9 @@ char *summary__format_idle(const struct summary *summary, char *buf, size_t size
 
 char *summary__format_for_any(const struct summary *summary, char *buf, size_t size)
 {
-	double percent = 0;
+	double percent = units__percent(summary->for_any_ns, summary->ns);
 
 	*buf = '\0';
-	if (summary->ns)
-		percent = 100 * (double)summary->for_any_ns / (double)summary->ns;
 	if (percent >= MUCH_FOR_ANY && !summary->reasons)
 		snprintf(buf, size,
 			 "[ %.0f %% of the time is in epoll_wait, poll or select: --reason tells "
@@ -417,7 +415,7 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 	*buf = '\0';
 	/* A single thread does not crowd a report. */
 	if (never_ran->count > 1 && never_ran->ns < summary->ns)
-		percent = 100 * (double)never_ran->ns / (double)summary->ns;
+		percent = units__percent(never_ran->ns, summary->ns);
 	if (rest->ns)
 		snprintf(most, sizeof(most), ", first %s in %s, %s", rest->comm, rest->call,
 			 units__format_time(rest->ns, time, sizeof(time)));
@@ -483,7 +481,7 @@ static unsigned int percent_skipped(const struct capture_stats *stats)
 	uint64_t skipped = stats->filtered_idle.ns;
 	uint64_t all = skipped + stats->direct.ns + stats->accumulated.ns + stats->in_flight.ns;
 
-	return all ? (unsigned int)(100.0 * (double)skipped / (double)all) : 0;
+	return (unsigned int)units__percent(skipped, all);
 }
 
 #define MUCH_SKIPPED 90 /* percent */

@@ -14,11 +14,6 @@ struct section {
 	size_t first, end;
 };
 
-static double percent(const struct row_table *table, uint64_t ns)
-{
-	return table->total ? 100.0 * (double)ns / (double)table->total : 0;
-}
-
 /* The columns of a table: numbers, then its keys. */
 static size_t name_columns(const struct row_table *table, struct text_column *columns)
 {
@@ -46,7 +41,7 @@ static int add_row(const struct row_table *table, const struct row *row, struct 
 		units__format_count(row->blocks, count, sizeof(count)),
 	};
 
-	snprintf(share, sizeof(share), "%5.1f %%", percent(table, row->ns));
+	snprintf(share, sizeof(share), "%5.1f %%", units__percent(row->ns, table->total));
 	for (size_t i = 0; i < table->nr_keys; i++)
 		cells[text->nr_columns - table->nr_keys + i] = row->texts[i];
 	return text_table__add(text, cells);
@@ -67,10 +62,14 @@ static struct section shown_of(const struct row_table *table, const struct rows 
 			       const struct section *section, size_t most)
 {
 	struct section shown = { section->first, section->first };
+	double percent;
 
-	while (shown.end < section->end && (table->all || shown.end - shown.first < most) &&
-	       percent(table, rows__at(rows, shown.end)->ns) * 10000 >= table->min_ppm)
+	while (shown.end < section->end && (table->all || shown.end - shown.first < most)) {
+		percent = units__percent(rows__at(rows, shown.end)->ns, table->total);
+		if (percent * 10000 < table->min_ppm)
+			break;
 		shown.end++;
+	}
 	return shown;
 }
 
@@ -84,7 +83,7 @@ static void print_rest(const struct row_table *table, const struct rows *rows, u
 		ns += rows__at(rows, i)->ns;
 	if (rows->nr > shown)
 		fprintf(out, "  %5.1f %% %s in %zu more rows; --min-percent 0 shows all of them\n",
-			percent(table, ns - shown_ns),
+			units__percent(ns - shown_ns, table->total),
 			shown_time__format(table->form.exact, ns - shown_ns, time),
 			rows->nr - shown);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "report/advice.h"
 #include "report/left_out.h"
 #include "report/lock_table.h"
@@ -39,11 +40,6 @@ static const char *colour(const struct screen *screen, const char *sequence)
 	return screen->options->form.colours ? sequence : "";
 }
 
-static double percent(const struct screen *screen, uint64_t ns)
-{
-	return screen->shares.total ? 100.0 * (double)ns / (double)screen->shares.total : 0;
-}
-
 static void print_share(const struct screen *screen, const char *name, const char *sequence,
 			const struct share *share)
 {
@@ -54,8 +50,9 @@ static void print_share(const struct screen *screen, const char *name, const cha
 		return;
 	fprintf(screen->out, "  %s%-9s%s %*s  %5.1f %%  %zu thread%s", colour(screen, sequence),
 		name, colour(screen, PLAIN), exact ? SHOWN_TIME_EXACT_WIDTH : SHOWN_TIME_WIDTH,
-		shown_time__format(exact, share->ns, time), percent(screen, share->ns),
-		share->tids.used, share->tids.used == 1 ? "" : "s");
+		shown_time__format(exact, share->ns, time),
+		units__percent(share->ns, screen->shares.total), share->tids.used,
+		share->tids.used == 1 ? "" : "s");
 	if (share->whole_ns)
 		fprintf(screen->out, ", %s of it from begin to end",
 			shown_time__format(exact, share->whole_ns, time));

@@ -227,7 +227,7 @@ void base_metrics__print(const struct base_metrics *now, const struct base_metri
 	uint64_t minor = since(sum->page_faults_cached, old->page_faults_cached);
 	char time[32];
 
-	put(&line, "CPU %.1f%% (%s)", ns ? 100.0 * (double)cpu_ns / (double)ns : 0,
+	put(&line, "CPU %.1f%% (%s)", units__percent(cpu_ns, ns),
 	    units__format_time(cpu_ns, time, sizeof(time)));
 	put_memory(&line, now);
 	put_life(&line, now);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "stat/behaviour.h"
 #include "stat/bottlenecks.h"
 
@@ -15,26 +16,22 @@ struct row {
 	struct behaviour behaviour;
 };
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
 /* The class of a task, with what it did while it was not idle. */
 static void print_row(const struct behaviour *behaviour, const char *name, FILE *out)
 {
 	char escaped[NAME_WIDTH];
 	bool first = true;
+	double percent;
 
 	log__escape(escaped, sizeof(escaped), name);
 	fprintf(out, "%-16s %-14s active %.0f%%", escaped, behaviour__name(behaviour->kind),
-		percent(behaviour->active_ns, behaviour->wall_ns));
+		units__percent(behaviour->active_ns, behaviour->wall_ns));
 	for (int i = 0; i < BEHAVIOUR_TIMES; i++) {
-		if (i == BEHAVIOUR_IDLING || percent(behaviour->ns[i], behaviour->active_ns) < 1)
+		percent = units__percent(behaviour->ns[i], behaviour->active_ns);
+		if (i == BEHAVIOUR_IDLING || percent < 1)
 			continue;
 		fprintf(out, "%s %s %.0f%%", first ? ":" : ",",
-			behaviour__time_name((enum behaviour_time)i),
-			percent(behaviour->ns[i], behaviour->active_ns));
+			behaviour__time_name((enum behaviour_time)i), percent);
 		first = false;
 	}
 	fputc('\n', out);
@@ -76,7 +73,7 @@ static void print_advice(const struct stat_data *data, const struct behaviour *a
 	bool may_tell = (data->parts & STAT_PART_CALL_TIMES) && !(data->parts & STAT_PART_LOCKS);
 
 	if (may_tell &&
-	    percent(all->ns[BEHAVIOUR_UNKNOWN], all->active_ns) >= BEHAVIOUR_BOUND_FROM)
+	    units__percent(all->ns[BEHAVIOUR_UNKNOWN], all->active_ns) >= BEHAVIOUR_BOUND_FROM)
 		fprintf(out, "(unknown: waits for locks, or for work; --locks tells them apart)\n");
 }
 

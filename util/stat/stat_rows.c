@@ -30,7 +30,7 @@ void stat_rows__put_time(struct stat_rows *rows, uint64_t ns)
 
 void stat_rows__put_share(struct stat_rows *rows, uint64_t part, uint64_t all)
 {
-	stat_rows__put(rows, "%.1f%%", all ? 100.0 * (double)part / (double)all : 0);
+	stat_rows__put(rows, "%.1f%%", units__percent(part, all));
 }
 
 void stat_rows__fill(struct stat_rows *rows, size_t nr, const char *text)

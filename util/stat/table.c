@@ -13,16 +13,12 @@
 #include "stat/object_table.h"
 #include "stat/stat_rows.h"
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
 /* The states of blocks with their shares of the time, the greatest first: "S 97%, D 3%". */
 static char *format_states(const struct stat_task *task, char *buf, size_t size)
 {
 	bool shown[STAT_STATE_MAX] = { false };
 	size_t len = 0;
+	double percent;
 	int most;
 
 	buf[0] = '\0';
@@ -36,11 +32,11 @@ static char *format_states(const struct stat_task *task, char *buf, size_t size)
 		if (most < 0 || len >= size)
 			return buf;
 		shown[most] = true;
-		if (len && percent(task->state[most].total_ns, task->offcpu.total_ns) < 0.5)
+		percent = units__percent(task->state[most].total_ns, task->offcpu.total_ns);
+		if (len && percent < 0.5)
 			return buf;
 		len += (size_t)snprintf(buf + len, size - len, "%s%c %.0f%%", len ? ", " : "",
-					STAT_STATES[most],
-					percent(task->state[most].total_ns, task->offcpu.total_ns));
+					STAT_STATES[most], percent);
 	}
 }
 
