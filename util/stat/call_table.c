@@ -2,10 +2,10 @@
 #include "stat/call_table.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "stat/order.h"
 #include "stat/stat_rows.h"
 #include "stat/syscall_category.h"
 #include "stat/syscall_names.h"
@@ -124,18 +124,7 @@ static void begin_sums(struct stat_rows *rows, struct text_column columns[FIGURE
 	stat_rows__begin(rows, columns, FIGURES);
 }
 
-/* The category of a sum is its nr. Without times, by count. */
-static int by_time(const void *a, const void *b)
-{
-	const struct stat_call *left = a, *right = b;
-
-	if (left->times.total_ns != right->times.total_ns)
-		return left->times.total_ns < right->times.total_ns ? 1 : -1;
-	if (left->times.count != right->times.count)
-		return left->times.count < right->times.count ? 1 : -1;
-	return left->nr > right->nr ? 1 : -1;
-}
-
+/* The category of a sum is its nr. */
 static int print_categories(const struct stat_data *data, const struct stat_form *form,
 			    double seconds, FILE *out)
 {
@@ -153,7 +142,7 @@ static int print_categories(const struct stat_data *data, const struct stat_form
 		sum->blocked_ns += call->blocked_ns;
 		stat_times__merge(&sum->times, &call->times);
 	}
-	qsort(sums, SYSCALL_CATEGORIES, sizeof(*sums), by_time);
+	order__calls(sums, SYSCALL_CATEGORIES);
 	begin_sums(&rows, columns, "CATEGORY");
 	for (int i = 0; i < SYSCALL_CATEGORIES; i++) {
 		if (!sums[i].times.count)

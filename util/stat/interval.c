@@ -45,7 +45,7 @@ static void subtract_calls(struct stat_task *task, const struct stat_task *befor
 			task->calls[kept++] = *call;
 	}
 	task->nr_calls = kept;
-	order__calls(task);
+	order__calls(task->calls, task->nr_calls);
 }
 
 /* before may be NULL: the task is new. The calls become a copy. */

@@ -72,9 +72,9 @@ void order__tasks(struct stat_task *tasks, size_t nr)
 	sort(tasks, nr, sizeof(*tasks), by_time);
 }
 
-void order__calls(struct stat_task *task)
+void order__calls(struct stat_call *calls, size_t nr)
 {
-	sort(task->calls, task->nr_calls, sizeof(*task->calls), by_call_time);
+	sort(calls, nr, sizeof(*calls), by_call_time);
 }
 
 void order__locks(struct stat_lock *locks, size_t nr)

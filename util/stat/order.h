@@ -10,7 +10,7 @@
 void order__tasks(struct stat_task *tasks, size_t nr);
 
 /* By the time in them, or where that is not known by how many there were. */
-void order__calls(struct stat_task *task);
+void order__calls(struct stat_call *calls, size_t nr);
 
 void order__locks(struct stat_lock *locks, size_t nr);
 void order__io(struct stat_io *io, size_t nr);

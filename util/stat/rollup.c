@@ -166,7 +166,7 @@ static struct stat_task *take(struct buffer *buffer, size_t *nr)
 
 	for (size_t i = 0; i < *nr; i++) {
 		tasks[i].ended = tasks[i].threads == tasks[i].ended_threads;
-		order__calls(&tasks[i]);
+		order__calls(tasks[i].calls, tasks[i].nr_calls);
 	}
 	order__tasks(tasks, *nr);
 	*buffer = (struct buffer){ 0 };
@@ -179,7 +179,7 @@ void rollup__finish(struct rollup *rollup, struct stat_data *data)
 	data->processes = take(&rollup->processes, &data->nr_processes);
 	data->commands = take(&rollup->commands, &data->nr_commands);
 	data->total = rollup->total;
-	order__calls(&data->total);
+	order__calls(data->total.calls, data->total.nr_calls);
 	rollup->total = (struct stat_task){ 0 };
 	idmap__free(&rollup->by_pid);
 }
