@@ -323,22 +323,6 @@ static int load_hook(void *ctx, enum attach_hook hook)
 	return err;
 }
 
-static void find_target_maps(struct offcpu *offcpu)
-{
-	const struct offcpu_bpf *skel = offcpu->skel;
-
-	offcpu->maps.targets = (struct target_maps){
-		.targets = skel->maps.targets,
-		.cgroups = skel->maps.cgroups,
-		.bell = skel->maps.bell,
-		.count = skel->progs.count_targets,
-		.found = &skel->bss->targets_found,
-		.strays = &skel->bss->strays,
-		.alive = &skel->bss->targets_alive,
-		.births = &skel->bss->last_incarnation,
-	};
-}
-
 static void find_blocked_iter(struct offcpu *offcpu)
 {
 	const struct offcpu_bpf *skel = offcpu->skel;
@@ -433,7 +417,7 @@ struct offcpu *offcpu__new(const struct offcpu_config *config, int *err)
 		*err = attach_hook__take(config->hook, &features, load_hook, &load);
 	if (!*err) {
 		offcpu->has_throttled = features.has_throttled;
-		find_target_maps(offcpu);
+		offcpu->maps.targets = TARGET_MAPS_OF(offcpu->skel);
 		find_window_maps(offcpu);
 		find_blocked_iter(offcpu);
 		find_accounts(offcpu);

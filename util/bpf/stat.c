@@ -120,22 +120,6 @@ static int settle(struct stat_bpf *skel, const struct stat_programs_config *conf
 	return err;
 }
 
-static void find_targets(struct stat_programs *programs)
-{
-	const struct stat_bpf *skel = programs->skel;
-
-	programs->targets = (struct target_maps){
-		.targets = skel->maps.targets,
-		.cgroups = skel->maps.cgroups,
-		.bell = skel->maps.bell,
-		.count = skel->progs.count_targets,
-		.found = &skel->bss->targets_found,
-		.strays = &skel->bss->strays,
-		.alive = &skel->bss->targets_alive,
-		.births = &skel->bss->last_incarnation,
-	};
-}
-
 /* Lists of calls are followed in memory: a helper for each of them would take long. */
 static int map_calls(struct stat_programs *programs)
 {
@@ -166,7 +150,7 @@ static int load(struct stat_programs *programs, const struct stat_programs_confi
 	if (!err && config->calls)
 		err = map_calls(programs);
 	if (!err)
-		find_targets(programs);
+		programs->targets = TARGET_MAPS_OF(programs->skel);
 	return err;
 }
 

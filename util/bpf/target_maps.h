@@ -26,6 +26,19 @@ struct target_maps {
 	const __u64 *births;
 };
 
+/* The maps, the program and the variables in a skeleton, of an object whose hooks find targets. */
+#define TARGET_MAPS_OF(skel) \
+	((struct target_maps){ \
+		.targets = (skel)->maps.targets, \
+		.cgroups = (skel)->maps.cgroups, \
+		.bell = (skel)->maps.bell, \
+		.count = (skel)->progs.count_targets, \
+		.found = &(skel)->bss->targets_found, \
+		.strays = &(skel)->bss->strays, \
+		.alive = &(skel)->bss->targets_alive, \
+		.births = &(skel)->bss->last_incarnation, \
+	})
+
 /* Before the hooks are attached: a process, a thread or a user to record. */
 int target_maps__add(const struct target_maps *target_maps, enum wire_target_kind kind,
 		     uint32_t id);
