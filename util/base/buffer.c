@@ -36,6 +36,16 @@ int buffer__append(struct buffer *buffer, const void *data, size_t size)
 	return 0;
 }
 
+int buffer__append_u32(struct buffer *buffer, uint32_t value)
+{
+	return buffer__append(buffer, &value, sizeof(value));
+}
+
+int buffer__append_u64(struct buffer *buffer, uint64_t value)
+{
+	return buffer__append(buffer, &value, sizeof(value));
+}
+
 void buffer__consume(struct buffer *buffer, size_t size)
 {
 	buffer->len -= size;

@@ -13,16 +13,6 @@
 /* A feature must fit into a record of the pipe; a longer command line is cut. */
 #define CMDLINE_MAX 32768
 
-static int put_u32(struct buffer *out, uint32_t value)
-{
-	return buffer__append(out, &value, sizeof(value));
-}
-
-static int put_u64(struct buffer *out, uint64_t value)
-{
-	return buffer__append(out, &value, sizeof(value));
-}
-
 static size_t string_room(const char *text)
 {
 	return (strlen(text) + STRING_ALIGN) / STRING_ALIGN * STRING_ALIGN;
@@ -35,7 +25,7 @@ static int put_string(struct buffer *out, const char *text)
 	char *at;
 	int err;
 
-	err = put_u32(out, (uint32_t)room);
+	err = buffer__append_u32(out, (uint32_t)room);
 	if (err)
 		return err;
 	at = buffer__reserve(out, room);
@@ -97,8 +87,8 @@ static int encode_cpus(struct buffer *out, const struct features *features)
 
 	if (!features->cpus_avail)
 		return 0;
-	err = put_u32(out, features->cpus_avail);
-	return err ? err : put_u32(out, features->cpus_online);
+	err = buffer__append_u32(out, features->cpus_avail);
+	return err ? err : buffer__append_u32(out, features->cpus_online);
 }
 
 static int encode_cpudesc(struct buffer *out, const struct features *features)
@@ -108,7 +98,7 @@ static int encode_cpudesc(struct buffer *out, const struct features *features)
 
 static int encode_total_mem(struct buffer *out, const struct features *features)
 {
-	return features->total_mem_kb ? put_u64(out, features->total_mem_kb) : 0;
+	return features->total_mem_kb ? buffer__append_u64(out, features->total_mem_kb) : 0;
 }
 
 /* Number of leading arguments that fit into CMDLINE_MAX. */
@@ -133,7 +123,7 @@ static int encode_cmdline(struct buffer *out, const struct features *features)
 
 	if (!nr)
 		return 0;
-	err = put_u32(out, (uint32_t)nr);
+	err = buffer__append_u32(out, (uint32_t)nr);
 	for (int i = 0; !err && i < nr; i++)
 		err = put_string(out, features->argv[i]);
 	return err;
@@ -183,11 +173,11 @@ static int put_event_desc(struct buffer *out, const struct event_kind *kind,
 	attrs__fill(kind, features->cgroups, features->stack_bytes, attr);
 	err = buffer__append(out, attr, sizeof(attr));
 	if (!err)
-		err = put_u32(out, 1); /* ids */
+		err = buffer__append_u32(out, 1); /* ids */
 	if (!err)
 		err = put_string(out, features__event_name(features, kind));
 	if (!err)
-		err = put_u64(out, kind->id);
+		err = buffer__append_u64(out, kind->id);
 	return err;
 }
 
@@ -197,9 +187,9 @@ static int encode_event_desc(struct buffer *out, const struct features *features
 	size_t nr = features__select(features, features->events | features->late, kinds);
 	int err;
 
-	err = put_u32(out, (uint32_t)nr);
+	err = buffer__append_u32(out, (uint32_t)nr);
 	if (!err)
-		err = put_u32(out, LAYOUT_ATTR_SIZE);
+		err = buffer__append_u32(out, LAYOUT_ATTR_SIZE);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_event_desc(out, kinds[i], features);
 	return err;
@@ -211,13 +201,15 @@ static int encode_sample_time(struct buffer *out, const struct features *feature
 
 	if (!features->first_ns && !features->last_ns)
 		return 0;
-	err = put_u64(out, features->first_ns);
-	return err ? err : put_u64(out, features->last_ns);
+	err = buffer__append_u64(out, features->first_ns);
+	return err ? err : buffer__append_u64(out, features->last_ns);
 }
 
 static int encode_clockid(struct buffer *out, const struct features *features)
 {
-	return features->clock_resolution_ns ? put_u64(out, features->clock_resolution_ns) : 0;
+	if (!features->clock_resolution_ns)
+		return 0;
+	return buffer__append_u64(out, features->clock_resolution_ns);
 }
 
 static int encode_clock_data(struct buffer *out, const struct features *features)
@@ -226,13 +218,13 @@ static int encode_clock_data(struct buffer *out, const struct features *features
 
 	if (!features->realtime_ns)
 		return 0;
-	err = put_u32(out, 1); /* version of this feature */
+	err = buffer__append_u32(out, 1); /* version of this feature */
 	if (!err)
-		err = put_u32(out, features->clockid);
+		err = buffer__append_u32(out, features->clockid);
 	if (!err)
-		err = put_u64(out, features->realtime_ns);
+		err = buffer__append_u64(out, features->realtime_ns);
 	if (!err)
-		err = put_u64(out, features->clock_ns);
+		err = buffer__append_u64(out, features->clock_ns);
 	return err;
 }
 

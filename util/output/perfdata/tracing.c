@@ -147,20 +147,10 @@ static int put_name(struct buffer *out, const char *name)
 	return buffer__append(out, name, strlen(name) + 1);
 }
 
-static int put_u32(struct buffer *out, uint32_t value)
-{
-	return buffer__append(out, &value, sizeof(value));
-}
-
-static int put_u64(struct buffer *out, uint64_t value)
-{
-	return buffer__append(out, &value, sizeof(value));
-}
-
 /* A u64 size and the bytes. */
 static int put_sized(struct buffer *out, const struct buffer *bytes)
 {
-	int err = put_u64(out, bytes->len);
+	int err = buffer__append_u64(out, bytes->len);
 
 	return err ? err : buffer__append(out, bytes->data, bytes->len);
 }
@@ -210,7 +200,7 @@ static int put_system(struct buffer *out, const struct tracepoint_list *list, co
 		nr++;
 	err = put_name(out, system);
 	if (!err)
-		err = put_u32(out, nr);
+		err = buffer__append_u32(out, nr);
 	for (size_t i = 0; !err && (i = next_of(list, i, system)) < list->nr; i++) {
 		const struct buffer format = { .data = list->all[i].format,
 					       .len = strlen(list->all[i].format) };
@@ -252,13 +242,13 @@ static int put_events(struct buffer *out, const struct tracepoint_list *list)
 	struct buffer format = { 0 };
 	int err;
 
-	err = put_u32(out, 0); /* events of ftrace itself */
+	err = buffer__append_u32(out, 0); /* events of ftrace itself */
 	if (!err)
-		err = put_u32(out, 1 + count_systems(list));
+		err = buffer__append_u32(out, 1 + count_systems(list));
 	if (!err)
 		err = put_name(out, TRACING_SYSTEM);
 	if (!err)
-		err = put_u32(out, NR_EVENTS);
+		err = buffer__append_u32(out, NR_EVENTS);
 	for (size_t i = 0; !err && i < NR_EVENTS; i++) {
 		format.len = 0;
 		err = tracing_event__format(&events[i], &format);
@@ -281,14 +271,14 @@ int tracing__encode(struct buffer *out, const struct tracepoint_list *list)
 	if (!err)
 		err = buffer__append(out, order_and_word, sizeof(order_and_word));
 	if (!err)
-		err = put_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
+		err = buffer__append_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
 	if (!err)
 		err = put_ring_header(out);
 	if (!err)
 		err = put_events(out, list);
 	if (!err)
-		err = put_u32(out, 0); /* kallsyms */
+		err = buffer__append_u32(out, 0); /* kallsyms */
 	if (!err)
-		err = put_u32(out, 0);      /* formats of trace_printk() */
-	return err ? err : put_u64(out, 0); /* names of tasks */
+		err = buffer__append_u32(out, 0);      /* formats of trace_printk() */
+	return err ? err : buffer__append_u64(out, 0); /* names of tasks */
 }
