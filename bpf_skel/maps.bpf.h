@@ -15,7 +15,6 @@
 #define ENTRIES_MAX 49152 /* windowed sums in one generation */
 #define STACKS_MAX 49152  /* distinct stacks in one generation */
 #define REASONS_MAX 16384  /* distinct reasons in one generation */
-#define TARGETS_MAX 65536
 #define ENOSPC 28 /* of errno.h, which is not for programs */
 
 const volatile struct wire_settings settings = {};

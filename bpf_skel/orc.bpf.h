@@ -29,7 +29,6 @@ enum orc_kind {
 #define ORC_REG_BP 4U
 #define ORC_REG_SP 5U
 #define ORC_REG_BP_INDIRECT 8U
-#define ORC_REG_OTHER 15U /* all bits of a nibble, see old_register() */
 #define ORC_NEW_REG_SP 3U
 #define ORC_NEW_REG_PREV_SP 8U
 #define ORC_NEW_REG_BP_INDIRECT 10U
@@ -146,7 +145,7 @@ static __always_inline __u32 old_register(__u32 reg)
 			   NIBBLE(ORC_NEW_REG_PREV_SP, ORC_REG_PREV_SP) |
 			   NIBBLE(ORC_NEW_REG_BP_INDIRECT, ORC_REG_BP_INDIRECT);
 
-	/* All others become ORC_REG_OTHER. */
+	/* All others become 15, which is no register: all bits of a nibble. */
 	return (__u32)((~known | olds) >> (4 * (reg & 15))) & 15;
 }
 

@@ -18,8 +18,7 @@
 /* Of a pointer to a node: what kind it is. */
 #define VMA_NODE_BITS 255ULL
 #define VMA_NODE_TYPE(entry) ((entry) >> 3 & 15)
-#define VMA_NODE_LEAF 1 /* enum maple_type */
-#define VMA_NODE_RANGE 2
+#define VMA_NODE_LEAF 1 /* enum maple_type; type 2 is a node of ranges without gaps */
 #define VMA_NODE_ARANGE 3
 /* Words of a node: its parent, the last addresses of all children but one, and the children. */
 #define VMA_RANGE_PIVOTS 15U

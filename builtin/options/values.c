@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "host/cpus.h"
 
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 

@@ -7,7 +7,6 @@
 
 #include "base/id_list.h"
 #include "builtin/options/table.h"
-#include "host/cpus.h"
 
 /*
  * Functions that set a field, for rows of tables, each with a macro that initializes such a row and
@@ -52,9 +51,8 @@ void option_set__ids(const struct option_value *value, void *field);
 void option_set__names(const struct option_value *value, void *field);
 #define OPTION_NAMES(s, f) OPTION_FIELD(option_set__names, char *, s, f)
 
-/* A list of CPUs. */
+/* A list of CPUs, into a struct cpus. */
 void option_set__cpus(const struct option_value *value, void *field);
-#define OPTION_CPUS(s, f) OPTION_FIELD(option_set__cpus, struct cpus, s, f)
 
 /* For functions of tables: a number from 1 to max. */
 uint64_t option_value__number(const struct option_value *value, uint64_t max);

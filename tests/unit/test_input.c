@@ -151,8 +151,7 @@ static int write_file(const char *path, enum end end)
 	if (!err)
 		err = write_samples(writer);
 	if (!err)
-		err = writer__build_id(writer, false, 100, "/bin/app",
-				       (const void *)"0123456789", 10);
+		err = writer__build_id(writer, false, "/bin/app", (const void *)"0123456789", 10);
 	if (!err)
 		err = writer__flush(writer);
 	if (end == KILLED)

@@ -282,7 +282,7 @@ static int write_one_of_each(const char *path, struct sample sample)
 	err |= writer__trace(writer, WRITER_SAMPLING, &trace);
 	err |= writer__lost(writer, 3, 2500, 1);
 	err |= writer__finished_round(writer);
-	err |= writer__build_id(writer, false, 1, "/bin/a", build_id, sizeof(build_id));
+	err |= writer__build_id(writer, false, "/bin/a", build_id, sizeof(build_id));
 	return err | writer__close(writer);
 }
 
@@ -717,7 +717,7 @@ TEST_F(writer, fifo_gets_the_pipe_variant_whole)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, drain_fifo, &drain));
 	writer = open_writer(self->path, &err);
 	ASSERT_NE(NULL, writer);
-	EXPECT_EQ(0, writer__build_id(writer, false, 0, "/bin/a", (const unsigned char *)"x", 1));
+	EXPECT_EQ(0, writer__build_id(writer, false, "/bin/a", (const unsigned char *)"x", 1));
 	for (int i = 0; i < 5000; i++)
 		ASSERT_EQ(0, writer__sample(writer, WRITER_OFFCPU_TIME, &self->sample));
 	EXPECT_EQ(0, writer__close(writer));

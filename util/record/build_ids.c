@@ -61,7 +61,7 @@ static int keep(const struct build_ids *ids, enum cache_kind kind, pid_t pid, co
 		const unsigned char *id, int len)
 {
 	bool kernel = kind == CACHE_KERNEL || kind == CACHE_MODULE;
-	int err = writer__build_id(ids->writer, kernel, (uint32_t)pid, path, id, (size_t)len);
+	int err = writer__build_id(ids->writer, kernel, path, id, (size_t)len);
 
 	return err || !ids->cache ? err : cache__want(ids->cache, kind, pid, path, id, (size_t)len);
 }

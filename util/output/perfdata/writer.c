@@ -609,13 +609,12 @@ int writer__finished_round(struct writer *writer)
 	return finish_record(writer, err ? err : encode__finished_round(&writer->pending));
 }
 
-int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
-		     const unsigned char *id, size_t len)
+int writer__build_id(struct writer *writer, bool kernel, const char *path, const unsigned char *id,
+		     size_t len)
 {
 	struct buffer *out = writer->file.pipe ? &writer->pending : &writer->build_ids;
 	int err;
 
-	(void)pid;
 	if (writer->error)
 		return writer->error;
 	err = encode__build_id(out, kernel, path, id, len);

@@ -81,10 +81,10 @@ int writer__finished_round(struct writer *writer);
 
 /*
  * A build-id for the BUILD_ID feature, 1 to 20 bytes, of the kernel or a module or of a
- * user file; each file once. The format has no place for pid. -EINVAL if len is wrong.
+ * user file; each file once. -EINVAL if len is wrong.
  */
-int writer__build_id(struct writer *writer, bool kernel, uint32_t pid, const char *path,
-		     const unsigned char *id, size_t len);
+int writer__build_id(struct writer *writer, bool kernel, const char *path, const unsigned char *id,
+		     size_t len);
 
 /* Writes the buffer and updates data.size. */
 int writer__flush(struct writer *writer);
