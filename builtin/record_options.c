@@ -59,7 +59,10 @@ static void set_max_files(const struct option_value *value, void *field)
 
 #define RECORDER(fn, type, field) OPTION_FIELD(fn, type, struct recorder_options, field)
 
+_Static_assert(CAPTURE_DEFAULT_THRESHOLD_NS == 500 * NSEC_PER_MSEC, "the help of the first row");
+
 static const struct option_row block_rows[] = {
+	/* Its default is CAPTURE_DEFAULT_THRESHOLD_NS, in util/capture/options.h. */
 	{ "off-cpu-thresh", .of_samples = true, .arg = "TIME",
 	  .text = "Blocks of at least TIME are samples of their own; shorter ones are "
 		  "summed (default 500ms; without a unit ms; 0: each block is a sample)",

@@ -23,7 +23,7 @@ static const struct capture_copies by_tables = { .bytes = TABLES_DUMP, .tables =
 void capture_options__init(struct capture_options *options)
 {
 	*options = (struct capture_options){
-		.threshold_ns = 500 * NSEC_PER_MSEC,
+		.threshold_ns = CAPTURE_DEFAULT_THRESHOLD_NS,
 		.filter = {
 			.max_ns = UINT64_MAX,
 			.states = 1U << WIRE_STATE_S | 1U << WIRE_STATE_D,

@@ -91,7 +91,7 @@ struct capture_options {
 	struct capture_filter filter;
 	struct capture_stacks stacks;
 	bool delayed;	     /* recording begins with capture__begin() */
-	uint64_t threshold_ns;
+	uint64_t threshold_ns; /* blocks as long as this are samples of their own */
 	uint64_t period_ns;  /* of shorter blocks one is drawn for so much time; 0: record each */
 	uint64_t seed;	     /* of the draw */
 	uint32_t max_rate;   /* samples a second, see capture__sampling(); 0: no limit */
@@ -124,6 +124,9 @@ struct capture_options {
 #define CAPTURE_MAX_GROUPS 256
 #define CAPTURE_MAX_PERIOD_NS 4000000000ULL
 #define CAPTURE_MAX_CPUS 8192
+
+/* The default of --off-cpu-thresh, as perf has it: 500 ms. */
+#define CAPTURE_DEFAULT_THRESHOLD_NS 500000000ULL
 
 /* Sets perf's defaults where perf has them; a caller changes others. */
 void capture_options__init(struct capture_options *options);
