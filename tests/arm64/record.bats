@@ -8,10 +8,7 @@ load ../cli/lib
 
 program=$(ls "$build"/arm64/dist/denet-*-aarch64 2>/dev/null || true)
 
-setup() {
-	need_perf
-	enter_tmp
-}
+needs=perf
 
 # boot KERNEL: records there, into the folder w.
 boot() {

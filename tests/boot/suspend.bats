@@ -23,10 +23,10 @@ setup_file() {
 		{ cat boot w/err; return 1; } >&2
 }
 
-setup() {
-	need_perf
+needs=perf
+
+prepare() {
 	[ ! -e "$BATS_FILE_TMPDIR/w/unable" ] || skip "$(cat "$BATS_FILE_TMPDIR/w/unable")"
-	enter_tmp
 	cp "$BATS_FILE_TMPDIR"/w/* .
 	cat clocks
 	tail -3 err

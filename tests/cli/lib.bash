@@ -9,12 +9,12 @@ naps=$build/tests/workloads/naps
 # shellcheck source=tests/common/tolerance.bash
 . "$top/tests/common/tolerance.bash"
 
-# $needs of a file lists its requirements, root and perf by default; others are in its prepare() and
-# clean_up().
+# $needs of a file lists its requirements, root and perf unless it is set; empty, there are none.
+# Others are in its prepare() and clean_up().
 setup() {
 	local need
 
-	for need in ${needs:-root perf}; do "need_$need"; done
+	for need in ${needs-root perf}; do "need_$need"; done
 	enter_tmp
 	if declare -F prepare >/dev/null; then prepare; fi
 }

@@ -5,6 +5,8 @@
 
 load ../cli/lib
 
+needs=
+
 # Built once, from what git knows of the tree.
 setup_file() {
 	export package=$BATS_FILE_TMPDIR
@@ -17,10 +19,6 @@ setup_file() {
 		xargs -0 tar -cf - --ignore-failed-read 2>/dev/null) | tar -C "$package/denet" -xf -
 	(cd "$package/denet" && env -u O -u DEV unshare -n dpkg-buildpackage -us -uc -b) \
 		>"$package/log" 2>&1 || { tail -30 "$package/log"; return 1; }
-}
-
-setup() {
-	enter_tmp
 }
 
 deb() {

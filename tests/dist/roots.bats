@@ -5,8 +5,9 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
+needs=
+
+prepare() {
 	program=$(ls "$build"/dist/denet-*-"$(uname -m)")
 	[ -x "$program" ]
 }

@@ -4,8 +4,9 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
+needs=
+
+prepare() {
 	[ -x "$build/denet" ]
 	nm -D "$build/denet" | refute grep -q __asan_init || skip "built with sanitizers"
 	# The static program of `make dist` has no dynamic symbols; tests/dist looks at it.

@@ -4,9 +4,7 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
-}
+needs=
 
 @test "without rights the table is there and the verdict is no" {
 	[ "$(id -u)" != 0 ] || skip "runs without root"

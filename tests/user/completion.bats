@@ -4,8 +4,9 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
+needs=
+
+prepare() {
 	mapfile -t commands < <(sed -n 's/^\t{ "\([a-z]*\)", cmd_.*/\1/p' "$top/builtin/main.c")
 	[ "${#commands[@]}" -ge 1 ]
 }

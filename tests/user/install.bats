@@ -4,10 +4,12 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
-	# The build must not try to fetch or build anything here: all of it is there.
-	install_to() { make -C "$top" --no-print-directory -s O="$build" DESTDIR="$1" "$2"; }
+needs=
+
+# install_to DIR TARGET: `make install` or `uninstall`. The build must not try to fetch or build
+# anything here: all of it is there.
+install_to() {
+	make -C "$top" --no-print-directory -s O="$build" DESTDIR="$1" "$2"
 }
 
 # Links to all programs that this machine has, but for the one of that name.

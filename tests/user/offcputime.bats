@@ -4,9 +4,7 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
-}
+needs=
 
 # refuse 'WORDS OF THE MESSAGE' OPTION…
 refuse() {

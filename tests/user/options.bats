@@ -4,11 +4,9 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
-}
+needs=
 
-teardown() {
+clean_up() {
 	[ ! -e perf.data ]
 }
 

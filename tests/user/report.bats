@@ -4,9 +4,7 @@
 
 load ../cli/lib
 
-setup() {
-	enter_tmp
-}
+needs=
 
 @test "a file that is not there, or is none of ours" {
 	run -1 denet-report
