@@ -71,7 +71,7 @@ TEST_F(runnable, each_thread_waited_as_long_as_schedstat_says)
 		EXPECT_EQ(0, thread->throttled_ns);
 		EXPECT_LE(truth->requested_ns, thread->runnable_ns);
 		/* A joined thread may still wait for a CPU once more, to leave its last one. */
-		EXPECT_LE(thread->runnable_ns, truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
+		EXPECT_LE(thread->runnable_ns, truth->bracket_ns + tolerance__preempted_ns());
 	}
 }
 

@@ -151,9 +151,9 @@ CHECK_F(running, expect_as_the_kernel_has_it)
 			EXPECT_LE(delay, parts.queued + tolerance__account_ns(delay, nr));
 		/* A thread cannot have run for longer than its life without its waits for a CPU. */
 		EXPECT_LE(parts.running,
-			  truth->bracket_ns - delay + delay / 100 + TOLERANCE_PREEMPTED_NS);
+			  truth->bracket_ns - delay + delay / 100 + tolerance__preempted_ns());
 		if (!variant->period_ns)
-			EXPECT_LE(all_of(&parts), truth->bracket_ns + TOLERANCE_PREEMPTED_NS);
+			EXPECT_LE(all_of(&parts), truth->bracket_ns + tolerance__preempted_ns());
 	}
 	/*
 	 * The threads' errors cancel out in the sum; a thread may run on after reading its clock.

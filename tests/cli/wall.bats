@@ -138,7 +138,8 @@ as_schedstat_has_it() {
 	stolen=$(stolen_since "$stolen")
 	nothing_was_hidden
 	perf script -F tid,period,event 2>/dev/null | awk -v stolen="$stolen" \
-		-v guest="${DENET_TEST_GUEST:-0}" -v lives="$(life 'lives of threads')" '
+		-v lacking="$(lacking_percent)" -v beside="$(beside_mean_ns)" \
+		-v lives="$(life 'lives of threads')" '
 		FILENAME == "before" { run[$1] = $2; delay[$1] = $3; next }
 		FILENAME == "after" { run[$1] = $2 - run[$1]; delay[$1] = $3 - delay[$1]; next }
 		$3 == "on-cpu-time:" { running[$1] += $2 }
@@ -147,9 +148,9 @@ as_schedstat_has_it() {
 			all = run["now"]
 			delete run["now"]
 			for (tid in run) threads++
-			outside = all - lives / threads + 3e6
+			outside = all - lives / threads + beside
 			for (tid in run) {
-				slack = guest ? run[tid] : outside + run[tid] / 100
+				slack = outside + run[tid] * lacking / 100
 				print tid, "running", running[tid], "by schedstat", run[tid], "queued",
 					queued[tid], "by schedstat", delay[tid], "outside", outside
 				bad += running[tid] < run[tid] - slack

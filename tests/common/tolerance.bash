@@ -30,6 +30,23 @@ of_cpu_clock() {
 	fi
 }
 
+# lacking_percent: how much of its CPU clock a thread's running time may lack, see of_cpu_clock.
+lacking_percent() {
+	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then echo 100; else echo 1; fi
+}
+
+# beside_mean_ns: of the time between two readings of /proc that a recording does not cover, how much
+# more a single thread may have than the mean of all, in ns.
+beside_mean_ns() {
+	echo 3000000
+}
+
+# sched_clock_us: how far the scheduler's clock, which times in a state are taken from, may be behind
+# the clock of a test, in us.
+sched_clock_us() {
+	echo 10000
+}
+
 # stolen: time for which the machine's CPUs were ready to run and got no real one, in ns of all
 # CPUs since boot.
 stolen() {

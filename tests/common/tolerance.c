@@ -13,6 +13,16 @@
 #include "base/clock.h"
 #include "common/switches.h"
 
+uint64_t tolerance__preempted_ns(void)
+{
+	return (getenv("DENET_TEST_GUEST") ? 500 : 100) * NSEC_PER_MSEC;
+}
+
+int tolerance__slowness(void)
+{
+	return getenv("DENET_TEST_GUEST") ? 5 : 1;
+}
+
 unsigned int tolerance__cpu_factor(void)
 {
 	if (getenv("DENET_TEST_GUEST"))

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/jobs.h"
 #include "base/units.h"
+#include "common/tolerance.h"
 
 static int block_for_ever(void)
 {
@@ -109,7 +110,7 @@ TEST(many_hanging_jobs_leave_time_for_the_last)
 	for (int i = 0; i < 20; i++)
 		kinds[i] = HANGS;
 	kinds[20] = GOOD;
-	ASSERT_EQ(0, run_jobs(&test, 21, getenv("DENET_TEST_GUEST") ? 10000 : 2000));
+	ASSERT_EQ(0, run_jobs(&test, 21, tolerance__slowness() * 2000));
 	EXPECT_EQ(21, test.dones);
 	EXPECT_EQ(0, test.status[20]);
 }

@@ -20,8 +20,6 @@
 #include "unwind/blame.h"
 
 #define COPY 8192
-/* How many times as long a process may take for a sample in a guest. */
-#define SLOWNESS (getenv("DENET_TEST_GUEST") ? 5 : 1)
 #define MAX_SAMPLES 20000
 
 /* Result of a sample. */
@@ -60,8 +58,10 @@ static int take_result(void *ctx, void *cookie, const struct unwind_result *resu
 /* A program that is stopped where it pauses, and its stack. */
 static int begin(FIXTURE_DATA(worker) *self, const char *program, int deadline_ms)
 {
-	const struct unwind_worker_options options = { .max_bytes = 1 << 20,
-						       .deadline_ms = SLOWNESS * deadline_ms };
+	const struct unwind_worker_options options = {
+		.max_bytes = 1 << 20,
+		.deadline_ms = tolerance__slowness() * deadline_ms,
+	};
 	const char *const argv[] = { program, "nested", NULL };
 	int err;
 
@@ -497,7 +497,7 @@ TEST_F(worker, a_process_that_computes_for_too_long_is_replaced_and_its_file_lef
 	cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
 	cpu = cpu * 1000 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	/* The deadline of a process that only waits for a CPU is ten times 50 ms. */
-	EXPECT_GT(SLOWNESS * 400, cpu);
+	EXPECT_GT(tolerance__slowness() * 400, cpu);
 }
 
 TEST_HARNESS_MAIN
