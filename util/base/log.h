@@ -21,8 +21,10 @@ enum log_level {
 
 /* Sets the name in front of the lines (borrowed) and the highest level shown. */
 void log__init(const char *program, enum log_level level);
+
 /* The program's name, for lines outside of the log. */
 const char *log__program(void);
+/* The highest level that is shown. */
 enum log_level log__level(void);
 
 /* Errors logged so far, to see whether a failure has been reported already. */
@@ -41,6 +43,7 @@ void log__write(enum log_level level, const char *text);
 /* Copies text to out, as much as fits, with control bytes escaped. */
 void log__escape(char *out, size_t size, const char *text);
 
+/* Logs a line, if the level is shown, and counts an error in any case. errno stays. */
 void log__print(enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void log__vprint(enum log_level level, const char *format, va_list args)

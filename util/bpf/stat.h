@@ -95,6 +95,7 @@ typedef int (*stat_io_fn)(void *ctx, const struct stat_wire_io_key *key,
 			  const struct stat_wire_io *io);
 int stat_programs__read_io(const struct stat_programs *programs, stat_io_fn fn, void *ctx);
 
+/* The same for waits in calls, by thread, call and file. */
 typedef int (*stat_file_fn)(void *ctx, const struct stat_wire_file_key *key,
 			    const struct stat_wire_file_wait *file);
 int stat_programs__read_files(const struct stat_programs *programs, stat_file_fn fn, void *ctx);

@@ -44,6 +44,7 @@ int track_pins__get(const struct track_pins *pins, const char *name);
 void track_pins__unlock(struct track_pins *pins);
 int track_pins__lock(struct track_pins *pins);
 
+/* The directory, as it was given to track_pins__open(). Valid as long as pins. */
 const char *track_pins__path(const struct track_pins *pins);
 
 #endif /* DENET_BPF_TRACK_PINS_H */

@@ -40,6 +40,7 @@ struct sample *sample_queue__first(const struct sample_queue *held);
 /* Removes the oldest one, if there is one. */
 void sample_queue__drop(struct sample_queue *held);
 
+/* Frees the samples that are left; the queue is empty then. */
 void sample_queue__free(struct sample_queue *held);
 
 #endif /* DENET_CALLCHAIN_SAMPLE_QUEUE_H */

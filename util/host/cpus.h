@@ -21,6 +21,7 @@ int cpus__parse(struct cpus *cpus, const char *text);
 /* The CPUs that are online. 0 or a negative errno. */
 int cpus__online(struct cpus *cpus);
 
+/* Whether the CPU is in the set; no number from CPUS_MAX on is. */
 bool cpus__has(const struct cpus *cpus, unsigned int cpu);
 
 /* The first CPU of cpus that others lacks; -1: none. */

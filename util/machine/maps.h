@@ -40,8 +40,10 @@ void maps__put(struct maps *maps);
 /* A copy of the mappings with one owner; NULL: no memory. */
 struct maps *maps__copy(const struct maps *maps, uint64_t id);
 
+/* Whether there is more than one reference. */
 bool maps__is_shared(const struct maps *maps);
 
+/* The id that they were made with. */
 uint64_t maps__id(const struct maps *maps);
 
 /*

@@ -41,13 +41,17 @@ int locks__add_wakeup(struct locks *locks, const struct sample *sample, const ch
 /* A sample off the CPU; without a futex as its reason it adds nothing. 0 or -ENOMEM. */
 int locks__add(struct locks *locks, const struct sample *sample, const char *process);
 
+/* Sorts them by their time, the greatest first. Nothing is added after it. */
 void locks__sort(struct locks *locks);
+
+/* The number of locks, and one of them, where i is below it. Valid until one is added. */
 size_t locks__nr(const struct locks *locks);
 const struct lock *locks__at(const struct locks *locks, size_t i);
 
 /* The name of the threads of most time in owners or releasers; NULL: none is known. */
 const char *lock__most_of(const struct idmap *names);
 
+/* Frees all of it, the names as well. */
 void locks__free(struct locks *locks);
 
 #endif /* DENET_REPORT_LOCKS_H */

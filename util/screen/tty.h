@@ -48,8 +48,11 @@ void tty__redraw(struct tty *tty);
 /* The size has changed, or what was drawn is lost: true once after that. */
 bool tty__is_stale(struct tty *tty);
 
+/* The size of the terminal, in characters. */
 size_t tty__lines(const struct tty *tty);
 size_t tty__columns(const struct tty *tty);
+
+/* Whether it shows UTF-8, and whether colours are used. */
 bool tty__has_utf8(const struct tty *tty);
 bool tty__has_colours(const struct tty *tty);
 

@@ -63,6 +63,7 @@ struct overhead_verdict {
 	uint32_t fixed_ppm; /* of both, the part that sampling cannot lower */
 };
 
+/* Begins without a period. limit_ppm: of a CPU; 0: no limit. */
 void overhead__init(struct overhead *overhead, uint32_t limit_ppm);
 
 /* elapsed_ns must not be 0. */

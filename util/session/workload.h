@@ -33,6 +33,7 @@ struct workload *workload__new(const struct workload_options *options, int *err)
 /* Whether it has been let go. */
 bool workload__is_released(const struct workload *workload);
 
+/* The PID of COMMAND, which it has from workload__new() on. */
 pid_t workload__pid(const struct workload *workload);
 
 /* Lets it exec, and does not wait for that. 0 or a negative errno (logged). */

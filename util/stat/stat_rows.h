@@ -26,11 +26,14 @@ struct stat_rows {
 	int err;
 };
 
+/* Begins rows with an array of columns. */
 #define STAT_ROWS_BEGIN(rows, columns) \
 	stat_rows__begin(rows, columns, sizeof(columns) / sizeof((columns)[0]))
 
+/* Begins rows of these columns, which are borrowed until stat_rows__print(). */
 void stat_rows__begin(struct stat_rows *rows, const struct text_column *columns, size_t nr_columns);
 
+/* Add a cell: a text, a time of so many ns as units__format_time() has it, a share in percent. */
 __attribute__((format(printf, 2, 3))) void stat_rows__put(struct stat_rows *rows,
 							  const char *format, ...);
 void stat_rows__put_time(struct stat_rows *rows, uint64_t ns);

@@ -87,6 +87,7 @@ struct unwinder_stats {
 	uint64_t spaces; /* address spaces that were set up */
 };
 
+/* Counts since unwinder__new(). */
 void unwinder__stats(const struct unwinder *unwinder, struct unwinder_stats *stats);
 
 #endif /* DENET_UNWIND_UNWINDER_H */

@@ -85,6 +85,7 @@ struct unwind_worker_stats {
 	uint64_t gone_ns;  /* of it, of dead ones */
 };
 
+/* Counts since unwind_worker__new(), the CPU time up to now. */
 void unwind_worker__stats(const struct unwind_worker *worker, struct unwind_worker_stats *stats);
 
 #endif /* DENET_UNWIND_WORKER_H */

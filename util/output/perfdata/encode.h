@@ -60,7 +60,10 @@ int encode__task_event(struct buffer *out, uint64_t id, const struct task_event 
 int encode__kernel_symbol(struct buffer *out, uint64_t id, uint64_t addr, uint32_t len,
 			  const char *name);
 
+/* LOST: so many records of the ring of a CPU were lost by that time, in ns. */
 int encode__lost(struct buffer *out, uint64_t id, uint64_t records, uint64_t time, uint32_t cpu);
+
+/* FINISHED_ROUND: readers may sort what lies before. */
 int encode__finished_round(struct buffer *out);
 
 /* EVENT_UPDATE that names an event; cut at 255 bytes. */

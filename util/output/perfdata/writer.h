@@ -76,7 +76,10 @@ int writer__hit(struct writer *writer, uint16_t id, const struct sample *sample,
  */
 int writer__task_event(struct writer *writer, const struct task_event *event);
 
+/* Writes that so many records of a CPU's ring were lost by that time. 0 or a negative errno. */
 int writer__lost(struct writer *writer, uint64_t records, uint64_t time, uint32_t cpu);
+
+/* Tells readers that they may sort what was written before. 0 or a negative errno. */
 int writer__finished_round(struct writer *writer);
 
 /*
