@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # run-tests.sh itself, on a tree of fake programs: a program that fails once is flaky, one that
-# fails twice is a failure, and more than two flaky programs fail the run.
+# fails twice is a failure, and more than two flaky programs fail the run. And check.sh, which runs
+# it, on a tree where nothing is installed and built.
 
 bats_require_minimum_version 1.5.0
 
@@ -163,4 +164,53 @@ run_unit() {
 	[ "$(ls "$tree/build/repeat")" = test_seldom.2 ]
 	FILTER=good run -0 "$tree/scripts/repeat-tests.sh" unit 2
 	[ "${lines[-1]}" = '1 programs, 0 failed at least once' ]
+}
+
+# fake_check: check.sh in the tree, for a user whom id calls root. All that it calls does nothing, but
+# for run-tests.sh, which keeps the levels in the file ran and counts one test for each.
+fake_check() {
+	local script
+
+	bin=$BATS_TEST_TMPDIR/bin
+	export ran=$BATS_TEST_TMPDIR/ran
+	mkdir -p "$bin" "$tree/scripts/arm64"
+	cp "$BATS_TEST_DIRNAME/../../scripts/check.sh" "$tree/scripts/"
+	printf '#!/bin/sh\necho 0\n' >"$bin/id"
+	cat >"$tree/scripts/lib.sh" <<-'END'
+		find_builder() { builder_uid=$UID builder_gid=${GROUPS[0]}; }
+		find_tools() { BPFTOOL=bpftool; }
+		as_builder() { "$@"; }
+		builder_name() { echo nobody; }
+		builder_make() { :; }
+		can_run_bpf() { :; }
+		say() { echo "$*"; }
+		die() { say "$*"; exit 1; }
+	END
+	for script in deps.sh perf-of.sh arm64/root.sh arm64/make.sh; do
+		echo '#!/bin/sh' >"$tree/scripts/$script"
+	done
+	cat >"$tree/scripts/run-tests.sh" <<-'END'
+		#!/bin/bash
+		for level; do
+			echo "$level" >>"$ran"
+			echo "$level 1 0 0" >>"$COUNTS"
+		done
+	END
+	chmod +x "$bin/id" "$tree"/scripts/*.sh "$tree"/scripts/arm64/*.sh
+}
+
+@test "check.sh names each level that it runs with --all only, and counts nothing for it" {
+	fake_check
+	run -0 env PATH="$bin:$PATH" "$tree/scripts/check.sh"
+	echo "$output"
+	left_out=$(sed -n 's/^not run: \([a-z0-9]*\) (--all)$/\1/p' <<<"$output")
+	[ "$(wc -l <<<"$left_out")" -gt 5 ]
+	[ "${lines[-1]}" = "$(wc -l <"$ran") passed, 0 failed, 0 skipped" ]
+	{ cat "$ran"; echo "$left_out"; } | sort >"$ran.told"
+	rm "$ran"
+	run -0 env PATH="$bin:$PATH" "$tree/scripts/check.sh" --all
+	echo "$output"
+	[[ "$output" != *'not run: '* ]]
+	[ "${lines[-1]}" = "$(wc -l <"$ran") passed, 0 failed, 0 skipped" ]
+	diff "$ran.told" <(sort "$ran")
 }
