@@ -9,8 +9,8 @@ struct dso_table;
 
 /*
  * Which files a process sees under which names, by its mount namespace and its root: a number that
- * is the same for all who see the same, and MACHINE_VIEW_OURS for those that we see. 0, or -ESRCH if
- * it cannot be told: the process has ended, or is not ours to ask. Asks no file system.
+ * is the same for all who see the same, and MACHINE_VIEW_OURS for those that we see. 0, or -ESRCH
+ * if it cannot be told: the process has ended, or is not ours to ask. Asks no file system.
  */
 int mount_ns__of(pid_t pid, uint64_t *view);
 

@@ -242,9 +242,9 @@ static int note_refusal(struct unwind_worker *worker, uint64_t now, int err)
 	if (!worker->refused_ns)
 		worker->refused_ns = now;
 	if (!worker->told_refusal)
-		pr_warn("no process can be made to unwind user stacks (%s): until one can, they are "
-			"unwound by frame pointers; raise `ulimit -u` or the tasks limit of the "
-			"cgroup",
+		pr_warn("no process can be made to unwind user stacks (%s): until one can, they "
+			"are unwound by frame pointers; raise `ulimit -u` or the tasks limit of "
+			"the cgroup",
 			strerror(-err));
 	worker->told_refusal = true;
 	return -EAGAIN;
