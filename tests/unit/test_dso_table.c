@@ -527,6 +527,62 @@ TEST_F(dso_table, a_sample_of_the_program_before_an_exec_hits_its_files_and_thos
 	EXPECT_EQ(3, ask(self->dso_table).nr);
 }
 
+TEST_F(dso_table, samples_of_several_programs_of_one_process_come_in_any_order)
+{
+	uint64_t first, second;
+
+	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
+	first = self->time;
+	ASSERT_EQ(0, exec(self, 10));
+	ASSERT_EQ(0, map(self, 10, "/bin/two", 2));
+	second = self->time;
+	ASSERT_EQ(0, exec(self, 10));
+	ASSERT_EQ(0, map(self, 10, "/bin/three", 3));
+	hit(self, 10);
+	EXPECT_STREQ("/bin/three ", ask(self->dso_table).text);
+	hit_at(self, 10, second);
+	EXPECT_EQ(2, ask(self->dso_table).nr);
+	hit_at(self, 10, first);
+	EXPECT_EQ(3, ask(self->dso_table).nr);
+}
+
+TEST_F(dso_table, what_ran_before_an_exec_into_a_container_is_no_file_of_the_container)
+{
+	struct hit told = { .view = 77 };
+	uint64_t before;
+
+	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 0));
+	before = self->time;
+	ASSERT_EQ(0, exec(self, 10));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time));
+	ASSERT_EQ(0, map(self, 10, "/bin/two", 2));
+	hit_at(self, 10, before);
+	EXPECT_STREQ("/bin/two ", ask_early(self->dso_table).text);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(MACHINE_VIEW_UNKNOWN, told.view);
+	EXPECT_TRUE(told.gone);
+	/* Who still runs it is the better one to ask. */
+	ASSERT_EQ(0, map(self, 11, "/bin/one", 1));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, MACHINE_VIEW_OURS, self->time));
+	hit(self, 11);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(11, told.pid);
+	EXPECT_EQ(MACHINE_VIEW_OURS, told.view);
+	EXPECT_FALSE(told.gone);
+}
+
+TEST_F(dso_table, a_sample_that_comes_before_the_fork_is_not_of_the_former_process)
+{
+	ASSERT_EQ(0, map(self, 9, "/bin/parent", 9));
+	ASSERT_EQ(0, map(self, 10, "/bin/old", 1));
+	ASSERT_EQ(0, end(self, 10));
+	hit_at(self, 10, self->time + 2);
+	EXPECT_EQ(0, ask(self->dso_table).nr);
+	ASSERT_EQ(0, fork_process(self, 10, 9));
+	EXPECT_STREQ("/bin/parent ", ask(self->dso_table).text);
+}
+
 TEST_F(dso_table, a_sample_of_a_process_that_is_never_known_is_forgotten)
 {
 	hit(self, 10);

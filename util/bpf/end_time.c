@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 
-/* By then every CPU has seen that there is an end. */
+/* By then every CPU has seen that there is an end, unless this thread loses its CPU first. */
 #define AHEAD_NS (100 * NSEC_PER_USEC)
 
 uint64_t end_time__set(volatile __u64 *end_ns)
@@ -13,12 +13,9 @@ uint64_t end_time__set(volatile __u64 *end_ns)
 
 	/* The page is there when the time counts. */
 	*end_ns = 0;
-	/* Again if this thread lost its CPU between the clock and the write. */
-	do {
-		end = clock__now_ns() + AHEAD_NS;
-		*end_ns = end;
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (clock__now_ns() >= end);
+	end = clock__now_ns() + AHEAD_NS;
+	*end_ns = end;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	while (clock__now_ns() <= end)
 		;
 	return end;

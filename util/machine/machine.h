@@ -68,6 +68,7 @@ struct process {
 	uint64_t alive;		 /* a time at which it lived; 0: none is known */
 	bool told;		 /* record/sink.h: its events are in the file from now on */
 	unsigned int sampled_in; /* symbol/dso_table.h: the file that has samples of it; 0: none */
+	uint64_t sampled_since;	 /* the earliest time of these */
 	uint64_t told_since;	 /* capture/sideband_filter.h: begin of the second of nr_told */
 	unsigned int nr_told; /* names passed on since; a mapping counts as several */
 

@@ -21,6 +21,7 @@ struct dso {
 	unsigned char build_id[BUILD_ID_MAX];
 	int build_id_len;
 	bool hit;
+	bool left;   /* hit, but that process has exec'd since, and may see other files now */
 	bool asked;  /* dso_table__each_early() had its turn, or will */
 	bool queued; /* it is in the table's early */
 	struct dso *next_early;
@@ -116,10 +117,15 @@ static bool is_foreign(uint64_t view)
 	return view != MACHINE_VIEW_UNKNOWN && view != MACHINE_VIEW_OURS;
 }
 
-static void dso__hit(struct dso *dso, const struct process *process)
+/* left: the file is of a program that the process ran before its latest exec. */
+static void dso__hit(struct dso *dso, const struct process *process, bool left)
 {
-	if (!dso->hit)
+	if (!dso->hit || (dso->left && !left)) {
 		dso__set_process(dso, process);
+		dso->left = left;
+		if (left)
+			dso->view = MACHINE_VIEW_UNKNOWN;
+	}
 	dso->hit = true;
 }
 
@@ -135,7 +141,7 @@ static void dso_table__queue(struct dso_table *dso_table, struct dso *dso)
  * recording ends is queued once, to be reported before that.
  */
 static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
-			  const struct process *process)
+			  const struct process *process, bool left)
 {
 	bool is_hit = process->sampled_in == dso_table->file;
 	struct dso *dso;
@@ -146,8 +152,9 @@ static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
 	if (!dso)
 		return -ENOMEM;
 	if (is_hit)
-		dso__hit(dso, process);
-	if (!is_foreign(process->view) || dso->asked || (dso->hit && !is_foreign(dso->view)))
+		dso__hit(dso, process, left);
+	if (left || !is_foreign(process->view) || dso->asked ||
+	    (dso->hit && !is_foreign(dso->view)))
 		return 0;
 	if (!dso->hit)
 		dso__set_process(dso, process);
@@ -156,33 +163,49 @@ static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
 	return 0;
 }
 
-/* The files that the program of a process at that time has mapped since then. */
-static int dso_table__add_maps(struct dso_table *dso_table, const struct process *process,
-			       uint64_t time)
+/* The files of an era that were mapped at that time or later. */
+static int dso_table__add_era(struct dso_table *dso_table, const struct process *process,
+			      const struct era *era, uint64_t time)
 {
-	const struct maps *maps = process__maps_at(process, time);
+	size_t nr = era->maps ? maps__count(era->maps) : 0;
 	int err = 0;
 
-	for (size_t i = 0; maps && i < maps__count(maps) && !err; i++) {
-		const struct maps_entry *map = maps__entry(maps, i);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct maps_entry *map = maps__entry(era->maps, i);
 
 		if (time < map->died)
-			err = dso_table__add(dso_table, map->file, process);
+			err = dso_table__add(dso_table, map->file, process,
+					     era != process->space.eras);
 	}
 	return err;
 }
 
-/* A process has a sample of that time. It may run another program now. */
+/*
+ * A process has a sample of that time: the files of the program that it ran then are hit, and those
+ * of all later ones.
+ */
 static int dso_table__hit_process(struct dso_table *dso_table, struct process *process,
 				  uint64_t time)
 {
-	int err;
+	const struct era *era = process->space.eras;
+	int err = 0;
 
 	process->sampled_in = dso_table->file;
+	process->sampled_since = time;
 	if (!process->alive)
 		process->alive = time;
-	err = dso_table__add_maps(dso_table, process, time);
-	return err ? err : dso_table__add_maps(dso_table, process, UINT64_MAX - 1);
+	for (; era && !err; era = era->since > time ? era->before : NULL)
+		err = dso_table__add_era(dso_table, process, era, time);
+	return err;
+}
+
+/* The process that had the PID at that time; NULL: not known yet. */
+static struct process *dso_table__process(const struct dso_table *dso_table, pid_t pid,
+					  uint64_t time)
+{
+	struct process *process = machine__process_at(dso_table->machine, pid, time);
+
+	return process && process->died >= time ? process : NULL;
 }
 
 static bool is_stranger(const struct dso_table *dso_table, pid_t pid)
@@ -208,7 +231,7 @@ static int dso_table__map(struct dso_table *dso_table, const struct process *pro
 	const struct maps_entry *map =
 		maps ? maps__find(maps, event->time, event->map.start) : NULL;
 
-	return map ? dso_table__add(dso_table, map->file, process) : 0;
+	return map ? dso_table__add(dso_table, map->file, process, false) : 0;
 }
 
 int dso_table__follow(struct dso_table *dso_table, const struct task_event *event)
@@ -276,7 +299,7 @@ void dso_table__begin_file(struct dso_table *dso_table)
 
 int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive)
 {
-	struct process *process = machine__process_at(dso_table->machine, pid, alive);
+	struct process *process = dso_table__process(dso_table, pid, alive);
 
 	if (!process)
 		return 0;
@@ -285,12 +308,14 @@ int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, u
 	process->view = view;
 	if (!process->alive)
 		process->alive = alive;
-	return is_foreign(view) ? dso_table__add_maps(dso_table, process, UINT64_MAX - 1) : 0;
+	if (!is_foreign(view) || !process->space.eras)
+		return 0;
+	return dso_table__add_era(dso_table, process, process->space.eras, UINT64_MAX - 1);
 }
 
 bool dso_table__is_hit(const struct dso_table *dso_table, pid_t pid, uint64_t time)
 {
-	const struct process *process = machine__process_at(dso_table->machine, pid, time);
+	const struct process *process = dso_table__process(dso_table, pid, time);
 
 	return process ? process->sampled_in == dso_table->file : is_stranger(dso_table, pid);
 }
@@ -329,10 +354,10 @@ int dso_table__sample(struct dso_table *dso_table, const struct sample *sample)
 		err = dso_table__kernel_frame(dso_table, sample->kernel.ips[i]);
 	if (err || !sample->user.nr)
 		return err;
-	process = machine__process_at(dso_table->machine, (pid_t)sample->pid, sample->time);
+	process = dso_table__process(dso_table, (pid_t)sample->pid, sample->time);
 	if (!process)
 		return idmap__get(&dso_table->strangers, sample->pid) ? 0 : -ENOMEM;
-	if (process->sampled_in == dso_table->file)
+	if (process->sampled_in == dso_table->file && sample->time >= process->sampled_since)
 		return 0;
 	return dso_table__hit_process(dso_table, process, sample->time);
 }
@@ -362,7 +387,7 @@ static struct hit dso_table__describe(const struct dso_table *dso_table, struct 
 		.view = dso->view,
 		.root = dso->root,
 		.alive = dso->alive,
-		.gone = process && process->born > dso->alive,
+		.gone = dso->left || (process && process->born > dso->alive),
 		.id_len = dso->build_id_len,
 		.first = file->program || is_c_library(file->path),
 	};

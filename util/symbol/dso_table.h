@@ -61,7 +61,7 @@ struct hit {
 	uint64_t view;	     /* which files that process sees */
 	pid_t root;	     /* its eldest ancestor that sees the same, which may live longer */
 	uint64_t alive; /* a time at which the process lived, 0: not known; see build_id_query */
-	bool gone;	/* the PID belongs to a process that was born after it */
+	bool gone; /* the process has exec'd since, or its PID belongs to one born after it */
 	unsigned char id[BUILD_ID_MAX];
 	int id_len; /* 0: not known yet */
 	/* A program, or of the C library, without which hardly a chain has names. */
