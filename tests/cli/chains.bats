@@ -127,7 +127,7 @@ rests() {
 	cat ours
 	# Of the 600 frames those below the hole, and nothing else. It may have waited there for
 	# more than its nap, as for a page of its code.
-	grep -q "unwound: [0-9]* whole, $(wc -l <ours) \[truncated\], 0 not" err
+	grep -q "unwound: [0-9]* whole, $(wc -l <ours) \[truncated\], 0 by frame pointers" err
 	refute grep -vx '\(descend;\)\{20,\}nap_below_a_hole;.*' ours
 	grep -q ';nap_below_a_hole;take_nap;' ours
 }
@@ -135,7 +135,7 @@ rests() {
 @test "a stack below a guard page is copied up to there, and is whole" {
 	denet-record -v --call-graph dwarf,65528 --off-cpu-thresh 20ms -- "$unwind/nofp" guard 2>err
 	need_copies
-	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
+	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 by frame pointers' err
 	chains nofp 200000000 >ours
 	cat ours
 	grep -q '^[^;]*;[^;]*;run_nap;descend;descend;descend;take_nap;' ours

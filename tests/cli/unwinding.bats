@@ -63,7 +63,7 @@ reads() {
 		bash -c 'echo >gate; until [ -e over ]; do sleep 0.05; done' 2>err
 	need_copies
 	cat err
-	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 not' err
+	grep -q 'unwound: [1-9][0-9]* whole, 0 \[truncated\], 0 by frame pointers' err
 	# The files in the container cannot be read for names here.
 	chains nofp 200000000 >ours
 	cat ours
