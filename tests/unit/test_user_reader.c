@@ -26,28 +26,43 @@ FIXTURE(reader)
 	pid_t pid;
 };
 
-/* How often a process has left its CPU, once it sleeps. */
+/* Whether a process has left its CPU in a system call: "running" stands there until then. */
+static bool is_in_call(pid_t pid)
+{
+	char path[64], text[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	file = fopen(path, "r");
+	if (file && !fgets(text, sizeof(text), file))
+		*text = '\0';
+	if (file)
+		fclose(file);
+	return *text >= '0' && *text <= '9';
+}
+
+/*
+ * How often a process has left its CPU, once it sleeps. Its state alone does not tell: it is set
+ * before the switch, which counts.
+ */
 static uint64_t wait_asleep(pid_t pid)
 {
 	uint64_t switches = 0;
-	char path[64], line[256], state = 0;
+	char path[64], line[256];
+	FILE *file;
 
+	while (!is_in_call(pid))
+		usleep(1000);
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	while (state != 'S') {
-		FILE *file = fopen(path, "r");
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strstr(line, "ctxt_switches:");
 
-		switches = 0;
-		while (file && fgets(line, sizeof(line), file)) {
-			char *at = strstr(line, "ctxt_switches:");
-
-			if (!strncmp(line, "State:", 6))
-				state = line[7];
-			if (at)
-				switches += strtoull(at + 14, NULL, 10);
-		}
-		if (file)
-			fclose(file);
+		if (at)
+			switches += strtoull(at + 14, NULL, 10);
 	}
+	if (file)
+		fclose(file);
 	return switches;
 }
 
