@@ -150,7 +150,8 @@ as_schedstat_has_it() {
 			for (tid in run) threads++
 			outside = all - lives / threads + beside
 			for (tid in run) {
-				slack = outside + run[tid] * lacking / 100
+				# What a guest may lack covers the time outside as well.
+				slack = run[tid] * lacking / 100 + (lacking < 100 ? outside : 0)
 				print tid, "running", running[tid], "by schedstat", run[tid], "queued",
 					queued[tid], "by schedstat", delay[tid], "outside", outside
 				bad += running[tid] < run[tid] - slack
