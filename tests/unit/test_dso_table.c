@@ -279,7 +279,7 @@ TEST_F(dso_table, what_was_learnt_early_is_told_with_the_hit)
 	early = ask_early(self->dso_table);
 	ASSERT_NE(NULL, early.last_dso);
 	dso__learn(early.last_dso, id, sizeof(id));
-	/* What is known needs not be asked again. */
+	/* A file whose build-id is known is not passed on again. */
 	dso_table__ask_again(self->dso_table, early.last_dso);
 	EXPECT_EQ(0, ask_early(self->dso_table).nr);
 	ASSERT_EQ(0, end(self, 10));
@@ -562,7 +562,7 @@ TEST_F(dso_table, what_ran_before_an_exec_into_a_container_is_no_file_of_the_con
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(MACHINE_VIEW_UNKNOWN, told.view);
 	EXPECT_TRUE(told.gone);
-	/* Who still runs it is the better one to ask. */
+	/* A process that runs it now takes the place of one that did. */
 	ASSERT_EQ(0, map(self, 11, "/bin/one", 1));
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, MACHINE_VIEW_OURS, self->time));
 	hit(self, 11);
