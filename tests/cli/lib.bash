@@ -37,28 +37,31 @@ end_started() {
 	wait
 }
 
-# Each test has a directory of its own, and perf keeps its cache of build-ids there.
+# Each test has a directory of its own, and perf keeps its cache of build-ids there. The commands are
+# links that all tests of a file share.
 enter_tmp() {
+	local bin=$BATS_FILE_TMPDIR/bin name
+
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export HOME=$BATS_TEST_TMPDIR
-	mkdir -p bin
-	ln -sf "$build/denet" bin/denet
-	ln -sf "$build/denet" bin/denet-check
-	ln -sf "$build/denet" bin/denet-offcputime
-	ln -sf "$build/denet" bin/denet-record
-	ln -sf "$build/denet" bin/denet-report
-	ln -sf "$build/denet" bin/denet-stat
-	ln -sf "$build/denet" bin/denet-top
-	ln -sf "$build/denet" bin/perf-denet
-	export PATH=$BATS_TEST_TMPDIR/bin:$PATH
+	if [ ! -d "$bin" ]; then
+		mkdir "$bin"
+		for name in denet{,-check,-offcputime,-record,-report,-stat,-top} perf-denet; do
+			ln -s "$build/denet" "$bin/$name"
+		done
+	fi
+	export PATH=$bin:$PATH
 }
 
 need_root() {
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$EUID" = 0 ] || skip "needs root"
 }
 
+# Asked once a file: to start perf takes a while.
 need_perf() {
+	[ -e "$BATS_FILE_TMPDIR/perf" ] && return
 	perf version >/dev/null 2>&1 || skip "no perf on this machine"
+	touch "$BATS_FILE_TMPDIR/perf"
 }
 
 # refute COMMAND…: fails if it succeeds. A plain "!" goes unnoticed but in the last line.

@@ -653,7 +653,7 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		[[ "$output" == *"-i shows what was recorded; ${option%% *} does not go with it"* ]] ||
 			[[ "$option" == "-- true" && "$output" == *"; COMMAND does not go with it"* ]]
 	done
-	run -1 denet-top -i "$BATS_TEST_TMPDIR/bin"
+	run -1 denet-top -i "$BATS_FILE_TMPDIR/bin"
 	[[ "$output" == *"xcapture_samples_"* ]]
 	for wrong in '-z' '--retain 7d' '--retain 0h -o x' '-i x --json'; do
 		# Words on purpose.

@@ -40,7 +40,7 @@ listed() {
 		[ "$(wc -l <expected)" -ge 5 ]
 		complete denet "$command" - | diff expected -
 		complete "denet-$command" - | diff expected -
-		complete ./bin/denet "$command" -- | diff <(grep ^-- expected) -
+		complete "$(command -v denet)" "$command" -- | diff <(grep ^-- expected) -
 	done
 }
 

@@ -165,8 +165,8 @@ refuse() {
 }
 
 @test "a name that is no command of ours works like denet" {
-	ln -s "$build/denet" bin/denet-other
-	run -0 denet-other record --version
+	ln -s "$build/denet" denet-other
+	run -0 ./denet-other record --version
 }
 
 @test "without rights, what is missing is said and no file is made" {
