@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# modules.sh: in a guest, modules come and go ten times, and threads wait in their code meanwhile:
-# those of a journal, and a program for it. GUEST_MODULES is the folder that has lib/modules.
+# modules.sh [TIMES]: in a guest, modules come and go so many times (10), and threads wait in their
+# code meanwhile: those of a journal, and a program for it. GUEST_MODULES is the folder that has
+# lib/modules.
 set -euo pipefail
 
 PATH=$PATH:/usr/sbin:/sbin
@@ -10,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 truncate -s 16M "$work/image"
 mkfs.ext4 -q "$work/image"
 mkdir "$work/fs"
-for _ in {1..10}; do
+for ((i = 0; i < ${1:-10}; i++)); do
 	modprobe -d "$GUEST_MODULES" loop
 	modprobe -d "$GUEST_MODULES" ext4
 	mount -o loop "$work/image" "$work/fs"
