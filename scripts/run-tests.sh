@@ -21,6 +21,7 @@
 #   viewers   tests/viewers/*.bats   root: programs of others that show our files, in a browser, too
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
 #   clang     level unit from $O/clang, built with CC=clang, workloads as well
+#   clang-bpf $O/clang/tests/bpf/…   root: those that walk user stacks, of the same build
 #   sanitize  levels bpf and cli from $O/sanitize, built with SANITIZE=address,undefined
 #   soak      tests/soak/*.bats      root: SOAK_SECONDS (60) of what may use up memory
 #   timing    tests/timing/*.bats    root: figures that another load would spoil
@@ -367,7 +368,7 @@ add_job() {
 
 usage() {
 	echo 'usage: run-tests.sh unit|user|bpf|ways|cli|guest|fuzz|vm|guests|boot|dist|arm64|' \
-		'services|viewers|bcc|clang|sanitize|soak|timing…' >&2
+		'services|viewers|bcc|clang|clang-bpf|sanitize|soak|timing…' >&2
 	exit 2
 }
 
@@ -385,6 +386,16 @@ add_ways() {
 			add_job ways "bpf/$name@$way" "$1" "tests/bpf/$name.c" \
 				env DENET_TEST_WAY="$way" "$O/tests/bpf/$name"
 		done
+	done
+}
+
+# add_clang_bpf KIND: the programs that walk the user stacks of workloads, which clang has built.
+add_clang_bpf() {
+	local name
+
+	for name in test_frames test_stack_walker test_unwind test_user_walk; do
+		is_picked "$name" || continue
+		add_job clang-bpf "clang-bpf/$name" "$1" "tests/bpf/$name.c" "$O/clang/tests/bpf/$name"
 	done
 }
 
@@ -454,6 +465,10 @@ add_level() {
 		O=$O/clang
 		add_programs unit tap
 		name_jobs "$job" clang
+		;;
+	clang-bpf)
+		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
+		add_clang_bpf $kind
 		;;
 	sanitize)
 		job=${#job_name[@]}
