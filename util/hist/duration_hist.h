@@ -35,13 +35,13 @@ struct threshold {
 #define DURATION_HIST_THRESHOLDS CAPTURE_HIST_BUCKETS
 
 /* Adds a thread that is still blocked at the end. */
-void duration_hist__add_blocked(struct duration_hist *lengths, uint64_t ns, bool never_ran);
+void duration_hist__add_blocked(struct duration_hist *hist, uint64_t ns, bool never_ran);
 
 /*
  * Fills in a row for threshold 0, one for each bound at which fewer blocks are direct, and one
  * for the default, ascending. Exact, as the bounds of the buckets are. Returns their number.
  */
-size_t duration_hist__thresholds(const struct duration_hist *lengths,
+size_t duration_hist__thresholds(const struct duration_hist *hist,
 			   struct threshold rows[DURATION_HIST_THRESHOLDS]);
 
 /* The smallest threshold with fewer direct samples a second; NULL: no row has fewer. */
@@ -52,9 +52,9 @@ const struct threshold *duration_hist__suggest(const struct threshold *rows, siz
  * Prints the histogram of each state seen, the table of thresholds and, unless quiet, advice on how
  * to choose one: at most 80 columns. 0, or a negative errno if out failed.
  */
-int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *out);
+int duration_hist__print(const struct duration_hist *hist, bool quiet, FILE *out);
 
 /* The same as JSON, without the advice. 0, or a negative errno if out failed. */
-int duration_hist__print_json(const struct duration_hist *lengths, FILE *out);
+int duration_hist__print_json(const struct duration_hist *hist, FILE *out);
 
 #endif /* DENET_HIST_DURATION_HIST_H */

@@ -174,9 +174,9 @@ static const char *state_words(char state)
 	return "other states";
 }
 
-static void print_states(const struct duration_hist *lengths, FILE *out)
+static void print_states(const struct duration_hist *hist, FILE *out)
 {
-	const struct capture_hist_row *rows = lengths->ended.rows;
+	const struct capture_hist_row *rows = hist->ended.rows;
 	char count[32], time[32];
 	struct capture_tally sum;
 
@@ -191,9 +191,9 @@ static void print_states(const struct duration_hist *lengths, FILE *out)
 	}
 }
 
-static void print_blocked(const struct duration_hist *lengths, FILE *out)
+static void print_blocked(const struct duration_hist *hist, FILE *out)
 {
-	struct capture_tally sum = sum_buckets(lengths->still_blocked);
+	struct capture_tally sum = sum_buckets(hist->still_blocked);
 	char count[32], time[32];
 
 	if (!sum.count)
@@ -201,11 +201,11 @@ static void print_blocked(const struct duration_hist *lengths, FILE *out)
 	fprintf(out, "\nstill blocked at the end: %s thread%s, %s",
 		units__format_count(sum.count, count, sizeof(count)), plural(sum.count),
 		units__format_time(sum.ns, time, sizeof(time)));
-	if (lengths->never_ran.count)
+	if (hist->never_ran.count)
 		fprintf(out, "; of these, %s never ran",
-			units__format_count(lengths->never_ran.count, count, sizeof(count)));
+			units__format_count(hist->never_ran.count, count, sizeof(count)));
 	fputc('\n', out);
-	print_buckets(lengths->still_blocked, out);
+	print_buckets(hist->still_blocked, out);
 }
 
 static void print_threshold(const struct threshold *row, uint64_t default_ns, FILE *out)
@@ -259,19 +259,19 @@ static void print_advice(const struct threshold *rows, size_t nr, FILE *out)
 	}
 }
 
-int duration_hist__print(const struct duration_hist *lengths, bool quiet, FILE *out)
+int duration_hist__print(const struct duration_hist *hist, bool quiet, FILE *out)
 {
 	struct threshold rows[DURATION_HIST_THRESHOLDS];
-	size_t nr = duration_hist__thresholds(lengths, rows);
+	size_t nr = duration_hist__thresholds(hist, rows);
 	char count[32], off[32], watched[32];
 
 	fprintf(out, "%s block%s ended within %s: %s off the CPU\n",
 		units__format_count(rows[0].direct.count, count, sizeof(count)),
 		plural(rows[0].direct.count),
-		units__format_time(lengths->duration_ns, watched, sizeof(watched)),
+		units__format_time(hist->duration_ns, watched, sizeof(watched)),
 		units__format_time(rows[0].direct.ns, off, sizeof(off)));
-	print_states(lengths, out);
-	print_blocked(lengths, out);
+	print_states(hist, out);
+	print_blocked(hist, out);
 	if (!rows[0].direct.count)
 		return out_stream__flush(out);
 	print_thresholds(rows, nr, out);
@@ -306,10 +306,10 @@ static void print_json_buckets(const struct capture_tally *buckets, FILE *out)
 	fputs("]}", out);
 }
 
-static void print_json_thresholds(const struct duration_hist *lengths, FILE *out)
+static void print_json_thresholds(const struct duration_hist *hist, FILE *out)
 {
 	struct threshold rows[DURATION_HIST_THRESHOLDS];
-	size_t nr = duration_hist__thresholds(lengths, rows);
+	size_t nr = duration_hist__thresholds(hist, rows);
 
 	fprintf(out, " \"sample_bytes\": %d,\n \"thresholds\": [", DURATION_HIST_SAMPLE_BYTES);
 	for (size_t i = 0; i < nr; i++)
@@ -324,13 +324,13 @@ static void print_json_thresholds(const struct duration_hist *lengths, FILE *out
 	fputs("]}\n", out);
 }
 
-int duration_hist__print_json(const struct duration_hist *lengths, FILE *out)
+int duration_hist__print_json(const struct duration_hist *hist, FILE *out)
 {
-	const struct capture_hist_row *rows = lengths->ended.rows;
+	const struct capture_hist_row *rows = hist->ended.rows;
 	const char *comma = "";
 
 	fprintf(out, "{\"duration_ns\": %" PRIu64 ", \"lost\": %" PRIu64 ",\n \"states\": [",
-		lengths->duration_ns, lengths->lost);
+		hist->duration_ns, hist->lost);
 	for (size_t i = 0; i < CAPTURE_HIST_STATES; i++) {
 		if (!sum_buckets(rows[i].buckets).count)
 			continue;
@@ -340,10 +340,10 @@ int duration_hist__print_json(const struct duration_hist *lengths, FILE *out)
 		comma = ",";
 	}
 	fputs("],\n \"still_blocked\": {", out);
-	print_json_sum(lengths->still_blocked, out);
-	fprintf(out, "\"never_ran\": %" PRIu64 ", ", lengths->never_ran.count);
-	print_json_buckets(lengths->still_blocked, out);
+	print_json_sum(hist->still_blocked, out);
+	fprintf(out, "\"never_ran\": %" PRIu64 ", ", hist->never_ran.count);
+	print_json_buckets(hist->still_blocked, out);
 	fputs(",\n", out);
-	print_json_thresholds(lengths, out);
+	print_json_thresholds(hist, out);
 	return out_stream__flush(out);
 }

@@ -20,7 +20,7 @@ struct hist_cmd {
 	const struct hist_cmd_options *options;
 	struct session session;
 	struct findings findings;
-	struct duration_hist lengths;
+	struct duration_hist hist;
 };
 
 /* The only samples are threads that are still blocked. */
@@ -28,7 +28,7 @@ static int take_blocked(void *ctx, const struct sample *sample)
 {
 	struct hist_cmd *cmd = ctx;
 
-	duration_hist__add_blocked(&cmd->lengths, sample->period, sample->never_ran);
+	duration_hist__add_blocked(&cmd->hist, sample->period, sample->never_ran);
 	return 0;
 }
 
@@ -91,8 +91,8 @@ static int hist_cmd__loop(struct hist_cmd *cmd, enum session_end *end)
 static int print_lengths(const struct hist_cmd *cmd)
 {
 	bool quiet = cmd->options->session.quiet;
-	int err = cmd->options->json ? duration_hist__print_json(&cmd->lengths, stdout) :
-				       duration_hist__print(&cmd->lengths, quiet, stdout);
+	int err = cmd->options->json ? duration_hist__print_json(&cmd->hist, stdout) :
+				       duration_hist__print(&cmd->hist, quiet, stdout);
 
 	if (err)
 		pr_err("cannot write to stdout: %s", strerror(-err));
@@ -112,15 +112,15 @@ static int hist_cmd__finish(struct hist_cmd *cmd)
 		return err;
 	err = capture__stats(cmd->session.capture, &stats);
 	if (!err)
-		err = capture__hist(cmd->session.capture, &cmd->lengths.ended);
+		err = capture__hist(cmd->session.capture, &cmd->hist.ended);
 	if (err) {
 		pr_err("the histogram cannot be read: %s", strerror(-err));
 		return err;
 	}
 	/* stdout may be the same terminal. */
 	session__delete_status(&cmd->session);
-	cmd->lengths.duration_ns = stats.end_ns - stats.start_ns;
-	cmd->lengths.lost = summary__lost(&stats) + stats.unseen_births;
+	cmd->hist.duration_ns = stats.end_ns - stats.start_ns;
+	cmd->hist.lost = summary__lost(&stats) + stats.unseen_births;
 	summary__print_stats(&stats, &cmd->findings);
 	return print_lengths(cmd);
 }

@@ -6,7 +6,7 @@
 
 #include "session/session.h"
 
-/* Watches the lengths of blocks, from which a threshold can be chosen. Writes no file. */
+/* Measures the durations of blocks, from which a threshold can be chosen. Writes no file. */
 struct hist_cmd_options {
 	struct session_options session;
 	bool json; /* stdout is for programs */
