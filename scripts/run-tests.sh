@@ -5,8 +5,8 @@
 #   unit      $O/tests/unit/test_*   no root
 #   user      tests/user/*.bats      no root
 #   bpf       $O/tests/bpf/test_*    root: they load BPF programs
-#   ways      $O/tests/bpf/test_*    root: those that compare blocks with the truth, once more for each
-#                                    of WAYS
+#   hooks     $O/tests/bpf/test_*    root: those that compare blocks with the truth, once more for each
+#                                    of HOOKS
 #   cli       tests/cli/*.bats       root
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
@@ -37,8 +37,8 @@
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
 # three times that in level guests, six times for one of arm64, which runs whole levels);
-# GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; WAYS (switch-out):
-# ways of capture, as --capture has them, that level ways tries; COUNTS=FILE receives lines
+# GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; HOOKS (switch-out):
+# what level hooks tries, as --capture has them; COUNTS=FILE receives lines
 # "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
@@ -50,7 +50,7 @@ O=$(realpath -m "${O:-build}")
 export O
 fuzz_seconds=${FUZZ_SECONDS:-10}
 vm_limit=${VM_LIMIT:-900}
-ways=${WAYS-switch-out}
+hooks=${HOOKS-switch-out}
 # Tests that call make must not take part in the job server of the make that called us.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 # Python leaves nothing beside the modules in tests/common.
@@ -367,7 +367,7 @@ add_job() {
 }
 
 usage() {
-	echo 'usage: run-tests.sh unit|user|bpf|ways|cli|guest|fuzz|vm|guests|boot|dist|arm64|' \
+	echo 'usage: run-tests.sh unit|user|bpf|hooks|cli|guest|fuzz|vm|guests|boot|dist|arm64|' \
 		'services|viewers|bcc|clang|clang-bpf|sanitize|soak|timing…' >&2
 	exit 2
 }
@@ -376,15 +376,15 @@ is_picked() {
 	[ -z "${FILTER:-}" ] || [[ $1 =~ $FILTER ]]
 }
 
-# add_ways KIND: the programs that compare blocks with the truth, for each of $WAYS.
-add_ways() {
-	local way name
+# add_hooks KIND: the programs that compare blocks with the truth, for each of $HOOKS.
+add_hooks() {
+	local hook name
 
 	for name in test_waits test_account test_targets test_in_flight test_short test_hist; do
 		is_picked "$name" || continue
-		for way in $ways; do
-			add_job ways "bpf/$name@$way" "$1" "tests/bpf/$name.c" \
-				env DENET_TEST_WAY="$way" "$O/tests/bpf/$name"
+		for hook in $hooks; do
+			add_job hooks "bpf/$name@$hook" "$1" "tests/bpf/$name.c" \
+				env DENET_TEST_HOOK="$hook" "$O/tests/bpf/$name"
 		done
 	done
 }
@@ -455,9 +455,9 @@ add_level() {
 
 	case $1 in
 	unit) add_programs unit tap ;;
-	bpf | ways)
+	bpf | hooks)
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
-		if [ "$1" = ways ]; then add_ways $kind; else add_programs bpf $kind; fi
+		if [ "$1" = hooks ]; then add_hooks $kind; else add_programs bpf $kind; fi
 		;;
 	user | cli | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
 	clang)

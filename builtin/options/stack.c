@@ -32,7 +32,7 @@ static const struct option_row walk_rows[] = {
 	{ "raw-frames", .of_samples = true,
 	  .text = "Keep the frames of the BPF programs, the scheduler and the system call entry",
 	  OPTION_TRUE(struct capture_stacks, raw_frames) },
-	{ "capture", .arg = "WAY",
+	{ "capture", .arg = "WHEN",
 	  .text = "When to walk stacks: switch-in (only for blocks that are kept), "
 		  "switch-out or auto (the default: switch-in where the kernel has a hook)",
 	  OPTION_FIELD(set_hook, enum attach_hook, struct capture_stacks, hook) },

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The ways of capture at the command line. That they give the same is tested in tests/bpf.
+# Attach hooks at the command line. That they give the same is tested in tests/bpf.
 # tests: parallel
 
 load lib
@@ -10,7 +10,7 @@ load lib
 	switches_of_init >init.before
 	run -0 denet-record -v --capture switch-out --state S,D,R -- "$naps" 2 10 10 counts
 	echo "$output" >said
-	[[ "$output" == *'capture way switch-out (sched_switch): works, taken'* ]]
+	[[ "$output" == *'attach hook switch-out (sched_switch): works, taken'* ]]
 	[[ "$output" == *'capture: switch-out (sched_switch);'* ]]
 	perf script | fold >folded
 	grep -q '^napper-0;.*;take_nap;.*;do_nanosleep [0-9]*$' folded
@@ -23,7 +23,7 @@ load lib
 
 @test "auto says of each way that it passes over why it does" {
 	run -0 denet-record -v -- "$naps" 1 2 10
-	taken=$(echo "$output" | grep -n 'capture way .*: works, taken' | cut -d: -f1)
+	taken=$(echo "$output" | grep -n 'attach hook .*: works, taken' | cut -d: -f1)
 	[ -n "$taken" ]
 	echo "$output" | head -"$taken" | grep 'capture way' | grep -v 'works, taken' |
 		refute grep -v 'this kernel does not have it\|refused\|not permitted\|Invalid\|not supported'

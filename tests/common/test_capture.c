@@ -114,10 +114,10 @@ static int take_lost(void *ctx, uint64_t records, uint32_t cpu)
 	return 0;
 }
 
-/* The way that the environment asks for; an unknown name is an error, not the default. */
+/* The attach hook that the environment names; an unknown name is an error, not the default. */
 static int choose_hook(struct capture_options *options)
 {
-	const char *name = getenv("DENET_TEST_WAY");
+	const char *name = getenv("DENET_TEST_HOOK");
 
 	return name && options->stacks.hook == ATTACH_HOOK_AUTO ?
 		       attach_hook__parse(&options->stacks.hook, name) :

@@ -39,7 +39,7 @@ struct test_capture {
 const char *test_capture__refused(void);
 
 /*
- * Makes and starts a capture. 0 or -errno, logged by the capture. DENET_TEST_WAY in the
+ * Makes and starts a capture. 0 or -errno, logged by the capture. DENET_TEST_HOOK in the
  * environment, a name as of --capture, chooses the hook if the options leave it open.
  */
 int test_capture__open(struct test_capture *test_capture, const struct capture_options *options);

@@ -271,12 +271,12 @@ TEST_F(callchain, a_chain_by_tables_says_itself_whether_it_ended_early)
 	sample.count = FP_QUALITY_ENOUGH;
 	/* A single frame may be all that there is, and is no reason to copy stacks. */
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
-	EXPECT_EQ(NULL, fp_census__worst(&self->callchain.census));
+	EXPECT_EQ(NULL, fp_stats__worst(&self->callchain.fp_stats));
 	EXPECT_STREQ("", choices.text);
 	sample.user.nr = 4;
 	sample.ended_early = true;
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
-	worst = fp_census__worst(&self->callchain.census);
+	worst = fp_stats__worst(&self->callchain.fp_stats);
 	ASSERT_NE(NULL, worst);
 	EXPECT_TRUE(worst->by_tables);
 	EXPECT_EQ(10, worst->broken_ns);

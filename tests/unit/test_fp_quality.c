@@ -81,37 +81,37 @@ TEST(a_chain_of_two_frames_may_be_whole_and_one_of_one_or_with_garbage_is_not)
 
 TEST(the_census_names_the_program_with_the_most_time_in_broken_chains)
 {
-	struct fp_census census = { 0 };
+	struct fp_stats stats = { 0 };
 	const struct fp_program *worst;
 
-	EXPECT_EQ(NULL, fp_census__worst(&census));
-	fp_census__add(&census, "whole", 1, false, 900);
-	fp_census__add(&census, "half", 2, true, 50);
-	fp_census__add(&census, "half", 2, false, 60);
+	EXPECT_EQ(NULL, fp_stats__worst(&stats));
+	fp_stats__add(&stats, "whole", 1, false, 900);
+	fp_stats__add(&stats, "half", 2, true, 50);
+	fp_stats__add(&stats, "half", 2, false, 60);
 	/* Less than half of its own time, and less than a tenth of all. */
-	EXPECT_EQ(NULL, fp_census__worst(&census));
-	fp_census__add(&census, "little", 3, true, 99);
-	EXPECT_EQ(NULL, fp_census__worst(&census));
-	fp_census__add(&census, "postgres", 4, true, 200);
-	fp_census__add(&census, "postgres", 4, false, 100);
-	worst = fp_census__worst(&census);
+	EXPECT_EQ(NULL, fp_stats__worst(&stats));
+	fp_stats__add(&stats, "little", 3, true, 99);
+	EXPECT_EQ(NULL, fp_stats__worst(&stats));
+	fp_stats__add(&stats, "postgres", 4, true, 200);
+	fp_stats__add(&stats, "postgres", 4, false, 100);
+	worst = fp_stats__worst(&stats);
 	ASSERT_NE(NULL, worst);
 	EXPECT_STREQ("postgres", worst->comm);
 	EXPECT_EQ(4, worst->pid);
 	EXPECT_FALSE(worst->others);
 	EXPECT_EQ(300, worst->ns);
 	EXPECT_EQ(200, worst->broken_ns);
-	fp_census__add(&census, "postgres", 5, true, 1);
+	fp_stats__add(&stats, "postgres", 5, true, 1);
 	EXPECT_TRUE(worst->others);
 	/* More names than it tells apart count for the whole. */
-	for (int i = 0; i < 2 * FP_CENSUS_NAMES; i++) {
+	for (int i = 0; i < 2 * FP_STATS_NAMES; i++) {
 		char comm[24];
 
 		snprintf(comm, sizeof(comm), "other%d", i);
-		fp_census__add(&census, comm, 6, true, 100);
+		fp_stats__add(&stats, comm, 6, true, 100);
 	}
-	EXPECT_EQ(NULL, fp_census__worst(&census));
-	EXPECT_EQ(FP_CENSUS_NAMES, census.nr);
+	EXPECT_EQ(NULL, fp_stats__worst(&stats));
+	EXPECT_EQ(FP_STATS_NAMES, stats.nr);
 }
 
 TEST_HARNESS_MAIN

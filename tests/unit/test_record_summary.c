@@ -69,7 +69,7 @@ TEST(a_line_tells_of_threads_that_stand_before_all_others_and_never_ran)
 	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
 		     "report with -g none lists the waits of others below them ]",
 		     summary__format_never_ran(&summary, line, sizeof(line)));
-	summary.waits.most = (struct wait_census_row){ "redis", "fdatasync", 2171000000ULL, 0 };
+	summary.waits.most = (struct wait_stats_row){ "redis", "fdatasync", 2171000000ULL, 0 };
 	EXPECT_STREQ("[ 75 % of the time is of 5 threads that were blocked from begin to end: a "
 		     "report with -g none lists the waits of others below them, first "
 		     "redis in fdatasync, 2.171 s ]",

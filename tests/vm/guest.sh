@@ -34,7 +34,7 @@ fi
 # On arm64 all of these levels under one kernel, and under the others what differs by architecture:
 # registers, stacks, reasons and unwinding. There is no bats.
 if [ "$(uname -m)" = aarch64 ]; then
-	names='test_waits|test_user_stacks|test_reason|test_copies|test_unwind|test_stat'
+	names='test_waits|test_user_stacks|test_reason|test_stack_copies|test_unwind|test_stat'
 	names+='|test_unwinder|test_callchain|test_perfdata_encode|test_user_address'
 	if [[ $(uname -r) = 6.12.* ]]; then
 		# But for the walks in BPF programs and by unwind tables, which are x86-64's.
@@ -53,20 +53,20 @@ fi
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=900
-	names='test_waits|test_ways|test_frames|test_kernels|test_kernel_walk|test_running|test_stat'
-	names+='|whole|live|reports|totals|states'
+	names='test_waits|test_attach_hooks|test_frames|test_kernels|test_kernel_walk|test_running'
+	names+='|test_stat|whole|live|reports|totals|states'
 	# cli/top takes ten minutes: in the kernel that has the least of what it asks for.
 	case $(uname -r) in
-	6.1.*) names+='|test_copies|chains|top|top_shares' ;;
+	6.1.*) names+='|test_stack_copies|chains|top|top_shares' ;;
 	6.12.*) names+='|clocks' ;;
-	*) names+='|test_copies|test_in_flight' ;;
+	*) names+='|test_stack_copies|test_in_flight' ;;
 	esac
 	# With a second CPU, that one comes and goes.
 	[ "$(nproc)" = 1 ] || names+='|hotplug'
 else
 	case $(uname -r) in
 	6.1.*) names='test_waits|test_kernels|whole|live|totals' ;;
-	6.12.*) names='test_waits|test_ways|states' ;;
+	6.12.*) names='test_waits|test_attach_hooks|states' ;;
 	*) names='test_waits|test_kernel_walk|reports' ;;
 	esac
 	# A guest compares some hundred switches a second.

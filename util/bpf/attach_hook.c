@@ -44,7 +44,7 @@ int attach_hook__take(enum attach_hook want, const struct kernel_features *kerne
 		err = -EOPNOTSUPP;
 		if (may_have_hook(kernel_features, hook))
 			err = fn(ctx, hook);
-		pr_verbose("capture way %s: %s", attach_hook__name(hook),
+		pr_verbose("attach hook %s: %s", attach_hook__name(hook),
 			   !err			 ? "works, taken" :
 			   err == -EOPNOTSUPP ? "this kernel does not have it" :
 						strerror(-err));

@@ -70,7 +70,7 @@ static void count_chain(struct callchain *callchain, const struct sample *sample
 	struct fp_program *program = NULL;
 
 	if (comm && !sample->idle)
-		program = fp_census__add(&callchain->census, comm, (pid_t)sample->pid, broken,
+		program = fp_stats__add(&callchain->fp_stats, comm, (pid_t)sample->pid, broken,
 					 sample->period);
 	if (program && broken)
 		program->by_tables = sample->by_tables;

@@ -20,7 +20,7 @@ struct callchain_stats {
 	uint64_t unwound;   /* up to the thread's root */
 	uint64_t truncated; /* unwound, but not to the root */
 	uint64_t fell_back; /* had a copy, but got the frames by frame pointers */
-	uint64_t cut;	    /* by frame pointers, with garbage cut off */
+	uint64_t cut;       /* by frame pointers, with garbage cut off */
 };
 
 /*
@@ -30,18 +30,18 @@ struct callchain_stats {
 struct callchain {
 	struct machine *machine;
 	struct unwind_worker *worker; /* NULL: nothing is unwound */
-	struct sample_queue waiting;   /* wait for the side band up to their times */
-	struct sample_queue pending; /* passed to the worker, in its order, without their copies */
+	struct sample_queue waiting;  /* wait for the side band up to their times */
+	struct sample_queue pending;  /* passed to the worker, in its order, without their copies */
 	uint32_t max_frames;
-	bool raw;	       /* copies are passed on unchanged */
-	uint64_t settled;      /* the side band is complete up to this time */
-	uint64_t last_round;   /* settled at the last round */
+	bool raw;            /* copies are passed on unchanged */
+	uint64_t settled;    /* the side band is complete up to this time */
+	uint64_t last_round; /* settled at the last round */
 	struct callchain_stats stats;
-	struct fp_census census; /* of chains without copies, but for waits for work */
+	struct fp_stats fp_stats; /* of chains without copies, but for waits for work */
 	/* Called when samples of a process should carry copies, or no longer; may be NULL. */
 	void (*choose)(void *ctx, pid_t pid, bool chosen);
 	void *choose_ctx;
-	bool incomplete;       /* maps have been lost: addresses in none may be code */
+	bool incomplete; /* maps have been lost: addresses in none may be code */
 	int (*give)(void *ctx, const struct sample *sample);
 	void *ctx;
 };

@@ -53,27 +53,27 @@ uint64_t fp_quality__of_child(uint64_t quality)
 	return quality & DECIDED;
 }
 
-static struct fp_program *get_program(struct fp_census *census, const char *comm)
+static struct fp_program *get_program(struct fp_stats *stats, const char *comm)
 {
 	struct fp_program *program;
 
-	for (size_t i = 0; i < census->nr; i++) {
-		if (!strcmp(census->programs[i].comm, comm))
-			return &census->programs[i];
+	for (size_t i = 0; i < stats->nr; i++) {
+		if (!strcmp(stats->programs[i].comm, comm))
+			return &stats->programs[i];
 	}
-	if (census->nr == FP_CENSUS_NAMES)
+	if (stats->nr == FP_STATS_NAMES)
 		return NULL;
-	program = &census->programs[census->nr++];
+	program = &stats->programs[stats->nr++];
 	snprintf(program->comm, sizeof(program->comm), "%s", comm);
 	return program;
 }
 
-struct fp_program *fp_census__add(struct fp_census *census, const char *comm, pid_t pid,
-				  bool broken, uint64_t ns)
+struct fp_program *fp_stats__add(struct fp_stats *stats, const char *comm, pid_t pid, bool broken,
+				 uint64_t ns)
 {
-	struct fp_program *program = get_program(census, comm);
+	struct fp_program *program = get_program(stats, comm);
 
-	census->ns += ns;
+	stats->ns += ns;
 	if (!program)
 		return NULL;
 	program->ns += ns;
@@ -85,15 +85,15 @@ struct fp_program *fp_census__add(struct fp_census *census, const char *comm, pi
 	return program;
 }
 
-const struct fp_program *fp_census__worst(const struct fp_census *census)
+const struct fp_program *fp_stats__worst(const struct fp_stats *stats)
 {
 	const struct fp_program *worst = NULL;
 
-	for (size_t i = 0; i < census->nr; i++) {
-		const struct fp_program *program = &census->programs[i];
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct fp_program *program = &stats->programs[i];
 
 		if (program->broken_ns && program->broken_ns >= program->ns / 2 &&
-		    program->broken_ns >= census->ns / 10 &&
+		    program->broken_ns >= stats->ns / 10 &&
 		    (!worst || program->broken_ns > worst->broken_ns))
 			worst = program;
 	}

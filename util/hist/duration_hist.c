@@ -19,8 +19,7 @@ void duration_hist__add_blocked(struct duration_hist *hist, uint64_t ns, bool ne
 }
 
 /* The blocks of all states that have ended, from the first bucket up to before the last one. */
-static struct capture_tally sum_ended(const struct duration_hist *hist, size_t first,
-				      size_t last)
+static struct capture_tally sum_ended(const struct duration_hist *hist, size_t first, size_t last)
 {
 	struct capture_tally sum = { 0 };
 
@@ -63,7 +62,7 @@ size_t duration_hist__thresholds(const struct duration_hist *hist,
 }
 
 const struct threshold *duration_hist__suggest(const struct threshold *rows, size_t nr,
-					 double samples_per_second)
+					       double samples_per_second)
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (rows[i].samples_per_second < samples_per_second)

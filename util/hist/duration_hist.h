@@ -42,11 +42,11 @@ void duration_hist__add_blocked(struct duration_hist *hist, uint64_t ns, bool ne
  * for the default, ascending. Exact, as the bounds of the buckets are. Returns their number.
  */
 size_t duration_hist__thresholds(const struct duration_hist *hist,
-			   struct threshold rows[DURATION_HIST_THRESHOLDS]);
+				 struct threshold rows[DURATION_HIST_THRESHOLDS]);
 
 /* The smallest threshold with fewer direct samples a second; NULL: no row has fewer. */
 const struct threshold *duration_hist__suggest(const struct threshold *rows, size_t nr,
-					 double samples_per_second);
+					       double samples_per_second);
 
 /*
  * Prints the histogram of each state seen, the table of thresholds and, unless quiet, advice on how

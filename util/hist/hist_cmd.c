@@ -91,8 +91,8 @@ static int hist_cmd__loop(struct hist_cmd *cmd, enum session_end *end)
 static int print_lengths(const struct hist_cmd *cmd)
 {
 	bool quiet = cmd->options->session.quiet;
-	int err = cmd->options->json ? duration_hist__print_json(&cmd->hist, stdout) :
-				       duration_hist__print(&cmd->hist, quiet, stdout);
+	int err = cmd->options->json ? duration_hist__print_json(&cmd->hist, stdout)
+				     : duration_hist__print(&cmd->hist, quiet, stdout);
 
 	if (err)
 		pr_err("cannot write to stdout: %s", strerror(-err));

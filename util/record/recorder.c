@@ -245,14 +245,14 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.path = recorder->options->output,
 	};
 	if (!summary->copies || capture__walks_by_tables(recorder->session.capture))
-		summary->short_chains = fp_census__worst(&recorder->sink.callchain.census);
+		summary->short_chains = fp_stats__worst(&recorder->sink.callchain.fp_stats);
 	summarize_next_step(recorder, summary);
 	summary->waiting =
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);
 	summary->records_preempted =
 		recorder->options->session.capture.filter.states & capture__state_bit('R');
 	memcpy(summary->longest_idle, recorder->sink.events.longest, sizeof(summary->longest_idle));
-	summary->waits = wait_census__end(&recorder->sink.wait_census);
+	summary->waits = wait_stats__end(&recorder->sink.wait_stats);
 	summarize_sampling(recorder, summary);
 	if (capture__stats(recorder->session.capture, &summary->stats))
 		pr_loss("the accounts of the recording cannot be read");

@@ -215,7 +215,7 @@ void sink__free(struct sink *sink)
 	deferred_exit__free(&sink->deferred_exit);
 	callchain__free(&sink->callchain);
 	wait_names__free(&sink->wait_names);
-	wait_census__free(&sink->wait_census);
+	wait_stats__free(&sink->wait_stats);
 	idmap__free(&sink->told_pids);
 }
 
@@ -288,7 +288,7 @@ static int write_sample(struct sink *sink, const struct sample *sample)
 	if (err || sample->kind != SAMPLE_OFFCPU)
 		return err;
 	if (!sample->idle)
-		return wait_census__add(&sink->wait_census, sink->machine, sample);
+		return wait_stats__add(&sink->wait_stats, sink->machine, sample);
 	name_longest(sink, sample);
 	return 0;
 }

@@ -10,8 +10,8 @@
 #include "callchain/callchain.h"
 #include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
-#include "record/wait_census.h"
 #include "record/wait_names.h"
+#include "record/wait_stats.h"
 #include "session/sampling.h"
 
 struct dso_table;
@@ -21,24 +21,24 @@ struct writer;
 
 /* The consumer of a capture that is recorded: writes the file, and keeps statistics of it. */
 struct sink {
-	struct writer *writer; /* see sink__set_writer() */
-	struct sample_events events; /* turns samples into events of the file */
-	struct dso_table *dso_table;     /* NULL: no build-ids; borrowed */
-	struct machine *machine; /* borrowed */
-	struct sampling_level level; /* the current level, for the counts */
-	struct sampling_counts counts; /* of blocks that ended, and of wake-ups */
-	struct deferred_exit deferred_exit;	   /* EXIT records to be written later */
+	struct writer *writer;              /* see sink__set_writer() */
+	struct sample_events events;        /* turns samples into events of the file */
+	struct dso_table *dso_table;        /* NULL: no build-ids; borrowed */
+	struct machine *machine;            /* borrowed */
+	struct sampling_level level;        /* the current level, for the counts */
+	struct sampling_counts counts;      /* of blocks that ended, and of wake-ups */
+	struct deferred_exit deferred_exit; /* EXIT records to be written later */
 	/*
 	 * With selective, only the events of processes that are targets or have samples are
 	 * written: of the latter from their first sample on, after their state in the machine.
 	 */
 	bool selective;
 	struct idmap told_pids; /* pids of processes that have been in the file */
-	uint64_t latest;	   /* the latest time delivered */
-	uint64_t latest_round;	   /* the latest time when FINISHED_ROUND was last written */
+	uint64_t latest;        /* the latest time delivered */
+	uint64_t latest_round;  /* the latest time when FINISHED_ROUND was last written */
 	struct callchain callchain;
 	struct wait_names wait_names;
-	struct wait_census wait_census; /* of offcpu-time */
+	struct wait_stats wait_stats; /* of offcpu-time */
 };
 
 /* Makes capture_sink deliver into sink; machine is borrowed. 0 or -ENOMEM. */

@@ -408,7 +408,7 @@ char *summary__format_for_any(const struct summary *summary, char *buf, size_t s
 char *summary__format_never_ran(const struct summary *summary, char *buf, size_t size)
 {
 	const struct sample_events_tally *never_ran = &summary->never_ran;
-	const struct wait_census_row *rest = &summary->waits.most;
+	const struct wait_stats_row *rest = &summary->waits.most;
 	char count[32], time[32], most[128] = "";
 	double percent = 0;
 
@@ -432,7 +432,7 @@ char *summary__format_never_ran(const struct summary *summary, char *buf, size_t
 
 char *summary__format_uninterruptible(const struct summary *summary, char *buf, size_t size)
 {
-	const struct wait_census_row *most = &summary->waits.most_uninterruptible;
+	const struct wait_stats_row *most = &summary->waits.most_uninterruptible;
 	const struct capture_stats *stats = &summary->stats;
 	uint64_t ns = summary->waits.uninterruptible;
 	char time[32], part[32], first[128] = "";

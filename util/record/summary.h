@@ -10,7 +10,7 @@
 #include "output/perfdata/sample_events.h"
 #include "callchain/callchain.h"
 #include "record/next_step.h"
-#include "record/wait_census.h"
+#include "record/wait_stats.h"
 
 struct findings;
 
@@ -29,7 +29,7 @@ struct summary {
 	uint64_t samples;
 	uint64_t still_blocked;    /* of these: threads that had not come back */
 	struct sample_events_tally never_ran; /* of these, threads that were blocked all the time */
-	struct wait_census_result waits; /* where threads waited most */
+	struct wait_stats_result waits; /* where threads waited most */
 	struct sample_events_tally idle; /* samples of offcpu-idle: waits for work */
 	struct sample_events_wait longest_idle[SAMPLE_EVENTS_LONGEST];
 	uint64_t bytes;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/units.h"
-#include "top/screen_way.h"
+#include "top/screen_drill.h"
 
 #define MINUTE (60 * NSEC_PER_SEC)
 
@@ -39,7 +39,7 @@ static void apply_group(struct screen_state *state)
 		if (menu->items[i].mark && menu->items[i].mark <= ACTIVITY_GROUP)
 			columns[menu->items[i].mark - 1] = i;
 	}
-	screen_way__regroup(state, columns, nr ? nr : 1);
+	screen_drill__regroup(state, columns, nr ? nr : 1);
 }
 
 static void fill_sort(struct screen_state *state)

@@ -7,7 +7,7 @@
 #include "base/minmax.h"
 #include "screen/keys.h"
 #include "top/screen_choices.h"
-#include "top/screen_way.h"
+#include "top/screen_drill.h"
 
 /* Columns that a key scrolls by. */
 #define SHIFT 8
@@ -175,7 +175,7 @@ static int go_back(struct screen_state *state, int key)
 		*state->search = '\0';
 		return 0;
 	}
-	return screen_way__up(state);
+	return screen_drill__up(state);
 }
 
 static int take_letter(struct screen_state *state, int key)
@@ -256,7 +256,7 @@ static int take(struct screen_state *state, int key)
 		return 0;
 	}
 	if (key == SCREEN_KEY_ENTER)
-		return screen_way__down(state);
+		return screen_drill__down(state);
 	if (key == SCREEN_KEY_BACKSPACE || key == SCREEN_KEY_ESC)
 		return go_back(state, key);
 	return take_letter(state, key);

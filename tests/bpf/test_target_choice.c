@@ -16,7 +16,7 @@
 #include "host/cgroup.h"
 #include "host/cpus.h"
 
-FIXTURE(who)
+FIXTURE(choice)
 {
 	struct workload workload;
 	struct test_capture test_capture;
@@ -25,14 +25,14 @@ FIXTURE(who)
 	char group[256]; /* a cgroup of this test, "": none */
 };
 
-FIXTURE_SETUP(who)
+FIXTURE_SETUP(choice)
 {
 	SKIP_FOR(test_capture__refused());
 	capture_options__init(&self->options);
 	self->options.threshold_ns = 0;
 }
 
-FIXTURE_TEARDOWN(who)
+FIXTURE_TEARDOWN(choice)
 {
 	uint64_t limit = tolerance__deadline();
 
@@ -68,7 +68,7 @@ static int count_samples(struct test_capture *test_capture, const struct capture
 	return err;
 }
 
-TEST_F(who, a_user_s_threads_are_recorded_and_others_are_not)
+TEST_F(choice, a_user_s_threads_are_recorded_and_others_are_not)
 {
 	uint32_t uid = geteuid();
 	uint64_t nr;
@@ -84,7 +84,7 @@ TEST_F(who, a_user_s_threads_are_recorded_and_others_are_not)
 	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
-TEST_F(who, nothing_of_other_users_is_seen)
+TEST_F(choice, nothing_of_other_users_is_seen)
 {
 	uint32_t uid = 54321;
 	uint64_t nr;
@@ -101,7 +101,7 @@ TEST_F(who, nothing_of_other_users_is_seen)
 	EXPECT_EQ(0, self->test_capture.stats.unseen_switches);
 }
 
-TEST_F(who, only_blocks_that_end_on_a_wanted_cpu_are_seen)
+TEST_F(choice, only_blocks_that_end_on_a_wanted_cpu_are_seen)
 {
 	struct cpus cpus = { 0 };
 	uint64_t nr;
@@ -137,7 +137,7 @@ static int enter_group(char *group, size_t size, const struct cgroup_mounts *mou
 	return fclose(file) ? -errno : err;
 }
 
-TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
+TEST_F(choice, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 {
 	struct cgroup_ref ref = { .hierarchy = CGROUP_V2 };
 	struct stat stat_buf;
@@ -165,7 +165,7 @@ TEST_F(who, a_cgroup_is_recorded_and_its_samples_tell_its_id)
 	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
-TEST_F(who, a_delayed_capture_records_nothing_before_it_begins)
+TEST_F(choice, a_delayed_capture_records_nothing_before_it_begins)
 {
 	SKIP_FOR(test_capture__refused());
 	self->options.delayed = true;
@@ -179,7 +179,7 @@ TEST_F(who, a_delayed_capture_records_nothing_before_it_begins)
 	EXPECT_EQ(0, self->test_capture.stats.seen.count);
 }
 
-TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
+TEST_F(choice, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 {
 	const char *const argv[] = { "waits", "--wait", "--count", "5", "--ms", "10", NULL };
 	uint64_t begin;
@@ -202,7 +202,7 @@ TEST_F(who, a_delayed_capture_records_from_its_beginning_what_it_has_followed)
 }
 
 /* The start of the recording stamps such a child; its first time on a CPU must be seen. */
-TEST_F(who, a_child_that_has_not_run_at_the_beginning_is_no_switch_unseen)
+TEST_F(choice, a_child_that_has_not_run_at_the_beginning_is_no_switch_unseen)
 {
 	const char *const argv[] = { "newborn", "--wait", NULL };
 	int err;
@@ -254,7 +254,7 @@ static pid_t start_stray(const int *until_closed)
 	return stray;
 }
 
-TEST_F(who, a_task_whose_birth_was_missed_is_recorded_once_it_was_seen)
+TEST_F(choice, a_task_whose_birth_was_missed_is_recorded_once_it_was_seen)
 {
 	uint64_t limit = clock__now_ns() + 60 * NSEC_PER_SEC;
 	struct session_filter stray = { 0 };
@@ -278,7 +278,7 @@ TEST_F(who, a_task_whose_birth_was_missed_is_recorded_once_it_was_seen)
 	EXPECT_EQ(0, stats__unaccounted_count(&self->test_capture.stats));
 }
 
-TEST_F(who, six_thousand_children_are_all_recorded_and_none_is_left)
+TEST_F(choice, six_thousand_children_are_all_recorded_and_none_is_left)
 {
 	const char *const argv[] = { "forks", "--wait", "--count", "6000", "--parallel",
 				     "16",    "--us",   "500",     NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "top/screen_way.h"
+#include "top/screen_drill.h"
 
 #include <string.h>
 
@@ -110,7 +110,7 @@ static size_t first_stop_below(enum screen_page page)
 	return page == PAGE_TABLE ? 0 : i + 1;
 }
 
-int screen_way__down(struct screen_state *state)
+int screen_drill__down(struct screen_state *state)
 {
 	const struct activity_row *row = screen_state__chosen(state);
 	enum screen_page page = screen_state__level(state)->page;
@@ -142,7 +142,7 @@ static int hold_row(struct screen_state *state)
 	return err;
 }
 
-int screen_way__up(struct screen_state *state)
+int screen_drill__up(struct screen_state *state)
 {
 	int err;
 
@@ -154,7 +154,7 @@ int screen_way__up(struct screen_state *state)
 	return err;
 }
 
-void screen_way__regroup(struct screen_state *state, const size_t *columns, size_t nr)
+void screen_drill__regroup(struct screen_state *state, const size_t *columns, size_t nr)
 {
 	drill__regroup(state->drill, columns, nr);
 	*screen_state__level(state) = (struct screen_level){ .page = PAGE_TABLE };
