@@ -97,7 +97,7 @@ shows() {
 @test "a target that is never recorded as it is named is an error that says so" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run -1 sh -c 'exec denet-record -p $$ -- sleep 100'
-	[[ "$output" == *"that is this program, which does not record itself"* ]]
+	[[ "$output" == *"that is this program, which does not observe itself"* ]]
 	grep -qx kthreadd /proc/2/comm || skip "no kernel threads are to be seen here"
 	run -1 denet-record -p 2 -- sleep 100
 	[[ "$output" == *"-p 2: that is a kernel thread"*"--kernel-threads"* ]]

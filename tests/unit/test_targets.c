@@ -75,12 +75,12 @@ TEST_F(targets, who_lives_and_is_not_shown_is_an_error_by_pid_and_by_tid)
 
 	EXPECT_EQ(-ESRCH, targets__look(&named, &other, 1, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this process to BPF programs"));
-	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
+	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be observed"));
 	named = (struct capture_targets){ .tids = ids, .nr_tids = 1 };
 	self->warnings[0] = self->errors[0] = '\0';
 	EXPECT_EQ(-ESRCH, targets__look(&named, NULL, 0, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "does not show this thread to BPF programs"));
-	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be recorded"));
+	EXPECT_NE(NULL, strstr(self->errors, "none of the targets can be observed"));
 }
 
 TEST_F(targets, one_of_two_that_is_not_shown_is_but_a_warning)
@@ -117,7 +117,7 @@ TEST_F(targets, a_kernel_thread_and_this_program_are_told_for_what_they_are)
 
 	EXPECT_EQ(-ESRCH, targets__look(&named, &kthread, 1, "recording"));
 	EXPECT_NE(NULL, strstr(self->warnings, "--kernel-threads"));
-	EXPECT_NE(NULL, strstr(self->warnings, "does not record itself"));
+	EXPECT_NE(NULL, strstr(self->warnings, "does not observe itself"));
 	EXPECT_EQ(NULL, strstr(self->warnings, "does not show"));
 }
 

@@ -91,7 +91,7 @@ static bool is_meant(const struct named *named, const struct capture_task *task)
 	return named->id == (named->option == 'p' ? task->pid : task->tid);
 }
 
-/* Explains why a named target is not recorded. True: it has ended, which is no error. */
+/* Explains why a named target is not observed. True: it has ended, which is no error. */
 static bool explain(const struct named *named, const struct capture_task *task, const char *noun)
 {
 	const char *what = named->option == 'p' ? "process" : "thread";
@@ -102,21 +102,21 @@ static bool explain(const struct named *named, const struct capture_task *task, 
 		return true;
 	}
 	if (process_of(named->id) == getpid())
-		pr_warn("-%c %d: that is this program, which does not record itself", named->option,
+		pr_warn("-%c %d: that is this program, which does not observe itself", named->option,
 			named->id);
 	else if (task && task->kthread)
-		pr_warn("-%c %d: that is a kernel thread, and these are recorded with "
+		pr_warn("-%c %d: that is a kernel thread, and these are observed with "
 			"--kernel-threads only",
 			named->option, named->id);
 	else
 		pr_warn("-%c %d: the kernel does not show this %s to BPF programs, so nothing of "
-			"it can be recorded (some virtual machines hide process 1); what it "
+			"it can be observed (some virtual machines hide process 1); what it "
 			"starts can be named by -p",
 			named->option, named->id, what);
 	return false;
 }
 
-/* 1: it is recorded, 0: it has ended, or -ESRCH: it is not recorded, which has been logged. */
+/* 1: it is observed, 0: it has ended, or -ESRCH: it is not observed, which has been logged. */
 static int look_for(const struct named *named, const struct capture_task *tasks, size_t nr,
 		    const char *noun)
 {
@@ -222,7 +222,7 @@ int targets__look(const struct capture_targets *targets, const struct capture_ta
 	}
 	if (any || !missing)
 		return 0;
-	pr_err("none of the targets can be recorded");
+	pr_err("none of the targets can be observed");
 	return -ESRCH;
 }
 
@@ -236,7 +236,7 @@ void targets__warn_of_gone_groups(const struct capture_targets *targets)
 		return;
 	if (!cgroup__count_gone(targets->groups, targets->nr_groups, &mounts, &gone) && gone)
 		pr_warn("-G: %zu of %zu cgroups were removed meanwhile; a new one of the same name "
-			"is not recorded, so name the cgroup above it",
+			"is not observed, so name the cgroup above it",
 			gone, targets->nr_groups);
 	cgroup_mounts__free(&mounts);
 }
