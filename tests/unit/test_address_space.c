@@ -146,6 +146,36 @@ TEST_F(space, an_exec_ends_what_was_there)
 	EXPECT_STREQ("-", path_at(self->machine, 1, 19, 0x2000));
 }
 
+TEST_F(space, a_thread_in_execve_is_in_the_code_that_called_it_until_the_new_program_is_mapped)
+{
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x1000, 0x1000, "/sh", 0));
+	ASSERT_EQ(0, execs(self->machine, 1, "x", 20));
+	EXPECT_STREQ("/sh", path_at(self->machine, 1, 20, 0x1000));
+	machine__forget(self->machine, 25);
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x2000, 0x1000, "/ls", 30));
+	EXPECT_STREQ("/sh", path_at(self->machine, 1, 29, 0x1000));
+	EXPECT_STREQ("-", path_at(self->machine, 1, 30, 0x1000));
+	EXPECT_STREQ("-", path_at(self->machine, 1, 29, 0x2000));
+	machine__forget(self->machine, 30);
+	EXPECT_STREQ("-", path_at(self->machine, 1, 29, 0x1000));
+	EXPECT_STREQ("/ls", path_at(self->machine, 1, 30, 0x2000));
+}
+
+TEST_F(space, programs_of_which_no_mapping_comes_take_bounded_memory)
+{
+	uint64_t bytes = 0;
+
+	ASSERT_EQ(0, maps_code(self->machine, 1, 0x1000, 0x1000, "/sh", 0));
+	for (uint64_t i = 1; i < 1000; i++) {
+		ASSERT_EQ(0, execs(self->machine, 1, "x", 10 * i));
+		machine__forget(self->machine, 10 * i);
+		if (i == 2)
+			bytes = machine__bytes(self->machine);
+	}
+	EXPECT_EQ(bytes, machine__bytes(self->machine));
+	EXPECT_STREQ("/sh", path_at(self->machine, 1, 10000, 0x1000));
+}
+
 TEST_F(space, what_proc_told_before_an_exec_does_not_get_into_the_new_program)
 {
 	ASSERT_EQ(0, execs(self->machine, 1, "x", 20));

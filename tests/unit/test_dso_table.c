@@ -527,6 +527,16 @@ TEST_F(dso_table, a_sample_of_the_program_before_an_exec_hits_its_files_and_thos
 	EXPECT_EQ(3, ask(self->dso_table).nr);
 }
 
+TEST_F(dso_table, a_sample_in_an_exec_hits_the_files_that_it_leaves)
+{
+	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
+	ASSERT_EQ(0, exec(self, 10));
+	hit(self, 10);
+	EXPECT_STREQ("/bin/one ", ask(self->dso_table).text);
+	ASSERT_EQ(0, map(self, 10, "/bin/two", 2));
+	EXPECT_EQ(2, ask(self->dso_table).nr);
+}
+
 TEST_F(dso_table, samples_of_several_programs_of_one_process_come_in_any_order)
 {
 	uint64_t first, second;

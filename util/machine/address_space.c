@@ -42,6 +42,7 @@ static struct era *begin_era(struct address_space *space, struct map_store *stor
 		return NULL;
 	}
 	*era = (struct era){ .since = since, .maps = maps, .before = space->eras };
+	era->mapped = maps && maps__count(maps) ? since : UINT64_MAX;
 	space->eras = era;
 	store->bytes += sizeof(*era);
 	return era;
@@ -55,6 +56,12 @@ static struct era *era_at(const struct address_space *space, uint64_t time)
 	while (era && era->before && era->since > time)
 		era = era->before;
 	return era;
+}
+
+/* The time of its first mapping counts: an era's maps also have what comes later than a time. */
+static bool is_mapped(const struct era *era, uint64_t time)
+{
+	return era->mapped <= time;
 }
 
 static bool is_full(struct map_store *store)
@@ -127,6 +134,8 @@ int address_space__map(struct address_space *space, struct map_store *store, pid
 	era = space->eras ? era_at(space, time) : begin_era(space, store, 0, NULL);
 	if (!era)
 		return -ENOMEM;
+	if (time < era->mapped)
+		era->mapped = time;
 	if (is_full(store)) {
 		if (era->maps)
 			maps__set_incomplete(era->maps);
@@ -160,10 +169,26 @@ const struct maps *address_space__at(const struct address_space *space, uint64_t
 {
 	const struct era *era = era_at(space, time);
 
+	while (era && era->before && !is_mapped(era, time))
+		era = era->before;
 	return era && era->maps && maps__count(era->maps) ? era->maps : NULL;
 }
 
-/* An era ends when the next one begins. Drops the eras that had ended by then. */
+/* Drops the programs before an era that had begun by then of which no mapping came. */
+static void drop_unmapped(struct map_store *store, struct era *era, uint64_t before)
+{
+	struct era *old;
+
+	if (era->since > before)
+		return;
+	while ((old = era->before) && old->before && old->mapped == UINT64_MAX) {
+		era->before = old->before;
+		old->before = NULL;
+		delete_eras(store, old);
+	}
+}
+
+/* An era ends when the next one has a mapping. Drops the eras that had ended by then. */
 bool address_space__forget(struct address_space *space, struct map_store *store, uint64_t before)
 {
 	bool more = false;
@@ -176,7 +201,8 @@ bool address_space__forget(struct address_space *space, struct map_store *store,
 			store->bytes -= (nr - maps__count(era->maps)) * sizeof(struct maps_entry);
 		}
 		more |= era->maps && maps__nr_dead(era->maps);
-		if (era->since <= before) {
+		drop_unmapped(store, era, before);
+		if (era->since <= before && is_mapped(era, before)) {
 			delete_eras(store, era->before);
 			era->before = NULL;
 		}

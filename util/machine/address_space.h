@@ -12,6 +12,7 @@
 /* Mappings of one program of a process, from its fork or exec to the next. */
 struct era {
 	uint64_t since;
+	uint64_t mapped;   /* time of the first mapping, UINT64_MAX: there is none */
 	struct maps *maps; /* NULL: nothing yet */
 	struct era *before;
 };
@@ -49,10 +50,14 @@ int address_space__map(struct address_space *space, struct map_store *store, pid
 int address_space__begin(struct address_space *space, struct map_store *store,
 			 const struct address_space *from, uint64_t time);
 
-/* The mappings at a time; NULL: none known. Valid until the next change. */
+/*
+ * The mappings at a time; NULL: none known. Valid until the next change. Between an exec and the
+ * first mapping of the new program these are the former program's, whose execve(2) has not returned:
+ * the thread's registers and stack are still of that.
+ */
 const struct maps *address_space__at(const struct address_space *space, uint64_t time);
 
-/* Drops mappings that had ended by then. True: others have ended later. */
+/* Drops mappings that address_space__at() has no more from then on. True: others end later. */
 bool address_space__forget(struct address_space *space, struct map_store *store, uint64_t before);
 
 void address_space__free(struct address_space *space, struct map_store *store);

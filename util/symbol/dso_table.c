@@ -194,7 +194,7 @@ static int dso_table__hit_process(struct dso_table *dso_table, struct process *p
 	process->sampled_since = time;
 	if (!process->alive)
 		process->alive = time;
-	for (; era && !err; era = era->since > time ? era->before : NULL)
+	for (; era && !err; era = era->mapped > time ? era->before : NULL)
 		err = dso_table__add_era(dso_table, process, era, time);
 	return err;
 }
