@@ -159,6 +159,11 @@ end_case() {
 	[ -z "${swap:-}" ] || swapoff "$swap"
 }
 
+# How long a thread may wait under the quota of make_quota: another CPU may have used up the next
+# period before its threads run.
+# shellcheck disable=SC2034 # for those who load this file
+quota_wait_ns=200000000
+
 # make_quota: a cgroup, $group, that may use a twentieth of a CPU: even a service that gets little of a
 # busy machine uses that up. look_at then records until it has been throttled five times.
 make_quota() {

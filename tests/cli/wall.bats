@@ -126,8 +126,10 @@ schedstats() {
 	[ "$2" = before ] || date +'now %s%N'
 }
 
-# as_schedstat_has_it PID: records that process for a while, and compares its threads' times with the
-# kernel's own. What lies between the two readings and outside of the recording may be either's.
+# as_schedstat_has_it PID [WAITED]: records that process for a while, and compares its threads' times
+# with the kernel's own. What lies between the two readings and outside of the recording may be
+# either's. The kernel adds a wait for a CPU when it is over: the second reading has all of one that
+# had begun WAITED ns before the first.
 as_schedstat_has_it() {
 	local stolen
 
@@ -138,7 +140,7 @@ as_schedstat_has_it() {
 	stolen=$(stolen_since "$stolen")
 	nothing_was_hidden
 	perf script -F tid,period,event 2>/dev/null | awk -v stolen="$stolen" \
-		-v lacking="$(lacking_percent)" -v beside="$(beside_mean_ns)" \
+		-v lacking="$(lacking_percent)" -v beside="$(beside_mean_ns)" -v waited="${2:-0}" \
 		-v lives="$(life 'lives of threads')" '
 		FILENAME == "before" { run[$1] = $2; delay[$1] = $3; next }
 		FILENAME == "after" { run[$1] = $2 - run[$1]; delay[$1] = $3 - delay[$1]; next }
@@ -156,7 +158,7 @@ as_schedstat_has_it() {
 					queued[tid], "by schedstat", delay[tid], "outside", outside
 				bad += running[tid] < run[tid] - slack
 				bad += running[tid] > run[tid] + stolen + slack
-				bad += queued[tid] < delay[tid] - outside - delay[tid] / 100
+				bad += queued[tid] < delay[tid] - outside - waited - delay[tid] / 100
 				ours += running[tid]; theirs += run[tid]
 			}
 			bad += ours < theirs - threads * (outside + theirs / 100)
@@ -170,7 +172,7 @@ as_schedstat_has_it() {
 	as_schedstat_has_it "$target"
 	make_quota
 	echo "$target" >"$group/cgroup.procs"
-	as_schedstat_has_it "$target"
+	as_schedstat_has_it "$target" "$quota_wait_ns"
 	kill -KILL "$target"
 }
 
