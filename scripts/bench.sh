@@ -366,7 +366,8 @@ print_head() {
 
 # tables PART VARIABLE…: a part of the tables, from the cells on standard input.
 tables() {
-	awk -f "$tree/tests/bench/lib.awk" -f "$tree/tests/bench/$1.awk" "${@:2}"
+	awk -f "$tree/tests/bench/lib.awk" -f "$tree/tests/bench/pairs.awk" \
+		-f "$tree/tests/bench/$1.awk" "${@:2}"
 }
 
 print_workload() {

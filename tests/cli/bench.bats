@@ -13,6 +13,12 @@ row() {
 	printf '%s\n' "$output" | grep -m1 -E "^ *$*( |:)" || { echo "$output"; return 1; }
 }
 
+# table NAME ARGUMENT…: a table of the benchmark, from files of measurements.
+table() {
+	awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/pairs.awk" \
+		-f "$top/tests/bench/$1.awk" "${@:2}"
+}
+
 @test "a pair counts whichever of its sides came first" {
 	cat >cells <<-'END'
 		pipe exact latency side=none round=1 rate=1000 p50=6000 p99=9000 together=1.00
@@ -21,7 +27,7 @@ row() {
 		pipe exact latency side=none round=2 rate=1000 p50=6000 p99=9000 together=1.00
 		pipe exact latency side=tool round=3 rate=700 p50=7800 p99=9000 together=1.00
 	END
-	run -0 awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/latency.awk" -v workload=pipe cells
+	run -0 table latency -v workload=pipe cells
 	[[ "$(row exact)" == *' together '*' 2 '*' 0.80 [0.70-0.90]  1.20 [1.10-1.30] '* ]]
 	[[ "$output" == *'exact        1 pairs left out, of which a side failed'* ]]
 }
@@ -34,8 +40,7 @@ row() {
 		xcapture time threads=100 mode=csv all=200 round=1 wall=1000 tool_cpu=4000 helpers_cpu=0 samples=50
 		xcapture time threads=1000 mode=csv all=1100 round=1 wall=1000 tool_cpu=1 helpers_cpu=0
 	END
-	run -0 awk -f "$top/tests/bench/lib.awk" -f "$top/tests/bench/looks.awk" -v threads=100 \
-		-v order='csv csv-k' cells
+	run -0 table looks -v threads=100 -v order='csv csv-k' cells
 	echo "$output"
 	[[ "$(row csv | tr -s ' ')" == 'csv 400 200 2.00 600 800 0.75 120 40 75 % lost' ]]
 	[[ "$(row csv-k | tr -s ' ')" == 'csv-k - - - - - - - -' ]]
