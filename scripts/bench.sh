@@ -280,12 +280,13 @@ latency_command() {
 
 # One side of a pair: measure_side WORKLOAD TOOL none|tool.
 measure_side() {
-	local command=() figures
+	local watcher=() options=() figures
 
-	[ "$3" = none ] || command=("$(tool_command "$2" "$1")")
+	[[ $2 = none || $3 = none ]] || watcher=("$(tool_command "$2" "$1")")
+	[ "$2" != perf-on-cpu ] || options+=(--no-programs)
 	rm -f "$work/data" "$work/log"
-	"$O/tests/bench/cell" --log "$work/log" "$(latency_command "$1")" "${command[@]}" \
-		>"$work/figures" 2>"$work/err" || true
+	"$O/tests/bench/cell" "${options[@]}" --log "$work/log" "$(latency_command "$1")" \
+		"${watcher[@]}" >"$work/figures" 2>"$work/err" || true
 	figures=$(sed -n 's/^latency //p' "$work/log")
 	if [ -z "$figures" ] || [ ! -s "$work/figures" ]; then
 		note "$2 failed on $1: $(cat "$work/err"): $(tail -3 "$work/log" | tr '\n' ' ')"
@@ -296,14 +297,17 @@ measure_side() {
 }
 
 # Latency for a client: each tool is compared with a run of its own without it, by turns before and
-# after that one, for machines drift.
+# after that one, for machines drift. Pairs of none, without a tool on either side, tell what is
+# chance. Each round has another order.
 measure_latency() {
-	local workload tool
+	local sides=(none "${tools[@]:2}") nr workload tool i
 
+	nr=${#sides[@]}
 	for ((round = 1; round <= latency_rounds; round++)); do
 		note "latency, round $round of $latency_rounds"
 		for workload in "${latency_workloads[@]}"; do
-			for tool in "${tools[@]:2}"; do
+			for ((i = 0; i < nr; i++)); do
+				tool=${sides[$(((i + round - 1) % nr))]}
 				((round % 2)) && measure_side "$workload" "$tool" none
 				measure_side "$workload" "$tool" tool
 				((round % 2)) || measure_side "$workload" "$tool" none

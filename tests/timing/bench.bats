@@ -43,6 +43,8 @@ has_figures() {
 			grep -qE "^$mode +$place +1 " <<<"$output"
 		done
 	done
+	# Pairs of nothing beside nothing.
+	grep -qE '^none +together +1 ' <<<"$output"
 }
 
 @test "the benchmark leaves nothing behind: no process, no statistics" {
