@@ -17,12 +17,14 @@ usage() {
 		(perf-on-cpu), and both (perf-wall).
 
 		  --rounds N          repeat everything N times (5)
-		  --quick             one short round of little, to see that all of it works
-		  --workloads LIST    of: pingpong convoy messaging redis (all)
+		  --quick             one short round, to see that all of it works: of little, if
+		                      nothing is chosen
+		  --workloads LIST    of: pingpong convoy messaging redis python3 (all)
 		  --modes LIST        of: $(mode_names | tr '\n' ' ')(all)
 		  --only PART         only one part: compare, latency or house
 		  --keep FILE         keep each single measurement in FILE
-		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH
+		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH;
+		PYTHON=PATH, of the workload python3 (/usr/bin/python3)
 	END
 }
 
@@ -94,12 +96,13 @@ workload_of() {
 		;;
 	messaging) echo "perf bench -f simple sched messaging -g 4 -l $((size + 4))" ;;
 	redis) echo "$tree/tests/bench/redis.sh $((size * 1000))" ;;
+	python3) echo "$PYTHON $tree/tests/bench/pingpong.py --wait $((size * 1000)) 15" ;;
 	esac
 }
 
 # Whether a workload can be told to start, and so be named to the tools by its process.
 is_gated() {
-	[ "$1" = pingpong ] || [ "$1" = convoy ]
+	[[ $1 = pingpong || $1 = convoy || $1 = python3 ]]
 }
 
 # tool_command TOOL WORKLOAD: the command that watches it, until SIGINT.
@@ -240,7 +243,13 @@ choose_workloads() {
 				continue
 			fi
 			;;
-		*) die "no workload $workload: pingpong, convoy, messaging or redis" ;;
+		python3)
+			if ! "$PYTHON" -c 'import threading' >/dev/null 2>&1; then
+				note "skipped: python3, for $PYTHON does not run; PYTHON may name another"
+				continue
+			fi
+			;;
+		*) die "no workload $workload: pingpong, convoy, messaging, redis or python3" ;;
 		esac
 		chosen+=("$workload")
 	done
@@ -366,6 +375,14 @@ print_head() {
 			sed "s|$work/||g; s|$O/||g; s|^$PEER_PERF |perf |; s| >data||")" ;;
 		esac
 	done
+	print_versions
+}
+
+# Of what others have written, and figures depend on.
+print_versions() {
+	[[ " ${tools[*]} " != *' perf '* ]] || echo "version   $("$PEER_PERF" version)"
+	[[ " ${tools[*]} " != *' bpftrace '* ]] || echo "version   $(bpftrace --version)"
+	[[ " ${workloads[*]} " != *' python3 '* ]] || echo "version   $("$PYTHON" --version)"
 }
 
 # tables PART VARIABLE…: a part of the tables, from the cells on standard input.
@@ -375,7 +392,8 @@ tables() {
 }
 
 print_workload() {
-	printf '\n%s: %s\n' "$1" "$(workload_of "$1" time | sed "s|$O/tests/||; s|$tree/tests/||; s| --wait --linger 1||")"
+	printf '\n%s: %s\n' "$1" "$(workload_of "$1" time |
+		sed "s|$O/tests/||; s|$tree/tests/||; s| --wait||; s| --linger 1||")"
 	tables compare -v workload="$1" <"$work/cells"
 }
 
@@ -397,8 +415,7 @@ print_house() {
 }
 
 rounds=5 scale=100 part=all quick='' keep='' house_rounds=3
-chosen_workloads='pingpong convoy messaging redis'
-chosen_modes=$(mode_names)
+chosen_workloads='' chosen_modes=''
 stack_bits=16 rest_ms=10000 storm_rounds=300000
 latency_requests=50000 latency_rounds='' latency_workloads=(pipe-together)
 command="scripts/bench.sh $*"
@@ -421,6 +438,14 @@ while [ $# != 0 ]; do
 	esac
 	shift 2
 done
+if [ -n "$quick" ]; then
+	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
+	latency_requests=2000
+	chosen_workloads=${chosen_workloads:-pingpong}
+	chosen_modes=${chosen_modes:-exact min-50us}
+fi
+chosen_workloads=${chosen_workloads:-pingpong convoy messaging redis python3}
+chosen_modes=${chosen_modes:-$(mode_names)}
 for mode in $chosen_modes; do
 	# Not grep -q, which may end before the names are written: that would be a failure of the pipe.
 	[ -n "$(mode_names | grep -x -- "$mode")" ] || die "no mode $mode: $(mode_names | paste -sd' ')"
@@ -429,10 +454,6 @@ case $part in
 all | compare | latency | house) ;;
 *) die "no part $part: compare, latency or house" ;;
 esac
-if [ -n "$quick" ]; then
-	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
-	chosen_workloads=pingpong chosen_modes='exact min-50us' latency_requests=2000
-fi
 
 O=$(realpath -m "${O:-$tree/build}")
 [ "$(id -u)" = 0 ] || die 'BPF programs need root'
@@ -443,7 +464,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/cells"
-PEER_PERF=${PEER_PERF:-}
+PEER_PERF=${PEER_PERF:-} PYTHON=${PYTHON:-/usr/bin/python3}
 failures=0
 load_before=$(cut -d' ' -f1-3 /proc/loadavg)
 write_bpftrace

@@ -46,6 +46,15 @@ table() {
 	[[ "$(row csv-k | tr -s ' ')" == 'csv-k - - - - - - - -' ]]
 }
 
+@test "the ping-pong of python3 waits for its start, and each of its rounds is two switches" {
+	run -0 /usr/bin/python3 "$top/tests/bench/pingpong.py" 50 15
+	[ "$output" = $'READY\nDONE' ]
+	run -0 "$build/tests/bench/cell" --gated --log "$PWD/log" \
+		"/usr/bin/python3 $top/tests/bench/pingpong.py --wait 2000 15"
+	[[ "$output" =~ ' switches='([0-9]+) ]]
+	[ "${BASH_REMATCH[1]}" -ge 4000 ]
+}
+
 @test "what it is asked for and does not know is refused" {
 	run -1 "$top/scripts/bench.sh" --quick strangeprof
 	[[ "$output" == *'no peer strangeprof'* ]]
