@@ -30,17 +30,19 @@ usage() {
 
 # Our modes to measure: name|options. All switches of the targets are recorded in each, so
 # --max-overhead, which would leave some out, is off except in the mode that shows its price. User
-# stacks are walked along frame pointers, as the peers do, except by tables and dwarf, and by
-# as-it-comes and live, which have the default. live is denet-offcputime.
+# stacks are walked along frame pointers, as the peers do, except by tables, tables-user and dwarf,
+# and by as-it-comes and live, which have the default, that is by tables. live is denet-offcputime.
 modes=(
 	'exact|--max-overhead 0 --call-graph fp'
 	'exact-user|--max-overhead 0 --call-graph fp --user-callchains'
+	'exact-kernel|--max-overhead 0 --kernel-callchains'
 	'min-50us|--max-overhead 0 --call-graph fp --min-block 50us'
 	'sampling|--max-overhead 0 --call-graph fp --off-cpu-max-rate 999'
 	'wall|--max-overhead 0 --call-graph fp --wall'
 	'wall-sampling|--max-overhead 0 --call-graph fp --off-cpu-max-rate 999 --wall'
 	'thresh-0|--max-overhead 0 --call-graph fp --off-cpu-thresh 0'
 	'tables|--max-overhead 0 --call-graph tables'
+	'tables-user|--max-overhead 0 --call-graph tables --user-callchains'
 	'dwarf|--max-overhead 0 --call-graph dwarf'
 	'dwarf-all|--max-overhead 0 --call-graph dwarf --off-cpu-thresh 0 -m 64M'
 	'as-it-comes|'
@@ -63,6 +65,15 @@ goals=(
 	'redis|exact|0.3|offcputime'
 	'redis|tables|0.3|offcputime'
 )
+
+# What a stack costs, in ns per switch: name|mode|the same without that stack.
+prices=(
+	'the kernel stack|exact|exact-user'
+	'the user stack, by frame pointers|exact|exact-kernel'
+	'the user stack, by tables|tables|exact-kernel'
+	'tables in place of frame pointers|tables-user|exact-user'
+)
+price_workloads=(pingpong python3)
 
 mode_names() {
 	printf '%s\n' "${modes[@]%%|*}"
@@ -403,6 +414,18 @@ print_latency() {
 	tables latency -v workload="$1" <"$work/cells"
 }
 
+print_prices() {
+	local workload measured=()
+
+	for workload in "${price_workloads[@]}"; do
+		[[ " ${workloads[*]} " != *" $workload "* ]] || measured+=("$workload")
+	done
+	[ ${#measured[@]} != 0 ] || return 0
+	printf '\nWhat a stack costs: ns of BPF programs per switch\n'
+	printf 'price|%s\n' "${prices[@]}" |
+		cat "$work/cells" - | tables prices -v order="${measured[*]}"
+}
+
 print_goals() {
 	printf '\nGoals: ns of BPF programs per switch, and nothing lost\n'
 	printf '%s\n' "${goals[@]}" | tr '|' ' ' | sed 's/^/goal /' |
@@ -485,6 +508,7 @@ if [ "$part" = all ] || [ "$part" = compare ]; then
 	for workload in "${workloads[@]}"; do
 		print_workload "$workload"
 	done
+	print_prices
 	print_goals
 fi
 if [ "$part" = all ] || [ "$part" = latency ]; then

@@ -46,6 +46,23 @@ table() {
 	[[ "$(row csv-k | tr -s ' ')" == 'csv-k - - - - - - - -' ]]
 }
 
+@test "the price of a stack is the difference of two modes in each round" {
+	cat >cells <<-'END'
+		pingpong exact stats round=1 switches=10 run_ns=7000
+		pingpong exact-user stats round=1 switches=10 run_ns=4000
+		pingpong exact stats round=2 switches=10 run_ns=8000
+		pingpong exact-user stats round=2 switches=10 run_ns=6000
+		pingpong exact time round=2 switches=10 wall=1
+		python3 exact stats round=1 switches=10 run_ns=9000
+		price|the kernel stack|exact|exact-user
+		price|the user stack|tables|exact-kernel
+	END
+	run -0 table prices -v order='pingpong python3' cells
+	echo "$output"
+	[[ "$(row 'the kernel stack' | tr -s ' ')" == 'the kernel stack 250 [200-300] - ' ]]
+	[[ "$(row 'the user stack' | tr -s ' ')" == 'the user stack - - ' ]]
+}
+
 @test "the ping-pong of python3 waits for its start, and each of its rounds is two switches" {
 	run -0 /usr/bin/python3 "$top/tests/bench/pingpong.py" 50 15
 	[ "$output" = $'READY\nDONE' ]
