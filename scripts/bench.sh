@@ -22,6 +22,7 @@ usage() {
 		  --workloads LIST    of: pingpong convoy messaging redis python3 (all)
 		  --modes LIST        of: $(mode_names | tr '\n' ' ')(all)
 		  --only PART         only one part: compare, latency or house
+		  --pairs N           so many pairs of latency of each tool (as many as rounds)
 		  --keep FILE         keep each single measurement in FILE
 		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH;
 		PYTHON=PATH, of the workload python3 (/usr/bin/python3)
@@ -49,22 +50,46 @@ modes=(
 	'live|'
 )
 
-# The goals, in ns of BPF programs per switch: workload|mode|factor|of what. perf walks user stacks only.
+# The goals: kind|workload|mode|limit|base. Kinds:
+#	ns	of BPF programs per switch, with nothing lost: <= limit, or limit x base's
+#	whole	per cent of the user stacks walked by unwind tables: >= limit
+#	own	CPU % of the tool and its helpers while the workload runs: <= limit + base's
+#	rate	loss of throughput in pairs of latency: <= limit x base's
+#	p99	growth of the 99th percentile in these pairs: <= limit x base's
+# perf walks user stacks only, offcputime and bpftrace both.
 goals=(
-	'pingpong|sampling|0.15|perf'
-	'pingpong|sampling|3|floor'
-	'pingpong|min-50us|0.15|perf'
-	'pingpong|exact-user|0.65|perf'
-	'pingpong|exact|0.2|offcputime'
-	'pingpong|tables|0.2|offcputime'
-	'pingpong|tables|0.25|perf'
-	'pingpong|live|0.85|offcputime'
-	'pingpong|wall-sampling|1.15|sampling'
-	'messaging|exact|0.3|offcputime'
-	'messaging|tables|0.3|offcputime'
-	'redis|exact|0.3|offcputime'
-	'redis|tables|0.3|offcputime'
+	'ns|pingpong|exact|700|-'
+	'ns|pingpong|exact|0.2|offcputime'
+	'ns|pingpong|exact|0.25|perf'
+	'ns|pingpong|tables|900|-'
+	'ns|pingpong|tables|0.2|offcputime'
+	'ns|pingpong|tables|0.25|perf'
+	'ns|messaging|exact|0.3|offcputime'
+	'ns|messaging|tables|0.3|offcputime'
+	'ns|redis|exact|0.3|offcputime'
+	'ns|redis|tables|0.3|offcputime'
+	'ns|pingpong|sampling|268|-'
+	'ns|pingpong|sampling|0.15|perf'
+	'ns|pingpong|sampling|3|floor'
+	'ns|pingpong|min-50us|268|-'
+	'ns|pingpong|min-50us|0.15|perf'
+	'ns|pingpong|wall-sampling|1.15|sampling'
+	'ns|pingpong|live|0.85|offcputime'
+	'ns|pingpong|exact-user|0.65|perf'
+	'ns|pingpong|tables-user|700|-'
+	'ns|python3|tables-user|1200|-'
+	'whole|pingpong|tables-user|99.9|-'
+	'whole|python3|tables-user|99.9|-'
+	'own|pingpong|tables|1|exact'
+	'own|python3|tables|1|exact'
 )
+for goal in {rate,p99}\|redis-{together,apart}\|{exact,tables}; do
+	goals+=("$goal|2|sampling" "$goal|0.5|offcputime" "$goal|0.5|bpftrace")
+done
+
+# The machine that the goals in ns were set on: what offcputime took there per switch on pingpong,
+# where exact took 2,700 to 3,000 ns, and the floor. The machine at hand may be faster or slower.
+reference_ns=4750 reference_floor_ns=99
 
 # What a stack costs, in ns per switch: name|mode|the same without that stack.
 prices=(
@@ -85,6 +110,11 @@ mode_options() {
 	for mode in "${modes[@]}"; do
 		[ "${mode%%|*}" != "$1" ] || echo "${mode#*|}"
 	done
+}
+
+# Whether a part is measured: compare, latency or house.
+has_part() {
+	[[ $part = all || $part = "$1" ]]
 }
 
 note() {
@@ -180,6 +210,13 @@ lost_of() {
 	echo "${lost:--}" | tr -d ,
 }
 
+# Of the user stacks that it walked by unwind tables, how many per cent it says were whole.
+whole_of() {
+	sed -n 's/.*user stacks by unwind tables: //p' "$work/log" | tail -1 | sed 's/([^)]*)//g' |
+		awk -F, '{ for (i = 1; i <= NF; i++) all += $i; whole = $1 + 0 }
+			END { if (all) printf "%.3f\n", 100 * whole / all; else print "-" }'
+}
+
 # Since when ours has recorded, in seconds on the clock that cell has in nanoseconds.
 begin_of() {
 	sed -n 's/.*blocks are recorded from \([0-9.]*\) s .*/\1/p' "$work/log"
@@ -201,7 +238,7 @@ measure() {
 	fi
 	[ ! -e "$work/data" ] || bytes=$(stat -c %s "$work/data")
 	echo "$workload $tool $kind round=$round $figures bytes=$bytes" \
-		"lost=$(lost_of "$tool") began=$(begin_of)" >>"$work/cells"
+		"lost=$(lost_of "$tool") began=$(begin_of) whole=$(whole_of)" >>"$work/cells"
 }
 
 # Drops what this machine cannot measure, aloud.
@@ -265,6 +302,27 @@ choose_workloads() {
 		chosen+=("$workload")
 	done
 	workloads=("${chosen[@]}")
+}
+
+# Those of a client that waits for each reply. Two CPUs are needed to keep its sides apart.
+choose_latency() {
+	local services=(pipe) service workload
+
+	latency_workloads=()
+	has_part latency || return 0
+	if [ -n "$quick" ]; then
+		:
+	elif command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
+		services+=(redis)
+	else
+		note 'skipped: latency of redis, for redis-server or redis-cli is not installed'
+	fi
+	for service in "${services[@]}"; do
+		for workload in "$service-together" "$service-apart"; do
+			[[ $(nproc) != 1 || $workload != *-apart ]] || continue
+			latency_workloads+=("$workload")
+		done
+	done
 }
 
 # Each round has another order, so that no tool always follows the same one.
@@ -378,7 +436,7 @@ print_head() {
 	echo "kernel    $(uname -r), $(nproc) CPUs$(sed -n 's/^model name[^:]*: /, /p' /proc/cpuinfo | head -1)"
 	echo "load      $load_before before, $(cut -d' ' -f1-3 /proc/loadavg) after"
 	echo "command   $command"
-	echo "rounds    $rounds"
+	echo "rounds    $rounds, $latency_rounds pairs of latency"
 	for tool in "${tools[@]}"; do
 		case $tool in
 		none | floor) ;;
@@ -426,10 +484,18 @@ print_prices() {
 		cat "$work/cells" - | tables prices -v order="${measured[*]}"
 }
 
+# Those of the parts that were measured.
 print_goals() {
-	printf '\nGoals: ns of BPF programs per switch, and nothing lost\n'
-	printf '%s\n' "${goals[@]}" | tr '|' ' ' | sed 's/^/goal /' |
-		cat "$work/cells" - | tables goals
+	local kinds=()
+
+	! has_part compare || kinds+=(ns whole own)
+	! has_part latency || kinds+=(rate p99)
+	[ ${#kinds[@]} != 0 ] || return 0
+	printf '\nGoals (ns are those of BPF programs per switch, with nothing lost)\n'
+	printf '%s\n' "${goals[@]}" | tr '|' ' ' |
+		awk -v kinds=" ${kinds[*]} " 'index(kinds, " " $1 " ") { print "goal", $0 }' |
+		cat "$work/cells" - | tables goals -v reference_ns="$reference_ns" \
+			-v reference_floor_ns="$reference_floor_ns"
 }
 
 print_house() {
@@ -440,13 +506,13 @@ print_house() {
 rounds=5 scale=100 part=all quick='' keep='' house_rounds=3
 chosen_workloads='' chosen_modes=''
 stack_bits=16 rest_ms=10000 storm_rounds=300000
-latency_requests=50000 latency_rounds='' latency_workloads=(pipe-together)
+latency_requests=50000 latency_rounds=''
 command="scripts/bench.sh $*"
 while [ $# != 0 ]; do
 	case $1 in
 	-h | --help) usage; exit ;;
 	--quick) quick=1; shift; continue ;;
-	--rounds | --workloads | --modes | --only | --keep)
+	--rounds | --pairs | --workloads | --modes | --only | --keep)
 		[ $# -ge 2 ] || { usage >&2; exit 2; }
 		;;
 	-*) usage >&2; exit 2 ;;
@@ -454,6 +520,7 @@ while [ $# != 0 ]; do
 	esac
 	case $1 in
 	--rounds) rounds=$2 ;;
+	--pairs) latency_rounds=$2 ;;
 	--workloads) chosen_workloads=${2//,/ } ;;
 	--modes) chosen_modes=${2//,/ } ;;
 	--only) part=$2 ;;
@@ -463,7 +530,7 @@ while [ $# != 0 ]; do
 done
 if [ -n "$quick" ]; then
 	rounds=1 scale=4 house_rounds=1 stack_bits=8 rest_ms=1000 storm_rounds=2000
-	latency_requests=2000
+	latency_requests=2000 latency_rounds=1
 	chosen_workloads=${chosen_workloads:-pingpong}
 	chosen_modes=${chosen_modes:-exact min-50us}
 fi
@@ -493,30 +560,26 @@ load_before=$(cut -d' ' -f1-3 /proc/loadavg)
 write_bpftrace
 choose_tools "$@"
 choose_workloads "$chosen_workloads"
+choose_latency
 latency_rounds=${latency_rounds:-$rounds}
-[ "$(nproc)" = 1 ] || latency_workloads+=(pipe-apart)
-if [ -z "$quick" ] && command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
-	latency_workloads+=(redis-together)
-	[ "$(nproc)" = 1 ] || latency_workloads+=(redis-apart)
-fi
-[[ $part != all && $part != compare ]] || compare
-[[ $part != all && $part != latency ]] || measure_latency
-[[ $part != all && $part != house ]] || keep_house
+! has_part compare || compare
+! has_part latency || measure_latency
+! has_part house || keep_house
 
 print_head
-if [ "$part" = all ] || [ "$part" = compare ]; then
+if has_part compare; then
 	for workload in "${workloads[@]}"; do
 		print_workload "$workload"
 	done
 	print_prices
-	print_goals
 fi
-if [ "$part" = all ] || [ "$part" = latency ]; then
+if has_part latency; then
 	for workload in "${latency_workloads[@]}"; do
 		print_latency "$workload"
 	done
 fi
-[[ $part != all && $part != house ]] || print_house
+print_goals
+! has_part house || print_house
 [ -z "$keep" ] || cp "$work/cells" "$keep"
 if [ "$failures" != 0 ]; then
 	note "$failures measurements failed"
