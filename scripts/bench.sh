@@ -21,7 +21,8 @@ usage() {
 		                      nothing is chosen
 		  --workloads LIST    of: pingpong convoy messaging redis python3 (all)
 		  --modes LIST        of: $(mode_names | tr '\n' ' ')(all)
-		  --only PART         only one part: compare, latency or house
+		  --only PART         only one part: compare, latency or house; or goals, which is
+		                      what the goals name of the first two
 		  --pairs N           so many pairs of latency of each tool (as many as rounds)
 		  --keep FILE         keep each single measurement in FILE
 		Variables: O=DIR, where the program was built (build); PEER_PERF=PATH;
@@ -114,7 +115,7 @@ mode_options() {
 
 # Whether a part is measured: compare, latency or house.
 has_part() {
-	[[ $part = all || $part = "$1" ]]
+	[[ $part = all || $part = "$1" || ($part = goals && $1 != house) ]]
 }
 
 note() {
@@ -241,12 +242,27 @@ measure() {
 		"lost=$(lost_of "$tool") began=$(begin_of) whole=$(whole_of)" >>"$work/cells"
 }
 
+# named_by_goals [WORKLOAD]: the modes and peers that the goals name, and the prices.
+named_by_goals() {
+	printf '%s\n' "${goals[@]}" |
+		awk -F'|' -v workload="${1:-}" '!workload || $2 == workload { print $3; print $5 }'
+	[[ -n ${1:-} && " ${price_workloads[*]} " != *" $1 "* ]] ||
+		printf '%s\n' "${prices[@]}" | awk -F'|' '{ print $2; print $3 }'
+}
+
+# is_wanted TOOL [WORKLOAD]: whether it is to be measured, there or anywhere.
+is_wanted() {
+	[[ $part != goals || $1 = none || $1 = floor ]] ||
+		[[ $'\n'$(named_by_goals "${@:2}")$'\n' = *$'\n'$1$'\n'* ]]
+}
+
 # Drops what this machine cannot measure, aloud.
 choose_tools() {
 	local tool
 
 	tools=(none floor)
 	for tool in $chosen_modes; do
+		is_wanted "$tool" || continue
 		# shellcheck disable=SC2046
 		if "$O/denet-record" $(mode_options "$tool") --version >/dev/null 2>&1; then
 			tools+=("$tool")
@@ -269,7 +285,7 @@ choose_tools() {
 		*) die "no peer $tool: offcputime, bpftrace or perf" ;;
 		esac
 		tools+=("$tool")
-		[ "$tool" != perf ] || tools+=(perf-on-cpu perf-wall)
+		[[ $tool != perf || $part = goals ]] || tools+=(perf-on-cpu perf-wall)
 	done
 }
 
@@ -299,6 +315,7 @@ choose_workloads() {
 			;;
 		*) die "no workload $workload: pingpong, convoy, messaging, redis or python3" ;;
 		esac
+		[[ $part != goals || -n $(named_by_goals "$workload") ]] || continue
 		chosen+=("$workload")
 	done
 	workloads=("${chosen[@]}")
@@ -320,6 +337,7 @@ choose_latency() {
 	for service in "${services[@]}"; do
 		for workload in "$service-together" "$service-apart"; do
 			[[ $(nproc) != 1 || $workload != *-apart ]] || continue
+			[[ $part != goals || -n $(named_by_goals "$workload") ]] || continue
 			latency_workloads+=("$workload")
 		done
 	done
@@ -334,6 +352,7 @@ compare() {
 			note "round $round of $rounds: $workload"
 			for ((i = 0; i < nr; i++)); do
 				tool=${tools[$(((i + round - 1) % nr))]}
+				is_wanted "$tool" "$workload" || continue
 				if [ "$tool" = none ]; then
 					measure "$workload" none time "$(workload_of "$workload" time)"
 					continue
@@ -386,6 +405,7 @@ measure_latency() {
 		for workload in "${latency_workloads[@]}"; do
 			for ((i = 0; i < nr; i++)); do
 				tool=${sides[$(((i + round - 1) % nr))]}
+				is_wanted "$tool" "$workload" || continue
 				((round % 2)) && measure_side "$workload" "$tool" none
 				measure_side "$workload" "$tool" tool
 				((round % 2)) || measure_side "$workload" "$tool" none
@@ -541,8 +561,8 @@ for mode in $chosen_modes; do
 	[ -n "$(mode_names | grep -x -- "$mode")" ] || die "no mode $mode: $(mode_names | paste -sd' ')"
 done
 case $part in
-all | compare | latency | house) ;;
-*) die "no part $part: compare, latency or house" ;;
+all | compare | latency | house | goals) ;;
+*) die "no part $part: compare, latency, house or goals" ;;
 esac
 
 O=$(realpath -m "${O:-$tree/build}")
