@@ -8,15 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "bpf/attach_hook.h"
 #include "bpf/kernel_features.h"
 #include "bpf/user_rules.h"
 #include "capture/user_tables.h"
@@ -39,7 +38,7 @@ FIXTURE(user_walk)
 	struct user_tables *tables; /* that sees to what is wanted; NULL: make_table() does */
 	bool refuses; /* make_table() refuses each file */
 	struct ring_buffer *ring;
-	int dummy; /* an event on ourselves; -1: not needed */
+	int event; /* that keeps the hook of fentry called; -1: not needed */
 	struct stopped stopped;
 	struct machine *machine;
 	struct unwinder *unwinder;
@@ -56,18 +55,6 @@ FIXTURE(user_walk)
 
 typedef FIXTURE_DATA(user_walk) data;
 
-/* Some kernels call what fentry hooks into only while there are perf events on tasks. */
-static int open_dummy(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static int hook(data *self)
 {
 	struct kernel_features features;
@@ -75,7 +62,9 @@ static int hook(data *self)
 
 	if (err)
 		return err;
-	self->dummy = features.has_exit_tp ? -1 : open_dummy();
+	self->event = features.has_exit_tp ? -1 : attach_hook__open_event();
+	if (!features.has_exit_tp && self->event < 0)
+		return self->event;
 	bpf_program__set_autoload(self->skel->progs.walk_at_exit_tp, features.has_exit_tp);
 	bpf_program__set_autoload(self->skel->progs.walk_at_fentry, !features.has_exit_tp);
 	self->skel->rodata->has_user_walk = 1;
@@ -118,8 +107,8 @@ FIXTURE_TEARDOWN(user_walk)
 	stopped__free(&self->stopped);
 	forget_maps(self);
 	ring_buffer__free(self->ring);
-	if (self->dummy > 0)
-		close(self->dummy);
+	if (self->event > 0)
+		close(self->event);
 	user_rules__free(&self->rules);
 	user_walk_bpf__destroy(self->skel);
 }
