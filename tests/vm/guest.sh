@@ -52,9 +52,9 @@ fi
 # GUEST_WHOLE=1 (level guests) runs all of it; level vm what shows in some minutes that the programs
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
-	export DENET_TEST_SWITCHES=50000 TEST_LIMIT=900
-	names='test_waits|test_attach_hooks|test_frames|test_kernels|test_kernel_walk|test_running'
-	names+='|test_stat|whole|live|reports|totals|states'
+	export DENET_TEST_SWITCHES=50000 DENET_TEST_WALKS=500 TEST_LIMIT=900
+	names='test_waits|test_attach_hooks|test_frames|test_kernels|test_kernel_walk|test_user_walk'
+	names+='|test_running|test_stat|whole|live|reports|totals|states'
 	# cli/top takes ten minutes: in the kernel that has the least of what it asks for.
 	case $(uname -r) in
 	6.1.*) names+='|test_stack_copies|chains|top|top_shares' ;;
