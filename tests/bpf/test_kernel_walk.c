@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "bpf/attach_hook.h"
 #include "bpf/kernel_features.h"
+#include "common/graph_tracer.h"
 #include "common/test_capture.h"
 #include "common/tolerance.h"
 #include "host/kallsyms.h"
@@ -291,22 +292,48 @@ static int attach_trampolines(FIXTURE_DATA(walk) *self)
 	return (*nanosleep != NULL) + (*timeout != NULL);
 }
 
-/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
-static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+/* Waits of many kinds have stacks that were left to the kernel, and none that differs. */
+static void expect_left(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
+			const char *cause)
 {
 	static const char *const argv[] = { "kinds", "--wait", "--ms", "500", NULL };
 	uint64_t left = self->skel->bss->result.left;
 
+	EXPECT_EQ(0, run(&self->workload, argv));
+	print_counts(self, cause);
+	EXPECT_LT(left, self->skel->bss->result.left);
+	EXPECT_EQ(0, self->skel->bss->result.differ);
+	SHOW(self, differences);
+}
+
+/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
+static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+{
 	if (!attach_trampolines(self)) {
 		fprintf(stderr, "# this kernel has neither BPF trampolines nor kretprobes\n");
 		return;
 	}
-	ASSERT_EQ(0, run(&self->workload, argv));
+	expect_left(_metadata, self, "trampolines");
 	EXPECT_LT(0, self->trampolines->bss->nr_returns);
-	EXPECT_LT(left, self->skel->bss->result.left);
-	print_counts(self, "trampolines");
-	EXPECT_EQ(0, self->skel->bss->result.differ);
-	SHOW(self, differences);
+	trampolines_bpf__destroy(self->trampolines);
+	self->trampolines = NULL;
+}
+
+/*
+ * So are those that ftrace has replaced. That is done to all of the machine, and takes its time: in
+ * a guest where many switches are compared.
+ */
+static void compare_graph(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+{
+	if (!getenv("DENET_TEST_GUEST") || wanted_switches() < SWITCHES)
+		return;
+	if (!graph_tracer__exists()) {
+		fprintf(stderr, "# this kernel has no tracer function_graph\n");
+		return;
+	}
+	ASSERT_EQ(0, graph_tracer__begin());
+	expect_left(_metadata, self, "function_graph");
+	graph_tracer__end();
 }
 
 /*
@@ -433,6 +460,7 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 		SHOW(self, refusals);
 	}
 	compare_trampolines(_metadata, self);
+	compare_graph(_metadata, self);
 }
 
 TEST_F(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds)
