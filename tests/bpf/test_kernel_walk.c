@@ -8,21 +8,35 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/harness.h"
 
+#include "base/clock.h"
+#include "bpf/attach_hook.h"
 #include "bpf/kernel_features.h"
+#include "common/graph_tracer.h"
 #include "common/test_capture.h"
+#include "common/tolerance.h"
 #include "host/kallsyms.h"
 #include "tests/bpf/kernel_walk.h"
 #include "tests/bpf/kernel_walk.skel.h"
 #include "tests/bpf/trampolines.skel.h"
 
 #define SHOWN 3
+
+/* Modules that come and go beside other loads. */
+struct module_load {
+	pthread_t thread;
+	struct orc *orc;      /* NULL: there are none */
+	unsigned int nr_read; /* how often their tables were read again */
+	int err;
+};
 
 FIXTURE(walk)
 {
@@ -31,6 +45,8 @@ FIXTURE(walk)
 	struct trampolines_bpf *trampolines;
 	struct kallsyms *kallsyms;
 	struct orc orc;
+	struct module_load modules;
+	int event; /* that keeps the hook of fentry called; 0: not needed */
 };
 
 FIXTURE_SETUP(walk)
@@ -42,31 +58,70 @@ FIXTURE_TEARDOWN(walk)
 {
 	trampolines_bpf__destroy(self->trampolines);
 	kernel_walk_bpf__destroy(self->skel);
+	if (self->event > 0)
+		close(self->event);
 	kallsyms__delete(self->kallsyms);
 	workload__free(&self->workload);
+}
+
+/*
+ * The hook at which the product walks tasks that run again, or fentry's if DENET_TEST_HOOK asks for
+ * that. ATTACH_HOOK_AUTO: this kernel has none.
+ */
+static enum attach_hook switch_in_hook(const struct kernel_features *features)
+{
+	const char *name = getenv("DENET_TEST_HOOK");
+
+	if (features->has_exit_tp && (!name || strcmp(name, "fentry")))
+		return ATTACH_HOOK_EXIT_TP;
+	return features->has_sched_in ? ATTACH_HOOK_FENTRY : ATTACH_HOOK_AUTO;
+}
+
+static int load(FIXTURE_DATA(walk) *self, const struct kernel_features *features,
+		enum attach_hook hook)
+{
+	struct kernel_walk_bpf *skel = kernel_walk_bpf__open();
+
+	self->skel = skel;
+	if (!skel)
+		return -errno;
+	bpf_program__set_autoload(skel->progs.compare_next, hook == ATTACH_HOOK_SWITCH_OUT);
+	bpf_program__set_autoload(skel->progs.compare_at_exit_tp, hook == ATTACH_HOOK_EXIT_TP);
+	bpf_program__set_autoload(skel->progs.compare_at_fentry, hook == ATTACH_HOOK_FENTRY);
+	bpf_program__set_autoload(skel->progs.module_came, features->has_modules);
+	bpf_program__set_autoload(skel->progs.module_gone, features->has_modules);
+	bpf_program__set_autoload(skel->progs.orc_module, features->has_modules);
+	skel->rodata->has_kernel_walk = 1;
+	return kernel_walk_bpf__load(skel);
+}
+
+/* Attaches the comparison as the product its programs. 0 or a negative errno. */
+static int attach(FIXTURE_DATA(walk) *self, enum attach_hook hook)
+{
+	fprintf(stderr, "# at %s\n", attach_hook__name(hook));
+	if (hook == ATTACH_HOOK_FENTRY) {
+		self->event = attach_hook__open_event();
+		if (self->event < 0)
+			return self->event;
+	}
+	return kernel_walk_bpf__attach(self->skel);
 }
 
 /* Loads the comparison and has it walk. 0, -EOPNOTSUPP where there is no such walk, or as it is. */
 static int begin(FIXTURE_DATA(walk) *self, bool at_switch_in)
 {
+	enum attach_hook hook = ATTACH_HOOK_SWITCH_OUT;
 	struct kernel_features features;
 	int err = kernel_features__read(&features);
 
-	if (err)
-		return err;
-	self->kallsyms = kallsyms__new(NULL, &err);
-	self->skel = kernel_walk_bpf__open();
-	if (!self->kallsyms || !self->skel)
-		return err ? err : -errno;
-	bpf_program__set_autoload(self->skel->progs.compare_next, !at_switch_in);
-	bpf_program__set_autoload(self->skel->progs.compare_current, at_switch_in);
-	if (at_switch_in && !features.has_exit_tp)
-		return -ENOENT;
-	bpf_program__set_autoload(self->skel->progs.module_came, features.has_modules);
-	bpf_program__set_autoload(self->skel->progs.module_gone, features.has_modules);
-	bpf_program__set_autoload(self->skel->progs.orc_module, features.has_modules);
-	self->skel->rodata->has_kernel_walk = 1;
-	err = kernel_walk_bpf__load(self->skel);
+	if (!err && at_switch_in)
+		hook = switch_in_hook(&features);
+	if (!err && hook == ATTACH_HOOK_AUTO)
+		err = -ENOENT;
+	if (!err)
+		self->kallsyms = kallsyms__new(NULL, &err);
+	if (!err)
+		err = load(self, &features, hook);
 	if (err)
 		return err;
 	self->orc = (struct orc){
@@ -80,9 +135,7 @@ static int begin(FIXTURE_DATA(walk) *self, bool at_switch_in)
 		.differ = (const volatile uint64_t *)&self->skel->bss->orc_differ,
 	};
 	err = orc__start(&self->orc, &features.orc, self->kallsyms);
-	if (err)
-		return err;
-	return kernel_walk_bpf__attach(self->skel);
+	return err ? err : attach(self, hook);
 }
 
 static void show(const FIXTURE_DATA(walk) *self, const char *what, const __u64 *ips, uint32_t nr)
@@ -114,9 +167,10 @@ static void print_counts(const FIXTURE_DATA(walk) *self, const char *after)
 	const struct walk_counts *counts = &self->skel->bss->result;
 
 	fprintf(stderr,
-		"# after %s: %llu same (%llu in modules), %llu differ, %llu left, %llu none\n",
+		"# after %s: %llu same (%llu in modules), %llu differ, %llu left, %llu newborn, "
+		"%llu none\n",
 		after, counts->same, counts->in_modules, counts->differ, counts->left,
-		counts->none);
+		counts->newborn, counts->none);
 }
 
 /* Runs one of the tests' workloads to its end. */
@@ -133,15 +187,22 @@ static int run(struct workload *workload, const char *const *argv)
 	return err ? err : workload__finish(workload);
 }
 
-/*
- * As many short waits as switches are wanted, each of which is one switch or two; waits of many
- * kinds, births and deaths, full CPUs.
- */
-static int run_all(struct workload *workload, uint64_t wanted)
+#define SWITCHES 10000
+/* One in so many of the wanted switches comes from waits of many kinds, the others from one. */
+#define MIXED_SHARE 10
+
+/* How many switches are to be compared at least: more than usual in a guest, and in the soak. */
+static uint64_t wanted_switches(void)
 {
-	char rounds[24];
-	const char *const loads[][6] = {
-		{ "short", "--wait", "--rounds", rounds, NULL },
+	const char *wanted = getenv("DENET_TEST_SWITCHES");
+
+	return wanted ? strtoull(wanted, NULL, 10) : SWITCHES;
+}
+
+/* Waits of many kinds, births and deaths, full CPUs. */
+static int run_mixed(struct workload *workload)
+{
+	static const char *const loads[][6] = {
 		{ "waits", "--wait", NULL },
 		{ "forks", "--wait", NULL },
 		{ "threads", "--wait", NULL },
@@ -150,11 +211,51 @@ static int run_all(struct workload *workload, uint64_t wanted)
 	};
 	int err = 0;
 
-	snprintf(rounds, sizeof(rounds), "%" PRIu64, wanted);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && !err; i++) {
 		err = run(workload, loads[i]);
 		if (err)
 			fprintf(stderr, "# %s: %s\n", loads[i][0], strerror(-err));
+	}
+	return err;
+}
+
+/* As many short waits as switches are wanted, each of which is one switch or two. */
+static int run_short(struct workload *workload)
+{
+	char rounds[24];
+	const char *const argv[] = { "short", "--wait", "--rounds", rounds, NULL };
+	int err;
+
+	snprintf(rounds, sizeof(rounds), "%" PRIu64, wanted_switches());
+	err = run(workload, argv);
+	if (err)
+		fprintf(stderr, "# %s: %s\n", argv[0], strerror(-err));
+	return err;
+}
+
+/*
+ * Runs the mixed loads, as often as it takes, and then the short waits, until enough switches were
+ * the same; how many of them the former had is in *mixed. 0, -ETIMEDOUT, or what went wrong.
+ */
+static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
+{
+	const volatile struct walk_counts *counts = &self->skel->bss->result;
+	uint64_t wanted = wanted_switches(), before = counts->same;
+	uint64_t deadline = tolerance__deadline();
+	int err;
+
+	do {
+		err = run_mixed(&self->workload);
+		*mixed = counts->same - before;
+	} while (!err && *mixed < wanted / MIXED_SHARE && clock__now_ns() < deadline);
+	print_counts(self, "waits of many kinds");
+	deadline = tolerance__deadline();
+	while (!err) {
+		err = run_short(&self->workload);
+		if (counts->same >= wanted)
+			break;
+		if (!err && clock__now_ns() >= deadline)
+			err = -ETIMEDOUT;
 	}
 	return err;
 }
@@ -191,98 +292,175 @@ static int attach_trampolines(FIXTURE_DATA(walk) *self)
 	return (*nanosleep != NULL) + (*timeout != NULL);
 }
 
-/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
-static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+/* Waits of many kinds have stacks that were left to the kernel, and none that differs. */
+static void expect_left(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
+			const char *cause)
 {
 	static const char *const argv[] = { "kinds", "--wait", "--ms", "500", NULL };
 	uint64_t left = self->skel->bss->result.left;
 
-	if (!attach_trampolines(self)) {
-		fprintf(stderr, "# this kernel has neither BPF trampolines nor kretprobes\n");
-		return;
-	}
-	ASSERT_EQ(0, run(&self->workload, argv));
-	EXPECT_LT(0, self->trampolines->bss->nr_returns);
+	EXPECT_EQ(0, run(&self->workload, argv));
+	print_counts(self, cause);
 	EXPECT_LT(left, self->skel->bss->result.left);
-	print_counts(self, "trampolines");
 	EXPECT_EQ(0, self->skel->bss->result.differ);
 	SHOW(self, differences);
 }
 
-#define SWITCHES 10000
-
-/* How many switches are to be compared at least: more than usual in a guest, and in the soak. */
-static uint64_t wanted_switches(void)
+/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
+static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
 {
-	const char *wanted = getenv("DENET_TEST_SWITCHES");
-
-	return wanted ? strtoull(wanted, NULL, 10) : SWITCHES;
+	if (!attach_trampolines(self)) {
+		fprintf(stderr, "# this kernel has neither BPF trampolines nor kretprobes\n");
+		return;
+	}
+	expect_left(_metadata, self, "trampolines");
+	EXPECT_LT(0, self->trampolines->bss->nr_returns);
+	trampolines_bpf__destroy(self->trampolines);
+	self->trampolines = NULL;
 }
 
 /*
- * Modules come and go, twice where few switches are wanted, and their tables are read again as by a
- * recorder. 0, or what went wrong.
+ * So are those that ftrace has replaced. That is done to all of the machine, and takes its time: in
+ * a guest where many switches are compared.
  */
-static int load_modules(FIXTURE_DATA(walk) *self)
+static void compare_graph(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
 {
-	const char *times = wanted_switches() < SWITCHES ? "2" : "10";
-	char *const argv[] = { (char *)"tests/guest/modules.sh", (char *)times, NULL };
-	int err, status;
-	pid_t pid;
-
-	err = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
-	if (err)
-		return err;
-	while (!waitpid(pid, &status, WNOHANG) && !err) {
-		usleep(50000);
-		err = orc__update(&self->orc);
+	if (!getenv("DENET_TEST_GUEST") || wanted_switches() < SWITCHES)
+		return;
+	if (!graph_tracer__exists()) {
+		fprintf(stderr, "# this kernel has no tracer function_graph\n");
+		return;
 	}
-	return err ? err : status;
+	ASSERT_EQ(0, graph_tracer__begin());
+	expect_left(_metadata, self, "function_graph");
+	graph_tracer__end();
 }
 
-/* In a guest whose kernel's modules are at hand. Its files lie on 9p, which is one of them. */
-static void compare_modules(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+/*
+ * Runs in a thread of its own: modules come and go, twice where few switches are wanted, and their
+ * tables are read again as by a recorder.
+ */
+static void *load_modules(void *arg)
 {
-	uint64_t in_modules = self->skel->bss->result.in_modules;
+	const char *times = wanted_switches() < SWITCHES ? "2" : "6";
+	char *const argv[] = { (char *)"tests/guest/modules.sh", (char *)times, NULL };
+	struct module_load *modules = arg;
+	int status = 0;
+	pid_t pid;
 
+	modules->err = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
+	while (!modules->err && !waitpid(pid, &status, WNOHANG)) {
+		uint32_t epoch = modules->orc->epoch;
+
+		usleep(50000);
+		modules->err = orc__update(modules->orc);
+		if (modules->orc->epoch != epoch)
+			__atomic_add_fetch(&modules->nr_read, 1, __ATOMIC_RELAXED);
+	}
+	if (!modules->err)
+		modules->err = status;
+	return NULL;
+}
+
+/* In a guest whose kernel's modules are at hand. 0, or what went wrong. */
+static int begin_modules(FIXTURE_DATA(walk) *self)
+{
 	if (!getenv("DENET_TEST_GUEST") || !getenv("GUEST_MODULES"))
+		return 0;
+	self->modules.orc = &self->orc;
+	return pthread_create(&self->modules.thread, NULL, load_modules, &self->modules);
+}
+
+/* Called when the other loads have ended. The files of a guest lie on 9p, which is a module. */
+static void end_modules(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
+{
+	unsigned int nr_read = __atomic_load_n(&self->modules.nr_read, __ATOMIC_RELAXED);
+
+	if (!self->modules.orc)
 		return;
-	print_counts(self, "loads without modules that come and go");
-	EXPECT_LT(0, in_modules);
-	ASSERT_EQ(0, load_modules(self));
-	print_counts(self, "modules");
-	EXPECT_LT(in_modules, self->skel->bss->result.in_modules);
+	print_counts(self, "loads beside modules that come and go");
+	pthread_join(self->modules.thread, NULL);
+	fprintf(stderr, "# tables of modules were read again %u times, %u of them meanwhile\n",
+		self->modules.nr_read, nr_read);
+	EXPECT_EQ(0, self->modules.err);
+	/* They came or went while the other loads ran. */
+	EXPECT_LT(0, nr_read);
+	EXPECT_LT(0, self->skel->bss->result.in_modules);
+}
+
+/* Where x86-64 is linked to lie. */
+#define LINKED_TEXT 0xffffffff81000000ULL
+/* Documentation/arch/x86/boot.rst of the kernel: of the boot parameters, a flag of KASLR's. */
+#define BOOT_LOADFLAGS 0x211
+#define BOOT_KASLR 2
+
+/* Why a kernel with KASLR may lie where it was linked to; NULL: there is no reason. */
+static const char *kaslr_excuse(void)
+{
+	FILE *file = fopen("/sys/kernel/boot_params/data", "re");
+	int flags = 0;
+
+	if (file && !fseek(file, BOOT_LOADFLAGS, SEEK_SET))
+		flags = fgetc(file);
+	if (file)
+		fclose(file);
+	if (flags > 0 && flags & BOOT_KASLR)
+		return "it drew that place, which is one of some 500";
+	return system("grep -qw nokaslr /proc/cmdline") ? NULL : "nokaslr asks for it";
+}
+
+/* The walk's addresses are right wherever the kernel lies only if a guest lies somewhere else. */
+static void expect_kaslr(struct __test_metadata *_metadata, const FIXTURE_DATA(walk) *self)
+{
+	uint64_t text = kallsyms__bounds(self->kallsyms)->text;
+	const char *excuse = NULL;
+
+	if (!getenv("DENET_TEST_GUEST"))
+		return;
+	fprintf(stderr, "# the kernel lies at %" PRIx64 "\n", text);
+	EXPECT_NE(0, text);
+	if (text == LINKED_TEXT)
+		excuse = kaslr_excuse();
+	if (excuse) {
+		fprintf(stderr, "# KASLR did not move it: %s\n", excuse);
+		return;
+	}
+	EXPECT_NE(LINKED_TEXT, text);
 }
 
 static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
 {
 	const char *more = getenv("KERNEL_WALK_LOAD");
+	uint64_t mixed = 0;
 	int err = begin(self, at_switch_in);
 
 	if (err == -EOPNOTSUPP)
 		SKIP(return, "this kernel has no ORC tables that we know");
 	if (err == -ENOENT)
-		SKIP(return, "this kernel has no tracepoint sched_exit_tp");
+		SKIP(return, "this kernel has no hook at switch-in");
 	ASSERT_EQ(0, err);
-	do {
-		ASSERT_EQ(0, run_all(&self->workload, wanted_switches()));
-	} while (self->skel->bss->result.same < wanted_switches());
+	expect_kaslr(_metadata, self);
+	ASSERT_EQ(0, begin_modules(self));
+	err = run_all(self, &mixed);
+	end_modules(_metadata, self);
+	ASSERT_EQ(0, err);
+	EXPECT_LE(wanted_switches() / MIXED_SHARE, mixed);
 	/* For runs by hand: a command whose switches are compared as well. */
 	if (more)
 		ASSERT_EQ(0, system(more));
-	compare_modules(_metadata, self);
 	/* Modules may have been loaded or removed meanwhile: brings their tables up to date. */
 	EXPECT_EQ(0, orc__update(&self->orc));
 	print_counts(self, "loads");
 	SHOW(self, differences);
 	EXPECT_EQ(0, self->skel->bss->result.differ);
 	EXPECT_LE(wanted_switches(), self->skel->bss->result.same);
-	/* Left to the kernel: stacks that begin in a BPF program, and tasks that have never run. */
+	/* Left to the kernel: stacks that begin in a BPF program, or that are deep. */
 	EXPECT_LT(self->skel->bss->result.left, self->skel->bss->result.same / 10)
 	{
 		SHOW(self, refusals);
 	}
 	compare_trampolines(_metadata, self);
+	compare_graph(_metadata, self);
 }
 
 TEST_F(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds)

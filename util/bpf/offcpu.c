@@ -4,8 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -123,19 +121,6 @@ static int settle_clock(struct offcpu_bpf *skel)
 	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.clock_copies, (__u32)cpus);
 }
 
-/* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
-static int open_dummy(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Attaches the switch-in hook, which some kernels take only to refuse it here. */
 static int attach_switch_in(struct offcpu *offcpu)
 {
@@ -147,7 +132,7 @@ static int attach_switch_in(struct offcpu *offcpu)
 		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
 		return skel->links.switch_in_exit_tp ? 0 : -errno;
 	}
-	offcpu->dummy_fd = open_dummy();
+	offcpu->dummy_fd = attach_hook__open_event();
 	if (offcpu->dummy_fd < 0)
 		return offcpu->dummy_fd;
 	skel->links.switch_in_fentry = bpf_program__attach(skel->progs.switch_in_fentry);
