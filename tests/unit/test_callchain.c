@@ -274,7 +274,7 @@ TEST_F(callchain, a_chain_by_tables_says_itself_whether_it_ended_early)
 	EXPECT_EQ(NULL, fp_stats__worst(&self->callchain.fp_stats));
 	EXPECT_STREQ("", choices.text);
 	sample.user.nr = 4;
-	sample.ended_early = true;
+	sample.user_end = CHAIN_NO_RULE;
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
 	worst = fp_stats__worst(&self->callchain.fp_stats);
 	ASSERT_NE(NULL, worst);

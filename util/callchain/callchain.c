@@ -85,7 +85,7 @@ static void judge(struct callchain *callchain, struct process *process,
 	/* Wakers are copied as waiters are; the statistics are of time off the CPU. */
 	if (sample->kind == SAMPLE_OFFCPU)
 		count_chain(callchain, sample,
-			    sample->by_tables ? sample->ended_early
+			    sample->by_tables ? sample->user_end != CHAIN_WHOLE
 					      : fp_quality__is_cut(&sample->user, kept));
 	if (callchain->choose && process && !sample->by_tables &&
 	    fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
