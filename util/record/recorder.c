@@ -245,7 +245,7 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.path = recorder->options->output,
 	};
 	if (!summary->copies || capture__walks_by_tables(recorder->session.capture))
-		summary->short_chains = fp_stats__worst(&recorder->sink.callchain.fp_stats);
+		summary->short_chains = chain_stats__worst(&recorder->sink.chain_stats);
 	summarize_next_step(recorder, summary);
 	summary->waiting =
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);

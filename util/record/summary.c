@@ -503,7 +503,7 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 /* Frame pointers are what is left where there is no walk by unwind tables. */
 static const char *advice(const struct summary *summary)
 {
-	if (summary->short_chains->by_tables)
+	if (chain_program__main_end(summary->short_chains) != CHAIN_NO_POINTERS)
 		return "where unwind tables lead no further; -v shows why";
 	return summary->fp_asked_for ?
 		       "in code without frame pointers; --call-graph auto unwinds it" :
@@ -512,14 +512,15 @@ static const char *advice(const struct summary *summary)
 
 static void find_short_chains(const struct summary *summary, struct findings *findings)
 {
-	const struct fp_program *program = summary->short_chains;
+	const struct chain_program *program = summary->short_chains;
 	char time[32];
 
 	if (!program || program->broken_ns < LEAST_BROKEN_NS)
 		return;
 	findings__warn(findings, FINDING_STACKS,
 		       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, %s",
-		       program->comm, (int)program->pid, program->others ? " and others" : "",
+		       program->comm, (int)program->pids[0],
+		       program->nr_pids > 1 ? " and others" : "",
 		       100 * (double)program->broken_ns / (double)program->ns,
 		       units__format_time(program->ns, time, sizeof(time)),
 		       advice(summary));

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "output/perfdata/sample_events.h"
 #include "callchain/callchain.h"
+#include "callchain/chain_stats.h"
 #include "record/next_step.h"
 #include "record/wait_stats.h"
 
@@ -44,7 +45,7 @@ struct summary {
 	bool one_event; /* events are frames */
 	bool reasons;		/* samples have reasons */
 	uint64_t for_any_ns;	/* of ns, in waits for any of several descriptors */
-	const struct fp_program *short_chains; /* its chains end early; borrowed; NULL: none */
+	const struct chain_program *short_chains; /* its chains end early; borrowed; NULL: none */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 	struct next_step next;
