@@ -227,4 +227,10 @@ interrupted() {
 	record -- "$naps" 2 20 10
 	refute grep -E 'not whole: |end early' <<<"$output"
 	[ "$(by_tables 1)" -ge 20 ]
+	[ -x "$build/tests/unwind/pointers" ] || return 0
+	# The frame pointer of its first function is 0.
+	record -- "$build/tests/unwind/pointers"
+	refute grep -E 'not whole: |end early' <<<"$output"
+	file_chain perf.data | wc -l | grep -qx 3
+	[ "$(by_tables 1)" -ge 1 ]
 }
