@@ -87,11 +87,11 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 
 	nr = walk_user_tables(&cpu->user_walk, task, ips, &end);
 	if (nr) {
-		if (end < USER_WALK_ENDS)
-			tally(&cpu->own.accounts.user_walks[end], block->ns);
 		block->flags |= WIRE_BLOCK_BY_TABLES;
-		if (end > USER_WALK_FRAMES)
-			block->flags |= WIRE_BLOCK_ENDED_EARLY;
+		if (end < USER_WALK_ENDS) {
+			tally(&cpu->own.accounts.user_walks[end], block->ns);
+			block->flags |= end << WIRE_BLOCK_WALK_SHIFT;
+		}
 		return nr > settings.max_frames ? settings.max_frames : nr;
 	}
 	nr = walk_user_frames(task, ips, piece, settings.max_frames);

@@ -197,5 +197,40 @@ interrupted() {
 	kill -KILL "$target"
 	# A slow machine has no tables by then, and unwinds copies, with what .gnu_debugdata tells.
 	[ "$(by_tables 3)" = 0 ] || skip "tables came late"
-	grep -E 'user stacks of nofp_mini .* end early in [0-9]+ % .*where unwind tables lead no' <<<"$output"
+	why='(no call frame information; build it with -fno-omit-frame-pointer|unreadable stack)$'
+	grep -E "user stacks of nofp_mini .* end early in [0-9]+ % .* tables lead no further: $why" \
+		<<<"$output"
+	refute grep -q '^\[ user stacks not whole: nofp_mini ' <<<"$output"
+}
+
+@test "a program with a rule that tables do not have is named, with the reason and what helps" {
+	norule=$build/tests/unwind/norule
+	[ -x "$norule" ] || skip "frames are described for x86-64"
+	record -- "$norule"
+	share='\(pid [0-9]+\) in [0-9]+ % of its [0-9.]+ ms'
+	help='\(denet-record --call-graph dwarf unwinds it\)'
+	grep -E "^\[ user stacks not whole: norule $share, a rule that is not supported $help \]$" \
+		<<<"$output"
+	grep -E ' norule \(pid [0-9]+\): .* ms of .* ms: .*a rule that is not supported [0-9.]+ ms' \
+		<<<"$output"
+	file_chain perf.data | wc -l | grep -qx 2
+	denet-record -q -- "$norule" 2>err
+	[ ! -s err ]
+	# As it says.
+	denet-record --call-graph dwarf --off-cpu-thresh 0 -- "$norule" 2>err
+	need_copies
+	file_chain perf.data | wc -l | grep -qx 3
+	refute grep -q 'not whole' err
+}
+
+@test "programs whose chains are whole are not named" {
+	record -- "$naps" 2 20 10
+	refute grep -E 'not whole: |end early' <<<"$output"
+	[ "$(by_tables 1)" -ge 20 ]
+	[ -x "$build/tests/unwind/pointers" ] || return 0
+	# The frame pointer of its first function is 0.
+	record -- "$build/tests/unwind/pointers"
+	refute grep -E 'not whole: |end early' <<<"$output"
+	file_chain perf.data | wc -l | grep -qx 3
+	[ "$(by_tables 1)" -ge 1 ]
 }
