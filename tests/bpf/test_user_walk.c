@@ -538,6 +538,14 @@ TEST_F(user_walk, a_static_pie)
 		SKIP(return, "no C++ compiler");
 }
 
+TEST_F(user_walk, rust_with_panics_callbacks_and_a_thread)
+{
+	static const char *const argv[] = { "nofp_rs", "naps", NULL };
+
+	if (!walks_are_the_same(_metadata, self, argv, 3000))
+		SKIP(return, "no Rust compiler");
+}
+
 TEST_F(user_walk, a_return_address_in_a_register)
 {
 	static const char *const argv[] = { "nofp", "vfork", NULL };
