@@ -54,6 +54,9 @@ FIXTURE(user_walk)
 	size_t other; /* not whole for other reasons, or libdw's were not */
 	size_t frames;
 	size_t shown;
+	const char *through; /* a function of the program, or NULL */
+	struct symbols *symbols;
+	size_t nr_through; /* of those that are the same, whole walks through it */
 	uint64_t made; /* when the last table was */
 	size_t wanted; /* as many as are to be the same */
 	uint64_t deadline;
@@ -122,6 +125,7 @@ FIXTURE_SETUP(user_walk)
 FIXTURE_TEARDOWN(user_walk)
 {
 	stopped__free(&self->stopped);
+	symbols__free(self->symbols);
 	forget_maps(self);
 	ring_buffer__free(self->ring);
 	if (self->dummy > 0)
@@ -238,6 +242,21 @@ static bool leave_out(data *self, const struct walked *walked)
 	return true;
 }
 
+/* The program's symbols are read once it runs, which its walks show. */
+static bool goes_through(data *self, const struct walked *walked, const char *function)
+{
+	const char *name;
+
+	if (!self->symbols)
+		self->symbols = symbols__of_process((pid_t)walked->pid);
+	for (uint32_t i = 0; i < walked->nr && self->symbols; i++) {
+		name = symbols__name(self->symbols, walked->ips[i]);
+		if (name && !strcmp(name, function))
+			return true;
+	}
+	return false;
+}
+
 /* Counts a walk that was compared. */
 static void count(data *self, const struct walked *walked, const struct unwind_result *result)
 {
@@ -247,6 +266,8 @@ static void count(data *self, const struct walked *walked, const struct unwind_r
 	if (is_same(walked, result)) {
 		self->same++;
 		self->cut += !whole;
+		self->nr_through +=
+			whole && self->through && goes_through(self, walked, self->through);
 		return;
 	}
 	if (whole)
@@ -544,6 +565,16 @@ TEST_F(user_walk, rust_with_panics_callbacks_and_a_thread)
 
 	if (!walks_are_the_same(_metadata, self, argv, 3000))
 		SKIP(return, "no Rust compiler");
+}
+
+/* What is copied of a stack of handlers goes on with that of the thread, which is right above. */
+TEST_F(user_walk, signal_handlers_on_a_stack_of_their_own)
+{
+	static const char *const argv[] = { "nofp", "altnaps", NULL };
+
+	self->through = "nap_in_handler";
+	ASSERT_TRUE(walks_are_the_same(_metadata, self, argv, 3000));
+	EXPECT_LE(self->wanted / 10, self->nr_through);
 }
 
 TEST_F(user_walk, a_return_address_in_a_register)
