@@ -31,13 +31,6 @@ gdb_chain() {
 	gdb -nx -q -batch -p "$1" -x frames.py 2>/dev/null | grep -xE '[0-9a-f]{6,16}'
 }
 
-# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
-file_chain() {
-	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
-		n = split(frames, frame, ",")
-		for (i = 1; i <= n; i++) print frame[i] }'
-}
-
 # shown_chain FILE: the same frames as perf script shows them, without kernel frames.
 shown_chain() {
 	perf script -i "$1" -F ip,sym 2>/dev/null | grep -v '^[[:space:]]*ffff'

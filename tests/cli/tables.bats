@@ -5,19 +5,6 @@
 
 load lib
 
-# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
-file_chain() {
-	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
-		n = split(frames, frame, ",")
-		for (i = 1; i <= n; i++) print frame[i] }'
-}
-
-# by_tables NUMBER: of the line of -v on walks by tables, that number.
-by_tables() {
-	sed -n 's/.*user stacks by unwind tables: //p' <<<"$output" | grep -oE '^[0-9]+|, [0-9]+' |
-		sed -n "$1s/^, //;$1p"
-}
-
 # record OPTION…: denet-record -v --call-graph tables; skips the test where there are none.
 record() {
 	run -0 denet-record -v --call-graph tables "$@"
@@ -30,11 +17,6 @@ write_naps() {
 		for i in range(300): time.sleep(0.001)
 		time.sleep(0.3)
 	END
-}
-
-# copied: the number of stacks that were copied.
-copied() {
-	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
 }
 
 @test "chains are whole without copies once their tables are there" {
