@@ -156,14 +156,23 @@ interrupted() {
 	interrupt
 }
 
+# has_functions NAME…: what was interrupted went through each of these.
+has_functions() {
+	local name
+
+	for name; do
+		grep -qxF -e "$name" functions || { echo "no $name"; return 1; }
+	done
+}
+
 @test "signal handlers, on a stack of their own as well, and code made at run time" {
 	where=pause
 	interrupted "$build/tests/unwind/nofp" handler
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" altstack
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" made
-	grep -qxF '[unknown]' functions && grep -qx main functions && grep -qx _start functions
+	has_functions '[unknown]' main _start
 }
 
 # page_offsets: where in their pages the frames of the longest sample lie, which is the same for
@@ -209,8 +218,7 @@ is_whole_as() {
 	cp "$build/tests/unwind/small.so" library.so
 	interrupted ./program libraries "$PWD/library.so" <gate
 	page_offsets >here
-	grep -qx wait_inside functions
-	grep -qx _start functions
+	has_functions wait_inside _start
 	start ./program libraries "$PWD/library.so" <gate
 	rm program library.so
 	grep -q 'library.so (deleted)' "/proc/$target/maps"
