@@ -437,7 +437,7 @@ fuzzers: $(FUZZERS)
 check: all $(UNIT_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh unit user
 
-check-root: all $(BPF_TESTS) $(WORKLOADS) $(BENCH)
+check-root: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND) $(BENCH)
 	$(Q)O=$(O) scripts/run-tests.sh bpf cli
 
 check-fuzz: $(FUZZERS)

@@ -328,6 +328,25 @@ file_chains() {
 		END { flush() }'
 }
 
+# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
+file_chain() {
+	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
+		n = split(frames, frame, ",")
+		for (i = 1; i <= n; i++) print frame[i] }'
+}
+
+# by_tables NUMBER: that number of those that -v told in $output of walks by tables: the first are
+# whole, the third met a missing table.
+by_tables() {
+	sed -n 's/.*user stacks by unwind tables: //p' <<<"$output" | grep -oE '^[0-9]+|, [0-9]+' |
+		sed -n "$1s/^, //;$1p"
+}
+
+# copied: the number of stacks that were copied, as -v told in $output.
+copied() {
+	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
+}
+
 # chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,
 # a line each, as far as they have names.
 chains() {

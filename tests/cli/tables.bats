@@ -5,19 +5,6 @@
 
 load lib
 
-# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
-file_chain() {
-	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
-		n = split(frames, frame, ",")
-		for (i = 1; i <= n; i++) print frame[i] }'
-}
-
-# by_tables NUMBER: of the line of -v on walks by tables, that number.
-by_tables() {
-	sed -n 's/.*user stacks by unwind tables: //p' <<<"$output" | grep -oE '^[0-9]+|, [0-9]+' |
-		sed -n "$1s/^, //;$1p"
-}
-
 # record OPTION…: denet-record -v --call-graph tables; skips the test where there are none.
 record() {
 	run -0 denet-record -v --call-graph tables "$@"
@@ -30,11 +17,6 @@ write_naps() {
 		for i in range(300): time.sleep(0.001)
 		time.sleep(0.3)
 	END
-}
-
-# copied: the number of stacks that were copied.
-copied() {
-	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
 }
 
 @test "chains are whole without copies once their tables are there" {
@@ -144,13 +126,17 @@ waits_for_a_byte() {
 		} END { print most " frames"; exit most < 8 }' RS=
 }
 
-# interrupted PROGRAM ARG…: the user functions of a block that a stop has ended, leaf first, a line
-# each. The program waits in WHERE.
-interrupted() {
-	"$@" >/dev/null 3>&- &
+# start PROGRAM ARG…: in the background, until it waits in WHERE; its PID is $target.
+start() {
+	"$@" <&0 >/dev/null 3>&- &
 	disown
 	target=$!
 	until_true is_at "$target" "$where"
+}
+
+# interrupt: records a block of it that a stop ends, and ends it. Its user functions are in the file
+# functions, leaf first, a line each.
+interrupt() {
 	record --off-cpu-thresh 0 -p "$target" -- sh -c "
 		kill -STOP $target
 		until grep -q 'State:.T' /proc/$target/status; do :; done
@@ -164,14 +150,80 @@ interrupted() {
 		for (i = 1; i < NF; i += 2) if ($i !~ /^ffff/) print $(i + 1) }' | tee functions
 }
 
+# interrupted PROGRAM ARG…: both.
+interrupted() {
+	start "$@"
+	interrupt
+}
+
+# has_functions NAME…: what was interrupted went through each of these.
+has_functions() {
+	local name
+
+	for name; do
+		grep -qxF -e "$name" functions || { echo "no $name"; return 1; }
+	done
+}
+
 @test "signal handlers, on a stack of their own as well, and code made at run time" {
 	where=pause
 	interrupted "$build/tests/unwind/nofp" handler
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" altstack
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" made
-	grep -qxF '[unknown]' functions && grep -qx main functions && grep -qx _start functions
+	has_functions '[unknown]' main _start
+}
+
+# page_offsets: where in their pages the frames of the longest sample lie, which is the same for
+# each process of a program.
+page_offsets() {
+	file_chain perf.data | sed 's/.*\(...\)$/\1/'
+}
+
+# is_whole_as HERE: what was interrupted has the frames in that file, and nothing was copied.
+is_whole_as() {
+	# But for its last block, which has not ended, before Linux 6.1.
+	[ "$(copied)" = 0 ] || [[ $(uname -r) = 5.* ]]
+	[ "$(by_tables 3)" = 0 ]
+	page_offsets >there
+	diff "$1" there
+}
+
+@test "a program that exists only in its container" {
+	unshare -m true 2>/dev/null || skip "no namespaces for mounts here"
+	nofp=$build/tests/unwind/nofp
+	where=pause
+	interrupted "$nofp" nested
+	page_offsets >here
+	[ "$(wc -l <here)" -ge 22 ]
+	interrupted unshare -m sh -c \
+		'mount -t tmpfs none /mnt && cp "$1" /mnt/nofp && exec /mnt/nofp nested' - "$nofp"
+	[ ! -e /mnt/nofp ]
+	is_whole_as here
+	# Its layers are in a file system of its own.
+	overlay='mount -t tmpfs none /mnt && cd /mnt && mkdir lower upper work root &&
+		cp "$1" lower/nofp &&
+		mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay root'
+	unshare -m sh -c "$overlay" - "$nofp" 2>/dev/null || skip "no overlay here; tmpfs is right"
+	interrupted unshare -m sh -c "$overlay && exec root/nofp nested" - "$nofp"
+	is_whole_as here
+}
+
+@test "a program and a library whose files were deleted while it runs" {
+	mkfifo gate
+	exec 9<>gate
+	where=pipe_read
+	cp "$build/tests/unwind/nofp" program
+	cp "$build/tests/unwind/small.so" library.so
+	interrupted ./program libraries "$PWD/library.so" <gate
+	page_offsets >here
+	has_functions wait_inside _start
+	start ./program libraries "$PWD/library.so" <gate
+	rm program library.so
+	grep -q 'library.so (deleted)' "/proc/$target/maps"
+	interrupt
+	is_whole_as here
 }
 
 @test "a Rust program" {

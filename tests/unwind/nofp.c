@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,6 +105,72 @@ static void set_stack(void)
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
 		exit(1);
+}
+
+static KNOWN void nap_briefly(void)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+
+	nanosleep(&nap, NULL);
+	sink++;
+}
+
+static KNOWN void nap_in_handler(int nr)
+{
+	descend(3, nap_briefly);
+	sink = nr;
+}
+
+#define STACK_BYTES 32768
+
+/* room: of two stacks, the lower one for handlers. */
+static void *nap_on_two_stacks(void *room)
+{
+	const stack_t stack = { .ss_sp = room, .ss_size = STACK_BYTES };
+
+	if (sigaltstack(&stack, NULL))
+		exit(1);
+	for (;;) {
+		raise(SIGUSR1);
+		descend(5, nap_briefly);
+		/* Time for the timer to interrupt it here. */
+		for (int i = 0; i < 20000; i++)
+			sink++;
+	}
+	return NULL;
+}
+
+/* The whole of both is in memory, so that what looks at the one finds the other right above. */
+static void start_on_two_stacks(pthread_t *thread)
+{
+	char *room = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	pthread_attr_t attr;
+
+	if (room == MAP_FAILED || pthread_attr_init(&attr) ||
+	    pthread_attr_setstack(&attr, room + STACK_BYTES, STACK_BYTES) ||
+	    pthread_create(thread, &attr, nap_on_two_stacks, room))
+		exit(1);
+}
+
+/* Threads that nap in handlers of their own signals, and of a timer's that come anywhere. */
+static void run_on_two_stacks(void)
+{
+	const struct sigaction action = { .sa_handler = nap_in_handler, .sa_flags = SA_ONSTACK };
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+	pthread_t threads[2];
+	sigset_t alarms;
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	for (int i = 0; i < 2; i++)
+		start_on_two_stacks(&threads[i]);
+	/* Not for the first thread. */
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	pthread_join(threads[0], NULL);
 }
 
 static KNOWN void wait_for(sem_t *semaphore)
@@ -209,6 +276,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "altstack")) {
 		set_stack();
 		be_interrupted(SA_ONSTACK);
+	} else if (!strcmp(how, "altnaps")) {
+		run_on_two_stacks();
 	} else if (!strcmp(how, "threads")) {
 		run_threads();
 	} else if (!strcmp(how, "clock")) {
