@@ -130,12 +130,13 @@ int BPF_PROG(program_came, struct task_struct *task)
 }
 
 /*
- * Until its exec, COMMAND is a child of ours with our mappings, which it does not use again, and
- * one page of each file that it starts with (session/command_code.h).
+ * Until its exec, which counts self_exec_id, COMMAND is a child of ours with our mappings, which it
+ * does not use again, and one page of each file that it starts with (session/command_code.h).
  */
 static __always_inline bool is_ours(struct task_struct *task, const struct vm_area_struct *vma)
 {
 	return pid_of(task->real_parent) == settings.own_pid &&
+	       task->self_exec_id == task->real_parent->self_exec_id &&
 	       (vma->vm_pgoff || vma->vm_end - vma->vm_start != 1 << 12);
 }
 

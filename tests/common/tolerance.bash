@@ -47,6 +47,12 @@ sched_clock_us() {
 	echo 10000
 }
 
+# lacking_tables_percent: how much of the blocked time of short-lived programs may have a chain that
+# met a file without an unwind table.
+lacking_tables_percent() {
+	echo 0.1
+}
+
 # stolen: time for which the machine's CPUs were ready to run and got no real one, in ns of all
 # CPUs since boot.
 stolen() {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,8 +199,15 @@ static void run_threads(void)
 	pthread_join(threads[0], NULL);
 }
 
-/* Each library waits for a byte on stdin, in functions of its own. */
-static void run_library(const char *path)
+static KNOWN void wait_before(void)
+{
+	char byte;
+
+	sink += (int)read(STDIN_FILENO, &byte, 1);
+}
+
+/* Each library waits for a byte on stdin, in functions of its own; before it, if so, its caller. */
+static void run_library(const char *path, bool waits_before)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	void (*wait_inside)(void);
@@ -211,6 +219,8 @@ static void run_library(const char *path)
 	wait_inside = (void (*)(void))dlsym(library, "wait_inside");
 	if (!wait_inside)
 		exit(1);
+	if (waits_before)
+		wait_before();
 	wait_inside();
 	dlclose(library);
 }
@@ -288,9 +298,9 @@ int main(int argc, char **argv)
 			have_a_child();
 	} else if (!strcmp(how, "made")) {
 		run_made_code();
-	} else if (!strcmp(how, "libraries")) {
+	} else if (!strcmp(how, "libraries") || !strcmp(how, "loaded")) {
 		for (int i = 2; i < argc; i++)
-			run_library(argv[i]);
+			run_library(argv[i], !strcmp(how, "loaded"));
 	} else {
 		return 2;
 	}

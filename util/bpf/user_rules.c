@@ -296,6 +296,21 @@ int user_rules__open_list(struct user_rules *rules)
 	return fd < 0 ? -errno : fd;
 }
 
+int user_rules__open_process_list(int program, pid_t pid)
+{
+	/* Not by the field tid, which older kernels would take for something else. */
+	union bpf_iter_link_info info = { .task = { .pid = (uint32_t)pid } };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	int link = bpf_link_create(program, 0, BPF_TRACE_ITER, &opts), fd, err;
+
+	if (link < 0)
+		return -errno;
+	fd = bpf_iter_create(link);
+	err = fd < 0 ? -errno : 0;
+	close(link);
+	return err ? err : fd;
+}
+
 uint64_t user_rules__map_bytes(const struct user_rules *rules)
 {
 	uint64_t bytes = 0;

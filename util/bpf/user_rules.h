@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/extents.h"
 #include "cfi_maps.h"
@@ -76,6 +77,13 @@ int user_rules__each_wanted(struct user_rules *rules,
  * it. Negative: an errno.
  */
 int user_rules__open_list(struct user_rules *rules);
+
+/*
+ * The same of one process, as its id is in our namespace; nothing is listed if it is no target, or
+ * gone. program: the descriptor of list_code, so that a child needs no other. -E2BIG before Linux
+ * 6.1, which cannot list a single process.
+ */
+int user_rules__open_process_list(int program, pid_t pid);
 
 /* Bytes of the maps that it has made itself, beside those of the object. rules may be NULL. */
 uint64_t user_rules__map_bytes(const struct user_rules *rules);

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
+#include "machine/task_event.h"
 
 /* Files in one go: of what is met most, and before a recording begins. */
 #define BATCH 8
@@ -27,7 +28,10 @@
 #define MAX_MS 3200
 /* How long the recorder waits for more of a table, while the rings are not read. */
 #define WAIT_NS (2 * NSEC_PER_MSEC)
-/* The list of what targets have mapped, and before a recording of some begins, their tables. */
+/*
+ * The list of what targets have mapped, or some of them since; and before a recording of some
+ * begins, their tables.
+ */
 #define LIST_MS 400
 #define LIST_ALL_MS 10000
 #define PREPARE_MS 1600
@@ -60,16 +64,21 @@ static size_t nr_wishes(const struct user_tables *tables)
 	return tables->wishes.len / sizeof(struct wish);
 }
 
-/* Once each: what waits here may be asked for again. */
+/*
+ * Once each: what waits here may be asked for again, by a process that has only mapped it or by
+ * a walk that has met it.
+ */
 static int add_wish(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
 {
-	const struct wish wish = { *key, *wanted };
+	struct wish wish = { *key, *wanted };
 	struct user_tables *tables = ctx;
 	struct wish *wishes = wishes_of(tables);
 
 	for (size_t i = 0; i < nr_wishes(tables); i++) {
 		if (memcmp(&wishes[i].key, key, sizeof(*key)))
 			continue;
+		if (wish.wanted.uses < wishes[i].wanted.uses)
+			wish.wanted.uses = wishes[i].wanted.uses;
 		wishes[i] = wish;
 		return 0;
 	}
@@ -159,12 +168,28 @@ static bool may_have_table(int err)
 	return err != -ENOENT && err != -ENOEXEC && err != -EPERM && err != -EACCES;
 }
 
+static int give_table(struct user_tables *tables, const struct wish *wish,
+		      const struct cfi_table *table)
+{
+	int err = user_rules__add(tables->rules, &wish->key, table);
+
+	if (!err)
+		pr_debug("the file that pid %d maps at %#llx has its unwind table, of %u words",
+			 (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
+			 table->nr_words);
+	if (err == -E2BIG) {
+		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
+			   "half of the room: it goes by frame pointers",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
+		return add_none(tables, &wish->key, true);
+	}
+	return err == -ENOSPC ? postpone(tables, wish) : err;
+}
+
 /* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file, bool again)
 {
-	int err;
-
 	/* No process can be made, or the process is gone: another one may ask. */
 	if (file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
@@ -176,14 +201,7 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 			   strerror(-file->err));
 		return add_none(tables, &wish->key, may_have_table(file->err));
 	}
-	err = user_rules__add(tables->rules, &wish->key, &file->table);
-	if (err == -E2BIG) {
-		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
-			   "half of the room: it goes by frame pointers",
-			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
-		return add_none(tables, &wish->key, true);
-	}
-	return err == -ENOSPC ? postpone(tables, wish) : err;
+	return give_table(tables, wish, &file->table);
 }
 
 /* Takes a batch of what is wanted most. Returns how many. */
@@ -321,6 +339,7 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
+	tables->lists_processes = rules->list_code;
 	tables->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (tables->epoll_fd >= 0)
 		tables->bell = ring_buffer__new(bpf_map__fd(rules->bell), hear_bell, NULL, NULL);
@@ -332,23 +351,49 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 	return -errno;
 }
 
-/* In the child: what is read makes files wanted, and has no bytes. */
-static int read_list(void *ctx, struct child_out *out)
+/* What a child lists: some processes, or none, which stands for all targets. */
+struct listing {
+	int fd; /* of the program; for all targets, of the iterator */
+	pid_t pids[NEW_CODE_PIDS];
+	size_t nr;
+};
+
+/* What is read makes files wanted, and has no bytes. */
+static int read_iterator(int fd)
 {
-	int fd = *(const int *)ctx;
 	char data[64];
 	ssize_t len;
 
-	(void)out;
 	do
 		len = read(fd, data, sizeof(data));
 	while (len > 0 || (len < 0 && (errno == EINTR || errno == EAGAIN)));
 	return len < 0 ? -errno : 0;
 }
 
-/* That it cannot be told what is mapped is no error. */
+static int read_list(void *ctx, struct child_out *out)
+{
+	const struct listing *listing = ctx;
+	int err = listing->nr ? 0 : read_iterator(listing->fd);
+
+	(void)out;
+	for (size_t i = 0; i < listing->nr && !err; i++) {
+		int fd = user_rules__open_process_list(listing->fd, listing->pids[i]);
+
+		err = fd < 0 ? fd : read_iterator(fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return err;
+}
+
+/*
+ * That it cannot be told what is mapped is no error. A process that holds up its list may be one of
+ * many; otherwise further lists would fail as well.
+ */
 static void end_list(struct user_tables *tables, int err)
 {
+	if (err && err != -ETIMEDOUT)
+		tables->lists_processes = false;
 	if (err)
 		pr_verbose("unwind tables are made when stacks are met that need them, since what "
 			   "is mapped cannot be listed: %s",
@@ -361,14 +406,37 @@ static void end_list(struct user_tables *tables, int err)
 static void begin_list(struct user_tables *tables, uint64_t deadline)
 {
 	int fd = user_rules__open_list(tables->rules), err = fd;
+	struct listing listing = { .fd = fd };
 
 	tables->list_deadline = deadline;
 	if (fd >= 0) {
-		tables->list = child__new_patiently(read_list, &fd, &fd, deadline, &err);
+		tables->list = child__new_patiently(read_list, &listing, &listing.fd, deadline,
+						    &err);
 		close(fd);
 	}
 	if (err < 0)
 		end_list(tables, err);
+}
+
+/* The same of processes that have mapped code since. One list at a time. */
+static void list_new_code(struct user_tables *tables)
+{
+	uint64_t now = clock__now_ns();
+	struct listing listing;
+	int err;
+
+	if (tables->list)
+		return;
+	listing.nr = new_code__take(&tables->new_code, listing.pids, now);
+	if (!listing.nr)
+		return;
+	listing.fd = bpf_program__fd(tables->rules->list_code);
+	tables->list_deadline = now + LIST_MS * NSEC_PER_MSEC;
+	tables->list = child__new_keeping(read_list, &listing, &listing.fd, &err);
+	if (tables->list)
+		watch(tables, child__fd(tables->list));
+	else
+		pr_verbose("no process can be made to list mapped code: %s", strerror(-err));
 }
 
 /* until: as long as it may take now. */
@@ -417,6 +485,37 @@ int user_tables__prepare(struct user_tables *tables, bool all)
 	return 0;
 }
 
+/* True if the table of a file is on its way, as far as records and programs agree on its key. */
+static bool is_asked_for(const struct user_tables *tables, const struct rules_key *key)
+{
+	const struct user_tables_batch *batch = tables->batch;
+	const struct wish *wishes = wishes_of(tables);
+
+	for (size_t i = 0; i < nr_wishes(tables); i++) {
+		if (!memcmp(&wishes[i].key, key, sizeof(*key)))
+			return true;
+	}
+	for (size_t i = 0; batch && i < batch->nr; i++) {
+		if (!memcmp(&batch->wishes[i].key, key, sizeof(*key)))
+			return true;
+	}
+	return false;
+}
+
+void user_tables__follow(struct user_tables *tables, const struct task_event *event)
+{
+	struct rules_key file;
+
+	/* Since there was no room, tables are for what walks meet. */
+	if (!tables->lists_processes || tables->next_epoch || !new_code__file(event, &file) ||
+	    new_code__is_settled(&tables->new_code, &file))
+		return;
+	if (user_rules__has(tables->rules, &file))
+		new_code__settle(&tables->new_code, &file);
+	else if (!is_asked_for(tables, &file))
+		new_code__add(&tables->new_code, &file, event->pid);
+}
+
 int user_tables__update(struct user_tables *tables)
 {
 	int err = 0;
@@ -425,19 +524,29 @@ int user_tables__update(struct user_tables *tables)
 		return 0;
 	advance_list(tables, clock__now_ns());
 	evict(tables);
-	if (ring_buffer__consume(tables->bell) > 0)
+	/* Who runs a new program is going to map its libraries, and the side band wakes nobody. */
+	if (ring_buffer__consume(tables->bell) > 0) {
 		err = collect(tables);
+		new_code__expect(&tables->new_code);
+	}
+	list_new_code(tables);
+	new_code__look(&tables->new_code, clock__now_ns());
 	return err ? err : advance_batch(tables);
 }
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
 	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
+	uint64_t now = clock__now_ns();
+	int look = new_code__timeout(&tables->new_code, now);
 
 	if (tables->evict_at)
 		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;
-	else if (nr_wishes(tables) && !tables->batch)
+	else if ((nr_wishes(tables) && !tables->batch) ||
+		 (new_code__wants_list(&tables->new_code, now) && !tables->list))
 		return 0;
+	if (look >= 0 && (most < 0 || look < most))
+		most = look;
 	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
 }
 

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "capture/new_code.h"
 
 struct child;
 struct ring_buffer;
+struct task_event;
 struct user_rules;
 struct user_tables_batch;
 
@@ -25,6 +27,8 @@ struct user_tables {
 	struct user_tables_batch *batch; /* is being made; NULL: none */
 	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
 	uint64_t list_deadline;
+	struct new_code new_code; /* mapped since; which may be listed, too: */
+	bool lists_processes;
 	uint64_t evict_at;   /* when what no walk has looked for is evicted; 0: not now */
 	uint64_t next_epoch; /* before that, no other eviction begins */
 	bool full;	  /* there was no room for one, which was said */
@@ -44,12 +48,18 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules);
 int user_tables__prepare(struct user_tables *tables, bool all);
 
 /*
+ * Takes notice of an event of a target, in the order of time: that it maps code whose table may be
+ * missing. Such tables are made before a stack needs them, if they can be made in time.
+ */
+void user_tables__follow(struct user_tables *tables, const struct task_event *event);
+
+/*
  * Goes on with the tables of files that are wanted, which other processes make; takes some
  * milliseconds at most. 0 or a negative errno (logged).
  */
 int user_tables__update(struct user_tables *tables);
 
-/* timeout_ms, or less where there is more to be made. */
+/* timeout_ms, or less where there is more to be made, or the rings may have more to follow. */
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms);
 
 /* Becomes readable when there is something for user_tables__update(); -1: never. Borrowed. */

@@ -177,13 +177,14 @@ static void print_user_walks(const struct capture_stats *stats)
 	if (!all)
 		return;
 	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
-		   "limit, %" PRIu64 " met a missing table (%s of %s), %" PRIu64
+		   "limit, %" PRIu64 " met a missing table (%s of %s: %.3f %%), %" PRIu64
 		   " without call frame information, %" PRIu64 " with unreadable memory, %" PRIu64
 		   " with an unsupported rule, %" PRIu64 " while mappings changed",
 		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
 		   walks[USER_WALK_NO_TABLE].count,
 		   units__format_time(walks[USER_WALK_NO_TABLE].ns, time, sizeof(time)),
-		   units__format_time(ns, of, sizeof(of)), walks[USER_WALK_NO_CFI].count,
+		   units__format_time(ns, of, sizeof(of)),
+		   units__percent(walks[USER_WALK_NO_TABLE].ns, ns), walks[USER_WALK_NO_CFI].count,
 		   walks[USER_WALK_UNREADABLE].count, walks[USER_WALK_NO_RULE].count,
 		   walks[USER_WALK_BUSY].count);
 }
