@@ -21,11 +21,11 @@ load lib
 	[ "$unseen" -gt 0 ] || has_nap_time napper-0 said "$before"
 }
 
-@test "auto says of each way that it passes over why it does" {
+@test "auto says of each hook that it passes over why it does" {
 	run -0 denet-record -v -- "$naps" 1 2 10
 	taken=$(echo "$output" | grep -n 'attach hook .*: works, taken' | cut -d: -f1)
 	[ -n "$taken" ]
-	echo "$output" | head -"$taken" | grep 'capture way' | grep -v 'works, taken' |
+	echo "$output" | head -"$taken" | grep 'attach hook' | grep -v 'works, taken' |
 		refute grep -v 'this kernel does not have it\|refused\|not permitted\|Invalid\|not supported'
 }
 

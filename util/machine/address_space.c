@@ -5,6 +5,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/units.h"
+
+/* A bound of the time from an exec's record to the first mapping of its program. */
+#define EXEC_MAX_NS (100 * NSEC_PER_MSEC)
 
 uint64_t map_store__bytes(const struct map_store *store)
 {
@@ -58,10 +62,13 @@ static struct era *era_at(const struct address_space *space, uint64_t time)
 	return era;
 }
 
-/* The time of its first mapping counts: an era's maps also have what comes later than a time. */
-static bool is_mapped(const struct era *era, uint64_t time)
+/*
+ * Whether a thread of that time may still be in the execve(2) that began the era. The kernel maps
+ * the new program soon: if no mapping comes for long, its record has been lost.
+ */
+static bool is_in_exec(const struct era *era, uint64_t time)
 {
-	return era->mapped <= time;
+	return era->before && time < era->mapped && time < era->since + EXEC_MAX_NS;
 }
 
 static bool is_full(struct map_store *store)
@@ -169,26 +176,12 @@ const struct maps *address_space__at(const struct address_space *space, uint64_t
 {
 	const struct era *era = era_at(space, time);
 
-	while (era && era->before && !is_mapped(era, time))
+	while (era && is_in_exec(era, time))
 		era = era->before;
 	return era && era->maps && maps__count(era->maps) ? era->maps : NULL;
 }
 
-/* Drops the programs before an era that had begun by then of which no mapping came. */
-static void drop_unmapped(struct map_store *store, struct era *era, uint64_t before)
-{
-	struct era *old;
-
-	if (era->since > before)
-		return;
-	while ((old = era->before) && old->before && old->mapped == UINT64_MAX) {
-		era->before = old->before;
-		old->before = NULL;
-		delete_eras(store, old);
-	}
-}
-
-/* An era ends when the next one has a mapping. Drops the eras that had ended by then. */
+/* An era ends with the execve(2) that begins the next one. Drops those that had ended by then. */
 bool address_space__forget(struct address_space *space, struct map_store *store, uint64_t before)
 {
 	bool more = false;
@@ -201,8 +194,7 @@ bool address_space__forget(struct address_space *space, struct map_store *store,
 			store->bytes -= (nr - maps__count(era->maps)) * sizeof(struct maps_entry);
 		}
 		more |= era->maps && maps__nr_dead(era->maps);
-		drop_unmapped(store, era, before);
-		if (era->since <= before && is_mapped(era, before)) {
+		if (era->since <= before && !is_in_exec(era, before)) {
 			delete_eras(store, era->before);
 			era->before = NULL;
 		}

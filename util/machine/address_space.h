@@ -52,8 +52,8 @@ int address_space__begin(struct address_space *space, struct map_store *store,
 
 /*
  * The mappings at a time; NULL: none known. Valid until the next change. Between an exec and the
- * first mapping of the new program these are the former program's, whose execve(2) has not returned:
- * the thread's registers and stack are still of that.
+ * first mapping of the new program, 100 ms at most, these are the former program's, whose execve(2)
+ * has not returned: the thread's registers and stack are still of that.
  */
 const struct maps *address_space__at(const struct address_space *space, uint64_t time);
 
