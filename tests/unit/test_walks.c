@@ -55,7 +55,7 @@ TEST(a_line_names_programs_with_the_share_of_their_time_the_reason_and_what_help
 	chain_stats__add(&chains, "late", 43, CHAIN_UNREADABLE, 100);
 	EXPECT_STREQ("[ user stacks not whole: norule (pid 42) in 98 % of its 612.000 ms, a rule "
 		     "that is not supported (denet-record --call-graph dwarf unwinds it); late "
-		     "(2 processes) in 10 % of its 1.000 s, no unwind table yet ]",
+		     "(2 processes) in 10 % of its 1.000 s, no unwind table ]",
 		     walks__format(&walks, line, sizeof(line)));
 }
 
@@ -128,7 +128,7 @@ TEST(the_worst_is_warned_of_and_not_said_twice)
 	add(&chains, "other", 100, 1000, CHAIN_NO_TABLE);
 	find(&walks, LOG_INFO);
 	EXPECT_NE(NULL, strstr(shown, "\n[ user stacks not whole: other (pid 42) in 10 % of its "
-				      "1.000 s, no unwind table yet ]\n"));
+				      "1.000 s, no unwind table ]\n"));
 	find(&walks, LOG_WARNING);
 	EXPECT_NE(NULL, strstr(shown, "user stacks of worst"));
 	EXPECT_EQ(NULL, strstr(shown, "other"));
@@ -177,11 +177,11 @@ TEST(verbose_lines_tell_which_walks_there_were_and_the_reasons_of_each_program)
 	captured_stderr__end(saved, shown, sizeof(shown));
 	EXPECT_STREQ("p: kernel stacks: 12 walked by ORC tables, 3 left to the kernel's own walk\n"
 		     "p: user stacks by unwind tables: 7 whole, 0 deeper than the limit, 0 met a "
-		     "missing table (0 ns of 100.000 ms), 0 without call frame information, 0 "
-		     "with unreadable memory, 2 with an unsupported rule, 0 while mappings "
-		     "changed\n"
+		     "missing table (0 ns of 100.000 ms: 0.000 %), 0 without call frame "
+		     "information, 0 with unreadable memory, 2 with an unsupported rule, 0 while "
+		     "mappings changed\n"
 		     "p: user stacks that are not whole, by program:\n"
-		     "p:   b (pid 42): 5.000 ms of 51.000 ms: no unwind table yet 1.000 ms, "
+		     "p:   b (pid 42): 5.000 ms of 51.000 ms: no unwind table 1.000 ms, "
 		     "unreadable stack 4.000 ms\n"
 		     "p:   a (pid 42): 2.000 ms of 50.000 ms: a rule that is not supported "
 		     "2.000 ms\n",

@@ -82,6 +82,8 @@ static int give_frames(struct callchain *callchain, const struct owner *owner,
 	judge(callchain, owner->process, sample, nr);
 	if (!sample->by_tables && sample->user.nr && fp_quality__is_cut(&sample->user, nr))
 		given.user_end = CHAIN_NO_POINTERS;
+	else if (sample->by_tables && nr < sample->user.nr && sample->user_end == CHAIN_WHOLE)
+		given.user_end = CHAIN_GARBAGE;
 	if (nr != sample->user.nr) {
 		given.user.nr = (uint32_t)nr;
 		given.user.truncated = true;

@@ -19,7 +19,7 @@
 #define LINE_LEAST_NS (100 * NSEC_PER_MSEC)
 
 static const char *const reasons[CHAIN_ENDS] = {
-	[CHAIN_NO_TABLE] = "no unwind table yet",
+	[CHAIN_NO_TABLE] = "no unwind table",
 	[CHAIN_NO_CFI] = "no call frame information",
 	[CHAIN_UNREADABLE] = "unreadable stack",
 	[CHAIN_NO_RULE] = "a rule that is not supported",
@@ -86,8 +86,10 @@ static void warn_of(const struct walks *walks, const struct chain_program *progr
 	const char *help = remedy(walks, end);
 	char processes[32], time[32], why[192] = "in code without frame pointers";
 
-	if (end != CHAIN_NO_POINTERS)
+	if (end <= CHAIN_BUSY)
 		snprintf(why, sizeof(why), "where unwind tables lead no further: %s", reasons[end]);
+	else if (end != CHAIN_NO_POINTERS)
+		snprintf(why, sizeof(why), "for this reason: %s", reasons[end]);
 	if (help)
 		append(why, sizeof(why), "; %s", help);
 	findings__warn(findings, FINDING_STACKS,
