@@ -257,7 +257,7 @@ $(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(BUILTIN_LIB) $(LIB)
 $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(LIB) $(LIBS)
 
 # Programs of tests, which look at a part of ours.
 $(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf_skel/*.h)
@@ -272,9 +272,14 @@ $(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp
 	$(Q)mv $@.tmp $@
 
+# What several tests of level bpf share.
+$(O)/tests/bpf/comparison.o: tests/bpf/comparison.c $(O)/tests/bpf/kernel_walk.skel.h $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
+
 $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
-$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/kernel_walk.skel.h
-$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/trampolines.skel.h
+$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/comparison.o $(O)/tests/bpf/trampolines.skel.h
 $(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
 $(O)/tests/bpf/test_user_walk: $(O)/tests/bpf/user_walk.skel.h
 $(O)/tests/bpf/user_walk.bpf.o: tests/bpf/user_walk.h
@@ -508,7 +513,7 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' ':!bpf_skel/vmlinux.h')
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
--include $(wildcard $(O)/tests/bench/*.d)
+-include $(wildcard $(O)/tests/bench/*.d) $(O)/tests/bpf/comparison.d
 -include $(HEADERS:%=$(O)/headers/%.d)
 -include $(FUZZ_OBJS:.o=.d) $(FUZZERS:%=%.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

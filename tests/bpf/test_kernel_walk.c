@@ -18,17 +18,12 @@
 #include "common/harness.h"
 
 #include "base/clock.h"
-#include "bpf/attach_hook.h"
-#include "bpf/kernel_features.h"
 #include "common/graph_tracer.h"
 #include "common/test_capture.h"
 #include "common/tolerance.h"
 #include "host/kallsyms.h"
-#include "tests/bpf/kernel_walk.h"
-#include "tests/bpf/kernel_walk.skel.h"
+#include "tests/bpf/comparison.h"
 #include "tests/bpf/trampolines.skel.h"
-
-#define SHOWN 3
 
 /* Modules that come and go beside other loads. */
 struct module_load {
@@ -41,12 +36,9 @@ struct module_load {
 FIXTURE(walk)
 {
 	struct workload workload;
-	struct kernel_walk_bpf *skel;
+	struct comparison comparison;
 	struct trampolines_bpf *trampolines;
-	struct kallsyms *kallsyms;
-	struct orc orc;
 	struct module_load modules;
-	int event; /* that keeps the hook of fentry called; 0: not needed */
 };
 
 FIXTURE_SETUP(walk)
@@ -57,134 +49,8 @@ FIXTURE_SETUP(walk)
 FIXTURE_TEARDOWN(walk)
 {
 	trampolines_bpf__destroy(self->trampolines);
-	kernel_walk_bpf__destroy(self->skel);
-	if (self->event > 0)
-		close(self->event);
-	kallsyms__delete(self->kallsyms);
+	comparison__end(&self->comparison);
 	workload__free(&self->workload);
-}
-
-/*
- * The hook at which the product walks tasks that run again, or fentry's if DENET_TEST_HOOK asks for
- * that. ATTACH_HOOK_AUTO: this kernel has none.
- */
-static enum attach_hook switch_in_hook(const struct kernel_features *features)
-{
-	const char *name = getenv("DENET_TEST_HOOK");
-
-	if (features->has_exit_tp && (!name || strcmp(name, "fentry")))
-		return ATTACH_HOOK_EXIT_TP;
-	return features->has_sched_in ? ATTACH_HOOK_FENTRY : ATTACH_HOOK_AUTO;
-}
-
-static int load(FIXTURE_DATA(walk) *self, const struct kernel_features *features,
-		enum attach_hook hook)
-{
-	struct kernel_walk_bpf *skel = kernel_walk_bpf__open();
-
-	self->skel = skel;
-	if (!skel)
-		return -errno;
-	bpf_program__set_autoload(skel->progs.compare_next, hook == ATTACH_HOOK_SWITCH_OUT);
-	bpf_program__set_autoload(skel->progs.compare_at_exit_tp, hook == ATTACH_HOOK_EXIT_TP);
-	bpf_program__set_autoload(skel->progs.compare_at_fentry, hook == ATTACH_HOOK_FENTRY);
-	bpf_program__set_autoload(skel->progs.module_came, features->has_modules);
-	bpf_program__set_autoload(skel->progs.module_gone, features->has_modules);
-	bpf_program__set_autoload(skel->progs.orc_module, features->has_modules);
-	skel->rodata->has_kernel_walk = 1;
-	return kernel_walk_bpf__load(skel);
-}
-
-/* Attaches the comparison as the product its programs. 0 or a negative errno. */
-static int attach(FIXTURE_DATA(walk) *self, enum attach_hook hook)
-{
-	fprintf(stderr, "# at %s\n", attach_hook__name(hook));
-	if (hook == ATTACH_HOOK_FENTRY) {
-		self->event = attach_hook__open_event();
-		if (self->event < 0)
-			return self->event;
-	}
-	return kernel_walk_bpf__attach(self->skel);
-}
-
-/* Loads the comparison and has it walk. 0, -EOPNOTSUPP where there is no such walk, or as it is. */
-static int begin(FIXTURE_DATA(walk) *self, bool at_switch_in)
-{
-	enum attach_hook hook = ATTACH_HOOK_SWITCH_OUT;
-	struct kernel_features features;
-	int err = kernel_features__read(&features);
-
-	if (!err && at_switch_in)
-		hook = switch_in_hook(&features);
-	if (!err && hook == ATTACH_HOOK_AUTO)
-		err = -ENOENT;
-	if (!err)
-		self->kallsyms = kallsyms__new(NULL, &err);
-	if (!err)
-		err = load(self, &features, hook);
-	if (err)
-		return err;
-	self->orc = (struct orc){
-		.shared = (volatile struct wire_orc *)(void *)&self->skel->bss->orc,
-		.rules = (uint64_t *)self->skel->bss->orc_rules,
-		.modules = self->skel->maps.orc_modules,
-		.sleepers = self->skel->progs.orc_sleepers,
-		.check = self->skel->progs.orc_check,
-		.read_module = self->skel->progs.orc_module,
-		.same = (const volatile uint64_t *)&self->skel->bss->orc_same,
-		.differ = (const volatile uint64_t *)&self->skel->bss->orc_differ,
-	};
-	err = orc__start(&self->orc, &features.orc, self->kallsyms);
-	return err ? err : attach(self, hook);
-}
-
-static void show(const FIXTURE_DATA(walk) *self, const char *what, const __u64 *ips, uint32_t nr)
-{
-	uint64_t offset = 0;
-
-	for (uint32_t i = 0; i < nr && i < 40; i++) {
-		const char *name = kallsyms__lookup(self->kallsyms, ips[i], &offset);
-
-		fprintf(stderr, "#   %s %2u %llx %s+%#llx\n", what, i, ips[i], name ? name : "?",
-			(unsigned long long)offset);
-	}
-}
-
-#define SHOW(self, kind)                                                                           \
-	for (uint32_t i = 0; i < (self)->skel->bss->nr_##kind && i < SHOWN; i++) {                 \
-		fprintf(stderr, "# %s, %.16s: ours %u, the kernel's %u\n", #kind,                  \
-			(self)->skel->bss->kind[i].comm, (self)->skel->bss->kind[i].nr_ours,       \
-			(self)->skel->bss->kind[i].nr_kernel);                                     \
-		show(self, "ours", (self)->skel->bss->kind[i].ours,                                \
-		     (self)->skel->bss->kind[i].nr_ours);                                          \
-		show(self, "kernel", (self)->skel->bss->kind[i].kernels,                           \
-		     (self)->skel->bss->kind[i].nr_kernel);                                        \
-		show(self, "word", (self)->skel->bss->kind[i].words, 40);                          \
-	}
-
-static void print_counts(const FIXTURE_DATA(walk) *self, const char *after)
-{
-	const struct walk_counts *counts = &self->skel->bss->result;
-
-	fprintf(stderr,
-		"# after %s: %llu same (%llu in modules), %llu differ, %llu left, %llu newborn, "
-		"%llu none\n",
-		after, counts->same, counts->in_modules, counts->differ, counts->left,
-		counts->newborn, counts->none);
-}
-
-/* Runs one of the tests' workloads to its end. */
-static int run(struct workload *workload, const char *const *argv)
-{
-	int err;
-
-	workload__free(workload);
-	err = workload__start(workload, argv);
-	if (!err)
-		err = workload__await(workload, "READY");
-	if (!err)
-		err = workload__go(workload);
-	return err ? err : workload__finish(workload);
 }
 
 #define SWITCHES 10000
@@ -212,7 +78,7 @@ static int run_mixed(struct workload *workload)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]) && !err; i++) {
-		err = run(workload, loads[i]);
+		err = workload__run(workload, loads[i]);
 		if (err)
 			fprintf(stderr, "# %s: %s\n", loads[i][0], strerror(-err));
 	}
@@ -227,7 +93,7 @@ static int run_short(struct workload *workload)
 	int err;
 
 	snprintf(rounds, sizeof(rounds), "%" PRIu64, wanted_switches());
-	err = run(workload, argv);
+	err = workload__run(workload, argv);
 	if (err)
 		fprintf(stderr, "# %s: %s\n", argv[0], strerror(-err));
 	return err;
@@ -239,7 +105,7 @@ static int run_short(struct workload *workload)
  */
 static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
 {
-	const volatile struct walk_counts *counts = &self->skel->bss->result;
+	const volatile struct walk_counts *counts = comparison__counts(&self->comparison);
 	uint64_t wanted = wanted_switches(), before = counts->same;
 	uint64_t deadline = tolerance__deadline();
 	int err;
@@ -248,7 +114,7 @@ static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
 		err = run_mixed(&self->workload);
 		*mixed = counts->same - before;
 	} while (!err && *mixed < wanted / MIXED_SHARE && clock__now_ns() < deadline);
-	print_counts(self, "waits of many kinds");
+	comparison__print(&self->comparison, "waits of many kinds");
 	deadline = tolerance__deadline();
 	while (!err) {
 		err = run_short(&self->workload);
@@ -297,13 +163,13 @@ static void expect_left(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *s
 			const char *cause)
 {
 	static const char *const argv[] = { "kinds", "--wait", "--ms", "500", NULL };
-	uint64_t left = self->skel->bss->result.left;
+	uint64_t left = comparison__counts(&self->comparison)->left;
 
-	EXPECT_EQ(0, run(&self->workload, argv));
-	print_counts(self, cause);
-	EXPECT_LT(left, self->skel->bss->result.left);
-	EXPECT_EQ(0, self->skel->bss->result.differ);
-	SHOW(self, differences);
+	EXPECT_EQ(0, workload__run(&self->workload, argv));
+	comparison__print(&self->comparison, cause);
+	EXPECT_LT(left, comparison__counts(&self->comparison)->left);
+	EXPECT_EQ(0, comparison__counts(&self->comparison)->differ);
+	comparison__show_differences(&self->comparison);
 }
 
 /* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
@@ -367,7 +233,7 @@ static int begin_modules(FIXTURE_DATA(walk) *self)
 {
 	if (!getenv("DENET_TEST_GUEST") || !getenv("GUEST_MODULES"))
 		return 0;
-	self->modules.orc = &self->orc;
+	self->modules.orc = &self->comparison.orc;
 	return pthread_create(&self->modules.thread, NULL, load_modules, &self->modules);
 }
 
@@ -378,14 +244,14 @@ static void end_modules(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *s
 
 	if (!self->modules.orc)
 		return;
-	print_counts(self, "loads beside modules that come and go");
+	comparison__print(&self->comparison, "loads beside modules that come and go");
 	pthread_join(self->modules.thread, NULL);
 	fprintf(stderr, "# tables of modules were read again %u times, %u of them meanwhile\n",
 		self->modules.nr_read, nr_read);
 	EXPECT_EQ(0, self->modules.err);
 	/* They came or went while the other loads ran. */
 	EXPECT_LT(0, nr_read);
-	EXPECT_LT(0, self->skel->bss->result.in_modules);
+	EXPECT_LT(0, comparison__counts(&self->comparison)->in_modules);
 }
 
 /* Where x86-64 is linked to lie. */
@@ -412,7 +278,7 @@ static const char *kaslr_excuse(void)
 /* The walk's addresses are right wherever the kernel lies only if a guest lies somewhere else. */
 static void expect_kaslr(struct __test_metadata *_metadata, const FIXTURE_DATA(walk) *self)
 {
-	uint64_t text = kallsyms__bounds(self->kallsyms)->text;
+	uint64_t text = kallsyms__bounds(self->comparison.kallsyms)->text;
 	const char *excuse = NULL;
 
 	if (!getenv("DENET_TEST_GUEST"))
@@ -430,15 +296,14 @@ static void expect_kaslr(struct __test_metadata *_metadata, const FIXTURE_DATA(w
 
 static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
 {
+	const volatile struct walk_counts *counts;
 	const char *more = getenv("KERNEL_WALK_LOAD");
 	uint64_t mixed = 0;
-	int err = begin(self, at_switch_in);
+	int err = comparison__begin(&self->comparison, at_switch_in);
 
-	if (err == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no ORC tables that we know");
-	if (err == -ENOENT)
-		SKIP(return, "this kernel has no hook at switch-in");
+	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
+	counts = comparison__counts(&self->comparison);
 	expect_kaslr(_metadata, self);
 	ASSERT_EQ(0, begin_modules(self));
 	err = run_all(self, &mixed);
@@ -449,15 +314,15 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	if (more)
 		ASSERT_EQ(0, system(more));
 	/* Modules may have been loaded or removed meanwhile: brings their tables up to date. */
-	EXPECT_EQ(0, orc__update(&self->orc));
-	print_counts(self, "loads");
-	SHOW(self, differences);
-	EXPECT_EQ(0, self->skel->bss->result.differ);
-	EXPECT_LE(wanted_switches(), self->skel->bss->result.same);
+	EXPECT_EQ(0, orc__update(&self->comparison.orc));
+	comparison__print(&self->comparison, "loads");
+	comparison__show_differences(&self->comparison);
+	EXPECT_EQ(0, counts->differ);
+	EXPECT_LE(wanted_switches(), counts->same);
 	/* Left to the kernel: stacks that begin in a BPF program, or that are deep. */
-	EXPECT_LT(self->skel->bss->result.left, self->skel->bss->result.same / 10)
+	EXPECT_LT(counts->left, counts->same / 10)
 	{
-		SHOW(self, refusals);
+		comparison__show_refusals(&self->comparison);
 	}
 	compare_trampolines(_metadata, self);
 	compare_graph(_metadata, self);
