@@ -279,7 +279,8 @@ $(O)/tests/bpf/comparison.o: tests/bpf/comparison.c $(O)/tests/bpf/kernel_walk.s
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
 
 $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
-$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/comparison.o $(O)/tests/bpf/trampolines.skel.h
+$(O)/tests/bpf/test_kernel_walk $(O)/tests/bpf/test_left_walks: $(O)/tests/bpf/comparison.o
+$(O)/tests/bpf/test_left_walks: $(O)/tests/bpf/trampolines.skel.h
 $(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
 $(O)/tests/bpf/test_user_walk: $(O)/tests/bpf/user_walk.skel.h
 $(O)/tests/bpf/user_walk.bpf.o: tests/bpf/user_walk.h

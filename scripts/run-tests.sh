@@ -246,7 +246,7 @@ run_guest() {
 
 	if [ "$kernel" != "$1" ]; then
 		GUEST_APPEND+=' preempt=full'
-		filter=${filter:-'^(test_kernel_walk|test_waits|preempt)$'}
+		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt)$'}
 	fi
 	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3))
 	if [ "$GUEST_ARCH" != amd64 ]; then

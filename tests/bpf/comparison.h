@@ -22,8 +22,8 @@ struct comparison {
 };
 
 /*
- * Loads the programs and has them walk, where the product does: before a task runs, or, at_switch_in,
- * when it runs again. 0 or a negative errno; comparison__end() is needed in any case.
+ * Loads the programs and has them walk where the product does: before a task runs, or when it runs
+ * again (at_switch_in). 0 or a negative errno; comparison__end() is needed in any case.
  */
 int comparison__begin(struct comparison *comparison, bool at_switch_in);
 
@@ -35,7 +35,7 @@ void comparison__end(struct comparison *comparison);
 /* What it has counted so far. */
 const volatile struct walk_counts *comparison__counts(const struct comparison *comparison);
 
-/* Print on stderr: the counts, and the first stacks of which the walks differ, or that ours left. */
+/* Print on stderr: the counts; the first stacks of which the walks differ; those that ours left. */
 void comparison__print(const struct comparison *comparison, const char *after);
 void comparison__show_differences(const struct comparison *comparison);
 void comparison__show_refusals(const struct comparison *comparison);

@@ -5,7 +5,6 @@
  * loads are those of other tests, and some more with waits that these have not.
  * tests: parallel
  */
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,12 +17,10 @@
 #include "common/harness.h"
 
 #include "base/clock.h"
-#include "common/graph_tracer.h"
 #include "common/test_capture.h"
 #include "common/tolerance.h"
 #include "host/kallsyms.h"
 #include "tests/bpf/comparison.h"
-#include "tests/bpf/trampolines.skel.h"
 
 /* Modules that come and go beside other loads. */
 struct module_load {
@@ -37,7 +34,6 @@ FIXTURE(walk)
 {
 	struct workload workload;
 	struct comparison comparison;
-	struct trampolines_bpf *trampolines;
 	struct module_load modules;
 };
 
@@ -48,7 +44,6 @@ FIXTURE_SETUP(walk)
 
 FIXTURE_TEARDOWN(walk)
 {
-	trampolines_bpf__destroy(self->trampolines);
 	comparison__end(&self->comparison);
 	workload__free(&self->workload);
 }
@@ -124,82 +119,6 @@ static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
 			err = -ETIMEDOUT;
 	}
 	return err;
-}
-
-/* Loads the program that needs a BPF trampoline as well, if the kernel has these. 0 or -errno. */
-static int load_trampolines(FIXTURE_DATA(walk) *self, bool bpf_trampoline)
-{
-	int err;
-
-	self->trampolines = trampolines_bpf__open();
-	if (!self->trampolines)
-		return -errno;
-	bpf_program__set_autoload(self->trampolines->progs.leave_nanosleep, bpf_trampoline);
-	err = trampolines_bpf__load(self->trampolines);
-	if (err) {
-		trampolines_bpf__destroy(self->trampolines);
-		self->trampolines = NULL;
-	}
-	return err;
-}
-
-/* Attaches what the kernel takes of both programs. Their number. */
-static int attach_trampolines(FIXTURE_DATA(walk) *self)
-{
-	struct bpf_link **nanosleep, **timeout;
-
-	if (load_trampolines(self, true) && load_trampolines(self, false))
-		return 0;
-	nanosleep = &self->trampolines->links.leave_nanosleep;
-	timeout = &self->trampolines->links.leave_timeout;
-	if (bpf_program__autoload(self->trampolines->progs.leave_nanosleep))
-		*nanosleep = bpf_program__attach(self->trampolines->progs.leave_nanosleep);
-	*timeout = bpf_program__attach(self->trampolines->progs.leave_timeout);
-	return (*nanosleep != NULL) + (*timeout != NULL);
-}
-
-/* Waits of many kinds have stacks that were left to the kernel, and none that differs. */
-static void expect_left(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
-			const char *cause)
-{
-	static const char *const argv[] = { "kinds", "--wait", "--ms", "500", NULL };
-	uint64_t left = comparison__counts(&self->comparison)->left;
-
-	EXPECT_EQ(0, workload__run(&self->workload, argv));
-	comparison__print(&self->comparison, cause);
-	EXPECT_LT(left, comparison__counts(&self->comparison)->left);
-	EXPECT_EQ(0, comparison__counts(&self->comparison)->differ);
-	comparison__show_differences(&self->comparison);
-}
-
-/* Frames of a BPF trampoline, and return addresses that were replaced, are left to the kernel. */
-static void compare_trampolines(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
-{
-	if (!attach_trampolines(self)) {
-		fprintf(stderr, "# this kernel has neither BPF trampolines nor kretprobes\n");
-		return;
-	}
-	expect_left(_metadata, self, "trampolines");
-	EXPECT_LT(0, self->trampolines->bss->nr_returns);
-	trampolines_bpf__destroy(self->trampolines);
-	self->trampolines = NULL;
-}
-
-/*
- * So are those that ftrace has replaced. That is done to all of the machine, and takes its time: in
- * a guest where many switches are compared.
- */
-static void compare_graph(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self)
-{
-	if (!getenv("DENET_TEST_GUEST") || wanted_switches() < SWITCHES)
-		return;
-	if (!graph_tracer__exists()) {
-		fprintf(stderr, "# this kernel has no tracer function_graph\n");
-		return;
-	}
-	ASSERT_EQ(0, graph_tracer__begin());
-	expect_left(_metadata, self, "function_graph");
-	graph_tracer__end();
 }
 
 /*
@@ -324,8 +243,6 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	{
 		comparison__show_refusals(&self->comparison);
 	}
-	compare_trampolines(_metadata, self);
-	compare_graph(_metadata, self);
 }
 
 TEST_F(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds)

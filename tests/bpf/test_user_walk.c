@@ -325,8 +325,8 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Waits until the process is another program than this one. 0 or a negative errno, -ECHILD if it has
- * ended.
+ * Waits until the process is another program than this one. 0 or a negative errno, -ECHILD if it
+ * has ended.
  */
 static int await_exec(pid_t pid)
 {

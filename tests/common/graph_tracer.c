@@ -71,6 +71,7 @@ int graph_tracer__begin(void)
 
 void graph_tracer__end(void)
 {
-	write_line(TRACING "current_tracer", O_TRUNC, "nop\n");
+	if (holds(TRACING "current_tracer", "function_graph"))
+		write_line(TRACING "current_tracer", O_TRUNC, "nop\n");
 	write_line(TRACING "set_ftrace_filter", O_TRUNC, "");
 }

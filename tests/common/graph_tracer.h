@@ -16,7 +16,7 @@ bool graph_tracer__exists(void);
 /* Begins to trace. 0; -EBUSY if another tracer is in use, or as it is: nothing is changed then. */
 int graph_tracer__begin(void);
 
-/* Ends it; all functions may be traced again. */
+/* Ends it, whoever began it, and no other tracer; all functions may be traced again. */
 void graph_tracer__end(void);
 
 #endif /* DENET_TESTS_GRAPH_TRACER_H */

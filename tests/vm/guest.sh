@@ -38,7 +38,7 @@ if [ "$(uname -m)" = aarch64 ]; then
 	names+='|test_unwinder|test_callchain|test_perfdata_encode|test_user_address'
 	if [[ $(uname -r) = 6.12.* ]]; then
 		# But for the walks in BPF programs and by unwind tables, which are x86-64's.
-		no_walks='test_frames|test_kernel_walk|test_user_walk|test_stack_walker'
+		no_walks='test_frames|test_kernel_walk|test_left_walks|test_user_walk|test_stack_walker'
 		names=$(basename -s .c tests/unit/test_*.c tests/bpf/test_*.c |
 			grep -vxE "$no_walks" | paste -sd'|')
 	fi
@@ -54,7 +54,7 @@ fi
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
 	export DENET_TEST_SWITCHES=50000 DENET_TEST_WALKS=500 TEST_LIMIT=900
 	names='test_waits|test_attach_hooks|test_frames|test_kernels|test_kernel_walk|test_user_walk'
-	names+='|test_running|test_stat|whole|live|reports|totals|states'
+	names+='|test_left_walks|test_running|test_stat|whole|live|reports|totals|states'
 	case $(uname -r) in
 	6.1.*)
 		# cli/top takes ten minutes: in the kernel that has the least of what it asks for. The CPUs
