@@ -11,6 +11,7 @@
 #include "capture/settings.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
+#include "machine/machine.h"
 
 /* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
  * worst storm, which is how long a reader may have to wait for a CPU. */
@@ -342,10 +343,42 @@ int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *boun
 	return ksyms_cache__bounds(&capture->ksyms, bounds);
 }
 
+/*
+ * With --wakers the side band is of all tasks, and the machine tells which of their processes have
+ * targets. Children inherit that.
+ */
+static int mark_target(struct capture *capture, const struct capture_task *task)
+{
+	const pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
+	const struct task_event event = { .kind = TASK_EVENT_FORK, .pid = task->pid,
+					  .tid = task->tid, .ppid = parent, .ptid = parent };
+	struct machine *machine = capture->options.machine;
+	struct process *process;
+	int err;
+
+	if (!machine || !capture->all_tasks || capture->options.targets.all || !task->target)
+		return 0;
+	err = machine__handle(machine, &event);
+	process = machine__process(machine, task->pid);
+	if (process)
+		process->wanted = true;
+	return err;
+}
+
+static int keep_task(struct capture *capture, const struct capture_task *task)
+{
+	int err = buffer__append(&capture->tasks, task, sizeof(*task));
+
+	if (!err)
+		err = mark_target(capture, task);
+	if (!err && capture->tracepoints)
+		err = traced_threads__add(&capture->traced, task);
+	return err;
+}
+
 /* Keeps what the iterator says of the tasks that live. */
 static int keep_tasks(void *ctx, const void *data, size_t size)
 {
-	struct capture *capture = ctx;
 	struct capture_task task;
 	struct wire_task wire;
 	int err = 0;
@@ -363,9 +396,7 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		};
 		memcpy(task.comm, wire.comm, sizeof(task.comm));
 		task.comm[sizeof(task.comm) - 1] = '\0';
-		err = buffer__append(&capture->tasks, &task, sizeof(task));
-		if (!err && capture->tracepoints)
-			err = traced_threads__add(&capture->traced, &task);
+		err = keep_task(ctx, &task);
 	}
 	return err;
 }

@@ -218,7 +218,7 @@ static int pass_hit(struct capture *capture, const void *record, size_t size)
 	return capture->sink.hit(capture->sink.ctx, &hit);
 }
 
-/* With --wakers the side band is of all, and tables are made of what targets map. */
+/* With --wakers the side band is of all; see mark_target() in capture.c. */
 static bool is_target(const struct capture *capture, pid_t pid)
 {
 	const struct process *process;
