@@ -358,6 +358,13 @@ struct listing {
 	size_t nr;
 };
 
+/* True if another list would fail as well. */
+static bool is_for_good(int err)
+{
+	return err == -E2BIG || err == -EINVAL || err == -EPERM || err == -EACCES ||
+	       err == -EOPNOTSUPP;
+}
+
 /* What is read makes files wanted, and has no bytes. */
 static int read_iterator(int fd)
 {
@@ -370,34 +377,56 @@ static int read_iterator(int fd)
 	return len < 0 ? -errno : 0;
 }
 
-static int read_list(void *ctx, struct child_out *out)
+static int read_process(int program, pid_t pid)
 {
-	const struct listing *listing = ctx;
-	int err = listing->nr ? 0 : read_iterator(listing->fd);
+	int fd = user_rules__open_process_list(program, pid), err;
 
-	(void)out;
-	for (size_t i = 0; i < listing->nr && !err; i++) {
-		int fd = user_rules__open_process_list(listing->fd, listing->pids[i]);
-
-		err = fd < 0 ? fd : read_iterator(fd);
-		if (fd >= 0)
-			close(fd);
-	}
+	if (fd < 0)
+		return fd;
+	err = read_iterator(fd);
+	close(fd);
 	return err;
 }
 
+/* A process that cannot be listed for now does not keep the others from it. */
+static int read_list(void *ctx, struct child_out *out)
+{
+	const struct listing *listing = ctx;
+	int ret = listing->nr ? 0 : read_iterator(listing->fd);
+
+	(void)out;
+	for (size_t i = 0; i < listing->nr && !is_for_good(ret); i++) {
+		int err = read_process(listing->fd, listing->pids[i]);
+
+		if (!ret || is_for_good(err))
+			ret = err;
+	}
+	return ret;
+}
+
 /*
- * That it cannot be told what is mapped is no error. A process that holds up its list may be one of
- * many; otherwise further lists would fail as well.
+ * That it cannot be told what is mapped is no error. What may pass, as a process that holds up its
+ * list, or that there is no memory for one, is told once.
  */
+static void explain_list(struct user_tables *tables, int err)
+{
+	if (is_for_good(err)) {
+		tables->lists_processes = false;
+		pr_verbose("from here on, unwind tables are made when stacks are met that need "
+			   "them, since what processes have mapped cannot be listed: %s",
+			   err == -E2BIG ? "that takes Linux 6.1" : strerror(-err));
+	} else if (err && !tables->list_failed) {
+		tables->list_failed = true;
+		pr_verbose("some of what is mapped could not be listed (%s): its unwind tables "
+			   "may be made only when stacks are met that need them; this is told once",
+			   strerror(-err));
+	}
+}
+
+/* err: why it is not complete, or could not begin. */
 static void end_list(struct user_tables *tables, int err)
 {
-	if (err && err != -ETIMEDOUT)
-		tables->lists_processes = false;
-	if (err)
-		pr_verbose("unwind tables are made when stacks are met that need them, since what "
-			   "is mapped cannot be listed: %s",
-			   strerror(err < 0 ? -err : EPROTO));
+	explain_list(tables, err);
 	child__delete(tables->list);
 	tables->list = NULL;
 }
@@ -449,7 +478,7 @@ static void advance_list(struct user_tables *tables, uint64_t until)
 		return;
 	err = child__receive(tables->list, until, &message);
 	if (err != -ETIMEDOUT || clock__now_ns() >= tables->list_deadline)
-		end_list(tables, err);
+		end_list(tables, err > 0 ? -EPROTO : err);
 }
 
 /* Before the first block, since some targets have few files. */

@@ -27,6 +27,7 @@ struct user_tables {
 	struct user_tables_batch *batch; /* is being made; NULL: none */
 	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
 	uint64_t list_deadline;
+	bool list_failed;	  /* one did, which was said */
 	struct new_code new_code; /* mapped since; which may be listed, too: */
 	bool lists_processes;
 	uint64_t evict_at;   /* when what no walk has looked for is evicted; 0: not now */
