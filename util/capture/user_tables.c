@@ -95,8 +95,10 @@ static int by_uses(const void *a, const void *b)
 /* Takes in what is wanted by now; what is wanted most comes last. */
 static int collect(struct user_tables *tables)
 {
+	size_t before = nr_wishes(tables);
 	int err = user_rules__each_wanted(tables->rules, add_wish, tables);
 
+	tables->found |= nr_wishes(tables) > before;
 	if (nr_wishes(tables))
 		qsort(wishes_of(tables), nr_wishes(tables), sizeof(struct wish), by_uses);
 	return err;
@@ -354,7 +356,7 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 /* What a child lists: some processes, or none, which stands for all targets. */
 struct listing {
 	int fd; /* of the program; for all targets, of the iterator */
-	pid_t pids[NEW_CODE_PIDS];
+	const pid_t *pids;
 	size_t nr;
 };
 
@@ -447,38 +449,73 @@ static void begin_list(struct user_tables *tables, uint64_t deadline)
 		end_list(tables, err);
 }
 
-/* The same of processes that have mapped code since. One list at a time. */
-static void list_new_code(struct user_tables *tables)
+/* The same of some processes. False: no process can be made for it. */
+static bool begin_named_list(struct user_tables *tables, const pid_t *pids, size_t nr)
 {
-	uint64_t now = clock__now_ns();
-	struct listing listing;
+	struct listing listing = {
+		.fd = bpf_program__fd(tables->rules->list_code),
+		.pids = pids,
+		.nr = nr,
+	};
 	int err;
 
-	if (tables->list)
-		return;
-	listing.nr = new_code__take(&tables->new_code, listing.pids, now);
-	if (!listing.nr)
-		return;
-	listing.fd = bpf_program__fd(tables->rules->list_code);
-	tables->list_deadline = now + LIST_MS * NSEC_PER_MSEC;
+	tables->list_deadline = clock__now_ns() + LIST_MS * NSEC_PER_MSEC;
 	tables->list = child__new_keeping(read_list, &listing, &listing.fd, &err);
-	if (tables->list)
-		watch(tables, child__fd(tables->list));
-	else
-		pr_verbose("no process can be made to list mapped code: %s", strerror(-err));
+	if (!tables->list)
+		end_list(tables, err);
+	return tables->list;
 }
 
-/* until: as long as it may take now. */
-static void advance_list(struct user_tables *tables, uint64_t until)
+/* Whether code that targets map is listed. Without room, tables are for what walks meet. */
+static bool follows(const struct user_tables *tables)
+{
+	return tables->lists_processes && !tables->next_epoch;
+}
+
+/* Lists processes that have mapped code since. One list at a time. */
+static void list_new_code(struct user_tables *tables)
+{
+	struct new_code *new_code = &tables->new_code;
+	uint64_t now = clock__now_ns();
+
+	if (tables->list || !new_code__wants_list(new_code, now))
+		return;
+	tables->found = false;
+	if (begin_named_list(tables, new_code->pids, new_code->nr_pids)) {
+		watch(tables, child__fd(tables->list));
+		new_code__take(new_code, now);
+	} else {
+		new_code__listed(new_code, false, now);
+	}
+}
+
+/* Goes on with that. ended: a list has; asked: the programs ask for tables. */
+static void follow_code(struct user_tables *tables, bool ended, bool asked)
+{
+	if (!follows(tables))
+		return;
+	if (ended)
+		new_code__listed(&tables->new_code, tables->found, clock__now_ns());
+	/* Who runs a new program is going to map its libraries, and the side band wakes nobody. */
+	if (asked)
+		new_code__expect(&tables->new_code);
+	list_new_code(tables);
+	new_code__look(&tables->new_code, clock__now_ns());
+}
+
+/* until: as long as it may take now. True if a list has ended with that. */
+static bool advance_list(struct user_tables *tables, uint64_t until)
 {
 	struct child_message message;
 	int err;
 
 	if (!tables->list)
-		return;
+		return false;
 	err = child__receive(tables->list, until, &message);
-	if (err != -ETIMEDOUT || clock__now_ns() >= tables->list_deadline)
-		end_list(tables, err > 0 ? -EPROTO : err);
+	if (err == -ETIMEDOUT && clock__now_ns() < tables->list_deadline)
+		return false;
+	end_list(tables, err > 0 ? -EPROTO : err);
+	return true;
 }
 
 /* Before the first block, since some targets have few files. */
@@ -535,8 +572,7 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 {
 	struct rules_key file;
 
-	/* Since there was no room, tables are for what walks meet. */
-	if (!tables->lists_processes || tables->next_epoch || !new_code__file(event, &file) ||
+	if (!follows(tables) || !new_code__file(event, &file) ||
 	    new_code__is_settled(&tables->new_code, &file))
 		return;
 	if (user_rules__has(tables->rules, &file))
@@ -547,33 +583,32 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 
 int user_tables__update(struct user_tables *tables)
 {
-	int err = 0;
+	bool ended, asked;
+	int err;
 
 	if (!tables->rules)
 		return 0;
-	advance_list(tables, clock__now_ns());
+	/* In this order, so that what a list has brought is known when it ends. */
+	ended = advance_list(tables, clock__now_ns());
 	evict(tables);
-	/* Who runs a new program is going to map its libraries, and the side band wakes nobody. */
-	if (ring_buffer__consume(tables->bell) > 0) {
-		err = collect(tables);
-		new_code__expect(&tables->new_code);
-	}
-	list_new_code(tables);
-	new_code__look(&tables->new_code, clock__now_ns());
+	asked = ring_buffer__consume(tables->bell) > 0;
+	err = asked ? collect(tables) : 0;
+	follow_code(tables, ended, asked);
 	return err ? err : advance_batch(tables);
 }
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
 	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
-	uint64_t now = clock__now_ns();
-	int look = new_code__timeout(&tables->new_code, now);
+	int look = -1;
 
 	if (tables->evict_at)
 		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;
-	else if ((nr_wishes(tables) && !tables->batch) ||
-		 (new_code__wants_list(&tables->new_code, now) && !tables->list))
+	else if (nr_wishes(tables) && !tables->batch)
 		return 0;
+	/* Under the same condition as follow_code(), which sees to it that nothing stays due. */
+	if (follows(tables))
+		look = new_code__timeout(&tables->new_code, !tables->list, clock__now_ns());
 	if (look >= 0 && (most < 0 || look < most))
 		most = look;
 	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;

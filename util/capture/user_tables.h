@@ -28,6 +28,7 @@ struct user_tables {
 	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
 	uint64_t list_deadline;
 	bool list_failed;	  /* one did, which was said */
+	bool found;		  /* files have come to be wanted since the last one began */
 	struct new_code new_code; /* mapped since; which may be listed, too: */
 	bool lists_processes;
 	uint64_t evict_at;   /* when what no walk has looked for is evicted; 0: not now */
