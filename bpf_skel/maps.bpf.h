@@ -35,6 +35,7 @@ volatile __u32 nr_reasons[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 targets_found; /* by the pass that counts them */
 volatile __u32 strays; /* a task lacks a state that it should have; user space clears it */
+volatile __u32 lists_named; /* what list_code lists was named by user space, which knows targets */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* process whose memory the sleepable iterator is reading */
 

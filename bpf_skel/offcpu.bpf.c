@@ -140,14 +140,19 @@ static __always_inline bool is_ours(struct task_struct *task, const struct vm_ar
 	       (vma->vm_pgoff || vma->vm_end - vma->vm_start != 1 << 12);
 }
 
-/* Lists code that targets have mapped. Waits for their mmap_lock: read in a child only. */
+/*
+ * Lists code that targets have mapped. Waits for their mmap_lock: read in a child only. task is the
+ * first thread of its process, which has no state if only others are targets.
+ */
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct vm_area_struct *vma = ctx->vma;
 
-	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0) &&
+	if (!has_user_walk || !task || !vma)
+		return 0;
+	if ((lists_named || bpf_task_storage_get(&task_states, task, NULL, 0)) &&
 	    !is_ours(task, vma))
 		expect_mapping(task, vma);
 	return 0;

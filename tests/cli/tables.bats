@@ -183,6 +183,27 @@ wait_in_loaded() {
 	[ "$(by_tables 3)" = 0 ]
 }
 
+@test "tables of what the process of a thread has mapped are there before its first block" {
+	[[ $(uname -r) != 5.* ]] || skip "before Linux 6.1 no single process can be listed"
+	cat >thread.py <<-'END'
+		import threading, time
+		def nap():
+		    while True: time.sleep(0.001)
+		threading.Thread(target=nap).start()
+		threading.Event().wait()
+	END
+	start_target /usr/bin/python3 thread.py
+	second_thread() { tid=$(cd "/proc/$target/task" && printf '%s\n' * | grep -vx "$target"); }
+	until_true second_thread
+	until_true is_at "$tid" nanosleep
+	record --off-cpu-thresh 0 -t "$tid" -- sleep 0.3
+	# On a slow machine the recording does not wait for all of them.
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[ "$(by_tables 1)" -ge 10 ]
+	# 3: for want of a table.
+	[ "$(by_tables 3)" = 0 ]
+}
+
 @test "tables of what COMMAND begins with are there before its first block" {
 	record --off-cpu-thresh 0 -- /usr/bin/python3 -S -E -c \
 		'import time; [time.sleep(0.001) for i in range(5)]'

@@ -79,9 +79,10 @@ int user_rules__each_wanted(struct user_rules *rules,
 int user_rules__open_list(struct user_rules *rules);
 
 /*
- * The same of one process, as its id is in our namespace; nothing is listed if it is no target, or
- * gone. program: the descriptor of list_code, so that a child needs no other. -E2BIG before Linux
- * 6.1, which cannot list a single process.
+ * The same of one process, as its id is in our namespace; nothing is listed if it is gone, or its
+ * first thread is no target, but see target_maps__list_named(). program: the descriptor of
+ * list_code, so that a child needs no other. -E2BIG before Linux 6.1, which cannot list a single
+ * process.
  */
 int user_rules__open_process_list(int program, pid_t pid);
 

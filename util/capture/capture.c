@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/id_list.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/settings.h"
@@ -401,6 +402,37 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 	return err;
 }
 
+/* The processes of targets that are threads, for user_tables_targets. */
+static int find_named(const struct capture *capture, struct id_list *pids)
+{
+	size_t nr;
+	const struct capture_task *tasks = capture__tasks(capture, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (tasks[i].target && tasks[i].tid != tasks[i].pid)
+			err = id_list__add(pids, tasks[i].pid);
+	}
+	return err;
+}
+
+static int prepare_tables(struct capture *capture)
+{
+	struct id_list pids = { 0 };
+	struct user_tables_targets targets = {
+		.maps = &capture->maps->targets,
+		.all = capture->options.targets.all,
+	};
+	int err = capture->options.targets.nr_tids ? find_named(capture, &pids) : 0;
+
+	targets.pids = pids.ids;
+	targets.nr_pids = pids.nr;
+	if (!err)
+		err = user_tables__prepare(&capture->user_tables, &targets);
+	id_list__free(&pids);
+	return err;
+}
+
 int capture__start(struct capture *capture)
 {
 	int err;
@@ -420,7 +452,7 @@ int capture__start(struct capture *capture)
 		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
-	err = user_tables__prepare(&capture->user_tables, capture->options.targets.all);
+	err = prepare_tables(capture);
 	if (!err && !capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;

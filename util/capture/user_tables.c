@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "bpf/target_maps.h"
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
 #include "machine/task_event.h"
@@ -341,7 +342,6 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
-	tables->lists_processes = rules->list_code;
 	tables->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (tables->epoll_fd >= 0)
 		tables->bell = ring_buffer__new(bpf_map__fd(rules->bell), hear_bell, NULL, NULL);
@@ -431,6 +431,7 @@ static void end_list(struct user_tables *tables, int err)
 	explain_list(tables, err);
 	child__delete(tables->list);
 	tables->list = NULL;
+	target_maps__list_named(tables->targets, false);
 }
 
 /* Has the programs ask for what is mapped, by a process that may hang with others. */
@@ -449,8 +450,12 @@ static void begin_list(struct user_tables *tables, uint64_t deadline)
 		end_list(tables, err);
 }
 
-/* The same of some processes. False: no process can be made for it. */
-static bool begin_named_list(struct user_tables *tables, const pid_t *pids, size_t nr)
+/*
+ * The same of some processes, which user space knows for those of targets. patiently: waits for a
+ * moment if no process can be made for it. False: that has failed.
+ */
+static bool begin_named_list(struct user_tables *tables, const pid_t *pids, size_t nr,
+			     bool patiently)
 {
 	struct listing listing = {
 		.fd = bpf_program__fd(tables->rules->list_code),
@@ -460,7 +465,9 @@ static bool begin_named_list(struct user_tables *tables, const pid_t *pids, size
 	int err;
 
 	tables->list_deadline = clock__now_ns() + LIST_MS * NSEC_PER_MSEC;
-	tables->list = child__new_keeping(read_list, &listing, &listing.fd, &err);
+	target_maps__list_named(tables->targets, true);
+	tables->list = child__new_patiently(read_list, &listing, &listing.fd,
+					    patiently ? tables->list_deadline : 0, &err);
 	if (!tables->list)
 		end_list(tables, err);
 	return tables->list;
@@ -481,7 +488,7 @@ static void list_new_code(struct user_tables *tables)
 	if (tables->list || !new_code__wants_list(new_code, now))
 		return;
 	tables->found = false;
-	if (begin_named_list(tables, new_code->pids, new_code->nr_pids)) {
+	if (begin_named_list(tables, new_code->pids, new_code->nr_pids, false)) {
 		watch(tables, child__fd(tables->list));
 		new_code__take(new_code, now);
 	} else {
@@ -519,13 +526,15 @@ static bool advance_list(struct user_tables *tables, uint64_t until)
 }
 
 /* Before the first block, since some targets have few files. */
-static int prepare_targets(struct user_tables *tables)
+static int prepare_targets(struct user_tables *tables, const pid_t *pids, size_t nr)
 {
 	uint64_t deadline = clock__now_ns() + PREPARE_MS * NSEC_PER_MSEC, now;
 	int err;
 
 	begin_list(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
 	advance_list(tables, tables->list_deadline);
+	if (nr && follows(tables) && begin_named_list(tables, pids, nr, true))
+		advance_list(tables, tables->list_deadline);
 	err = collect(tables);
 	while (!err && nr_wishes(tables) && !tables->evict_at && (now = clock__now_ns()) < deadline)
 		err = make_batch(tables, (int)((deadline - now) / NSEC_PER_MSEC) + 1);
@@ -536,7 +545,7 @@ static int prepare_targets(struct user_tables *tables)
 	return err;
 }
 
-int user_tables__prepare(struct user_tables *tables, bool all)
+int user_tables__prepare(struct user_tables *tables, const struct user_tables_targets *targets)
 {
 	static const struct rules_key vdso;
 	static const struct rules_wanted most = { .uses = RULES_MET };
@@ -544,9 +553,11 @@ int user_tables__prepare(struct user_tables *tables, bool all)
 
 	if (!tables->rules)
 		return 0;
+	tables->targets = targets->maps;
+	tables->lists_processes = tables->rules->list_code;
 	err = add_wish(tables, &vdso, &most);
-	if (err || !all)
-		return err ? err : prepare_targets(tables);
+	if (err || !targets->all)
+		return err ? err : prepare_targets(tables, targets->pids, targets->nr_pids);
 	begin_list(tables, clock__now_ns() + LIST_ALL_MS * NSEC_PER_MSEC);
 	return 0;
 }
