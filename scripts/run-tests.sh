@@ -37,7 +37,7 @@
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
-# three times that in level guests, six times for one of arm64, which runs whole levels);
+# four times that in level guests, six times for one of arm64, which runs whole levels);
 # GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have, but for those that
 # always have 2; HOOKS (switch-out): what level hooks tries, as --capture has them; COUNTS=FILE
 # receives lines "level passed failed skipped", which add up, and "flaky NAME";
@@ -248,7 +248,7 @@ run_guest() {
 		GUEST_APPEND+=' preempt=full'
 		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt)$'}
 	fi
-	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3))
+	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 4))
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((6 * vm_limit))
 	fi
