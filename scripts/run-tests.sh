@@ -12,7 +12,8 @@
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
 #   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest, and some
-#                                    in one with preempt=full (6.12-preempt)
+#                                    in one with preempt=full (6.12-preempt) and one with two CPUs
+#                                    (6.1-smp)
 #             tests/guests/*.bats    no root: they boot a guest of their own, for a quarter of an hour
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
@@ -238,16 +239,23 @@ run_fuzzer() {
 
 # run_guest KERNEL [ARCH]: the guest's own run of this script counts; a guest that does not get there
 # has failed. What fails there has been tried again already. A KERNEL-preempt preempts its own code
-# wherever it can, for the programs to whose stacks that makes a difference.
+# wherever it can, and a KERNEL-smp has two CPUs, for the programs to whose stacks that makes a
+# difference.
 run_guest() {
-	local kernel=${1%-preempt} cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level
-	local whole=0 filter=${GUEST_FILTER:-} values
+	local kernel=${1%%-*} cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level values
+	local whole=0 filter=${GUEST_FILTER:-}
 	local -x GUEST_ARCH=${2:-amd64} GUEST_APPEND=${GUEST_APPEND:-}
 
-	if [ "$kernel" != "$1" ]; then
+	case $1 in
+	*-preempt)
 		GUEST_APPEND+=' preempt=full'
-		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt)$'}
-	fi
+		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt|kaslr)$'}
+		;;
+	*-smp)
+		cpus=2
+		filter=${filter:-'^(test_kernel_walk|test_user_walk|test_waits|kaslr)$'}
+		;;
+	esac
 	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 4))
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((6 * vm_limit))
@@ -259,11 +267,8 @@ run_guest() {
 	fi
 	rm -rf "$dir/guest"
 	mkdir "$dir/guest"
-	# One guest is enough to see CPUs come and go. In level guests, walks at the hooks of older kernels
-	# are compared on two of them.
-	case "$kernel $GUEST_ARCH $whole" in
-	'6.12 amd64 '* | '6.1 amd64 1') cpus=2 ;;
-	esac
+	# One guest is enough to see CPUs come and go.
+	[ "$kernel $GUEST_ARCH" != '6.12 amd64' ] || cpus=2
 	run_limited $((seconds + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$seconds" -s "$cpus" \
 		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
 			cd '$PWD' && O='$build' COUNTS=/w/counts GUEST_WHOLE=$whole \
@@ -491,7 +496,7 @@ add_level() {
 	vm | guests)
 		if [ "$1" = guests ]; then
 			add_bats guests
-			kernels='7 6.1 6.12 6.12-preempt 5.10'
+			kernels='7 6.1 6.12 6.12-preempt 6.1-smp 5.10'
 		fi
 		for kernel in ${KERNELS:-$kernels}; do
 			add_job "$1" "$1/$kernel" guest tests/vm/guest.sh "$kernel"

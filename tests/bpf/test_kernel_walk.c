@@ -19,7 +19,6 @@
 #include "base/clock.h"
 #include "common/test_capture.h"
 #include "common/tolerance.h"
-#include "host/kallsyms.h"
 #include "tests/bpf/comparison.h"
 
 /* Modules that come and go beside other loads. */
@@ -205,46 +204,6 @@ static void end_modules(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *s
 	EXPECT_LT(0, comparison__counts(&self->comparison)->in_modules);
 }
 
-/* Where x86-64 is linked to lie. */
-#define LINKED_TEXT 0xffffffff81000000ULL
-/* Documentation/arch/x86/boot.rst of the kernel: of the boot parameters, a flag of KASLR's. */
-#define BOOT_LOADFLAGS 0x211
-#define BOOT_KASLR 2
-
-/* Why a kernel with KASLR may lie where it was linked to; NULL: there is no reason. */
-static const char *kaslr_excuse(void)
-{
-	FILE *file = fopen("/sys/kernel/boot_params/data", "re");
-	int flags = 0;
-
-	if (file && !fseek(file, BOOT_LOADFLAGS, SEEK_SET))
-		flags = fgetc(file);
-	if (file)
-		fclose(file);
-	if (flags > 0 && flags & BOOT_KASLR)
-		return "it drew that place, which is one of some 500";
-	return system("grep -qw nokaslr /proc/cmdline") ? NULL : "nokaslr asks for it";
-}
-
-/* The walk's addresses are right wherever the kernel lies only if a guest lies somewhere else. */
-static void expect_kaslr(struct __test_metadata *_metadata, const FIXTURE_DATA(walk) *self)
-{
-	uint64_t text = kallsyms__bounds(self->comparison.kallsyms)->text;
-	const char *excuse = NULL;
-
-	if (!getenv("DENET_TEST_GUEST"))
-		return;
-	fprintf(stderr, "# the kernel lies at %" PRIx64 "\n", text);
-	EXPECT_NE(0, text);
-	if (text == LINKED_TEXT)
-		excuse = kaslr_excuse();
-	if (excuse) {
-		fprintf(stderr, "# KASLR did not move it: %s\n", excuse);
-		return;
-	}
-	EXPECT_NE(LINKED_TEXT, text);
-}
-
 static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
 {
 	const volatile struct walk_counts *counts;
@@ -255,7 +214,6 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
 	counts = comparison__counts(&self->comparison);
-	expect_kaslr(_metadata, self);
 	ASSERT_EQ(0, begin_modules(self));
 	err = run_all(self, &mixed);
 	end_modules(_metadata, self);
