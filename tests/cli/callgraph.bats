@@ -13,8 +13,8 @@ need_gdb() {
 # start COMMAND…: in the background, at the same addresses in each run; its PID is $target.
 start() {
 	setarch -R "$@" <&0 3>&- &
-	disown
 	target=$!
+	disown_target
 }
 
 # gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each. A function

@@ -25,11 +25,27 @@ teardown() {
 	if declare -F clean_up >/dev/null; then clean_up; fi
 }
 
+# Of targets that this shell has disowned: by PID, whose child it is.
+disowned=()
+
+# disown_target: the shell does not tell how $target ends; it ends with the test all the same.
+disown_target() {
+	disowned[target]=$BASHPID
+	disown "$target" 2>/dev/null || true
+}
+
 # end_started: ends the processes that this shell started, also one that is stopped or that ignores
 # other signals, as unshare does while its child lives.
 end_started() {
-	local pids
+	local pids pid
 
+	for pid in "${!disowned[@]}"; do
+		# Not another process that has this PID by now.
+		if grep -qs "^PPid:[[:space:]]*${disowned[pid]}\$" "/proc/$pid/status"; then
+			pkill -KILL -P "$pid" || true
+			kill -KILL "$pid" || true
+		fi
+	done
 	pids=$(jobs -pr)
 	# Words on purpose.
 	# shellcheck disable=SC2086
