@@ -363,6 +363,15 @@ copied() {
 	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
 }
 
+# names_norule: on standard input it is said that user stacks of tests/unwind/norule are not whole, with
+# the reason and what helps: in a line, or, where they take a second on a slow machine, by a warning.
+names_norule() {
+	local share='\(pid [0-9]+\) (end early )?in [0-9]+ % of its [0-9.]+ m?s'
+	local why='a rule that is not supported( \(|; )denet-record --call-graph dwarf unwinds it'
+
+	grep -E "user stacks (not whole: |of )norule $share, .*$why"
+}
+
 # chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,
 # a line each, as far as they have names.
 chains() {

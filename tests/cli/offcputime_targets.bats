@@ -70,13 +70,12 @@ clean_up() {
 	denet-offcputime -f --call-graph tables -- "$norule" >folded 2>err
 	cat folded err
 	refute grep -q 'are not walked by unwind tables' err || skip "no unwind tables here"
-	share='\(pid [0-9]+\) in [0-9]+ % of its [0-9.]+ ms'
-	grep -E "^\[ user stacks not whole: norule $share, a rule that is not supported \(.*\) \]$" err
+	names_norule <err
 	denet-offcputime -q -f -- "$norule" >folded 2>err
 	[ ! -s err ]
 	denet-offcputime -v -f -- "$norule" >folded 2>err
 	cat err
-	grep -E ' norule \(pid [0-9]+\): .* ms of .* ms: .*a rule that is not supported [0-9.]+ ms' err
+	grep -E ' norule \(pid [0-9]+\): .* m?s of .* m?s: .*a rule that is not supported [0-9.]+ m?s' err
 	grep -qE ': user stacks by unwind tables: [0-9]+ whole, .* [1-9][0-9]* with an unsupp' err
 	# The same as a recording has, which is none where kernel addresses are hidden.
 	denet-record -v -o data -- "$norule" 2>said
