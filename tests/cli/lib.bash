@@ -358,6 +358,17 @@ by_tables() {
 		sed -n "$1s/^, //;$1p"
 }
 
+# few_lack_tables: of the blocked time that -v told in $output of walks by tables, no more than
+# lacking_tables_percent has a chain that met a missing one.
+few_lack_tables() {
+	local share
+
+	share=$(sed -n 's/.*met a missing table ([^:]*: \([0-9.]*\) %).*/\1/p' <<<"$output")
+	echo "$share % of the blocked time, at most $(lacking_tables_percent)"
+	awk -v share="$share" -v most="$(lacking_tables_percent)" \
+		'BEGIN { exit !(share != "" && share <= most) }'
+}
+
 # copied: the number of stacks that were copied, as -v told in $output.
 copied() {
 	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"

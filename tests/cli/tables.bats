@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # --call-graph tables: user chains of what was built without frame pointers, with few copies.
 # tests: parallel
+# tests: limit 600
 
 load lib
 
@@ -122,7 +123,7 @@ wait_in_loaded() {
 	printf x >&9
 	finish_nofp
 	whole_chains 1
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 3)" = 0 ]
 	[ "$(copied)" = 0 ]
 }
@@ -147,23 +148,13 @@ wait_in_loaded() {
 	wait_in_loaded "$PWD/merged/fresh.so"
 }
 
-@test "short-lived programs have next to no time in chains that lack a table" {
-	cat >many.sh <<-'END'
-		for i in 1 2 3 4 5 6 7 8; do
-			for j in 1 2 3 4; do
-				/usr/bin/python3 -c 'import time, json, ssl; time.sleep(0.01)'
-			done
-		done
-	END
-	# What it reads from the disk at first is not the matter.
-	/usr/bin/python3 -c 'import time, json, ssl'
-	record --off-cpu-thresh 0 -- sh many.sh
-	grep 'by unwind tables' <<<"$output"
-	[ "$(by_tables 1)" -ge 32 ]
-	share=$(sed -n 's/.*met a missing table ([^:]*: \([0-9.]*\) %).*/\1/p' <<<"$output")
-	echo "$share % of the blocked time, at most $(lacking_tables_percent)"
-	awk -v share="$share" -v most="$(lacking_tables_percent)" \
-		'BEGIN { exit !(share != "" && share < most) }'
+@test "programs that are new each time have little time in chains that lack a table" {
+	! is_sanitized || skip "built with sanitizers, with which tables are made too slowly"
+	for i in {1..10}; do cp "$(command -v sleep)" "nap-$i"; done
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	record --off-cpu-thresh 0 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "./nap-$i" 0.2; done'
+	[ "$(by_tables 1)" -ge 10 ]
+	few_lack_tables
 }
 
 @test "tables of what a process has mapped are there before its first block" {
@@ -172,12 +163,12 @@ wait_in_loaded() {
 		while True: time.sleep(0.001)
 	END
 	/usr/bin/python3 for_ever.py 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" nanosleep
 	record --off-cpu-thresh 0 -p "$target" -- sleep 0.3
 	# On a slow machine the recording does not wait for all of them.
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 10 ]
 	# 3: for want of a table.
 	[ "$(by_tables 3)" = 0 ]
@@ -198,7 +189,7 @@ wait_in_loaded() {
 	until_true is_at "$tid" nanosleep
 	record --off-cpu-thresh 0 -t "$tid" -- sleep 0.3
 	# On a slow machine the recording does not wait for all of them.
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 10 ]
 	# 3: for want of a table.
 	[ "$(by_tables 3)" = 0 ]
@@ -207,7 +198,7 @@ wait_in_loaded() {
 @test "tables of what COMMAND begins with are there before its first block" {
 	record --off-cpu-thresh 0 -- /usr/bin/python3 -S -E -c \
 		'import time; [time.sleep(0.001) for i in range(5)]'
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 5 ]
 	[ "$(by_tables 3)" = 0 ]
 }
@@ -219,8 +210,8 @@ wait_in_loaded() {
 		nap(float(sys.argv[1]))
 	END
 	/usr/bin/python3 sleeps.py 600 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" nanosleep
 	record -p "$target" -- sleep 0.2
 	# By the same tables, so that no process has to unwind: but before Linux 6.1.
@@ -259,8 +250,8 @@ wait_in_loaded() {
 # start PROGRAM ARG…: in the background, until it waits in WHERE; its PID is $target.
 start() {
 	"$@" <&0 >/dev/null 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" "$where"
 }
 
@@ -367,8 +358,8 @@ is_whole_as() {
 	mini=$build/tests/unwind/nofp_mini
 	[ -x "$mini" ] || skip "no xz"
 	"$mini" threads >/dev/null 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" futex
 	# Five threads: a second in all takes less than half of one.
 	record --off-cpu-thresh 0 -p "$target" -- sh -c "
@@ -389,11 +380,8 @@ is_whole_as() {
 	norule=$build/tests/unwind/norule
 	[ -x "$norule" ] || skip "frames are described for x86-64"
 	record -- "$norule"
-	share='\(pid [0-9]+\) in [0-9]+ % of its [0-9.]+ ms'
-	help='\(denet-record --call-graph dwarf unwinds it\)'
-	grep -E "^\[ user stacks not whole: norule $share, a rule that is not supported $help \]$" \
-		<<<"$output"
-	grep -E ' norule \(pid [0-9]+\): .* ms of .* ms: .*a rule that is not supported [0-9.]+ ms' \
+	names_norule <<<"$output"
+	grep -E ' norule \(pid [0-9]+\): .* m?s of .* m?s: .*a rule that is not supported [0-9.]+ m?s' \
 		<<<"$output"
 	file_chain perf.data | wc -l | grep -qx 2
 	denet-record -q -- "$norule" 2>err
@@ -402,14 +390,14 @@ is_whole_as() {
 	denet-record --call-graph dwarf --off-cpu-thresh 0 -- "$norule" 2>err
 	need_copies
 	file_chain perf.data | wc -l | grep -qx 3
-	refute grep -q 'not whole' err
+	refute grep -E 'not whole: |end early' err
 }
 
 @test "programs whose chains are whole are not named" {
 	record -- "$naps" 2 20 10
 	refute grep -E 'not whole: |end early' <<<"$output"
 	[ "$(by_tables 1)" -ge 20 ]
-	[ -x "$build/tests/unwind/pointers" ] || return 0
+	[ -x "$build/tests/unwind/pointers" ] || skip "frames are described for x86-64"
 	# The frame pointer of its first function is 0.
 	record -- "$build/tests/unwind/pointers"
 	refute grep -E 'not whole: |end early' <<<"$output"
