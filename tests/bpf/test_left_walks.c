@@ -79,8 +79,8 @@ static uint64_t count_left(struct __test_metadata *_metadata, FIXTURE_DATA(left)
 }
 
 /*
- * Many more than usually, which are stacks that begin in a BPF program, or that are deep: had the
- * walk not met what is on the stacks, the test would show nothing.
+ * Many more than the usual ones, which begin in a BPF program or are deep: had no walk met what is
+ * to be on the stacks, the test would show nothing.
  */
 static void expect_more_left(struct __test_metadata *_metadata, FIXTURE_DATA(left) *self,
 			     uint64_t usual, const char *beside)

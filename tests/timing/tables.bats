@@ -10,8 +10,8 @@ needs=root
 	# What it reads from the disk at first is not the matter. Tables are the recorder's: none is left of
 	# this run.
 	/usr/bin/python3 -c 'import time, json, ssl' || skip "no python3 that has ssl"
-	# The first one meets files without a table until its sleep: more than 12 s of blocked time, of which
-	# a thousandth is some milliseconds.
+	# Of more than 12 s of blocked time a thousandth is a dozen milliseconds: what the first one may need
+	# for its start, whose tables are made meanwhile.
 	cat >many.sh <<-'END'
 		for i in 1 2 3 4 5 6 7 8; do
 			for j in 1 2 3 4; do
