@@ -219,7 +219,10 @@ TEST_F(choice, a_child_that_has_not_run_at_the_beginning_is_no_switch_unseen)
 	ASSERT_EQ(0, workload__go(&self->workload));
 	ASSERT_EQ(0, workload__await(&self->workload, "BORN"));
 	ASSERT_EQ(0, capture__begin(self->test_capture.capture));
-	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 100));
+	err = test_capture__run(&self->test_capture, &self->workload, 100);
+	if (err == -EPIPE)
+		SKIP(return, "too slow a machine: the child ran before the recording began");
+	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, test_capture__close(&self->test_capture));
 	EXPECT_GE(test_capture__hidden(&self->test_capture),
 		  self->test_capture.stats.unseen_switches);
