@@ -48,7 +48,7 @@ clean_up() {
 		--dir "$PWD" >redis.log 2>&1 3>&- &
 	target=$!
 	until_true redis-cli -s redis.sock ping >/dev/null 2>&1
-	redis-cli -s redis.sock debug sleep 2 >/dev/null 3>&- &
+	redis-cli -s redis.sock debug sleep 8 >/dev/null 3>&- &
 	until_true is_at "$target" nanosleep
 	look_at -p "$target"
 	shows 'redis-server .*nanosleep'

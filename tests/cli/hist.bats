@@ -37,7 +37,8 @@ thresholds() {
 @test "the naps of a command are in the lines of their length" {
 	need_perf
 	# Both recorders see each of the blocks, so the length of a nap need not be known.
-	run -0 --separate-stderr denet-record -q -o each.data --off-cpu-thresh 0 --state S -- \
+	run -0 --separate-stderr denet-record -q -o each.data --off-cpu-thresh 0 --state S \
+		--max-overhead 0 -- \
 		denet-record --off-cpu-hist -- "$naps" 2 20 20
 	[ -z "$stderr" ]
 	[[ "$output" == *READY*'blocks ended within '*'state S, asleep: '* ]]

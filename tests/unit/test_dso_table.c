@@ -527,6 +527,28 @@ TEST_F(dso_table, a_sample_of_the_program_before_an_exec_hits_its_files_and_thos
 	EXPECT_EQ(3, ask(self->dso_table).nr);
 }
 
+TEST_F(dso_table, a_file_that_was_hit_before_its_view_was_known_is_asked_for_once_it_is)
+{
+	struct hit told = { 0 };
+
+	ASSERT_EQ(0, fork_process(self, 10, 1));
+	ASSERT_EQ(0, exec(self, 10));
+	ASSERT_EQ(0, map(self, 10, "/lib/one", 1));
+	hit(self, 10);
+	EXPECT_EQ(0, ask_early(self->dso_table).nr);
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time));
+	EXPECT_STREQ("/lib/one ", ask_early(self->dso_table).text);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(77, told.view);
+	/* The next one has it, too, and nobody knows what that sees. */
+	ASSERT_EQ(0, fork_process(self, 11, 1));
+	ASSERT_EQ(0, exec(self, 11));
+	ASSERT_EQ(0, map(self, 11, "/lib/one", 1));
+	hit(self, 11);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(77, told.view);
+}
+
 TEST_F(dso_table, a_sample_in_an_exec_hits_the_files_that_it_leaves)
 {
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));

@@ -117,10 +117,16 @@ static bool is_foreign(uint64_t view)
 	return view != MACHINE_VIEW_UNKNOWN && view != MACHINE_VIEW_OURS;
 }
 
-/* left: the file is of a program that the process ran before its latest exec. */
+/*
+ * left: the file is of a program that the process ran before its latest exec. A process of which it
+ * is known what files it sees replaces one of which it is not.
+ */
 static void dso__hit(struct dso *dso, const struct process *process, bool left)
 {
-	if (!dso->hit || (dso->left && !left)) {
+	bool is_better = !left && (dso->left || (dso->view == MACHINE_VIEW_UNKNOWN &&
+						 process->view != MACHINE_VIEW_UNKNOWN));
+
+	if (!dso->hit || is_better) {
 		dso__set_process(dso, process);
 		dso->left = left;
 		if (left)
