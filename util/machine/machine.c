@@ -497,7 +497,9 @@ void machine__forget(struct machine *machine, uint64_t before)
 	machine->past = 0;
 	while ((process = *at)) {
 		left = forget_threads(machine, process, before);
-		left += address_space__forget(&process->space, &machine->store, before);
+		/* Nobody asks for the mappings of a process that had ended by then. */
+		if (address_space__forget(&process->space, &machine->store, before))
+			left += process->died > before;
 		left += !process__lives(process) && process->died > before;
 		machine->past += left;
 		if (left) {
