@@ -533,17 +533,17 @@ TEST_F(dso_table, a_file_that_was_hit_before_its_view_was_known_is_asked_for_onc
 
 	ASSERT_EQ(0, fork_process(self, 10, 1));
 	ASSERT_EQ(0, exec(self, 10));
-	ASSERT_EQ(0, map(self, 10, "/lib/one", 1));
+	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
 	hit(self, 10);
 	EXPECT_EQ(0, ask_early(self->dso_table).nr);
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time));
-	EXPECT_STREQ("/lib/one ", ask_early(self->dso_table).text);
+	EXPECT_STREQ("/bin/one ", ask_early(self->dso_table).text);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(77, told.view);
 	/* The next one has it, too, and nobody knows what that sees. */
 	ASSERT_EQ(0, fork_process(self, 11, 1));
 	ASSERT_EQ(0, exec(self, 11));
-	ASSERT_EQ(0, map(self, 11, "/lib/one", 1));
+	ASSERT_EQ(0, map(self, 11, "/bin/one", 1));
 	hit(self, 11);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(77, told.view);

@@ -33,10 +33,10 @@ static int hold(struct deferred_exit *deferred_exit, const struct exit_record *r
 /* Removes and returns the EXIT of a process's first thread; NULL: none. The caller frees it. */
 static struct exit_record *take_leader(struct deferred_exit *deferred_exit, pid_t pid)
 {
-	const uint64_t *value = idmap__find(&deferred_exit->leaders, (uint64_t)pid);
+	const uint64_t *value = idmap__find(&deferred_exit->leaders, (uint32_t)pid);
 	struct exit_record *record = value ? (struct exit_record *)(uintptr_t)*value : NULL;
 
-	idmap__remove(&deferred_exit->leaders, (uint64_t)pid);
+	idmap__remove(&deferred_exit->leaders, (uint32_t)pid);
 	return record;
 }
 
@@ -47,7 +47,7 @@ static int keep_leader(struct deferred_exit *deferred_exit, pid_t pid,
 	uint64_t *value;
 
 	free(take_leader(deferred_exit, pid));
-	value = own ? idmap__get(&deferred_exit->leaders, (uint64_t)pid) : NULL;
+	value = own ? idmap__get(&deferred_exit->leaders, (uint32_t)pid) : NULL;
 	if (!value) {
 		free(own);
 		return -ENOMEM;
@@ -82,7 +82,7 @@ int deferred_exit__follow(struct deferred_exit *deferred_exit, const struct task
 	if (event->kind == TASK_EVENT_EXIT)
 		return follow_exit(deferred_exit, event, alive);
 	if (event->kind == TASK_EVENT_FORK)
-		idmap__remove(&deferred_exit->held, (uint64_t)event->tid);
+		idmap__remove(&deferred_exit->held, (uint32_t)event->tid);
 	/* A new process or program has another first thread. */
 	if (event->kind == TASK_EVENT_EXEC ||
 	    (event->kind == TASK_EVENT_FORK && event->pid == event->tid))

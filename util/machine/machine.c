@@ -34,19 +34,19 @@ struct machine *machine__new(void)
 
 static void *find(const struct idmap *map, pid_t id)
 {
-	const uint64_t *value = idmap__find(map, (uint64_t)id);
+	const uint64_t *value = idmap__find(map, (uint32_t)id);
 
 	return value ? (void *)(uintptr_t)*value : NULL;
 }
 
 static int set(struct idmap *map, pid_t id, const void *what)
 {
-	uint64_t *value = what ? idmap__get(map, (uint64_t)id) : NULL;
+	uint64_t *value = what ? idmap__get(map, (uint32_t)id) : NULL;
 
 	if (value)
 		*value = (uintptr_t)what;
 	else
-		idmap__remove(map, (uint64_t)id);
+		idmap__remove(map, (uint32_t)id);
 	return value ? 0 : -ENOMEM;
 }
 
@@ -497,7 +497,9 @@ void machine__forget(struct machine *machine, uint64_t before)
 	machine->past = 0;
 	while ((process = *at)) {
 		left = forget_threads(machine, process, before);
-		left += address_space__forget(&process->space, &machine->store, before);
+		/* Nobody asks for the mappings of a process that had ended by then. */
+		if (address_space__forget(&process->space, &machine->store, before))
+			left += process->died > before;
 		left += !process__lives(process) && process->died > before;
 		machine->past += left;
 		if (left) {

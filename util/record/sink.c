@@ -82,7 +82,7 @@ static bool is_told(struct sink *sink, const struct task_event *event)
 	struct process *process = machine__process(sink->machine, event->pid);
 
 	if (sink->selective && process && event->kind == TASK_EVENT_FORK &&
-	    event->pid != event->ppid && idmap__find(&sink->told_pids, (uint64_t)event->pid))
+	    event->pid != event->ppid && idmap__find(&sink->told_pids, (uint32_t)event->pid))
 		process->told = true;
 	return sink__tells(sink, event->pid);
 }
@@ -238,7 +238,7 @@ static int tell_process(struct sink *sink, pid_t pid, uint64_t time)
 	if (!process || process->told || process->wanted)
 		return 0;
 	process->told = true;
-	if (!idmap__get(&sink->told_pids, (uint64_t)pid))
+	if (!idmap__get(&sink->told_pids, (uint32_t)pid))
 		return -ENOMEM;
 	return snapshot__tell_process(process, since > process->born ? since : process->born,
 				      write_known, sink);

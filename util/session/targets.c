@@ -102,8 +102,8 @@ static bool explain(const struct named *named, const struct capture_task *task, 
 		return true;
 	}
 	if (process_of(named->id) == getpid())
-		pr_warn("-%c %d: that is this program, which does not observe itself", named->option,
-			named->id);
+		pr_warn("-%c %d: that is this program, which does not observe itself",
+			named->option, named->id);
 	else if (task && task->kthread)
 		pr_warn("-%c %d: that is a kernel thread, and these are observed with "
 			"--kernel-threads only",

@@ -216,8 +216,8 @@ static struct process *dso_table__process(const struct dso_table *dso_table, pid
 
 static bool is_stranger(const struct dso_table *dso_table, pid_t pid)
 {
-	return idmap__find(&dso_table->strangers, (uint64_t)pid) ||
-	       idmap__find(&dso_table->former_strangers, (uint64_t)pid);
+	return idmap__find(&dso_table->strangers, (uint32_t)pid) ||
+	       idmap__find(&dso_table->former_strangers, (uint32_t)pid);
 }
 
 /* The records of a process come whose samples have come already. */
@@ -225,8 +225,8 @@ static int dso_table__meet(struct dso_table *dso_table, struct process *process,
 {
 	if (!is_stranger(dso_table, process->pid))
 		return 0;
-	idmap__remove(&dso_table->strangers, (uint64_t)process->pid);
-	idmap__remove(&dso_table->former_strangers, (uint64_t)process->pid);
+	idmap__remove(&dso_table->strangers, (uint32_t)process->pid);
+	idmap__remove(&dso_table->former_strangers, (uint32_t)process->pid);
 	return dso_table__hit_process(dso_table, process, time);
 }
 

@@ -75,7 +75,7 @@ static void search(struct owner_reader *reader, pid_t pid)
 
 	if (reader->searched_ns >= MOST_SEARCH_NS)
 		return;
-	scanned = idmap__get(&reader->scanned, (uint64_t)pid);
+	scanned = idmap__get(&reader->scanned, (uint32_t)pid);
 	if (!scanned || (*scanned)++)
 		return;
 	pidns__each_thread(pid, note_thread, &table);

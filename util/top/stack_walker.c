@@ -133,7 +133,7 @@ static uint32_t find_rule(void *ctx, uint64_t pc, struct cfi_wide *wide)
 static struct space *find_space(struct stack_walker *walker, pid_t pid)
 {
 	const struct space none = { .pause = AGAIN_NS };
-	uint64_t *number = idmap__get(&walker->numbers, (uint64_t)pid);
+	uint64_t *number = idmap__get(&walker->numbers, (uint32_t)pid);
 
 	if (!number)
 		return NULL;

@@ -390,8 +390,8 @@ static void skip_stuck(struct user_reader *reader, bool hung)
 	uint64_t *when, *hangs;
 
 	reader->shared->reading = 0;
-	when = pid ? idmap__get(&reader->stuck, (uint64_t)pid) : NULL;
-	hangs = pid ? idmap__get(&reader->hangs, (uint64_t)pid) : NULL;
+	when = pid ? idmap__get(&reader->stuck, (uint32_t)pid) : NULL;
+	hangs = pid ? idmap__get(&reader->hangs, (uint32_t)pid) : NULL;
 	if (!when || !hangs)
 		return;
 	*when = clock__now_ns();
@@ -405,8 +405,8 @@ static void skip_stuck(struct user_reader *reader, bool hung)
 
 static bool is_stuck(const struct user_reader *reader, pid_t pid)
 {
-	const uint64_t *when = idmap__find(&reader->stuck, (uint64_t)pid);
-	const uint64_t *hangs = idmap__find(&reader->hangs, (uint64_t)pid);
+	const uint64_t *when = idmap__find(&reader->stuck, (uint32_t)pid);
+	const uint64_t *hangs = idmap__find(&reader->hangs, (uint32_t)pid);
 	uint64_t doublings = hangs && *hangs ? min_u64(*hangs - 1, AGAIN_DOUBLINGS) : 0;
 
 	return when && clock__now_ns() - *when < AGAIN_NS << doublings;
