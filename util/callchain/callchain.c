@@ -71,7 +71,7 @@ static void count_chain(struct callchain *callchain, const struct sample *sample
 
 	if (comm && !sample->idle)
 		program = fp_stats__add(&callchain->fp_stats, comm, (pid_t)sample->pid, broken,
-					 sample->period);
+					sample->period);
 	if (program && broken)
 		program->by_tables = sample->by_tables;
 }
