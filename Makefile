@@ -126,7 +126,7 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
-	   nofp_roomy nofp_bomb \
+	   nofp_bare nofp_roomy nofp_bomb \
 	   small.so large.so prelinked.so \
 	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped norule pointers oddcfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
@@ -343,6 +343,11 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
 	$(Q)xz -c $< >$@.xz
 	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
+
+# No description of its frames is left.
+$(O)/tests/unwind/nofp_bare: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)$(OBJCOPY) --strip-all $< $@
 
 # .gnu_debugdata that unpacks to an ELF file of 12 MB, and below to 400 MB of zeros.
 $(O)/tests/unwind/nofp_roomy: $(O)/tests/unwind/nofp_debug

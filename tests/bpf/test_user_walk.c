@@ -596,6 +596,15 @@ TEST_F(user_walk, signal_handlers_on_a_stack_of_their_own)
 	EXPECT_LE(self->wanted / 10, self->nr_through);
 }
 
+/* Its frames are described in what .gnu_debugdata packs, where libdw's walk reads them, too. */
+TEST_F(user_walk, a_stripped_program_with_packed_debug_information)
+{
+	static const char *const argv[] = { "nofp_mini", "altnaps", NULL };
+
+	if (!walks_are_the_same(_metadata, self, argv, 1000))
+		SKIP(return, "no xz");
+}
+
 TEST_F(user_walk, a_return_address_in_a_register)
 {
 	static const char *const argv[] = { "nofp", "vfork", NULL };

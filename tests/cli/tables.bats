@@ -355,9 +355,7 @@ is_whole_as() {
 }
 
 @test "a program whose tables lead no further is named with its share of time" {
-	mini=$build/tests/unwind/nofp_mini
-	[ -x "$mini" ] || skip "no xz"
-	"$mini" threads >/dev/null 3>&- &
+	"$build/tests/unwind/nofp_bare" threads >/dev/null 3>&- &
 	target=$!
 	disown_target
 	until_true is_at "$target" futex
@@ -368,12 +366,12 @@ is_whole_as() {
 		until grep -q 'State:.T' /proc/$target/status; do :; done
 		kill -CONT $target"
 	kill -KILL "$target"
-	# A slow machine has no tables by then, and unwinds copies, with what .gnu_debugdata tells.
+	# A slow machine has no tables by then, and unwinds copies.
 	[ "$(by_tables 3)" = 0 ] || skip "tables came late"
 	why='(no call frame information; build it with -fno-omit-frame-pointer|unreadable stack)$'
-	grep -E "user stacks of nofp_mini .* end early in [0-9]+ % .* tables lead no further: $why" \
+	grep -E "user stacks of nofp_bare .* end early in [0-9]+ % .* tables lead no further: $why" \
 		<<<"$output"
-	refute grep -q '^\[ user stacks not whole: nofp_mini ' <<<"$output"
+	refute grep -q '^\[ user stacks not whole: nofp_bare ' <<<"$output"
 }
 
 @test "a program with a rule that tables do not have is named, with the reason and what helps" {
