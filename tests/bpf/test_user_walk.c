@@ -4,6 +4,7 @@
  * in the same moment, frame for frame. The programs are as distributions build them.
  * tests: parallel
  */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -399,10 +400,52 @@ TEST_F(user_walk, tables_take_further_slabs)
 
 	ASSERT_NE(NULL, table.words);
 	table.words[0] = 1U << 24 | 1;
-	for (key.ino = 1; key.ino <= 3 && !err; key.ino++)
+	for (key.ino = 1; key.ino <= 3 && !err; key.ino++) {
+		table.words[1] = (uint32_t)key.ino;
 		err = user_rules__add(&self->rules, &key, &table);
+	}
 	free(table.words);
 	EXPECT_EQ(0, err);
+	EXPECT_LT(0, user_rules__map_bytes(&self->rules));
+}
+
+/* Gives a file a table of one rule. Where it lies. */
+static uint32_t add_rule(data *self, const struct rules_key *key, uint32_t rule)
+{
+	uint32_t words[] = { 1U << 24 | 1, rule };
+	const struct cfi_table table = { .words = words, .nr_words = 2, .nr_pages = 1 };
+	struct rules_file file = { .index = UINT32_MAX };
+
+	if (!user_rules__add(&self->rules, key, &table))
+		bpf_map_lookup_elem(bpf_map__fd(self->rules.files), key, &file);
+	return file.index;
+}
+
+TEST_F(user_walk, files_with_the_same_table_share_its_room_until_the_last_one_goes)
+{
+	const struct rules_key one = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key same = { .ino = 2, .dev = UINT32_MAX };
+	const struct rules_key other = { .ino = 3, .dev = UINT32_MAX };
+	const struct rules_key late = { .ino = 4, .dev = UINT32_MAX };
+	int files = bpf_map__fd(self->rules.files);
+	uint32_t place = add_rule(self, &one, 7);
+	struct rules_file file;
+
+	EXPECT_NE(UINT32_MAX, place);
+	EXPECT_EQ(place, add_rule(self, &same, 7));
+	EXPECT_NE(place, add_rule(self, &other, 8));
+	/* One of the two is looked for, and so the room is not free for another table. */
+	user_rules__begin_epoch(&self->rules);
+	ASSERT_EQ(0, bpf_map_lookup_elem(files, &same, &file));
+	file.epoch = *self->rules.epoch;
+	ASSERT_EQ(0, bpf_map_update_elem(files, &same, &file, BPF_EXIST));
+	EXPECT_EQ(2, user_rules__evict(&self->rules));
+	EXPECT_TRUE(user_rules__has(&self->rules, &same));
+	EXPECT_NE(place, add_rule(self, &other, 9));
+	EXPECT_EQ(place, add_rule(self, &one, 7));
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ(3, user_rules__evict(&self->rules));
+	EXPECT_EQ(place, add_rule(self, &late, 10));
 }
 
 /* Tables of files that nobody runs, until there is no room. Their number, or -errno. */
@@ -417,6 +460,8 @@ static int fill(data *self)
 		table.words[0] = 1U << 24 | 1;
 	while (!err) {
 		key.ino++;
+		if (table.words)
+			table.words[1] = (uint32_t)key.ino;
 		err = user_rules__add(&self->rules, &key, &table);
 		/* The smallest table that there is has to be refused as well. */
 		if (err == -ENOSPC && table.nr_words > 2) {

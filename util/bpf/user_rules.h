@@ -13,6 +13,7 @@ struct bpf_link;
 struct bpf_map;
 struct bpf_program;
 struct cfi_table;
+struct placed_table;
 
 /*
  * The tables by which programs walk user stacks (bpf_skel/user_walk.bpf.h). The maps belong to a
@@ -31,6 +32,8 @@ struct user_rules {
 	struct bpf_link *list_link;
 	struct extents places; /* of the words of tables */
 	struct extents wide_numbers;
+	struct placed_table *tables;
+	size_t nr_tables;
 	struct rules_slab *memory[RULES_SLABS];
 };
 
@@ -39,7 +42,8 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
- * information. 0; -ENOSPC if there is no more room, -E2BIG if the table would leave too little for
+ * information. Files with the same table, as copies of a library in several containers, share its
+ * room. 0; -ENOSPC if there is no more room, -E2BIG if the table would leave too little for
  * others, or another negative errno.
  */
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
