@@ -15,7 +15,7 @@ tree=$(realpath "$(dirname "$0")/..")
 
 # Fuzzers read their whole corpus in any case.
 fuzz_seconds=2
-all_levels='hooks clang-bpf services viewers bcc soak timing sanitize dist'
+all_levels='load hooks clang-bpf services viewers bcc soak timing sanitize dist'
 # Of --all as well, but without root. arm64 joins where it can be built.
 builder_levels='guests clang'
 all=0

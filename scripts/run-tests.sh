@@ -8,6 +8,7 @@
 #   hooks     $O/tests/bpf/test_*    root: those that compare blocks with the truth, once more for each
 #                                    of HOOKS
 #   cli       tests/cli/*.bats       root
+#   load      tests/load/*.bats      root: loads and shortages that need the whole machine
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
@@ -24,7 +25,7 @@
 #   bcc       tests/bcc/*.bats       root: the tools of bcc and libbpf-tools beside ours
 #   clang     level unit from $O/clang, built with CC=clang, workloads as well
 #   clang-bpf $O/clang/tests/bpf/…   root: those that walk user stacks, of the same build
-#   sanitize  levels bpf and cli from $O/sanitize, built with SANITIZE=address,undefined
+#   sanitize  levels bpf, cli and load from $O/sanitize, built with SANITIZE=address,undefined
 #   soak      tests/soak/*.bats      root: SOAK_SECONDS (60) of what may use up memory
 #   timing    tests/timing/*.bats    root: figures that another load would spoil
 # Everything is built already: `make check`, `make check-root` and `make check-fuzz` see to it.
@@ -381,7 +382,7 @@ add_job() {
 }
 
 usage() {
-	echo 'usage: run-tests.sh unit|user|bpf|hooks|cli|guest|fuzz|vm|guests|boot|dist|arm64|' \
+	echo 'usage: run-tests.sh unit|user|bpf|hooks|cli|load|guest|fuzz|vm|guests|boot|dist|arm64|' \
 		'services|viewers|bcc|clang|clang-bpf|sanitize|soak|timing…' >&2
 	exit 2
 }
@@ -473,7 +474,7 @@ add_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
 		if [ "$1" = hooks ]; then add_hooks $kind; else add_programs bpf $kind; fi
 		;;
-	user | cli | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
+	user | cli | load | guest | boot | dist | services | viewers | bcc | soak | timing) add_bats "$1" ;;
 	clang)
 		job=${#job_name[@]}
 		O=$O/clang
@@ -490,6 +491,7 @@ add_level() {
 		[ "${REQUIRE_BPF:-0}" != 1 ] || kind=strict
 		add_programs bpf $kind
 		add_bats cli
+		add_bats load
 		name_jobs "$job" sanitize
 		;;
 	fuzz) add_fuzzers ;;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What denet-top's looks add up to, and how many it takes: beside another load they are others.
 
-load lib
-load top
+load ../cli/lib
+load ../cli/top
 
 needs=root
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Services that lack memory or a CPU, looked at as in cases.bats. These use up what other tests need.
+# Services that lack memory or a CPU, looked at as in tests/cli/cases.bats. These use up what other tests need.
 
-load lib
-load service
+load ../cli/lib
+load ../cli/service
 
 prepare() {
 	service=$build/tests/workloads/service

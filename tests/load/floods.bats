@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What any user may do in a loop costs the recording neither its file nor its memory.
 
-load lib
+load ../cli/lib
 
 @test "a loop of mprotect(PROT_EXEC) does not fill the file, which goes on to be right" {
 	"$build/tests/workloads/protects" --ms 3000 >said 3>&- &

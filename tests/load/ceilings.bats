@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A recording has ceilings: of memory, and of what it costs.
 
-load lib
+load ../cli/lib
 
 @test "--max-overhead goes over to sampling, says so, and the file tells it in words" {
 	# Longer than the recording: the cost is looked at from time to time only.

@@ -3,7 +3,7 @@
 # A recorder that does not run while threads switch as fast as they can: what is lost is counted,
 # and said in the file and at the end. And: no sample lies outside of the recording.
 
-load lib
+load ../cli/lib
 
 # conserved FILE: in the accounts of -v, what was seen is what became of it, in blocks and ns.
 # Digits are added one by one: awk's numbers are not exact enough for the ns of a long run.

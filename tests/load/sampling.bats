@@ -3,7 +3,7 @@
 # Sampling: fewer samples, which stand for all of the time. Not beside other programs: storms of 64
 # threads leave them a thirtieth of a CPU, and a sanitized one does not begin in time.
 
-load lib
+load ../cli/lib
 
 has_threads() {
 	[ "$(awk '/^Threads:/ { print $2 }' "/proc/$1/status")" -ge "$2" ]
