@@ -134,6 +134,14 @@ static pid_t find_blocked(pid_t pid, long nr, bool other)
 	return found;
 }
 
+/* True if the program has ended, as one that the kernel does not run; stopped__free() reaps it. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
 int stopped__await(struct stopped *stopped, long nr, bool other)
 {
 	const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
@@ -146,6 +154,8 @@ int stopped__await(struct stopped *stopped, long nr, bool other)
 			stopped->tid = tid;
 			return 0;
 		}
+		if (has_ended(stopped->pid))
+			return -ECHILD;
 		nanosleep(&pause, NULL);
 	}
 	return -ETIMEDOUT;

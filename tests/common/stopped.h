@@ -38,7 +38,8 @@ int stopped__start(struct stopped *stopped, const char *const *argv);
 
 /*
  * Waits, some seconds at most, until a thread of it (the first one, or if other any but that)
- * blocks in system call nr, and looks at that one from now on. 0 or -ETIMEDOUT.
+ * blocks in system call nr, and looks at that one from now on. 0, -ETIMEDOUT, or -ECHILD if the
+ * program has ended, as one that the kernel cannot run.
  */
 int stopped__await(struct stopped *stopped, long nr, bool other);
 
