@@ -239,6 +239,16 @@ static __always_inline __u32 bounded_frames(__u32 nr)
 }
 
 /*
+ * Sets the end of the recording, from a program that user space runs: with preemption disabled, so
+ * that no switch of this CPU comes between the clock and the write.
+ */
+static __always_inline int set_end_ahead(void)
+{
+	end_ns = bpf_ktime_get_ns() + WIRE_END_AHEAD_NS;
+	return 0;
+}
+
+/*
  * Whether the recording was over at that time. Its end is set before it comes, so each hook finds
  * out by its own clock, and all of them agree on it to the nanosecond.
  */

@@ -180,6 +180,13 @@ int report_threads(struct bpf_iter__task *ctx)
 	return report_thread(ctx);
 }
 
+/* Run by util/bpf/end_time.c. */
+SEC("raw_tp")
+int set_end(void *ctx)
+{
+	return set_end_ahead();
+}
+
 SEC("perf_event")
 int look(struct bpf_perf_event_data *ctx)
 {

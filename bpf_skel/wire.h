@@ -41,6 +41,9 @@ enum wire_phase {
 	WIRE_PHASE_CLOSING,   /* the end has come; iterators report what is under way */
 };
 
+/* How far ahead the end of a recording is set, so that each CPU sees it before it comes. */
+#define WIRE_END_AHEAD_NS 100000U
+
 /* The outcome of a block. Every block that is seen has exactly one. */
 enum wire_outcome {
 	WIRE_OUTCOME_DIRECT = 0,	    /* sent as a sample of its own */

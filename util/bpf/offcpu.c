@@ -580,7 +580,7 @@ int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
 
 int offcpu__close(struct offcpu *offcpu, uint64_t *end_ns)
 {
-	*end_ns = end_time__set(&offcpu->skel->bss->end_ns);
+	*end_ns = end_time__set(&offcpu->skel->bss->end_ns, offcpu->skel->progs.set_end);
 	/* Of a recording that has not begun, nothing lies in it. */
 	if (!offcpu->skel->bss->start_ns)
 		offcpu->skel->bss->start_ns = *end_ns;
