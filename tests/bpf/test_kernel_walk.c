@@ -136,8 +136,8 @@ static int run(struct workload *workload, const char *const *argv)
 
 /*
  * As many short waits as switches are wanted, each of which is one switch or two; waits of many
- * kinds, births and deaths, full CPUs. Of a million, a tenth: the caller runs all until there are
- * enough, and no workload takes so long that it is held to hang.
+ * kinds, births and deaths, full CPUs. Of more than 100,000 it runs a tenth, so that the workload
+ * ends before it is taken for one that hangs: the caller calls this until there are enough.
  */
 static int run_all(struct workload *workload, uint64_t wanted)
 {
