@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What holds services up in practice. Each is recorded with nothing but its target named; then the
 # first screen of a report without options and that of the command that the last line tells are to
-# show the cause, or the last lines are. Services that lack a resource are in tests/load/shortage.bats.
+# show the cause, or the last lines are. Services that lack a resource are in
+# tests/load/shortage.bats.
 # tests: parallel
 
 load lib

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# Services that lack memory or a CPU, looked at as in tests/cli/cases.bats. These use up what other tests need.
+# Services that lack memory or a CPU, looked at as in tests/cli/cases.bats. These tests use up what
+# other tests need.
 
 load ../cli/lib
 load ../cli/service
