@@ -123,6 +123,19 @@ static int attach_trampolines(FIXTURE_DATA(left) *self)
 	return (*nanosleep != NULL) + (*timeout != NULL);
 }
 
+TEST_F(left, hardly_any_stack_where_nothing_is_on_them)
+{
+	uint64_t left;
+	int err;
+
+	SKIP_FOR(test_capture__refused());
+	err = comparison__begin(&self->comparison, variant->at_switch_in);
+	SKIP_FOR(comparison__refused(err));
+	ASSERT_EQ(0, err);
+	left = count_left(_metadata, self, "nothing");
+	EXPECT_LE(left, comparison__counts(&self->comparison)->same / 1000);
+}
+
 TEST_F(left, stacks_with_trampolines_and_with_return_addresses_of_kretprobes)
 {
 	uint64_t usual;

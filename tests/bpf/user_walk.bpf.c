@@ -37,11 +37,12 @@ struct {
 volatile __u32 walked_pids[WALKED_TARGETS];
 __u64 walked_ends[USER_WALK_ENDS];
 
+/* Places that are not in use are 0, as are the idle tasks. */
 static __always_inline bool is_walked(__u32 pid)
 {
 	for (int i = 0; i < WALKED_TARGETS; i++) {
 		if (walked_pids[i] == pid)
-			return true;
+			return pid;
 	}
 	return false;
 }
