@@ -127,7 +127,7 @@ RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_bare nofp_roomy nofp_bomb \
-	   small.so large.so prelinked.so \
+	   small.so medium.so large.so prelinked.so \
 	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped norule pointers oddcfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
@@ -314,7 +314,7 @@ $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
 UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
 
 $(filter $(O)/tests/unwind/nofp%,$(UNWOUND)) \
-$(addprefix $(O)/tests/unwind/,small.so large.so prelinked.so): \
+$(addprefix $(O)/tests/unwind/,small.so medium.so large.so prelinked.so): \
 	tests/workloads/known.h
 
 $(O)/tests/unwind/nofp: tests/unwind/nofp.c
@@ -385,6 +385,8 @@ $(O)/tests/unwind/oddcfi.so: tests/unwind/oddcfi.S
 	$(Q)$(CC) -nostdlib -shared -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
+# Another frame with the same instructions at the same places.
+$(O)/tests/unwind/medium.so: ROOM := 96
 $(O)/tests/unwind/large.so: ROOM := 1024
 # As prelink leaves a library: its addresses are not offsets from its begin.
 $(O)/tests/unwind/prelinked.so: ROOM := 64

@@ -129,6 +129,14 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
+SEC("tp_btf/vm_unmapped_area")
+int BPF_PROG(room_found)
+{
+	if (has_user_walk)
+		note_unmapped_code();
+	return 0;
+}
+
 /*
  * Until its exec, which counts self_exec_id, COMMAND is a child of ours with our mappings, which it
  * does not use again, and one page of each file that it starts with (session/command_code.h).

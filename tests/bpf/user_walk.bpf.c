@@ -89,7 +89,8 @@ static __always_inline int compare(void)
 	walked->bytes = copy_walked(walked, walked->regs[USER_REG_SP]);
 	if (walked->nr && end < USER_WALK_ENDS)
 		walked_ends[end]++;
-	bpf_ringbuf_submit(walked, 0);
+	/* A reader that is woken has this CPU at once, and the next walk is at the same place. */
+	bpf_ringbuf_submit(walked, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -97,6 +98,13 @@ SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(walk_at_exit_tp, bool is_switch)
 {
 	return is_switch ? compare() : 0;
+}
+
+SEC("tp_btf/vm_unmapped_area")
+int BPF_PROG(room_found)
+{
+	note_unmapped_code();
+	return 0;
 }
 
 SEC("fentry/__perf_event_task_sched_in")

@@ -267,7 +267,7 @@ interrupt() {
 	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 1 ] || return
 	# Without those of the kernel, which are below the system call.
-	perf script -F ip,sym 2>/dev/null | awk -v RS= 'NR == 1 {
+	perf script -i perf.data -F ip,sym 2>/dev/null | awk -v RS= 'NR == 1 {
 		for (i = 1; i < NF; i += 2) if ($i !~ /^ffff/) print $(i + 1) }' | tee functions
 }
 

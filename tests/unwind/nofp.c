@@ -269,6 +269,32 @@ static void __attribute__((noinline)) have_a_child(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* Bytes for those who read on stdin, one after the other. */
+static void *write_bytes(void *arg)
+{
+	for (;;) {
+		usleep(300);
+		if (write(*(int *)arg, "x", 1) != 1)
+			exit(1);
+	}
+	return NULL;
+}
+
+/* One library after the other, in the place of the one before, waits in functions of its own. */
+static void run_libraries(char *const *paths)
+{
+	pthread_t thread;
+	int ends[2];
+
+	if (pipe(ends) || dup2(ends[0], STDIN_FILENO) < 0 ||
+	    pthread_create(&thread, NULL, write_bytes, &ends[1]))
+		exit(1);
+	for (;;) {
+		for (int i = 0; paths[i]; i++)
+			run_library(paths[i], false);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -301,6 +327,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "libraries") || !strcmp(how, "loaded")) {
 		for (int i = 2; i < argc; i++)
 			run_library(argv[i], !strcmp(how, "loaded"));
+	} else if (!strcmp(how, "swaps")) {
+		run_libraries(argv + 2);
 	} else {
 		return 2;
 	}

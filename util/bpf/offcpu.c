@@ -71,19 +71,21 @@ static bool may_walk_user(const struct offcpu_config *config,
 }
 
 /* Without that walk there is no memory for it, and threads that are still blocked go as others. */
-static int settle_user_walk(struct offcpu_bpf *skel, bool walks)
+static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_features *features,
+			    bool walks)
 {
 	struct wire_settings *settings = (void *)&skel->rodata->settings;
 	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
 					 skel->maps.rules_files, skel->maps.rules_wides,
 					 skel->maps.rules_wanted, skel->maps.rules_caches,
-					 skel->maps.rules_bell };
+					 skel->maps.rules_bell, skel->maps.rules_unmapped };
 	int err;
 
 	if (!walks && settings->copied == WIRE_COPIED_BRIDGED)
 		settings->copy_bytes = 0;
 	skel->rodata->has_user_walk = walks;
 	bpf_program__set_autoload(skel->progs.program_came, walks);
+	bpf_program__set_autoload(skel->progs.room_found, walks && features->has_unmapped_area);
 	bpf_program__set_autoload(skel->progs.list_code, walks);
 	err = bpf_map__set_max_entries(skel->maps.rules_bell, (__u32)sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
@@ -237,7 +239,7 @@ static int load_programs(const struct load *load, enum attach_hook hook, struct 
 	choose_programs(offcpu->skel, load->features, hook);
 	err = choose_orc_programs(offcpu->skel, load->features, walks.kernel);
 	if (!err)
-		err = settle_user_walk(offcpu->skel, walks.user);
+		err = settle_user_walk(offcpu->skel, load->features, walks.user);
 	if (!err)
 		err = settle_reasons(offcpu->skel, config);
 	if (!err)
@@ -527,6 +529,8 @@ int offcpu__attach(struct offcpu *offcpu)
 		err = attach_one(skel->progs.cgroup_born, &skel->links.cgroup_born);
 	if (!err)
 		err = attach_one(skel->progs.program_came, &skel->links.program_came);
+	if (!err)
+		err = attach_one(skel->progs.room_found, &skel->links.room_found);
 	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)

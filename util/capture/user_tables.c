@@ -227,6 +227,8 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 			.pid = wish->key.ino ? (pid_t)wish->wanted.pid : 0,
 			.start = wish->wanted.start,
 			.end = wish->wanted.end,
+			.ino = wish->key.ino,
+			.dev = wish->key.dev,
 		};
 	}
 	return nr;
