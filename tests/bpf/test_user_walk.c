@@ -312,7 +312,10 @@ static int compare_some(data *self)
 	return ring_buffer__consume(self->ring);
 }
 
-/* Compares until as many walks are the same as are wanted, or the deadline. 0 or -errno. */
+/*
+ * Compares until as many walks are the same as are wanted, or the deadline. 0, -ECHILD if the
+ * program has ended before, or another negative errno.
+ */
 static int compare_walks(data *self)
 {
 	int ret = 0;
@@ -323,6 +326,8 @@ static int compare_walks(data *self)
 			break;
 		ret = self->tables ? user_tables__update(self->tables)
 				   : user_rules__each_wanted(&self->rules, make_table, self);
+		if (!ret && !is_over(self) && stopped__has_ended(&self->stopped))
+			ret = -ECHILD;
 	}
 	return ret < 0 ? ret : self->err;
 }
@@ -335,19 +340,11 @@ static size_t wanted_walks(size_t usual)
 	return wanted ? strtoul(wanted, NULL, 10) : usual;
 }
 
-/* Whether a child has ended; it can be waited for all the same. */
-static bool has_ended(pid_t pid)
-{
-	siginfo_t info = { .si_pid = 0 };
-
-	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
-}
-
 /*
  * Waits until the process is another program than this one. 0 or a negative errno, -ECHILD if it
  * has ended.
  */
-static int await_exec(pid_t pid)
+static int await_exec(const struct stopped *stopped)
 {
 	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
 	uint64_t end = tolerance__deadline();
@@ -356,11 +353,11 @@ static int await_exec(pid_t pid)
 
 	if (stat("/proc/self/exe", &own))
 		return -errno;
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", stopped->pid);
 	while (clock__now_ns() < end) {
 		if (!stat(path, &its) && (its.st_ino != own.st_ino || its.st_dev != own.st_dev))
 			return 0;
-		if (has_ended(pid))
+		if (stopped__has_ended(stopped))
 			return -ECHILD;
 		nanosleep(&pause, NULL);
 	}
@@ -382,7 +379,7 @@ static int walk_program(data *self, const char *const *argv, size_t nr)
 	int ret = stopped__start(&self->stopped, argv);
 
 	if (!ret)
-		ret = await_exec(self->stopped.pid);
+		ret = await_exec(&self->stopped);
 	if (ret)
 		return ret;
 	self->wanted = wanted_walks(nr);
@@ -705,8 +702,11 @@ TEST_F(user_walk, libraries_that_follow_each_other_in_the_same_place)
 	ASSERT_EQ(0, walk_program(self, argv, 2000));
 	EXPECT_LE(self->wanted, self->same);
 	EXPECT_LE(self->wanted / 4, self->nr_through);
-	/* Not told to be the root: the dynamic linker's first function. */
-	EXPECT_GE(20, self->cut);
+	/*
+	 * By rules of the other library a third of the walks are cut. Few are in the dynamic linker,
+	 * whose first function is not told to be the root.
+	 */
+	EXPECT_GE(20 + self->same / 20, self->cut);
 	EXPECT_EQ(0, self->late);
 }
 

@@ -25,7 +25,7 @@
 /* A recording whose threshold or period is lower takes the latter. */
 #define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
-#define DESCRIPTORS 64
+#define DESCRIPTORS 80
 
 _Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
 		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
@@ -143,7 +143,7 @@ static int reserve_descriptors(const struct capture_options *options)
 
 	if (err)
 		pr_err("no descriptors left: a recording needs %d and %zu per CPU, the limit is "
-		       " %" PRIu64 "; raise `ulimit -n`",
+		       "%" PRIu64 "; raise `ulimit -n`",
 		       DESCRIPTORS, per_cpu, limit);
 	return err;
 }
