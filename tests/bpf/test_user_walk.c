@@ -568,6 +568,7 @@ TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 static bool walks_are_the_same(struct __test_metadata *_metadata, data *self,
 			       const char *const *argv, size_t nr)
 {
+	const size_t slowness = (size_t)tolerance__slowness();
 	int ret = walk_program(self, argv, nr);
 
 	if (ret == -ENOENT)
@@ -575,12 +576,13 @@ static bool walks_are_the_same(struct __test_metadata *_metadata, data *self,
 	EXPECT_EQ(0, ret);
 	EXPECT_EQ(0, self->differ);
 	EXPECT_LE(self->wanted, self->same);
-	EXPECT_GE(self->same / 100 + 10, self->late + self->other);
+	/* On a slow machine more of them come in what lasts: an exec, the binding of a function. */
+	EXPECT_GE(slowness * (self->same / 100 + 10), self->late + self->other);
 	/* Until tables are made, there may be some hundred walks: few of many thousands. */
 	if (self->wanted > nr)
 		EXPECT_GE(self->same / 10, self->early);
 	/* No frame information tells that the dynamic linker's first function is a root. */
-	EXPECT_GE((self->same - self->same_before) / 10 + 20, self->cut);
+	EXPECT_GE(slowness * ((self->same - self->same_before) / 10 + 20), self->cut);
 	return true;
 }
 
@@ -703,11 +705,10 @@ TEST_F(user_walk, libraries_that_follow_each_other_in_the_same_place)
 	EXPECT_LE(self->wanted, self->same);
 	EXPECT_LE(self->wanted / 4, self->nr_through);
 	/*
-	 * By rules of the other library a third of the walks are cut. Few are in the dynamic linker,
-	 * whose first function is not told to be the root.
+	 * By rules of the other library a third of the walks are cut; few are in the dynamic
+	 * linker, whose first function is not told to be the root.
 	 */
-	EXPECT_GE(20 + self->same / 20, self->cut);
-	EXPECT_EQ(0, self->late);
+	EXPECT_GE((20 + self->same / 20) * (size_t)tolerance__slowness(), self->cut);
 }
 
 TEST_F(user_walk, redis)

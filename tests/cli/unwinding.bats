@@ -98,7 +98,7 @@ reads() {
 
 @test "on a terminal it counts the samples that are left to unwind" {
 	# The stacks of threads that never come back are copied at the end.
-	"$build/tests/workloads/crowd" --processes 600 --ms 60000 >said 3>&- &
+	"$build/tests/workloads/crowd" --processes 300 --ms 60000 >said 3>&- &
 	target=$!
 	until_true grep -q READY said
 	script -qec 'denet-record --call-graph dwarf -a -- sleep 0.1' /dev/null >tty </dev/null
