@@ -126,9 +126,9 @@ FUZZERS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 RUSTC ?= rustc
 have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
-	   nofp_roomy nofp_bomb \
-	   small.so large.so prelinked.so \
-	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped oddcfi.so) \
+	   nofp_bare nofp_roomy nofp_bomb \
+	   small.so medium.so large.so prelinked.so \
+	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped norule pointers oddcfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
@@ -257,7 +257,7 @@ $(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(BUILTIN_LIB) $(LIB)
 $(O)/tests/bpf/%: tests/bpf/%.c $(TEST_COMMON) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(TEST_COMMON) $(LIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(LIB) $(LIBS)
 
 # Programs of tests, which look at a part of ours.
 $(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf_skel/*.h)
@@ -272,9 +272,15 @@ $(O)/tests/bpf/%.skel.h: $(O)/tests/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp
 	$(Q)mv $@.tmp $@
 
+# What several tests of level bpf share.
+$(O)/tests/bpf/comparison.o: tests/bpf/comparison.c $(O)/tests/bpf/kernel_walk.skel.h $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
+
 $(O)/tests/bpf/test_frames: $(O)/tests/bpf/frames.skel.h
-$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/kernel_walk.skel.h
-$(O)/tests/bpf/test_kernel_walk: $(O)/tests/bpf/trampolines.skel.h
+$(O)/tests/bpf/test_kernel_walk $(O)/tests/bpf/test_left_walks: $(O)/tests/bpf/comparison.o
+$(O)/tests/bpf/test_left_walks: $(O)/tests/bpf/trampolines.skel.h
 $(O)/tests/bpf/kernel_walk.bpf.o: tests/bpf/kernel_walk.h
 $(O)/tests/bpf/test_user_walk: $(O)/tests/bpf/user_walk.skel.h
 $(O)/tests/bpf/user_walk.bpf.o: tests/bpf/user_walk.h
@@ -308,7 +314,7 @@ $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c bpf_skel/vmlinux.h
 UNWOUND_CFLAGS = -std=gnu11 -O2 -g -fomit-frame-pointer $(WARNINGS) -D_GNU_SOURCE -pthread
 
 $(filter $(O)/tests/unwind/nofp%,$(UNWOUND)) \
-$(addprefix $(O)/tests/unwind/,small.so large.so prelinked.so): \
+$(addprefix $(O)/tests/unwind/,small.so medium.so large.so prelinked.so): \
 	tests/workloads/known.h
 
 $(O)/tests/unwind/nofp: tests/unwind/nofp.c
@@ -338,6 +344,11 @@ $(O)/tests/unwind/nofp_mini: $(O)/tests/unwind/nofp_debug
 	$(Q)xz -c $< >$@.xz
 	$(Q)$(OBJCOPY) --strip-all --add-section .gnu_debugdata=$@.xz $< $@
 
+# No description of its frames is left.
+$(O)/tests/unwind/nofp_bare: $(O)/tests/unwind/nofp_debug
+	$(say) WORKLOAD $@
+	$(Q)$(OBJCOPY) --strip-all $< $@
+
 # .gnu_debugdata that unpacks to an ELF file of 12 MB, and below to 400 MB of zeros.
 $(O)/tests/unwind/nofp_roomy: $(O)/tests/unwind/nofp_debug
 	$(say) WORKLOAD $@
@@ -358,7 +369,7 @@ $(O)/tests/unwind/pause32: tests/unwind/pause32.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -m32 -nostdlib -static -o $@ $<
 
-$(O)/tests/unwind/badcfi $(O)/tests/unwind/popped: $(O)/tests/unwind/%: tests/unwind/%.S
+$(addprefix $(O)/tests/unwind/,badcfi popped norule pointers): $(O)/tests/unwind/%: tests/unwind/%.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -o $@ $<
@@ -374,6 +385,8 @@ $(O)/tests/unwind/oddcfi.so: tests/unwind/oddcfi.S
 	$(Q)$(CC) -nostdlib -shared -o $@ $<
 
 $(O)/tests/unwind/small.so: ROOM := 64
+# Another frame with the same instructions at the same places.
+$(O)/tests/unwind/medium.so: ROOM := 96
 $(O)/tests/unwind/large.so: ROOM := 1024
 # As prelink leaves a library: its addresses are not offsets from its begin.
 $(O)/tests/unwind/prelinked.so: ROOM := 64
@@ -437,7 +450,7 @@ fuzzers: $(FUZZERS)
 check: all $(UNIT_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh unit user
 
-check-root: all $(BPF_TESTS) $(WORKLOADS) $(BENCH)
+check-root: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND) $(BENCH)
 	$(Q)O=$(O) scripts/run-tests.sh bpf cli
 
 check-fuzz: $(FUZZERS)
@@ -508,7 +521,7 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' ':!bpf_skel/vmlinux.h')
 
 -include $(UTIL_OBJS:.o=.d) $(BUILTIN_OBJS:.o=.d) $(TEST_COMMON:.o=.d)
--include $(wildcard $(O)/tests/bench/*.d)
+-include $(wildcard $(O)/tests/bench/*.d) $(O)/tests/bpf/comparison.d
 -include $(HEADERS:%=$(O)/headers/%.d)
 -include $(FUZZ_OBJS:.o=.d) $(FUZZERS:%=%.d)
 -include $(UNIT_TESTS:%=%.d) $(BPF_TESTS:%=%.d) $(WORKLOADS:%=%.d)

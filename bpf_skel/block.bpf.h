@@ -87,12 +87,19 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 
 	nr = walk_user_tables(&cpu->user_walk, task, ips, &end);
 	if (nr) {
+		block->flags |= WIRE_BLOCK_BY_TABLES;
 		if (end < USER_WALK_ENDS)
 			tally(&cpu->own.accounts.user_walks[end], block->ns);
-		block->flags |= WIRE_BLOCK_BY_TABLES;
-		if (end > USER_WALK_FRAMES)
-			block->flags |= WIRE_BLOCK_ENDED_EARLY;
-		return nr > settings.max_frames ? settings.max_frames : nr;
+		/* What ended behind the frames that are kept is not told of them. */
+		if (nr > settings.max_frames) {
+			nr = settings.max_frames;
+			if (!cpu->user_walk.missing)
+				end = USER_WALK_FRAMES;
+		}
+		/* Whole chains and those of the limit have none, so that sums keep their keys. */
+		if (end > USER_WALK_FRAMES && end < USER_WALK_ENDS)
+			block->flags |= end << WIRE_BLOCK_WALK_SHIFT;
+		return nr;
 	}
 	nr = walk_user_frames(task, ips, piece, settings.max_frames);
 	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);

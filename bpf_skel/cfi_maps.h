@@ -43,6 +43,12 @@ struct rules_file {
 	__u32 epoch;	/* the last one in which a walk looked for the file, see rules_epoch */
 };
 
+/* What a process has unmapped. */
+struct rules_unmapped {
+	__u32 most;  /* pages of code that a walk has met, since the last change */
+	__u32 count; /* changes after which another mapping may have the place of code */
+};
+
 /* A file whose table is wanted: one of the mappings of it. */
 struct rules_wanted {
 	__u64 start;

@@ -35,6 +35,7 @@ volatile __u32 nr_reasons[2];       /* reasons in each generation */
 volatile __s64 targets_alive; /* tasks with storage */
 volatile __u64 targets_found; /* by the pass that counts them */
 volatile __u32 strays; /* a task lacks a state that it should have; user space clears it */
+volatile __u32 lists_named; /* what list_code lists was named by user space, which knows targets */
 volatile __u64 last_incarnation;
 volatile __u32 walking_pid; /* process whose memory the sleepable iterator is reading */
 
@@ -235,6 +236,16 @@ static __always_inline __u32 bounded_frames(__u32 nr)
 	_Static_assert((WIRE_MAX_FRAMES & (WIRE_MAX_FRAMES + 1)) == 0, "no mask");
 	asm volatile("%0 &= %1" : "+r"(nr) : "i"(WIRE_MAX_FRAMES));
 	return nr;
+}
+
+/*
+ * Sets the end of the recording, from a program that user space runs: with preemption disabled, so
+ * that no switch of this CPU comes between the clock and the write.
+ */
+static __always_inline int set_end_ahead(void)
+{
+	end_ns = bpf_ktime_get_ns() + WIRE_END_AHEAD_NS;
+	return 0;
 }
 
 /*

@@ -129,24 +129,38 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
+SEC("tp_btf/vm_unmapped_area")
+int BPF_PROG(room_found)
+{
+	if (has_user_walk)
+		note_unmapped_code();
+	return 0;
+}
+
 /*
- * Until its exec, COMMAND is a child of ours with our mappings, which it does not use again, and
- * one page of each file that it starts with (session/command_code.h).
+ * Until its exec, which counts self_exec_id, COMMAND is a child of ours with our mappings, which it
+ * does not use again, and one page of each file that it starts with (session/command_code.h).
  */
 static __always_inline bool is_ours(struct task_struct *task, const struct vm_area_struct *vma)
 {
 	return pid_of(task->real_parent) == settings.own_pid &&
+	       task->self_exec_id == task->real_parent->self_exec_id &&
 	       (vma->vm_pgoff || vma->vm_end - vma->vm_start != 1 << 12);
 }
 
-/* Lists code that targets have mapped. Waits for their mmap_lock: read in a child only. */
+/*
+ * Lists code that targets have mapped. Waits for their mmap_lock: read in a child only. task is the
+ * first thread of its process, which has no state if only others are targets.
+ */
 SEC("iter/task_vma")
 int list_code(struct bpf_iter__task_vma *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct vm_area_struct *vma = ctx->vma;
 
-	if (has_user_walk && task && vma && bpf_task_storage_get(&task_states, task, NULL, 0) &&
+	if (!has_user_walk || !task || !vma)
+		return 0;
+	if ((lists_named || bpf_task_storage_get(&task_states, task, NULL, 0)) &&
 	    !is_ours(task, vma))
 		expect_mapping(task, vma);
 	return 0;
@@ -172,6 +186,13 @@ SEC("iter/task")
 int report_threads(struct bpf_iter__task *ctx)
 {
 	return report_thread(ctx);
+}
+
+/* Run by util/bpf/end_time.c. */
+SEC("raw_tp")
+int set_end(void *ctx)
+{
+	return set_end_ahead();
 }
 
 SEC("perf_event")

@@ -395,6 +395,13 @@ static __always_inline void describe_open_wait(struct stat_wire_thread *out,
 	stat_name_open_wait(task, ts, thread);
 }
 
+/* Run by util/bpf/end_time.c. */
+SEC("raw_tp")
+int set_end(void *ctx)
+{
+	return set_end_ahead();
+}
+
 /* Lists the threads that have not ended, with their sums so far. */
 SEC("iter/task")
 int report_threads(struct bpf_iter__task *ctx)

@@ -19,6 +19,7 @@ const volatile __u8 has_user_walk = 0;
 #define RULES_REGIONS 64U /* of a CPU; a power of two */
 #define RULES_REGION_SHIFT 16
 #define RULES_VDSO_BYTES 65536U
+#define RULES_PROCESSES 4096U /* told apart by unmapped code; a power of two */
 #define RULES_TAG_SHIFT 24 /* of a cached rule; what is below is the rule */
 #define ENOENT 2 /* of errno.h, which is not for programs */
 #define EFAULT 14
@@ -116,6 +117,14 @@ struct rules_regions {
  */
 volatile __u32 rules_epoch = 0;
 
+/* Of processes by a hash of their start. Two that share a place see more changes than there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RULES_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct rules_unmapped);
+} rules_unmapped SEC(".maps");
+
 /* The facts of a mapping, from bpf_find_vma(). */
 struct rules_vma {
 	__u64 start;
@@ -126,17 +135,51 @@ struct rules_vma {
 	struct rules_key key;
 };
 
+static __always_inline struct rules_unmapped *rules_unmapped_by(__u64 start)
+{
+	__u32 place = start * RULES_HASH >> 32 & (RULES_PROCESSES - 1);
+
+	return bpf_map_lookup_elem(&rules_unmapped, &place);
+}
+
 /*
- * A number that stands for the process with its program and the size of its code: one of two that
- * follow each other at the same address has another start, an exec another count, and mapped or
- * unmapped code another size. In each epoch it is another one.
+ * current looks for room for a mapping. If it has less code than a walk has met, the room may be
+ * that of code which was unmapped: what is kept of its mappings does not count any more, though the
+ * same size of code may be mapped again. Not seen: a mapping at an address that the process names.
+ */
+static __always_inline void note_unmapped_code(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct rules_unmapped *unmapped;
+	__u32 pages;
+
+	if (!task->mm)
+		return;
+	unmapped = rules_unmapped_by(task->group_leader->start_boottime);
+	pages = task->mm->exec_vm;
+	if (!unmapped || pages >= *(volatile __u32 *)&unmapped->most)
+		return;
+	*(volatile __u32 *)&unmapped->most = pages;
+	__sync_fetch_and_add(&unmapped->count, 1);
+}
+
+/*
+ * A number that stands for the process with its program and its code: one of two that follow each
+ * other at the same address has another start, an exec another count, mapped code another size, and
+ * what follows unmapped code another count of that. In each epoch it is another one.
  */
 static __always_inline __u64 rules_process(struct task_struct *task)
 {
-	__u64 process = task->group_leader->start_boottime;
+	__u64 process = task->group_leader->start_boottime, pages = task->mm->exec_vm;
+	volatile struct rules_unmapped *unmapped = rules_unmapped_by(process);
 
 	process = process * RULES_HASH + task->self_exec_id;
-	process = process * RULES_HASH + task->mm->exec_vm;
+	process = process * RULES_HASH + pages;
+	if (unmapped) {
+		if (pages > unmapped->most)
+			unmapped->most = pages;
+		process = process * RULES_HASH + unmapped->count;
+	}
 	return process * RULES_HASH + rules_epoch;
 }
 

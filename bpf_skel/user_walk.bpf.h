@@ -169,15 +169,22 @@ static __always_inline int step_over_signal(struct user_walk *walk)
 	return USER_WALK_GOING;
 }
 
-/* Along the frame pointer, if it can be one. */
+/*
+ * Along the frame pointer, if it can be one. A chain of them has come to the root where the next
+ * one, or its return address, is 0.
+ */
 static __always_inline int step_by_pointer(struct user_walk *walk)
 {
+	int end = walk->frame.flags & FRAME_GUESS ? USER_WALK_WHOLE : USER_WALK_NO_CFI;
 	__u64 bp = walk->frame.bp, words[2];
-	int end;
 
+	if (!bp)
+		return end;
 	if (bp < walk->frame.sp || bp - walk->frame.sp > USER_FRAME_MAX || bp & 7 ||
-	    read_stack(walk, words, sizeof(words), bp) || words[1] < USER_PAGE)
+	    read_stack(walk, words, sizeof(words), bp))
 		return USER_WALK_NO_CFI;
+	if (words[1] < USER_PAGE)
+		return words[1] ? USER_WALK_NO_CFI : end;
 	end = go_on(&walk->frame, bp + sizeof(words), words[1], words[0]);
 	walk->frame.flags = FRAME_GUESS;
 	return end;

@@ -41,6 +41,9 @@ enum wire_phase {
 	WIRE_PHASE_CLOSING,   /* the end has come; iterators report what is under way */
 };
 
+/* How far ahead the end of a recording is set, so that each CPU sees it before it comes. */
+#define WIRE_END_AHEAD_NS 100000U
+
 /* The outcome of a block. Every block that is seen has exactly one. */
 enum wire_outcome {
 	WIRE_OUTCOME_DIRECT = 0,	    /* sent as a sample of its own */
@@ -227,8 +230,8 @@ struct wire_reason {
 #define WIRE_BLOCK_WAKEUP 64U	 /* not a block: a wake-up, in its waker's context */
 #define WIRE_BLOCK_HANDED_OVER 512U /* with wakers: a thread of the same process ended it */
 #define WIRE_BLOCK_THROTTLED 256U /* the state is R, for want of its cgroup's CPU quota */
-#define WIRE_BLOCK_BY_TABLES 1024U /* the user frames were found by unwind tables, */
-#define WIRE_BLOCK_ENDED_EARLY 2048U /* and not up to the root */
+#define WIRE_BLOCK_BY_TABLES 1024U /* the user frames were found by unwind tables; */
+#define WIRE_BLOCK_WALK_SHIFT 16 /* the bits from here on: that walk's enum user_walk_end */
 #define WIRE_BLOCK_ON_CPU 4096U	/* not a block: a look at a CPU; ns is what its thread has run */
 #define WIRE_BLOCK_COPY_LOST 128U /* its copy was taken, and there was no ring or no room in it */
 

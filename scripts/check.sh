@@ -47,7 +47,7 @@ finish() {
 trap finish EXIT
 
 export TMPDIR=$work
-export FUZZ_SECONDS=${FUZZ_SECONDS:-$fuzz_seconds}
+export FUZZ_SECONDS=${FUZZ_SECONDS:-$fuzz_seconds} DENET_TEST_WHOLE=$all
 extra_failures=0
 
 # Untracked files that git does not ignore, and files that the builder does not own: the tests must

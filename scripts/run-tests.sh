@@ -12,7 +12,9 @@
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
 #   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
-#   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest
+#   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest, and some
+#                                    in one with preempt=full (6.12-preempt) and one with two CPUs
+#                                    (6.1-smp)
 #             tests/guests/*.bats    no root: they boot a guest of their own, for a quarter of an hour
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
 #   dist      tests/dist/*.bats      root, and network: `make dist` and the package, elsewhere
@@ -37,10 +39,10 @@
 #
 # Variables: O=DIR (build); FILTER=REGEX picks programs by name; TEST_LIMIT=SECONDS for each
 # program (300, or what it names in a comment, "tests: limit SECONDS"), VM_LIMIT for each guest (900;
-# three times that in level guests, six times for one of arm64, which runs whole levels);
-# GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have; HOOKS (switch-out):
-# what level hooks tries, as --capture has them; COUNTS=FILE receives lines
-# "level passed failed skipped", which add up, and "flaky NAME";
+# four times that in level guests, six times for one of arm64, which runs whole levels);
+# GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have, but for those that
+# always have 2; HOOKS (switch-out): what level hooks tries, as --capture has them; COUNTS=FILE
+# receives lines "level passed failed skipped", which add up, and "flaky NAME";
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
 # is run again; V=1: all lines of a program that failed.
@@ -237,13 +239,25 @@ run_fuzzer() {
 }
 
 # run_guest KERNEL [ARCH]: the guest's own run of this script counts; a guest that does not get there
-# has failed. What fails there has been tried again already.
+# has failed. What fails there has been tried again already. A KERNEL-preempt preempts its own code
+# wherever it can, and a KERNEL-smp has two CPUs, for the programs to whose stacks that makes a
+# difference.
 run_guest() {
-	local kernel=$1 cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level values
-	local whole=0
-	local -x GUEST_ARCH=${2:-amd64}
+	local kernel=${1%%-*} cpus=${GUEST_CPUS:-1} build=$O seconds=$vm_limit release status level values
+	local whole=0 filter=${GUEST_FILTER:-}
+	local -x GUEST_ARCH=${2:-amd64} GUEST_APPEND=${GUEST_APPEND:-}
 
-	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 3))
+	case $1 in
+	*-preempt)
+		GUEST_APPEND+=' preempt=full'
+		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt|kaslr)$'}
+		;;
+	*-smp)
+		cpus=2
+		filter=${filter:-'^(test_kernel_walk|test_user_walk|test_waits|kaslr)$'}
+		;;
+	esac
+	[[ $name != guests/* ]] || whole=1 seconds=$((vm_limit * 4))
 	if [ "$GUEST_ARCH" != amd64 ]; then
 		build=$O/$GUEST_ARCH seconds=$((6 * vm_limit))
 	fi
@@ -259,7 +273,7 @@ run_guest() {
 	run_limited $((seconds + 30)) scripts/vm/boot.sh -d "$dir/guest" -t "$seconds" -s "$cpus" \
 		"$kernel" "[ -d '$PWD' ] || { mkdir -p '$PWD' && mount --bind '/host$PWD' '$PWD'; }
 			cd '$PWD' && O='$build' COUNTS=/w/counts GUEST_WHOLE=$whole \
-			GUEST_FILTER='${GUEST_FILTER:-}' tests/vm/guest.sh"
+			GUEST_FILTER='$filter' tests/vm/guest.sh"
 	status=$?
 	while read -r level values; do
 		if [ "$level" = flaky ]; then
@@ -452,7 +466,7 @@ name_jobs() {
 }
 
 add_level() {
-	local kernel job kind=tap O=$O
+	local kernel job kind=tap O=$O kernels='7 6.1 6.12 5.10'
 
 	case $1 in
 	unit) add_programs unit tap ;;
@@ -482,8 +496,11 @@ add_level() {
 		;;
 	fuzz) add_fuzzers ;;
 	vm | guests)
-		[ "$1" = vm ] || add_bats guests
-		for kernel in ${KERNELS:-7 6.1 6.12 5.10}; do
+		if [ "$1" = guests ]; then
+			add_bats guests
+			kernels='7 6.1 6.12 6.12-preempt 6.1-smp 5.10'
+		fi
+		for kernel in ${KERNELS:-$kernels}; do
 			add_job "$1" "$1/$kernel" guest tests/vm/guest.sh "$kernel"
 		done
 		;;

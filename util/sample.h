@@ -61,6 +61,20 @@ enum sample_kind {
 	SAMPLE_KINDS,
 };
 
+/* Why a user chain has no more frames. */
+enum chain_end {
+	CHAIN_WHOLE = 0,   /* it leads to the root, or has as many frames as the limit allows */
+	CHAIN_NO_TABLE,	   /* the unwind table of a file was not made yet */
+	CHAIN_NO_CFI,	   /* code without call frame information and without a frame pointer */
+	CHAIN_UNREADABLE,  /* the stack is not in memory, or no stack */
+	CHAIN_NO_RULE,	   /* the call frame information has a rule that tables do not */
+	CHAIN_BUSY,	   /* the mappings were being changed */
+	CHAIN_BEYOND_COPY, /* the rest of the stack was not copied */
+	CHAIN_GARBAGE,	   /* the next frame made no sense */
+	CHAIN_NO_POINTERS, /* along frame pointers: one frame, or garbage behind some */
+	CHAIN_ENDS,
+};
+
 /*
  * Time of one thread in one callchain: one block, or the sum of several that ended in one
  * window, or time on a CPU. The only thing that outputs see; what the kernel sent is gone by
@@ -89,8 +103,9 @@ struct sample {
 	bool never_ran; /* still blocked, and since before the recording began */
 	struct frames kernel;
 	struct frames user;
-	bool by_tables;	  /* user was found by unwind tables, and not by frame pointers; */
-	bool ended_early; /* the walk by tables could not go on to the root */
+	bool by_tables; /* user was found by unwind tables, and not by frame pointers */
+	/* Of a walk by tables; callchain/callchain.h gives a sample the end of its final frames. */
+	enum chain_end user_end;
 	const struct reason *reason; /* NULL: not requested, or lost */
 	const struct user_copy *copy; /* valid as frames are; NULL: not requested, or lost */
 };

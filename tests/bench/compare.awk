@@ -11,13 +11,14 @@ $3 == "stats" && f["switches"] > 0 && f["runs"] > 0 {
 	put($2, "per_switch", f["run_ns"] / f["switches"])
 }
 $3 == "time" && f["switches"] > 0 {
-	cpu[$2, f["round"]] = (f["cpu"] + f["tool_cpu"]) / f["switches"]
-	work[$2, f["round"]] = f["cpu"] + f["tool_cpu"]
+	tool_cpu = f["tool_cpu"] + f["helpers_cpu"]
+	work[$2, f["round"]] = f["cpu"] + tool_cpu
+	cpu[$2, f["round"]] = work[$2, f["round"]] / f["switches"]
 	wall[$2, f["round"]] = f["wall"]
 	rounds[f["round"]] = 1
 	put($2, "cpu", cpu[$2, f["round"]])
 	if ($2 == "none") next
-	put($2, "own", 100 * f["tool_cpu"] / f["wall"])
+	put($2, "own", 100 * tool_cpu / f["wall"])
 	put($2, "rss", f["tool_rss"] / 1048576)
 	put($2, "maps", f["map_bytes"] / 1048576)
 	if (f["bytes"] != "-") put($2, "kb", f["bytes"] / 1024)

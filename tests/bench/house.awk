@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # house.awk: our own start, end, rest and storm, beside their goals.
 
-function row(what, value, goal, met) {
+function line(what, value, goal, met) {
 	printf "%-58s %-22s %-18s %s\n", what, value, goal, met
 }
 function judge(good) { return good ? "met" : "NOT met" }
@@ -24,20 +24,20 @@ $2 ~ /thresh-0$/ {
 }
 END {
 	if (count["start", "ms"])
-		row("start with -a and 300 processes: exec to recording", range("start", "ms", "%.0f") " ms",
+		line("start with -a and 300 processes: exec to recording", range("start", "ms", "%.0f") " ms",
 			"< 150 ms", judge(median("start", "ms") < 150))
 	if (count["stop", "ms"])
-		row(sprintf("stop with 2^%d stacks", bits), range("stop", "ms", "%.0f") " ms", "< 1000 ms",
+		line(sprintf("stop with 2^%d stacks", bits), range("stop", "ms", "%.0f") " ms", "< 1000 ms",
 			judge(median("stop", "ms") < 1000))
 	if (count["live-stop", "ms"])
-		row(sprintf("denet-offcputime: 2^%d stacks printed (%.0f MB)", bits, median("live-stop", "mb")),
+		line(sprintf("denet-offcputime: 2^%d stacks printed (%.0f MB)", bits, median("live-stop", "mb")),
 			range("live-stop", "ms", "%.0f") " ms", "< 5000 ms",
 			judge(median("live-stop", "ms") < 5000))
 	if (count["offcputime-stop", "ms"])
-		row(sprintf("offcputime: the same (%.0f MB)", median("offcputime-stop", "mb")),
+		line(sprintf("offcputime: the same (%.0f MB)", median("offcputime-stop", "mb")),
 			range("offcputime-stop", "ms", "%.0f") " ms", "", "")
 	if (count["rest", "sleeps"])
-		row(sprintf("wake-ups in %g s with nothing to write", rest_ms / 1000),
+		line(sprintf("wake-ups in %g s with nothing to write", rest_ms / 1000),
 			range("rest", "sleeps", "%.0f"), "<= 1 each second",
 			judge(median("rest", "sleeps") <= rest_ms / 1000 + 1))
 	split("thresh-0 perf-thresh-0", storms, " ")
@@ -45,16 +45,16 @@ END {
 		t = storms[i]
 		if (!count[t, "bytes"]) continue
 		rival = i == 1 && count[storms[2], "cpu"]
-		row(sprintf("%s: %d switches", t, median(t, "switches")),
+		line(sprintf("%s: %d switches", t, median(t, "switches")),
 			sprintf("%.0f MB", median(t, "mb")), "", "")
-		row("   bytes per switch", range(t, "bytes", "%.0f"), "", "")
-		row("   own CPU ns per switch, start and end included",
+		line("   bytes per switch", range(t, "bytes", "%.0f"), "", "")
+		line("   own CPU ns per switch, start and end included",
 			range(t, "own", "%.0f"), rival ? "< perf-thresh-0" : "",
 			rival ? judge(median(t, "own") < median(storms[2], "own")) : "")
-		row("   CPU ns per switch with the workload", range(t, "cpu", "%.0f"),
+		line("   CPU ns per switch with the workload", range(t, "cpu", "%.0f"),
 			rival ? "< perf-thresh-0" : "",
 			rival ? judge(median(t, "cpu") < median(storms[2], "cpu")) : "")
-		row("   lost", show(t, "lost", "%d"), i == 1 ? "0" : "",
+		line("   lost", show(t, "lost", "%d"), i == 1 ? "0" : "",
 			i == 1 ? judge(median(t, "lost") == 0) : "")
 	}
 }

@@ -27,10 +27,12 @@ function range(row, name, format,   n) {
 function show(row, name, format) {
 	return count[row, name] ? sprintf(format, median(row, name)) : "-"
 }
-function fields(   i, at) {
+# What looks like a number becomes one: as text, 100000 is less than 65536.
+function fields(   i, at, value) {
 	split("", f)
 	for (i = 4; i <= NF; i++) {
 		at = index($i, "=")
-		f[substr($i, 1, at - 1)] = substr($i, at + 1)
+		value = substr($i, at + 1)
+		f[substr($i, 1, at - 1)] = value ~ /^[0-9]+[.]?[0-9]*$/ ? value + 0 : value
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Walks the kernel stack of each task that gets a CPU twice, and compares: see
- * test_kernel_walk.c. It is done at sched_switch, before the task runs, as all kernels can.
+ * test_kernel_walk.c. It is done where the recorder does it: at sched_switch, before the task runs,
+ * as all kernels can, or at one of the hooks at switch-in.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -66,6 +67,11 @@ static __always_inline int judge(struct task_struct *task, struct orc_room *room
 		__sync_fetch_and_add(&result.none, 1);
 		return 0;
 	}
+	/* Its stack ends where the frame of __schedule() would be. */
+	if (!nr && room->walk.top <= orc.frame_words) {
+		__sync_fetch_and_add(&result.newborn, 1);
+		return 0;
+	}
 	if (!nr) {
 		__sync_fetch_and_add(&result.left, 1);
 		keep_in(refusals, &nr_refusals, room, task, room->walk.nr, nr_kernel);
@@ -122,15 +128,14 @@ __noinline int is_same_from(const struct orc_room *room, __u32 nr, __u32 nr_kern
 }
 
 /* When it runs again, as the recorder walks it: what lay below its frames is overwritten. */
-SEC("tp_btf/sched_exit_tp")
-int BPF_PROG(compare_current, bool is_switch)
+static __always_inline int compare_current(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 zero = 0, nr, nr_kernel = 0;
 	struct orc_room *room = bpf_map_lookup_elem(&rooms, &zero);
 	long bytes;
 
-	if (!room || !is_switch || !task->pid)
+	if (!room || !task->pid)
 		return 0;
 	bytes = bpf_get_stack(ctx, room->kernels.ips, sizeof(room->kernels.ips), 0);
 	if (bytes > 0)
@@ -139,4 +144,17 @@ int BPF_PROG(compare_current, bool is_switch)
 	nr = walk_kernel_stack(&room->walk, task, room->ours.ips);
 	return judge(task, room, nr, nr_kernel,
 		     nr && is_same_from(room, nr, nr_kernel, find_schedule(&room->kernels)));
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(compare_at_exit_tp, bool is_switch)
+{
+	return is_switch ? compare_current(ctx) : 0;
+}
+
+/* The hook of kernels before 6.16. Tasks that run for the first time come by here as well. */
+SEC("fentry/__perf_event_task_sched_in")
+int BPF_PROG(compare_at_fentry)
+{
+	return compare_current(ctx);
 }

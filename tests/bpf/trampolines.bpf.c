@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Puts other code into the kernel stacks of threads that sleep: a BPF trampoline that called the
- * function below, and a return address that was replaced. See test_kernel_walk.c.
+ * function below, and a return address that was replaced. See test_left_walks.c.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

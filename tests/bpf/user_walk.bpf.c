@@ -37,11 +37,12 @@ struct {
 volatile __u32 walked_pids[WALKED_TARGETS];
 __u64 walked_ends[USER_WALK_ENDS];
 
+/* Places that are not in use are 0, as are the idle tasks. */
 static __always_inline bool is_walked(__u32 pid)
 {
 	for (int i = 0; i < WALKED_TARGETS; i++) {
 		if (walked_pids[i] == pid)
-			return true;
+			return pid;
 	}
 	return false;
 }
@@ -88,7 +89,8 @@ static __always_inline int compare(void)
 	walked->bytes = copy_walked(walked, walked->regs[USER_REG_SP]);
 	if (walked->nr && end < USER_WALK_ENDS)
 		walked_ends[end]++;
-	bpf_ringbuf_submit(walked, 0);
+	/* A reader that is woken has this CPU at once, and the next walk is at the same place. */
+	bpf_ringbuf_submit(walked, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -96,6 +98,13 @@ SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(walk_at_exit_tp, bool is_switch)
 {
 	return is_switch ? compare() : 0;
+}
+
+SEC("tp_btf/vm_unmapped_area")
+int BPF_PROG(room_found)
+{
+	note_unmapped_code();
+	return 0;
 }
 
 SEC("fentry/__perf_event_task_sched_in")

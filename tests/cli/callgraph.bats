@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# --call-graph dwarf: user chains of what was built without frame pointers are those that gdb
-# shows at the same place.
+# User chains of what was built without frame pointers are those that gdb shows at the same place,
+# with --call-graph dwarf and by default.
 # tests: parallel
+# tests: limit 600
 
 load lib
 
@@ -13,8 +14,8 @@ need_gdb() {
 # start COMMAND…: in the background, at the same addresses in each run; its PID is $target.
 start() {
 	setarch -R "$@" <&0 3>&- &
-	disown
 	target=$!
+	disown_target
 }
 
 # gdb_chain PID: the addresses of the first thread's frames, leaf first, a line each. A function
@@ -29,13 +30,6 @@ gdb_chain() {
 		    frame = frame.older()
 	END
 	gdb -nx -q -batch -p "$1" -x frames.py 2>/dev/null | grep -xE '[0-9a-f]{6,16}'
-}
-
-# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
-file_chain() {
-	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
-		n = split(frames, frame, ",")
-		for (i = 1; i <= n; i++) print frame[i] }'
 }
 
 # shown_chain FILE: the same frames as perf script shows them, without kernel frames.
@@ -152,6 +146,74 @@ blocked_chain() {
 	[ "$(grep -c '/libc[.-]' maps)" = 1 ]
 	refute grep -q '/denet' maps
 	shown_chain perf.data | grep -q ' Py_BytesMain'
+}
+
+# record_by_tables OPTION…: records as is the default, and nothing is copied; skips the test where
+# there are no tables, or where they come late.
+record_by_tables() {
+	run -0 denet-record -v "$@"
+	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "no unwind tables here"
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
+	[ "$(copied)" = 0 ]
+}
+
+# blocked_by_tables LEAST WHERE COMMAND…: as blocked_chain, by tables.
+blocked_by_tables() {
+	start "${@:3}"
+	until_true is_at "$target" "$2"
+	record_by_tables -t "$target" -- sleep 0.3
+	gdb_chain "$target" >gdb
+	file_chain perf.data >ours
+	kill -KILL "$target"
+	same_chain gdb ours "$1"
+}
+
+@test "by tables, the default: who is still blocked has gdb's chain, and nothing is copied" {
+	need_gdb
+	[[ $(uname -r) != 5.* ]] || skip "before Linux 6.1 these stacks are copied"
+	write_python
+	blocked_by_tables 10 nanosleep /usr/bin/python3 nested.py 600
+	blocked_by_tables 22 pause "$build/tests/unwind/nofp" nested
+	[ ! -e "$build/tests/unwind/nofp_cpp" ] ||
+		blocked_by_tables 8 pause "$build/tests/unwind/nofp_cpp"
+	[ ! -e "$build/tests/unwind/nofp_rs" ] ||
+		blocked_by_tables 4 futex "$build/tests/unwind/nofp_rs"
+}
+
+# ended_by_tables LEAST WHERE COMMAND…: the block of its first thread there that a stop has ended,
+# the longest of the recording, has gdb's chain. None is still blocked at the end.
+ended_by_tables() {
+	start "${@:3}"
+	until_true is_at "$target" "$2"
+	gdb_chain "$target" >gdb
+	until_true is_at "$target" "$2"
+	record_by_tables --off-cpu-thresh 0 -t "$target" -- sh -c "
+		sleep 0.3
+		kill -STOP $target
+		until grep -q 'State:.T' /proc/$target/status; do :; done
+		kill -KILL $target
+		while grep -qs 'State:.[^ZX]' /proc/$target/status; do :; done"
+	[ "$(by_tables 1)" -ge 1 ]
+	file_chain perf.data >ours
+	same_chain gdb ours "$1"
+}
+
+@test "by tables, the default: a block that has ended has gdb's chain, and nothing is copied" {
+	need_gdb
+	write_python
+	ended_by_tables 10 nanosleep /usr/bin/python3 nested.py 600
+	ended_by_tables 6 pause "$build/tests/unwind/nofp" altstack
+	[ ! -e "$build/tests/unwind/nofp_rs" ] ||
+		ended_by_tables 4 futex "$build/tests/unwind/nofp_rs"
+	# gdb takes its time: further programs are for check.sh --all.
+	[ "${DENET_TEST_WHOLE:-0}" = 1 ] || return 0
+	mkfifo gate
+	exec 9<>gate
+	ended_by_tables 8 pipe_read bash -c \
+		'f() { read -r line <gate; echo "$line"; }; g() { f; }; g; true'
+	ended_by_tables 22 pause "$build/tests/unwind/nofp" nested
+	[ ! -e "$build/tests/unwind/nofp_cpp" ] ||
+		ended_by_tables 8 pause "$build/tests/unwind/nofp_cpp"
 }
 
 # in_code ADDRESS: one of the ranges in the file code holds it.

@@ -25,11 +25,27 @@ teardown() {
 	if declare -F clean_up >/dev/null; then clean_up; fi
 }
 
+# Of targets that this shell has disowned: by PID, whose child it is.
+disowned=()
+
+# disown_target: the shell does not tell how $target ends; it ends with the test all the same.
+disown_target() {
+	disowned[target]=$BASHPID
+	disown "$target" 2>/dev/null || true
+}
+
 # end_started: ends the processes that this shell started, also one that is stopped or that ignores
 # other signals, as unshare does while its child lives.
 end_started() {
-	local pids
+	local pids pid
 
+	for pid in "${!disowned[@]}"; do
+		# Not another process that has this PID by now.
+		if grep -qs "^PPid:[[:space:]]*${disowned[pid]}\$" "/proc/$pid/status"; then
+			pkill -KILL -P "$pid" || true
+			kill -KILL "$pid" || true
+		fi
+	done
 	pids=$(jobs -pr)
 	# Words on purpose.
 	# shellcheck disable=SC2086
@@ -326,6 +342,45 @@ file_chains() {
 			if (user) chain = chain (chain == "" ? "" : ",") $NF
 		}
 		END { flush() }'
+}
+
+# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
+file_chain() {
+	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
+		n = split(frames, frame, ",")
+		for (i = 1; i <= n; i++) print frame[i] }'
+}
+
+# by_tables NUMBER: that number of those that -v told in $output of walks by tables: the first are
+# whole, the third met a missing table.
+by_tables() {
+	sed -n 's/.*user stacks by unwind tables: //p' <<<"$output" | grep -oE '^[0-9]+|, [0-9]+' |
+		sed -n "$1s/^, //;$1p"
+}
+
+# few_lack_tables: of the blocked time that -v told in $output of walks by tables, no more than
+# lacking_tables_percent has a chain that met a missing one.
+few_lack_tables() {
+	local share
+
+	share=$(sed -n 's/.*met a missing table ([^:]*: \([0-9.]*\) %).*/\1/p' <<<"$output")
+	echo "$share % of the blocked time, at most $(lacking_tables_percent)"
+	awk -v share="$share" -v most="$(lacking_tables_percent)" \
+		'BEGIN { exit !(share != "" && share <= most) }'
+}
+
+# copied: the number of stacks that were copied, as -v told in $output.
+copied() {
+	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
+}
+
+# names_norule: on standard input it is said that user stacks of tests/unwind/norule are not whole, with
+# the reason and what helps: in a line, or, where they take a second on a slow machine, by a warning.
+names_norule() {
+	local share='\(pid [0-9]+\) (end early )?in [0-9]+ % of its [0-9.]+ m?s'
+	local why='a rule that is not supported( \(|; )denet-record --call-graph dwarf unwinds it'
+
+	grep -E "user stacks (not whole: |of )norule $share, .*$why"
 }
 
 # chains COMM NS: the user frames of its samples of at least so many ns, from the outermost on,

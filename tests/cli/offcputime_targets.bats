@@ -64,6 +64,28 @@ clean_up() {
 	[[ "$most" == *";_start"*";__x64_sys_"* || "$most" == *";_start"*";__arm64_sys_"* ]]
 }
 
+@test "programs whose user stacks are not whole are named, and with -v how stacks were walked" {
+	norule=$build/tests/unwind/norule
+	[ -x "$norule" ] || skip "frames are described for x86-64"
+	denet-offcputime -f --call-graph tables -- "$norule" >folded 2>err
+	cat folded err
+	refute grep -q 'are not walked by unwind tables' err || skip "no unwind tables here"
+	names_norule <err
+	denet-offcputime -q -f -- "$norule" >folded 2>err
+	[ ! -s err ] || names_norule <err
+	refute grep "not whole: " err
+	denet-offcputime -v -f -- "$norule" >folded 2>err
+	cat err
+	grep -E ' norule \(pid [0-9]+\): .* m?s of .* m?s: .*a rule that is not supported [0-9.]+ m?s' err
+	grep -qE ': user stacks by unwind tables: [0-9]+ whole, .* [1-9][0-9]* with an unsupp' err
+	# The same as a recording has, which is none where kernel addresses are hidden.
+	denet-record -v -o data -- "$norule" 2>said
+	[ "$(grep -c ': kernel stacks: [0-9]* walked by ORC tables, ' err)" = \
+		"$(grep -c ': kernel stacks: [0-9]* walked by ORC tables, ' said)" ]
+	denet-offcputime -v -f -- "$naps" 2 20 10 >folded 2>err
+	refute grep -E 'not whole: |end early' err
+}
+
 @test "a kill leaves no programs, maps or files behind" {
 	start_target "$naps" 1 1000000 5
 	until_true grep -q READY target.out

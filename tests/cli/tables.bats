@@ -2,21 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # --call-graph tables: user chains of what was built without frame pointers, with few copies.
 # tests: parallel
+# tests: limit 600
 
 load lib
-
-# file_chain FILE: addresses of the user frames of its longest sample, leaf first, a line each.
-file_chain() {
-	file_chains "$1" | sort -s -n -k 3,3 | awk '{ frames = $4 } END {
-		n = split(frames, frame, ",")
-		for (i = 1; i <= n; i++) print frame[i] }'
-}
-
-# by_tables NUMBER: of the line of -v on walks by tables, that number.
-by_tables() {
-	sed -n 's/.*user stacks by unwind tables: //p' <<<"$output" | grep -oE '^[0-9]+|, [0-9]+' |
-		sed -n "$1s/^, //;$1p"
-}
 
 # record OPTION…: denet-record -v --call-graph tables; skips the test where there are none.
 record() {
@@ -32,11 +20,6 @@ write_naps() {
 	END
 }
 
-# copied: the number of stacks that were copied.
-copied() {
-	sed -n 's/.*user stacks: \([0-9]*\) copied, .*/\1/p' <<<"$output"
-}
-
 @test "chains are whole without copies once their tables are there" {
 	write_naps
 	record --off-cpu-thresh 0 -- /usr/bin/python3 naps.py
@@ -50,29 +33,128 @@ copied() {
 	[ "$(wc -l <ours)" -eq "$(wc -l <theirs)" ]
 }
 
-waits_for_a_byte() {
-	local pid
+# What comes before a command that is to see the mounts of a test.
+within=()
 
-	pid=$(pgrep -P "$recorder" -x nofp) && grep -q pipe_read "/proc/$pid/wchan"
+# start_nofp MODE LIBRARY…: records nofp in the background until finish_nofp. It reads what is written
+# to descriptor 9.
+start_nofp() {
+	mkfifo gate
+	exec 9<>gate
+	"${within[@]}" denet-record -vv --call-graph tables --off-cpu-thresh 0 -- \
+		"$build/tests/unwind/nofp" "$@" <gate 2>err 3>&- &
+	recorder=$!
+}
+
+finish_nofp() {
+	wait "$recorder"
+	output=$(<err)
+	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	grep 'user stacks' err
+}
+
+# nofp_waits LIBRARY: it has mapped that, and waits for a byte. $nofp is its PID.
+nofp_waits() {
+	nofp=$(pgrep -P "$recorder" -x nofp) && grep -q "/$1\$" "/proc/$nofp/maps" &&
+		is_at "$nofp" pipe_read
+}
+
+stopped() {
+	grep -q 'State:.T' "/proc/$1/status"
+}
+
+# whole_chains LEAST: there are so many blocks in libraries at least, with whole chains all of them.
+whole_chains() {
+	"${within[@]}" perf script -F ip,sym 2>/dev/null | awk -v RS= -v least="$1" '
+		/ wait_for_byte\n/ {
+			n++
+			whole += / wait_inside\n/ && / main\n/ && / _start/
+			chains = chains "\n\n" $0
+		} END {
+			print whole + 0, "of", n + 0, "are whole:" chains
+			exit !(n >= least && whole == n)
+		}'
 }
 
 @test "a block in a library that has no table yet is unwound from a copy" {
 	cp "$build/tests/unwind/small.so" fresh.so
-	mkfifo gate
-	exec 9<>gate
-	denet-record -v --call-graph tables --off-cpu-thresh 0 -- "$build/tests/unwind/nofp" \
-		libraries "$PWD/fresh.so" <gate 2>err 3>&- &
-	recorder=$!
-	until_true waits_for_a_byte
+	start_nofp libraries "$build/tests/unwind/small.so" "$PWD/fresh.so"
+	until_true nofp_waits small.so
+	# No table is made before the next block has ended.
+	kill -STOP "$recorder"
+	until_true stopped "$recorder"
 	printf x >&9
-	wait "$recorder"
-	output=$(<err)
-	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	until_true nofp_waits fresh.so
+	printf x >&9
+	until_true gone "$nofp"
+	kill -CONT "$recorder"
+	finish_nofp
 	[ "$(by_tables 3)" -ge 1 ]
 	[ "$(copied)" -ge 1 ]
-	perf script -F ip,sym 2>/dev/null | awk '/ wait_for_byte/' RS= >chain
-	cat chain
-	grep -q ' wait_inside$' chain && grep -q ' main$' chain && grep -q ' _start$' chain
+	whole_chains 2
+}
+
+has_table() {
+	grep -q "pid $nofp maps at 0x$1 has its unwind table" err
+}
+
+# slept_since SWITCHES: nofp has gone to sleep since it had slept so often, and waits for a byte.
+slept_since() {
+	[ "$(slept)" -gt "$1" ] && is_at "$nofp" pipe_read
+}
+
+slept() {
+	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$nofp/status"
+}
+
+# wait_in_loaded PATH: nofp loads that library, which is called fresh.so, waits until its table is
+# there, and then in the library. No block lacks a table.
+wait_in_loaded() {
+	local start before
+
+	start_nofp loaded "$1"
+	until_true nofp_waits fresh.so
+	refute grep 'are not walked by unwind tables' err || skip "$(<err)"
+	start=$(sed -n 's@^\([0-9a-f]*\)-[0-9a-f]* r-xp .*/fresh.so$@\1@p' "/proc/$nofp/maps")
+	until_true has_table "$start"
+	before=$(slept)
+	printf x >&9
+	until_true slept_since "$before"
+	printf x >&9
+	finish_nofp
+	whole_chains 1
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
+	[ "$(by_tables 3)" = 0 ]
+	[ "$(copied)" = 0 ]
+}
+
+@test "a library that a target loads has its table before a block needs it" {
+	cp "$build/tests/unwind/small.so" fresh.so
+	wait_in_loaded "$PWD/fresh.so"
+}
+
+# Where records and programs know a file by different inodes.
+@test "a library on an overlay has its table before a block needs it" {
+	mkdir lower layer merged
+	cp "$build/tests/unwind/small.so" lower/fresh.so
+	start_target unshare -m sh -c 'mount -t tmpfs none layer && mkdir layer/upper layer/work &&
+		mount -t overlay -o lowerdir=lower,upperdir=layer/upper,workdir=layer/work none merged &&
+		echo READY && exec sleep 600'
+	mounted() { grep -q READY target.out || gone "$target"; }
+	until_true mounted
+	grep -q READY target.out || skip "no overlay file system here"
+	# shellcheck disable=SC2016
+	within=(nsenter --mount="/proc/$target/ns/mnt" sh -c 'cd "$0" && exec "$@"' "$PWD")
+	wait_in_loaded "$PWD/merged/fresh.so"
+}
+
+@test "programs that are new each time have little time in chains that lack a table" {
+	! is_sanitized || skip "built with sanitizers, with which tables are made too slowly"
+	for i in {1..10}; do cp "$(command -v sleep)" "nap-$i"; done
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	record --off-cpu-thresh 0 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "./nap-$i" 0.2; done'
+	[ "$(by_tables 1)" -ge 10 ]
+	few_lack_tables
 }
 
 @test "tables of what a process has mapped are there before its first block" {
@@ -81,12 +163,33 @@ waits_for_a_byte() {
 		while True: time.sleep(0.001)
 	END
 	/usr/bin/python3 for_ever.py 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" nanosleep
 	record --off-cpu-thresh 0 -p "$target" -- sleep 0.3
 	# On a slow machine the recording does not wait for all of them.
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
+	[ "$(by_tables 1)" -ge 10 ]
+	# 3: for want of a table.
+	[ "$(by_tables 3)" = 0 ]
+}
+
+@test "tables of what the process of a thread has mapped are there before its first block" {
+	[[ $(uname -r) != 5.* ]] || skip "before Linux 6.1 no single process can be listed"
+	cat >thread.py <<-'END'
+		import threading, time
+		def nap():
+		    while True: time.sleep(0.001)
+		threading.Thread(target=nap).start()
+		threading.Event().wait()
+	END
+	start_target /usr/bin/python3 thread.py
+	second_thread() { tid=$(cd "/proc/$target/task" && printf '%s\n' * | grep -vx "$target"); }
+	until_true second_thread
+	until_true is_at "$tid" nanosleep
+	record --off-cpu-thresh 0 -t "$tid" -- sleep 0.3
+	# On a slow machine the recording does not wait for all of them.
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 10 ]
 	# 3: for want of a table.
 	[ "$(by_tables 3)" = 0 ]
@@ -95,7 +198,7 @@ waits_for_a_byte() {
 @test "tables of what COMMAND begins with are there before its first block" {
 	record --off-cpu-thresh 0 -- /usr/bin/python3 -S -E -c \
 		'import time; [time.sleep(0.001) for i in range(5)]'
-	[[ "$output" != *'begins before all unwind tables are made'* ]] || return 0
+	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 5 ]
 	[ "$(by_tables 3)" = 0 ]
 }
@@ -107,8 +210,8 @@ waits_for_a_byte() {
 		nap(float(sys.argv[1]))
 	END
 	/usr/bin/python3 sleeps.py 600 3>&- &
-	disown
 	target=$!
+	disown_target
 	until_true is_at "$target" nanosleep
 	record -p "$target" -- sleep 0.2
 	# By the same tables, so that no process has to unwind: but before Linux 6.1.
@@ -144,13 +247,17 @@ waits_for_a_byte() {
 		} END { print most " frames"; exit most < 8 }' RS=
 }
 
-# interrupted PROGRAM ARG…: the user functions of a block that a stop has ended, leaf first, a line
-# each. The program waits in WHERE.
-interrupted() {
-	"$@" >/dev/null 3>&- &
-	disown
+# start PROGRAM ARG…: in the background, until it waits in WHERE; its PID is $target.
+start() {
+	"$@" <&0 >/dev/null 3>&- &
 	target=$!
+	disown_target
 	until_true is_at "$target" "$where"
+}
+
+# interrupt: records a block of it that a stop ends, and ends it. Its user functions are in the file
+# functions, leaf first, a line each.
+interrupt() {
 	record --off-cpu-thresh 0 -p "$target" -- sh -c "
 		kill -STOP $target
 		until grep -q 'State:.T' /proc/$target/status; do :; done
@@ -160,18 +267,84 @@ interrupted() {
 	[[ "$output" != *'begins before all unwind tables are made'* ]] || skip "too slow a machine"
 	[ "$(by_tables 1)" -ge 1 ] || return
 	# Without those of the kernel, which are below the system call.
-	perf script -F ip,sym 2>/dev/null | awk -v RS= 'NR == 1 {
+	perf script -i perf.data -F ip,sym 2>/dev/null | awk -v RS= 'NR == 1 {
 		for (i = 1; i < NF; i += 2) if ($i !~ /^ffff/) print $(i + 1) }' | tee functions
+}
+
+# interrupted PROGRAM ARG…: both.
+interrupted() {
+	start "$@"
+	interrupt
+}
+
+# has_functions NAME…: what was interrupted went through each of these.
+has_functions() {
+	local name
+
+	for name; do
+		grep -qxF -e "$name" functions || { echo "no $name"; return 1; }
+	done
 }
 
 @test "signal handlers, on a stack of their own as well, and code made at run time" {
 	where=pause
 	interrupted "$build/tests/unwind/nofp" handler
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" altstack
-	grep -q handle functions && grep -q be_interrupted functions && grep -qx _start functions
+	has_functions handle be_interrupted _start
 	interrupted "$build/tests/unwind/nofp" made
-	grep -qxF '[unknown]' functions && grep -qx main functions && grep -qx _start functions
+	has_functions '[unknown]' main _start
+}
+
+# page_offsets: where in their pages the frames of the longest sample lie, which is the same for
+# each process of a program.
+page_offsets() {
+	file_chain perf.data | sed 's/.*\(...\)$/\1/'
+}
+
+# is_whole_as HERE: what was interrupted has the frames in that file, and nothing was copied.
+is_whole_as() {
+	# But for its last block, which has not ended, before Linux 6.1.
+	[ "$(copied)" = 0 ] || [[ $(uname -r) = 5.* ]]
+	[ "$(by_tables 3)" = 0 ]
+	page_offsets >there
+	diff "$1" there
+}
+
+@test "a program that exists only in its container" {
+	unshare -m true 2>/dev/null || skip "no namespaces for mounts here"
+	nofp=$build/tests/unwind/nofp
+	where=pause
+	interrupted "$nofp" nested
+	page_offsets >here
+	[ "$(wc -l <here)" -ge 22 ]
+	interrupted unshare -m sh -c \
+		'mount -t tmpfs none /mnt && cp "$1" /mnt/nofp && exec /mnt/nofp nested' - "$nofp"
+	[ ! -e /mnt/nofp ]
+	is_whole_as here
+	# Its layers are in a file system of its own.
+	overlay='mount -t tmpfs none /mnt && cd /mnt && mkdir lower upper work root &&
+		cp "$1" lower/nofp &&
+		mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay root'
+	unshare -m sh -c "$overlay" - "$nofp" 2>/dev/null || skip "no overlay here; tmpfs is right"
+	interrupted unshare -m sh -c "$overlay && exec root/nofp nested" - "$nofp"
+	is_whole_as here
+}
+
+@test "a program and a library whose files were deleted while it runs" {
+	mkfifo gate
+	exec 9<>gate
+	where=pipe_read
+	cp "$build/tests/unwind/nofp" program
+	cp "$build/tests/unwind/small.so" library.so
+	interrupted ./program libraries "$PWD/library.so" <gate
+	page_offsets >here
+	has_functions wait_inside _start
+	start ./program libraries "$PWD/library.so" <gate
+	rm program library.so
+	grep -q 'library.so (deleted)' "/proc/$target/maps"
+	interrupt
+	is_whole_as here
 }
 
 @test "a Rust program" {
@@ -182,11 +355,9 @@ interrupted() {
 }
 
 @test "a program whose tables lead no further is named with its share of time" {
-	mini=$build/tests/unwind/nofp_mini
-	[ -x "$mini" ] || skip "no xz"
-	"$mini" threads >/dev/null 3>&- &
-	disown
+	"$build/tests/unwind/nofp_bare" threads >/dev/null 3>&- &
 	target=$!
+	disown_target
 	until_true is_at "$target" futex
 	# Five threads: a second in all takes less than half of one.
 	record --off-cpu-thresh 0 -p "$target" -- sh -c "
@@ -195,7 +366,40 @@ interrupted() {
 		until grep -q 'State:.T' /proc/$target/status; do :; done
 		kill -CONT $target"
 	kill -KILL "$target"
-	# A slow machine has no tables by then, and unwinds copies, with what .gnu_debugdata tells.
+	# A slow machine has no tables by then, and unwinds copies.
 	[ "$(by_tables 3)" = 0 ] || skip "tables came late"
-	grep -E 'user stacks of nofp_mini .* end early in [0-9]+ % .*where unwind tables lead no' <<<"$output"
+	why='(no call frame information; build it with -fno-omit-frame-pointer|unreadable stack)$'
+	grep -E "user stacks of nofp_bare .* end early in [0-9]+ % .* tables lead no further: $why" \
+		<<<"$output"
+	refute grep -q '^\[ user stacks not whole: nofp_bare ' <<<"$output"
+}
+
+@test "a program with a rule that tables do not have is named, with the reason and what helps" {
+	norule=$build/tests/unwind/norule
+	[ -x "$norule" ] || skip "frames are described for x86-64"
+	record -- "$norule"
+	names_norule <<<"$output"
+	grep -E ' norule \(pid [0-9]+\): .* m?s of .* m?s: .*a rule that is not supported [0-9.]+ m?s' \
+		<<<"$output"
+	file_chain perf.data | wc -l | grep -qx 2
+	denet-record -q -- "$norule" 2>err
+	[ ! -s err ] || names_norule <err
+	refute grep "not whole: " err
+	# As it says.
+	denet-record --call-graph dwarf --off-cpu-thresh 0 -- "$norule" 2>err
+	need_copies
+	file_chain perf.data | wc -l | grep -qx 3
+	refute grep -E 'not whole: |end early' err
+}
+
+@test "programs whose chains are whole are not named" {
+	record -- "$naps" 2 20 10
+	refute grep -E 'not whole: |end early' <<<"$output"
+	[ "$(by_tables 1)" -ge 20 ]
+	[ -x "$build/tests/unwind/pointers" ] || skip "frames are described for x86-64"
+	# The frame pointer of its first function is 0.
+	record -- "$build/tests/unwind/pointers"
+	refute grep -E 'not whole: |end early' <<<"$output"
+	file_chain perf.data | wc -l | grep -qx 3
+	[ "$(by_tables 1)" -ge 1 ]
 }

@@ -303,8 +303,12 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	[ -e "$pin/denet_tasks" ]
 	lines=$(cat three/xcapture_samples* | wc -l)
 	until_true has_samples three $((lines + 50))
-	# Of its children, those that are being born have had no switch yet.
-	csv_of three "assert all(s['STATE_SINCE'] for s in samples[-10:] if s['TID'] == '$target')"
+	# Of its children, those that are being born have had no switch yet; nor has a look that comes
+	# in the middle of one the time of it.
+	csv_of three "
+since = [s['STATE_SINCE'] for s in samples[-50:] if s['TID'] == '$target']
+print(since)
+assert len([t for t in since if t]) > 0.7 * len(since)"
 	kill -INT "$third"
 	wait "$third"
 	ls -la "$pin"

@@ -57,7 +57,7 @@ reads() {
 	unshare -m bash -c 'mount -t tmpfs none /mnt && cp "$1" /mnt/nofp && read -r
 		/mnt/nofp guard; touch over; read -r' - "$unwind/nofp" <gate 3>&- &
 	target=$!
-	disown
+	disown_target
 	until_true reads "$target"
 	denet-record -v --call-graph dwarf --off-cpu-thresh 20ms -p "$target" -- \
 		bash -c 'echo >gate; until [ -e over ]; do sleep 0.05; done' 2>err

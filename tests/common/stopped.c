@@ -134,12 +134,12 @@ static pid_t find_blocked(pid_t pid, long nr, bool other)
 	return found;
 }
 
-/* True if the program has ended, as one that the kernel does not run; stopped__free() reaps it. */
-static bool has_ended(pid_t pid)
+bool stopped__has_ended(const struct stopped *stopped)
 {
 	siginfo_t info = { 0 };
 
-	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+	return !waitid(P_PID, (id_t)stopped->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       info.si_pid;
 }
 
 int stopped__await(struct stopped *stopped, long nr, bool other)
@@ -154,7 +154,7 @@ int stopped__await(struct stopped *stopped, long nr, bool other)
 			stopped->tid = tid;
 			return 0;
 		}
-		if (has_ended(stopped->pid))
+		if (stopped__has_ended(stopped))
 			return -ECHILD;
 		nanosleep(&pause, NULL);
 	}

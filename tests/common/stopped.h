@@ -36,6 +36,9 @@ struct stopped {
  */
 int stopped__start(struct stopped *stopped, const char *const *argv);
 
+/* True if the program has ended, as one that the kernel does not run; stopped__free() reaps it. */
+bool stopped__has_ended(const struct stopped *stopped);
+
 /*
  * Waits, some seconds at most, until a thread of it (the first one, or if other any but that)
  * blocks in system call nr, and looks at that one from now on. 0, -ETIMEDOUT, or -ECHILD if the

@@ -179,6 +179,19 @@ int workload__finish(struct workload *workload)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
+int workload__run(struct workload *workload, const char *const *argv)
+{
+	int err;
+
+	workload__free(workload);
+	err = workload__start(workload, argv);
+	if (!err)
+		err = workload__await(workload, "READY");
+	if (!err)
+		err = workload__go(workload);
+	return err ? err : workload__finish(workload);
+}
+
 const struct truth *workload__truth(const struct workload *workload, const char *comm)
 {
 	for (size_t i = 0; i < workload->nr_truths; i++) {

@@ -39,6 +39,9 @@ int workload__read(struct workload *workload);
 /* Waits for its end, half a minute at most, in guests longer. Its exit status, or -errno. */
 int workload__finish(struct workload *workload);
 
+/* All of it: starts one that takes --wait, frees what was there before, and waits for its end. */
+int workload__run(struct workload *workload, const char *const *argv);
+
 /* The truth of the first thread called comm, NULL: none. Borrowed. */
 const struct truth *workload__truth(const struct workload *workload, const char *comm);
 

@@ -9,6 +9,7 @@ load ../cli/wall
 @test "running, runnable and blocked time are in the file, and kinds and places have names" {
 	denet-record -v -B --wall=1 --max-overhead 0 -- "$lives" --ms 50 2>err >said
 	cat err
+	refute grep "the end of the recording was not set by a program" err
 	nothing_was_hidden
 	[ "$(sum_of on-cpu-time)" = "$(life '= running')" ]
 	[ "$(sum_of queued-time)" = "$(life '+ runnable')" ]

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "callchain/callchain.h"
+#include "callchain/fp_quality.h"
 #include "synth/synth.h"
 
 #define MOST 16
@@ -257,29 +258,37 @@ TEST_F(callchain, a_chain_by_tables_says_itself_whether_it_ended_early)
 {
 	static const uint64_t ips[] = { 0x1100, 0x1200, 0x1300, 0x1400 };
 	struct sample sample = make_sample(100, ips, 1);
-	const struct task_event name = {
-		.kind = TASK_EVENT_COMM, .pid = 42, .tid = 42, .time = 50, .comm = "a"
-	};
 	struct chosen choices = { "" };
-	const struct fp_program *worst;
 
-	ASSERT_EQ(0, machine__handle(self->machine, &name));
 	self->callchain.choose = note_choice;
 	self->callchain.choose_ctx = &choices;
-	sample.period = 10;
 	sample.by_tables = true;
 	sample.count = FP_QUALITY_ENOUGH;
 	/* A single frame may be all that there is, and is no reason to copy stacks. */
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
-	EXPECT_EQ(NULL, fp_stats__worst(&self->callchain.fp_stats));
+	EXPECT_EQ(CHAIN_WHOLE, self->given.samples[0].user_end);
 	EXPECT_STREQ("", choices.text);
 	sample.user.nr = 4;
-	sample.ended_early = true;
+	sample.user_end = CHAIN_NO_RULE;
 	ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
-	worst = fp_stats__worst(&self->callchain.fp_stats);
-	ASSERT_NE(NULL, worst);
-	EXPECT_TRUE(worst->by_tables);
-	EXPECT_EQ(10, worst->broken_ns);
+	EXPECT_EQ(CHAIN_NO_RULE, self->given.samples[1].user_end);
+}
+
+TEST_F(callchain, a_chain_along_frame_pointers_is_whole_unless_it_has_one_frame_or_ends_in_garbage)
+{
+	static const uint64_t ips[] = { 0x1100, 0x1200, 0x7 };
+	struct sample sample = make_sample(100, ips, 0);
+
+	for (; sample.user.nr <= 3; sample.user.nr++)
+		ASSERT_EQ(0, callchain__sample(&self->callchain, &sample));
+	ASSERT_EQ(0, callchain__settled(&self->callchain, 200));
+	ASSERT_EQ(4, self->given.nr);
+	/* Of none, nothing can be said. */
+	EXPECT_EQ(CHAIN_WHOLE, self->given.samples[0].user_end);
+	EXPECT_EQ(CHAIN_NO_POINTERS, self->given.samples[1].user_end);
+	EXPECT_EQ(CHAIN_WHOLE, self->given.samples[2].user_end);
+	EXPECT_EQ(CHAIN_NO_POINTERS, self->given.samples[3].user_end);
+	EXPECT_EQ(2, self->given.samples[3].user.nr);
 }
 
 /* With a process that unwinds, and the maps of this one. */
@@ -383,6 +392,8 @@ TEST_F(unwinding, a_copy_becomes_frames_and_the_sample_comes_once)
 	EXPECT_LE(3, self->given.samples[0].user.nr);
 	EXPECT_EQ(NULL, self->given.samples[0].copy);
 	EXPECT_EQ(1, self->callchain.stats.unwound + self->callchain.stats.truncated);
+	EXPECT_EQ(self->callchain.stats.unwound == 1,
+		  self->given.samples[0].user_end == CHAIN_WHOLE);
 	EXPECT_EQ(0, self->callchain.stats.fell_back);
 	EXPECT_EQ(UINT64_MAX, callchain__oldest(&self->callchain));
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/harness.h"
@@ -59,7 +61,8 @@ static int map_bytes(struct cfi_file *file, const char *text, size_t size)
 	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
-	*file = (struct cfi_file){ getpid(), (uintptr_t)at, (uintptr_t)at + 4096, 0, { 0 } };
+	*file = (struct cfi_file){ .pid = getpid(), .start = (uintptr_t)at,
+				   .end = (uintptr_t)at + 4096 };
 	return fd;
 }
 
@@ -135,6 +138,29 @@ TEST(files_without_a_table_say_why_and_cost_the_others_nothing)
 	for (int i = 0; i < 4; i++)
 		cfi_table__free(&files[i].table);
 	close(fd);
+}
+
+TEST(a_file_that_follows_another_in_its_place_is_not_taken_for_that)
+{
+	struct cfi_file files[2] = { 0 };
+	struct stat st;
+	char path[256];
+
+	if (!has_tables())
+		SKIP(return, "rules of frames are made for x86-64 only");
+	ASSERT_EQ(0, find_libc(&files[0], path));
+	if (!may_open(&files[0]))
+		SKIP(return, "mappings may not be opened here: nothing was asked");
+	ASSERT_EQ(0, stat(path, &st));
+	files[0].ino = st.st_ino;
+	files[0].dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	files[1] = files[0];
+	files[1].ino++;
+	ASSERT_EQ(0, cfi_files__make(files, 2, DEADLINE_MS));
+	EXPECT_EQ(0, files[0].err);
+	EXPECT_EQ(-ESRCH, files[1].err);
+	cfi_table__free(&files[0].table);
+	cfi_table__free(&files[1].table);
 }
 
 TEST(without_time_nothing_is_asked)

@@ -470,6 +470,29 @@ TEST(frames_in_debug_frame_alone_have_rules)
 	comparison__end(&comparison);
 }
 
+/* The same file, stripped: it tells of the C library's start alone, the rest is packed. */
+TEST(frames_in_gnu_debugdata_have_the_rules_of_debug_frame)
+{
+	struct cfi_rows rows = { 0 }, packed = { 0 };
+	Elf *elf = open_elf(built("nofp_debug")), *stripped = open_elf(built("nofp_mini"));
+
+	if (!stripped) {
+		elf_end(elf);
+		SKIP(return, "no xz");
+	}
+	ASSERT_EQ(0, cfi_rows__read(&rows, elf));
+	ASSERT_EQ(0, cfi_rows__read(&packed, stripped));
+	ASSERT_EQ(rows.nr, packed.nr);
+	for (size_t i = 0; i < rows.nr; i++) {
+		EXPECT_EQ(rows.rows[i].pc, packed.rows[i].pc);
+		EXPECT_EQ(rows.rows[i].rule, packed.rows[i].rule);
+	}
+	cfi_rows__free(&rows);
+	cfi_rows__free(&packed);
+	elf_end(elf);
+	elf_end(stripped);
+}
+
 /* Counts the offsets for which the table and its rows have different rules. */
 static uint64_t count_table_errors(const char *path)
 {

@@ -90,13 +90,46 @@ TEST(flags_of_a_block_become_what_they_mean)
 	EXPECT_TRUE(sample.kthread && sample.kernel.truncated && sample.still_blocked &&
 		    sample.never_ran);
 	EXPECT_FALSE(sample.preempted || sample.user.truncated);
-	EXPECT_FALSE(sample.by_tables || sample.ended_early);
-	room.block.flags = WIRE_BLOCK_BY_TABLES;
-	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
-	EXPECT_TRUE(sample.by_tables && !sample.ended_early);
-	room.block.flags = WIRE_BLOCK_BY_TABLES | WIRE_BLOCK_ENDED_EARLY;
-	ASSERT_LT(0, decode__block(&room, size, &sample, &block));
-	EXPECT_TRUE(sample.by_tables && sample.ended_early);
+	EXPECT_FALSE(sample.by_tables);
+}
+
+/* In the flags of a block as in those of a sum. */
+TEST(the_end_of_a_walk_by_tables_becomes_that_of_the_chain)
+{
+	static const struct {
+		uint32_t walk;
+		enum chain_end end;
+	} pairs[] = {
+		{ USER_WALK_WHOLE, CHAIN_WHOLE },
+		{ USER_WALK_FRAMES, CHAIN_WHOLE },
+		{ USER_WALK_NO_TABLE, CHAIN_NO_TABLE },
+		{ USER_WALK_NO_CFI, CHAIN_NO_CFI },
+		{ USER_WALK_UNREADABLE, CHAIN_UNREADABLE },
+		{ USER_WALK_NO_RULE, CHAIN_NO_RULE },
+		{ USER_WALK_BUSY, CHAIN_BUSY },
+		{ USER_WALK_ENDS, CHAIN_WHOLE },
+		{ 0xffff, CHAIN_WHOLE },
+	};
+	const struct wire_entry entry = { .ns = 1, .count = 1 };
+	struct wire_entry_key key = { .pid = 1 };
+	const struct wire_block *block;
+	struct sample sample;
+	struct room room;
+	size_t size = make_block(&room, 1, 1);
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		room.block.flags = pairs[i].walk << WIRE_BLOCK_WALK_SHIFT;
+		ASSERT_LT(0, decode__block(&room, size, &sample, &block));
+		EXPECT_EQ(CHAIN_WHOLE, sample.user_end);
+		room.block.flags |= WIRE_BLOCK_BY_TABLES;
+		ASSERT_LT(0, decode__block(&room, size, &sample, &block));
+		EXPECT_TRUE(sample.by_tables);
+		EXPECT_EQ(pairs[i].end, sample.user_end);
+		key.flags = room.block.flags;
+		decode__entry(&key, &entry, &sample);
+		EXPECT_TRUE(sample.by_tables);
+		EXPECT_EQ(pairs[i].end, sample.user_end);
+	}
 }
 
 TEST(a_block_that_counts_a_frame_too_many_is_refused)

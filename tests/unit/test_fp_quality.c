@@ -2,8 +2,6 @@
 /* Chains decide whether a process has frame pointers, once there are enough of them. */
 #include "common/harness.h"
 
-#include <stdio.h>
-
 #include "callchain/fp_quality.h"
 
 static const uint64_t ips[] = { 1, 2, 3, 4, 5 };
@@ -77,41 +75,6 @@ TEST(a_chain_of_two_frames_may_be_whole_and_one_of_one_or_with_garbage_is_not)
 	EXPECT_TRUE(fp_quality__is_cut(&one, 1));
 	EXPECT_TRUE(fp_quality__is_cut(&two, 1));
 	EXPECT_FALSE(fp_quality__is_cut(&two, 2));
-}
-
-TEST(the_census_names_the_program_with_the_most_time_in_broken_chains)
-{
-	struct fp_stats stats = { 0 };
-	const struct fp_program *worst;
-
-	EXPECT_EQ(NULL, fp_stats__worst(&stats));
-	fp_stats__add(&stats, "whole", 1, false, 900);
-	fp_stats__add(&stats, "half", 2, true, 50);
-	fp_stats__add(&stats, "half", 2, false, 60);
-	/* Less than half of its own time, and less than a tenth of all. */
-	EXPECT_EQ(NULL, fp_stats__worst(&stats));
-	fp_stats__add(&stats, "little", 3, true, 99);
-	EXPECT_EQ(NULL, fp_stats__worst(&stats));
-	fp_stats__add(&stats, "postgres", 4, true, 200);
-	fp_stats__add(&stats, "postgres", 4, false, 100);
-	worst = fp_stats__worst(&stats);
-	ASSERT_NE(NULL, worst);
-	EXPECT_STREQ("postgres", worst->comm);
-	EXPECT_EQ(4, worst->pid);
-	EXPECT_FALSE(worst->others);
-	EXPECT_EQ(300, worst->ns);
-	EXPECT_EQ(200, worst->broken_ns);
-	fp_stats__add(&stats, "postgres", 5, true, 1);
-	EXPECT_TRUE(worst->others);
-	/* More names than it tells apart count for the whole. */
-	for (int i = 0; i < 2 * FP_STATS_NAMES; i++) {
-		char comm[24];
-
-		snprintf(comm, sizeof(comm), "other%d", i);
-		fp_stats__add(&stats, comm, 6, true, 100);
-	}
-	EXPECT_EQ(NULL, fp_stats__worst(&stats));
-	EXPECT_EQ(FP_STATS_NAMES, stats.nr);
 }
 
 TEST_HARNESS_MAIN

@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,6 +108,72 @@ static void set_stack(void)
 		exit(1);
 }
 
+static KNOWN void nap_briefly(void)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+
+	nanosleep(&nap, NULL);
+	sink++;
+}
+
+static KNOWN void nap_in_handler(int nr)
+{
+	descend(3, nap_briefly);
+	sink = nr;
+}
+
+#define STACK_BYTES 32768
+
+/* room: of two stacks, the lower one for handlers. */
+static void *nap_on_two_stacks(void *room)
+{
+	const stack_t stack = { .ss_sp = room, .ss_size = STACK_BYTES };
+
+	if (sigaltstack(&stack, NULL))
+		exit(1);
+	for (;;) {
+		raise(SIGUSR1);
+		descend(5, nap_briefly);
+		/* Time for the timer to interrupt it here. */
+		for (int i = 0; i < 20000; i++)
+			sink++;
+	}
+	return NULL;
+}
+
+/* The whole of both is in memory, so that what looks at the one finds the other right above. */
+static void start_on_two_stacks(pthread_t *thread)
+{
+	char *room = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	pthread_attr_t attr;
+
+	if (room == MAP_FAILED || pthread_attr_init(&attr) ||
+	    pthread_attr_setstack(&attr, room + STACK_BYTES, STACK_BYTES) ||
+	    pthread_create(thread, &attr, nap_on_two_stacks, room))
+		exit(1);
+}
+
+/* Threads that nap in handlers of their own signals, and of a timer's that come anywhere. */
+static void run_on_two_stacks(void)
+{
+	const struct sigaction action = { .sa_handler = nap_in_handler, .sa_flags = SA_ONSTACK };
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+	pthread_t threads[2];
+	sigset_t alarms;
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	for (int i = 0; i < 2; i++)
+		start_on_two_stacks(&threads[i]);
+	/* Not for the first thread. */
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	pthread_join(threads[0], NULL);
+}
+
 static KNOWN void wait_for(sem_t *semaphore)
 {
 	sem_wait(semaphore);
@@ -131,8 +199,15 @@ static void run_threads(void)
 	pthread_join(threads[0], NULL);
 }
 
-/* Each library waits for a byte on stdin, in functions of its own. */
-static void run_library(const char *path)
+static KNOWN void wait_before(void)
+{
+	char byte;
+
+	sink += (int)read(STDIN_FILENO, &byte, 1);
+}
+
+/* Each library waits for a byte on stdin, in functions of its own; before it, if so, its caller. */
+static void run_library(const char *path, bool waits_before)
 {
 	void *library = dlopen(path, RTLD_NOW);
 	void (*wait_inside)(void);
@@ -144,6 +219,8 @@ static void run_library(const char *path)
 	wait_inside = (void (*)(void))dlsym(library, "wait_inside");
 	if (!wait_inside)
 		exit(1);
+	if (waits_before)
+		wait_before();
 	wait_inside();
 	dlclose(library);
 }
@@ -192,6 +269,32 @@ static void __attribute__((noinline)) have_a_child(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* Bytes for those who read on stdin, one after the other. */
+static void *write_bytes(void *arg)
+{
+	for (;;) {
+		usleep(300);
+		if (write(*(int *)arg, "x", 1) != 1)
+			exit(1);
+	}
+	return NULL;
+}
+
+/* One library after the other, in the place of the one before, waits in functions of its own. */
+static void run_libraries(char *const *paths)
+{
+	pthread_t thread;
+	int ends[2];
+
+	if (pipe(ends) || dup2(ends[0], STDIN_FILENO) < 0 ||
+	    pthread_create(&thread, NULL, write_bytes, &ends[1]))
+		exit(1);
+	for (;;) {
+		for (int i = 0; paths[i]; i++)
+			run_library(paths[i], false);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -209,6 +312,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "altstack")) {
 		set_stack();
 		be_interrupted(SA_ONSTACK);
+	} else if (!strcmp(how, "altnaps")) {
+		run_on_two_stacks();
 	} else if (!strcmp(how, "threads")) {
 		run_threads();
 	} else if (!strcmp(how, "clock")) {
@@ -219,9 +324,11 @@ int main(int argc, char **argv)
 			have_a_child();
 	} else if (!strcmp(how, "made")) {
 		run_made_code();
-	} else if (!strcmp(how, "libraries")) {
+	} else if (!strcmp(how, "libraries") || !strcmp(how, "loaded")) {
 		for (int i = 2; i < argc; i++)
-			run_library(argv[i]);
+			run_library(argv[i], !strcmp(how, "loaded"));
+	} else if (!strcmp(how, "swaps")) {
+		run_libraries(argv + 2);
 	} else {
 		return 2;
 	}

@@ -2,7 +2,10 @@
 #include "bpf/attach_hook.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "bpf/kernel_features.h"
@@ -55,4 +58,16 @@ int attach_hook__take(enum attach_hook want, const struct kernel_features *kerne
 			first = err;
 	}
 	return first ? first : -EOPNOTSUPP;
+}
+
+int attach_hook__open_event(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }

@@ -27,4 +27,11 @@ typedef int (*attach_hook_try_fn)(void *ctx, enum attach_hook hook);
 int attach_hook__take(enum attach_hook want, const struct kernel_features *kernel_features,
 		      attach_hook_try_fn fn, void *ctx);
 
+/*
+ * Opens a perf event on ourselves, which counts nothing: the scheduler calls
+ * __perf_event_task_sched_in() only while there are events of tasks. The caller closes it once
+ * ATTACH_HOOK_FENTRY is not needed any more. A descriptor, or -errno.
+ */
+int attach_hook__open_event(void);
+
 #endif /* DENET_BPF_ATTACH_HOOK_H */

@@ -14,6 +14,7 @@ enum {
 	SCHED_EXIT_TP,
 	MODULE_LOAD,
 	MODULE_FREE,
+	UNMAPPED_AREA,
 	SCHED_IN,
 	HELPERS,
 	SCHED_INFO,
@@ -103,6 +104,7 @@ static void read_features(struct kernel_features *features, const struct vmlinux
 	features->has_registers = has_registers(btf, &types[HELPERS]);
 	features->quick_frames = has_quick_frames(features->has_registers);
 	features->has_find_vma = has_helper(btf, &types[HELPERS], "BPF_FUNC_find_vma");
+	features->has_unmapped_area = tracepoint_args(btf, &types[UNMAPPED_AREA]) >= 0;
 	features->has_modules = tracepoint_args(btf, &types[MODULE_LOAD]) >= 0 &&
 				tracepoint_args(btf, &types[MODULE_FREE]) >= 0;
 	features->has_preempted_calls = types[FAULTABLE].type;
@@ -117,6 +119,7 @@ int kernel_features__read(struct kernel_features *kernel_features)
 		[SCHED_EXIT_TP] = { BTF_KIND_TYPEDEF, "btf_trace_sched_exit_tp", NULL },
 		[MODULE_LOAD] = { BTF_KIND_TYPEDEF, "btf_trace_module_load", NULL },
 		[MODULE_FREE] = { BTF_KIND_TYPEDEF, "btf_trace_module_free", NULL },
+		[UNMAPPED_AREA] = { BTF_KIND_TYPEDEF, "btf_trace_vm_unmapped_area", NULL },
 		[SCHED_IN] = { BTF_KIND_FUNC, "__perf_event_task_sched_in", NULL },
 		[HELPERS] = { BTF_KIND_ENUM, "bpf_func_id", NULL },
 		[SCHED_INFO] = { BTF_KIND_STRUCT, "sched_info", NULL },

@@ -27,6 +27,7 @@ struct kernel_features {
 	 */
 	bool quick_frames;
 	bool has_find_vma; /* the helper bpf_find_vma: they may look for mappings */
+	bool has_unmapped_area; /* the tracepoint vm_unmapped_area */
 	bool has_modules; /* the tracepoints module_load and module_free */
 	/* Tasks may be preempted in programs at the raw tracepoints of system calls. */
 	bool has_preempted_calls;

@@ -4,8 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -73,19 +71,21 @@ static bool may_walk_user(const struct offcpu_config *config,
 }
 
 /* Without that walk there is no memory for it, and threads that are still blocked go as others. */
-static int settle_user_walk(struct offcpu_bpf *skel, bool walks)
+static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_features *features,
+			    bool walks)
 {
 	struct wire_settings *settings = (void *)&skel->rodata->settings;
 	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
 					 skel->maps.rules_files, skel->maps.rules_wides,
 					 skel->maps.rules_wanted, skel->maps.rules_caches,
-					 skel->maps.rules_bell };
+					 skel->maps.rules_bell, skel->maps.rules_unmapped };
 	int err;
 
 	if (!walks && settings->copied == WIRE_COPIED_BRIDGED)
 		settings->copy_bytes = 0;
 	skel->rodata->has_user_walk = walks;
 	bpf_program__set_autoload(skel->progs.program_came, walks);
+	bpf_program__set_autoload(skel->progs.room_found, walks && features->has_unmapped_area);
 	bpf_program__set_autoload(skel->progs.list_code, walks);
 	err = bpf_map__set_max_entries(skel->maps.rules_bell, (__u32)sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
@@ -123,19 +123,6 @@ static int settle_clock(struct offcpu_bpf *skel)
 	return cpus < 0 ? cpus : bpf_map__set_max_entries(skel->maps.clock_copies, (__u32)cpus);
 }
 
-/* A perf event on ourselves: with one, the scheduler calls __perf_event_task_sched_in. */
-static int open_dummy(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Attaches the switch-in hook, which some kernels take only to refuse it here. */
 static int attach_switch_in(struct offcpu *offcpu)
 {
@@ -147,7 +134,7 @@ static int attach_switch_in(struct offcpu *offcpu)
 		skel->links.switch_in_exit_tp = bpf_program__attach(skel->progs.switch_in_exit_tp);
 		return skel->links.switch_in_exit_tp ? 0 : -errno;
 	}
-	offcpu->dummy_fd = open_dummy();
+	offcpu->dummy_fd = attach_hook__open_event();
 	if (offcpu->dummy_fd < 0)
 		return offcpu->dummy_fd;
 	skel->links.switch_in_fentry = bpf_program__attach(skel->progs.switch_in_fentry);
@@ -252,7 +239,7 @@ static int load_programs(const struct load *load, enum attach_hook hook, struct 
 	choose_programs(offcpu->skel, load->features, hook);
 	err = choose_orc_programs(offcpu->skel, load->features, walks.kernel);
 	if (!err)
-		err = settle_user_walk(offcpu->skel, walks.user);
+		err = settle_user_walk(offcpu->skel, load->features, walks.user);
 	if (!err)
 		err = settle_reasons(offcpu->skel, config);
 	if (!err)
@@ -543,6 +530,8 @@ int offcpu__attach(struct offcpu *offcpu)
 	if (!err)
 		err = attach_one(skel->progs.program_came, &skel->links.program_came);
 	if (!err)
+		err = attach_one(skel->progs.room_found, &skel->links.room_found);
+	if (!err)
 		err = attach_one(skel->progs.switch_out, &skel->links.switch_out);
 	if (!err)
 		err = attach_one(skel->progs.switch_out_no_state, &skel->links.switch_out_no_state);
@@ -595,7 +584,7 @@ int offcpu__begin(struct offcpu *offcpu, uint64_t *start_ns)
 
 int offcpu__close(struct offcpu *offcpu, uint64_t *end_ns)
 {
-	*end_ns = end_time__set(&offcpu->skel->bss->end_ns);
+	*end_ns = end_time__set(&offcpu->skel->bss->end_ns, offcpu->skel->progs.set_end);
 	/* Of a recording that has not begun, nothing lies in it. */
 	if (!offcpu->skel->bss->start_ns)
 		offcpu->skel->bss->start_ns = *end_ns;

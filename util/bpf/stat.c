@@ -263,7 +263,7 @@ int stat_programs__end(struct stat_programs *programs, uint64_t *end_ns)
 		.barrier_inner = programs->skel->maps.barrier_inner,
 	};
 
-	*end_ns = end_time__set(&programs->skel->bss->end_ns);
+	*end_ns = end_time__set(&programs->skel->bss->end_ns, programs->skel->progs.set_end);
 	return window_maps__wait(&barrier);
 }
 

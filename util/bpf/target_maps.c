@@ -59,3 +59,8 @@ int target_maps__find(const struct target_maps *target_maps, uint64_t *found)
 	*found = *target_maps->found;
 	return err;
 }
+
+void target_maps__list_named(const struct target_maps *target_maps, bool named)
+{
+	*target_maps->lists_named = named;
+}

@@ -22,6 +22,7 @@ struct target_maps {
 	struct bpf_program *count; /* the iterator that counts those that live */
 	__u64 *found;		   /* what it counted */
 	__u32 *strays;		   /* see target_maps__has_strays() */
+	__u32 *lists_named;	   /* see target_maps__list_named() */
 	const __s64 *alive;	   /* births less deaths */
 	const __u64 *births;
 };
@@ -35,6 +36,7 @@ struct target_maps {
 		.count = (skel)->progs.count_targets, \
 		.found = &(skel)->bss->targets_found, \
 		.strays = &(skel)->bss->strays, \
+		.lists_named = &(skel)->bss->lists_named, \
 		.alive = &(skel)->bss->targets_alive, \
 		.births = &(skel)->bss->last_incarnation, \
 	})
@@ -64,5 +66,11 @@ bool target_maps__has_strays(const struct target_maps *target_maps);
  * negative errno.
  */
 int target_maps__find(const struct target_maps *target_maps, uint64_t *found);
+
+/*
+ * Whether a list of mapped code is one of processes that user space has named, as those of targets:
+ * then each of them is listed, also if only threads that are not its first one are targets.
+ */
+void target_maps__list_named(const struct target_maps *target_maps, bool named);
 
 #endif /* DENET_BPF_TARGET_MAPS_H */

@@ -5,10 +5,22 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "cfi/cfi_table.h"
+
+/*
+ * A table that lies in the slabs, for all files that have the same one. What is compared is the
+ * table itself and not a build-id, which a crafted file could share with a library.
+ */
+struct placed_table {
+	struct rules_file file; /* of any of the files */
+	uint32_t nr_wides;
+	uint32_t sum; /* of the table: few others have the same */
+	uint32_t nr_files;
+};
 
 static struct rules_slab *map_memory(int fd)
 {
@@ -115,9 +127,6 @@ static int copy_table(struct user_rules *rules, const struct cfi_table *table,
 	int err;
 
 	rules->places.nr_places = RULES_SLABS * RULES_SLAB_WORDS;
-	/* Ten times the table of the largest common library. */
-	if (most_words(table) > rules->places.nr_places / 2)
-		return -E2BIG;
 	err = extents__take(&rules->places, most_words(table), &start);
 	if (err)
 		return err;
@@ -155,13 +164,152 @@ static int copy_wides(struct user_rules *rules, const struct cfi_table *table,
 	return err;
 }
 
-/* No program looks for the file any more. */
-static void take_back(struct user_rules *rules, const struct rules_file *file)
+static uint32_t add_words(uint32_t sum, const uint32_t *words, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		sum = (sum ^ words[i]) * 16777619U;
+	return sum;
+}
+
+/* Of what is searched, with its structure: words that no page refers to are no part of it. */
+static uint32_t sum_of(const struct cfi_table *table)
+{
+	uint32_t sum = add_words(2166136261U, &table->nr_pages, 1);
+
+	for (uint32_t page = 0; page < table->nr_pages; page++) {
+		uint32_t first = table->words[page] & CFI_RULE_MASK, nr = table->words[page] >> 24;
+
+		sum = add_words(add_words(sum, &nr, 1), &table->words[first], nr);
+	}
+	return sum;
+}
+
+/* A word that was placed. */
+static uint32_t get_word(const struct user_rules *rules, uint64_t place)
+{
+	return rules->memory[place >> RULES_SLAB_SHIFT]->words[place & (RULES_SLAB_WORDS - 1)];
+}
+
+/* True if a page has the same rows as in the table. */
+static bool has_page(const struct user_rules *rules, const struct rules_file *file,
+		     const struct cfi_table *table, uint32_t page)
+{
+	uint32_t word = get_word(rules, (uint64_t)file->index + page), nr = word >> 24;
+	uint64_t place = (uint64_t)file->index + (word & CFI_RULE_MASK);
+	const uint32_t *rows = &table->words[table->words[page] & CFI_RULE_MASK];
+
+	if (nr != table->words[page] >> 24)
+		return false;
+	for (uint32_t i = 0; i < nr; i++) {
+		if (get_word(rules, place + i) != rows[i])
+			return false;
+	}
+	return true;
+}
+
+static bool has_wides(const struct user_rules *rules, const struct placed_table *placed,
+		      const struct cfi_table *table)
+{
+	struct cfi_wide wide;
+
+	for (uint32_t i = 0; i < table->nr_wides; i++) {
+		uint32_t number = placed->file.wides + i;
+
+		if (bpf_map_lookup_elem(bpf_map__fd(rules->wides), &number, &wide) ||
+		    memcmp(&wide, &table->wides[i], sizeof(wide)))
+			return false;
+	}
+	return true;
+}
+
+static bool is_placed(const struct user_rules *rules, const struct placed_table *placed,
+		      const struct cfi_table *table, uint32_t sum)
+{
+	if (placed->sum != sum || placed->nr_wides != table->nr_wides ||
+	    placed->file.nr_pages != table->nr_pages || placed->file.start != table->start)
+		return false;
+	for (uint32_t page = 0; page < table->nr_pages; page++) {
+		if (!has_page(rules, &placed->file, table, page))
+			return false;
+	}
+	return has_wides(rules, placed, table);
+}
+
+/* The table that has this place. */
+static struct placed_table *placed_at(const struct user_rules *rules, uint32_t index)
+{
+	for (size_t i = 0; i < rules->nr_tables; i++) {
+		if (rules->tables[i].file.index == index)
+			return &rules->tables[i];
+	}
+	return NULL;
+}
+
+static void give_back(struct user_rules *rules, const struct rules_file *file)
 {
 	if (file->nr_pages)
 		extents__shrink(&rules->places, file->index, 0);
 	if (file->wides < RULES_WIDES)
 		extents__shrink(&rules->wide_numbers, file->wides, 0);
+}
+
+/* No program looks for the file any more; its table goes with the last file that has it. */
+static void take_back(struct user_rules *rules, const struct rules_file *file)
+{
+	struct placed_table *placed = file->nr_pages ? placed_at(rules, file->index) : NULL;
+
+	if (!placed || --placed->nr_files)
+		return;
+	give_back(rules, file);
+	*placed = rules->tables[--rules->nr_tables];
+}
+
+/* A table that is not there yet. */
+static int place_table(struct user_rules *rules, const struct cfi_table *table, uint32_t sum,
+		       struct rules_file *file)
+{
+	struct placed_table *tables;
+	int err;
+
+	tables = reallocarray(rules->tables, rules->nr_tables + 1, sizeof(*tables));
+	if (!tables)
+		return -ENOMEM;
+	rules->tables = tables;
+	err = copy_table(rules, table, file);
+	if (err)
+		return err;
+	err = copy_wides(rules, table, file);
+	if (err) {
+		give_back(rules, file);
+		return err;
+	}
+	tables[rules->nr_tables++] = (struct placed_table){
+		.file = *file,
+		.nr_wides = table->nr_wides,
+		.sum = sum,
+		.nr_files = 1,
+	};
+	return 0;
+}
+
+/* Where the table of a further file lies. */
+static int find_place(struct user_rules *rules, const struct cfi_table *table,
+		      struct rules_file *file)
+{
+	uint32_t sum;
+
+	/* Ten times the table of the largest common library. */
+	if (most_words(table) > RULES_SLABS * RULES_SLAB_WORDS / 2)
+		return -E2BIG;
+	sum = sum_of(table);
+	for (size_t i = 0; i < rules->nr_tables; i++) {
+		if (!is_placed(rules, &rules->tables[i], table, sum))
+			continue;
+		*file = rules->tables[i].file;
+		rules->tables[i].nr_files++;
+		return 0;
+	}
+	return place_table(rules, table, sum, file);
 }
 
 static int put_file(struct user_rules *rules, const struct rules_key *key,
@@ -182,20 +330,18 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table)
 {
-	struct rules_file file = { .wides = RULES_WIDES, .epoch = *rules->epoch };
+	struct rules_file file = { .wides = RULES_WIDES };
 	int err = 0;
 
 	if (user_rules__has(rules, key))
 		return 0;
-	if (table && table->nr_pages) {
-		err = copy_table(rules, table, &file);
-		if (err)
-			return err;
-		err = copy_wides(rules, table, &file);
-	}
+	if (table && table->nr_pages)
+		err = find_place(rules, table, &file);
+	if (err)
+		return err;
+	file.epoch = *rules->epoch;
 	/* The words are written before a program can find them: a system call is a barrier. */
-	if (!err)
-		err = put_file(rules, key, &file);
+	err = put_file(rules, key, &file);
 	if (err)
 		take_back(rules, &file);
 	return err;
@@ -296,6 +442,21 @@ int user_rules__open_list(struct user_rules *rules)
 	return fd < 0 ? -errno : fd;
 }
 
+int user_rules__open_process_list(int program, pid_t pid)
+{
+	/* Not by the field tid, which older kernels would take for something else. */
+	union bpf_iter_link_info info = { .task = { .pid = (uint32_t)pid } };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
+	int link = bpf_link_create(program, 0, BPF_TRACE_ITER, &opts), fd, err;
+
+	if (link < 0)
+		return -errno;
+	fd = bpf_iter_create(link);
+	err = fd < 0 ? -errno : 0;
+	close(link);
+	return err ? err : fd;
+}
+
 uint64_t user_rules__map_bytes(const struct user_rules *rules)
 {
 	uint64_t bytes = 0;
@@ -314,4 +475,5 @@ void user_rules__free(struct user_rules *rules)
 	}
 	extents__free(&rules->places);
 	extents__free(&rules->wide_numbers);
+	free(rules->tables);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/extents.h"
 #include "cfi_maps.h"
@@ -12,6 +13,7 @@ struct bpf_link;
 struct bpf_map;
 struct bpf_program;
 struct cfi_table;
+struct placed_table;
 
 /*
  * The tables by which programs walk user stacks (bpf_skel/user_walk.bpf.h). The maps belong to a
@@ -30,6 +32,8 @@ struct user_rules {
 	struct bpf_link *list_link;
 	struct extents places; /* of the words of tables */
 	struct extents wide_numbers;
+	struct placed_table *tables;
+	size_t nr_tables;
 	struct rules_slab *memory[RULES_SLABS];
 };
 
@@ -38,7 +42,8 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
- * information. 0; -ENOSPC if there is no more room, -E2BIG if the table would leave too little for
+ * information. Files with the same table, as copies of a library in several containers, share its
+ * room. 0; -ENOSPC if there is no more room, -E2BIG if the table would leave too little for
  * others, or another negative errno.
  */
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
@@ -76,6 +81,14 @@ int user_rules__each_wanted(struct user_rules *rules,
  * it. Negative: an errno.
  */
 int user_rules__open_list(struct user_rules *rules);
+
+/*
+ * The same of one process, as its id is in our namespace; nothing is listed if it is gone, or its
+ * first thread is no target, but see target_maps__list_named(). program: the descriptor of
+ * list_code, so that a child needs no other. -E2BIG before Linux 6.1, which cannot list a single
+ * process.
+ */
+int user_rules__open_process_list(int program, pid_t pid);
 
 /* Bytes of the maps that it has made itself, beside those of the object. rules may be NULL. */
 uint64_t user_rules__map_bytes(const struct user_rules *rules);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "callchain/fp_quality.h"
 #include "callchain/user_chain.h"
 #include "machine/machine.h"
 #include "unwind/worker.h"
@@ -62,50 +63,33 @@ static void choose(struct callchain *callchain, pid_t pid)
 	callchain->choose(callchain->choose_ctx, pid, true);
 }
 
-static void count_chain(struct callchain *callchain, const struct sample *sample, bool broken)
-{
-	const struct thread *leader =
-		machine__thread_at(callchain->machine, (pid_t)sample->pid, sample->time);
-	const char *comm = leader ? thread__comm_at(leader, sample->time) : NULL;
-	struct fp_program *program = NULL;
-
-	if (comm && !sample->idle)
-		program = fp_stats__add(&callchain->fp_stats, comm, (pid_t)sample->pid, broken,
-					sample->period);
-	if (program && broken)
-		program->by_tables = sample->by_tables;
-}
-
 /* Judges the process by a chain along frame pointers. */
 static void judge(struct callchain *callchain, struct process *process,
 		  const struct sample *sample, size_t kept)
 {
-	if (!sample->user.nr)
+	if (!callchain->choose || !process || !sample->user.nr || sample->by_tables)
 		return;
-	/* Wakers are copied as waiters are; the statistics are of time off the CPU. */
-	if (sample->kind == SAMPLE_OFFCPU)
-		count_chain(callchain, sample,
-			    sample->by_tables ? sample->ended_early
-					      : fp_quality__is_cut(&sample->user, kept));
-	if (callchain->choose && process && !sample->by_tables &&
-	    fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
+	if (fp_quality__add(&process->fp_quality, &sample->user, kept, sample->count))
 		choose(callchain, (pid_t)sample->pid);
 }
 
-/* Delivers the sample with the first nr frames of the chain along frame pointers. */
+/* Delivers the sample with the first nr frames of the chain that the programs walked. */
 static int give_frames(struct callchain *callchain, const struct owner *owner,
 		       const struct sample *sample, size_t nr)
 {
-	struct sample cut;
+	struct sample given = *sample;
 
 	judge(callchain, owner->process, sample, nr);
-	if (nr == sample->user.nr)
-		return callchain->give(callchain->ctx, sample);
-	cut = *sample;
-	cut.user.nr = (uint32_t)nr;
-	cut.user.truncated = true;
-	callchain->stats.cut++;
-	return callchain->give(callchain->ctx, &cut);
+	if (!sample->by_tables && sample->user.nr && fp_quality__is_cut(&sample->user, nr))
+		given.user_end = CHAIN_NO_POINTERS;
+	else if (sample->by_tables && nr < sample->user.nr && sample->user_end == CHAIN_WHOLE)
+		given.user_end = CHAIN_GARBAGE;
+	if (nr != sample->user.nr) {
+		given.user.nr = (uint32_t)nr;
+		given.user.truncated = true;
+		callchain->stats.cut++;
+	}
+	return callchain->give(callchain->ctx, &given);
 }
 
 static int cut_and_give(struct callchain *callchain, const struct sample *sample)
@@ -119,6 +103,22 @@ static int fall_back(struct callchain *callchain, const struct sample *sample)
 {
 	callchain->stats.fell_back++;
 	return cut_and_give(callchain, sample);
+}
+
+/* Why a chain that was unwound from a copy has no more frames. */
+static enum chain_end end_of(const struct sample *sample, enum unwind_status status)
+{
+	switch (status) {
+	case UNWIND_CUT_STACK:
+		/* Where a table was missing, the copy is a small one. */
+		return sample->by_tables ? sample->user_end : CHAIN_BEYOND_COPY;
+	case UNWIND_CUT_CFI:
+		return CHAIN_NO_CFI;
+	case UNWIND_CUT_GARBAGE:
+		return CHAIN_GARBAGE;
+	default:
+		return CHAIN_WHOLE;
+	}
 }
 
 /*
@@ -138,6 +138,7 @@ static int take_result(void *ctx, void *cookie, const struct unwind_result *resu
 	if (result->nr) {
 		sample.user = (struct frames){ result->ips, result->nr,
 					       result->status != UNWIND_COMPLETE };
+		sample.user_end = end_of(&sample, result->status);
 		callchain->stats.unwound += result->status == UNWIND_COMPLETE;
 		callchain->stats.truncated += result->status != UNWIND_COMPLETE;
 		err = callchain->give(callchain->ctx, &sample);

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "callchain/fp_quality.h"
 #include "callchain/sample_queue.h"
 #include "sample.h"
 #include "machine/task_event.h"
@@ -37,7 +36,6 @@ struct callchain {
 	uint64_t settled;    /* the side band is complete up to this time */
 	uint64_t last_round; /* settled at the last round */
 	struct callchain_stats stats;
-	struct fp_stats fp_stats; /* of chains without copies, but for waits for work */
 	/* Called when samples of a process should carry copies, or no longer; may be NULL. */
 	void (*choose)(void *ctx, pid_t pid, bool chosen);
 	void *choose_ctx;
@@ -55,7 +53,10 @@ enum callchain_mode {
 /* CPU time of the processes that unwind, ns; *gone_ns: of those that have ended. */
 uint64_t callchain__cpu_ns(const struct callchain *callchain, uint64_t *gone_ns);
 
-/* Each sample is passed to give, once; machine is borrowed. 0 or -ENOMEM. */
+/*
+ * Each sample is passed to give, once, with its final frames and why there are no more of them;
+ * machine is borrowed. 0 or -ENOMEM.
+ */
 int callchain__init(struct callchain *callchain, enum callchain_mode mode, struct machine *machine,
 		    int (*give)(void *ctx, const struct sample *sample), void *ctx);
 void callchain__free(struct callchain *callchain);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "callchain/fp_quality.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Three fields of the word: blocks seen, those with broken chains, and the decision. */
 #define BROKEN_ONE (1ULL << 16)
 #define DECIDED (1ULL << 32)
@@ -51,51 +48,4 @@ bool fp_quality__is_bad(uint64_t quality)
 uint64_t fp_quality__of_child(uint64_t quality)
 {
 	return quality & DECIDED;
-}
-
-static struct fp_program *get_program(struct fp_stats *stats, const char *comm)
-{
-	struct fp_program *program;
-
-	for (size_t i = 0; i < stats->nr; i++) {
-		if (!strcmp(stats->programs[i].comm, comm))
-			return &stats->programs[i];
-	}
-	if (stats->nr == FP_STATS_NAMES)
-		return NULL;
-	program = &stats->programs[stats->nr++];
-	snprintf(program->comm, sizeof(program->comm), "%s", comm);
-	return program;
-}
-
-struct fp_program *fp_stats__add(struct fp_stats *stats, const char *comm, pid_t pid, bool broken,
-				 uint64_t ns)
-{
-	struct fp_program *program = get_program(stats, comm);
-
-	stats->ns += ns;
-	if (!program)
-		return NULL;
-	program->ns += ns;
-	if (!broken)
-		return program;
-	program->broken_ns += ns;
-	program->others |= program->pid && program->pid != pid;
-	program->pid = pid;
-	return program;
-}
-
-const struct fp_program *fp_stats__worst(const struct fp_stats *stats)
-{
-	const struct fp_program *worst = NULL;
-
-	for (size_t i = 0; i < stats->nr; i++) {
-		const struct fp_program *program = &stats->programs[i];
-
-		if (program->broken_ns && program->broken_ns >= program->ns / 2 &&
-		    program->broken_ns >= stats->ns / 10 &&
-		    (!worst || program->broken_ns > worst->broken_ns))
-			worst = program;
-	}
-	return worst;
 }

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/id_list.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "capture/settings.h"
 #include "host/cgroup.h"
 #include "host/sysctl.h"
+#include "machine/machine.h"
 
 /* Pages of a ring, and of one that each short block goes through: 4 MB last for 100 ms of the
  * worst storm, which is how long a reader may have to wait for a CPU. */
@@ -23,7 +25,7 @@
 /* A recording whose threshold or period is lower takes the latter. */
 #define STORM_NS NSEC_PER_MSEC
 /* The descriptors of a recording, but for those of the rings: with room to spare. */
-#define DESCRIPTORS 64
+#define DESCRIPTORS 80
 
 _Static_assert(CAPTURE_PID_INTERRUPT == WIRE_PID_INTERRUPT &&
 		       CAPTURE_PID_OUTSIDE == WIRE_PID_OUTSIDE,
@@ -141,7 +143,7 @@ static int reserve_descriptors(const struct capture_options *options)
 
 	if (err)
 		pr_err("no descriptors left: a recording needs %d and %zu per CPU, the limit is "
-		       " %" PRIu64 "; raise `ulimit -n`",
+		       "%" PRIu64 "; raise `ulimit -n`",
 		       DESCRIPTORS, per_cpu, limit);
 	return err;
 }
@@ -342,10 +344,42 @@ int capture__kernel_bounds(struct capture *capture, struct kallsyms_bounds *boun
 	return ksyms_cache__bounds(&capture->ksyms, bounds);
 }
 
+/*
+ * With --wakers the side band is of all tasks, and the machine tells which of their processes have
+ * targets. Children inherit that.
+ */
+static int mark_target(struct capture *capture, const struct capture_task *task)
+{
+	const pid_t parent = task->pid == task->tid ? task->ppid : task->pid;
+	const struct task_event event = { .kind = TASK_EVENT_FORK, .pid = task->pid,
+					  .tid = task->tid, .ppid = parent, .ptid = parent };
+	struct machine *machine = capture->options.machine;
+	struct process *process;
+	int err;
+
+	if (!machine || !capture->all_tasks || capture->options.targets.all || !task->target)
+		return 0;
+	err = machine__handle(machine, &event);
+	process = machine__process(machine, task->pid);
+	if (process)
+		process->wanted = true;
+	return err;
+}
+
+static int keep_task(struct capture *capture, const struct capture_task *task)
+{
+	int err = buffer__append(&capture->tasks, task, sizeof(*task));
+
+	if (!err)
+		err = mark_target(capture, task);
+	if (!err && capture->tracepoints)
+		err = traced_threads__add(&capture->traced, task);
+	return err;
+}
+
 /* Keeps what the iterator says of the tasks that live. */
 static int keep_tasks(void *ctx, const void *data, size_t size)
 {
-	struct capture *capture = ctx;
 	struct capture_task task;
 	struct wire_task wire;
 	int err = 0;
@@ -363,10 +397,39 @@ static int keep_tasks(void *ctx, const void *data, size_t size)
 		};
 		memcpy(task.comm, wire.comm, sizeof(task.comm));
 		task.comm[sizeof(task.comm) - 1] = '\0';
-		err = buffer__append(&capture->tasks, &task, sizeof(task));
-		if (!err && capture->tracepoints)
-			err = traced_threads__add(&capture->traced, &task);
+		err = keep_task(ctx, &task);
 	}
+	return err;
+}
+
+/* The processes of targets that are threads, for user_tables_targets. */
+static int find_named(const struct capture *capture, struct id_list *pids)
+{
+	size_t nr;
+	const struct capture_task *tasks = capture__tasks(capture, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (tasks[i].target && tasks[i].tid != tasks[i].pid)
+			err = id_list__add(pids, tasks[i].pid);
+	}
+	return err;
+}
+
+static int prepare_tables(struct capture *capture)
+{
+	struct id_list pids = { 0 };
+	struct user_tables_targets targets = {
+		.maps = &capture->maps->targets,
+		.all = capture->options.targets.all,
+	};
+	int err = capture->options.targets.nr_tids ? find_named(capture, &pids) : 0;
+
+	targets.pids = pids.ids;
+	targets.nr_pids = pids.nr;
+	if (!err)
+		err = user_tables__prepare(&capture->user_tables, &targets);
+	id_list__free(&pids);
 	return err;
 }
 
@@ -389,7 +452,7 @@ int capture__start(struct capture *capture)
 		pr_err("cannot iterate over the tasks: %s", strerror(-err));
 		return err;
 	}
-	err = user_tables__prepare(&capture->user_tables, capture->options.targets.all);
+	err = prepare_tables(capture);
 	if (!err && !capture->options.delayed)
 		err = capture__begin(capture);
 	capture->started = !err;

@@ -45,6 +45,21 @@ static enum sample_kind kind_of(uint32_t flags)
 	return flags & WIRE_BLOCK_WAKEUP ? SAMPLE_WAKEUP : SAMPLE_OFFCPU;
 }
 
+/* How the walk by tables ended, if the frames are of one. */
+static enum chain_end end_of(uint32_t flags)
+{
+	static const enum chain_end ends[USER_WALK_ENDS] = {
+		[USER_WALK_NO_TABLE] = CHAIN_NO_TABLE,
+		[USER_WALK_NO_CFI] = CHAIN_NO_CFI,
+		[USER_WALK_UNREADABLE] = CHAIN_UNREADABLE,
+		[USER_WALK_NO_RULE] = CHAIN_NO_RULE,
+		[USER_WALK_BUSY] = CHAIN_BUSY,
+	};
+	uint32_t end = flags >> WIRE_BLOCK_WALK_SHIFT;
+
+	return flags & WIRE_BLOCK_BY_TABLES && end < USER_WALK_ENDS ? ends[end] : CHAIN_WHOLE;
+}
+
 /* Scales a part of a block to the time that the block stands for. */
 static uint64_t weigh(uint64_t part, const struct wire_block *block)
 {
@@ -79,7 +94,7 @@ int decode__block(const void *data, size_t size, struct sample *sample,
 		.kthread = block->flags & WIRE_BLOCK_KTHREAD,
 		.handed_over = block->flags & WIRE_BLOCK_HANDED_OVER,
 		.by_tables = block->flags & WIRE_BLOCK_BY_TABLES,
-		.ended_early = block->flags & WIRE_BLOCK_ENDED_EARLY,
+		.user_end = end_of(block->flags),
 		.still_blocked = block->flags & WIRE_BLOCK_IN_FLIGHT,
 		.never_ran = block->flags & WIRE_BLOCK_NEVER_RAN,
 		.kernel = { ips, block->nr_kernel, block->flags & WIRE_BLOCK_TRUNC_KERNEL },
@@ -214,7 +229,7 @@ void decode__entry(const struct wire_entry_key *key, const struct wire_entry *en
 		.kthread = key->flags & WIRE_BLOCK_KTHREAD,
 		.handed_over = key->flags & WIRE_BLOCK_HANDED_OVER,
 		.by_tables = key->flags & WIRE_BLOCK_BY_TABLES,
-		.ended_early = key->flags & WIRE_BLOCK_ENDED_EARLY,
+		.user_end = end_of(key->flags),
 		.kernel.truncated = key->flags & WIRE_BLOCK_TRUNC_KERNEL,
 		.user.truncated = key->flags & WIRE_BLOCK_TRUNC_USER,
 	};

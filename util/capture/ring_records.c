@@ -218,6 +218,17 @@ static int pass_hit(struct capture *capture, const void *record, size_t size)
 	return capture->sink.hit(capture->sink.ctx, &hit);
 }
 
+/* With --wakers the side band is of all; see mark_target() in capture.c. */
+static bool is_target(const struct capture *capture, pid_t pid)
+{
+	const struct process *process;
+
+	if (capture->options.targets.all || !capture->all_tasks)
+		return true;
+	process = machine__process(capture->options.machine, pid);
+	return process && process->wanted;
+}
+
 /* A record of the side band, or of a tracepoint, in the order of time. */
 static int pass_sideband(void *ctx, const void *record, size_t size)
 {
@@ -234,6 +245,8 @@ static int pass_sideband(void *ctx, const void *record, size_t size)
 	ret = capture->tracepoints ? traced_threads__follow(&capture->traced, &event) : 0;
 	if (!ret)
 		ret = sideband_filter__take(&capture->sideband_filter, &event);
+	if (ret > 0 && event.kind == TASK_EVENT_MMAP && is_target(capture, event.pid))
+		user_tables__follow(&capture->user_tables, &event);
 	if (ret <= 0 || !capture->sink.task)
 		return ret;
 	return capture->sink.task(capture->sink.ctx, &event);

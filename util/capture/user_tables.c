@@ -13,8 +13,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "bpf/target_maps.h"
 #include "bpf/user_rules.h"
 #include "cfi/cfi_files.h"
+#include "machine/task_event.h"
 
 /* Files in one go: of what is met most, and before a recording begins. */
 #define BATCH 8
@@ -27,7 +29,10 @@
 #define MAX_MS 3200
 /* How long the recorder waits for more of a table, while the rings are not read. */
 #define WAIT_NS (2 * NSEC_PER_MSEC)
-/* The list of what targets have mapped, and before a recording of some begins, their tables. */
+/*
+ * The list of what targets have mapped, or some of them since; and before a recording of some
+ * begins, their tables.
+ */
 #define LIST_MS 400
 #define LIST_ALL_MS 10000
 #define PREPARE_MS 1600
@@ -60,16 +65,21 @@ static size_t nr_wishes(const struct user_tables *tables)
 	return tables->wishes.len / sizeof(struct wish);
 }
 
-/* Once each: what waits here may be asked for again. */
+/*
+ * Once each: what waits here may be asked for again, by a process that has only mapped it or by
+ * a walk that has met it.
+ */
 static int add_wish(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
 {
-	const struct wish wish = { *key, *wanted };
+	struct wish wish = { *key, *wanted };
 	struct user_tables *tables = ctx;
 	struct wish *wishes = wishes_of(tables);
 
 	for (size_t i = 0; i < nr_wishes(tables); i++) {
 		if (memcmp(&wishes[i].key, key, sizeof(*key)))
 			continue;
+		if (wish.wanted.uses < wishes[i].wanted.uses)
+			wish.wanted.uses = wishes[i].wanted.uses;
 		wishes[i] = wish;
 		return 0;
 	}
@@ -86,8 +96,10 @@ static int by_uses(const void *a, const void *b)
 /* Takes in what is wanted by now; what is wanted most comes last. */
 static int collect(struct user_tables *tables)
 {
+	size_t before = nr_wishes(tables);
 	int err = user_rules__each_wanted(tables->rules, add_wish, tables);
 
+	tables->found |= nr_wishes(tables) > before;
 	if (nr_wishes(tables))
 		qsort(wishes_of(tables), nr_wishes(tables), sizeof(struct wish), by_uses);
 	return err;
@@ -159,12 +171,28 @@ static bool may_have_table(int err)
 	return err != -ENOENT && err != -ENOEXEC && err != -EPERM && err != -EACCES;
 }
 
+static int give_table(struct user_tables *tables, const struct wish *wish,
+		      const struct cfi_table *table)
+{
+	int err = user_rules__add(tables->rules, &wish->key, table);
+
+	if (!err)
+		pr_debug("the file that pid %d maps at %#llx has its unwind table, of %u words",
+			 (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
+			 table->nr_words);
+	if (err == -E2BIG) {
+		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
+			   "half of the room: it goes by frame pointers",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
+		return add_none(tables, &wish->key, true);
+	}
+	return err == -ENOSPC ? postpone(tables, wish) : err;
+}
+
 /* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file, bool again)
 {
-	int err;
-
 	/* No process can be made, or the process is gone: another one may ask. */
 	if (file->err == -EAGAIN || file->err == -ESRCH)
 		return 0;
@@ -176,14 +204,7 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 			   strerror(-file->err));
 		return add_none(tables, &wish->key, may_have_table(file->err));
 	}
-	err = user_rules__add(tables->rules, &wish->key, &file->table);
-	if (err == -E2BIG) {
-		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
-			   "half of the room: it goes by frame pointers",
-			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
-		return add_none(tables, &wish->key, true);
-	}
-	return err == -ENOSPC ? postpone(tables, wish) : err;
+	return give_table(tables, wish, &file->table);
 }
 
 /* Takes a batch of what is wanted most. Returns how many. */
@@ -206,6 +227,8 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 			.pid = wish->key.ino ? (pid_t)wish->wanted.pid : 0,
 			.start = wish->wanted.start,
 			.end = wish->wanted.end,
+			.ino = wish->key.ino,
+			.dev = wish->key.dev,
 		};
 	}
 	return nr;
@@ -332,66 +355,188 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 	return -errno;
 }
 
-/* In the child: what is read makes files wanted, and has no bytes. */
-static int read_list(void *ctx, struct child_out *out)
+/* What a child lists: some processes, or none, which stands for all targets. */
+struct listing {
+	int fd; /* of the program; for all targets, of the iterator */
+	const pid_t *pids;
+	size_t nr;
+};
+
+/* True if another list would fail as well. */
+static bool is_for_good(int err)
 {
-	int fd = *(const int *)ctx;
+	return err == -E2BIG || err == -EINVAL || err == -EPERM || err == -EACCES ||
+	       err == -EOPNOTSUPP;
+}
+
+/* What is read makes files wanted, and has no bytes. */
+static int read_iterator(int fd)
+{
 	char data[64];
 	ssize_t len;
 
-	(void)out;
 	do
 		len = read(fd, data, sizeof(data));
 	while (len > 0 || (len < 0 && (errno == EINTR || errno == EAGAIN)));
 	return len < 0 ? -errno : 0;
 }
 
-/* That it cannot be told what is mapped is no error. */
+static int read_process(int program, pid_t pid)
+{
+	int fd = user_rules__open_process_list(program, pid), err;
+
+	if (fd < 0)
+		return fd;
+	err = read_iterator(fd);
+	close(fd);
+	return err;
+}
+
+/* A process that cannot be listed for now does not keep the others from it. */
+static int read_list(void *ctx, struct child_out *out)
+{
+	const struct listing *listing = ctx;
+	int ret = listing->nr ? 0 : read_iterator(listing->fd);
+
+	(void)out;
+	for (size_t i = 0; i < listing->nr && !is_for_good(ret); i++) {
+		int err = read_process(listing->fd, listing->pids[i]);
+
+		if (!ret || is_for_good(err))
+			ret = err;
+	}
+	return ret;
+}
+
+/*
+ * That it cannot be told what is mapped is no error. What may pass, as a process that holds up its
+ * list, or that there is no memory for one, is told once.
+ */
+static void explain_list(struct user_tables *tables, int err)
+{
+	if (is_for_good(err)) {
+		tables->lists_processes = false;
+		pr_verbose("from here on, unwind tables are made when stacks are met that need "
+			   "them, since what processes have mapped cannot be listed: %s",
+			   err == -E2BIG ? "that takes Linux 6.1" : strerror(-err));
+	} else if (err && !tables->list_failed) {
+		tables->list_failed = true;
+		pr_verbose("some of what is mapped could not be listed (%s): its unwind tables "
+			   "may be made only when stacks are met that need them; this is told once",
+			   strerror(-err));
+	}
+}
+
+/* err: why it is not complete, or could not begin. */
 static void end_list(struct user_tables *tables, int err)
 {
-	if (err)
-		pr_verbose("unwind tables are made when stacks are met that need them, since what "
-			   "is mapped cannot be listed: %s",
-			   strerror(err < 0 ? -err : EPROTO));
+	explain_list(tables, err);
 	child__delete(tables->list);
 	tables->list = NULL;
+	target_maps__list_named(tables->targets, false);
 }
 
 /* Has the programs ask for what is mapped, by a process that may hang with others. */
 static void begin_list(struct user_tables *tables, uint64_t deadline)
 {
 	int fd = user_rules__open_list(tables->rules), err = fd;
+	struct listing listing = { .fd = fd };
 
 	tables->list_deadline = deadline;
 	if (fd >= 0) {
-		tables->list = child__new_patiently(read_list, &fd, &fd, deadline, &err);
+		tables->list = child__new_patiently(read_list, &listing, &listing.fd, deadline,
+						    &err);
 		close(fd);
 	}
 	if (err < 0)
 		end_list(tables, err);
 }
 
-/* until: as long as it may take now. */
-static void advance_list(struct user_tables *tables, uint64_t until)
+/*
+ * The same of some processes, which user space knows for those of targets. patiently: waits for a
+ * moment if no process can be made for it. False: that has failed.
+ */
+static bool begin_named_list(struct user_tables *tables, const pid_t *pids, size_t nr,
+			     bool patiently)
+{
+	struct listing listing = {
+		.fd = bpf_program__fd(tables->rules->list_code),
+		.pids = pids,
+		.nr = nr,
+	};
+	int err;
+
+	tables->list_deadline = clock__now_ns() + LIST_MS * NSEC_PER_MSEC;
+	target_maps__list_named(tables->targets, true);
+	tables->list = child__new_patiently(read_list, &listing, &listing.fd,
+					    patiently ? tables->list_deadline : 0, &err);
+	if (!tables->list)
+		end_list(tables, err);
+	return tables->list;
+}
+
+/* Whether code that targets map is listed. Without room, tables are for what walks meet. */
+static bool follows(const struct user_tables *tables)
+{
+	return tables->lists_processes && !tables->next_epoch;
+}
+
+/* Lists processes that have mapped code since. One list at a time. */
+static void list_new_code(struct user_tables *tables)
+{
+	struct new_code *new_code = &tables->new_code;
+	uint64_t now = clock__now_ns();
+
+	if (tables->list || !new_code__wants_list(new_code, now))
+		return;
+	tables->found = false;
+	if (begin_named_list(tables, new_code->pids, new_code->nr_pids, false)) {
+		watch(tables, child__fd(tables->list));
+		new_code__take(new_code, now);
+	} else {
+		new_code__listed(new_code, false, now);
+	}
+}
+
+/* Goes on with that. ended: a list has; asked: the programs ask for tables. */
+static void follow_code(struct user_tables *tables, bool ended, bool asked)
+{
+	if (!follows(tables))
+		return;
+	if (ended)
+		new_code__listed(&tables->new_code, tables->found, clock__now_ns());
+	/* Who runs a new program is going to map its libraries, and the side band wakes nobody. */
+	if (asked)
+		new_code__expect(&tables->new_code);
+	list_new_code(tables);
+	new_code__look(&tables->new_code, clock__now_ns());
+}
+
+/* until: as long as it may take now. True if a list has ended with that. */
+static bool advance_list(struct user_tables *tables, uint64_t until)
 {
 	struct child_message message;
 	int err;
 
 	if (!tables->list)
-		return;
+		return false;
 	err = child__receive(tables->list, until, &message);
-	if (err != -ETIMEDOUT || clock__now_ns() >= tables->list_deadline)
-		end_list(tables, err);
+	if (err == -ETIMEDOUT && clock__now_ns() < tables->list_deadline)
+		return false;
+	end_list(tables, err > 0 ? -EPROTO : err);
+	return true;
 }
 
 /* Before the first block, since some targets have few files. */
-static int prepare_targets(struct user_tables *tables)
+static int prepare_targets(struct user_tables *tables, const pid_t *pids, size_t nr)
 {
 	uint64_t deadline = clock__now_ns() + PREPARE_MS * NSEC_PER_MSEC, now;
 	int err;
 
 	begin_list(tables, clock__now_ns() + LIST_MS * NSEC_PER_MSEC);
 	advance_list(tables, tables->list_deadline);
+	if (nr && follows(tables) && begin_named_list(tables, pids, nr, true))
+		advance_list(tables, tables->list_deadline);
 	err = collect(tables);
 	while (!err && nr_wishes(tables) && !tables->evict_at && (now = clock__now_ns()) < deadline)
 		err = make_batch(tables, (int)((deadline - now) / NSEC_PER_MSEC) + 1);
@@ -402,7 +547,7 @@ static int prepare_targets(struct user_tables *tables)
 	return err;
 }
 
-int user_tables__prepare(struct user_tables *tables, bool all)
+int user_tables__prepare(struct user_tables *tables, const struct user_tables_targets *targets)
 {
 	static const struct rules_key vdso;
 	static const struct rules_wanted most = { .uses = RULES_MET };
@@ -410,34 +555,75 @@ int user_tables__prepare(struct user_tables *tables, bool all)
 
 	if (!tables->rules)
 		return 0;
+	tables->targets = targets->maps;
+	tables->lists_processes = tables->rules->list_code;
 	err = add_wish(tables, &vdso, &most);
-	if (err || !all)
-		return err ? err : prepare_targets(tables);
+	if (err || !targets->all)
+		return err ? err : prepare_targets(tables, targets->pids, targets->nr_pids);
 	begin_list(tables, clock__now_ns() + LIST_ALL_MS * NSEC_PER_MSEC);
 	return 0;
 }
 
+/* True if the table of a file is on its way, as far as records and programs agree on its key. */
+static bool is_asked_for(const struct user_tables *tables, const struct rules_key *key)
+{
+	const struct user_tables_batch *batch = tables->batch;
+	const struct wish *wishes = wishes_of(tables);
+
+	for (size_t i = 0; i < nr_wishes(tables); i++) {
+		if (!memcmp(&wishes[i].key, key, sizeof(*key)))
+			return true;
+	}
+	for (size_t i = 0; batch && i < batch->nr; i++) {
+		if (!memcmp(&batch->wishes[i].key, key, sizeof(*key)))
+			return true;
+	}
+	return false;
+}
+
+void user_tables__follow(struct user_tables *tables, const struct task_event *event)
+{
+	struct rules_key file;
+
+	if (!follows(tables) || !new_code__file(event, &file) ||
+	    new_code__is_settled(&tables->new_code, &file))
+		return;
+	if (user_rules__has(tables->rules, &file))
+		new_code__settle(&tables->new_code, &file);
+	else if (!is_asked_for(tables, &file))
+		new_code__add(&tables->new_code, &file, event->pid);
+}
+
 int user_tables__update(struct user_tables *tables)
 {
-	int err = 0;
+	bool ended, asked;
+	int err;
 
 	if (!tables->rules)
 		return 0;
-	advance_list(tables, clock__now_ns());
+	/* In this order, so that what a list has brought is known when it ends. */
+	ended = advance_list(tables, clock__now_ns());
 	evict(tables);
-	if (ring_buffer__consume(tables->bell) > 0)
-		err = collect(tables);
+	asked = ring_buffer__consume(tables->bell) > 0;
+	err = asked ? collect(tables) : 0;
+	follow_code(tables, ended, asked);
 	return err ? err : advance_batch(tables);
 }
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
 	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
+	int look = -1;
 
 	if (tables->evict_at)
 		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;
 	else if (nr_wishes(tables) && !tables->batch)
 		return 0;
+	/* Under the same condition as follow_code(), which sees to it that nothing stays due. */
+	if (follows(tables))
+		look = new_code__timeout(&tables->new_code, !tables->list, clock__now_ns());
+	if (look >= 0 && (most < 0 || look < most))
+		most = look;
 	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
 }
 

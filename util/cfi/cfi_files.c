@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/bus_guard.h"
@@ -57,6 +59,16 @@ struct cfi_making {
 	size_t wides;
 };
 
+/* What the mapping leads to may have followed the file that is meant. */
+static bool is_another(int fd, const struct cfi_file *file)
+{
+	struct stat st;
+
+	return file->dev && !fstat(fd, &st) &&
+	       (major(st.st_dev) << 20 | minor(st.st_dev)) == file->dev && st.st_ino != file->ino;
+}
+
+/* NULL: *fd is -1 with errno set, or that of a file which is none. */
 static Elf *open_elf(const struct cfi_file *file, int *fd)
 {
 	char path[96];
@@ -67,6 +79,11 @@ static Elf *open_elf(const struct cfi_file *file, int *fd)
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
 		 file->start, file->end);
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd >= 0 && is_another(*fd, file)) {
+		close(*fd);
+		*fd = -1;
+		errno = ENOENT;
+	}
 	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ_MMAP, NULL);
 }
 

@@ -14,10 +14,17 @@ struct cfi_file {
 	uint64_t start;
 	uint64_t end;
 	/*
+	 * The inode that is mapped there, and its device, major << 20 | minor; 0: not known.
+	 * Where stat(2) tells another device, as on overlays, the file is taken as it is.
+	 */
+	uint64_t ino;
+	uint32_t dev;
+	/*
 	 * 0 and the table; else without one: -ENOENT if the file has no call frame information;
-	 * -ESRCH if the mapping is gone; -ENOEXEC if it is no ELF file of this machine;
-	 * -ETIMEDOUT if the file did not answer, -ECHILD if reading it killed the process that
-	 * did, -ECANCELED if the time was over before; or another negative errno.
+	 * -ESRCH if the mapping is gone, or now is one of another file; -ENOEXEC if it is no
+	 * ELF file of this machine; -ETIMEDOUT if the file did not answer, -ECHILD if reading
+	 * it killed the process that did, -ECANCELED if the time was over before; or another
+	 * negative errno.
 	 */
 	int err;
 	struct cfi_table table;

@@ -3,12 +3,15 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/elf_section.h"
 #include "cfi/cfi_program.h"
 #include "cfi/cfi_rule.h"
 
@@ -52,6 +55,8 @@ struct reader {
 	size_t nr;
 	size_t capacity;
 	uint16_t *slots; /* hash of a wide rule -> its number + 1 */
+	Elf *packed; /* what .gnu_debugdata has; functions refer to its content */
+	int packed_fd;
 	bool full;
 };
 
@@ -375,32 +380,53 @@ static int run_functions(struct reader *reader)
 }
 
 /* A section by its name; false: the file has none with content. */
-static bool find_section(Elf *elf, const char *wanted, struct section *out)
+static bool find_section(Elf *elf, const char *name, struct section *out)
 {
-	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	const char *name;
-	size_t names;
+	Elf_Scn *section = elf_section__find(elf, name, &header);
 
-	if (elf_getshdrstrndx(elf, &names))
+	if (!section || (header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0))
 		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || strcmp(name, wanted))
-			continue;
-		if (header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
-			return false;
-		out->data = header.sh_flags & SHF_COMPRESSED ? elf_getdata(section, NULL)
-							     : elf_rawdata(section, NULL);
-		out->address = header.sh_addr;
-		return out->data && out->data->d_buf && out->data->d_size;
-	}
-	return false;
+	out->data = header.sh_flags & SHF_COMPRESSED ? elf_getdata(section, NULL)
+						     : elf_rawdata(section, NULL);
+	out->address = header.sh_addr;
+	return out->data && out->data->d_buf && out->data->d_size;
 }
 
-static int read_all(struct reader *reader, Elf *elf, const GElf_Ehdr *header)
+/* True if the functions that were read are less than half of the file's code. */
+static bool knows_little(const struct reader *reader, Elf *elf)
+{
+	uint64_t code = 0, known = 0;
+	GElf_Phdr segment;
+	size_t nr = 0;
+
+	if (elf_getphdrnum(elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_flags & PF_X)
+			code += segment.p_filesz;
+	}
+	for (size_t i = 0; i < reader->nr; i++)
+		known += reader->functions[i].high - reader->functions[i].low;
+	return known < code / 2;
+}
+
+/* The .debug_frame of what .gnu_debugdata packs; false: there is none. */
+static bool find_packed(struct reader *reader, Elf *elf, struct section *out)
+{
+	reader->packed_fd = elf_section__minidebug(elf);
+	if (reader->packed_fd < 0)
+		return false;
+	reader->packed = dwelf_elf_begin(reader->packed_fd);
+	return reader->packed && find_section(reader->packed, ".debug_frame", out);
+}
+
+/*
+ * .eh_frame and .debug_frame. Unpacking takes time, and distributions pack symbols alone: only what
+ * tells of little of its code is unpacked, as what was built without .eh_frame.
+ */
+static int read_sections(struct reader *reader, Elf *elf, const GElf_Ehdr *header)
 {
 	struct section section = { .ident = header->e_ident, .is_eh = true };
 	bool has_eh = find_section(elf, ".eh_frame", &section);
@@ -410,16 +436,16 @@ static int read_all(struct reader *reader, Elf *elf, const GElf_Ehdr *header)
 	if (err)
 		return err;
 	section.is_eh = false;
-	has_debug = find_section(elf, ".debug_frame", &section);
+	has_debug = find_section(elf, ".debug_frame", &section) ||
+		    (knows_little(reader, elf) && find_packed(reader, elf, &section));
 	if (!has_eh && !has_debug)
 		return -ENOENT;
-	err = has_debug ? read_section(reader, &section) : 0;
-	return err ? err : run_functions(reader);
+	return has_debug ? read_section(reader, &section) : 0;
 }
 
 int cfi_rows__read(struct cfi_rows *rows, Elf *elf)
 {
-	struct reader reader = { .out = rows };
+	struct reader reader = { .out = rows, .packed_fd = -1 };
 	GElf_Ehdr header;
 	int err = -ENOMEM;
 
@@ -429,12 +455,17 @@ int cfi_rows__read(struct cfi_rows *rows, Elf *elf)
 	rows->wides = calloc(CFI_WIDES_MAX, sizeof(*rows->wides));
 	reader.slots = calloc(WIDE_SLOTS, sizeof(*reader.slots));
 	if (rows->wides && reader.slots)
-		err = read_all(&reader, elf, &header);
+		err = read_sections(&reader, elf, &header);
+	if (!err)
+		err = run_functions(&reader);
 	if (!err && !rows->nr)
 		err = -ENOENT;
 	free(reader.slots);
 	free(reader.commons);
 	free(reader.functions);
+	elf_end(reader.packed);
+	if (reader.packed_fd >= 0)
+		close(reader.packed_fd);
 	return err;
 }
 

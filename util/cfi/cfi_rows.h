@@ -9,9 +9,9 @@
 #include "cfi.h"
 
 /*
- * Call frame information (.eh_frame, .debug_frame) of an x86-64 ELF file as rows: from which
- * address on which rule of bpf_skel/cfi.h holds. The sections may say anything, and are to be
- * read where base/bus_guard.h is installed.
+ * Call frame information (.eh_frame, .debug_frame, also that in .gnu_debugdata) of an x86-64 ELF
+ * file as rows: from which address on which rule of bpf_skel/cfi.h holds. The sections may say
+ * anything, and are to be read where base/bus_guard.h is installed.
  */
 
 struct cfi_row {

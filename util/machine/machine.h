@@ -59,7 +59,7 @@ struct process {
 
 	/* Inherited by children. */
 	bool left_out;	   /* not recorded */
-	bool wanted;	   /* record/sink.h: its events are always in the file */
+	bool wanted;	   /* of a target; set by capture/capture.c and record/sink.c */
 	unsigned int floods; /* capture/sideband_filter.h: level of its rate limit */
 	uint64_t fp_quality; /* callchain/fp_quality.h */
 	uint64_t view;	     /* MACHINE_VIEW_*, see symbol/mount_ns.h */

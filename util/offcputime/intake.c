@@ -21,6 +21,7 @@ static int add(struct intake *intake, const struct sample *sample)
 		intake->left_out.ns += sample->period;
 		return 0;
 	}
+	chain_stats__sample(&intake->chain_stats, intake->machine, sample);
 	return profile__add(intake->profile, intake->machine, sample, NULL);
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "callchain/callchain.h"
+#include "callchain/chain_stats.h"
 #include "callchain/sample_queue.h"
 #include "capture/capture.h"
 #include "profile/profile.h"
@@ -20,6 +21,7 @@ struct intake_never_ran {
 struct intake {
 	struct machine *machine; /* borrowed */
 	struct callchain callchain;
+	struct chain_stats chain_stats; /* of all samples that went to a profile */
 	struct sample_queue early; /* whose thread may still get its name */
 	struct profile *profile; /* samples go there; borrowed, and may change between two */
 	bool leave_out_never_ran;

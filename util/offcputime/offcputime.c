@@ -26,6 +26,7 @@
 #include "session/findings.h"
 #include "session/session.h"
 #include "session/status.h"
+#include "session/walks.h"
 #include "session/workload.h"
 
 /* How often a child that prints is looked at once the next interval is over. */
@@ -391,9 +392,28 @@ static void note_left_out(struct offcputime *trace)
 	findings__add(&trace->findings, FINDING_NOTE, line);
 }
 
-static int offcputime__finish(struct offcputime *trace)
+/* Tells of what became of blocks and stacks. */
+static void print_end(struct offcputime *trace)
 {
 	struct capture_stats stats;
+	const struct walks walks = {
+		.stats = &stats,
+		.chains = &trace->intake.chain_stats,
+		.by_tables = capture__walks_by_tables(trace->session.capture),
+		.fp_asked_for = !trace->options->session.capture.stacks.copies.bytes,
+	};
+
+	if (capture__stats(trace->session.capture, &stats)) {
+		pr_loss("the accounts of the trace cannot be read");
+		return;
+	}
+	walks__find(&walks, &trace->findings);
+	walks__print(&walks);
+	summary__print_stats(&stats, &trace->findings);
+}
+
+static int offcputime__finish(struct offcputime *trace)
+{
 	int err;
 
 	findings__hold(&trace->findings);
@@ -412,10 +432,7 @@ static int offcputime__finish(struct offcputime *trace)
 	if (err)
 		return err;
 	note_left_out(trace);
-	if (!capture__stats(trace->session.capture, &stats))
-		summary__print_stats(&stats, &trace->findings);
-	else
-		pr_loss("the accounts of the trace cannot be read");
+	print_end(trace);
 	return 0;
 }
 

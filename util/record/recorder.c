@@ -239,13 +239,14 @@ static void summarize(struct recorder *recorder, struct summary *summary)
 		.reasons = recorder->sink.events.reasons,
 		.for_any_ns = recorder->sink.events.for_any_ns,
 		.copies = capture__copies(recorder->session.capture),
+		.by_tables = capture__walks_by_tables(recorder->session.capture),
 		.fp_asked_for = !recorder->options->session.capture.stacks.copies.bytes,
 		.callchain = recorder->sink.callchain.stats,
 		.rotated = recorder->options->rotation.enabled,
 		.path = recorder->options->output,
 	};
-	if (!summary->copies || capture__walks_by_tables(recorder->session.capture))
-		summary->short_chains = fp_stats__worst(&recorder->sink.callchain.fp_stats);
+	if (!summary->copies || summary->by_tables)
+		summary->chains = &recorder->sink.chain_stats;
 	summarize_next_step(recorder, summary);
 	summary->waiting =
 		capture__waiting_threads(recorder->session.capture, &summary->nr_waiting);

@@ -285,6 +285,8 @@ static int write_sample(struct sink *sink, const struct sample *sample)
 {
 	int err = sample_events__write(&sink->events, sample);
 
+	if (!err)
+		chain_stats__sample(&sink->chain_stats, sink->machine, sample);
 	if (err || sample->kind != SAMPLE_OFFCPU)
 		return err;
 	if (!sample->idle)

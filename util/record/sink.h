@@ -8,6 +8,7 @@
 #include "base/idmap.h"
 #include "capture/capture.h"
 #include "callchain/callchain.h"
+#include "callchain/chain_stats.h"
 #include "output/perfdata/sample_events.h"
 #include "machine/deferred_exit.h"
 #include "record/wait_names.h"
@@ -37,6 +38,7 @@ struct sink {
 	uint64_t latest;        /* the latest time delivered */
 	uint64_t latest_round;  /* the latest time when FINISHED_ROUND was last written */
 	struct callchain callchain;
+	struct chain_stats chain_stats;
 	struct wait_names wait_names;
 	struct wait_stats wait_stats; /* of offcpu-time */
 };

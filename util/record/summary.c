@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "record/losses.h"
 #include "session/findings.h"
+#include "session/walks.h"
 
 uint64_t summary__lost(const struct capture_stats *stats)
 {
@@ -279,34 +280,20 @@ static void print_waiting(const struct summary *summary)
 	}
 }
 
-/* Prints nothing if no user stack was walked by tables. */
-static void print_user_walks(const struct capture_stats *stats)
+static struct walks walks_of(const struct summary *summary)
 {
-	const struct capture_tally *walks = stats->user_walks;
-	uint64_t all = 0, ns = 0;
-	char time[32], of[32];
-
-	for (int i = 0; i < USER_WALK_ENDS; i++) {
-		all += walks[i].count;
-		ns += walks[i].ns;
-	}
-	if (!all)
-		return;
-	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
-		   "limit, %" PRIu64 " met a missing table (%s of %s), %" PRIu64
-		   " without call frame information, %" PRIu64 " with unreadable memory, %" PRIu64
-		   " with an unsupported rule, %" PRIu64 " while mappings changed",
-		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
-		   walks[USER_WALK_NO_TABLE].count,
-		   units__format_time(walks[USER_WALK_NO_TABLE].ns, time, sizeof(time)),
-		   units__format_time(ns, of, sizeof(of)), walks[USER_WALK_NO_CFI].count,
-		   walks[USER_WALK_UNREADABLE].count, walks[USER_WALK_NO_RULE].count,
-		   walks[USER_WALK_BUSY].count);
+	return (struct walks){
+		.stats = &summary->stats,
+		.chains = summary->chains,
+		.by_tables = summary->by_tables,
+		.fp_asked_for = summary->fp_asked_for,
+	};
 }
 
 static void print_verbose(const struct summary *summary)
 {
 	const struct capture_stats *stats = &summary->stats;
+	const struct walks walks = walks_of(summary);
 	char size[32], slots[32], time[32];
 
 	print_accounts(stats);
@@ -323,11 +310,7 @@ static void print_verbose(const struct summary *summary)
 	pr_verbose("side-band records lost: %" PRIu64, stats->lost_sideband);
 	pr_verbose("sent at once since a map was full: %" PRIu64 " (sums), %" PRIu64 " (stacks)",
 		   stats->full_entries, stats->full_stacks);
-	if (stats->orc_walks + stats->orc_fallbacks)
-		pr_verbose("kernel stacks: %" PRIu64 " walked by ORC tables, %" PRIu64
-			   " left to the kernel's own walk",
-			   stats->orc_walks, stats->orc_fallbacks);
-	print_user_walks(stats);
+	walks__print(&walks);
 	pr_verbose("chains cut at --max-stack: %" PRIu64 " kernel, %" PRIu64 " user",
 		   stats->truncated_kernel, stats->truncated_user);
 	pr_verbose("chains by frame pointers that ended in garbage, cut: %" PRIu64,
@@ -497,34 +480,6 @@ static void find_skipped(const struct capture_stats *stats, struct findings *fin
 			       percent);
 }
 
-/* Less time in broken chains is not reported. */
-#define LEAST_BROKEN_NS NSEC_PER_SEC
-
-/* Frame pointers are what is left where there is no walk by unwind tables. */
-static const char *advice(const struct summary *summary)
-{
-	if (summary->short_chains->by_tables)
-		return "where unwind tables lead no further; -v shows why";
-	return summary->fp_asked_for ?
-		       "in code without frame pointers; --call-graph auto unwinds it" :
-		       "in code without frame pointers; --call-graph dwarf unwinds it";
-}
-
-static void find_short_chains(const struct summary *summary, struct findings *findings)
-{
-	const struct fp_program *program = summary->short_chains;
-	char time[32];
-
-	if (!program || program->broken_ns < LEAST_BROKEN_NS)
-		return;
-	findings__warn(findings, FINDING_STACKS,
-		       "user stacks of %s (pid %d%s) end early in %.0f %% of its %s, %s",
-		       program->comm, (int)program->pid, program->others ? " and others" : "",
-		       100 * (double)program->broken_ns / (double)program->ns,
-		       units__format_time(program->ns, time, sizeof(time)),
-		       advice(summary));
-}
-
 /* Ends the line, for which there is room, and writes it in one piece. */
 static void print_line(char *line)
 {
@@ -566,12 +521,13 @@ static size_t closing_lines(const struct summary *summary)
 
 void summary__print(const struct summary *summary, struct findings *findings)
 {
+	const struct walks walks = walks_of(summary);
 	char line[512];
 	size_t left_out;
 
 	losses__find(findings, &summary->stats);
 	find_skipped(&summary->stats, findings);
-	find_short_chains(summary, findings);
+	walks__find(&walks, findings);
 	findings__add(findings, FINDING_ELSEWHERE,
 		      summary__format_uninterruptible(summary, line, sizeof(line)));
 	findings__add(findings, FINDING_ELSEWHERE,

@@ -12,6 +12,7 @@
 #include "record/next_step.h"
 #include "record/wait_stats.h"
 
+struct chain_stats;
 struct findings;
 
 /* Results of a finished recording. */
@@ -44,7 +45,8 @@ struct summary {
 	bool one_event; /* events are frames */
 	bool reasons;		/* samples have reasons */
 	uint64_t for_any_ns;	/* of ns, in waits for any of several descriptors */
-	const struct fp_program *short_chains; /* its chains end early; borrowed; NULL: none */
+	const struct chain_stats *chains; /* borrowed; NULL: they come from copies */
+	bool by_tables;		/* user stacks were walked by unwind tables */
 	bool rotated;           /* path has time stamps behind it */
 	const char *path;       /* "-": a pipe */
 	struct next_step next;

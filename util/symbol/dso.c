@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,7 +27,6 @@
 #define DELETED " (deleted)"
 /* Far more than a linker makes; a file that claims more is not looked at. */
 #define MAX_SEGMENTS 512
-#define MAX_MINIDEBUG (64u << 20)
 #define PAGE_MASK 4095ULL
 
 static bool has_file(const struct mapped_file *file)
@@ -253,40 +251,4 @@ int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bia
 		}
 	}
 	return -ENOENT;
-}
-
-static Elf_Data *find_section(Elf *elf, const char *wanted)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	const char *name;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (name && !strcmp(name, wanted))
-			return elf_rawdata(section, NULL);
-	}
-	return NULL;
-}
-
-int dso__minidebug(const struct dso *dso)
-{
-	const Elf_Data *data = dso->elf ? find_section(dso->elf, ".gnu_debugdata") : NULL;
-	int fd;
-
-	if (!data || !data->d_size || data->d_size > MAX_MINIDEBUG)
-		return -ENOENT;
-	fd = memfd_create("minidebuginfo", MFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size &&
-	    !lseek(fd, 0, SEEK_SET))
-		return fd;
-	close(fd);
-	return -EIO;
 }

@@ -52,10 +52,4 @@ void dso__delete(struct dso *dso); /* accepts NULL */
  */
 int dso__bias(const struct dso *dso, const struct maps_entry *map, uint64_t *bias);
 
-/*
- * A copy of its section .gnu_debugdata, a compressed ELF file that may hold what the file
- * itself was stripped of: a descriptor (memfd), -ENOENT or a negative errno.
- */
-int dso__minidebug(const struct dso *dso);
-
 #endif /* DENET_SYMBOL_DSO_H */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/elf_section.h"
 #include "machine/machine.h"
 #include "symbol/dso.h"
 #include "symbol/root_open.h"
@@ -331,8 +332,7 @@ static bool has_table(Elf *elf, GElf_Word type)
 /* The packed file is the main one's without what that has. */
 static void find_minidebug(struct elf_files *files)
 {
-	const struct dso dso = { .elf = files->all[0] };
-	int fd = dso__minidebug(&dso);
+	int fd = elf_section__minidebug(files->all[0]);
 
 	if (fd >= 0)
 		add(files, dwelf_elf_begin(fd), fd);

@@ -46,6 +46,8 @@ struct wish {
 	pid_t tid; /* 0: the vDSO */
 	uint64_t start;
 	uint64_t end;
+	uint64_t ino;
+	uint32_t dev;
 };
 
 struct file_tables {
@@ -164,7 +166,9 @@ static bool want(struct file_tables *tables, struct file_table *table, pid_t tid
 	struct wish wish = { .nr = (size_t)(table - table_at(tables, 0)),
 			     .tid = is_vdso(map->file) ? 0 : tid,
 			     .start = map->start,
-			     .end = map->end };
+			     .end = map->end,
+			     .ino = map->file->ino,
+			     .dev = map->file->maj << 20 | map->file->min };
 
 	if (table->is_wanted)
 		return true;
@@ -214,7 +218,9 @@ static bool begin(struct file_tables *tables)
 	for (size_t i = 0; i < nr; i++)
 		tables->files[i] = (struct cfi_file){ .pid = wishes[i].tid,
 						      .start = wishes[i].start,
-						      .end = wishes[i].end };
+						      .end = wishes[i].end,
+						      .ino = wishes[i].ino,
+						      .dev = wishes[i].dev };
 	tables->nr_making = nr;
 	if (nr)
 		tables->making = cfi_files__begin(tables->files, nr, PATIENCE_MS);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/bus_guard.h"
+#include "base/elf_section.h"
 #include "base/heap.h"
 #include "host/user_address.h"
 #include "unwind/dsos.h"
@@ -115,7 +116,8 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **debug_name)
 {
-	int fd = dso__minidebug(*userdata);
+	const struct dso *dso = *userdata;
+	int fd = dso->elf ? elf_section__minidebug(dso->elf) : -ENOENT;
 
 	(void)module;
 	(void)name;
