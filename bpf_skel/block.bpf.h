@@ -90,7 +90,7 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 		block->flags |= WIRE_BLOCK_BY_TABLES;
 		if (end < USER_WALK_ENDS)
 			tally(&cpu->own.accounts.user_walks[end], block->ns);
-		/* What ended behind the frames that are kept is not told of them. */
+		/* Only max_frames are kept: why the walk ended beyond them does not matter. */
 		if (nr > settings.max_frames) {
 			nr = settings.max_frames;
 			if (!cpu->user_walk.missing)

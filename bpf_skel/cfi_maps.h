@@ -43,7 +43,7 @@ struct rules_file {
 	__u32 epoch;	/* the last one in which a walk looked for the file, see rules_epoch */
 };
 
-/* What a process has unmapped. */
+/* How much code a process had, and how often it has unmapped some of it since. */
 struct rules_unmapped {
 	__u32 most;  /* pages of code that a walk has met, since the last change */
 	__u32 count; /* changes after which another mapping may have the place of code */

@@ -129,6 +129,7 @@ int BPF_PROG(program_came, struct task_struct *task)
 	return 0;
 }
 
+/* A process looks for room for a mapping, which may be that of code that it has unmapped. */
 SEC("tp_btf/vm_unmapped_area")
 int BPF_PROG(room_found)
 {

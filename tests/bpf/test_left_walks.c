@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs' own walk of kernel stacks cannot know it leaves to the kernel's, and never has
- * other frames than that: frames of a BPF trampoline, and return addresses that were replaced. All
- * threads of the machine meet these, so this program runs with none beside it.
+ * Stacks that the ORC walk cannot unwind are left to bpf_get_stack(), and the ORC walk never finds
+ * other frames: stacks with frames of BPF trampolines, and with return addresses that kretprobes or
+ * function_graph have replaced. All threads of the machine meet these, so this program runs alone.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

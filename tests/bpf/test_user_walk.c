@@ -137,7 +137,7 @@ static int add_table(data *self, const struct rules_key *key, Elf *elf)
 	err = user_rules__add(&self->rules, key, err ? NULL : &table);
 	cfi_table__free(&table);
 	elf_end(elf);
-	/* What came until now is of a program that starts, or may have waited for this one. */
+	/* Walks before this moment are of a program that starts, or lacked this table. */
 	self->late = self->other = self->cut = 0;
 	self->same_before = self->same;
 	self->made = clock__now_ns();
