@@ -96,12 +96,44 @@ reads() {
 	[ "$(perf script -F comm,period,event 2>/dev/null | awk '$1 == "naps" && $2 > 400000000' | wc -l)" -ge 1 ]
 }
 
+# stop_unwinding: the child of the recorder that unwinds does nothing from here on.
+stop_unwinding() {
+	local child
+
+	for child in $(cat "/proc/$recorder/task/$recorder/children"); do
+		! is_confined "$child" 2>/dev/null || kill -STOP "$child"
+	done
+}
+
+# switches PID: how often its threads have blocked.
+switches() {
+	cat /proc/"$1"/task/*/status | awk '/^voluntary/ { sum += $2 } END { print sum }'
+}
+
+# has_blocked PID TIMES: so often in all.
+has_blocked() {
+	[ "$(switches "$1")" -ge "$2" ]
+}
+
 @test "on a terminal it counts the samples that are left to unwind" {
-	# The stacks of threads that never come back are copied at the end.
-	"$build/tests/workloads/crowd" --processes 300 --ms 60000 >said 3>&- &
-	target=$!
-	until_true grep -q READY said
-	script -qec 'denet-record --call-graph dwarf -a -- sleep 0.1' /dev/null >tty </dev/null
+	need_confinement
+	script -qec "echo \$\$ >pid; exec denet-record -v --call-graph dwarf --off-cpu-thresh 0 \
+		--window 50ms -- '$naps' 2 10000 10" /dev/null >tty </dev/null 3>&- &
+	terminal=$!
+	until_true bigger_than pid 0
+	recorder=$(cat pid)
+	if ! until_true has_confined_child "$recorder"; then
+		kill -INT "$recorder"
+		cp tty err
+		need_copies
+		return 1
+	fi
+	stop_unwinding
+	target=$(pgrep -P "$recorder" -x naps)
+	until_true has_blocked "$target" $(($(switches "$target") + 20))
+	kill -INT "$recorder"
+	# The status of naps, which the recorder ends.
+	wait "$terminal" || [ $? = 143 ]
 	tr '\r' '\n' <tty | sed 's/\x1b\[K//g' >lines
 	cat lines
 	grep -q '^\[ denet-record: unwinding the stacks of [1-9][0-9,]* samples \]$' lines
