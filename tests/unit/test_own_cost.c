@@ -78,8 +78,68 @@ TEST_F(cost, bounds)
 	EXPECT_EQ(100000, self->cost.ppm);
 	/* Helpers that end may take their time along for a moment. */
 	EXPECT_FALSE(own_cost__look(&self->cost, self->now + 2 * NSEC_PER_SEC, 0));
+	own_cost__spend(&self->cost, MS);
 	EXPECT_FALSE(own_cost__look(&self->cost, self->now + 3 * NSEC_PER_SEC, 0));
 	EXPECT_EQ(0, self->cost.ppm);
+	EXPECT_EQ(0, self->cost.read_ppm);
+}
+
+/* Looks for so long, and reads all that it may each 20 ms. Returns the CPU time of reading. */
+static uint64_t flood(FIXTURE_DATA(cost) *self, uint64_t ns, uint64_t look_ns)
+{
+	uint64_t look = self->now, read = 0;
+
+	for (uint64_t until = self->now + ns; self->now < until; self->now += 20 * MS) {
+		uint64_t allowance = own_cost__allowance(&self->cost, self->now);
+
+		own_cost__spend(&self->cost, allowance);
+		read += allowance;
+		self->cpu += allowance;
+		for (; look <= self->now; look += self->cost.period_ns) {
+			self->cpu += look_ns;
+			self->changes += own_cost__look(&self->cost, self->now, self->cpu);
+		}
+	}
+	return read;
+}
+
+TEST_F(cost, reading_gets_what_looks_leave)
+{
+	uint64_t read = flood(self, 10 * NSEC_PER_SEC, 50 * NSEC_PER_USEC);
+
+	/* 5 ms a second for looks; reading takes all of the limit until that is known. */
+	EXPECT_EQ(0, self->changes);
+	EXPECT_LT(9 * 25 * MS, read);
+	EXPECT_GT(11 * 25 * MS + 30 * MS, read);
+	EXPECT_TRUE(self->cost.used_up);
+	EXPECT_GE(31000, self->cost.ppm);
+}
+
+TEST_F(cost, looks_and_reading_have_half_of_the_limit_each_where_both_want_more)
+{
+	flood(self, 3 * NSEC_PER_SEC, MS);
+	EXPECT_LT(60 * MS, self->cost.period_ns);
+	EXPECT_GT(80 * MS, self->cost.period_ns);
+	EXPECT_GE(32000, self->cost.ppm);
+	EXPECT_LT(13000, self->cost.read_ppm);
+	EXPECT_GT(18000, self->cost.read_ppm);
+}
+
+TEST_F(cost, what_reading_does_not_use_is_kept_for_a_second)
+{
+	EXPECT_EQ(30 * MS, own_cost__allowance(&self->cost, self->now));
+	EXPECT_EQ(30 * MS, own_cost__allowance(&self->cost, self->now + 60 * NSEC_PER_SEC));
+	own_cost__spend(&self->cost, 10 * MS);
+	EXPECT_FALSE(self->cost.used_up);
+	own_cost__spend(&self->cost, 40 * MS);
+	self->now += 60 * NSEC_PER_SEC;
+	EXPECT_EQ(0, own_cost__allowance(&self->cost, self->now));
+	EXPECT_TRUE(self->cost.used_up);
+	EXPECT_EQ(3 * MS, own_cost__allowance(&self->cost, self->now + 100 * MS));
+	begin(self, 0);
+	EXPECT_EQ(UINT64_MAX, own_cost__allowance(&self->cost, self->now));
+	own_cost__spend(&self->cost, 40 * MS);
+	EXPECT_FALSE(self->cost.used_up);
 }
 
 TEST_HARNESS_MAIN

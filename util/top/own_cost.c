@@ -11,6 +11,8 @@
 #define AIM 0.9
 /* It becomes shorter where so much is used, and not by more than half at once. */
 #define LITTLE 0.75
+/* Reading waits until it may take so much. */
+#define LEAST_ALLOWANCE_NS (200 * NSEC_PER_USEC)
 
 void own_cost__init(struct own_cost *cost, uint32_t limit_ppm, uint64_t wanted_ns,
 		    uint64_t most_ns, uint64_t now, uint64_t cpu_ns)
@@ -27,6 +29,8 @@ void own_cost__init(struct own_cost *cost, uint32_t limit_ppm, uint64_t wanted_n
 		.began = now,
 		.first_cpu_ns = cpu_ns,
 		.latest_cpu_ns = cpu_ns,
+		.allowance_ns = NSEC_PER_SEC,
+		.allowed_at = now,
 	};
 }
 
@@ -36,10 +40,26 @@ static uint32_t share(uint64_t from_cpu, uint64_t to_cpu, uint64_t ns)
 				       : 0;
 }
 
-/* Costs are in proportion to the looks in a second. */
+/* What reading leaves of the limit. */
+static uint32_t limit_of_looks(const struct own_cost *cost)
+{
+	uint32_t half = cost->limit_ppm / 2;
+
+	return cost->read_ppm < half ? cost->limit_ppm - cost->read_ppm : cost->limit_ppm - half;
+}
+
+/* What looks leave of it. */
+static uint32_t limit_of_reading(const struct own_cost *cost)
+{
+	uint32_t half = cost->limit_ppm / 2, looks = cost->ppm - cost->read_ppm;
+
+	return looks < half ? cost->limit_ppm - looks : half;
+}
+
+/* Costs of looks are in proportion to their number in a second. */
 static bool judge(struct own_cost *cost)
 {
-	double use = (double)cost->ppm / cost->limit_ppm, period;
+	double use = (double)(cost->ppm - cost->read_ppm) / limit_of_looks(cost), period;
 
 	if (use <= 1 && (use >= LITTLE || cost->period_ns == cost->wanted_ns))
 		return false;
@@ -61,10 +81,33 @@ bool own_cost__look(struct own_cost *cost, uint64_t now, uint64_t cpu_ns)
 	if (now - cost->since < JUDGE_NS || cost->looks < MIN_LOOKS)
 		return false;
 	cost->ppm = share(cost->cpu_ns, cpu_ns, now - cost->since);
+	cost->read_ppm = (uint32_t)min_u64(share(0, cost->read_ns, now - cost->since), cost->ppm);
+	cost->read_ns = 0;
 	cost->since = now;
 	cost->cpu_ns = cpu_ns;
 	cost->looks = 0;
 	return cost->limit_ppm && judge(cost);
+}
+
+uint64_t own_cost__allowance(struct own_cost *cost, uint64_t now)
+{
+	double limit = (double)limit_of_reading(cost) / 1e6;
+	/* The first look may be due later. */
+	uint64_t ns = now > cost->allowed_at ? now - cost->allowed_at : 0;
+
+	if (!cost->limit_ppm)
+		return UINT64_MAX;
+	cost->allowance_ns += (uint64_t)((double)ns * limit);
+	cost->allowance_ns = min_u64(cost->allowance_ns, (uint64_t)(limit * NSEC_PER_SEC));
+	cost->allowed_at = now;
+	return cost->allowance_ns < LEAST_ALLOWANCE_NS ? 0 : cost->allowance_ns;
+}
+
+void own_cost__spend(struct own_cost *cost, uint64_t ns)
+{
+	cost->read_ns += ns;
+	cost->allowance_ns -= min_u64(ns, cost->allowance_ns);
+	cost->used_up |= cost->limit_ppm && cost->allowance_ns < LEAST_ALLOWANCE_NS;
 }
 
 uint32_t own_cost__tell(struct own_cost *cost, uint64_t now)

@@ -8,7 +8,9 @@
 /*
  * --max-overhead: compares own CPU time with the limit once a second, and chooses a period that
  * keeps within it. The iterator runs in the kernel for the process that reads it, so that the CPU
- * time of this process and its helpers is all there is. Times are ns of one clock. Pure.
+ * time of this process and its helpers is all there is. Reading what --track follows does not
+ * depend on the period: it gets what looks leave of the limit, and half of it at least. Times are
+ * ns of one clock. Pure.
  */
 struct own_cost {
 	uint32_t limit_ppm;    /* millionths of a CPU; 0: none */
@@ -21,6 +23,11 @@ struct own_cost {
 	uint64_t latest_cpu_ns;	      /* at the latest look */
 	uint32_t looks;		      /* in the present second */
 	uint32_t ppm;		      /* of the last one; 0: it was not measured yet */
+	uint32_t read_ppm;	      /* of it, reading */
+	uint64_t read_ns;	      /* CPU time of reading, in the present second */
+	uint64_t allowance_ns;	      /* that is left to it, */
+	uint64_t allowed_at;	      /* as of then */
+	bool used_up;		      /* there was not enough of it */
 };
 
 /* cpu_ns: what has been used so far. */
@@ -29,6 +36,15 @@ void own_cost__init(struct own_cost *cost, uint32_t limit_ppm, uint64_t wanted_n
 
 /* A look has been taken. True: the period is another one now. */
 bool own_cost__look(struct own_cost *cost, uint64_t now, uint64_t cpu_ns);
+
+/*
+ * CPU time that reading may take now, 0 if it has to wait; UINT64_MAX: no limit. What is not used
+ * is kept for a second at most.
+ */
+uint64_t own_cost__allowance(struct own_cost *cost, uint64_t now);
+
+/* Reading has taken so much of it. */
+void own_cost__spend(struct own_cost *cost, uint64_t ns);
 
 /* The share of the time since the last call, and that of all, up to the latest look. */
 uint32_t own_cost__tell(struct own_cost *cost, uint64_t now);

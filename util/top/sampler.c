@@ -401,7 +401,7 @@ int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn
 	return sampler->track ? track__read(sampler->track, until, fn, ctx) : 0;
 }
 
-void sampler__warn_of_losses(const struct sampler *sampler)
+void sampler__warn_of_losses(const struct sampler *sampler, bool limited)
 {
 	struct track_losses losses = { 0 };
 
@@ -409,8 +409,9 @@ void sampler__warn_of_losses(const struct sampler *sampler)
 		losses = track__losses(sampler->track);
 	if (losses.records)
 		pr_warn("%" PRIu64 " calls and requests that ended are missing: they came faster "
-			"than they were read; a longer --min-time leaves out more",
-			losses.records);
+			"than %s; a longer --min-time leaves out more",
+			losses.records, limited ? "--max-overhead lets them be read"
+						: "they were read");
 	if (losses.tracked)
 		pr_warn("%" PRIu64 " threads or requests were not tracked: there was no room",
 			losses.tracked);

@@ -89,7 +89,7 @@ uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);
  */
 int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
 
-/* Warns of what was tracked and got lost. */
-void sampler__warn_of_losses(const struct sampler *sampler);
+/* Warns of what was tracked and got lost. limited: it was read as --max-overhead allowed. */
+void sampler__warn_of_losses(const struct sampler *sampler, bool limited);
 
 #endif /* DENET_TOP_SAMPLER_H */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpu_time.h"
 #include "base/err_out.h"
 #include "base/log.h"
 #include "base/minmax.h"
@@ -265,7 +266,7 @@ static int take_ended(void *ctx, const void *data, size_t size)
 	return outputs__complete(&top->outputs, data, size);
 }
 
-/* Calls and requests that have ended, until a time. Looks come first. */
+/* Calls and requests that have ended, until a time. */
 static int read_ended(struct top *top, uint64_t until)
 {
 	uint64_t now = clock__now_ns();
@@ -276,6 +277,23 @@ static int read_ended(struct top *top, uint64_t until)
 	until = max_u64(until, now + READ_LEAST_NS);
 	err = sampler__read_ended(top->sampler, until, take_ended, top);
 	return err ? err : outputs__tick(&top->outputs, now);
+}
+
+/* As far as --max-overhead allows it; looks come first. */
+static int read_some_ended(struct top *top)
+{
+	uint64_t now = clock__now_ns(), before = cpu_time__of(RUSAGE_SELF);
+	uint64_t allowance = own_cost__allowance(&top->cost, now);
+	uint64_t until = top->schedule.due - AHEAD_NS;
+	int err;
+
+	if (!allowance)
+		return reads_ended(top) ? outputs__tick(&top->outputs, now) : 0;
+	if (allowance != UINT64_MAX)
+		until = min_u64(until, now + allowance);
+	err = read_ended(top, until);
+	own_cost__spend(&top->cost, cpu_time__of(RUSAGE_SELF) - before);
+	return err;
 }
 
 static bool is_done(const struct top *top)
@@ -312,7 +330,7 @@ static int sample(struct top *top, enum session_end *end)
 		if (!err && now >= top->schedule.due && !is_done(top))
 			err = look(top, now);
 		if (!err)
-			err = read_ended(top, top->schedule.due - AHEAD_NS);
+			err = read_some_ended(top);
 		if (!err && top->outputs.screen)
 			err = work_on_screen(top);
 	}
@@ -328,7 +346,7 @@ static int finish(struct top *top)
 	sampler__relax(top->sampler);
 	outputs__leave_screen(&top->outputs);
 	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
-	sampler__warn_of_losses(top->sampler);
+	sampler__warn_of_losses(top->sampler, top->cost.used_up);
 	run__finish(&top->run);
 	run__terminate(&top->run);
 	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
