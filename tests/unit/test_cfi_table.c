@@ -440,6 +440,8 @@ TEST(rules_of_odd_frames_are_libdws)
 	compare_bytes(&comparison);
 	EXPECT_EQ(0, comparison.differ);
 	EXPECT_EQ(8, comparison.rows.functions);
+	/* In r12, an address, at rsp - 16, and an address again: each for an instruction. */
+	EXPECT_EQ(4, comparison.bp_lost);
 	for (size_t i = 0; i < comparison.rows.nr; i++) {
 		uint32_t rule = comparison.rows.rows[i].rule;
 
@@ -541,6 +543,9 @@ TEST(a_table_that_points_beyond_itself_is_refused)
 	table.words[1] = table.nr_words | 1U << 24;
 	EXPECT_EQ(-EPROTO, cfi_table__check(&table));
 	table.words[1] = 0;
+	EXPECT_EQ(-EPROTO, cfi_table__check(&table));
+	/* A page without a row. */
+	table.words[1] = table.nr_pages;
 	EXPECT_EQ(-EPROTO, cfi_table__check(&table));
 	table.words[1] = word;
 	word = table.words[table.nr_pages];

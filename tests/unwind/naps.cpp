@@ -43,22 +43,27 @@ __attribute__((noinline)) static int catches(int depth)
 	}
 }
 
-__attribute__((noinline)) static int vary(size_t bytes)
+__attribute__((noinline)) static int vary(size_t bytes, int (*then)(int))
 {
 	char *room = static_cast<char *>(alloca(bytes));
 
 	std::memset(room, 1, bytes);
 	nap();
-	return room[bytes / 2];
+	return room[bytes / 2] + (then ? then((int)bytes & 63) : 0);
 }
 
+// Of variable size as well, so that neither the stack pointer nor rbp is at a known distance from
+// the frame of the caller.
 __attribute__((noinline)) static int realign(int value)
 {
 	alignas(64) volatile int room[64];
+	size_t bytes = (size_t)value * 48 + 16;
+	char *more = static_cast<char *>(alloca(bytes));
 
+	std::memset(more, 1, bytes);
 	room[value & 63] = value;
 	nap();
-	return room[value & 63] + vary((size_t)value * 48 + 16);
+	return room[value & 63] + more[bytes / 2] + vary(bytes, nullptr);
 }
 
 static int compare(const void *a, const void *b)
@@ -92,7 +97,7 @@ int main()
 		std::vector<int> numbers{ 4, 2, 3, 1 };
 
 		for (int depth = 0; depth < 6; depth++)
-			sum = sum + catches(depth) + realign(depth);
+			sum = sum + catches(depth) + vary((size_t)depth + 1, realign);
 		qsort(numbers.data(), numbers.size(), sizeof(int), compare);
 		std::sort(numbers.begin(), numbers.end(), [](int a, int b) { nap(); return a < b; });
 	}

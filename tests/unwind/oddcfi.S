@@ -39,6 +39,10 @@
 	.cfi_offset rbp, -4096
 	nop
 	.cfi_same_value rbp
+	nop
+	.cfi_offset rbp, 0
+	nop
+	.cfi_restore rbp
 	end remembers
 
 	function undefines
@@ -100,7 +104,10 @@
 	.cfi_escape 0x0f, 11, 0x71, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22
 	nop
 	.cfi_def_cfa rsp, 16
-	/* DW_CFA_expression rbp: at rbp - 16; at rsp - 16 */
+	/* DW_CFA_expression rbp: at rbp, as in a function that aligns its stack */
+	.cfi_escape 0x10, 6, 2, 0x76, 0
+	nop
+	/* at rbp - 16; at rsp - 16 */
 	.cfi_escape 0x10, 6, 2, 0x76, 0x70
 	nop
 	.cfi_escape 0x10, 6, 2, 0x77, 0x70

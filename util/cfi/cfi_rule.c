@@ -125,7 +125,10 @@ static bool set_ra(const struct cfi_where *ra, struct cfi_wide *wide)
 	return ra->how == CFI_HOW_SAVED && fits(ra->value);
 }
 
-/* An unknown frame pointer ends the chain only if a later frame needs it. */
+/*
+ * An unknown frame pointer ends the chain only if a later frame needs it. A function that aligns
+ * its stack saves rbp where rbp points to: at rbp + 0.
+ */
 static void set_bp(const struct cfi_where *bp, struct cfi_wide *wide)
 {
 	int64_t offset = bp->value;
@@ -139,7 +142,7 @@ static void set_bp(const struct cfi_where *bp, struct cfi_wide *wide)
 		wide->bp = CFI_BP_AT_BP;
 	else
 		wide->bp = CFI_BP_LOST;
-	if (wide->bp != CFI_BP_SAME && (!offset || !fits(offset)))
+	if (wide->bp != CFI_BP_SAME && !fits(offset))
 		wide->bp = CFI_BP_LOST;
 	if (wide->bp == CFI_BP_AT_CFA || wide->bp == CFI_BP_AT_BP)
 		wide->bp_offset = (int32_t)offset;

@@ -191,8 +191,10 @@ int cfi_table__check(const struct cfi_table *table)
 		return -EPROTO;
 	for (uint32_t page = 0; page < table->nr_pages; page++) {
 		uint32_t first = table->words[page] & CFI_RULE_MASK;
+		uint32_t nr = table->words[page] >> 24;
 
-		if (first < table->nr_pages || first + (table->words[page] >> 24) > table->nr_words)
+		/* The row that holds at the start of the page is there in any case. */
+		if (first < table->nr_pages || !nr || first + nr > table->nr_words)
 			return -EPROTO;
 	}
 	for (uint32_t i = table->nr_pages; i < table->nr_words; i++) {
