@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/bus_guard.h"
@@ -59,13 +61,23 @@ struct cfi_making {
 	size_t wides;
 };
 
-/* What the mapping leads to may have followed the file that is meant. */
+/*
+ * What the mapping leads to may have followed the file that is meant. For files on btrfs, stat()
+ * tells a device of its own; on an overlay the inode, too, may be another one.
+ */
 static bool is_another(int fd, const struct cfi_file *file)
 {
+	struct statfs fs;
 	struct stat st;
 
-	return file->dev && !fstat(fd, &st) &&
-	       (major(st.st_dev) << 20 | minor(st.st_dev)) == file->dev && st.st_ino != file->ino;
+	if (!file->dev || fstat(fd, &st) || fstatfs(fd, &fs))
+		return false;
+	if (fs.f_type == OVERLAYFS_SUPER_MAGIC)
+		return false;
+	if ((major(st.st_dev) << 20 | minor(st.st_dev)) != file->dev &&
+	    fs.f_type != BTRFS_SUPER_MAGIC)
+		return true;
+	return st.st_ino != file->ino;
 }
 
 /* NULL: *fd is -1 with errno set, or that of a file which is none. */
