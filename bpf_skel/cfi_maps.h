@@ -17,6 +17,7 @@
 #define RULES_FILES 8192
 #define RULES_WIDES 32768 /* of all files */
 #define RULES_REFUSED 0xffffffffU
+#define RULES_FORBIDDEN 0xfffffffeU
 #define RULES_WANTED 1024
 #define RULES_CACHE_WORDS 65536U
 
@@ -32,8 +33,9 @@ struct rules_key {
 };
 
 /*
- * Where the table of a file lies. No pages: the file has no call frame information, or with
- * RULES_REFUSED as its index, its table could not be made, or there was no room for it.
+ * Where the table of a file lies. No pages: the file has no call frame information; with
+ * RULES_REFUSED as its index, its table could not be made, or there was no room for it; with
+ * RULES_FORBIDDEN, the file may not be opened.
  */
 struct rules_file {
 	__u64 start;	/* as in struct cfi_table */

@@ -31,7 +31,8 @@ const volatile __u8 has_user_walk = 0;
 enum {
 	RULES_NO_TABLE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS),
 	RULES_BUSY = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 1),
-	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* nothing is mapped, or data */
+	RULES_NO_ACCESS = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* to the file */
+	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 3), /* nothing is mapped, or data */
 };
 
 /* No rule has so many bits. */
@@ -334,8 +335,8 @@ static __always_inline __u32 find_region(struct rules_regions *regions, struct r
 		}
 		if (file->epoch != rules_epoch)
 			file->epoch = rules_epoch;
-		if (file->index == RULES_REFUSED)
-			return RULES_NO_TABLE;
+		if (file->index >= RULES_FORBIDDEN)
+			return file->index == RULES_FORBIDDEN ? RULES_NO_ACCESS : RULES_NO_TABLE;
 		region->file = *file;
 	}
 	region->start = seen.start;

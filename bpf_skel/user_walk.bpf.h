@@ -309,6 +309,8 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 		return USER_WALK_NO_RULE;
 	case RULES_NO_TABLE:
 		return bridge(walk, USER_WALK_NO_TABLE);
+	case RULES_NO_ACCESS:
+		return bridge(walk, USER_WALK_FORBIDDEN);
 	case RULES_BUSY:
 		return bridge(walk, USER_WALK_BUSY);
 	case RULES_NO_CODE:

@@ -153,7 +153,7 @@ static int make_table(void *ctx, const struct rules_key *key, const struct rules
 	int fd, err;
 
 	if (self->refuses)
-		return user_rules__refuse(&self->rules, key);
+		return user_rules__refuse(&self->rules, key, false);
 	if (!key->ino)
 		return add_table(self, key,
 				 elf_memory((char *)getauxval(AT_SYSINFO_EHDR), VDSO_BYTES));
@@ -496,7 +496,7 @@ TEST_F(user_walk, a_file_that_was_refused_is_forgotten_at_the_next_eviction)
 	const struct rules_key key = { .ino = 1, .dev = UINT32_MAX };
 
 	EXPECT_EQ(-E2BIG, user_rules__add(&self->rules, &key, &most));
-	EXPECT_EQ(0, user_rules__refuse(&self->rules, &key));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &key, false));
 	EXPECT_TRUE(user_rules__has(&self->rules, &key));
 	EXPECT_EQ(1, user_rules__evict(&self->rules));
 	EXPECT_FALSE(user_rules__has(&self->rules, &key));

@@ -347,10 +347,10 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 	return err;
 }
 
-int user_rules__refuse(struct user_rules *rules, const struct rules_key *key)
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden)
 {
 	const struct rules_file file = {
-		.index = RULES_REFUSED,
+		.index = forbidden ? RULES_FORBIDDEN : RULES_REFUSED,
 		.wides = RULES_WIDES,
 		.epoch = *rules->epoch,
 	};
@@ -375,9 +375,14 @@ static int wait_for_walks(struct user_rules *rules)
 	return bpf_map_update_elem(bpf_map__fd(rules->slabs), &zero, &slab0, BPF_ANY) ? -errno : 0;
 }
 
+static bool is_refused(const struct rules_file *file)
+{
+	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
+}
+
 static bool is_unused(const struct user_rules *rules, const struct rules_file *file)
 {
-	return file->epoch != *rules->epoch || (!file->nr_pages && file->index == RULES_REFUSED);
+	return file->epoch != *rules->epoch || is_refused(file);
 }
 
 /* Takes unused files out of the map; gone has room for all. Returns how many. */

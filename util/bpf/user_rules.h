@@ -50,10 +50,10 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table);
 
 /*
- * Has the file go without its table, which there is, until the next eviction: walks say so. As
- * user_rules__add().
+ * Has the file go without a table, until the next eviction: walks say so. forbidden: it may not be
+ * opened; else its table could not be made, or has no room. As user_rules__add().
  */
-int user_rules__refuse(struct user_rules *rules, const struct rules_key *key);
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden);
 
 /* From here on it is noted which tables walks look for. */
 void user_rules__begin_epoch(struct user_rules *rules);

@@ -113,7 +113,8 @@ static enum chain_end end_of(const struct sample *sample, enum unwind_status sta
 		/* Where a table was missing, the copy is a small one. */
 		return sample->by_tables ? sample->user_end : CHAIN_BEYOND_COPY;
 	case UNWIND_CUT_CFI:
-		return CHAIN_NO_CFI;
+		/* The unwinder may not open the file either. */
+		return sample->user_end == CHAIN_FORBIDDEN ? CHAIN_FORBIDDEN : CHAIN_NO_CFI;
 	case UNWIND_CUT_GARBAGE:
 		return CHAIN_GARBAGE;
 	default:

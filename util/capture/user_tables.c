@@ -118,11 +118,26 @@ static bool make_room(struct user_tables *tables)
 	return tables->evict_at;
 }
 
-/* The file goes without from here on; refused: until there is room again. */
-static int add_none(struct user_tables *tables, const struct rules_key *key, bool refused)
+/* Why a file goes without a table. */
+enum lack {
+	LACKS_CFI,    /* it is none of those that have one */
+	LACKS_RIGHTS, /* it may not be opened */
+	LACKS_TABLE,  /* there is no room, or the table could not be made */
+};
+
+static enum lack lack_of(int err)
 {
-	int err = refused ? user_rules__refuse(tables->rules, key)
-			  : user_rules__add(tables->rules, key, NULL);
+	if (err == -EPERM || err == -EACCES)
+		return LACKS_RIGHTS;
+	return err == -ENOENT || err == -ENOEXEC ? LACKS_CFI : LACKS_TABLE;
+}
+
+/* The file goes without from here on; but for LACKS_CFI, until the next eviction. */
+static int add_none(struct user_tables *tables, const struct rules_key *key, enum lack lack)
+{
+	int err = lack == LACKS_CFI
+			  ? user_rules__add(tables->rules, key, NULL)
+			  : user_rules__refuse(tables->rules, key, lack == LACKS_RIGHTS);
 
 	if (err != -ENOSPC)
 		return err;
@@ -140,7 +155,7 @@ static int postpone(struct user_tables *tables, const struct wish *wish)
 		pr_warn("there is no room for more unwind tables: for the time being, other files "
 			"are unwound by frame pointers");
 	tables->full = tables->refused = true;
-	return add_none(tables, &wish->key, true);
+	return add_none(tables, &wish->key, LACKS_TABLE);
 }
 
 /*
@@ -165,12 +180,6 @@ static void evict(struct user_tables *tables)
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
 }
 
-/* A file whose table could not be made is not taken for one that has none, if it can be read. */
-static bool may_have_table(int err)
-{
-	return err != -ENOENT && err != -ENOEXEC && err != -EPERM && err != -EACCES;
-}
-
 static int give_table(struct user_tables *tables, const struct wish *wish,
 		      const struct cfi_table *table)
 {
@@ -184,9 +193,17 @@ static int give_table(struct user_tables *tables, const struct wish *wish,
 		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
 			   "half of the room: it goes by frame pointers",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
-		return add_none(tables, &wish->key, true);
+		return add_none(tables, &wish->key, LACKS_TABLE);
 	}
 	return err == -ENOSPC ? postpone(tables, wish) : err;
+}
+
+/* What opens a file, as a part of a line. */
+static const char *what_helps(int err)
+{
+	if (err == -EPERM)
+		return " (CAP_CHECKPOINT_RESTORE opens it)";
+	return err == -EACCES ? " (CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH opens it)" : "";
 }
 
 /* again: a file that did not answer gets another try. */
@@ -199,10 +216,10 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && again))
 		return add_wish(tables, &wish->key, &wish->wanted);
 	if (file->err) {
-		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
+		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s%s",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
-			   strerror(-file->err));
-		return add_none(tables, &wish->key, may_have_table(file->err));
+			   strerror(-file->err), what_helps(file->err));
+		return add_none(tables, &wish->key, lack_of(file->err));
 	}
 	return give_table(tables, wish, &file->table);
 }
