@@ -25,11 +25,15 @@ struct rules_slab {
 	__u32 words[RULES_SLAB_WORDS];
 };
 
-/* A file as the kernel knows it. All 0: the vDSO. */
+/*
+ * A file as the kernel knows it, with its contents: one that is written anew in place is another
+ * one. All 0: the vDSO.
+ */
 struct rules_key {
 	__u64 ino;
 	__u32 dev; /* of its file system: major << 20 | minor */
 	__u32 generation;
+	__u64 stamp; /* of its last change and its size; 0: not known */
 };
 
 /*

@@ -502,6 +502,26 @@ TEST_F(user_walk, a_file_that_was_refused_is_forgotten_at_the_next_eviction)
 	EXPECT_FALSE(user_rules__has(&self->rules, &key));
 }
 
+TEST_F(user_walk, a_file_with_another_stamp_is_another_file_with_the_same_inode)
+{
+	const struct rules_key before = { .ino = 1, .dev = UINT32_MAX, .stamp = 1 };
+	const struct rules_key after = { .ino = 1, .dev = UINT32_MAX, .stamp = 2 };
+	const struct rules_key other = { .ino = 2, .dev = UINT32_MAX, .stamp = 1 };
+
+	EXPECT_FALSE(user_rules__knows(&self->rules, &before));
+	EXPECT_EQ(0, user_rules__add(&self->rules, &before, NULL));
+	EXPECT_FALSE(user_rules__has(&self->rules, &after));
+	EXPECT_TRUE(user_rules__knows(&self->rules, &after));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &other));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &after, false));
+	/* The one that was refused goes, then the other. */
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_TRUE(user_rules__knows(&self->rules, &after));
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &after));
+}
+
 TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
 {
 	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"

@@ -312,12 +312,39 @@ static int find_place(struct user_rules *rules, const struct cfi_table *table,
 	return place_table(rules, table, sum, file);
 }
 
+/* Without the stamp. */
+static uint64_t inode_of(const struct rules_key *key)
+{
+	uint64_t id = idmap__mix(idmap__mix(0, key->ino),
+				 (uint64_t)key->dev << 32 | key->generation);
+
+	return id == IDMAP_NONE ? 0 : id;
+}
+
 static int put_file(struct user_rules *rules, const struct rules_key *key,
 		    const struct rules_file *file)
 {
-	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, file, BPF_ANY))
+	uint64_t *nr = idmap__get(&rules->inodes, inode_of(key));
+
+	if (!nr)
+		return -ENOMEM;
+	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, file, BPF_NOEXIST)) {
+		++*nr;
 		return 0;
+	}
 	return errno == E2BIG ? -ENOSPC : -errno;
+}
+
+/* Takes a file out of the map, not its table. False: it was not there. */
+static bool remove_file(struct user_rules *rules, const struct rules_key *key)
+{
+	uint64_t *nr = idmap__find(&rules->inodes, inode_of(key));
+
+	if (bpf_map_delete_elem(bpf_map__fd(rules->files), key))
+		return false;
+	if (nr && --*nr == 0)
+		idmap__remove(&rules->inodes, inode_of(key));
+	return true;
 }
 
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key)
@@ -325,6 +352,13 @@ bool user_rules__has(const struct user_rules *rules, const struct rules_key *key
 	struct rules_file file;
 
 	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file);
+}
+
+bool user_rules__knows(const struct user_rules *rules, const struct rules_key *key)
+{
+	const uint64_t *nr = idmap__find(&rules->inodes, inode_of(key));
+
+	return nr && *nr;
 }
 
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
@@ -397,7 +431,7 @@ static int remove_unused(struct user_rules *rules, struct rules_file *gone)
 		key = next;
 		end = bpf_map_get_next_key(fd, &key, &next);
 		if (!bpf_map_lookup_elem(fd, &key, &file) && is_unused(rules, &file) &&
-		    !bpf_map_delete_elem(fd, &key))
+		    remove_file(rules, &key))
 			gone[nr++] = file;
 	}
 	return nr;
@@ -480,5 +514,6 @@ void user_rules__free(struct user_rules *rules)
 	}
 	extents__free(&rules->places);
 	extents__free(&rules->wide_numbers);
+	idmap__free(&rules->inodes);
 	free(rules->tables);
 }

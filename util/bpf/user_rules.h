@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/extents.h"
+#include "base/idmap.h"
 #include "cfi_maps.h"
 
 struct bpf_link;
@@ -34,11 +35,15 @@ struct user_rules {
 	struct extents wide_numbers;
 	struct placed_table *tables;
 	size_t nr_tables;
+	struct idmap inodes; /* how many keys of files differ by their stamp only */
 	struct rules_slab *memory[RULES_SLABS];
 };
 
 /* Whether the programs have the table of a file, or know that it has none. */
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key);
+
+/* The same of a file with any stamp. */
+bool user_rules__knows(const struct user_rules *rules, const struct rules_key *key);
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame

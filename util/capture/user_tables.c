@@ -581,6 +581,12 @@ int user_tables__prepare(struct user_tables *tables, const struct user_tables_ta
 	return 0;
 }
 
+/* Of records, which have no stamps, and of programs. */
+static bool is_same_inode(const struct rules_key *a, const struct rules_key *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
+}
+
 /* True if the table of a file is on its way, as far as records and programs agree on its key. */
 static bool is_asked_for(const struct user_tables *tables, const struct rules_key *key)
 {
@@ -588,11 +594,11 @@ static bool is_asked_for(const struct user_tables *tables, const struct rules_ke
 	const struct wish *wishes = wishes_of(tables);
 
 	for (size_t i = 0; i < nr_wishes(tables); i++) {
-		if (!memcmp(&wishes[i].key, key, sizeof(*key)))
+		if (is_same_inode(&wishes[i].key, key))
 			return true;
 	}
 	for (size_t i = 0; batch && i < batch->nr; i++) {
-		if (!memcmp(&batch->wishes[i].key, key, sizeof(*key)))
+		if (is_same_inode(&batch->wishes[i].key, key))
 			return true;
 	}
 	return false;
@@ -605,7 +611,7 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 	if (!follows(tables) || !new_code__file(event, &file) ||
 	    new_code__is_settled(&tables->new_code, &file))
 		return;
-	if (user_rules__has(tables->rules, &file))
+	if (user_rules__knows(tables->rules, &file))
 		new_code__settle(&tables->new_code, &file);
 	else if (!is_asked_for(tables, &file))
 		new_code__add(&tables->new_code, &file, event->pid);
