@@ -522,6 +522,24 @@ TEST_F(user_walk, a_file_with_another_stamp_is_another_file_with_the_same_inode)
 	EXPECT_FALSE(user_rules__knows(&self->rules, &after));
 }
 
+TEST_F(user_walk, a_refusal_is_forgotten_and_nothing_else)
+{
+	const struct rules_key one = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key two = { .ino = 2, .dev = UINT32_MAX };
+	const struct rules_key none = { .ino = 3, .dev = UINT32_MAX };
+
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &one, false));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &two, true));
+	EXPECT_EQ(0, user_rules__add(&self->rules, &none, NULL));
+	user_rules__forget_refusal(&self->rules, &one);
+	user_rules__forget_refusal(&self->rules, &two);
+	user_rules__forget_refusal(&self->rules, &none);
+	EXPECT_FALSE(user_rules__has(&self->rules, &one));
+	EXPECT_FALSE(user_rules__has(&self->rules, &two));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &two));
+	EXPECT_TRUE(user_rules__has(&self->rules, &none));
+}
+
 TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
 {
 	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"

@@ -151,6 +151,24 @@ has_whole_chains() {
 	has_whole_chains
 }
 
+# The files of a process with capabilities may not be opened by who lacks them.
+@test "what may not be opened for one process is opened for another one" {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all,+net_raw \
+		--ambient-caps -all,+net_raw ./naps 1 150 20 >first 3>&- &
+	first=$!
+	until_true grep -q READY first
+	plain_nobody ./naps 1 6000 20 >second 3>&- &
+	second=$!
+	until_true grep -q READY second
+	with bpf,perfmon,syslog ./denet-record -vv --off-cpu-thresh 0 -o own.data -p "$first,$second" \
+		2>err 3>&- &
+	denied="pid $first maps at .*: Permission denied"
+	until_true grep -qE "$denied|are not walked by unwind tables" err
+	grep -q "$denied" err || skip "no unwind tables here"
+	until_true grep -q "pid $second maps at .* has its unwind table" err
+	kill "$second"
+}
+
 @test "without CAP_IPC_LOCK rings are as large as the limits allow, which is said" {
 	run -0 with bpf,perfmon,syslog sh -c 'ulimit -l 0; ./denet-record -m 4096 -- ./naps 1 5 10'
 	[[ "$output" == *"warning: rings of "*" pages per CPU instead of 4096"*CAP_IPC_LOCK* ]]

@@ -159,7 +159,7 @@ wait_in_loaded() {
 		for i in 1 2 3; do (sleep 0.3; echo) | ./second libraries ./fresh.so; done' - \
 		"$build/tests/unwind/large.so"
 	perf script -F comm,ip,sym 2>/dev/null | awk -v RS= '
-		$1 == "second" && / wait_for_byte\n/ {
+		$1 == "second" && / wait_for_byte(\n|$)/ {
 			n++
 			whole += / wait_inside\n/ && / main\n/ && / _start/
 			chains = chains "\n\n" $0

@@ -381,6 +381,11 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 	return err;
 }
 
+static bool is_refused(const struct rules_file *file)
+{
+	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
+}
+
 int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden)
 {
 	const struct rules_file file = {
@@ -390,6 +395,14 @@ int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bo
 	};
 
 	return user_rules__has(rules, key) ? 0 : put_file(rules, key, &file);
+}
+
+void user_rules__forget_refusal(struct user_rules *rules, const struct rules_key *key)
+{
+	struct rules_file file;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) && is_refused(&file))
+		remove_file(rules, key);
 }
 
 void user_rules__begin_epoch(struct user_rules *rules)
@@ -407,11 +420,6 @@ static int wait_for_walks(struct user_rules *rules)
 	user_rules__begin_epoch(rules);
 	/* Any update of a map of maps returns only after an RCU grace period. */
 	return bpf_map_update_elem(bpf_map__fd(rules->slabs), &zero, &slab0, BPF_ANY) ? -errno : 0;
-}
-
-static bool is_refused(const struct rules_file *file)
-{
-	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
 }
 
 static bool is_unused(const struct user_rules *rules, const struct rules_file *file)

@@ -60,6 +60,9 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
  */
 int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden);
 
+/* Takes that back, so that walks ask for the file again. */
+void user_rules__forget_refusal(struct user_rules *rules, const struct rules_key *key);
+
 /* From here on it is noted which tables walks look for. */
 void user_rules__begin_epoch(struct user_rules *rules);
 

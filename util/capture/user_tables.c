@@ -132,7 +132,7 @@ static enum lack lack_of(int err)
 	return err == -ENOENT || err == -ENOEXEC ? LACKS_CFI : LACKS_TABLE;
 }
 
-/* The file goes without from here on; but for LACKS_CFI, until the next eviction. */
+/* The file goes without from here on; but for LACKS_CFI, until it is tried again, or evicted. */
 static int add_none(struct user_tables *tables, const struct rules_key *key, enum lack lack)
 {
 	int err = lack == LACKS_CFI
@@ -206,21 +206,41 @@ static const char *what_helps(int err)
 	return err == -EACCES ? " (CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH opens it)" : "";
 }
 
+/* The table of a file could not be made: it may be at the next try, perhaps of another process. */
+static int give_up(struct user_tables *tables, const struct wish *wish, int err)
+{
+	bool is_first = !table_tries__has(&tables->tries, &wish->key);
+	enum lack lack = lack_of(err);
+
+	if (lack != LACKS_CFI &&
+	    !table_tries__fail(&tables->tries, &wish->key, err, clock__now_ns()))
+		return 0;
+	if (is_first)
+		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s%s",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
+			   strerror(-err), what_helps(err));
+	return add_none(tables, &wish->key, lack);
+}
+
+/* Files that have been without for long enough are asked for again by the walks that meet them. */
+static void try_again(struct user_tables *tables)
+{
+	uint64_t now = clock__now_ns();
+	const struct rules_key *key;
+
+	while ((key = table_tries__next(&tables->tries, now)))
+		user_rules__forget_refusal(tables->rules, key);
+}
+
 /* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file, bool again)
 {
-	/* No process can be made, or the process is gone: another one may ask. */
-	if (file->err == -EAGAIN || file->err == -ESRCH)
-		return 0;
 	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && again))
 		return add_wish(tables, &wish->key, &wish->wanted);
-	if (file->err) {
-		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s%s",
-			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
-			   strerror(-file->err), what_helps(file->err));
-		return add_none(tables, &wish->key, lack_of(file->err));
-	}
+	if (file->err)
+		return give_up(tables, wish, file->err);
+	table_tries__forget(&tables->tries, &wish->key);
 	return give_table(tables, wish, &file->table);
 }
 
@@ -627,6 +647,7 @@ int user_tables__update(struct user_tables *tables)
 	/* In this order, so that what a list has brought is known when it ends. */
 	ended = advance_list(tables, clock__now_ns());
 	evict(tables);
+	try_again(tables);
 	asked = ring_buffer__consume(tables->bell) > 0;
 	err = asked ? collect(tables) : 0;
 	follow_code(tables, ended, asked);
