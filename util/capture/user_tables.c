@@ -99,6 +99,8 @@ static int collect(struct user_tables *tables)
 	size_t before = nr_wishes(tables);
 	int err = user_rules__each_wanted(tables->rules, add_wish, tables);
 
+	if (err)
+		pr_err("cannot read which unwind tables are wanted: %s", strerror(-err));
 	tables->found |= nr_wishes(tables) > before;
 	if (nr_wishes(tables))
 		qsort(wishes_of(tables), nr_wishes(tables), sizeof(struct wish), by_uses);
@@ -302,6 +304,12 @@ static int make_batch(struct user_tables *tables, int deadline_ms)
 	return add_files(tables, batch, files, nr, cfi_files__make(files, nr, deadline_ms));
 }
 
+static int no_memory(void)
+{
+	pr_err("no memory to make unwind tables");
+	return -ENOMEM;
+}
+
 /* Has the tables of some files made beside the recording. */
 static int begin_batch(struct user_tables *tables)
 {
@@ -311,12 +319,12 @@ static int begin_batch(struct user_tables *tables)
 		return 0;
 	batch = calloc(1, sizeof(*batch));
 	if (!batch)
-		return -ENOMEM;
+		return no_memory();
 	batch->nr = take_batch(tables, batch->wishes, batch->files, BATCH);
 	if (batch->nr)
 		batch->making = cfi_files__begin(batch->files, batch->nr, tables->patience_ms);
 	if (!batch->making) {
-		int err = batch->nr ? -ENOMEM : 0;
+		int err = batch->nr ? no_memory() : 0;
 
 		free(batch);
 		return err;
@@ -378,6 +386,8 @@ static int hear_bell(void *ctx, void *data, size_t size)
 
 int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 {
+	int err;
+
 	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
@@ -388,8 +398,9 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 		watch(tables, ring_buffer__epoll_fd(tables->bell));
 		return 0;
 	}
-	pr_err("cannot map the bell of unwind tables: %s", strerror(errno));
-	return -errno;
+	err = -errno;
+	pr_err("cannot map the bell of unwind tables: %s", strerror(-err));
+	return err;
 }
 
 /* What a child lists: some processes, or none, which stands for all targets. */
@@ -595,8 +606,10 @@ int user_tables__prepare(struct user_tables *tables, const struct user_tables_ta
 	tables->targets = targets->maps;
 	tables->lists_processes = tables->rules->list_code;
 	err = add_wish(tables, &vdso, &most);
-	if (err || !targets->all)
-		return err ? err : prepare_targets(tables, targets->pids, targets->nr_pids);
+	if (err)
+		return no_memory();
+	if (!targets->all)
+		return prepare_targets(tables, targets->pids, targets->nr_pids);
 	begin_list(tables, clock__now_ns() + LIST_ALL_MS * NSEC_PER_MSEC);
 	return 0;
 }
