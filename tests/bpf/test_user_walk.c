@@ -540,6 +540,24 @@ TEST_F(user_walk, a_refusal_is_forgotten_and_nothing_else)
 	EXPECT_TRUE(user_rules__has(&self->rules, &none));
 }
 
+TEST_F(user_walk, room_that_could_not_be_given_back_is_given_back_by_the_next_eviction)
+{
+	const struct rules_key gone = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key late = { .ino = 2, .dev = UINT32_MAX };
+	const struct bpf_map *slabs = self->rules.slabs;
+	uint32_t place = add_rule(self, &gone, 7);
+
+	EXPECT_NE(UINT32_MAX, place);
+	user_rules__begin_epoch(&self->rules);
+	/* A ring has no elements to update. */
+	self->rules.slabs = self->skel->maps.rules_bell;
+	EXPECT_GT(0, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__has(&self->rules, &gone));
+	self->rules.slabs = slabs;
+	EXPECT_EQ(0, user_rules__evict(&self->rules));
+	EXPECT_EQ(place, add_rule(self, &late, 8));
+}
+
 TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
 {
 	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"

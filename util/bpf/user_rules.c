@@ -447,17 +447,24 @@ static int remove_unused(struct user_rules *rules, struct rules_file *gone)
 
 int user_rules__evict(struct user_rules *rules)
 {
-	struct rules_file *gone = calloc(RULES_FILES, sizeof(*gone));
+	struct rules_file *gone;
 	int nr, err;
 
+	gone = reallocarray(rules->gone, rules->nr_gone + RULES_FILES, sizeof(*gone));
 	if (!gone)
 		return -ENOMEM;
-	nr = remove_unused(rules, gone);
+	rules->gone = gone;
+	nr = remove_unused(rules, gone + rules->nr_gone);
+	rules->nr_gone += (size_t)nr;
 	err = wait_for_walks(rules);
-	for (int i = 0; i < nr && !err; i++)
+	if (err)
+		return err;
+	for (size_t i = 0; i < rules->nr_gone; i++)
 		take_back(rules, &gone[i]);
 	free(gone);
-	return err ? err : nr;
+	rules->gone = NULL;
+	rules->nr_gone = 0;
+	return nr;
 }
 
 int user_rules__each_wanted(struct user_rules *rules,
@@ -524,4 +531,5 @@ void user_rules__free(struct user_rules *rules)
 	extents__free(&rules->wide_numbers);
 	idmap__free(&rules->inodes);
 	free(rules->tables);
+	free(rules->gone);
 }

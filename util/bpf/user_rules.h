@@ -35,6 +35,8 @@ struct user_rules {
 	struct extents wide_numbers;
 	struct placed_table *tables;
 	size_t nr_tables;
+	struct rules_file *gone; /* whose room is not given back yet: a walk may be at them */
+	size_t nr_gone;
 	struct idmap inodes; /* how many keys of files differ by their stamp only */
 	struct rules_slab *memory[RULES_SLABS];
 };
@@ -69,7 +71,8 @@ void user_rules__begin_epoch(struct user_rules *rules);
 /*
  * Takes back the tables that no walk has looked for since user_rules__begin_epoch(), and files that
  * were refused. Waits for the programs that run, but for those that may sleep, none of which may
- * run: some ms. Returns how many files, or a negative errno.
+ * run: some ms. Returns how many files, or a negative errno; the room of files that were taken out
+ * is then given back by the next one.
  */
 int user_rules__evict(struct user_rules *rules);
 
