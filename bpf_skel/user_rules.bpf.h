@@ -363,8 +363,11 @@ static __always_inline __u32 find_region(struct rules_regions *regions, struct r
 		}
 		if (file->epoch != rules_epoch)
 			file->epoch = rules_epoch;
-		if (file->index >= RULES_FORBIDDEN)
+		if (file->index >= RULES_FORBIDDEN) {
+			if (file->start && !regions->mm)
+				want_file(task, &seen, RULES_MET);
 			return file->index == RULES_FORBIDDEN ? RULES_NO_ACCESS : RULES_NO_TABLE;
+		}
 		region->file = *file;
 	}
 	region->start = seen.start;

@@ -522,7 +522,7 @@ TEST_F(user_walk, a_file_with_another_stamp_is_another_file_with_the_same_inode)
 	EXPECT_FALSE(user_rules__knows(&self->rules, &after));
 }
 
-TEST_F(user_walk, a_refusal_is_forgotten_and_nothing_else)
+TEST_F(user_walk, a_file_that_was_refused_can_be_asked_for_again)
 {
 	const struct rules_key one = { .ino = 1, .dev = UINT32_MAX };
 	const struct rules_key two = { .ino = 2, .dev = UINT32_MAX };
@@ -531,13 +531,23 @@ TEST_F(user_walk, a_refusal_is_forgotten_and_nothing_else)
 	EXPECT_EQ(0, user_rules__refuse(&self->rules, &one, false));
 	EXPECT_EQ(0, user_rules__refuse(&self->rules, &two, true));
 	EXPECT_EQ(0, user_rules__add(&self->rules, &none, NULL));
-	user_rules__forget_refusal(&self->rules, &one);
-	user_rules__forget_refusal(&self->rules, &two);
-	user_rules__forget_refusal(&self->rules, &none);
+	EXPECT_TRUE(user_rules__has(&self->rules, &one));
+	user_rules__ask_again(&self->rules, &one);
+	user_rules__ask_again(&self->rules, &two);
+	user_rules__ask_again(&self->rules, &none);
 	EXPECT_FALSE(user_rules__has(&self->rules, &one));
 	EXPECT_FALSE(user_rules__has(&self->rules, &two));
-	EXPECT_FALSE(user_rules__knows(&self->rules, &two));
 	EXPECT_TRUE(user_rules__has(&self->rules, &none));
+	/* Once more, and with a table. */
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &two, true));
+	EXPECT_NE(UINT32_MAX, add_rule(self, &one, 7));
+	EXPECT_TRUE(user_rules__has(&self->rules, &one));
+	EXPECT_TRUE(user_rules__has(&self->rules, &two));
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &two));
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ(2, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &one));
 }
 
 TEST_F(user_walk, room_that_could_not_be_given_back_is_given_back_by_the_next_eviction)

@@ -325,13 +325,17 @@ static int put_file(struct user_rules *rules, const struct rules_key *key,
 		    const struct rules_file *file)
 {
 	uint64_t *nr = idmap__get(&rules->inodes, inode_of(key));
+	int fd = bpf_map__fd(rules->files);
 
 	if (!nr)
 		return -ENOMEM;
-	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, file, BPF_NOEXIST)) {
+	if (!bpf_map_update_elem(fd, key, file, BPF_NOEXIST)) {
 		++*nr;
 		return 0;
 	}
+	/* It was refused before. */
+	if (errno == EEXIST && !bpf_map_update_elem(fd, key, file, BPF_EXIST))
+		return 0;
 	return errno == E2BIG ? -ENOSPC : -errno;
 }
 
@@ -347,11 +351,17 @@ static bool remove_file(struct user_rules *rules, const struct rules_key *key)
 	return true;
 }
 
+static bool is_refused(const struct rules_file *file)
+{
+	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
+}
+
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key)
 {
 	struct rules_file file;
 
-	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file);
+	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) &&
+	       !(is_refused(&file) && file.start);
 }
 
 bool user_rules__knows(const struct user_rules *rules, const struct rules_key *key)
@@ -381,11 +391,6 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 	return err;
 }
 
-static bool is_refused(const struct rules_file *file)
-{
-	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
-}
-
 int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden)
 {
 	const struct rules_file file = {
@@ -397,12 +402,14 @@ int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bo
 	return user_rules__has(rules, key) ? 0 : put_file(rules, key, &file);
 }
 
-void user_rules__forget_refusal(struct user_rules *rules, const struct rules_key *key)
+void user_rules__ask_again(struct user_rules *rules, const struct rules_key *key)
 {
 	struct rules_file file;
 
-	if (!bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) && is_refused(&file))
-		remove_file(rules, key);
+	if (bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) || !is_refused(&file))
+		return;
+	file.start = 1;
+	bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_EXIST);
 }
 
 void user_rules__begin_epoch(struct user_rules *rules)

@@ -41,7 +41,10 @@ struct user_rules {
 	struct rules_slab *memory[RULES_SLABS];
 };
 
-/* Whether the programs have the table of a file, or know that it has none. */
+/*
+ * Whether the programs have the table of a file, or go without: false if they are to ask for it,
+ * for the first time or again.
+ */
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key);
 
 /* The same of a file with any stamp. */
@@ -62,8 +65,11 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
  */
 int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden);
 
-/* Takes that back, so that walks ask for the file again. */
-void user_rules__forget_refusal(struct user_rules *rules, const struct rules_key *key);
+/*
+ * Has walks that meet the refused file ask for it again; until it is added, or refused once more,
+ * they still say so. Of other files, nothing changes.
+ */
+void user_rules__ask_again(struct user_rules *rules, const struct rules_key *key);
 
 /* From here on it is noted which tables walks look for. */
 void user_rules__begin_epoch(struct user_rules *rules);

@@ -80,7 +80,8 @@ static int give_frames(struct callchain *callchain, const struct owner *owner,
 	struct sample given = *sample;
 
 	judge(callchain, owner->process, sample, nr);
-	if (!sample->by_tables && sample->user.nr && fp_quality__is_cut(&sample->user, nr))
+	if (!sample->by_tables && sample->user_end == CHAIN_WHOLE && sample->user.nr &&
+	    fp_quality__is_cut(&sample->user, nr))
 		given.user_end = CHAIN_NO_POINTERS;
 	else if (sample->by_tables && nr < sample->user.nr && sample->user_end == CHAIN_WHOLE)
 		given.user_end = CHAIN_GARBAGE;
@@ -113,8 +114,7 @@ static enum chain_end end_of(const struct sample *sample, enum unwind_status sta
 		/* Where a table was missing, the copy is a small one. */
 		return sample->by_tables ? sample->user_end : CHAIN_BEYOND_COPY;
 	case UNWIND_CUT_CFI:
-		/* The unwinder may not open the file either. */
-		return sample->user_end == CHAIN_FORBIDDEN ? CHAIN_FORBIDDEN : CHAIN_NO_CFI;
+		return CHAIN_NO_CFI;
 	case UNWIND_CUT_GARBAGE:
 		return CHAIN_GARBAGE;
 	default:

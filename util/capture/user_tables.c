@@ -231,7 +231,7 @@ static void try_again(struct user_tables *tables)
 	const struct rules_key *key;
 
 	while ((key = table_tries__next(&tables->tries, now)))
-		user_rules__forget_refusal(tables->rules, key);
+		user_rules__ask_again(tables->rules, key);
 }
 
 /* again: a file that did not answer gets another try. */
