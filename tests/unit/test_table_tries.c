@@ -43,6 +43,16 @@ TEST(a_file_that_could_not_be_read_is_tried_again_after_ever_longer_pauses)
 	EXPECT_EQ(1000, wait_after(&tries, 7, -ECHILD, now));
 }
 
+TEST(a_file_that_hangs_is_tried_seldom)
+{
+	struct table_tries tries = { 0 };
+
+	EXPECT_EQ(16000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+	EXPECT_EQ(32000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+	EXPECT_EQ(64000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+	EXPECT_EQ(64000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+}
+
 TEST(where_processes_are_gone_or_none_can_be_made_some_tries_come_at_once)
 {
 	struct table_tries tries = { 0 };

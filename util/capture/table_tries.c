@@ -12,6 +12,8 @@
 #define LAST_SHORT_NS (6400 * NSEC_PER_MSEC)
 #define FIRST_LONG_NS NSEC_PER_SEC
 #define LAST_LONG_NS (64 * NSEC_PER_SEC)
+/* A file that hangs holds up others at each try. */
+#define FIRST_HANGING_NS (16 * NSEC_PER_SEC)
 
 /* Its place; tries->nr: none. */
 static size_t find(const struct table_tries *tries, const struct rules_key *file)
@@ -54,7 +56,9 @@ bool table_tries__fail(struct table_tries *tries, const struct rules_key *file, 
 	struct table_try *try = remember(tries, file);
 	unsigned int before = try->nr++;
 
-	if (err != -ESRCH && err != -EAGAIN)
+	if (err == -ETIMEDOUT)
+		try->again = now + pause_after(FIRST_HANGING_NS, LAST_LONG_NS, before);
+	else if (err != -ESRCH && err != -EAGAIN)
 		try->again = now + pause_after(FIRST_LONG_NS, LAST_LONG_NS, before);
 	else if (before >= TABLE_TRIES_AT_ONCE)
 		try->again = now + pause_after(FIRST_SHORT_NS, LAST_SHORT_NS,

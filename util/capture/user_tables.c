@@ -273,11 +273,14 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 	return nr;
 }
 
-/* Takes in what was made of files. err: another one came before. */
+/*
+ * Takes in what was made of files. err: another one came before; patience_ms: what each of them
+ * had.
+ */
 static int add_files(struct user_tables *tables, const struct wish *wishes, struct cfi_file *files,
-		     size_t nr, int err)
+		     size_t nr, int patience_ms, int err)
 {
-	bool again = tables->patience_ms < MAX_MS, late = false;
+	bool again = patience_ms < MAX_MS, late = false;
 
 	for (size_t i = 0; i < nr; i++) {
 		late |= files[i].err == -ETIMEDOUT;
@@ -285,7 +288,7 @@ static int add_files(struct user_tables *tables, const struct wish *wishes, stru
 			err = add_file(tables, &wishes[i], &files[i], again);
 		cfi_table__free(&files[i].table);
 	}
-	if (late && again)
+	if (late && tables->patience_ms < MAX_MS)
 		tables->patience_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
@@ -301,7 +304,9 @@ static int make_batch(struct user_tables *tables, int deadline_ms)
 
 	if (!nr)
 		return 0;
-	return add_files(tables, batch, files, nr, cfi_files__make(files, nr, deadline_ms));
+	/* They share the time: that one does not answer in its part is no reason to give it up. */
+	return add_files(tables, batch, files, nr, deadline_ms / FIRST_BATCH,
+			 cfi_files__make(files, nr, deadline_ms));
 }
 
 static int no_memory(void)
@@ -370,7 +375,8 @@ static int advance_batch(struct user_tables *tables)
 			watch(tables, cfi_files__fd(batch->making));
 			return 0;
 		}
-		ret = add_files(tables, batch->wishes, batch->files, batch->nr, ret);
+		ret = add_files(tables, batch->wishes, batch->files, batch->nr,
+				tables->patience_ms, ret);
 		drop_batch(tables);
 	} while (!ret && clock__now_ns() < until);
 	return ret;
