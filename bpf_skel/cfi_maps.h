@@ -17,6 +17,7 @@
 #define RULES_FILES 8192
 #define RULES_WIDES 32768 /* of all files */
 #define RULES_REFUSED 0xffffffffU
+#define RULES_FORBIDDEN 0xfffffffeU
 #define RULES_WANTED 1024
 #define RULES_CACHE_WORDS 65536U
 
@@ -24,19 +25,24 @@ struct rules_slab {
 	__u32 words[RULES_SLAB_WORDS];
 };
 
-/* A file as the kernel knows it. All 0: the vDSO. */
+/*
+ * A file as the kernel knows it, with its contents: one that is written anew in place is another
+ * one. All 0: the vDSO.
+ */
 struct rules_key {
 	__u64 ino;
 	__u32 dev; /* of its file system: major << 20 | minor */
 	__u32 generation;
+	__u64 stamp; /* of its last change and its size; 0: not known */
 };
 
 /*
- * Where the table of a file lies. No pages: the file has no call frame information, or with
- * RULES_REFUSED as its index, its table could not be made, or there was no room for it.
+ * Where the table of a file lies. No pages: the file has no call frame information; with
+ * RULES_REFUSED as its index, its table could not be made, or there was no room for it; with
+ * RULES_FORBIDDEN, the file may not be opened.
  */
 struct rules_file {
-	__u64 start;	/* as in struct cfi_table */
+	__u64 start;	/* as in struct cfi_table; of these two: walks are to ask for it again */
 	__u32 nr_pages;
 	__u32 index;	/* the place of the first index word; those of rows begin here, too */
 	__u32 wides;	/* added to the numbers of its struct cfi_wide; RULES_WIDES: it has none */

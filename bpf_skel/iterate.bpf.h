@@ -319,16 +319,20 @@ out:
 
 /*
  * Finds the user frames of a task by unwind tables, in the copy of its stack. False: those that
- * walk_user() found are left, and the copy is for user space to unwind.
+ * walk_user() found are left, and the copy is for user space to unwind. True also if the copy would
+ * not help there, for want of a file that may not be opened.
  */
 static __always_inline bool walk_copy(struct task_struct *task, struct iter_room *room,
 				      struct iter_copy *copy)
 {
 	__u32 bytes = copy->copy.head.size - sizeof(copy->copy);
-	__u32 nr = walk_user_copy(&room->user_walk, task, copy->stack, bytes, room->found.ips);
+	__u32 nr;
 
+	room->user_walk.missing = 0;
+	nr = walk_user_copy(&room->user_walk, task, copy->stack, bytes, room->found.ips);
+	room->user.user.forbidden = !nr && room->user_walk.missing == USER_WALK_FORBIDDEN;
 	if (!nr)
-		return false;
+		return room->user.user.forbidden;
 	room->user.user.truncated = nr >= settings.max_frames;
 	nr = bounded_frames(nr > settings.max_frames ? settings.max_frames : nr);
 	bpf_probe_read_kernel(room->user.ips, nr * sizeof(__u64), room->found.ips);
@@ -394,6 +398,7 @@ static __always_inline int read_blocked_user(struct bpf_iter__task *ctx)
 	copy = read_copy(task);
 	room->user.user.nr = 0;
 	room->user.user.truncated = room->user.user.compat = room->user.user.by_tables = 0;
+	room->user.user.forbidden = 0;
 	if (settings.user_stacks)
 		walk_user(task, room);
 	if (copy && settings.user_stacks && has_user_walk && walk_copy(task, room, copy))

@@ -25,13 +25,15 @@ const volatile __u8 has_user_walk = 0;
 #define EFAULT 14
 #define EBUSY 16
 #define VM_EXEC 4U /* include/linux/mm.h */
+#define CTIME_QUERIED (1U << 31) /* in i_ctime_nsec since Linux 6.13, include/linux/fs.h */
 #define RULES_HASH 0x9e3779b97f4a7c15ULL
 
 /* Results of a lookup that are in no table. */
 enum {
 	RULES_NO_TABLE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS),
 	RULES_BUSY = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 1),
-	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* nothing is mapped, or data */
+	RULES_NO_ACCESS = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 2), /* to the file */
+	RULES_NO_CODE = CFI_RULE(CFI_SPECIAL, CFI_SPECIALS + 3), /* nothing is mapped, or data */
 };
 
 /* No rule has so many bits. */
@@ -183,6 +185,29 @@ static __always_inline __u64 rules_process(struct task_struct *task)
 	return process * RULES_HASH + rules_epoch;
 }
 
+/*
+ * A number that is another one once the file has been written: of its ctime, since a writer can set
+ * the mtime back, and its size, since ctimes may be some ms coarse.
+ */
+static __always_inline __u64 stamp_of(const struct inode *inode)
+{
+	const struct inode___before_6_11 *old = (const void *)inode;
+	const struct inode___before_6_6 *older = (const void *)inode;
+	struct timespec64 ctime = {};
+
+	if (bpf_core_field_exists(inode->i_ctime_sec)) {
+		ctime.tv_sec = BPF_CORE_READ(inode, i_ctime_sec);
+		/* Whether somebody has asked for it since is not part of it. */
+		ctime.tv_nsec = BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED;
+	} else if (bpf_core_field_exists(old->__i_ctime)) {
+		ctime = BPF_CORE_READ(old, __i_ctime);
+	} else if (bpf_core_field_exists(older->i_ctime)) {
+		ctime = BPF_CORE_READ(older, i_ctime);
+	}
+	return (ctime.tv_sec * 1000000000 + ctime.tv_nsec) * RULES_HASH +
+	       BPF_CORE_READ(inode, i_size);
+}
+
 static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct rules_vma *seen)
 {
 	struct file *file = vma->vm_file;
@@ -197,6 +222,7 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	seen->key.ino = file->f_inode->i_ino;
 	seen->key.dev = file->f_inode->i_sb->s_dev;
 	seen->key.generation = file->f_inode->i_generation;
+	seen->key.stamp = stamp_of(file->f_inode);
 	return 0;
 }
 
@@ -205,6 +231,7 @@ static __always_inline void see_unlocked_vma(const struct vm_area_struct *vma,
 					     struct rules_vma *seen)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct inode *inode;
 
 	seen->start = BPF_CORE_READ(vma, vm_start);
 	seen->end = BPF_CORE_READ(vma, vm_end);
@@ -213,9 +240,11 @@ static __always_inline void see_unlocked_vma(const struct vm_area_struct *vma,
 	if (!file)
 		return;
 	seen->is_file = 1;
-	seen->key.ino = BPF_CORE_READ(file, f_inode, i_ino);
-	seen->key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	seen->key.generation = BPF_CORE_READ(file, f_inode, i_generation);
+	inode = BPF_CORE_READ(file, f_inode);
+	seen->key.ino = BPF_CORE_READ(inode, i_ino);
+	seen->key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	seen->key.generation = BPF_CORE_READ(inode, i_generation);
+	seen->key.stamp = stamp_of(inode);
 }
 
 static __always_inline long see_unlocked(const struct mm_struct *mm, struct vma_node *node,
@@ -334,8 +363,11 @@ static __always_inline __u32 find_region(struct rules_regions *regions, struct r
 		}
 		if (file->epoch != rules_epoch)
 			file->epoch = rules_epoch;
-		if (file->index == RULES_REFUSED)
-			return RULES_NO_TABLE;
+		if (file->index >= RULES_FORBIDDEN) {
+			if (file->start && !regions->mm)
+				want_file(task, &seen, RULES_MET);
+			return file->index == RULES_FORBIDDEN ? RULES_NO_ACCESS : RULES_NO_TABLE;
+		}
 		region->file = *file;
 	}
 	region->start = seen.start;

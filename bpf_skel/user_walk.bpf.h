@@ -207,7 +207,8 @@ static __always_inline int bridge(struct user_walk *walk, __u32 missing)
  */
 static __always_inline bool wants_copy(struct user_walk *walk, __u64 ns, __u32 window)
 {
-	if (!walk->missing || ns < BRIDGE_LEAST_NS)
+	/* Of a file that may not be opened, the copy would lead no further. */
+	if (!walk->missing || walk->missing == USER_WALK_FORBIDDEN || ns < BRIDGE_LEAST_NS)
 		return false;
 	if (walk->window != window) {
 		walk->window = window;
@@ -309,6 +310,8 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 		return USER_WALK_NO_RULE;
 	case RULES_NO_TABLE:
 		return bridge(walk, USER_WALK_NO_TABLE);
+	case RULES_NO_ACCESS:
+		return bridge(walk, USER_WALK_FORBIDDEN);
 	case RULES_BUSY:
 		return bridge(walk, USER_WALK_BUSY);
 	case RULES_NO_CODE:

@@ -106,6 +106,24 @@ struct inode {
 	unsigned long i_ino;
 	unsigned int i_rdev;
 	unsigned int i_generation;
+	long long i_size;
+	long long i_ctime_sec;
+	unsigned int i_ctime_nsec;
+};
+
+struct timespec64 {
+	long long tv_sec;
+	long tv_nsec;
+};
+
+/* Before 6.6. */
+struct inode___before_6_6 {
+	struct timespec64 i_ctime;
+};
+
+/* From 6.6 to 6.10. */
+struct inode___before_6_11 {
+	struct timespec64 __i_ctime;
 };
 
 struct qstr {

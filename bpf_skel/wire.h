@@ -72,6 +72,7 @@ enum user_walk_end {
 	USER_WALK_UNREADABLE, /* the stack is not in memory, or no stack */
 	USER_WALK_NO_RULE,    /* the rule has no equivalent in ours */
 	USER_WALK_BUSY,	      /* the mappings were being changed */
+	USER_WALK_FORBIDDEN,  /* user space may not open a file, and so has no table of it */
 	USER_WALK_ENDS,
 };
 
@@ -256,7 +257,8 @@ struct wire_user { /* the frames follow */
 	__u32 owner; /* as wire_reason.owner */
 	__u8 owner_shared; /* it may be of another process */
 	__u8 by_tables; /* the frames were found by unwind tables, up to the root */
-	__u8 reserved[2];
+	__u8 forbidden; /* they were not, for want of a file that may not be opened */
+	__u8 reserved;
 	char title[WIRE_TITLE_LEN]; /* as wire_reason.title */
 };
 

@@ -4,7 +4,8 @@
 # needs to record for users other than root. Documentation/denet-setcap.txt describes it.
 set -euo pipefail
 
-capabilities=cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search,cap_ipc_lock+ep
+capabilities=cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search
+capabilities+=,cap_checkpoint_restore,cap_ipc_lock+ep
 group= remove=
 usage() {
 	echo "usage: ${0##*/} [-g GROUP] [-r] [FILE]"

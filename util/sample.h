@@ -69,6 +69,7 @@ enum chain_end {
 	CHAIN_UNREADABLE,  /* the stack is not in memory, or no stack */
 	CHAIN_NO_RULE,	   /* the call frame information has a rule that tables do not */
 	CHAIN_BUSY,	   /* the mappings were being changed */
+	CHAIN_FORBIDDEN,   /* the file of the code may not be opened */
 	CHAIN_BEYOND_COPY, /* the rest of the stack was not copied */
 	CHAIN_GARBAGE,	   /* the next frame made no sense */
 	CHAIN_NO_POINTERS, /* along frame pointers: one frame, or garbage behind some */

@@ -154,7 +154,7 @@ static int make_table(void *ctx, const struct rules_key *key, const struct rules
 	int fd, err;
 
 	if (self->refuses)
-		return user_rules__refuse(&self->rules, key);
+		return user_rules__refuse(&self->rules, key, false);
 	if (!key->ino)
 		return add_table(self, key,
 				 elf_memory((char *)getauxval(AT_SYSINFO_EHDR), VDSO_BYTES));
@@ -499,10 +499,76 @@ TEST_F(user_walk, a_file_that_was_refused_is_forgotten_at_the_next_eviction)
 	const struct rules_key key = { .ino = 1, .dev = UINT32_MAX };
 
 	EXPECT_EQ(-E2BIG, user_rules__add(&self->rules, &key, &most));
-	EXPECT_EQ(0, user_rules__refuse(&self->rules, &key));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &key, false));
 	EXPECT_TRUE(user_rules__has(&self->rules, &key));
 	EXPECT_EQ(1, user_rules__evict(&self->rules));
 	EXPECT_FALSE(user_rules__has(&self->rules, &key));
+}
+
+TEST_F(user_walk, a_file_with_another_stamp_is_another_file_with_the_same_inode)
+{
+	const struct rules_key before = { .ino = 1, .dev = UINT32_MAX, .stamp = 1 };
+	const struct rules_key after = { .ino = 1, .dev = UINT32_MAX, .stamp = 2 };
+	const struct rules_key other = { .ino = 2, .dev = UINT32_MAX, .stamp = 1 };
+
+	EXPECT_FALSE(user_rules__knows(&self->rules, &before));
+	EXPECT_EQ(0, user_rules__add(&self->rules, &before, NULL));
+	EXPECT_FALSE(user_rules__has(&self->rules, &after));
+	EXPECT_TRUE(user_rules__knows(&self->rules, &after));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &other));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &after, false));
+	/* The one that was refused goes, then the other. */
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_TRUE(user_rules__knows(&self->rules, &after));
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &after));
+}
+
+TEST_F(user_walk, a_file_that_was_refused_can_be_asked_for_again)
+{
+	const struct rules_key one = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key two = { .ino = 2, .dev = UINT32_MAX };
+	const struct rules_key none = { .ino = 3, .dev = UINT32_MAX };
+
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &one, false));
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &two, true));
+	EXPECT_EQ(0, user_rules__add(&self->rules, &none, NULL));
+	EXPECT_TRUE(user_rules__has(&self->rules, &one));
+	user_rules__ask_again(&self->rules, &one);
+	user_rules__ask_again(&self->rules, &two);
+	user_rules__ask_again(&self->rules, &none);
+	EXPECT_FALSE(user_rules__has(&self->rules, &one));
+	EXPECT_FALSE(user_rules__has(&self->rules, &two));
+	EXPECT_TRUE(user_rules__has(&self->rules, &none));
+	/* Once more, and with a table. */
+	EXPECT_EQ(0, user_rules__refuse(&self->rules, &two, true));
+	EXPECT_NE(UINT32_MAX, add_rule(self, &one, 7));
+	EXPECT_TRUE(user_rules__has(&self->rules, &one));
+	EXPECT_TRUE(user_rules__has(&self->rules, &two));
+	EXPECT_EQ(1, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &two));
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ(2, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__knows(&self->rules, &one));
+}
+
+TEST_F(user_walk, room_that_could_not_be_given_back_is_given_back_by_the_next_eviction)
+{
+	const struct rules_key gone = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key late = { .ino = 2, .dev = UINT32_MAX };
+	const struct bpf_map *slabs = self->rules.slabs;
+	uint32_t place = add_rule(self, &gone, 7);
+
+	EXPECT_NE(UINT32_MAX, place);
+	user_rules__begin_epoch(&self->rules);
+	/* A ring has no elements to update. */
+	self->rules.slabs = self->skel->maps.rules_bell;
+	EXPECT_GT(0, user_rules__evict(&self->rules));
+	EXPECT_FALSE(user_rules__has(&self->rules, &gone));
+	self->rules.slabs = slabs;
+	EXPECT_EQ(0, user_rules__evict(&self->rules));
+	EXPECT_EQ(place, add_rule(self, &late, 8));
 }
 
 TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)

@@ -86,7 +86,7 @@ addresses_are_hidden() {
 	need_perf
 	[ "$(cat /proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "kernel.kptr_restrict is 2"
 	run -0 with bpf,perfmon,syslog ./denet-record -o own.data -- ./naps 2 5 10
-	refute grep -q CAP_ <<<"$output"
+	refute grep -q CAP_SYSLOG <<<"$output"
 	perf script -f -i own.data -F comm,ip,sym | grep -q do_nanosleep
 }
 
@@ -110,6 +110,65 @@ addresses_are_hidden() {
 	perf buildid-list -f -i c.data | grep -q "$id .*/secret/hidden"
 }
 
+# plain_nobody COMMAND…: becomes it, as nobody, without capabilities.
+plain_nobody() {
+	exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# has_whole_chains: what was recorded last by tables, with -v.
+has_whole_chains() {
+	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	[ "$(by_tables 1)" -ge 20 ]
+	[ "$(by_tables 8)" = 0 ]
+	refute grep -E 'not whole: |end early' <<<"$output"
+}
+
+# Through its name, since its mapping may not be opened.
+@test "CAP_BPF and CAP_PERFMON buy whole user stacks of own processes" {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	# It has no capabilities, which a COMMAND would inherit here.
+	plain_nobody /usr/bin/python3 -S -E -c 'import time; [time.sleep(0.005) for i in range(9999)]' 3>&- &
+	until_true is_at $! nanosleep
+	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o own.data -p $! -- sleep 1
+	kill $!
+	has_whole_chains
+}
+
+@test "CAP_CHECKPOINT_RESTORE buys whole user stacks in deleted files, and is named" {
+	cp naps gone
+	plain_nobody ./gone 1 3000 20 >out 3>&- &
+	until_true grep -q READY out
+	rm gone
+	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o a.data -p $! -- sleep 1
+	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	why='its files may not be opened.* CAP_CHECKPOINT_RESTORE'
+	grep -E "not whole: gone .*, $why|stacks of gone .*: $why" <<<"$output"
+	[ "$(by_tables 8)" -ge 20 ]
+	refute grep 'no call frame information' <<<"${output//without call frame information/}"
+	run -0 with bpf,perfmon,syslog,checkpoint_restore \
+		./denet-record -v --off-cpu-thresh 0 -o b.data -p $! -- sleep 1
+	kill $!
+	has_whole_chains
+}
+
+# The files of a process with capabilities may not be opened by who lacks them.
+@test "what may not be opened for one process is opened for another one" {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all,+net_raw \
+		--ambient-caps -all,+net_raw ./naps 1 150 20 >first 3>&- &
+	first=$!
+	until_true grep -q READY first
+	plain_nobody ./naps 1 6000 20 >second 3>&- &
+	second=$!
+	until_true grep -q READY second
+	with bpf,perfmon,syslog ./denet-record -vv --off-cpu-thresh 0 -o own.data -p "$first,$second" \
+		2>err 3>&- &
+	denied="pid $first maps at .*: Permission denied"
+	until_true grep -qE "$denied|are not walked by unwind tables" err
+	grep -q "$denied" err || skip "no unwind tables here"
+	until_true grep -q "pid $second maps at .* has its unwind table" err
+	kill "$second"
+}
+
 @test "without CAP_IPC_LOCK rings are as large as the limits allow, which is said" {
 	run -0 with bpf,perfmon,syslog sh -c 'ulimit -l 0; ./denet-record -m 4096 -- ./naps 1 5 10'
 	[[ "$output" == *"warning: rings of "*" pages per CPU instead of 4096"*CAP_IPC_LOCK* ]]
@@ -129,6 +188,10 @@ addresses_are_hidden() {
 	"$top/scripts/setcap.sh" "$open/denet-record" ||
 		skip "this file system has no room for capabilities"
 	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups ./denet-record -- true
+	# All that there are.
+	"$top/scripts/setcap.sh" "$open/denet-check"
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups ./denet-check
+	refute grep -E 'CAP_.*missing' <<<"$output"
 	"$top/scripts/setcap.sh" -g 65533 "$open/denet-record"
 	[ "$(stat -c '%a %g' denet-record)" = "750 65533" ]
 	# By a shell, since setpriv itself still has root's rights when it looks for the file.
@@ -170,6 +233,7 @@ addresses_are_hidden() {
 	refute grep -q $'\033' <<<"$output"
 	run -0 with bpf,perfmon ./denet-check
 	[[ "$output" == *"warn  CAP_SYS_PTRACE"* ]]
+	[[ "$output" == *"warn  CAP_CHECKPOINT_RESTORE"* ]]
 	run -1 with bpf ./denet-check
 	[[ "$output" == *"BAD   CAP_PERFMON"*"-> setcap "*"$open/denet-check"*"recording does not work"* ]]
 	run -1 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec ./denet-check'

@@ -148,6 +148,28 @@ wait_in_loaded() {
 	wait_in_loaded "$PWD/merged/fresh.so"
 }
 
+# The same inode, whose table would lead nowhere with the frames of the new library.
+@test "a library that is rewritten in place has its new table from then on" {
+	cp "$build/tests/unwind/small.so" fresh.so
+	cp "$build/tests/unwind/nofp" first
+	cp "$build/tests/unwind/nofp" second
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	record --off-cpu-thresh 0 -- sh -c '(sleep 0.3; echo) | ./first libraries ./fresh.so
+		cat "$1" >fresh.so
+		for i in 1 2 3; do (sleep 0.3; echo) | ./second libraries ./fresh.so; done' - \
+		"$build/tests/unwind/large.so"
+	perf script -F comm,ip,sym 2>/dev/null | awk -v RS= '
+		$1 == "second" && / wait_for_byte(\n|$)/ {
+			n++
+			whole += / wait_inside\n/ && / main\n/ && / _start/
+			chains = chains "\n\n" $0
+		} END {
+			print whole + 0, "of", n + 0, "are whole:" chains
+			exit !(n >= 3 && whole == n)
+		}'
+	refute grep -E 'not whole: .*second|of second .* end early' <<<"$output"
+}
+
 @test "programs that are new each time have little time in chains that lack a table" {
 	! is_sanitized || skip "built with sanitizers, with which tables are made too slowly"
 	for i in {1..10}; do cp "$(command -v sleep)" "nap-$i"; done

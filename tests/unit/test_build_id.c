@@ -21,7 +21,7 @@
 #include "base/units.h"
 #include "host/proc_stat.h"
 #include "symbol/build_id.h"
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 /* Older harnesses define the set-up of a fixture without a prototype. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

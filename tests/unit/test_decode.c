@@ -107,6 +107,7 @@ TEST(the_end_of_a_walk_by_tables_becomes_that_of_the_chain)
 		{ USER_WALK_UNREADABLE, CHAIN_UNREADABLE },
 		{ USER_WALK_NO_RULE, CHAIN_NO_RULE },
 		{ USER_WALK_BUSY, CHAIN_BUSY },
+		{ USER_WALK_FORBIDDEN, CHAIN_FORBIDDEN },
 		{ USER_WALK_ENDS, CHAIN_WHOLE },
 		{ 0xffff, CHAIN_WHOLE },
 	};

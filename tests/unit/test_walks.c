@@ -78,6 +78,26 @@ TEST(a_line_names_three_programs_and_each_remedy_once)
 	EXPECT_EQ(15, strlen(walks__format(&walks, line, 16)));
 }
 
+TEST(of_files_that_may_not_be_opened_the_missing_capability_is_named)
+{
+	struct chain_stats chains = { 0 };
+	struct walks walks = { .chains = &chains, .by_tables = true };
+	char line[512];
+
+	add(&chains, "a", 300, 900, CHAIN_FORBIDDEN);
+	EXPECT_STREQ("[ user stacks not whole: a (pid 42) in 33 % of its 900.000 ms, its files may "
+		     "not be opened ]",
+		     walks__format(&walks, line, sizeof(line)));
+	snprintf(walks.missing_rights, sizeof(walks.missing_rights), "CAP_SYS_PTRACE");
+	EXPECT_STREQ("[ user stacks not whole: a (pid 42) in 33 % of its 900.000 ms, its files may "
+		     "not be opened (CAP_SYS_PTRACE) ]",
+		     walks__format(&walks, line, sizeof(line)));
+	add(&chains, "a", 1000, 1000, CHAIN_FORBIDDEN);
+	find(&walks, LOG_INFO);
+	EXPECT_NE(NULL, strstr(shown, "lead no further: its files may not be opened; "
+				      "CAP_SYS_PTRACE\n"));
+}
+
 TEST(what_is_little_is_not_said)
 {
 	struct chain_stats own = { 0 }, all = { 0 }, brief = { 0 };
@@ -179,7 +199,7 @@ TEST(verbose_lines_tell_which_walks_there_were_and_the_reasons_of_each_program)
 		     "p: user stacks by unwind tables: 7 whole, 0 deeper than the limit, 0 met a "
 		     "missing table (0 ns of 100.000 ms: 0.000 %), 0 without call frame "
 		     "information, 0 with unreadable memory, 2 with an unsupported rule, 0 while "
-		     "mappings changed\n"
+		     "mappings changed, 0 in files that may not be opened\n"
 		     "p: user stacks that are not whole, by program:\n"
 		     "p:   b (pid 42): 5.000 ms of 51.000 ms: no unwind table 1.000 ms, "
 		     "unreadable stack 4.000 ms\n"

@@ -312,19 +312,63 @@ static int find_place(struct user_rules *rules, const struct cfi_table *table,
 	return place_table(rules, table, sum, file);
 }
 
+/* Without the stamp. */
+static uint64_t inode_of(const struct rules_key *key)
+{
+	uint64_t id = idmap__mix(idmap__mix(0, key->ino),
+				 (uint64_t)key->dev << 32 | key->generation);
+
+	return id == IDMAP_NONE ? 0 : id;
+}
+
 static int put_file(struct user_rules *rules, const struct rules_key *key,
 		    const struct rules_file *file)
 {
-	if (!bpf_map_update_elem(bpf_map__fd(rules->files), key, file, BPF_ANY))
+	uint64_t *nr = idmap__get(&rules->inodes, inode_of(key));
+	int fd = bpf_map__fd(rules->files);
+
+	if (!nr)
+		return -ENOMEM;
+	if (!bpf_map_update_elem(fd, key, file, BPF_NOEXIST)) {
+		++*nr;
+		return 0;
+	}
+	/* It was refused before. */
+	if (errno == EEXIST && !bpf_map_update_elem(fd, key, file, BPF_EXIST))
 		return 0;
 	return errno == E2BIG ? -ENOSPC : -errno;
+}
+
+/* Takes a file out of the map, not its table. False: it was not there. */
+static bool remove_file(struct user_rules *rules, const struct rules_key *key)
+{
+	uint64_t *nr = idmap__find(&rules->inodes, inode_of(key));
+
+	if (bpf_map_delete_elem(bpf_map__fd(rules->files), key))
+		return false;
+	if (nr && --*nr == 0)
+		idmap__remove(&rules->inodes, inode_of(key));
+	return true;
+}
+
+static bool is_refused(const struct rules_file *file)
+{
+	return !file->nr_pages && file->index >= RULES_FORBIDDEN;
 }
 
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key)
 {
 	struct rules_file file;
 
-	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file);
+	return !bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) &&
+	       !(is_refused(&file) && file.start);
+}
+
+bool user_rules__knows(const struct user_rules *rules, const struct rules_key *key)
+{
+	const uint64_t *nr = idmap__find(&rules->inodes, inode_of(key));
+
+	return nr && *nr;
 }
 
 int user_rules__add(struct user_rules *rules, const struct rules_key *key,
@@ -347,15 +391,25 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 	return err;
 }
 
-int user_rules__refuse(struct user_rules *rules, const struct rules_key *key)
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden)
 {
 	const struct rules_file file = {
-		.index = RULES_REFUSED,
+		.index = forbidden ? RULES_FORBIDDEN : RULES_REFUSED,
 		.wides = RULES_WIDES,
 		.epoch = *rules->epoch,
 	};
 
 	return user_rules__has(rules, key) ? 0 : put_file(rules, key, &file);
+}
+
+void user_rules__ask_again(struct user_rules *rules, const struct rules_key *key)
+{
+	struct rules_file file;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(rules->files), key, &file) || !is_refused(&file))
+		return;
+	file.start = 1;
+	bpf_map_update_elem(bpf_map__fd(rules->files), key, &file, BPF_EXIST);
 }
 
 void user_rules__begin_epoch(struct user_rules *rules)
@@ -377,7 +431,7 @@ static int wait_for_walks(struct user_rules *rules)
 
 static bool is_unused(const struct user_rules *rules, const struct rules_file *file)
 {
-	return file->epoch != *rules->epoch || (!file->nr_pages && file->index == RULES_REFUSED);
+	return file->epoch != *rules->epoch || is_refused(file);
 }
 
 /* Takes unused files out of the map; gone has room for all. Returns how many. */
@@ -392,7 +446,7 @@ static int remove_unused(struct user_rules *rules, struct rules_file *gone)
 		key = next;
 		end = bpf_map_get_next_key(fd, &key, &next);
 		if (!bpf_map_lookup_elem(fd, &key, &file) && is_unused(rules, &file) &&
-		    !bpf_map_delete_elem(fd, &key))
+		    remove_file(rules, &key))
 			gone[nr++] = file;
 	}
 	return nr;
@@ -400,17 +454,24 @@ static int remove_unused(struct user_rules *rules, struct rules_file *gone)
 
 int user_rules__evict(struct user_rules *rules)
 {
-	struct rules_file *gone = calloc(RULES_FILES, sizeof(*gone));
+	struct rules_file *gone;
 	int nr, err;
 
+	gone = reallocarray(rules->gone, rules->nr_gone + RULES_FILES, sizeof(*gone));
 	if (!gone)
 		return -ENOMEM;
-	nr = remove_unused(rules, gone);
+	rules->gone = gone;
+	nr = remove_unused(rules, gone + rules->nr_gone);
+	rules->nr_gone += (size_t)nr;
 	err = wait_for_walks(rules);
-	for (int i = 0; i < nr && !err; i++)
+	if (err)
+		return err;
+	for (size_t i = 0; i < rules->nr_gone; i++)
 		take_back(rules, &gone[i]);
 	free(gone);
-	return err ? err : nr;
+	rules->gone = NULL;
+	rules->nr_gone = 0;
+	return nr;
 }
 
 int user_rules__each_wanted(struct user_rules *rules,
@@ -475,5 +536,7 @@ void user_rules__free(struct user_rules *rules)
 	}
 	extents__free(&rules->places);
 	extents__free(&rules->wide_numbers);
+	idmap__free(&rules->inodes);
 	free(rules->tables);
+	free(rules->gone);
 }

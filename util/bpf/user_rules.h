@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/extents.h"
+#include "base/idmap.h"
 #include "cfi_maps.h"
 
 struct bpf_link;
@@ -34,11 +35,20 @@ struct user_rules {
 	struct extents wide_numbers;
 	struct placed_table *tables;
 	size_t nr_tables;
+	struct rules_file *gone; /* whose room is not given back yet: a walk may be at them */
+	size_t nr_gone;
+	struct idmap inodes; /* how many keys of files differ by their stamp only */
 	struct rules_slab *memory[RULES_SLABS];
 };
 
-/* Whether the programs have the table of a file, or know that it has none. */
+/*
+ * Whether the programs have the table of a file, or go without: false if they are to ask for it,
+ * for the first time or again.
+ */
 bool user_rules__has(const struct user_rules *rules, const struct rules_key *key);
+
+/* The same of a file with any stamp. */
+bool user_rules__knows(const struct user_rules *rules, const struct rules_key *key);
 
 /*
  * Gives the programs the table of a file, unless they have it; NULL: the file has no call frame
@@ -50,10 +60,16 @@ int user_rules__add(struct user_rules *rules, const struct rules_key *key,
 		    const struct cfi_table *table);
 
 /*
- * Has the file go without its table, which there is, until the next eviction: walks say so. As
- * user_rules__add().
+ * Has the file go without a table, until the next eviction: walks say so. forbidden: it may not be
+ * opened; else its table could not be made, or has no room. As user_rules__add().
  */
-int user_rules__refuse(struct user_rules *rules, const struct rules_key *key);
+int user_rules__refuse(struct user_rules *rules, const struct rules_key *key, bool forbidden);
+
+/*
+ * Has walks that meet the refused file ask for it again; until it is added, or refused once more,
+ * they still say so. Of other files, nothing changes.
+ */
+void user_rules__ask_again(struct user_rules *rules, const struct rules_key *key);
 
 /* From here on it is noted which tables walks look for. */
 void user_rules__begin_epoch(struct user_rules *rules);
@@ -61,7 +77,8 @@ void user_rules__begin_epoch(struct user_rules *rules);
 /*
  * Takes back the tables that no walk has looked for since user_rules__begin_epoch(), and files that
  * were refused. Waits for the programs that run, but for those that may sleep, none of which may
- * run: some ms. Returns how many files, or a negative errno.
+ * run: some ms. Returns how many files, or a negative errno; the room of files that were taken out
+ * is then given back by the next one.
  */
 int user_rules__evict(struct user_rules *rules);
 

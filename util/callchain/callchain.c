@@ -80,7 +80,8 @@ static int give_frames(struct callchain *callchain, const struct owner *owner,
 	struct sample given = *sample;
 
 	judge(callchain, owner->process, sample, nr);
-	if (!sample->by_tables && sample->user.nr && fp_quality__is_cut(&sample->user, nr))
+	if (!sample->by_tables && sample->user_end == CHAIN_WHOLE && sample->user.nr &&
+	    fp_quality__is_cut(&sample->user, nr))
 		given.user_end = CHAIN_NO_POINTERS;
 	else if (sample->by_tables && nr < sample->user.nr && sample->user_end == CHAIN_WHOLE)
 		given.user_end = CHAIN_GARBAGE;

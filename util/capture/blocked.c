@@ -217,6 +217,7 @@ static int deliver_block(struct report *report, const struct wire_block *block,
 	if (find_user_frames(report->user, block, &decoded)) {
 		sample->user = decoded.frames;
 		sample->by_tables = decoded.by_tables;
+		sample->user_end = decoded.forbidden ? CHAIN_FORBIDDEN : CHAIN_WHOLE;
 		/* sample->reason, if not NULL, points to it. */
 		reason->owner = decoded.owner;
 		reason->owner_shared = decoded.owner_shared;

@@ -54,6 +54,7 @@ static enum chain_end end_of(uint32_t flags)
 		[USER_WALK_UNREADABLE] = CHAIN_UNREADABLE,
 		[USER_WALK_NO_RULE] = CHAIN_NO_RULE,
 		[USER_WALK_BUSY] = CHAIN_BUSY,
+		[USER_WALK_FORBIDDEN] = CHAIN_FORBIDDEN,
 	};
 	uint32_t end = flags >> WIRE_BLOCK_WALK_SHIFT;
 
@@ -134,6 +135,7 @@ int decode__user(const void *data, size_t size, struct decoded_user *user)
 		.tid = wire->tid,
 		.compat = wire->compat,
 		.by_tables = wire->by_tables,
+		.forbidden = wire->forbidden,
 		.owner = wire->owner,
 		.owner_shared = wire->owner_shared,
 		.frames = { (const uint64_t *)(wire + 1), wire->nr, wire->truncated },

@@ -28,6 +28,7 @@ struct decoded_user {
 	uint32_t tid;
 	bool compat; /* a 32-bit task */
 	bool by_tables; /* as in struct sample */
+	bool forbidden; /* a walk by tables met a file that may not be opened */
 	uint32_t owner; /* of the mutex that it waits for: struct reason */
 	bool owner_shared;
 	char title[WIRE_TITLE_LEN]; /* ends in a NUL */

@@ -64,7 +64,7 @@ struct new_code {
 	uint64_t pause;	  /* before that look */
 };
 
-/* The file of an event. False if that is no code, or none that a file has. */
+/* The file of an event, without its stamp. False if that is no code, or none that a file has. */
 bool new_code__file(const struct task_event *event, struct rules_key *file);
 
 /* True if the file is no reason to list a process any more. */

@@ -99,6 +99,8 @@ static int collect(struct user_tables *tables)
 	size_t before = nr_wishes(tables);
 	int err = user_rules__each_wanted(tables->rules, add_wish, tables);
 
+	if (err)
+		pr_err("cannot read which unwind tables are wanted: %s", strerror(-err));
 	tables->found |= nr_wishes(tables) > before;
 	if (nr_wishes(tables))
 		qsort(wishes_of(tables), nr_wishes(tables), sizeof(struct wish), by_uses);
@@ -118,11 +120,26 @@ static bool make_room(struct user_tables *tables)
 	return tables->evict_at;
 }
 
-/* The file goes without from here on; refused: until there is room again. */
-static int add_none(struct user_tables *tables, const struct rules_key *key, bool refused)
+/* Why a file goes without a table. */
+enum lack {
+	LACKS_CFI,    /* it is none of those that have one */
+	LACKS_RIGHTS, /* it may not be opened */
+	LACKS_TABLE,  /* there is no room, or the table could not be made */
+};
+
+static enum lack lack_of(int err)
 {
-	int err = refused ? user_rules__refuse(tables->rules, key)
-			  : user_rules__add(tables->rules, key, NULL);
+	if (err == -EPERM || err == -EACCES)
+		return LACKS_RIGHTS;
+	return err == -ENOENT || err == -ENOEXEC ? LACKS_CFI : LACKS_TABLE;
+}
+
+/* The file goes without from here on; but for LACKS_CFI, until it is tried again, or evicted. */
+static int add_none(struct user_tables *tables, const struct rules_key *key, enum lack lack)
+{
+	int err = lack == LACKS_CFI
+			  ? user_rules__add(tables->rules, key, NULL)
+			  : user_rules__refuse(tables->rules, key, lack == LACKS_RIGHTS);
 
 	if (err != -ENOSPC)
 		return err;
@@ -140,7 +157,7 @@ static int postpone(struct user_tables *tables, const struct wish *wish)
 		pr_warn("there is no room for more unwind tables: for the time being, other files "
 			"are unwound by frame pointers");
 	tables->full = tables->refused = true;
-	return add_none(tables, &wish->key, true);
+	return add_none(tables, &wish->key, LACKS_TABLE);
 }
 
 /*
@@ -165,12 +182,6 @@ static void evict(struct user_tables *tables)
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
 }
 
-/* A file whose table could not be made is not taken for one that has none, if it can be read. */
-static bool may_have_table(int err)
-{
-	return err != -ENOENT && err != -ENOEXEC && err != -EPERM && err != -EACCES;
-}
-
 static int give_table(struct user_tables *tables, const struct wish *wish,
 		      const struct cfi_table *table)
 {
@@ -184,26 +195,54 @@ static int give_table(struct user_tables *tables, const struct wish *wish,
 		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
 			   "half of the room: it goes by frame pointers",
 			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
-		return add_none(tables, &wish->key, true);
+		return add_none(tables, &wish->key, LACKS_TABLE);
 	}
 	return err == -ENOSPC ? postpone(tables, wish) : err;
+}
+
+/* What opens a file, as a part of a line. */
+static const char *what_helps(int err)
+{
+	if (err == -EPERM)
+		return " (CAP_CHECKPOINT_RESTORE opens it)";
+	return err == -EACCES ? " (CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH opens it)" : "";
+}
+
+/* The table of a file could not be made: it may be at the next try, perhaps of another process. */
+static int give_up(struct user_tables *tables, const struct wish *wish, int err)
+{
+	bool is_first = !table_tries__has(&tables->tries, &wish->key);
+	enum lack lack = lack_of(err);
+
+	if (lack != LACKS_CFI &&
+	    !table_tries__fail(&tables->tries, &wish->key, err, clock__now_ns()))
+		return 0;
+	if (is_first)
+		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s%s",
+			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
+			   strerror(-err), what_helps(err));
+	return add_none(tables, &wish->key, lack);
+}
+
+/* Files that have been without for long enough are asked for again by the walks that meet them. */
+static void try_again(struct user_tables *tables)
+{
+	uint64_t now = clock__now_ns();
+	const struct rules_key *key;
+
+	while ((key = table_tries__next(&tables->tries, now)))
+		user_rules__ask_again(tables->rules, key);
 }
 
 /* again: a file that did not answer gets another try. */
 static int add_file(struct user_tables *tables, const struct wish *wish,
 		    const struct cfi_file *file, bool again)
 {
-	/* No process can be made, or the process is gone: another one may ask. */
-	if (file->err == -EAGAIN || file->err == -ESRCH)
-		return 0;
 	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && again))
 		return add_wish(tables, &wish->key, &wish->wanted);
-	if (file->err) {
-		pr_verbose("no unwind table for a file that pid %d maps at %#llx: %s",
-			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
-			   strerror(-file->err));
-		return add_none(tables, &wish->key, may_have_table(file->err));
-	}
+	if (file->err)
+		return give_up(tables, wish, file->err);
+	table_tries__forget(&tables->tries, &wish->key);
 	return give_table(tables, wish, &file->table);
 }
 
@@ -234,11 +273,14 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 	return nr;
 }
 
-/* Takes in what was made of files. err: another one came before. */
+/*
+ * Takes in what was made of files. err: another one came before; patience_ms: what each of them
+ * had.
+ */
 static int add_files(struct user_tables *tables, const struct wish *wishes, struct cfi_file *files,
-		     size_t nr, int err)
+		     size_t nr, int patience_ms, int err)
 {
-	bool again = tables->patience_ms < MAX_MS, late = false;
+	bool again = patience_ms < MAX_MS, late = false;
 
 	for (size_t i = 0; i < nr; i++) {
 		late |= files[i].err == -ETIMEDOUT;
@@ -246,7 +288,7 @@ static int add_files(struct user_tables *tables, const struct wish *wishes, stru
 			err = add_file(tables, &wishes[i], &files[i], again);
 		cfi_table__free(&files[i].table);
 	}
-	if (late && again)
+	if (late && tables->patience_ms < MAX_MS)
 		tables->patience_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
@@ -262,7 +304,15 @@ static int make_batch(struct user_tables *tables, int deadline_ms)
 
 	if (!nr)
 		return 0;
-	return add_files(tables, batch, files, nr, cfi_files__make(files, nr, deadline_ms));
+	/* They share the time: that one does not answer in its part is no reason to give it up. */
+	return add_files(tables, batch, files, nr, deadline_ms / FIRST_BATCH,
+			 cfi_files__make(files, nr, deadline_ms));
+}
+
+static int no_memory(void)
+{
+	pr_err("no memory to make unwind tables");
+	return -ENOMEM;
 }
 
 /* Has the tables of some files made beside the recording. */
@@ -274,12 +324,12 @@ static int begin_batch(struct user_tables *tables)
 		return 0;
 	batch = calloc(1, sizeof(*batch));
 	if (!batch)
-		return -ENOMEM;
+		return no_memory();
 	batch->nr = take_batch(tables, batch->wishes, batch->files, BATCH);
 	if (batch->nr)
 		batch->making = cfi_files__begin(batch->files, batch->nr, tables->patience_ms);
 	if (!batch->making) {
-		int err = batch->nr ? -ENOMEM : 0;
+		int err = batch->nr ? no_memory() : 0;
 
 		free(batch);
 		return err;
@@ -325,7 +375,8 @@ static int advance_batch(struct user_tables *tables)
 			watch(tables, cfi_files__fd(batch->making));
 			return 0;
 		}
-		ret = add_files(tables, batch->wishes, batch->files, batch->nr, ret);
+		ret = add_files(tables, batch->wishes, batch->files, batch->nr,
+				tables->patience_ms, ret);
 		drop_batch(tables);
 	} while (!ret && clock__now_ns() < until);
 	return ret;
@@ -341,6 +392,8 @@ static int hear_bell(void *ctx, void *data, size_t size)
 
 int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 {
+	int err;
+
 	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
@@ -351,8 +404,9 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 		watch(tables, ring_buffer__epoll_fd(tables->bell));
 		return 0;
 	}
-	pr_err("cannot map the bell of unwind tables: %s", strerror(errno));
-	return -errno;
+	err = -errno;
+	pr_err("cannot map the bell of unwind tables: %s", strerror(-err));
+	return err;
 }
 
 /* What a child lists: some processes, or none, which stands for all targets. */
@@ -558,10 +612,18 @@ int user_tables__prepare(struct user_tables *tables, const struct user_tables_ta
 	tables->targets = targets->maps;
 	tables->lists_processes = tables->rules->list_code;
 	err = add_wish(tables, &vdso, &most);
-	if (err || !targets->all)
-		return err ? err : prepare_targets(tables, targets->pids, targets->nr_pids);
+	if (err)
+		return no_memory();
+	if (!targets->all)
+		return prepare_targets(tables, targets->pids, targets->nr_pids);
 	begin_list(tables, clock__now_ns() + LIST_ALL_MS * NSEC_PER_MSEC);
 	return 0;
+}
+
+/* Of records, which have no stamps, and of programs. */
+static bool is_same_inode(const struct rules_key *a, const struct rules_key *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
 }
 
 /* True if the table of a file is on its way, as far as records and programs agree on its key. */
@@ -571,11 +633,11 @@ static bool is_asked_for(const struct user_tables *tables, const struct rules_ke
 	const struct wish *wishes = wishes_of(tables);
 
 	for (size_t i = 0; i < nr_wishes(tables); i++) {
-		if (!memcmp(&wishes[i].key, key, sizeof(*key)))
+		if (is_same_inode(&wishes[i].key, key))
 			return true;
 	}
 	for (size_t i = 0; batch && i < batch->nr; i++) {
-		if (!memcmp(&batch->wishes[i].key, key, sizeof(*key)))
+		if (is_same_inode(&batch->wishes[i].key, key))
 			return true;
 	}
 	return false;
@@ -588,7 +650,7 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 	if (!follows(tables) || !new_code__file(event, &file) ||
 	    new_code__is_settled(&tables->new_code, &file))
 		return;
-	if (user_rules__has(tables->rules, &file))
+	if (user_rules__knows(tables->rules, &file))
 		new_code__settle(&tables->new_code, &file);
 	else if (!is_asked_for(tables, &file))
 		new_code__add(&tables->new_code, &file, event->pid);
@@ -604,6 +666,7 @@ int user_tables__update(struct user_tables *tables)
 	/* In this order, so that what a list has brought is known when it ends. */
 	ended = advance_list(tables, clock__now_ns());
 	evict(tables);
+	try_again(tables);
 	asked = ring_buffer__consume(tables->bell) > 0;
 	err = asked ? collect(tables) : 0;
 	follow_code(tables, ended, asked);

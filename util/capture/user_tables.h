@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "capture/new_code.h"
+#include "capture/table_tries.h"
 
 struct child;
 struct ring_buffer;
@@ -26,6 +27,7 @@ struct user_tables {
 	struct ring_buffer *bell; /* rings when a file is wanted */
 	struct buffer wishes;	  /* those that were not tried yet, the last one first */
 	int epoll_fd;		  /* of the bell, and of the process that makes tables */
+	struct table_tries tries; /* of tables that could not be made */
 	int patience_ms;	  /* with a file that does not answer */
 	struct user_tables_batch *batch; /* is being made; NULL: none */
 	const struct target_maps *targets; /* borrowed */

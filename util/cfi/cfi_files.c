@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "cfi/cfi_rows.h"
+#include "cfi/named_file.h"
 
 /* Rows of the largest programs, and what libelf unpacks for them. */
 #define MAKE_MAX_BYTES (UINT64_C(1) << 30)
@@ -80,17 +81,33 @@ static bool is_another(int fd, const struct cfi_file *file)
 	return st.st_ino != file->ino;
 }
 
+/*
+ * Through the mapping itself, which leads to the file whatever has become of its name, but takes
+ * CAP_CHECKPOINT_RESTORE; else by its name. -1 with errno.
+ */
+static int open_mapped(const struct cfi_file *file)
+{
+	char path[96];
+	int fd, named;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
+		 file->start, file->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 || errno != EPERM)
+		return fd;
+	named = named_file__open(file->pid, file->start, file->end);
+	/* That the file could be opened through its mapping is what can be helped. */
+	errno = named == -ESRCH ? ENOENT : EPERM;
+	return named < 0 ? -1 : named;
+}
+
 /* NULL: *fd is -1 with errno set, or that of a file which is none. */
 static Elf *open_elf(const struct cfi_file *file, int *fd)
 {
-	char path[96];
-
 	*fd = -1;
 	if (!file->pid)
 		return elf_memory((char *)getauxval(AT_SYSINFO_EHDR), VDSO_BYTES);
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, file->pid,
-		 file->start, file->end);
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*fd = open_mapped(file);
 	if (*fd >= 0 && is_another(*fd, file)) {
 		close(*fd);
 		*fd = -1;

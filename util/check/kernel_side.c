@@ -23,7 +23,7 @@ static void suggest_setcap(const struct check *check, struct check_row *row)
 {
 	snprintf(row->remedy, sizeof(row->remedy),
 		 "setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search,"
-		 "cap_ipc_lock+ep %.200s",
+		 "cap_checkpoint_restore,cap_ipc_lock+ep %.200s",
 		 check->program);
 }
 

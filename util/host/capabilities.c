@@ -27,6 +27,8 @@ static const struct {
 	[CAPABILITY_SYSLOG] = { "CAP_SYSLOG", CAP_SYSLOG, true, "names of kernel functions" },
 	[CAPABILITY_DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH, false,
 				    "build-ids of files that others may not read" },
+	[CAPABILITY_CHECKPOINT_RESTORE] = { "CAP_CHECKPOINT_RESTORE", CAP_CHECKPOINT_RESTORE, true,
+				       "user stacks in files that no name leads to" },
 	[CAPABILITY_IPC_LOCK] = { "CAP_IPC_LOCK", CAP_IPC_LOCK, false,
 			     "large rings (-m) beyond kernel.perf_event_mlock_kb" },
 };
@@ -84,4 +86,22 @@ void capabilities__read(struct capabilities *rights)
 	if (!stat("/proc/self/ns/user", &st))
 		rights->user_namespace = st.st_ino != FIRST_USER_NAMESPACE;
 	rights->seccomp = read_seccomp();
+}
+
+char *capabilities__missing_for_code(char *buf, size_t size)
+{
+	static const enum capability needed[] = { CAPABILITY_SYS_PTRACE,
+						  CAPABILITY_DAC_READ_SEARCH,
+						  CAPABILITY_CHECKPOINT_RESTORE };
+	struct capabilities rights;
+	size_t len = 0;
+
+	*buf = '\0';
+	capabilities__read(&rights);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed) && len < size; i++) {
+		if (!rights.has[needed[i]])
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+						capability__name(needed[i]));
+	}
+	return buf;
 }

@@ -3,6 +3,7 @@
 #define DENET_HOST_CAPABILITIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Capabilities that this program uses. */
 enum capability {
@@ -11,13 +12,14 @@ enum capability {
 	CAPABILITY_SYS_PTRACE,
 	CAPABILITY_SYSLOG,
 	CAPABILITY_DAC_READ_SEARCH,
+	CAPABILITY_CHECKPOINT_RESTORE,
 	CAPABILITY_IPC_LOCK,
 	CAPABILITY_MAX,
 };
 
 /* The privileges of this process, and restrictions of them. */
 struct capabilities {
-	bool has[CAPABILITY_MAX];  /* effective; CAP_SYS_ADMIN stands for BPF, PERFMON and SYSLOG */
+	bool has[CAPABILITY_MAX];  /* effective; CAP_SYS_ADMIN stands for those that it holds */
 	bool user_namespace;  /* capabilities count in a namespace of our own only */
 	bool seccomp;	      /* a filter may refuse system calls */
 };
@@ -33,5 +35,8 @@ void capabilities__read(struct capabilities *rights);
 
 /* The value behind "key:" in the text of a /proc/PID/status, as a number; -1: not there. */
 long capabilities__status_value(const char *status, const char *key);
+
+/* Names those that this process lacks to open the files of any mapped code. Returns buf. */
+char *capabilities__missing_for_code(char *buf, size_t size);
 
 #endif /* DENET_HOST_CAPABILITIES_H */

@@ -17,6 +17,7 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "base/whole_file.h"
+#include "host/capabilities.h"
 #include "machine/machine.h"
 #include "offcputime/intake.h"
 #include "output/json/json.h"
@@ -396,7 +397,7 @@ static void note_left_out(struct offcputime *trace)
 static void print_end(struct offcputime *trace)
 {
 	struct capture_stats stats;
-	const struct walks walks = {
+	struct walks walks = {
 		.stats = &stats,
 		.chains = &trace->intake.chain_stats,
 		.by_tables = capture__walks_by_tables(trace->session.capture),
@@ -407,6 +408,7 @@ static void print_end(struct offcputime *trace)
 		pr_loss("the accounts of the trace cannot be read");
 		return;
 	}
+	capabilities__missing_for_code(walks.missing_rights, sizeof(walks.missing_rights));
 	walks__find(&walks, &trace->findings);
 	walks__print(&walks);
 	summary__print_stats(&stats, &trace->findings);

@@ -10,6 +10,7 @@
 #include "base/err_out.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "host/capabilities.h"
 #include "record/losses.h"
 #include "session/findings.h"
 #include "session/walks.h"
@@ -282,12 +283,15 @@ static void print_waiting(const struct summary *summary)
 
 static struct walks walks_of(const struct summary *summary)
 {
-	return (struct walks){
+	struct walks walks = {
 		.stats = &summary->stats,
 		.chains = summary->chains,
 		.by_tables = summary->by_tables,
 		.fp_asked_for = summary->fp_asked_for,
 	};
+
+	capabilities__missing_for_code(walks.missing_rights, sizeof(walks.missing_rights));
+	return walks;
 }
 
 static void print_verbose(const struct summary *summary)

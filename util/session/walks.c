@@ -24,6 +24,7 @@ static const char *const reasons[CHAIN_ENDS] = {
 	[CHAIN_UNREADABLE] = "unreadable stack",
 	[CHAIN_NO_RULE] = "a rule that is not supported",
 	[CHAIN_BUSY] = "mappings being changed",
+	[CHAIN_FORBIDDEN] = "its files may not be opened",
 	[CHAIN_BEYOND_COPY] = "stack longer than its copy",
 	[CHAIN_GARBAGE] = "a caller in no code",
 	[CHAIN_NO_POINTERS] = "no frame pointers",
@@ -35,6 +36,8 @@ static const char *remedy(const struct walks *walks, enum chain_end end)
 	switch (end) {
 	case CHAIN_NO_CFI:
 		return "build it with -fno-omit-frame-pointer";
+	case CHAIN_FORBIDDEN:
+		return *walks->missing_rights ? walks->missing_rights : NULL;
 	case CHAIN_NO_RULE:
 		return "denet-record --call-graph dwarf unwinds it";
 	case CHAIN_NO_POINTERS:
@@ -86,7 +89,7 @@ static void warn_of(const struct walks *walks, const struct chain_program *progr
 	const char *help = remedy(walks, end);
 	char processes[32], time[32], why[192] = "in code without frame pointers";
 
-	if (end <= CHAIN_BUSY)
+	if (end <= CHAIN_FORBIDDEN)
 		snprintf(why, sizeof(why), "where unwind tables lead no further: %s", reasons[end]);
 	else if (end != CHAIN_NO_POINTERS)
 		snprintf(why, sizeof(why), "for this reason: %s", reasons[end]);
@@ -181,14 +184,15 @@ static void print_user_walks(const struct capture_stats *stats)
 	pr_verbose("user stacks by unwind tables: %" PRIu64 " whole, %" PRIu64 " deeper than the "
 		   "limit, %" PRIu64 " met a missing table (%s of %s: %.3f %%), %" PRIu64
 		   " without call frame information, %" PRIu64 " with unreadable memory, %" PRIu64
-		   " with an unsupported rule, %" PRIu64 " while mappings changed",
+		   " with an unsupported rule, %" PRIu64 " while mappings changed, %" PRIu64
+		   " in files that may not be opened",
 		   walks[USER_WALK_WHOLE].count, walks[USER_WALK_FRAMES].count,
 		   walks[USER_WALK_NO_TABLE].count,
 		   units__format_time(walks[USER_WALK_NO_TABLE].ns, time, sizeof(time)),
 		   units__format_time(ns, of, sizeof(of)),
 		   units__percent(walks[USER_WALK_NO_TABLE].ns, ns), walks[USER_WALK_NO_CFI].count,
 		   walks[USER_WALK_UNREADABLE].count, walks[USER_WALK_NO_RULE].count,
-		   walks[USER_WALK_BUSY].count);
+		   walks[USER_WALK_BUSY].count, walks[USER_WALK_FORBIDDEN].count);
 }
 
 /* A program with its time by reasons. */

@@ -15,6 +15,7 @@ struct walks {
 	const struct chain_stats *chains; /* NULL: they come from copies, and are not judged */
 	bool by_tables;	   /* user stacks were walked by unwind tables */
 	bool fp_asked_for; /* frame pointers were asked for, and are not just what is left */
+	char missing_rights[96];   /* capabilities that open more files of code; empty: none */
 };
 
 /*

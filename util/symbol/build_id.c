@@ -16,7 +16,7 @@
 #include "base/jobs.h"
 #include "base/log.h"
 #include "host/proc_stat.h"
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 /* Far more than the notes of any kernel or module; what is behind is not looked at. */
 #define NOTES_MAX (64u << 10)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 #define BUILD_ID_MAX 20
 

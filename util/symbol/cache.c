@@ -18,8 +18,8 @@
 #include "base/jobs.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "host/root_open.h"
 #include "symbol/copy_file.h"
-#include "symbol/root_open.h"
 
 /* Memory limit of the process that copies. */
 #define COPY_MAX_BYTES (64u << 20)

@@ -17,7 +17,7 @@
 
 #include "host/live_thread.h"
 #include "host/proc_stat.h"
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64

@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 #include "base/elf_section.h"
+#include "host/root_open.h"
 #include "machine/machine.h"
 #include "symbol/dso.h"
-#include "symbol/root_open.h"
 
 #define DELETED " (deleted)"
 #define DEBUG_DIR "/usr/lib/debug"

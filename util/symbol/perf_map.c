@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "host/proc_stat.h"
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 /* The times of files lag behind by a tick, and clocks are set. */
 #define SLACK_NS (2 * NSEC_PER_SEC)

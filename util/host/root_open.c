@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "symbol/root_open.h"
+#include "host/root_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
