@@ -876,6 +876,29 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	EOF
 }
 
+# Its text is longer than 8 KB.
+@test "a deep stack of long names reaches its root in all outputs" {
+	not_in_guest
+	start_target "$build/tests/workloads/deep"
+	until_true is_waiting "$target" S pause
+	look -n 2 -s --all-states -p "$target"
+	python3 - <<-'EOF'
+		import json
+		for s in map(json.loads, open("out")):
+		    frames = s["ustack"].split(";")
+		    down = [frame for frame in frames if frame.startswith("go_down_")]
+		    assert len(down) == 110 and len(s["ustack"]) > 8192, frames
+		    assert frames.index("main") > frames.index(down[-1]), frames
+	EOF
+	denet-top -o dir -s -F 20 -n 3 --all-states -p "$target"
+	grep -E '^[0-9a-f]+,.*;main(;|$)' dir/xcapture_ustacks*
+	denet-top -i dir -g ustack >table
+	grep -E ';main(;| |$)' table
+	denet-top -w top.data -s -F 20 -n 3 --all-states -p "$target"
+	denet-top -i top.data -g ustack >table
+	grep -E ';main(;| |$)' table
+}
+
 naps_in_made_code() {
 	look -n 3 -s --all-states -p "$target" &&
 		grep -E '"ustack":"[^"]*nap[^"]*;jit_nap;main' out

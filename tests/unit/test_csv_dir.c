@@ -266,7 +266,7 @@ TEST_F(csv, a_compressed_file_that_is_cut_or_broken_is_an_error)
 /* A line of so many bytes, or with a NUL in it, as after a power failure. */
 TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
 {
-	static char long_text[70000];
+	static char long_text[300000];
 	struct seen seen = { 0 };
 	struct buffer *lines;
 	uint64_t bad = 0;

@@ -273,14 +273,6 @@ TEST(lists)
 
 TEST(parts_of_texts)
 {
-	char stack[] = "a;b;c", leaf[] = "a", none[] = "";
-
-	top_column__keep_leaf(stack);
-	top_column__keep_leaf(leaf);
-	top_column__keep_leaf(none);
-	EXPECT_STREQ("a", stack);
-	EXPECT_STREQ("a", leaf);
-	EXPECT_STREQ("", none);
 	EXPECT_STREQ("so", top_column__extension("/lib/a.b/libc.so"));
 	EXPECT_STREQ("", top_column__extension("/lib/a.b/libc"));
 	EXPECT_STREQ("", top_column__extension("/home/.profile"));
