@@ -141,7 +141,8 @@ all_at_futex() {
 		        count = bytes(4)
 		        unread, unsent = (struct.unpack("=I", fcntl.ioctl(c, what, count))[0]
 		                          for what in (0x541b, 0x894b))
-		        now = [unread, unsent, cwnd, rtt, retrans, acked, received]
+		        delivered, ce = struct.unpack_from("=II", c.getsockopt(socket.IPPROTO_TCP, 11, 200), 192)
+		        now = [unread, unsent, cwnd, rtt, retrans, acked, received, delivered]
 		        if now == last and unsent:
 		            print(*now, flush=True)
 		            return
@@ -152,7 +153,7 @@ all_at_futex() {
 	EOF
 	start_target python3 sender.py
 	until_true test -s target.out
-	read -r unread unsent cwnd rtt retrans acked received <target.out
+	read -r unread unsent cwnd rtt retrans acked received delivered <target.out
 	look -n 3 -t "$target"
 	[ "$unread" = 7 ]
 	all_are "s['syscall'] == 'sendto' and s['state'] == 'SLEEP'"
@@ -161,6 +162,7 @@ all_at_futex() {
 	all_are "s['extra_info']['tcp']['cwnd'] == $cwnd and s['extra_info']['tcp']['srtt_us'] == $rtt"
 	all_are "s['extra_info']['tcp']['total_retrans'] == $retrans"
 	all_are "s['extra_info']['tcp']['bytes_acked'] == $acked"
+	all_are "s['extra_info']['tcp']['delivered'] == $delivered and s['extra_info']['tcp']['delivered_ce'] == 0"
 }
 
 @test "requests of io_uring and Linux AIO have their files" {
@@ -177,19 +179,27 @@ all_at_futex() {
 	for pid in "${pids[@]}"; do until_true is_waiting "$pid" S ''; done
 	look -n 2 -p "${pids[0]}"
 	all_are 's["syscall"] == "io_uring_enter" and s["uringfilename"].endswith("/data")'
-	all_are 's["extra_info"]["io_uring"]["request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
-	all_are 's["extra_info"]["io_uring"]["completed"] == 1 and s["extra_info"]["io_uring"]["unsubmitted"] == 0'
+	all_are 's["extra_info"]["uring_request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
+	all_are 's["extra_info"]["uring_cq"] == 1 and "uring_sq" not in s["extra_info"]'
+	all_are 's["extra_info"]["uring_opcode"] == 22 and s["extra_info"]["uring_offset"] == 4096'
+	all_are 's["extra_info"]["uring_len"] == 512 and s["extra_info"]["uring_rw_flags"] == "0x8"'
+	fd=$(find "/proc/${pids[0]}/fd" -lname '*/data' -printf '%f')
+	all_are "s['extra_info']['uring_fd'] == $fd and 'uring_flags' not in s['extra_info']"
+	all_are 's["extra_info"]["uring_filename"] == s["uringfilename"]'
 	look -n 2 -p "${pids[1]}"
-	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["io_uring"]["fd"] == 0'
+	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["uring_registered"] == 0'
+	all_are '"uring_fd" not in s["extra_info"] and s["extra_info"]["uring_flags"] == "0x1"'
 	look -n 2 --all-states -p "${pids[2]}"
 	all_are 's["syscall"] == "io_submit" and s["aiofilename"].endswith("/fifo")'
 	look -n 2 -p "${pids[3]}"
 	all_are 's["syscall"] == "io_getevents" and s["aiofilename"].endswith("/data")'
+	all_are 's["extra_info"]["aio_file"] == s["aiofilename"]'
 	denet-top -o dir -F 20 -n 3 -p "${pids[0]},${pids[3]}"
 	denet-top -i dir -g wait,aiofilename,uringfilename >out
 	cat out
 	grep -E 'io_uring_enter .*/data' out
 	grep -E 'io_getevents .*/data' out
+	grep -E "'\{\"aio_file\":\"/[^\"]*/data\"\}'" dir/xcapture_samples*
 }
 
 @test "command lines and containers" {

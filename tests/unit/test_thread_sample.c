@@ -155,6 +155,43 @@ TEST_F(sample, columns_of_other_sockets)
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
 }
 
+TEST_F(sample, extra_info_has_the_keys_of_xcapture)
+{
+	self->sample.socket.delivered = 7;
+	EXPECT_NE(NULL, strstr(COLUMN(TOP_COLUMN_EXTRA_INFO),
+			       ",\"delivered\":7,\"delivered_ce\":0,\"bytes_unsent\":0}}"));
+	self->sample.socket.cwnd_limited = 1;
+	self->sample.socket.reord_seen = 2;
+	self->sample.socket.retransmits = 3;
+	EXPECT_NE(NULL, strstr(COLUMN(TOP_COLUMN_EXTRA_INFO),
+			       "\"cwnd_limited\":true,\"reord_seen\":true,"
+			       "\"retransmits\":3,"));
+	self->sample.has_socket = false;
+	self->sample.has_uring = self->sample.has_request = true;
+	snprintf(self->sample.request.path, sizeof(self->sample.request.path), "/a\"b");
+	self->sample.uring = (struct top_wire_uring){
+		.has_request = 1, .opcode = 22, .fd = 5, .offset = 1ULL << 40, .len = 512,
+		.completed = 1,
+	};
+	EXPECT_STREQ("{\"uring_cq\":1,\"uring_filename\":\"/a\\\"b\",\"uring_fd\":5,"
+		     "\"uring_opcode\":22,\"uring_offset\":1099511627776,\"uring_len\":512,"
+		     "\"uring_request\":\"READ\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.has_request = false;
+	self->sample.uring = (struct top_wire_uring){
+		.has_request = 1, .registered = 1, .opcode = 200, .flags = 0x11, .rw_flags = 8,
+		.fd = 3, .unsubmitted = 2,
+	};
+	EXPECT_STREQ("{\"uring_sq\":2,\"uring_filename\":\"[registered 3]\","
+		     "\"uring_opcode\":200,\"uring_offset\":0,\"uring_len\":0,\"uring_flags\":\"0x11\","
+		     "\"uring_rw_flags\":\"0x8\",\"uring_registered\":3}",
+		     COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.uring = (struct top_wire_uring){ 0 };
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.has_uring = false;
+	self->sample.aio_file = "/data";
+	EXPECT_STREQ("{\"aio_file\":\"/data\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+}
+
 TEST_F(sample, names_with_digits_are_one)
 {
 	snprintf(self->sample.comm, sizeof(self->sample.comm), "12worker-3/45");

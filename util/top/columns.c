@@ -12,6 +12,7 @@
 #include "host/cgroup.h"
 #include "stat/syscall_names.h"
 #include "top/activity.h"
+#include "top/extra_text.h"
 #include "top/socket_text.h"
 #include "top/uring_text.h"
 #include "top/user_maps.h"
@@ -281,8 +282,7 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_LOCK:
 		return put_lock(sample, buf);
 	case TOP_COLUMN_EXTRA_INFO:
-		socket_text__put_extra(sample, buf, TOP_TEXT_LEN);
-		return uring_text__put_extra(sample, buf, TOP_TEXT_LEN);
+		return extra_text__put(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_KSTACK_HASH:
 		return put_hash(sample->kernel_id, buf);
 	case TOP_COLUMN_KSTACK:
