@@ -654,8 +654,15 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	[[ "$output" == *"another denet-top writes there"* ]]
 	mkdir others
 	echo "$xcapture_samples" >"others/xcapture_samples_$(date +%Y-%m-%d.%H).csv"
-	run -1 denet-top -o others -n 1
-	[[ "$output" == *"with other columns"* ]]
+	cp -r others before
+	denet-top -o others -n 1 --all-states -p $$
+	for file in before/*; do cmp "$file" "others/${file#before/}"; done
+	denet-top -i others | grep ' 1 looks: '
+	mkdir open
+	chmod a+w open
+	run -1 denet-top -o open -n 1
+	[[ "$output" == *"open: other users could have root write any file there; give a directory"* ]]
+	[ -z "$(ls open)" ]
 	run -1 denet-top -o /proc/nowhere -n 1
 	run -1 denet-top -i "$PWD/nowhere"
 	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-w x" "-- true"; do
@@ -670,6 +677,47 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		# shellcheck disable=SC2086
 		run -2 denet-top $wrong
 	done
+}
+
+# is_old_hour HOUR ENDING: each kind of file is there, and nothing else of that hour.
+is_old_hour() {
+	[ "$(ls dir | grep -F "_$1." | xargs)" = \
+		"xcapture_cgroups_$1.$2 xcapture_iorqend_$1.$2 xcapture_samples_$1.$2 xcapture_syscend_$1.$2" ]
+}
+
+# The hours before lie there as another run has left them.
+@test "files of hours that are over are compressed, and those that are too old are deleted" {
+	not_in_guest
+	old=2020-01-31.10
+	recent=$(date -d '30 hours ago' +%Y-%m-%d.%H)
+	denet-top -o new -F 20 -n 2 --all-states -p $$
+	mkdir dir
+	for kind in samples syscend iorqend cgroups; do
+		for hour in $old "$recent"; do
+			head -3 "$(find new -name "xcapture_${kind}_*" | sort | head -1)" >"dir/xcapture_${kind}_$hour.csv"
+		done
+	done
+	sed "2s/^/2020-01-31T10:00:00.000000/; 3s/^/2020-01-31T10:00:01.000000/" \
+		"dir/xcapture_samples_$old.csv" | sed '2,$s/^\(.\{26\}\)[^,]*/\1/' >samples
+	mv samples "dir/xcapture_samples_$old.csv"
+	: >"dir/.xcapture_samples_$old.csv.zst.part"
+	: >dir/notes_2020-01-31.10.csv
+	denet-top -z -o dir -F 50 -n 60 --all-states -p $$
+	ls -A dir
+	rm dir/notes_2020-01-31.10.csv
+	is_old_hour $old csv.zst
+	is_old_hour "$recent" csv.zst
+	[ ! -e "dir/.xcapture_samples_$old.csv.zst.part" ]
+	# The hour may have turned.
+	ls dir/xcapture_samples_"$(date +%Y-%m-%d)".*.csv
+	zstd -dc "dir/xcapture_samples_$old.csv.zst" | grep -c '^2020-01-31T10:00:0[01]' | grep -x 2
+	denet-top -i dir | head -1 | grep -E '^2020-01-31T10:00:0[01] .* 6[24] looks: '
+	denet-top --retain 7d -o dir -F 20 -n 2 --all-states -p $$
+	refute ls dir/xcapture_*_$old.*
+	is_old_hour "$recent" csv.zst
+	denet-top --retain 100 -o dir -F 20 -n 2 --all-states -p $$
+	refute ls dir/xcapture_*_"$recent".*
+	ls dir/xcapture_samples_*.csv
 }
 
 @test "a recording of xcapture is read" {

@@ -182,8 +182,8 @@ TEST_F(sample, extra_info_has_the_keys_of_xcapture)
 		.fd = 3, .unsubmitted = 2,
 	};
 	EXPECT_STREQ("{\"uring_sq\":2,\"uring_filename\":\"[registered 3]\","
-		     "\"uring_opcode\":200,\"uring_offset\":0,\"uring_len\":0,\"uring_flags\":\"0x11\","
-		     "\"uring_rw_flags\":\"0x8\",\"uring_registered\":3}",
+		     "\"uring_opcode\":200,\"uring_offset\":0,\"uring_len\":0,"
+		     "\"uring_flags\":\"0x11\",\"uring_rw_flags\":\"0x8\",\"uring_registered\":3}",
 		     COLUMN(TOP_COLUMN_EXTRA_INFO));
 	self->sample.uring = (struct top_wire_uring){ 0 };
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));

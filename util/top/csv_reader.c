@@ -175,16 +175,11 @@ static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 	return err;
 }
 
-static int is_samples(const struct dirent *entry)
-{
-	return csv_beside__is_kind(entry->d_name, "samples");
-}
-
 /* The hours of a directory, one after the other: their names are in their order. */
 static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	struct dirent **entries;
-	int nr = scandir(path, &entries, is_samples, alphasort), err = nr < 0 ? -errno : 0;
+	int nr = csv_beside__list(path, "samples", &entries), err = nr < 0 ? nr : 0;
 
 	if (!nr)
 		err = -ENOENT;
@@ -202,7 +197,7 @@ static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 		}
 		free(entries[i]);
 	}
-	if (nr >= 0)
+	if (nr > 0)
 		free(entries);
 	return err;
 }
