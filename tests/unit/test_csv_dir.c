@@ -90,7 +90,7 @@ static int add_hour(struct csv_dir *dir, unsigned int hour, const char *comm)
 struct seen {
 	unsigned int rows;
 	char comms[64]; /* the first letter of each row's */
-	uint64_t wall_ns;
+	uint64_t first_ns, wall_ns;
 };
 
 static int note_row(void *ctx, const struct csv_row *row)
@@ -98,6 +98,8 @@ static int note_row(void *ctx, const struct csv_row *row)
 	bool same = row->times.ns[ACTIVITY_TIME_STATE] == 5 && row->weight_ns == 1000000000;
 	struct seen *seen = ctx;
 
+	if (!seen->rows)
+		seen->first_ns = row->wall_ns;
 	seen->comms[seen->rows++] = row->texts[TOP_COLUMN_COMM][0];
 	seen->wall_ns = row->wall_ns;
 	return same ? 0 : -EINVAL;
@@ -205,6 +207,27 @@ TEST_F(csv, beside_a_file_with_other_columns_the_hour_has_a_further_part)
 	EXPECT_FALSE(exists(self->path, "10.part03.csv"));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("oacb", seen.comms);
+}
+
+TEST_F(csv, an_hour_that_comes_twice_in_autumn_is_one_after_the_other)
+{
+	struct seen seen = { 0 };
+	uint64_t bad;
+
+	ASSERT_EQ(0, write_file(self->path, "10.csv",
+				"WEIGHT_US,TIMESTAMP,COMM,STATE_NS\n"
+				"1000000,2026-10-25T02:00:00.000000,'a',5\n"
+				"1000000,2026-10-25T02:59:59.000000,'b',5\n"
+				"1000000,2026-10-25T02:00:00.000000,'c',5\n"));
+	ASSERT_EQ(0, write_file(self->path, "10.part02.csv",
+				"WEIGHT_US,TIMESTAMP,COMM,STATE_NS\n"
+				"1000000,2026-10-25T02:10:00.000000,'d',5\n"));
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("abcd", seen.comms);
+	EXPECT_EQ(1792886400000000000, seen.first_ns);
+	EXPECT_EQ(1792886400000000000 + 4200 * 1000000000ULL, seen.wall_ns);
 }
 
 TEST_F(csv, links_are_not_followed)

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "common/harness.h"
 #include "top/columns.h"
 #include "top/schedule.h"
@@ -356,6 +357,39 @@ TEST(local_time)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	EXPECT_STREQ("2026-01-31T23:59:59.000001", wall_time__put(1769903999000001999, text));
+}
+
+static void set_zone(const char *zone)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
+/* On 2026-10-25, 03:00 of summer is followed by 02:00. */
+TEST(a_time_that_comes_twice_in_autumn_goes_on)
+{
+	const uint64_t two = 1792886400000000000, hour = 3600 * NSEC_PER_SEC;
+	uint64_t last = 0, ns;
+	char text[WALL_TIME_LEN];
+
+	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	EXPECT_STREQ("2026-10-25T02:00:00.000000", wall_time__put(two, text));
+	EXPECT_STREQ("2026-10-25T02:00:00.000000", wall_time__put(two + hour, text));
+	for (uint64_t at = two - 2 * hour; at < two + 4 * hour; at += hour / 6) {
+		ASSERT_EQ(0, wall_time__parse(wall_time__put(at, text), last, &ns));
+		EXPECT_EQ(at, ns);
+		last = ns;
+	}
+	/* Set back by some minutes, it is not an hour later. */
+	ASSERT_EQ(0, wall_time__parse("2026-10-25T02:10:00", two + hour / 2, &ns));
+	EXPECT_EQ(two + hour / 6, ns);
+	/* All times of other days come once, and so do those that are skipped in spring. */
+	ASSERT_EQ(0, wall_time__parse("2026-10-26T02:10:00", two + 100 * hour, &ns));
+	EXPECT_EQ(two + 25 * hour + hour / 6, ns);
+	ASSERT_EQ(0, wall_time__parse("2026-03-29T02:10:00", 0, &ns));
+	set_zone("UTC");
+	ASSERT_EQ(0, wall_time__parse("2026-10-25T02:10:00", two + 100 * hour, &ns));
+	EXPECT_EQ(two + 2 * hour + hour / 6, ns);
 }
 
 TEST_HARNESS_MAIN
