@@ -262,6 +262,20 @@ write_to() {
 	type_line "${!#}"
 }
 
+@test "a deep stack of long names reaches its root on the screen and in a page" {
+	start_target "$build/tests/workloads/deep"
+	start_screen -s --all-states -p "$target"
+	until_true shows '^> +1\.00 .* deep +pause'
+	keys Enter
+	until_true shows 'USER, 11[0-9] frames'
+	write_to Down page.html
+	until_true shows '^page.html is written'
+	[ "$(grep -c '"go_down_to_a_function_.*_odd"' page.html)" = 1 ]
+	grep -q '^"main"' page.html
+	keys q
+	until_true shows '^status=0'
+}
+
 @test "a file that could not be written whole is not there, and can be written again" {
 	mkdir full
 	mount -t tmpfs -o size=4k none full
