@@ -32,6 +32,12 @@ static __always_inline void read_tcp(struct sock *sk, struct top_wire_socket *ou
 	out->unread = BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq);
 	out->in_flight = BPF_CORE_READ(tcp, snd_nxt) - BPF_CORE_READ(tcp, snd_una);
 	out->unsent = BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_nxt);
+	out->delivered = BPF_CORE_READ(tcp, delivered);
+	out->delivered_ce = BPF_CORE_READ(tcp, delivered_ce);
+	out->reord_seen = BPF_CORE_READ(tcp, reord_seen);
+	out->retransmits = BPF_CORE_READ(icsk, icsk_retransmits);
+	if (bpf_core_field_exists(struct tcp_sock, is_cwnd_limited))
+		out->cwnd_limited = BPF_CORE_READ_BITFIELD_PROBED(tcp, is_cwnd_limited);
 	out->bytes_sent = BPF_CORE_READ(tcp, bytes_sent);
 	out->bytes_acked = BPF_CORE_READ(tcp, bytes_acked);
 	out->bytes_received = BPF_CORE_READ(tcp, bytes_received);

@@ -20,6 +20,10 @@ struct sqe_head {
 	__u8 flags;
 	__u16 ioprio;
 	__s32 fd;
+	__u64 off;
+	__u64 addr;
+	__u32 len;
+	__u32 rw_flags;
 };
 
 static __always_inline bool is_uring_call(const struct top_wire_sample *sample)
@@ -122,6 +126,10 @@ static __always_inline struct file *read_ring(struct task_struct *task, struct f
 	out->has_request = 1;
 	out->opcode = request.opcode;
 	out->fd = request.fd;
+	out->flags = request.flags;
+	out->offset = request.off;
+	out->len = request.len;
+	out->rw_flags = request.rw_flags;
 	out->registered = request.flags & SQE_FIXED_FILE;
 	return out->registered ? registered_file(ctx, (__u32)request.fd) :
 				 file_of(task, request.fd);

@@ -93,24 +93,32 @@ struct top_wire_socket {
 	__u32 unread;	 /* bytes that were received and not read */
 	__u32 in_flight; /* bytes that were sent and not acknowledged */
 	__u32 unsent;	 /* bytes that were written and not sent */
+	__u32 delivered; /* packets, and those of them with marks of congestion */
+	__u32 delivered_ce;
+	__u32 reord_seen; /* how often packets were met in another order */
 	__u16 family;
 	__u16 protocol;
 	__u8 type;  /* SOCK_STREAM ... */
 	__u8 state; /* of TCP: as in /proc/net/tcp */
 	__u8 ca_state;
-	__u8 reserved[5];
+	__u8 retransmits; /* of the packet that is not acknowledged */
+	__u8 cwnd_limited;
+	__u8 reserved[7];
 };
 
 /* An io_uring, and the request that was submitted last. */
 struct top_wire_uring {
 	struct wire_head head;
+	__u64 offset;	   /* of the request in its file */
 	__u32 unsubmitted; /* requests that the program has written, and not submitted */
 	__u32 completed;   /* requests that have ended, and the program has not taken notice of */
 	__s32 fd;	   /* of the request; with registered, the number of a registered file */
+	__u32 len;
+	__u32 rw_flags; /* or other flags of the kind of the request */
 	__u8 has_request;  /* there was one */
 	__u8 opcode;
 	__u8 registered;
-	__u8 reserved;
+	__u8 flags; /* IOSQE_* */
 };
 
 /* The user registers of a thread of a 64-bit program that is off the CPU. */
@@ -165,8 +173,8 @@ struct top_wire_counts {
 };
 
 WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 8);
-WIRE_ASSERT(top_wire_socket, 8 + 32 + 17 * 4 + 4 + 8);
-WIRE_ASSERT(top_wire_uring, 24);
+WIRE_ASSERT(top_wire_socket, 8 + 32 + 20 * 4 + 4 + 12);
+WIRE_ASSERT(top_wire_uring, 40);
 WIRE_ASSERT(top_wire_regs, 8 + USER_NR_REGS * 8);
 WIRE_ASSERT(top_wire_track, 64 + WIRE_COMM_LEN);
 WIRE_ASSERT(top_wire_settings, 16);

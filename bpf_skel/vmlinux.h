@@ -213,6 +213,7 @@ struct unix_sock {
 
 struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
+	__u8 icsk_retransmits;
 };
 
 struct minmax_sample {
@@ -241,6 +242,10 @@ struct tcp_sock {
 	__u32 lost_out;
 	__u32 sacked_out;
 	__u32 reordering;
+	__u32 reord_seen;
+	__u32 delivered;
+	__u32 delivered_ce;
+	__u8 is_cwnd_limited : 1;
 	__u64 bytes_sent;
 	__u64 bytes_acked;
 	__u64 bytes_received;

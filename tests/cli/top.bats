@@ -141,7 +141,8 @@ all_at_futex() {
 		        count = bytes(4)
 		        unread, unsent = (struct.unpack("=I", fcntl.ioctl(c, what, count))[0]
 		                          for what in (0x541b, 0x894b))
-		        now = [unread, unsent, cwnd, rtt, retrans, acked, received]
+		        delivered, ce = struct.unpack_from("=II", c.getsockopt(socket.IPPROTO_TCP, 11, 200), 192)
+		        now = [unread, unsent, cwnd, rtt, retrans, acked, received, delivered]
 		        if now == last and unsent:
 		            print(*now, flush=True)
 		            return
@@ -152,7 +153,7 @@ all_at_futex() {
 	EOF
 	start_target python3 sender.py
 	until_true test -s target.out
-	read -r unread unsent cwnd rtt retrans acked received <target.out
+	read -r unread unsent cwnd rtt retrans acked received delivered <target.out
 	look -n 3 -t "$target"
 	[ "$unread" = 7 ]
 	all_are "s['syscall'] == 'sendto' and s['state'] == 'SLEEP'"
@@ -161,6 +162,7 @@ all_at_futex() {
 	all_are "s['extra_info']['tcp']['cwnd'] == $cwnd and s['extra_info']['tcp']['srtt_us'] == $rtt"
 	all_are "s['extra_info']['tcp']['total_retrans'] == $retrans"
 	all_are "s['extra_info']['tcp']['bytes_acked'] == $acked"
+	all_are "s['extra_info']['tcp']['delivered'] == $delivered and s['extra_info']['tcp']['delivered_ce'] == 0"
 }
 
 @test "requests of io_uring and Linux AIO have their files" {
@@ -177,19 +179,27 @@ all_at_futex() {
 	for pid in "${pids[@]}"; do until_true is_waiting "$pid" S ''; done
 	look -n 2 -p "${pids[0]}"
 	all_are 's["syscall"] == "io_uring_enter" and s["uringfilename"].endswith("/data")'
-	all_are 's["extra_info"]["io_uring"]["request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
-	all_are 's["extra_info"]["io_uring"]["completed"] == 1 and s["extra_info"]["io_uring"]["unsubmitted"] == 0'
+	all_are 's["extra_info"]["uring_request"] == "READ" and s["filename"] == "anon_inode:[io_uring]"'
+	all_are 's["extra_info"]["uring_cq"] == 1 and "uring_sq" not in s["extra_info"]'
+	all_are 's["extra_info"]["uring_opcode"] == 22 and s["extra_info"]["uring_offset"] == 4096'
+	all_are 's["extra_info"]["uring_len"] == 512 and s["extra_info"]["uring_rw_flags"] == "0x8"'
+	fd=$(find "/proc/${pids[0]}/fd" -lname '*/data' -printf '%f')
+	all_are "s['extra_info']['uring_fd'] == $fd and 'uring_flags' not in s['extra_info']"
+	all_are 's["extra_info"]["uring_filename"] == s["uringfilename"]'
 	look -n 2 -p "${pids[1]}"
-	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["io_uring"]["fd"] == 0'
+	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["uring_registered"] == 0'
+	all_are '"uring_fd" not in s["extra_info"] and s["extra_info"]["uring_flags"] == "0x1"'
 	look -n 2 --all-states -p "${pids[2]}"
 	all_are 's["syscall"] == "io_submit" and s["aiofilename"].endswith("/fifo")'
 	look -n 2 -p "${pids[3]}"
 	all_are 's["syscall"] == "io_getevents" and s["aiofilename"].endswith("/data")'
+	all_are 's["extra_info"]["aio_file"] == s["aiofilename"]'
 	denet-top -o dir -F 20 -n 3 -p "${pids[0]},${pids[3]}"
 	denet-top -i dir -g wait,aiofilename,uringfilename >out
 	cat out
 	grep -E 'io_uring_enter .*/data' out
 	grep -E 'io_getevents .*/data' out
+	grep -E "'\{\"aio_file\":\"/[^\"]*/data\"\}'" dir/xcapture_samples*
 }
 
 @test "command lines and containers" {
@@ -644,8 +654,15 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	[[ "$output" == *"another denet-top writes there"* ]]
 	mkdir others
 	echo "$xcapture_samples" >"others/xcapture_samples_$(date +%Y-%m-%d.%H).csv"
-	run -1 denet-top -o others -n 1
-	[[ "$output" == *"with other columns"* ]]
+	cp -r others before
+	denet-top -o others -n 1 --all-states -p $$
+	for file in before/*; do cmp "$file" "others/${file#before/}"; done
+	denet-top -i others | grep ' 1 looks: '
+	mkdir open
+	chmod a+w open
+	run -1 denet-top -o open -n 1
+	[[ "$output" == *"open: other users could have root write any file there; give a directory"* ]]
+	[ -z "$(ls open)" ]
 	run -1 denet-top -o /proc/nowhere -n 1
 	run -1 denet-top -i "$PWD/nowhere"
 	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-w x" "-- true"; do
@@ -660,6 +677,47 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		# shellcheck disable=SC2086
 		run -2 denet-top $wrong
 	done
+}
+
+# is_old_hour HOUR ENDING: each kind of file is there, and nothing else of that hour.
+is_old_hour() {
+	[ "$(ls dir | grep -F "_$1." | xargs)" = \
+		"xcapture_cgroups_$1.$2 xcapture_iorqend_$1.$2 xcapture_samples_$1.$2 xcapture_syscend_$1.$2" ]
+}
+
+# The hours before lie there as another run has left them.
+@test "files of hours that are over are compressed, and those that are too old are deleted" {
+	not_in_guest
+	old=2020-01-31.10
+	recent=$(date -d '30 hours ago' +%Y-%m-%d.%H)
+	denet-top -o new -F 20 -n 2 --all-states -p $$
+	mkdir dir
+	for kind in samples syscend iorqend cgroups; do
+		for hour in $old "$recent"; do
+			head -3 "$(find new -name "xcapture_${kind}_*" | sort | head -1)" >"dir/xcapture_${kind}_$hour.csv"
+		done
+	done
+	sed "2s/^/2020-01-31T10:00:00.000000/; 3s/^/2020-01-31T10:00:01.000000/" \
+		"dir/xcapture_samples_$old.csv" | sed '2,$s/^\(.\{26\}\)[^,]*/\1/' >samples
+	mv samples "dir/xcapture_samples_$old.csv"
+	: >"dir/.xcapture_samples_$old.csv.zst.part"
+	: >dir/notes_2020-01-31.10.csv
+	denet-top -z -o dir -F 50 -n 60 --all-states -p $$
+	ls -A dir
+	rm dir/notes_2020-01-31.10.csv
+	is_old_hour $old csv.zst
+	is_old_hour "$recent" csv.zst
+	[ ! -e "dir/.xcapture_samples_$old.csv.zst.part" ]
+	# The hour may have turned.
+	ls dir/xcapture_samples_"$(date +%Y-%m-%d)".*.csv
+	zstd -dc "dir/xcapture_samples_$old.csv.zst" | grep -c '^2020-01-31T10:00:0[01]' | grep -x 2
+	denet-top -i dir | head -1 | grep -E '^2020-01-31T10:00:0[01] .* 6[24] looks: '
+	denet-top --retain 7d -o dir -F 20 -n 2 --all-states -p $$
+	refute ls dir/xcapture_*_$old.*
+	is_old_hour "$recent" csv.zst
+	denet-top --retain 100 -o dir -F 20 -n 2 --all-states -p $$
+	refute ls dir/xcapture_*_"$recent".*
+	ls dir/xcapture_samples_*.csv
 }
 
 @test "a recording of xcapture is read" {
@@ -874,6 +932,29 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 		assert frames["auto"][-1].startswith(("sleep+0x", "_start")), frames
 		assert len(frames["fp"]) < len(frames["auto"]) - 2, frames
 	EOF
+}
+
+# Its text is longer than 8 KB.
+@test "a deep stack of long names reaches its root in all outputs" {
+	not_in_guest
+	start_target "$build/tests/workloads/deep"
+	until_true is_waiting "$target" S pause
+	look -n 2 -s --all-states -p "$target"
+	python3 - <<-'EOF'
+		import json
+		for s in map(json.loads, open("out")):
+		    frames = s["ustack"].split(";")
+		    down = [frame for frame in frames if frame.startswith("go_down_")]
+		    assert len(down) == 110 and len(s["ustack"]) > 8192, frames
+		    assert frames.index("main") > frames.index(down[-1]), frames
+	EOF
+	denet-top -o dir -s -F 20 -n 3 --all-states -p "$target"
+	grep -E '^[0-9a-f]+,.*;main(;|$)' dir/xcapture_ustacks*
+	denet-top -i dir -g ustack >table
+	grep -E ';main(;| |$)' table
+	denet-top -w top.data -s -F 20 -n 3 --all-states -p "$target"
+	denet-top -i top.data -g ustack >table
+	grep -E ';main(;| |$)' table
 }
 
 naps_in_made_code() {

@@ -31,6 +31,7 @@ prepare() {
 
 clean_up() {
 	[ ! -e tmux.socket ] || in_tmux kill-server
+	[ ! -e full ] || umount -l full
 }
 
 in_tmux() {
@@ -249,6 +250,51 @@ is_as_before() {
 	# Once the screen is gone, messages are there to read.
 	shows '^denet-top: rows.csv is written'
 	shows '^denet-top: error: cannot write rows.csv: File exists'
+}
+
+# write_to KEY… NAME: asks for a file of the menu of w, and gives it that name.
+write_to() {
+	keys w
+	until_true shows 'CSV'
+	keys "${@:1:$#-1}" Enter
+	until_true shows '^write to: denet-top-'
+	keys C-u
+	type_line "${!#}"
+}
+
+@test "a deep stack of long names reaches its root on the screen and in a page" {
+	start_target "$build/tests/workloads/deep"
+	start_screen -s --all-states -p "$target"
+	until_true shows '^> +1\.00 .* deep +pause'
+	keys Enter
+	until_true shows 'USER, 11[0-9] frames'
+	write_to Down page.html
+	until_true shows '^page.html is written'
+	[ "$(grep -c '"go_down_to_a_function_.*_odd"' page.html)" = 1 ]
+	grep -q '^"main"' page.html
+	keys q
+	until_true shows '^status=0'
+}
+
+@test "a file that could not be written whole is not there, and can be written again" {
+	mkdir full
+	mount -t tmpfs -o size=4k none full
+	head -c 4096 /dev/zero >full/other
+	start_waiters 3 waiter
+	start_screen -p "$waiters"
+	until_true shows '^> +3\.00 '
+	write_to full/rows.csv
+	until_true shows '^cannot write full/rows.csv: No space left on device'
+	[ "$(ls full)" = other ]
+	write_to Down full/page.html
+	until_true shows '^cannot write full/page.html: '
+	[ "$(ls full)" = other ]
+	rm full/other
+	write_to full/rows.csv
+	until_true shows '^full/rows.csv is written'
+	grep waiter full/rows.csv
+	keys q
+	until_true shows '^status=0'
 }
 
 @test "it fits into any terminal, also while its size changes" {

@@ -3,6 +3,7 @@
 #include "top/csv_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static int add_hour(struct csv_dir *dir, unsigned int hour, const char *comm)
 struct seen {
 	unsigned int rows;
 	char comms[64]; /* the first letter of each row's */
-	uint64_t wall_ns;
+	uint64_t first_ns, wall_ns;
 };
 
 static int note_row(void *ctx, const struct csv_row *row)
@@ -97,6 +98,8 @@ static int note_row(void *ctx, const struct csv_row *row)
 	bool same = row->times.ns[ACTIVITY_TIME_STATE] == 5 && row->weight_ns == 1000000000;
 	struct seen *seen = ctx;
 
+	if (!seen->rows)
+		seen->first_ns = row->wall_ns;
 	seen->comms[seen->rows++] = row->texts[TOP_COLUMN_COMM][0];
 	seen->wall_ns = row->wall_ns;
 	return same ? 0 : -EINVAL;
@@ -161,24 +164,145 @@ TEST_F(csv, what_a_crash_left_of_a_line_is_taken_away)
 	EXPECT_EQ(0, bad);
 }
 
-TEST_F(csv, a_file_with_other_columns_is_left_alone)
+static int write_file(const char *path, const char *hour, const char *text)
+{
+	char name[128];
+	FILE *file;
+
+	name_of(path, hour, name, sizeof(name));
+	file = fopen(name, "w");
+	if (!file)
+		return -errno;
+	fputs(text, file);
+	return fclose(file) ? -errno : 0;
+}
+
+static off_t size_of(const char *path, const char *hour)
 {
 	struct stat stat_buf;
-	char name[128], text[512];
-	FILE *file;
+	char name[128];
+
+	name_of(path, hour, name, sizeof(name));
+	return stat(name, &stat_buf) ? -1 : stat_buf.st_size;
+}
+
+TEST_F(csv, beside_a_file_with_other_columns_the_hour_has_a_further_part)
+{
+	const char *others = "WEIGHT_US,TIMESTAMP,COMM,STATE_NS\n"
+			     "1000000,2026-01-31T10:00:00.000000,'o',5\n";
+	struct seen seen = { 0 };
+	uint64_t bad;
+	int err;
+
+	ASSERT_EQ(0, write_file(self->path, "10.csv", others));
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	EXPECT_EQ((off_t)strlen(others), size_of(self->path, "10.csv"));
+	EXPECT_TRUE(exists(self->path, "10.part02.csv"));
+	/* Another run goes on with it, also when the clock is set back. */
+	ASSERT_EQ(0, csv_dir__close(self->dir));
+	self->dir = csv_dir__open(self->path, SAMPLES, &err);
+	ASSERT_NE(NULL, self->dir);
+	ASSERT_EQ(0, add_hour(self->dir, 10, "c"));
+	EXPECT_FALSE(exists(self->path, "10.part03.csv"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("oacb", seen.comms);
+}
+
+TEST_F(csv, an_hour_that_comes_twice_in_autumn_is_one_after_the_other)
+{
+	struct seen seen = { 0 };
+	uint64_t bad;
+
+	ASSERT_EQ(0, write_file(self->path, "10.csv",
+				"WEIGHT_US,TIMESTAMP,COMM,STATE_NS\n"
+				"1000000,2026-10-25T02:00:00.000000,'a',5\n"
+				"1000000,2026-10-25T02:59:59.000000,'b',5\n"
+				"1000000,2026-10-25T02:00:00.000000,'c',5\n"));
+	ASSERT_EQ(0, write_file(self->path, "10.part02.csv",
+				"WEIGHT_US,TIMESTAMP,COMM,STATE_NS\n"
+				"1000000,2026-10-25T02:10:00.000000,'d',5\n"));
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("abcd", seen.comms);
+	EXPECT_EQ(1792886400000000000, seen.first_ns);
+	EXPECT_EQ(1792886400000000000 + 4200 * 1000000000ULL, seen.wall_ns);
+}
+
+TEST_F(csv, links_are_not_followed)
+{
+	struct seen seen = { 0 };
+	char name[128];
+	uint64_t bad;
+
+	ASSERT_EQ(0, write_file(self->path, "target", ""));
+	name_of(self->path, "10.csv", name, sizeof(name));
+	ASSERT_EQ(0, symlink("xcapture_samples_2026-01-31.target", name));
+	name_of(self->path, "10.part02.csv", name, sizeof(name));
+	ASSERT_EQ(0, mkfifo(name, 0600));
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	EXPECT_EQ(0, size_of(self->path, "target"));
+	name_of(self->path, "10.part03.csv", name, sizeof(name));
+	ASSERT_EQ(0, csv_reader__read(name, note_row, &seen, &bad));
+	EXPECT_STREQ("a", seen.comms);
+}
+
+/* Returns the error of opening it. */
+static int open_again(struct csv_dir **dir, const char *path, const char *message)
+{
+	char text[512];
 	int err, saved;
 
-	name_of(self->path, "10.csv", name, sizeof(name));
-	file = fopen(name, "w");
-	ASSERT_NE(NULL, file);
-	fputs("TIMESTAMP,WEIGHT_US\n", file);
-	fclose(file);
+	csv_dir__close(*dir);
 	saved = captured_stderr__begin();
-	err = add_hour(self->dir, 10, "a");
+	*dir = csv_dir__open(path, SAMPLES, &err);
 	captured_stderr__end(saved, text, sizeof(text));
-	EXPECT_EQ(-EEXIST, err);
-	ASSERT_EQ(0, stat(name, &stat_buf));
-	EXPECT_EQ(20, stat_buf.st_size);
+	return !err || strstr(text, message) ? err : -EINVAL;
+}
+
+TEST_F(csv, root_does_not_write_where_others_could_put_links)
+{
+	const uid_t nobody = 65534;
+	char link[96];
+
+	if (geteuid())
+		SKIP(return, "not root");
+	snprintf(link, sizeof(link), "%s/link", self->path);
+	ASSERT_EQ(0, symlink(self->path, link));
+	EXPECT_EQ(0, open_again(&self->dir, link, ""));
+	ASSERT_EQ(0, lchown(link, nobody, nobody));
+	EXPECT_EQ(-EPERM, open_again(&self->dir, link, "have root write any file there"));
+	ASSERT_EQ(0, chmod(self->path, 01777));
+	EXPECT_EQ(-EPERM, open_again(&self->dir, self->path, "chmod o-w"));
+	ASSERT_EQ(0, chmod(self->path, 0755));
+	ASSERT_EQ(0, chown(self->path, nobody, nobody));
+	EXPECT_EQ(-EPERM, open_again(&self->dir, self->path, "chown root"));
+	ASSERT_EQ(0, chown(self->path, 0, 0));
+	EXPECT_EQ(0, open_again(&self->dir, self->path, ""));
+}
+
+/* As after a power failure: the file has its size, but not its bytes. */
+TEST_F(csv, any_number_of_zeros_at_the_end_is_taken_away)
+{
+	struct seen seen = { 0 };
+	char name[128];
+	uint64_t bad;
+	off_t size;
+
+	name_of(self->path, "10.csv", name, sizeof(name));
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	size = size_of(self->path, "10.csv");
+	for (off_t more = 65000; more < 300000; more += 67000) {
+		ASSERT_EQ(0, truncate(name, size + more));
+		ASSERT_EQ(0, open_again(&self->dir, self->path, ""));
+		ASSERT_EQ(0, csv_dir__turn(self->dir, TEN, &(bool){ false }));
+		EXPECT_EQ(size, size_of(self->path, "10.csv"));
+	}
+	ASSERT_EQ(0, add_hour(self->dir, 10, "b"));
+	ASSERT_EQ(0, csv_reader__read(name, note_row, &seen, &bad));
+	EXPECT_STREQ("ab", seen.comms);
+	EXPECT_EQ(0, bad);
 }
 
 static void archive_all(struct csv_dir *dir, const struct csv_archive_options *options, int *err)
@@ -214,6 +338,110 @@ TEST_F(csv, hours_that_are_over_are_compressed_and_read_as_before)
 	EXPECT_FALSE(exists(self->path, "12.csv.zst"));
 	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
 	EXPECT_STREQ("abc", seen.comms);
+}
+
+TEST_F(csv, an_hour_that_comes_again_is_compressed_beside_its_first_file)
+{
+	const struct csv_archive_options options = { .compress = true };
+	struct seen seen = { 0 };
+	uint64_t bad;
+	int err;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	/* The clock is set back, and reaches the next hour again. */
+	ASSERT_EQ(0, add_hour(self->dir, 10, "c"));
+	EXPECT_TRUE(exists(self->path, "10.part02.csv"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "d"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_TRUE(exists(self->path, "10.csv.zst"));
+	EXPECT_TRUE(exists(self->path, "10.part02.csv.zst"));
+	EXPECT_FALSE(exists(self->path, "10.part02.csv"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("acbd", seen.comms);
+}
+
+TEST_F(csv, an_hour_that_comes_again_while_it_is_compressed_stays_plain)
+{
+	const struct csv_archive_options options = { .compress = true };
+	struct csv_archive *archive;
+	struct seen seen = { 0 };
+	bool more = true;
+	uint64_t bad;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	archive = csv_archive__new(&options, csv_dir__fd(self->dir));
+	ASSERT_NE(NULL, archive);
+	csv_archive__step(archive, csv_dir__hour(self->dir), &more);
+	EXPECT_TRUE(more);
+	ASSERT_EQ(0, add_hour(self->dir, 10, "c"));
+	while (more)
+		csv_archive__step(archive, csv_dir__hour(self->dir), &more);
+	ASSERT_EQ(0, add_hour(self->dir, 10, "d"));
+	csv_archive__delete(archive);
+	EXPECT_TRUE(exists(self->path, "10.csv"));
+	EXPECT_FALSE(exists(self->path, "10.csv.zst"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("acdb", seen.comms);
+}
+
+static int copy_file(const char *path, const char *from, const char *to)
+{
+	char command[512], a[128], b[128];
+
+	name_of(path, from, a, sizeof(a));
+	name_of(path, to, b, sizeof(b));
+	snprintf(command, sizeof(command), "cp %s %s", a, b);
+	return system(command);
+}
+
+TEST_F(csv, an_hour_whose_plain_file_a_crash_has_left_counts_once)
+{
+	const struct csv_archive_options options = { .compress = true };
+	struct seen seen = { 0 };
+	uint64_t bad;
+	int err;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, copy_file(self->path, "10.csv", "saved"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, copy_file(self->path, "saved", "10.csv"));
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("ab", seen.comms);
+	archive_all(self->dir, &options, &err);
+	EXPECT_FALSE(exists(self->path, "10.csv"));
+	EXPECT_FALSE(exists(self->path, "10.part02.csv.zst"));
+	/* A plain file with other lines is another recording of the hour. */
+	ASSERT_EQ(0, copy_file(self->path, "11.csv", "10.csv"));
+	seen = (struct seen){ 0 };
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("bab", seen.comms);
+	archive_all(self->dir, &options, &err);
+	EXPECT_TRUE(exists(self->path, "10.part02.csv.zst"));
+	seen = (struct seen){ 0 };
+	ASSERT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	EXPECT_STREQ("abb", seen.comms);
+}
+
+TEST_F(csv, what_a_killed_writer_has_not_finished_is_deleted_also_without_compressing)
+{
+	const struct csv_archive_options options = { 0 };
+	char name[128], other[128];
+	int err;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	snprintf(name, sizeof(name), "%s/.xcapture_samples_2026-01-31.09.csv.zst.part", self->path);
+	snprintf(other, sizeof(other), "%s/.xcapture_own_2026-01-31.09.csv.zst.part", self->path);
+	ASSERT_EQ(0, close(creat(name, 0600)));
+	ASSERT_EQ(0, close(creat(other, 0600)));
+	archive_all(self->dir, &options, &err);
+	EXPECT_NE(0, access(name, F_OK));
+	EXPECT_EQ(0, access(other, F_OK));
 }
 
 TEST_F(csv, a_file_that_cannot_be_compressed_stays_and_so_do_later_ones)
@@ -266,7 +494,7 @@ TEST_F(csv, a_compressed_file_that_is_cut_or_broken_is_an_error)
 /* A line of so many bytes, or with a NUL in it, as after a power failure. */
 TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
 {
-	static char long_text[70000];
+	static char long_text[300000];
 	struct seen seen = { 0 };
 	struct buffer *lines;
 	uint64_t bad = 0;

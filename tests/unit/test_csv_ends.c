@@ -59,7 +59,7 @@ static const char *times_of(const data *self, const char *tid, const char *call,
 	struct activity_times times = { 0 };
 	uint64_t ns;
 
-	if (wall_time__parse(AT, &ns))
+	if (wall_time__parse(AT, 0, &ns))
 		return "?";
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		texts[i] = "";
@@ -102,6 +102,33 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("99999 0", times_of(self, "8", "1", ""));
 	EXPECT_FALSE(csv_ends__is_full(self->ends));
+}
+
+/* Of calls that began at one local time, in an autumn hour, those of the second hour are there. */
+TEST_F(ends, calls_of_an_hour_that_comes_twice_have_their_times)
+{
+	const uint64_t two = 1792886400000000000;
+	const char *texts[TOP_COLUMNS] = { 0 };
+	struct activity_times times = { 0 };
+	int err;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-10-25.02.csv",
+			       CALLS "SYSC_END,7,5,'read',60000000000,0,1,2026-10-25T02:50:00\n"
+				     "SYSC_END,7,5,'read',50000000000,0,2,2026-10-25T02:01:00\n"));
+	self->ends = csv_ends__read(self->dir, &err);
+	ASSERT_NE(NULL, self->ends);
+	texts[TOP_COLUMN_TID] = "7";
+	texts[TOP_COLUMN_SYSC_SEQ] = "1";
+	texts[TOP_COLUMN_IORQ_SEQ] = "";
+	csv_ends__put(self->ends, two + 3001 * NSEC_PER_SEC, texts, &times);
+	EXPECT_EQ(60 * NSEC_PER_SEC, times.ns[ACTIVITY_TIME_CALL]);
+	texts[TOP_COLUMN_SYSC_SEQ] = "2";
+	csv_ends__put(self->ends, two + 3661 * NSEC_PER_SEC, texts, &times);
+	EXPECT_EQ(50 * NSEC_PER_SEC, times.ns[ACTIVITY_TIME_CALL]);
+	setenv("TZ", "UTC", 1);
+	tzset();
 }
 
 /* Numbers begin anew with each recording, and ids of threads are used again. */

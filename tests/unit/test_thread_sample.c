@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "common/harness.h"
 #include "top/columns.h"
 #include "top/schedule.h"
@@ -155,6 +156,43 @@ TEST_F(sample, columns_of_other_sockets)
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
 }
 
+TEST_F(sample, extra_info_has_the_keys_of_xcapture)
+{
+	self->sample.socket.delivered = 7;
+	EXPECT_NE(NULL, strstr(COLUMN(TOP_COLUMN_EXTRA_INFO),
+			       ",\"delivered\":7,\"delivered_ce\":0,\"bytes_unsent\":0}}"));
+	self->sample.socket.cwnd_limited = 1;
+	self->sample.socket.reord_seen = 2;
+	self->sample.socket.retransmits = 3;
+	EXPECT_NE(NULL, strstr(COLUMN(TOP_COLUMN_EXTRA_INFO),
+			       "\"cwnd_limited\":true,\"reord_seen\":true,"
+			       "\"retransmits\":3,"));
+	self->sample.has_socket = false;
+	self->sample.has_uring = self->sample.has_request = true;
+	snprintf(self->sample.request.path, sizeof(self->sample.request.path), "/a\"b");
+	self->sample.uring = (struct top_wire_uring){
+		.has_request = 1, .opcode = 22, .fd = 5, .offset = 1ULL << 40, .len = 512,
+		.completed = 1,
+	};
+	EXPECT_STREQ("{\"uring_cq\":1,\"uring_filename\":\"/a\\\"b\",\"uring_fd\":5,"
+		     "\"uring_opcode\":22,\"uring_offset\":1099511627776,\"uring_len\":512,"
+		     "\"uring_request\":\"READ\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.has_request = false;
+	self->sample.uring = (struct top_wire_uring){
+		.has_request = 1, .registered = 1, .opcode = 200, .flags = 0x11, .rw_flags = 8,
+		.fd = 3, .unsubmitted = 2,
+	};
+	EXPECT_STREQ("{\"uring_sq\":2,\"uring_filename\":\"[registered 3]\","
+		     "\"uring_opcode\":200,\"uring_offset\":0,\"uring_len\":0,"
+		     "\"uring_flags\":\"0x11\",\"uring_rw_flags\":\"0x8\",\"uring_registered\":3}",
+		     COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.uring = (struct top_wire_uring){ 0 };
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	self->sample.has_uring = false;
+	self->sample.aio_file = "/data";
+	EXPECT_STREQ("{\"aio_file\":\"/data\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+}
+
 TEST_F(sample, names_with_digits_are_one)
 {
 	snprintf(self->sample.comm, sizeof(self->sample.comm), "12worker-3/45");
@@ -273,14 +311,6 @@ TEST(lists)
 
 TEST(parts_of_texts)
 {
-	char stack[] = "a;b;c", leaf[] = "a", none[] = "";
-
-	top_column__keep_leaf(stack);
-	top_column__keep_leaf(leaf);
-	top_column__keep_leaf(none);
-	EXPECT_STREQ("a", stack);
-	EXPECT_STREQ("a", leaf);
-	EXPECT_STREQ("", none);
 	EXPECT_STREQ("so", top_column__extension("/lib/a.b/libc.so"));
 	EXPECT_STREQ("", top_column__extension("/lib/a.b/libc"));
 	EXPECT_STREQ("", top_column__extension("/home/.profile"));
@@ -327,6 +357,39 @@ TEST(local_time)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	EXPECT_STREQ("2026-01-31T23:59:59.000001", wall_time__put(1769903999000001999, text));
+}
+
+static void set_zone(const char *zone)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
+/* On 2026-10-25, 03:00 of summer is followed by 02:00. */
+TEST(a_time_that_comes_twice_in_autumn_goes_on)
+{
+	const uint64_t two = 1792886400000000000, hour = 3600 * NSEC_PER_SEC;
+	uint64_t last = 0, ns;
+	char text[WALL_TIME_LEN];
+
+	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	EXPECT_STREQ("2026-10-25T02:00:00.000000", wall_time__put(two, text));
+	EXPECT_STREQ("2026-10-25T02:00:00.000000", wall_time__put(two + hour, text));
+	for (uint64_t at = two - 2 * hour; at < two + 4 * hour; at += hour / 6) {
+		ASSERT_EQ(0, wall_time__parse(wall_time__put(at, text), last, &ns));
+		EXPECT_EQ(at, ns);
+		last = ns;
+	}
+	/* Set back by some minutes, it is not an hour later. */
+	ASSERT_EQ(0, wall_time__parse("2026-10-25T02:10:00", two + hour / 2, &ns));
+	EXPECT_EQ(two + hour / 6, ns);
+	/* All times of other days come once, and so do those that are skipped in spring. */
+	ASSERT_EQ(0, wall_time__parse("2026-10-26T02:10:00", two + 100 * hour, &ns));
+	EXPECT_EQ(two + 25 * hour + hour / 6, ns);
+	ASSERT_EQ(0, wall_time__parse("2026-03-29T02:10:00", 0, &ns));
+	set_zone("UTC");
+	ASSERT_EQ(0, wall_time__parse("2026-10-25T02:10:00", two + 100 * hour, &ns));
+	EXPECT_EQ(two + 2 * hour + hour / 6, ns);
 }
 
 TEST_HARNESS_MAIN

@@ -57,7 +57,9 @@ static int wait_for_uring(int file, bool registered)
 		.flags = registered ? IOSQE_FIXED_FILE : 0,
 		.fd = registered ? 0 : file,
 		.addr = (uintptr_t)room,
+		.off = 4096,
 		.len = sizeof(room),
+		.rw_flags = RWF_NOWAIT,
 	};
 	*(uint32_t *)(void *)(queue + params.sq_off.array) = 2;
 	__atomic_store_n((uint32_t *)(void *)(queue + params.sq_off.tail), 1, __ATOMIC_RELEASE);

@@ -2,12 +2,13 @@
 #include "base/text_table.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/minmax.h"
 
-#define MAX_TEXT 400
+#define SHORT_TEXT_BYTES 400 /* longer texts, escaped, take memory */
 /* Without a limit, a longer text sticks out of its column, which other lines need not follow. */
 #define MOST_COLUMNS 48
 
@@ -39,14 +40,26 @@ static size_t nr_lines(const struct text_table *table)
 	return table->cells.len / sizeof(const char *) / table->nr_columns;
 }
 
-int text_table__add(struct text_table *table, const char *const *cells)
+static const char *keep_escaped(struct text_table *table, const char *text)
 {
-	char text[MAX_TEXT];
+	size_t size = strlen(text) * strlen("\\x0a") + 1;
+	char near[SHORT_TEXT_BYTES], *escaped = size <= sizeof(near) ? near : malloc(size);
 	const char *kept;
 
+	if (!escaped)
+		return NULL;
+	log__escape(escaped, size, text);
+	kept = strings__get(&table->strings, escaped);
+	if (escaped != near)
+		free(escaped);
+	return kept;
+}
+
+int text_table__add(struct text_table *table, const char *const *cells)
+{
 	for (size_t i = 0; i < table->nr_columns; i++) {
-		log__escape(text, sizeof(text), cells[i]);
-		kept = strings__get(&table->strings, text);
+		const char *kept = keep_escaped(table, cells[i]);
+
 		if (!kept || buffer__append(&table->cells, &kept, sizeof(kept)))
 			return -ENOMEM;
 	}

@@ -24,6 +24,7 @@ struct batch {
 	struct top_wire_counts counts; /* of all passes */
 	uint64_t looks;
 	uint64_t wall_ns; /* of the first pass */
+	char room[BATCH_COLUMNS][TOP_COLUMN_LEN]; /* for the texts of a sample */
 };
 
 struct batch *batch__new(const struct batch_options *options)
@@ -64,12 +65,12 @@ int batch__begin(struct batch *batch, const struct top_pass *pass)
 int batch__add(struct batch *batch, const struct thread_sample *sample, struct top_names *names)
 {
 	const struct batch_options *options = batch->options;
-	char texts[BATCH_COLUMNS][TOP_COLUMN_LEN];
 	const struct activity_times times = thread_sample__times(sample);
 	const char *columns[BATCH_COLUMNS];
 
 	for (size_t i = 0; i < options->nr_columns; i++)
-		columns[i] = top_column__put(options->columns[i], sample, names, texts[i]);
+		columns[i] = top_column__put(options->columns[i], sample, names,
+					     batch->room[i]);
 	return activity__add(batch->activity, columns, &times);
 }
 

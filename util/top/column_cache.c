@@ -65,7 +65,7 @@ static bool may_be_kept(const struct thread_sample *sample)
 /* Of a text that is longer, a column has the beginning. */
 static bool is_text(const char *kept, const char *text)
 {
-	return !strncmp(kept, text ? text : "", TOP_COLUMN_LEN - 1);
+	return !strncmp(kept, text ? text : "", TOP_TEXT_LEN - 1);
 }
 
 static bool is_same(const struct entry *entry, const struct thread_sample *sample)

@@ -12,8 +12,8 @@
 #include "host/cgroup.h"
 #include "stat/syscall_names.h"
 #include "top/activity.h"
+#include "top/extra_text.h"
 #include "top/socket_text.h"
-#include "top/stack_text.h"
 #include "top/uring_text.h"
 #include "top/user_maps.h"
 
@@ -89,11 +89,6 @@ void top_column__mask_digits(char *text)
 	*to = '\0';
 }
 
-void top_column__keep_leaf(char *stack)
-{
-	stack[strcspn(stack, ";")] = '\0';
-}
-
 const char *top_column__extension(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -143,9 +138,9 @@ const char *top_column__sysc_time(const struct thread_sample *sample)
 static void put_exe(const struct thread_sample *sample, char *buf)
 {
 	if (sample->kthread)
-		snprintf(buf, TOP_COLUMN_LEN, "[kernel]");
+		snprintf(buf, TOP_TEXT_LEN, "[kernel]");
 	else
-		snprintf(buf, TOP_COLUMN_LEN, "%s", sample->exe);
+		snprintf(buf, TOP_TEXT_LEN, "%s", sample->exe);
 }
 
 static void put_call(const struct thread_sample *sample, char *buf)
@@ -153,12 +148,12 @@ static void put_call(const struct thread_sample *sample, char *buf)
 	char name[SYSCALL_NAME_LEN];
 
 	if (sample->nr < 0) {
-		snprintf(buf, TOP_COLUMN_LEN, "%s", sample->call_unknown ? "?" : "-");
+		snprintf(buf, TOP_TEXT_LEN, "%s", sample->call_unknown ? "?" : "-");
 		return;
 	}
 	syscall_names__put(sample->compat ? STAT_ABI_COMPAT : STAT_ABI_NATIVE,
 			   (uint32_t)sample->nr, name);
-	snprintf(buf, TOP_COLUMN_LEN, "%s", name);
+	snprintf(buf, TOP_TEXT_LEN, "%s", name);
 }
 
 static void put_wait(const struct thread_sample *sample, const struct top_names *names, char *buf)
@@ -168,22 +163,22 @@ static void put_wait(const struct thread_sample *sample, const struct top_names 
 	if (sample->nr >= 0)
 		put_call(sample, buf);
 	else
-		snprintf(buf, TOP_COLUMN_LEN, "%s", *function ? function : "-");
+		snprintf(buf, TOP_TEXT_LEN, "%s", *function ? function : "-");
 }
 
 static void put_file(const struct thread_sample *sample, char *buf)
 {
-	snprintf(buf, TOP_COLUMN_LEN, "%s", sample->has_object ? sample->reason.path : "");
+	snprintf(buf, TOP_TEXT_LEN, "%s", sample->has_object ? sample->reason.path : "");
 }
 
 static void put_number(uint64_t number, char *buf)
 {
-	snprintf(buf, TOP_COLUMN_LEN, "%" PRIu64, number);
+	snprintf(buf, TOP_TEXT_LEN, "%" PRIu64, number);
 }
 
 static void put_hex(uint64_t number, char *buf)
 {
-	snprintf(buf, TOP_COLUMN_LEN, "%" PRIx64, number);
+	snprintf(buf, TOP_TEXT_LEN, "%" PRIx64, number);
 }
 
 /* No stack has no hash. */
@@ -196,12 +191,12 @@ static void put_hash(uint64_t hash, char *buf)
 static void put_lock(const struct thread_sample *sample, char *buf)
 {
 	if (sample->has_object && sample->reason.futex)
-		snprintf(buf, TOP_COLUMN_LEN, "0x%" PRIx64, sample->args[0]);
+		snprintf(buf, TOP_TEXT_LEN, "0x%" PRIx64, sample->args[0]);
 }
 
 static void put_text(const char *text, char *buf)
 {
-	snprintf(buf, TOP_COLUMN_LEN, "%s", text);
+	snprintf(buf, TOP_TEXT_LEN, "%s", text);
 }
 
 /* The columns of identity. */
@@ -234,10 +229,27 @@ static void put_who(enum top_column column, const struct thread_sample *sample,
 		return put_number(sample->cgroup, buf);
 	case TOP_COLUMN_CONTAINER:
 		return cgroup_name__container(top_names__cgroup(names, sample->cgroup), buf,
-					      TOP_COLUMN_LEN);
+					      TOP_TEXT_LEN);
 	default:
 		return put_number(sample->cpu, buf);
 	}
+}
+
+static void put_kernel_leaf(const struct thread_sample *sample, const struct top_names *names,
+			    char *buf)
+{
+	const struct frames leaf = { .ips = sample->kernel.ips, .nr = sample->kernel.nr != 0 };
+
+	stack_text__put_kernel(&leaf, names, false, buf, TOP_COLUMN_LEN);
+}
+
+static void put_user_leaf(const struct thread_sample *sample, const struct top_names *names,
+			  char *buf)
+{
+	struct thread_sample leaf = *sample;
+
+	leaf.user.nr = sample->user.nr != 0;
+	user_maps__put(names->user_maps, &leaf, buf, TOP_COLUMN_LEN);
 }
 
 /* Those of what the thread is doing. */
@@ -262,30 +274,27 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 	case TOP_COLUMN_AIOFILENAME:
 		return put_text(sample->aio_file ? sample->aio_file : "", buf);
 	case TOP_COLUMN_URINGFILENAME:
-		return uring_text__put_file(sample, buf, TOP_COLUMN_LEN);
+		return uring_text__put_file(sample, buf, TOP_TEXT_LEN);
 	case TOP_COLUMN_CONNECTION:
-		return socket_text__put_connection(sample, buf, TOP_COLUMN_LEN);
+		return socket_text__put_connection(sample, buf, TOP_TEXT_LEN);
 	case TOP_COLUMN_CONN_STATE:
 		return put_text(socket_text__state(sample), buf);
 	case TOP_COLUMN_LOCK:
 		return put_lock(sample, buf);
 	case TOP_COLUMN_EXTRA_INFO:
-		socket_text__put_extra(sample, buf, TOP_COLUMN_LEN);
-		return uring_text__put_extra(sample, buf, TOP_COLUMN_LEN);
+		return extra_text__put(sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_KSTACK_HASH:
 		return put_hash(sample->kernel_id, buf);
 	case TOP_COLUMN_KSTACK:
 		return stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_KFUNC:
-		stack_text__put_kernel(&sample->kernel, names, false, buf, TOP_COLUMN_LEN);
-		return top_column__keep_leaf(buf);
+		return put_kernel_leaf(sample, names, buf);
 	case TOP_COLUMN_USTACK_HASH:
 		return put_hash(sample->user_id, buf);
 	case TOP_COLUMN_USTACK:
 		return user_maps__put(names->user_maps, sample, buf, TOP_COLUMN_LEN);
 	case TOP_COLUMN_UFUNC:
-		user_maps__put(names->user_maps, sample, buf, TOP_COLUMN_LEN);
-		return top_column__keep_leaf(buf);
+		return put_user_leaf(sample, names, buf);
 	default:
 		return put_hex(sample->args[column - TOP_COLUMN_ARG1], buf);
 	}

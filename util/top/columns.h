@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "top/names.h"
+#include "top/stack_text.h"
 #include "top/thread_sample.h"
 
 /* The columns that samples are grouped by and written with. */
@@ -61,8 +62,9 @@ enum top_column {
 	TOP_COLUMNS,
 };
 
-/* Room for the text of any column. */
-#define TOP_COLUMN_LEN 1024
+/* Room for the text of any column, which is that of a stack; other texts are shorter. */
+#define TOP_COLUMN_LEN STACK_TEXT_LEN
+#define TOP_TEXT_LEN 1024
 
 /* The name as options and JSON have it, in lower case. */
 const char *top_column__name(enum top_column column);
@@ -89,9 +91,6 @@ int top_column__compare(enum top_column column, const char *a, const char *b);
 
 /* How long the thread has been in its call, the same; "": not known. */
 const char *top_column__sysc_time(const struct thread_sample *sample);
-
-/* Keeps the leaf of a stack's text. */
-void top_column__keep_leaf(char *stack);
 
 /* The ending of a file's name, such as "so", within the path; "": it has none. */
 const char *top_column__extension(const char *path);

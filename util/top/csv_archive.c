@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/csv_archive.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "base/zstd_stream.h"
+#include "top/csv_beside.h"
 #include "top/csv_dir.h"
 
 #define STEP_BYTES (1024 * 1024)
@@ -22,11 +24,13 @@
 #define HOUR_NS (3600 * NSEC_PER_SEC)
 #define ENDING ".zst"
 #define UNFINISHED ".part"
+#define PART ".part" /* and two digits, before ".csv" */
 
 /* A file of ours in the directory. */
 struct entry {
 	char name[64];
 	char hour[HOUR_LEN + 1];
+	const char *kind;
 	bool is_plain; /* not compressed */
 	uint64_t bytes;
 };
@@ -40,16 +44,6 @@ struct csv_archive {
 	int out;
 	struct zstd_writer *writer;
 };
-
-struct csv_archive *csv_archive__new(const struct csv_archive_options *options, int dirfd)
-{
-	struct csv_archive *archive = calloc(1, sizeof(*archive));
-
-	if (archive)
-		*archive = (struct csv_archive){ .options = *options, .dirfd = dirfd, .in = -1,
-						.out = -1 };
-	return archive;
-}
 
 /* A name that no pattern for the files of the directory matches. */
 static void part_name(const struct csv_archive *archive, char *buf, size_t size)
@@ -93,14 +87,14 @@ void csv_archive__delete(struct csv_archive *archive)
 static bool is_ours(const char *name, struct entry *entry)
 {
 	size_t len = strlen(CSV_PREFIX), kind_len = 0;
+	const char *kind = NULL;
 	const size_t size = strlen(name) + 1;
 	const char *end;
 
 	if (strncmp(name, CSV_PREFIX, len) != 0 || size > sizeof(entry->name))
 		return false;
 	for (int i = 0; i < CSV_KINDS && !kind_len; i++) {
-		const char *kind = csv_kind__name((enum csv_kind)i);
-
+		kind = csv_kind__name((enum csv_kind)i);
 		if (!strncmp(name + len, kind, strlen(kind)) && name[len + strlen(kind)] == '_')
 			kind_len = strlen(kind) + 1;
 	}
@@ -109,8 +103,12 @@ static bool is_ours(const char *name, struct entry *entry)
 	memcpy(entry->hour, name + len + kind_len, HOUR_LEN);
 	entry->hour[HOUR_LEN] = '\0';
 	end = name + len + kind_len + HOUR_LEN;
-	entry->is_plain = !strcmp(end, ".csv");
+	entry->kind = kind;
 	memcpy(entry->name, name, size);
+	/* A further part. */
+	if (!strncmp(end, PART, strlen(PART)) && isdigit(end[5]) && isdigit(end[6]))
+		end += strlen(PART) + 2;
+	entry->is_plain = !strcmp(end, ".csv");
 	return entry->is_plain || !strcmp(end, ".csv" ENDING) || !strcmp(end, ".csv.gz");
 }
 
@@ -122,21 +120,60 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
+static DIR *open_list(const struct csv_archive *archive)
+{
+	int fd = openat(archive->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* What a writer that was killed had not finished. There is one writer at a time. */
+static void delete_unfinished(const struct csv_archive *archive)
+{
+	DIR *dir = open_list(archive);
+	struct dirent *found;
+	struct entry entry;
+	char name[96];
+	size_t len;
+
+	while (dir && (found = readdir(dir))) {
+		len = strlen(found->d_name);
+		if (*found->d_name != '.' || len <= strlen(UNFINISHED) || len > sizeof(name) ||
+		    strcmp(found->d_name + len - strlen(UNFINISHED), UNFINISHED) != 0)
+			continue;
+		snprintf(name, len - strlen(UNFINISHED), "%s", found->d_name + 1);
+		if (is_ours(name, &entry))
+			unlinkat(archive->dirfd, found->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+struct csv_archive *csv_archive__new(const struct csv_archive_options *options, int dirfd)
+{
+	struct csv_archive *archive = calloc(1, sizeof(*archive));
+
+	if (!archive)
+		return NULL;
+	*archive = (struct csv_archive){ .options = *options, .dirfd = dirfd, .in = -1, .out = -1 };
+	delete_unfinished(archive);
+	return archive;
+}
+
 /* Lists our files, the oldest first. */
 static int list_files(const struct csv_archive *archive, struct buffer *entries)
 {
-	int fd = openat(archive->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_list(archive);
 	struct dirent *found;
 	struct stat stat;
 	struct entry entry;
+	int err = 0;
 
-	if (!dir) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
+	if (!dir)
+		return -errno;
 	while (!err && (found = readdir(dir))) {
 		if (!is_ours(found->d_name, &entry) ||
 		    fstatat(archive->dirfd, entry.name, &stat, AT_SYMLINK_NOFOLLOW) ||
@@ -203,12 +240,60 @@ int csv_archive__retain(struct csv_archive *archive, const char *hour, uint64_t 
 	return err;
 }
 
+/* Never replaces another file; where the file system cannot guarantee that, checks first. */
+static int rename_once(int dirfd, const char *from, const char *to)
+{
+	if (!renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	if (!faccessat(dirfd, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return renameat(dirfd, from, dirfd, to) ? -errno : 0;
+}
+
+/*
+ * There is a compressed file of that name: a crash has left the plain one, or the clock was set
+ * back, and another recording has written it. Then it becomes a further part of its hour.
+ */
+static int make_way(const struct csv_archive *archive)
+{
+	const struct entry *entry = &archive->entry;
+	char name[CSV_NAME_LEN];
+	int err = -EEXIST;
+
+	if (csv_beside__is_copy(archive->dirfd, entry->name))
+		return unlinkat(archive->dirfd, entry->name, 0) ? -errno : 0;
+	for (unsigned int part = 2; part <= CSV_MOST_PARTS && err == -EEXIST; part++) {
+		csv_part__put_name(entry->kind, entry->hour, part, name);
+		if (!csv_part__is_compressed(archive->dirfd, name))
+			err = rename_once(archive->dirfd, entry->name, name);
+	}
+	return err;
+}
+
+/* Opens the file and the compressed one that is to become of it. */
+static int open_files(struct csv_archive *archive)
+{
+	char name[96];
+
+	part_name(archive, name, sizeof(name));
+	archive->in = openat(archive->dirfd, archive->entry.name,
+			     O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (archive->in >= 0)
+		archive->out = openat(archive->dirfd, name,
+				      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (archive->out < 0)
+		return -errno;
+	archive->writer = zstd_writer__new(archive->out);
+	return archive->writer ? 0 : -ENOMEM;
+}
+
 /* Begins with the oldest plain file. *more: there is one. */
 static int begin(struct csv_archive *archive, const char *hour, bool *more)
 {
 	struct buffer entries = { 0 };
 	int err = list_files(archive, &entries);
-	char name[96];
 
 	for (size_t i = 0; i < entries.len / sizeof(struct entry) && !err && !*more; i++) {
 		const struct entry *entry = (const struct entry *)(void *)entries.data + i;
@@ -220,15 +305,12 @@ static int begin(struct csv_archive *archive, const char *hour, bool *more)
 	buffer__free(&entries);
 	if (err || !*more)
 		return err;
-	part_name(archive, name, sizeof(name));
-	archive->in = openat(archive->dirfd, archive->entry.name, O_RDONLY | O_CLOEXEC);
-	if (archive->in >= 0)
-		archive->out = openat(archive->dirfd, name,
-				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (archive->out < 0)
-		return -errno;
-	archive->writer = zstd_writer__new(archive->out);
-	return archive->writer ? 0 : -ENOMEM;
+	if (!csv_part__is_compressed(archive->dirfd, archive->entry.name))
+		return open_files(archive);
+	err = make_way(archive);
+	if (!err)
+		archive->entry.name[0] = '\0';
+	return err;
 }
 
 /* The compressed file takes the place of the plain one. */
@@ -244,8 +326,10 @@ static int finish(struct csv_archive *archive)
 	/* The plain file goes once the other one is on the disk. */
 	if (fdatasync(archive->out) && errno != EINVAL)
 		return -errno;
-	if (renameat(archive->dirfd, part, archive->dirfd, name) ||
-	    unlinkat(archive->dirfd, archive->entry.name, 0))
+	err = rename_once(archive->dirfd, part, name);
+	if (err)
+		return err;
+	if (unlinkat(archive->dirfd, archive->entry.name, 0))
 		return -errno;
 	close_files(archive);
 	return 0;
@@ -272,9 +356,14 @@ void csv_archive__step(struct csv_archive *archive, const char *hour, bool *more
 {
 	int err = 0;
 
-	*more = *archive->entry.name;
-	if (!archive->options.compress)
+	if (!archive->options.compress) {
+		*more = false;
 		return;
+	}
+	/* The clock was set back: the file is written to again. */
+	if (*archive->entry.name && strcmp(archive->entry.hour, hour) >= 0)
+		give_up(archive);
+	*more = *archive->entry.name;
 	if (!*more)
 		err = begin(archive, hour, more);
 	else

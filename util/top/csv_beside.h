@@ -2,6 +2,7 @@
 #ifndef DENET_TOP_CSV_BESIDE_H
 #define DENET_TOP_CSV_BESIDE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 
 /* Receives a file, which it closes. 0, or an error that ends the reading. */
@@ -13,7 +14,16 @@ typedef int (*csv_file_fn)(void *ctx, int fd);
  */
 int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx);
 
-/* Whether a file has the name of one of a kind, compressed or not. */
-bool csv_beside__is_kind(const char *name, const char *kind);
+/*
+ * Whether a plain file of a directory has the same bytes as the compressed one of its name beside
+ * it: a crash came between the end of the compressing and the removal of the plain file.
+ */
+bool csv_beside__is_copy(int dirfd, const char *name);
+
+/*
+ * Lists the files of one kind of a directory by their names, without such copies. The number of
+ * entries, which the caller frees, and the list if there are any; or a negative errno.
+ */
+int csv_beside__list(const char *path, const char *kind, struct dirent ***entries);
 
 #endif /* DENET_TOP_CSV_BESIDE_H */

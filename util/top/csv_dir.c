@@ -16,7 +16,7 @@
 #include "top/csv_text.h"
 
 #define HOUR_LEN 32
-#define TAIL 65536 /* no line is as long */
+#define TAIL 65536
 
 /* Order, names and units are xcapture's, which readers know; columns of ours come behind them. */
 static const struct {
@@ -44,6 +44,7 @@ static const struct {
 
 struct csv_file {
 	int fd;	     /* -1: not open */
+	char name[CSV_NAME_LEN];
 	off_t size;  /* of what is whole */
 	struct buffer lines;
 };
@@ -61,13 +62,53 @@ const char *csv_kind__name(enum csv_kind kind)
 	return kinds[kind].name;
 }
 
+void csv_part__put_name(const char *kind, const char *hour, unsigned int part,
+			char name[CSV_NAME_LEN])
+{
+	char suffix[16] = "";
+
+	if (part > 1)
+		snprintf(suffix, sizeof(suffix), ".part%02u", part);
+	snprintf(name, CSV_NAME_LEN, CSV_PREFIX "%s_%s%s.csv", kind, hour, suffix);
+}
+
+bool csv_part__is_compressed(int dirfd, const char *name)
+{
+	static const char *const endings[] = { "zst", "gz" };
+	char compressed[CSV_NAME_LEN + 8];
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		snprintf(compressed, sizeof(compressed), "%s.%s", name, endings[i]);
+		if (!faccessat(dirfd, compressed, F_OK, AT_SYMLINK_NOFOLLOW))
+			return true;
+	}
+	return false;
+}
+
+/* Whoever can put links into a directory chooses which files root writes. */
+static bool is_foreign(const struct stat *stat)
+{
+	return !geteuid() && (stat->st_uid || (!S_ISLNK(stat->st_mode) && stat->st_mode & S_IWOTH));
+}
+
 static int open_dir(struct csv_dir *dir, const char *path)
 {
+	struct stat stat;
+	int follow = 0;
+
 	if (mkdir(path, 0777) && errno != EEXIST)
 		return -errno;
-	dir->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir->fd < 0)
+	if (lstat(path, &stat))
 		return -errno;
+	if (!S_ISLNK(stat.st_mode))
+		follow = O_NOFOLLOW;
+	else if (is_foreign(&stat))
+		return -EPERM;
+	dir->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
+	if (dir->fd < 0 || fstat(dir->fd, &stat))
+		return -errno;
+	if (is_foreign(&stat))
+		return -EPERM;
 	if (!flock(dir->fd, LOCK_EX | LOCK_NB))
 		return 0;
 	return errno == EWOULDBLOCK ? -EBUSY : -errno;
@@ -92,6 +133,9 @@ struct csv_dir *csv_dir__open(const char *path, uint32_t wanted, int *err)
 	if (*err == -EBUSY)
 		pr_err("%s: another denet-top writes there; give each a directory of its own",
 		       path);
+	else if (*err == -EPERM)
+		pr_err("%s: other users could have root write any file there; give a directory "
+		       "that is not there yet, or make it root's (chown root, chmod o-w)", path);
 	else
 		pr_err("cannot write into the directory %s: %s", path, strerror(-*err));
 	csv_dir__close(dir);
@@ -136,18 +180,23 @@ int csv_dir__flush(struct csv_dir *dir)
 			continue;
 		err = flush_file(&dir->files[i]);
 		if (err)
-			pr_err("cannot write %s/" CSV_PREFIX "%s_%s.csv: %s", dir->path,
-			       kinds[i].name, dir->hour, strerror(-err));
+			pr_err("cannot write %s/%s: %s", dir->path, dir->files[i].name,
+			       strerror(-err));
 	}
 	return err;
+}
+
+static void close_file(struct csv_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
 }
 
 static void close_files(struct csv_dir *dir)
 {
 	for (int i = 0; i < CSV_KINDS; i++) {
-		if (dir->files[i].fd >= 0)
-			close(dir->files[i].fd);
-		dir->files[i].fd = -1;
+		close_file(&dir->files[i]);
 		buffer__free(&dir->files[i].lines);
 	}
 }
@@ -173,42 +222,61 @@ static int find_end(struct csv_file *file, const char *header)
 	size_t len = strlen(header);
 	char room[TAIL];
 	ssize_t got = pread(file->fd, room, len + 1, 0);
+	off_t begin;
 
 	if (got < 0)
 		return -errno;
 	if (got != (ssize_t)len + 1 || memcmp(room, header, len) || room[len] != '\n')
 		return -EEXIST;
-	got = pread(file->fd, room, TAIL, file->size > TAIL ? file->size - TAIL : 0);
-	if (got < 0)
-		return -errno;
-	while (got > 0 && room[got - 1] != '\n') {
-		got--;
-		file->size--;
-	}
+	/* After a power failure the end may be any number of NULs. The first line has an end. */
+	do {
+		begin = file->size > TAIL ? file->size - TAIL : 0;
+		got = pread(file->fd, room, (size_t)(file->size - begin), begin);
+		if (got < 0)
+			return -errno;
+		while (got > 0 && room[got - 1] != '\n')
+			got--;
+		file->size = begin + got;
+	} while (!got && begin);
 	return ftruncate(file->fd, file->size) ? -errno : 0;
 }
 
-static int open_file(struct csv_dir *dir, enum csv_kind kind)
+/* -EEXIST: what is there is not to be appended to. */
+static int open_part(struct csv_dir *dir, enum csv_kind kind, unsigned int part)
 {
 	struct csv_file *file = &dir->files[kind];
+	const char *name = file->name;
 	struct stat stat;
-	char name[96];
 	int err = 0;
 
-	snprintf(name, sizeof(name), CSV_PREFIX "%s_%s.csv", kinds[kind].name, dir->hour);
-	file->fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	csv_part__put_name(kinds[kind].name, dir->hour, part, file->name);
+	if (csv_part__is_compressed(dir->fd, name))
+		return -EEXIST;
+	/* Nobody waits for a reader of a FIFO. */
+	file->fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+			  0666);
 	if (file->fd < 0 || fstat(file->fd, &stat))
-		err = -errno;
+		err = errno == ELOOP ? -EEXIST : -errno;
+	else if (!S_ISREG(stat.st_mode))
+		err = -EEXIST;
 	if (!err) {
 		file->size = stat.st_size;
 		err = file->size ? find_end(file, kinds[kind].header)
 				 : csv_text__add(&file->lines, "%s\n", kinds[kind].header);
 	}
-	if (err == -EEXIST)
-		pr_err("%s/%s is there, with other columns; give another directory", dir->path,
-		       name);
-	else if (err)
-		pr_err("cannot write %s/%s: %s", dir->path, name, strerror(-err));
+	if (err)
+		close_file(file);
+	return err;
+}
+
+static int open_file(struct csv_dir *dir, enum csv_kind kind)
+{
+	int err = -EEXIST;
+
+	for (unsigned int part = 1; part <= CSV_MOST_PARTS && err == -EEXIST; part++)
+		err = open_part(dir, kind, part);
+	if (err)
+		pr_err("cannot write %s/%s: %s", dir->path, dir->files[kind].name, strerror(-err));
 	return err;
 }
 

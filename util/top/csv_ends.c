@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/idmap.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "top/csv_beside.h"
 #include "top/csv_lines.h"
@@ -44,6 +45,7 @@ struct ends_file {
 	const char *tid_name, *seq_name, *start_name;
 	int tid, seq, start, ns; /* fields of a line; -1: there is none */
 	size_t nr;		 /* fields of a line; 0: no first line was met */
+	uint64_t last;		 /* when the latest one ended: they are in this order */
 };
 
 /* False: it is no number of a call. */
@@ -100,8 +102,10 @@ static int take_line(void *ctx, char *line)
 		return read_heading(file, fields, nr);
 	if (nr != file->nr || !find_key(fields[file->tid], fields[file->seq], &key) ||
 	    units__parse_number(fields[file->ns], UINT64_MAX / 2, &end.ns) ||
-	    wall_time__parse(fields[file->start], &end.start))
+	    wall_time__parse(fields[file->start], file->last - min_u64(file->last, end.ns),
+			     &end.start))
 		return 0;
+	file->last = end.start + end.ns;
 	return add_end(file->ends, key, &end);
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/zstd_stream.h"
 
-#define MAX_LINE 65536
+#define MAX_LINE (1 << 18) /* a stack whose bytes are all written as \x0a has less */
 #define ROOM 32768
 
 /* A file of any kind, and how its next bytes are got: how many, 0 at the end, or negative. */

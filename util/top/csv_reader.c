@@ -77,6 +77,7 @@ struct csv_file_reader {
 	csv_row_fn fn;
 	void *ctx;
 	uint64_t *bad;
+	uint64_t *last; /* time of the latest row */
 };
 
 /* Reads the first line. -EINVAL: it is not that of a file of samples. */
@@ -134,11 +135,12 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 	uint64_t weight = 0;
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
-	    wall_time__parse(fields[layout->timestamp], &row.wall_ns) ||
+	    wall_time__parse(fields[layout->timestamp], *reader->last, &row.wall_ns) ||
 	    units__parse_number(fields[layout->weight], UINT64_MAX / NSEC_PER_USEC, &weight)) {
 		++*reader->bad;
 		return 0;
 	}
+	*reader->last = row.wall_ns;
 	row.weight_ns = weight * NSEC_PER_USEC;
 	row.times.ns[ACTIVITY_TIME_STATE] = read_number(fields, layout->state_ns);
 	row.times.ns[ACTIVITY_TIME_CALL] = read_number(fields, layout->call_ns);
@@ -157,9 +159,10 @@ static int take_line(void *ctx, char *line)
 	return read_heading(line, &reader->layout);
 }
 
-static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+/* last: the time of the latest row in the file before, 0: there is none; and then in this one. */
+static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad, uint64_t *last)
 {
-	struct csv_file_reader reader = { .fn = fn, .ctx = ctx, .bad = bad };
+	struct csv_file_reader reader = { .fn = fn, .ctx = ctx, .bad = bad, .last = last };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
 
 	if (fd < 0) {
@@ -175,16 +178,12 @@ static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 	return err;
 }
 
-static int is_samples(const struct dirent *entry)
-{
-	return csv_beside__is_kind(entry->d_name, "samples");
-}
-
 /* The hours of a directory, one after the other: their names are in their order. */
 static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	struct dirent **entries;
-	int nr = scandir(path, &entries, is_samples, alphasort), err = nr < 0 ? -errno : 0;
+	uint64_t last = 0;
+	int nr = csv_beside__list(path, "samples", &entries), err = nr < 0 ? nr : 0;
 
 	if (!nr)
 		err = -ENOENT;
@@ -197,12 +196,12 @@ static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 		if (!err && asprintf(&name, "%s/%s", path, entries[i]->d_name) < 0) {
 			err = -ENOMEM;
 		} else if (!err) {
-			err = read_file(name, fn, ctx, bad);
+			err = read_file(name, fn, ctx, bad, &last);
 			free(name);
 		}
 		free(entries[i]);
 	}
-	if (nr >= 0)
+	if (nr > 0)
 		free(entries);
 	return err;
 }
@@ -210,6 +209,7 @@ static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	struct stat stat_buf;
+	uint64_t last = 0;
 	int err;
 
 	*bad = 0;
@@ -219,5 +219,5 @@ int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 		return err;
 	}
 	return S_ISDIR(stat_buf.st_mode) ? read_dir(path, fn, ctx, bad)
-					 : read_file(path, fn, ctx, bad);
+					 : read_file(path, fn, ctx, bad, &last);
 }

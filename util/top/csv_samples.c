@@ -18,7 +18,6 @@
 #define FLUSH_NS NSEC_PER_SEC
 #define RETAIN_NS (60 * NSEC_PER_SEC)
 #define MAX_LINES (1 << 20) /* bytes of one file that wait to be written */
-#define MAX_STACK 8192
 #define MAX_STACKS 65536 /* in an hour; further ones are there again */
 
 struct csv_samples {
@@ -131,7 +130,7 @@ static int add_stack(struct buffer *lines, uint64_t id, const char *text)
 static int add_stacks(struct csv_samples *csv, const struct thread_sample *sample,
 		      const struct top_names *names)
 {
-	char text[MAX_STACK];
+	char text[STACK_TEXT_LEN];
 	int err = 0;
 
 	if (csv->options->kernel_stacks && is_new(&csv->kernel_stacks, sample->kernel_id)) {

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 
-/* Longer texts are cut. */
-#define MAX_TEXT 4096
+/* Longer texts, escaped, take memory. */
+#define SHORT_TEXT 4096
 
 int csv_text__add(struct buffer *line, const char *format, ...)
 {
@@ -24,12 +25,16 @@ int csv_text__add(struct buffer *line, const char *format, ...)
 
 int csv_text__add_quoted(struct buffer *line, const char *text)
 {
-	char escaped[MAX_TEXT];
-	int err = buffer__append(line, "'", 1);
+	size_t size = strlen(text) * strlen("\\x0a") + 1;
+	char near[SHORT_TEXT], *escaped = size <= sizeof(near) ? near : malloc(size);
+	int err = escaped ? buffer__append(line, "'", 1) : -ENOMEM;
 
-	log__escape(escaped, sizeof(escaped), text);
-	for (const char *at = escaped; *at && !err; at++)
+	if (!err)
+		log__escape(escaped, size, text);
+	for (const char *at = escaped; !err && *at; at++)
 		err = *at == '\'' ? buffer__append(line, "''", 2) : buffer__append(line, at, 1);
+	if (escaped != near)
+		free(escaped);
 	return err ? err : buffer__append(line, "'", 1);
 }
 

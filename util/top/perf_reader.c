@@ -182,24 +182,29 @@ static int read_all(struct perf_reader *reader)
 	return err;
 }
 
-/* Puts the names of a stack together, as many as a column has room for. 0 or -ENOMEM. */
+struct stack_names {
+	const struct symbols *symbols;
+	const uint32_t *frames;
+};
+
+static void name_frame(const void *ctx, uint32_t i, char frame[STACK_TEXT_FRAME])
+{
+	const struct stack_names *names = ctx;
+
+	stack_text__put_name(symbols__place(names->symbols, names->frames[i]).label->name, frame);
+}
+
+/* Puts the names of a stack together. Files of others may have longer chains. 0 or -ENOMEM. */
 static int name_stack(struct perf_reader *reader, struct known_stack *stack)
 {
-	const uint32_t *frames =
-		(const uint32_t *)(const void *)reader->frames.data + stack->first;
-	char text[TOP_COLUMN_LEN] = "";
-	size_t at = 0;
+	const struct stack_names names = {
+		.symbols = reader->symbols,
+		.frames = (const uint32_t *)(const void *)reader->frames.data + stack->first,
+	};
+	char text[TOP_COLUMN_LEN];
 
-	stack->leaf = "";
-	for (uint32_t i = 0; i < stack->nr; i++) {
-		const char *name = symbols__place(reader->symbols, frames[i]).label->name;
-
-		if (!i)
-			stack->leaf = name;
-		if (at + strlen(name) + 2 > sizeof(text))
-			break;
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? ";" : "", name);
-	}
+	stack_text__join(stack->nr, name_frame, &names, text, sizeof(text));
+	stack->leaf = stack->nr ? symbols__place(names.symbols, names.frames[0]).label->name : "";
 	stack->functions = strings__get(&reader->strings, text);
 	return stack->functions ? 0 : -ENOMEM;
 }

@@ -32,10 +32,9 @@ uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activi
 	return beside;
 }
 
-static const char *put_leaf(const char *stack, char leaf[TOP_COLUMN_LEN])
+static const char *put_leaf(const char *stack, char leaf[TOP_TEXT_LEN])
 {
-	snprintf(leaf, TOP_COLUMN_LEN, "%s", stack);
-	top_column__keep_leaf(leaf);
+	snprintf(leaf, TOP_TEXT_LEN, "%.*s", (int)strcspn(stack, ";"), stack);
 	return leaf;
 }
 
@@ -48,7 +47,7 @@ static const char *step_of(uint64_t ns)
 static int give(void *ctx, const struct csv_row *row)
 {
 	const struct completing *completing = ctx;
-	char kernel[TOP_COLUMN_LEN], user[TOP_COLUMN_LEN];
+	char kernel[TOP_TEXT_LEN], user[TOP_TEXT_LEN];
 	struct csv_row own = *row;
 
 	own.texts[TOP_COLUMN_SYSC_TIME] = step_of(own.times.ns[ACTIVITY_TIME_CALL]);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/units.h"
@@ -107,6 +108,9 @@ int screen_write__file(const struct screen_state *state, enum screen_file kind, 
 			err = -EIO;
 		if (fclose(out) && !err)
 			err = -errno;
+		/* A part of it would be in the way of another try. */
+		if (err)
+			unlink(path);
 	}
 	if (err)
 		pr_err("cannot write %s: %s", path, strerror(-err));

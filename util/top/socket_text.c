@@ -86,41 +86,47 @@ const char *socket_text__state(const struct thread_sample *sample)
 	return names[sample->socket.state];
 }
 
-static void put_tcp(const struct top_wire_socket *tcp, char *buf, size_t size)
+static void print_tcp(const struct top_wire_socket *tcp, FILE *out)
 {
-	size_t at = 0;
-
-	add(buf, size, &at, "{\"tcp\":{\"cwnd\":%u,\"ssthresh\":%u,\"ca_state\":%u", tcp->cwnd,
-	    tcp->ssthresh, tcp->ca_state);
-	add(buf, size, &at, ",\"srtt_us\":%u,\"mdev_us\":%u,\"rtt_min\":%u", tcp->srtt_us,
-	    tcp->mdev_us, tcp->rtt_min_us);
-	add(buf, size, &at, ",\"rcv_wnd\":%u,\"snd_wnd\":%u", tcp->rcv_wnd, tcp->snd_wnd);
-	add(buf, size, &at, ",\"packets_out\":%u,\"retrans_out\":%u,\"total_retrans\":%u",
-	    tcp->packets_out, tcp->retrans_out, tcp->total_retrans);
-	add(buf, size, &at, ",\"lost_out\":%u,\"sacked_out\":%u,\"reordering\":%u", tcp->lost_out,
-	    tcp->sacked_out, tcp->reordering);
-	add(buf, size, &at, ",\"bytes_in_flight\":%u,\"bytes_unread\":%u,\"bytes_unsent\":%u",
-	    tcp->in_flight, tcp->unread, tcp->unsent);
-	add(buf, size, &at, ",\"bytes_sent\":%llu,\"bytes_acked\":%llu,\"bytes_received\":%llu}}",
-	    (unsigned long long)tcp->bytes_sent, (unsigned long long)tcp->bytes_acked,
-	    (unsigned long long)tcp->bytes_received);
+	fprintf(out, ",\"tcp\":{\"cwnd\":%u,\"ssthresh\":%u,\"ca_state\":%u", tcp->cwnd,
+		tcp->ssthresh, tcp->ca_state);
+	fprintf(out, ",\"srtt_us\":%u,\"mdev_us\":%u,\"rtt_min\":%u", tcp->srtt_us, tcp->mdev_us,
+		tcp->rtt_min_us);
+	fprintf(out, ",\"rcv_wnd\":%u,\"snd_wnd\":%u", tcp->rcv_wnd, tcp->snd_wnd);
+	fprintf(out, ",\"packets_out\":%u,\"retrans_out\":%u,\"total_retrans\":%u",
+		tcp->packets_out, tcp->retrans_out, tcp->total_retrans);
+	fprintf(out, ",\"lost_out\":%u,\"sacked_out\":%u,\"reordering\":%u", tcp->lost_out,
+		tcp->sacked_out, tcp->reordering);
+	fprintf(out, ",\"bytes_in_flight\":%u,\"bytes_unread\":%u", tcp->in_flight, tcp->unread);
+	fprintf(out, ",\"bytes_sent\":%llu,\"bytes_acked\":%llu,\"bytes_received\":%llu",
+		(unsigned long long)tcp->bytes_sent, (unsigned long long)tcp->bytes_acked,
+		(unsigned long long)tcp->bytes_received);
+	if (tcp->delivered)
+		fprintf(out, ",\"delivered\":%u,\"delivered_ce\":%u", tcp->delivered,
+			tcp->delivered_ce);
+	if (tcp->cwnd_limited)
+		fputs(",\"cwnd_limited\":true", out);
+	if (tcp->reord_seen)
+		fputs(",\"reord_seen\":true", out);
+	if (tcp->retransmits)
+		fprintf(out, ",\"retransmits\":%u", tcp->retransmits);
+	fprintf(out, ",\"bytes_unsent\":%u}", tcp->unsent);
 }
 
 /* A socket that listens has other data in place of the figures. */
-void socket_text__put_extra(const struct thread_sample *sample, char *buf, size_t size)
+void socket_text__print_extra(const struct thread_sample *sample, FILE *out)
 {
 	const struct top_wire_socket *socket = &sample->socket;
-	size_t at = 0;
 
 	if (is_tcp(sample) && socket->state != 10) {
-		put_tcp(socket, buf, size);
+		print_tcp(socket, out);
 	} else if (sample->has_socket && socket->family == AF_UNIX) {
-		add(buf, size, &at, "{\"unix\":{\"inode\":%" PRIu64, sample->reason.ino);
+		fprintf(out, ",\"unix\":{\"inode\":%" PRIu64, sample->reason.ino);
 		if (socket->peer_pid)
-			add(buf, size, &at, ",\"peer_pid\":%u", socket->peer_pid);
+			fprintf(out, ",\"peer_pid\":%u", socket->peer_pid);
 		if (socket->peer_ino)
-			add(buf, size, &at, ",\"peer_inode\":%llu",
-			    (unsigned long long)socket->peer_ino);
-		add(buf, size, &at, "}}");
+			fprintf(out, ",\"peer_inode\":%llu",
+				(unsigned long long)socket->peer_ino);
+		fputc('}', out);
 	}
 }

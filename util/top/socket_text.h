@@ -3,6 +3,7 @@
 #define DENET_TOP_SOCKET_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "top/thread_sample.h"
 
@@ -14,7 +15,7 @@ void socket_text__put_connection(const struct thread_sample *sample, char *buf, 
 /* The state of TCP, as ss(8) and netstat(8) have it. */
 const char *socket_text__state(const struct thread_sample *sample);
 
-/* An object of JSON with the figures of TCP, or the peer of a Unix socket. */
-void socket_text__put_extra(const struct thread_sample *sample, char *buf, size_t size);
+/* Members of an object of JSON, each behind a comma: figures of TCP, or the other end. */
+void socket_text__print_extra(const struct thread_sample *sample, FILE *out);
 
 #endif /* DENET_TOP_SOCKET_TEXT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "top/uring_text.h"
 
-#include <stdio.h>
+#include "base/json_text.h"
 
 /* By their numbers, IORING_OP_*. */
 static const char *const opcodes[] = {
@@ -27,19 +27,38 @@ void uring_text__put_file(const struct thread_sample *sample, char *buf, size_t 
 		snprintf(buf, size, "[registered %d]", sample->uring.fd);
 }
 
-void uring_text__put_extra(const struct thread_sample *sample, char *buf, size_t size)
+static void print_request(const struct top_wire_uring *uring, FILE *out)
+{
+	if (!uring->registered && uring->fd >= 0)
+		fprintf(out, ",\"uring_fd\":%d", uring->fd);
+	fprintf(out, ",\"uring_opcode\":%u,\"uring_offset\":%llu,\"uring_len\":%u", uring->opcode,
+		(unsigned long long)uring->offset, uring->len);
+	if (uring->flags)
+		fprintf(out, ",\"uring_flags\":\"0x%x\"", uring->flags);
+	if (uring->rw_flags)
+		fprintf(out, ",\"uring_rw_flags\":\"0x%x\"", uring->rw_flags);
+	if (uring->registered)
+		fprintf(out, ",\"uring_registered\":%d", uring->fd);
+	if (uring->opcode < NR_OPCODES)
+		fprintf(out, ",\"uring_request\":\"%s\"", opcodes[uring->opcode]);
+}
+
+void uring_text__print_extra(const struct thread_sample *sample, FILE *out)
 {
 	const struct top_wire_uring *uring = &sample->uring;
-	char request[64] = "";
+	char file[sizeof(sample->request.path)] = "";
 
 	if (!sample->has_uring)
 		return;
-	if (uring->has_request && uring->opcode < NR_OPCODES)
-		snprintf(request, sizeof(request), "\"request\":\"%s\",\"fd\":%d,",
-			 opcodes[uring->opcode], uring->fd);
-	else if (uring->has_request)
-		snprintf(request, sizeof(request), "\"request\":\"%u\",\"fd\":%d,", uring->opcode,
-			 uring->fd);
-	snprintf(buf, size, "{\"io_uring\":{%s\"unsubmitted\":%u,\"completed\":%u}}", request,
-		 uring->unsubmitted, uring->completed);
+	if (uring->unsubmitted)
+		fprintf(out, ",\"uring_sq\":%u", uring->unsubmitted);
+	if (uring->completed)
+		fprintf(out, ",\"uring_cq\":%u", uring->completed);
+	uring_text__put_file(sample, file, sizeof(file));
+	if (*file) {
+		fputs(",\"uring_filename\":", out);
+		json_text__print(file, out);
+	}
+	if (uring->has_request)
+		print_request(uring, out);
 }

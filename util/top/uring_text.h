@@ -3,6 +3,7 @@
 #define DENET_TOP_URING_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "top/thread_sample.h"
 
@@ -11,7 +12,10 @@
 /* The file of the request that was submitted last: a path, or "[registered 3]". */
 void uring_text__put_file(const struct thread_sample *sample, char *buf, size_t size);
 
-/* An object of JSON: the request's kind, and what has not been submitted or taken notice of. */
-void uring_text__put_extra(const struct thread_sample *sample, char *buf, size_t size);
+/*
+ * Members of an object of JSON, each behind a comma: how many requests are not submitted or not
+ * taken notice of, and the one that was submitted last.
+ */
+void uring_text__print_extra(const struct thread_sample *sample, FILE *out);
 
 #endif /* DENET_TOP_URING_TEXT_H */

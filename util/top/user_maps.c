@@ -12,6 +12,7 @@
 #include "machine/machine.h"
 #include "machine/mapped_file.h"
 #include "synth/synth.h"
+#include "top/stack_text.h"
 #include "top/user_names.h"
 
 /* How long a process may delay us, and how often it may. */
@@ -21,7 +22,6 @@
 #define AGAIN_FAR_NS (60 * NSEC_PER_SEC)
 /* If all is known: where a library was, another one may be. Not all processes at one time. */
 #define AGAIN_KNOWN_NS (30 * NSEC_PER_SEC)
-#define FRAME_LEN 320
 /* More processes and mappings than these are forgotten all at once. */
 #define MAX_BYTES (64UL << 20)
 
@@ -168,21 +168,28 @@ static const char *find_name(const struct user_maps *maps, const struct thread_s
 			   : NULL;
 }
 
-static void name_frame(const struct user_maps *maps, const struct thread_sample *sample,
-		       uint32_t i, char *frame)
+struct user_stack_names {
+	const struct user_maps *maps;
+	const struct thread_sample *sample;
+};
+
+static void name_frame(const void *ctx, uint32_t i, char frame[STACK_TEXT_FRAME])
 {
+	const struct user_stack_names *stack = ctx;
+	const struct user_maps *maps = stack->maps;
+	const struct thread_sample *sample = stack->sample;
 	const uint64_t ip = sample->user.ips[i];
 	const struct maps_entry *map = maps ? find(maps, sample, ip) : NULL;
 	const char *slash = map ? strrchr(map->file->path, '/') : NULL;
 	const char *name = map ? find_name(maps, sample, map, i) : NULL;
 
 	if (name)
-		snprintf(frame, FRAME_LEN, "%s", name);
+		stack_text__put_name(name, frame);
 	else if (map)
-		snprintf(frame, FRAME_LEN, "%s+0x%" PRIx64, slash ? slash + 1 : map->file->path,
-			 ip - map->start + map->pgoff);
+		snprintf(frame, STACK_TEXT_FRAME, "%s+0x%" PRIx64,
+			 slash ? slash + 1 : map->file->path, ip - map->start + map->pgoff);
 	else
-		snprintf(frame, FRAME_LEN, "0x%" PRIx64, ip);
+		snprintf(frame, STACK_TEXT_FRAME, "0x%" PRIx64, ip);
 }
 
 /* A chain of frame pointers that breaks goes on anywhere: nobody returns to what is no code. */
@@ -219,15 +226,7 @@ int user_maps__read_names(struct user_maps *maps)
 void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
 		    size_t size)
 {
-	uint32_t nr = frames_of_code(maps, sample);
-	char frame[FRAME_LEN];
-	size_t at = 0;
+	const struct user_stack_names stack = { maps, sample };
 
-	*buf = '\0';
-	for (uint32_t i = 0; i < nr; i++) {
-		name_frame(maps, sample, i, frame);
-		if (at + strlen(frame) + 2 > size)
-			return;
-		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ";" : "", frame);
-	}
+	stack_text__join(frames_of_code(maps, sample), name_frame, &stack, buf, size);
 }

@@ -30,8 +30,8 @@ int user_maps__read_names(struct user_maps *maps);
 
 /*
  * Frames as "read;read_line;program+0x4a", the leaf first: functions, or where they have no names
- * the last name of the file and the offset in it; up to one that is no code, or as many as there is
- * room for. maps may be NULL: addresses.
+ * the last name of the file and the offset in it; up to one that is no code; joined as by
+ * stack_text__join(). maps may be NULL: addresses.
  */
 void user_maps__put(const struct user_maps *maps, const struct thread_sample *sample, char *buf,
 		    size_t size);

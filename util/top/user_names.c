@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/units.h"
 #include "symbol/symbols.h"
+#include "top/stack_text.h"
 
 /* For all files of a look; a single one has a sixteenth of it. */
 #define DEADLINE_MS 4000
@@ -20,8 +21,6 @@
 /* More names, or longer ones, are forgotten all at once. */
 #define MAX_NAMES (1U << 19)
 #define MAX_BYTES (32UL << 20)
-/* Longer names are cut. */
-#define FRAME_LEN 320
 
 /* A frame whose name is to be found. */
 struct wanted {
@@ -160,12 +159,12 @@ static int keep(struct user_names *names, const struct wanted *wanted)
 {
 	const struct symbol_label *label = symbols__place(names->symbols, wanted->frame).label;
 	uint64_t *name = idmap__find(&names->by_key, wanted->key);
-	char text[FRAME_LEN];
+	char text[STACK_TEXT_FRAME];
 	const char *kept;
 
 	if (!name || !label->known)
 		return 0;
-	snprintf(text, sizeof(text), "%s", label->name);
+	stack_text__put_name(label->name, text);
 	/* It ends a frame. */
 	for (char *end = strchr(text, ';'); end; end = strchr(end, ';'))
 		*end = ':';

@@ -15,7 +15,11 @@ uint64_t wall_time__steady_lead(uint64_t *lead);
 /* "2026-01-31T23:59:59.000001", the local time of so many ns since the epoch. Returns buf. */
 char *wall_time__put(uint64_t ns, char buf[WALL_TIME_LEN]);
 
-/* The same way back. 0 or -EINVAL. */
-int wall_time__parse(const char *text, uint64_t *ns);
+/*
+ * The same way back. A local time that comes twice, when clocks are put back in autumn, is taken
+ * for the first time if that is after last, or at most half an hour before it, and else for the
+ * second. 0 or -EINVAL.
+ */
+int wall_time__parse(const char *text, uint64_t last, uint64_t *ns);
 
 #endif /* DENET_TOP_WALL_TIME_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "top/extra_text.h"
+
+#include <stdio.h>
+
+#include "base/json_text.h"
+#include "top/socket_text.h"
+#include "top/uring_text.h"
+
+/* Members begin with a comma; in place of the first one, the object does. */
+void extra_text__put(const struct thread_sample *sample, char *buf, size_t size)
+{
+	FILE *out;
+
+	*buf = '\0';
+	if (!sample->has_socket && !sample->has_uring && !sample->aio_file)
+		return;
+	out = fmemopen(buf, size, "w");
+	if (!out)
+		return;
+	uring_text__print_extra(sample, out);
+	socket_text__print_extra(sample, out);
+	if (sample->aio_file && *sample->aio_file) {
+		fputs(",\"aio_file\":", out);
+		json_text__print(sample->aio_file, out);
+	}
+	if (ftell(out) > 0)
+		fputc('}', out);
+	fclose(out);
+	if (*buf)
+		*buf = '{';
+}
