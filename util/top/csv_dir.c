@@ -85,10 +85,12 @@ bool csv_part__is_compressed(int dirfd, const char *name)
 	return false;
 }
 
-/* Whoever can put links into a directory chooses which files root writes. */
-static bool is_foreign(const struct stat *stat)
+/* The maker of a link chooses the directory that root writes into. Who calls sudo may do so. */
+static bool is_foreign(const struct stat *link)
 {
-	return !geteuid() && (stat->st_uid || (!S_ISLNK(stat->st_mode) && stat->st_mode & S_IWOTH));
+	const char *sudo = getenv("SUDO_UID");
+
+	return !geteuid() && link->st_uid && (!sudo || link->st_uid != strtoul(sudo, NULL, 10));
 }
 
 static int open_dir(struct csv_dir *dir, const char *path)
@@ -105,10 +107,8 @@ static int open_dir(struct csv_dir *dir, const char *path)
 	else if (is_foreign(&stat))
 		return -EPERM;
 	dir->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
-	if (dir->fd < 0 || fstat(dir->fd, &stat))
+	if (dir->fd < 0)
 		return -errno;
-	if (is_foreign(&stat))
-		return -EPERM;
 	if (!flock(dir->fd, LOCK_EX | LOCK_NB))
 		return 0;
 	return errno == EWOULDBLOCK ? -EBUSY : -errno;
@@ -134,8 +134,7 @@ struct csv_dir *csv_dir__open(const char *path, uint32_t wanted, int *err)
 		pr_err("%s: another denet-top writes there; give each a directory of its own",
 		       path);
 	else if (*err == -EPERM)
-		pr_err("%s: other users could have root write any file there; give a directory "
-		       "that is not there yet, or make it root's (chown root, chmod o-w)", path);
+		pr_err("%s is a link that another user has made: name the directory itself", path);
 	else
 		pr_err("cannot write into the directory %s: %s", path, strerror(-*err));
 	csv_dir__close(dir);
