@@ -307,9 +307,10 @@ static enum session_end look_for_end(struct top *top)
 
 	if (end)
 		return end;
-	if (top->outputs.screen)
-		return screen__has_quit(top->outputs.screen) ? SESSION_SIGNAL : SESSION_GOES_ON;
-	if (top->lost_targets)
+	if (top->outputs.screen && screen__has_quit(top->outputs.screen))
+		return SESSION_SIGNAL;
+	/* The screen stays, for what it has seen of them. */
+	if (top->lost_targets && !top->outputs.screen)
 		return SESSION_TARGETS_ENDED;
 	return is_done(top) ? SESSION_FULL : SESSION_GOES_ON;
 }
