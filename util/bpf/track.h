@@ -45,8 +45,13 @@ typedef int (*track_record_fn)(void *ctx, const void *data, size_t size);
  */
 int track__read(struct track *track, uint64_t until, track_record_fn fn, void *ctx);
 
+/* The same at the end: no record comes from now on. What is left at that time is counted. */
+int track__read_last(struct track *track, uint64_t until, track_record_fn fn, void *ctx);
 
-/* Records that the ring had no room for, and threads and requests that were not tracked. */
+/*
+ * Records that the ring had no room for, or that track__read_last() left, and threads and requests
+ * that were not tracked.
+ */
 struct track_losses {
 	uint64_t records;
 	uint64_t tracked;

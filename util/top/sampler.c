@@ -401,6 +401,11 @@ int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn
 	return sampler->track ? track__read(sampler->track, until, fn, ctx) : 0;
 }
 
+int sampler__read_last(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx)
+{
+	return sampler->track ? track__read_last(sampler->track, until, fn, ctx) : 0;
+}
+
 void sampler__warn_of_losses(const struct sampler *sampler, bool limited)
 {
 	struct track_losses losses = { 0 };

@@ -89,6 +89,9 @@ uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);
  */
 int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
 
+/* The same at the end: what is left at that time is lost. */
+int sampler__read_last(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
+
 /* Warns of what was tracked and got lost. limited: it was read as --max-overhead allowed. */
 void sampler__warn_of_losses(const struct sampler *sampler, bool limited);
 

@@ -19,9 +19,9 @@
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
-/* What has ended is read so often, and at the end for so long at most. */
+/* What has ended is read so often, and the buffer of it at the end for so long at most. */
 #define READ_NS (20 * NSEC_PER_MSEC)
-#define READ_LAST_NS (200 * NSEC_PER_MSEC)
+#define READ_LAST_NS (2 * NSEC_PER_SEC)
 /* Reading ends so long before a look is due, but goes on for a little in any case. */
 #define AHEAD_NS NSEC_PER_MSEC
 #define READ_LEAST_NS (100 * NSEC_PER_USEC)
@@ -346,7 +346,7 @@ static int finish(struct top *top)
 
 	sampler__relax(top->sampler);
 	outputs__leave_screen(&top->outputs);
-	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
+	err = sampler__read_last(top->sampler, now + READ_LAST_NS, take_ended, top);
 	sampler__warn_of_losses(top->sampler, top->cost.used_up);
 	run__finish(&top->run);
 	run__terminate(&top->run);
