@@ -25,6 +25,8 @@
 /* Reading ends so long before a look is due, but goes on for a little in any case. */
 #define AHEAD_NS NSEC_PER_MSEC
 #define READ_LEAST_NS (100 * NSEC_PER_USEC)
+/* Signals, keys and what waits to be written are looked after so often meanwhile. */
+#define READ_MOST_NS (200 * NSEC_PER_MSEC)
 
 struct top {
 	const struct top_options *options;
@@ -91,12 +93,23 @@ static bool reads_ended(const struct top *top)
 	return top->options->sampler.track.records;
 }
 
+static int poll_until(struct top *top, uint64_t due)
+{
+	uint64_t now = clock__now_ns(), ns = due > now ? due - now : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				    .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+
+	return ppoll(top->fds, top->outputs.screen ? 1 + TTY_FDS : 1, &timeout, NULL) < 0 &&
+			       errno != EINTR
+		       ? -errno : 0;
+}
+
 /* Waits for a signal, a key, or the time of the next look, table or drawing. */
 static int wait_for_more(struct top *top)
 {
-	uint64_t now = clock__now_ns(), due = top->schedule.due, ns;
+	uint64_t now = clock__now_ns(), due = top->schedule.due;
 	struct screen *screen = top->outputs.screen;
-	struct timespec timeout;
+	int err;
 
 	if (has_tables(top))
 		due = min_u64(due, top->next_interval);
@@ -107,14 +120,13 @@ static int wait_for_more(struct top *top)
 	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->run.signals), .events = POLLIN };
 	if (reads_ended(top) && due > now + READ_NS + AHEAD_NS)
 		due = now + READ_NS;
-	ns = due > now ? due - now : 0;
-	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
-				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 	err_out__flush();
+	err = outputs__tick(&top->outputs, now, due);
+	if (err)
+		return err;
 	if (due == top->schedule.due)
 		sampler__expect(top->sampler, top->schedule.period_ns);
-	return ppoll(top->fds, screen ? 1 + TTY_FDS : 1, &timeout, NULL) < 0 && errno != EINTR
-		       ? -errno : 0;
+	return poll_until(top, due);
 }
 
 /* Without the priority of a look. */
@@ -270,13 +282,9 @@ static int take_ended(void *ctx, const void *data, size_t size)
 static int read_ended(struct top *top, uint64_t until)
 {
 	uint64_t now = clock__now_ns();
-	int err;
 
-	if (!reads_ended(top))
-		return 0;
-	until = max_u64(until, now + READ_LEAST_NS);
-	err = sampler__read_ended(top->sampler, until, take_ended, top);
-	return err ? err : outputs__tick(&top->outputs, now);
+	until = max_u64(min_u64(until, now + READ_MOST_NS), now + READ_LEAST_NS);
+	return sampler__read_ended(top->sampler, until, take_ended, top);
 }
 
 /* As far as --max-overhead allows it; looks come first. */
@@ -287,8 +295,8 @@ static int read_some_ended(struct top *top)
 	uint64_t until = top->schedule.due - AHEAD_NS;
 	int err;
 
-	if (!allowance)
-		return reads_ended(top) ? outputs__tick(&top->outputs, now) : 0;
+	if (!allowance || !reads_ended(top))
+		return 0;
 	if (allowance != UINT64_MAX)
 		until = min_u64(until, now + allowance);
 	err = read_ended(top, until);
