@@ -412,7 +412,6 @@ static void complete_outputs(struct top_options *top)
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
 	outputs->tables |= !keeps && !outputs->screen;
-	outputs->on_screen.period_ns = top->period_ns;
 	want_columns(&top->sampler, outputs);
 	top->sampler.cmdlines |= outputs->json || outputs->screen;
 	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;

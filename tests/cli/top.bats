@@ -537,6 +537,28 @@ has_all() {
 	all_are 's["tid"]'
 }
 
+@test "time for which it was stopped is told, and in no output" {
+	not_in_guest
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-top --json -o dir -F 10 --max-overhead 0 --all-states -p "$target" >out 2>err 3>&- &
+	sampler=$!
+	denet-top -b -F 10 --all-states -p "$target" >tables 2>tables.err 3>&- &
+	tabler=$!
+	until_true has_samples dir 5
+	kill -STOP "$sampler" "$tabler"
+	sleep 4
+	kill -CONT "$sampler" "$tabler"
+	until_true bigger_than out $(($(stat -c %s out) + 1000))
+	kill -INT "$sampler" "$tabler"
+	wait "$sampler" "$tabler"
+	cat err tables tables.err
+	grep -E 'warning: [34]\.[0-9]+ s were not looked at' err tables.err | wc -l | grep -x 2
+	grep -E '; [34]\.[0-9]+ s not looked at' tables
+	all_are 's["weight_us"] <= 400000'
+	csv_is "$(echo dir/xcapture_samples*)" 'int(s["WEIGHT_US"]) <= 400000'
+}
+
 @test "a command on a terminal has its terminal, and a table behind it" {
 	TERM=xterm script -qec "denet-top -- sh -c 'echo mine; sleep 0.5'" /dev/null >tty </dev/null
 	cat tty

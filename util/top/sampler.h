@@ -39,6 +39,7 @@ struct top_pass {
 	uint64_t time;	    /* ns, CLOCK_MONOTONIC, when it began */
 	uint64_t wall_ns;   /* the same since the epoch */
 	uint64_t weight_ns; /* time that it stands for */
+	uint64_t unseen_ns; /* time before that, which no look stands for */
 	bool has_stacks;    /* it takes stacks, if such are wanted, */
 	uint64_t stacks_ns; /* and among the passes that do, stands for so much; else 0 */
 	uint32_t own_ppm;   /* what looking has cost lately, in millionths of a CPU; 0: unknown */

@@ -27,6 +27,8 @@
 #define READ_LEAST_NS (100 * NSEC_PER_USEC)
 /* Signals, keys and what waits to be written are looked after so often meanwhile. */
 #define READ_MOST_NS (200 * NSEC_PER_MSEC)
+/* Of less than this that no look stands for nobody is warned. */
+#define UNSEEN_NS NSEC_PER_SEC
 
 struct top {
 	const struct top_options *options;
@@ -237,7 +239,9 @@ static int look(struct top *top, uint64_t now)
 	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__steady_lead(&top->lead) };
 	int err;
 
+	pass.unseen_ns = top->schedule.unseen_ns;
 	pass.weight_ns = schedule__take(&top->schedule, now);
+	pass.unseen_ns = top->schedule.unseen_ns - pass.unseen_ns;
 	pass.own_ppm = top->cost.ppm;
 	choose_stacks(top, &pass);
 	err = outputs__begin(&top->outputs, &pass);
@@ -346,6 +350,17 @@ static int sample(struct top *top, enum session_end *end)
 	return err;
 }
 
+static void warn_of_unseen(const struct top *top)
+{
+	char time[32];
+
+	if (top->schedule.unseen_ns < UNSEEN_NS)
+		return;
+	units__format_time(top->schedule.unseen_ns, time, sizeof(time));
+	pr_warn("%s were not looked at, and no look stands for them: denet-top was stopped, had "
+		"no CPU, or took long for a look", time);
+}
+
 /* The table of an interval that was cut short is printed, too. */
 static int finish(struct top *top)
 {
@@ -356,6 +371,7 @@ static int finish(struct top *top)
 	outputs__leave_screen(&top->outputs);
 	err = sampler__read_last(top->sampler, now + READ_LAST_NS, take_ended, top);
 	sampler__warn_of_losses(top->sampler, top->cost.used_up);
+	warn_of_unseen(top);
 	run__finish(&top->run);
 	run__terminate(&top->run);
 	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
