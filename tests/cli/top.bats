@@ -695,7 +695,7 @@ is_written_in_time() {
 	[[ "$output" == *"with other columns"* ]]
 	run -1 denet-top -o /proc/nowhere -n 1
 	run -1 denet-top -i "$PWD/nowhere"
-	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-w x" "-- true"; do
+	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-k" "-s" "--max-overhead 3" "--kernel-threads" "-w x" "-- true"; do
 		run -2 denet-top -i "$PWD/dir" $option
 		[[ "$output" == *"-i shows what was recorded; ${option%% *} does not go with it"* ]] ||
 			[[ "$option" == "-- true" && "$output" == *"; COMMAND does not go with it"* ]]
