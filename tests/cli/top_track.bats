@@ -318,6 +318,35 @@ assert len([t for t in since if t]) > 0.7 * len(since)"
 	[ -z "$(ls "$pin")" ]
 }
 
+@test "a sampler gets nothing of the one that had its place before" {
+	make_bpffs
+	start_target sh -c 'while :; do sleep 0.001; done'
+	former=$target
+	start_target sleep 1000
+	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o one -F 50 -p "$target" 3>&- &
+	first=$!
+	until_true test -e "$pin/denet_threads"
+	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two --min-time 0 -F 50 --all-states -p "$former" 3>&- &
+	second=$!
+	until_true has_samples two 20
+	kill -KILL "$second"
+	wait "$second" || true
+	# Requests that this one lost are those of before.
+	bpftool map update pinned "$pin/denet_common" key 0 0 0 0 value \
+		$(bpftool -j map dump pinned "$pin/denet_common" | python3 -c '
+import json, sys
+value = json.load(sys.stdin)[0]["value"]
+value[32] = "0x07"
+print(*value)') || skip "no bpftool"
+	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o three --min-time 0 -F 50 -n 20 --all-states -p "$target" 2>err
+	kill -INT "$first"
+	wait "$first"
+	cat err
+	[ ! -s err ]
+	csv_of two 'assert syscend'
+	csv_of three 'assert samples and not syscend, syscend[:3]'
+}
+
 @test "what a killed sampler has left is taken away by the next one" {
 	make_bpffs
 	: mine

@@ -61,6 +61,7 @@ struct track {
 	int ring_fd;
 	struct ring_buffer *ring; /* NULL: no records are wanted */
 	uint64_t left;		  /* records that were in the ring when the last reading ended */
+	uint64_t lost_before;	  /* by the tracker, before we joined */
 	struct reading reading;
 };
 
@@ -223,7 +224,7 @@ static int make_ring(struct track *track)
 	return track->ring ? 0 : -errno;
 }
 
-/* Becomes one of the samplers. */
+/* Becomes one of the samplers, which gets no records yet: threads have the bits of the last owner. */
 static int join(struct track *track, const struct track_config *config)
 {
 	struct track_wire_slot *slot = &track->slots[track->slot];
@@ -236,8 +237,7 @@ static int join(struct track *track, const struct track_config *config)
 		return err;
 	slot->min_call_ns = slot->min_request_ns = min_ns;
 	slot->inherits = config->inherits;
-	slot->used = 1;
-	settle_common(track);
+	track->lost_before = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -459,6 +459,19 @@ void track__delete(struct track *track)
 	free(track);
 }
 
+int track__start(struct track *track)
+{
+	int err = track->pins ? track_pins__lock(track->pins) : 0;
+
+	if (err)
+		return err;
+	track->slots[track->slot].used = 1;
+	settle_common(track);
+	if (track->pins)
+		track_pins__unlock(track->pins);
+	return 0;
+}
+
 int track__tasks_fd(const struct track *track)
 {
 	return track->fds[SHARED_TASKS];
@@ -516,6 +529,7 @@ struct track_losses track__losses(const struct track *track)
 
 	return (struct track_losses){
 		.records = __atomic_load_n(&slot->lost, __ATOMIC_RELAXED) + track->left,
-		.tracked = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED),
+		.tracked = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED) -
+			   track->lost_before,
 	};
 }

@@ -149,7 +149,10 @@ static int add_targets(struct sampler *sampler, const struct capture_targets *ta
 {
 	int err = settings__add_targets(targets, top_programs__targets(sampler->programs));
 
-	return err || !sampler->track ? err : top_programs__rehearse(sampler->programs);
+	if (err || !sampler->track)
+		return err;
+	err = top_programs__rehearse(sampler->programs);
+	return err ? err : track__start(sampler->track);
 }
 
 static int load(struct sampler *sampler, const struct capture_options *capture,
