@@ -224,7 +224,7 @@ static int make_ring(struct track *track)
 	return track->ring ? 0 : -errno;
 }
 
-/* Becomes one of the samplers, which gets no records yet: threads have the bits of the last owner. */
+/* Becomes one of the samplers, without records yet: threads have the bits of the last owner. */
 static int join(struct track *track, const struct track_config *config)
 {
 	struct track_wire_slot *slot = &track->slots[track->slot];

@@ -8,10 +8,10 @@
 /*
  * --max-overhead: compares own CPU time with the limit once a second, and chooses a period that
  * keeps within it. A single expensive second makes it twice as long at most; it becomes shorter
- * again once what was used beyond the limit is made up for. The iterator runs in the kernel for the process that reads it, so that the CPU
- * time of this process and its helpers is all there is. Reading what --track follows does not
- * depend on the period: it gets what looks leave of the limit, and half of it at least. Times are
- * ns of one clock. Pure.
+ * again once what was used beyond the limit is made up for. The iterator runs in the kernel for the
+ * process that reads it, so that the CPU time of this process and its helpers is all there is.
+ * Reading what --track follows does not depend on the period: it gets what looks leave of the
+ * limit, and half of it at least. Times are ns of one clock. Pure.
  */
 struct own_cost {
 	uint32_t limit_ppm;    /* millionths of a CPU; 0: none */
