@@ -20,6 +20,9 @@ static __always_inline void top_want(struct task_struct *task, bool wanted)
 {
 	struct track_wire_task *track = top.tracked ? track_of(task) : NULL;
 
+	/* A sampler that had this bit before has met other calls. */
+	if (track && top_is_rehearsal)
+		__sync_fetch_and_and(&track->mark, ~top_bit());
 	if (!track || !(track->wanted & top_bit()) == !wanted)
 		return;
 	if (wanted)

@@ -79,10 +79,12 @@ static __always_inline void give(__u32 samplers, void *record, __u64 size)
 
 		if (!(samplers >> i & 1))
 			continue;
-		ring = bpf_map_lookup_elem(&track_rings, &at);
 		slot = bpf_map_lookup_elem(&track_slots, &at);
+		if (!slot || !slot->used)
+			continue;
+		ring = bpf_map_lookup_elem(&track_rings, &at);
 		/* Rings are read now and then: nobody has to be woken up. */
-		if (slot && (!ring || bpf_ringbuf_output(ring, record, size, BPF_RB_NO_WAKEUP)))
+		if (!ring || bpf_ringbuf_output(ring, record, size, BPF_RB_NO_WAKEUP))
 			__sync_fetch_and_add(&slot->lost, 1);
 	}
 }

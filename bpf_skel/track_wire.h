@@ -10,7 +10,7 @@
 #include "wire.h"
 
 #define TRACK_WIRE_MAGIC 0x6b727464U
-#define TRACK_WIRE_VERSION 1
+#define TRACK_WIRE_VERSION 2
 
 /* What is tracked: bits. */
 #define TRACK_WIRE_CALLS 1U
@@ -88,7 +88,7 @@ struct track_wire_slot {
 	__u64 min_call_ns; /* calls as long are told; TRACK_WIRE_NEVER: sampled ones only */
 	__u64 min_request_ns;
 	__u64 lost; /* records that its ring had no room for */
-	__u32 used;
+	__u32 used; /* 0: it gets no records */
 	__u32 inherits; /* what targets start is a target */
 };
 

@@ -23,6 +23,7 @@
 #define DEFAULT_INTERVAL_NS (5 * NSEC_PER_SEC)
 #define MAX_HOURS 240000
 #define DEFAULT_OVERHEAD_PPM 30000
+#define OVERHEAD_NOT_GIVEN UINT32_MAX
 /* Looks are at once on the screen and in tables; each of them is kept elsewhere. */
 #define DEFAULT_PERIOD_NS (100 * NSEC_PER_MSEC)
 #define DEFAULT_KEPT_PERIOD_NS NSEC_PER_SEC
@@ -36,7 +37,6 @@ struct top_command {
 	const char *input;   /* a recording, which is shown in place of the machine; or NULL */
 };
 
-/* "20", "0.5" or "1/m": looks a second, or a minute. */
 static void set_times(const struct option_value *value, void *field)
 {
 	enum activity_time *time = field;
@@ -50,6 +50,7 @@ static void set_times(const struct option_value *value, void *field)
 	option_value__error(value, "not state, call or request");
 }
 
+/* "20", "0.5" or "1/m": looks a second, or a minute. */
 static void set_rate(const struct option_value *value, void *field)
 {
 	uint64_t *period = field;
@@ -251,13 +252,17 @@ static void check_input(const struct options *options, const struct top_command 
 		{ target->cpus.any, "-C" },
 		{ target->capture.all, "-a" },
 		{ target->command, "COMMAND" },
+		{ target->capture.kernel_threads, "--kernel-threads" },
 		{ target->delay_ns, "-D" },
 		{ command->top.sampler.states, "--state" },
 		{ command->calls, "--syscall" },
 		{ command->comms, "--comm" },
 		{ command->top.sampler.all_states, "--all-states" },
 		{ command->top.sampler.idle, "--idle" },
+		{ command->top.sampler.kernel_stacks, "-k" },
+		{ command->top.sampler.user_stacks, "-s" },
 		{ command->top.period_ns, "-F" },
+		{ command->top.max_overhead_ppm != OVERHEAD_NOT_GIVEN, "--max-overhead" },
 		{ command->top.sampler.frame_pointers, "--call-graph" },
 		{ command->top.stack_every, "--stack-every" },
 		{ command->top.sampler.track.what, "--track" },
@@ -407,12 +412,13 @@ static void complete_outputs(struct top_options *top)
 	if (!top->period_ns)
 		top->period_ns = keeps && !outputs->screen ? DEFAULT_KEPT_PERIOD_NS
 							   : DEFAULT_PERIOD_NS;
+	if (top->max_overhead_ppm == OVERHEAD_NOT_GIVEN)
+		top->max_overhead_ppm = DEFAULT_OVERHEAD_PPM;
 	if (!top->stack_every)
 		top->stack_every = 1;
 	if (!top->interval_ns)
 		top->interval_ns = DEFAULT_INTERVAL_NS;
 	outputs->tables |= !keeps && !outputs->screen;
-	outputs->on_screen.period_ns = top->period_ns;
 	want_columns(&top->sampler, outputs);
 	top->sampler.cmdlines |= outputs->json || outputs->screen;
 	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;
@@ -476,7 +482,7 @@ static int replay(struct top_command *command, int *status)
 int cmd_top(int argc, char **argv)
 {
 	struct top_command command = {
-		.top.max_overhead_ppm = DEFAULT_OVERHEAD_PPM,
+		.top.max_overhead_ppm = OVERHEAD_NOT_GIVEN,
 		.top.sampler.track.min_ns = TRACK_WIRE_NEVER,
 		.top.outputs.perf = { .argc = argc, .argv = (const char *const *)argv },
 	};

@@ -547,6 +547,28 @@ has_all() {
 	all_are 's["tid"]'
 }
 
+@test "time for which it was stopped is told, and in no output" {
+	not_in_guest
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	denet-top --json -o dir -F 10 --max-overhead 0 --all-states -p "$target" >out 2>err 3>&- &
+	sampler=$!
+	denet-top -b -F 10 --all-states -p "$target" >tables 2>tables.err 3>&- &
+	tabler=$!
+	until_true has_samples dir 5
+	kill -STOP "$sampler" "$tabler"
+	sleep 4
+	kill -CONT "$sampler" "$tabler"
+	until_true bigger_than out $(($(stat -c %s out) + 1000))
+	kill -INT "$sampler" "$tabler"
+	wait "$sampler" "$tabler"
+	cat err tables tables.err
+	grep -E 'warning: [34]\.[0-9]+ s were not looked at' err tables.err | wc -l | grep -x 2
+	grep -E '; [34]\.[0-9]+ s not looked at' tables
+	all_are 's["weight_us"] <= 400000'
+	csv_is "$(echo dir/xcapture_samples*)" 'int(s["WEIGHT_US"]) <= 400000'
+}
+
 @test "a command on a terminal has its terminal, and a table behind it" {
 	TERM=xterm script -qec "denet-top -- sh -c 'echo mine; sleep 0.5'" /dev/null >tty </dev/null
 	cat tty
@@ -631,19 +653,44 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	head -1 out | grep ' 10 looks: '
 }
 
-@test "a writer that is killed has lost a second at most, and no line is cut" {
+# is_written_in_time DIR…: for 15 s, what is in each DIR.json is in the files of DIR a second later.
+is_written_in_time() {
+	python3 - "$@" <<-'END'
+		import glob, json, sys, time
+		end, seen = time.monotonic() + 15, {}
+		while time.monotonic() < end:
+		    time.sleep(0.02)
+		    now = time.monotonic()
+		    for name in sys.argv[1:]:
+		        for line in open(name + ".json").read().split("\n")[:-1]:
+		            seen.setdefault((name, json.loads(line)["timestamp"]), now)
+		        files = "".join(open(f).read() for f in glob.glob(name + "/xcapture_samples*"))
+		        for of, stamp in [look for look in seen if look[0] == name]:
+		            if seen[of, stamp] is True or stamp + "," in files:
+		                seen[of, stamp] = True
+		            assert seen[of, stamp] is True or now < seen[of, stamp] + 1.05, (of, stamp, now)
+		print(len(seen))
+		assert sum(at is True for at in seen.values()) > 10 * len(sys.argv[1:])
+	END
+}
+
+@test "what was seen is written within a second, whatever the time between two looks, and no line is cut" {
 	not_in_guest
-	denet-top -o dir -F 50 --all-states 3>&- &
-	sampler=$!
-	until_true has_samples dir 2
-	sleep 1.2
-	kill -KILL "$sampler"
-	wait "$sampler" || true
-	last=$(tail -1 dir/xcapture_samples* | cut -d, -f1)
-	[ "$(tail -c 1 dir/xcapture_samples*)" = "" ]
-	# What the machine takes to run kill is not known.
-	[ $(($(date +%s%N) - $(date -d "$last" +%s%N))) -lt 3000000000 ]
-	csv_is "$(echo dir/xcapture_samples*)" 's["STATE"]'
+	start_target sleep 1000
+	until_true runs "$target" sleep
+	# The distance of two looks is from 0 to two periods.
+	for hz in 1.3 1.32 1.34 1.36 1.38 50; do
+		denet-top --json -o "$hz" -F "$hz" --max-overhead 0 --all-states -p "$target" >"$hz.json" 3>&- &
+		samplers[nr++]=$!
+		until_true has_samples "$hz" 2
+	done
+	is_written_in_time 1.3 1.32 1.34 1.36 1.38 50
+	kill -KILL "${samplers[@]}"
+	for pid in "${samplers[@]}"; do wait "$pid" || true; done
+	for hz in 1.3 50; do
+		[ "$(tail -c 1 "$hz"/xcapture_samples*)" = "" ]
+		csv_is "$(echo "$hz"/xcapture_samples*)" 's["STATE"]'
+	done
 }
 
 @test "a directory has one writer, and files of others are left alone" {
@@ -660,7 +707,7 @@ print(next(csv.DictReader(open(sys.argv[1]), quotechar="\x27"))["CGROUP_ID"])' "
 	denet-top -i others | grep ' 1 looks: '
 	run -1 denet-top -o /proc/nowhere -n 1
 	run -1 denet-top -i "$PWD/nowhere"
-	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-w x" "-- true"; do
+	for option in "-p 1" "-t 1" "-u root" "-a" "--state RUN" "--syscall read" "--comm a" "-F 5" "-k" "-s" "--max-overhead 3" "--kernel-threads" "-w x" "-- true"; do
 		run -2 denet-top -i "$PWD/dir" $option
 		[[ "$output" == *"-i shows what was recorded; ${option%% *} does not go with it"* ]] ||
 			[[ "$option" == "-- true" && "$output" == *"; COMMAND does not go with it"* ]]

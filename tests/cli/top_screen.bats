@@ -441,6 +441,19 @@ screen_pid() {
 	done
 }
 
+@test "with -n the screen ends after so many looks" {
+	start_waiters 1 waiter
+	open_terminal
+	type_line 'stty -a >before'
+	until_true bigger_than before 0
+	type_line "clear; denet-top --screen -n 8 -F 4 -o dir -p $waiters; echo status=\$?"
+	until_true shows '^> +1\.00 '
+	until_true is_off
+	until_true shows '^status=0'
+	[ "$(cut -d, -f1 dir/xcapture_samples* | sort -u | wc -l)" = 9 ]
+	is_as_before
+}
+
 @test "a terminal that takes nothing does not stop the looks" {
 	start_waiters 1 waiter
 	cat >unread.py <<-'EOS'

@@ -98,12 +98,15 @@ needs=root
 @test "looks are less frequent where they cost more than --max-overhead, and stand for more time" {
 	[ "${DENET_TEST_GUEST:-0}" != 1 ] || skip "the same with each kernel"
 	start_target sh -c 'while :; do :; done'
-	denet-top -v -b -n 1 -I 5000 -F 1000 --max-overhead 0.5 -g state -p "$target" >out 2>err
+	denet-top -v -b -n 3 -I 3000 -F 1000 --max-overhead 0.5 -g state -p "$target" >out 2>err
 	cat out err
 	grep -c 'warning: own CPU time is .* more than --max-overhead: .* a look each' err | grep -x 1
 	grep -E '[0-9]+ looks, for [0-9.]+ % of a CPU' err
-	[ "$(sed -nE 's/.* ([0-9]+) looks: .*/\1/p' out)" -lt 3500 ]
-	head -1 out | grep -E '1.00 of 1.0 threads active; for [0-9.]+% of a CPU$'
+	[ "$(sed -nE 's/.* ([0-9]+) looks: .*/\1/p' out | tail -1)" -lt 2100 ]
+	[ "$(grep -cE ': 1.00 of 1.0 threads active; for [0-9.]+% of a CPU$' out)" = 3 ]
+	# By the last table it is known what looks cost. A loaded machine makes some of them dearer.
+	sed -nE 's/.* looks: .*; for ([0-9.]+)% of a CPU$/\1/p' out | tail -1 |
+		awk '{ print; exit !($1 > 0 && $1 <= 0.8) }'
 	denet-top -v -b -n 1 -I 1500 -F 1000 --max-overhead 0 -g state -p "$target" >out 2>err
 	refute grep overhead err
 }

@@ -51,20 +51,54 @@ TEST_F(cost, within_the_limit_nothing_changes)
 	EXPECT_EQ(0, own_cost__tell(&self->cost, self->now));
 }
 
-TEST_F(cost, beyond_it_the_period_fits_after_a_second)
+TEST_F(cost, beyond_it_the_period_fits_after_two_seconds)
 {
 	run(self, NSEC_PER_SEC, MS);
 	EXPECT_EQ(1, self->changes);
+	EXPECT_EQ(2 * WANTED, self->cost.period_ns);
+	run(self, NSEC_PER_SEC, MS);
+	EXPECT_EQ(2, self->changes);
 	EXPECT_LT(36 * MS, self->cost.period_ns);
 	EXPECT_GT(38 * MS, self->cost.period_ns);
 	run(self, 5 * NSEC_PER_SEC, MS);
-	EXPECT_EQ(1, self->changes);
+	EXPECT_EQ(2, self->changes);
 	EXPECT_GE(30000, self->cost.ppm);
 	/* And comes back when looks are cheap. */
 	run(self, 6 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
 	EXPECT_EQ(WANTED, self->cost.period_ns);
 	run(self, 6 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
 	EXPECT_EQ(WANTED, self->cost.period_ns);
+}
+
+TEST_F(cost, an_expensive_start_makes_it_twice_as_long_for_a_moment)
+{
+	self->cpu += NSEC_PER_SEC;
+	run(self, NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(2 * WANTED, self->cost.period_ns);
+	run(self, 2 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(WANTED, self->cost.period_ns);
+}
+
+TEST_F(cost, a_single_expensive_second_makes_it_twice_as_long_until_that_is_made_up_for)
+{
+	run(self, 10 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	self->cpu += NSEC_PER_SEC;
+	run(self, NSEC_PER_SEC + WANTED, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(2 * WANTED, self->cost.period_ns);
+	run(self, 20 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(2 * WANTED, self->cost.period_ns);
+	run(self, 25 * NSEC_PER_SEC, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(WANTED, self->cost.period_ns);
+}
+
+TEST_F(cost, what_comes_again_is_within_the_limit_over_a_longer_time)
+{
+	for (int i = 0; i < 60; i++) {
+		self->cpu += 60 * MS;
+		run(self, 3 * NSEC_PER_SEC, 290 * NSEC_PER_USEC);
+	}
+	EXPECT_GT(33000, own_cost__mean(&self->cost, self->now));
+	EXPECT_LT(20000, own_cost__mean(&self->cost, self->now));
 }
 
 TEST_F(cost, bounds)
@@ -117,7 +151,7 @@ TEST_F(cost, reading_gets_what_looks_leave)
 
 TEST_F(cost, looks_and_reading_have_half_of_the_limit_each_where_both_want_more)
 {
-	flood(self, 3 * NSEC_PER_SEC, MS);
+	flood(self, 4 * NSEC_PER_SEC, MS);
 	EXPECT_LT(60 * MS, self->cost.period_ns);
 	EXPECT_GT(80 * MS, self->cost.period_ns);
 	EXPECT_GE(32000, self->cost.ppm);

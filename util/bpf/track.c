@@ -60,6 +60,8 @@ struct track {
 	uint32_t slot;
 	int ring_fd;
 	struct ring_buffer *ring; /* NULL: no records are wanted */
+	uint64_t left;		  /* records that were in the ring when the last reading ended */
+	uint64_t lost_before;	  /* by the tracker, before we joined */
 	struct reading reading;
 };
 
@@ -222,7 +224,7 @@ static int make_ring(struct track *track)
 	return track->ring ? 0 : -errno;
 }
 
-/* Becomes one of the samplers. */
+/* Becomes one of the samplers, without records yet: threads have the bits of the last owner. */
 static int join(struct track *track, const struct track_config *config)
 {
 	struct track_wire_slot *slot = &track->slots[track->slot];
@@ -235,8 +237,7 @@ static int join(struct track *track, const struct track_config *config)
 		return err;
 	slot->min_call_ns = slot->min_request_ns = min_ns;
 	slot->inherits = config->inherits;
-	slot->used = 1;
-	settle_common(track);
+	track->lost_before = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -458,6 +459,19 @@ void track__delete(struct track *track)
 	free(track);
 }
 
+int track__start(struct track *track)
+{
+	int err = track->pins ? track_pins__lock(track->pins) : 0;
+
+	if (err)
+		return err;
+	track->slots[track->slot].used = 1;
+	settle_common(track);
+	if (track->pins)
+		track_pins__unlock(track->pins);
+	return 0;
+}
+
 int track__tasks_fd(const struct track *track)
 {
 	return track->fds[SHARED_TASKS];
@@ -486,10 +500,36 @@ int track__read(struct track *track, uint64_t until, track_record_fn fn, void *c
 	return ret < 0 && ret != -EAGAIN ? ret : 0;
 }
 
+static int count_record(void *ctx, const void *data, size_t size)
+{
+	uint64_t *nr = ctx;
+
+	(void)data;
+	(void)size;
+	++*nr;
+	return 0;
+}
+
+int track__read_last(struct track *track, uint64_t until, track_record_fn fn, void *ctx)
+{
+	int err;
+
+	if (!track->ring)
+		return 0;
+	__atomic_store_n(&track->slots[track->slot].used, 0, __ATOMIC_SEQ_CST);
+	/* Of a map of maps, this waits until all programs that run now have ended. */
+	bpf_map_delete_elem(track->fds[SHARED_RINGS], &track->slot);
+	err = track__read(track, until, fn, ctx);
+	return err ? err : track__read(track, UINT64_MAX, count_record, &track->left);
+}
+
 struct track_losses track__losses(const struct track *track)
 {
+	const struct track_wire_slot *slot = &track->slots[track->slot];
+
 	return (struct track_losses){
-		.records = __atomic_load_n(&track->slots[track->slot].lost, __ATOMIC_RELAXED),
-		.tracked = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED),
+		.records = __atomic_load_n(&slot->lost, __ATOMIC_RELAXED) + track->left,
+		.tracked = __atomic_load_n(&track->common->lost, __ATOMIC_RELAXED) -
+			   track->lost_before,
 	};
 }

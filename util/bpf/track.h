@@ -28,6 +28,9 @@ struct track_config {
 /* Attaches the tracker. On error NULL, with a negative errno in *err (logged). */
 struct track *track__new(const struct track_config *config, int *err);
 
+/* Records come from now on: all threads know whether they are targets. 0 or -errno (logged). */
+int track__start(struct track *track);
+
 /* Detaches it, unless others use it as well. Accepts NULL. */
 void track__delete(struct track *track);
 
@@ -45,8 +48,13 @@ typedef int (*track_record_fn)(void *ctx, const void *data, size_t size);
  */
 int track__read(struct track *track, uint64_t until, track_record_fn fn, void *ctx);
 
+/* The same at the end: no record comes from now on. What is left at that time is counted. */
+int track__read_last(struct track *track, uint64_t until, track_record_fn fn, void *ctx);
 
-/* Records that the ring had no room for, and threads and requests that were not tracked. */
+/*
+ * Records that the ring had no room for, or that track__read_last() left, and threads and requests
+ * that were not tracked since track__new().
+ */
 struct track_losses {
 	uint64_t records;
 	uint64_t tracked;

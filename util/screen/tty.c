@@ -49,7 +49,6 @@ struct tty {
 	sigset_t old_mask;
 	struct termios old_modes, modes;
 	bool stale;
-	bool stopped;
 	bool utf8;
 	bool colours;
 	chtype styles[CANVAS_STYLES];
@@ -372,7 +371,6 @@ static void come_back(struct tty *tty)
 	set_modes(tty);
 	follow_size(tty);
 	clearok(curscr, TRUE);
-	tty->stopped = true;
 }
 
 /* The kernel does not stop whom no shell could continue. */
@@ -463,14 +461,6 @@ int tty__key(struct tty *tty)
 	if (key == '\b')
 		return SCREEN_KEY_BACKSPACE;
 	return key ? (int)key : SCREEN_KEY_OTHER;
-}
-
-bool tty__was_stopped(struct tty *tty)
-{
-	bool stopped = tty->stopped;
-
-	tty->stopped = false;
-	return stopped;
 }
 
 void tty__redraw(struct tty *tty)

@@ -23,7 +23,8 @@ struct batch {
 	struct activity *activity;
 	struct top_wire_counts counts; /* of all passes */
 	uint64_t looks;
-	uint64_t wall_ns; /* of the first pass */
+	uint64_t unseen_ns; /* that none of them stands for */
+	uint64_t wall_ns;   /* of the first pass */
 	char room[BATCH_COLUMNS][TOP_COLUMN_LEN]; /* for the texts of a sample */
 };
 
@@ -95,6 +96,7 @@ void batch__end(struct batch *batch, const struct top_pass *pass)
 	sum->filtered += pass->counts.filtered;
 	sum->kept += pass->counts.kept;
 	sum->moved += pass->counts.moved;
+	batch->unseen_ns += pass->unseen_ns;
 }
 
 int batch__fill(struct batch *batch, uint64_t time, uint64_t ns)
@@ -122,6 +124,9 @@ static void print_head(const struct batch *batch, const struct activity_view *vi
 		fprintf(out, " (%.1f at a futex)", (double)counts->futex / looks);
 	if (counts->filtered)
 		fprintf(out, ", %.1f others by filters", (double)counts->filtered / looks);
+	if (batch->unseen_ns)
+		fprintf(out, "; %s not looked at",
+			units__format_time(batch->unseen_ns, covered, sizeof(covered)));
 	if (own_ppm)
 		fprintf(out, "; for %.1f%% of a CPU", (double)own_ppm / 1e4);
 	fputc('\n', out);
@@ -233,6 +238,6 @@ int batch__print(struct batch *batch, uint32_t own_ppm, FILE *out)
 	activity_view__free(&view);
 	activity__clear(batch->activity);
 	batch->counts = (struct top_wire_counts){ 0 };
-	batch->wall_ns = batch->looks = 0;
+	batch->wall_ns = batch->looks = batch->unseen_ns = 0;
 	return err;
 }

@@ -15,7 +15,6 @@
 #include "top/user_maps.h"
 #include "top/wall_time.h"
 
-#define FLUSH_NS NSEC_PER_SEC
 #define RETAIN_NS (60 * NSEC_PER_SEC)
 #define MAX_LINES (1 << 20) /* bytes of one file that wait to be written */
 #define MAX_STACKS 65536 /* in an hour; further ones are there again */
@@ -27,7 +26,6 @@ struct csv_samples {
 	struct idmap kernel_stacks; /* the same */
 	struct idmap user_stacks;
 	const struct csv_samples_options *options; /* borrowed */
-	uint64_t flushed;     /* time of the pass after which all was written */
 	uint64_t next_retain;
 };
 
@@ -284,11 +282,8 @@ int csv_samples__complete(struct csv_samples *csv, const struct completion *comp
 	return err || lines->len < MAX_LINES ? err : csv_dir__flush(csv->dir);
 }
 
-int csv_samples__tick(struct csv_samples *csv, uint64_t now)
+int csv_samples__flush(struct csv_samples *csv)
 {
-	if (now - csv->flushed < FLUSH_NS)
-		return 0;
-	csv->flushed = now;
 	return csv_dir__flush(csv->dir);
 }
 
@@ -298,13 +293,6 @@ int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass)
 	bool more;
 	int err;
 
-	/* Before the next pass, which may come later than that. */
-	if (pass->time + pass->weight_ns - csv->flushed >= FLUSH_NS) {
-		err = csv_dir__flush(csv->dir);
-		if (err)
-			return err;
-		csv->flushed = pass->time;
-	}
 	if (pass->time >= csv->next_retain) {
 		csv->next_retain = pass->time + RETAIN_NS;
 		err = csv_archive__retain(csv->archive, hour, pass->wall_ns);

@@ -20,7 +20,7 @@ struct csv_samples;
 /* On error NULL, with a negative errno in *err (logged). */
 struct csv_samples *csv_samples__open(const struct csv_samples_options *options, int *err);
 
-/* A pass begins; its threads; it has ended: all but the last second is on the disk by then. */
+/* A pass begins; its threads; it has ended. 0 or a negative errno (logged). */
 int csv_samples__begin(struct csv_samples *csv, const struct top_pass *pass);
 int csv_samples__add(struct csv_samples *csv, const struct top_pass *pass,
 		     const struct thread_sample *sample, struct top_names *names);
@@ -33,8 +33,8 @@ int csv_samples__end(struct csv_samples *csv, const struct top_pass *pass);
 int csv_samples__complete(struct csv_samples *csv, const struct completion *completion,
 			  uint64_t lead);
 
-/* Writes what has been there for a second. 0 or a negative errno (logged). */
-int csv_samples__tick(struct csv_samples *csv, uint64_t now);
+/* Writes all that is there. 0 or a negative errno (logged). */
+int csv_samples__flush(struct csv_samples *csv);
 
 /* Writes the rest. Accepts NULL. 0 or a negative errno (logged). */
 int csv_samples__close(struct csv_samples *csv);

@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "top/json_samples.h"
 #include "top/user_maps.h"
+
+/* For so long what is to be written into files may wait. */
+#define FLUSH_NS NSEC_PER_SEC
 
 /* Files of perf have addresses. */
 static bool shows_stacks(const struct outputs *outputs)
@@ -97,7 +101,6 @@ int outputs__add(struct outputs *outputs, const struct top_pass *pass,
 int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 {
 	struct top_pass seen;
-	int err = 0;
 
 	if (pass_of_tables(outputs, pass, &seen))
 		batch__end(outputs->batch, pass);
@@ -105,9 +108,10 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass)
 		screen__end(outputs->screen, pass);
 	if (outputs->options->json && fflush(stdout))
 		return -errno;
-	if (outputs->csv)
-		err = csv_samples__end(outputs->csv, pass);
-	return err || !outputs->perf ? err : perf_file__end(outputs->perf, pass);
+	if (!outputs->oldest)
+		outputs->oldest = pass->time;
+	outputs->waits = true;
+	return outputs->csv ? csv_samples__end(outputs->csv, pass) : 0;
 }
 
 int outputs__complete(struct outputs *outputs, const void *data, size_t size)
@@ -115,14 +119,27 @@ int outputs__complete(struct outputs *outputs, const void *data, size_t size)
 	struct completion completion;
 	int err = completion__decode(data, size, &completion);
 
+	outputs->waits = true;
 	return err || !outputs->csv
 		       ? err
 		       : csv_samples__complete(outputs->csv, &completion, outputs->lead);
 }
 
-int outputs__tick(struct outputs *outputs, uint64_t now)
+int outputs__tick(struct outputs *outputs, uint64_t now, uint64_t next)
 {
-	return outputs->csv ? csv_samples__tick(outputs->csv, now) : 0;
+	int err = 0;
+
+	if (!outputs->waits)
+		return 0;
+	if (!outputs->oldest)
+		outputs->oldest = now;
+	if (next < outputs->oldest + FLUSH_NS)
+		return 0;
+	outputs->waits = false;
+	outputs->oldest = 0;
+	if (outputs->csv)
+		err = csv_samples__flush(outputs->csv);
+	return err || !outputs->perf ? err : perf_file__flush(outputs->perf);
 }
 
 int outputs__print(struct outputs *outputs, uint32_t own_ppm)

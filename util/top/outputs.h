@@ -30,6 +30,8 @@ struct outputs {
 	struct perf_file *perf;	 /* the same */
 	struct user_maps *user_maps;
 	uint64_t lead; /* of the last pass, see wall_time.h */
+	bool waits;	 /* there is something that is not written yet, */
+	uint64_t oldest; /* and that is its time; 0: not set yet */
 };
 
 /* 0 or a negative errno (logged). outputs__close() must follow in any case. */
@@ -52,8 +54,8 @@ int outputs__end(struct outputs *outputs, const struct top_pass *pass);
 /* A call or a request has ended: a record of the tracker. 0 or a negative errno. */
 int outputs__complete(struct outputs *outputs, const void *data, size_t size);
 
-/* Writes what has waited for long. 0 or a negative errno. */
-int outputs__tick(struct outputs *outputs, uint64_t now);
+/* Nothing comes from now until next: writes what would wait for a second by then. 0 or -errno. */
+int outputs__tick(struct outputs *outputs, uint64_t now, uint64_t next);
 
 /* Prints a table, if there are any, with own_ppm as of batch__print(). 0 or a negative errno. */
 int outputs__print(struct outputs *outputs, uint32_t own_ppm);

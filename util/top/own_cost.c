@@ -11,6 +11,10 @@
 #define AIM 0.9
 /* It becomes shorter where so much is used, and not by more than half at once. */
 #define LITTLE 0.75
+/* It becomes so many times as long at once, or more if the second before was as expensive. */
+#define STEP 2
+/* What was used beyond the limit is made up for, but no more than in so many seconds of it. */
+#define MOST_DEBT 30
 /* Reading waits until it may take so much. */
 #define LEAST_ALLOWANCE_NS (200 * NSEC_PER_USEC)
 
@@ -56,14 +60,35 @@ static uint32_t limit_of_reading(const struct own_cost *cost)
 	return looks < half ? cost->limit_ppm - looks : half;
 }
 
-/* Costs of looks are in proportion to their number in a second. */
-static bool judge(struct own_cost *cost)
+/* The first second has costs that do not come again, as the names of all that is there. */
+static void count_debt(struct own_cost *cost, double use, uint64_t ns)
 {
-	double use = (double)(cost->ppm - cost->read_ppm) / limit_of_looks(cost), period;
+	cost->debt += cost->is_judged ? (use - 1) * (double)ns / NSEC_PER_SEC : 0;
+	if (cost->debt < 0)
+		cost->debt = 0;
+	if (cost->debt > MOST_DEBT)
+		cost->debt = MOST_DEBT;
+	cost->is_judged = true;
+}
 
-	if (use <= 1 && (use >= LITTLE || cost->period_ns == cost->wanted_ns))
+/*
+ * Costs of looks are in proportion to their number in a second, but for those that come once: what
+ * the period has to be is the less of what two seconds tell.
+ */
+static bool judge(struct own_cost *cost, uint64_t ns)
+{
+	double use = (double)(cost->ppm - cost->read_ppm) / limit_of_looks(cost);
+	double now = (double)cost->period_ns, fit = now * use / AIM, period = fit;
+	double most = cost->fit_ns > STEP * now ? cost->fit_ns : STEP * now;
+
+	count_debt(cost, use, ns);
+	cost->fit_ns = fit;
+	if (use <= 1 && (use >= LITTLE || cost->debt > 0 || cost->period_ns == cost->wanted_ns))
 		return false;
-	period = (double)cost->period_ns * (use < AIM / 2 ? 0.5 : use / AIM);
+	if (period > most)
+		period = most;
+	if (period < now / 2)
+		period = now / 2;
 	if (period < (double)cost->wanted_ns)
 		period = (double)cost->wanted_ns;
 	if (period > (double)cost->most_ns)
@@ -76,17 +101,20 @@ static bool judge(struct own_cost *cost)
 
 bool own_cost__look(struct own_cost *cost, uint64_t now, uint64_t cpu_ns)
 {
+	uint64_t ns;
+
 	cost->looks++;
 	cost->latest_cpu_ns = cpu_ns;
 	if (now - cost->since < JUDGE_NS || cost->looks < MIN_LOOKS)
 		return false;
-	cost->ppm = share(cost->cpu_ns, cpu_ns, now - cost->since);
-	cost->read_ppm = (uint32_t)min_u64(share(0, cost->read_ns, now - cost->since), cost->ppm);
+	ns = now - cost->since;
+	cost->ppm = share(cost->cpu_ns, cpu_ns, ns);
+	cost->read_ppm = (uint32_t)min_u64(share(0, cost->read_ns, ns), cost->ppm);
 	cost->read_ns = 0;
 	cost->since = now;
 	cost->cpu_ns = cpu_ns;
 	cost->looks = 0;
-	return cost->limit_ppm && judge(cost);
+	return cost->limit_ppm && judge(cost, ns);
 }
 
 uint64_t own_cost__allowance(struct own_cost *cost, uint64_t now)

@@ -7,10 +7,11 @@
 
 /*
  * --max-overhead: compares own CPU time with the limit once a second, and chooses a period that
- * keeps within it. The iterator runs in the kernel for the process that reads it, so that the CPU
- * time of this process and its helpers is all there is. Reading what --track follows does not
- * depend on the period: it gets what looks leave of the limit, and half of it at least. Times are
- * ns of one clock. Pure.
+ * keeps within it. A single expensive second makes it twice as long at most; it becomes shorter
+ * again once what was used beyond the limit is made up for. The iterator runs in the kernel for the
+ * process that reads it, so that the CPU time of this process and its helpers is all there is.
+ * Reading what --track follows does not depend on the period: it gets what looks leave of the
+ * limit, and half of it at least. Times are ns of one clock. Pure.
  */
 struct own_cost {
 	uint32_t limit_ppm;    /* millionths of a CPU; 0: none */
@@ -20,6 +21,9 @@ struct own_cost {
 	uint64_t since, cpu_ns;	      /* when the present second began, */
 	uint64_t told, told_cpu_ns;   /* the present table, */
 	uint64_t began, first_cpu_ns; /* and all */
+	double fit_ns;		      /* the period that fits by the last second; 0: not known */
+	double debt;		      /* used beyond the limit of looks, in seconds of that limit */
+	bool is_judged;		      /* the first second is over */
 	uint64_t latest_cpu_ns;	      /* at the latest look */
 	uint32_t looks;		      /* in the present second */
 	uint32_t ppm;		      /* of the last one; 0: it was not measured yet */

@@ -10,15 +10,13 @@
 #include "output/perfdata/writer.h"
 #include "synth/synth.h"
 
-#define FLUSH_NS NSEC_PER_SEC
 /* Names of more threads are written again. */
 #define MAX_THREADS 65536
 
 struct perf_file {
 	struct writer *writer;
 	struct idmap comms;   /* of threads that the file has: a hash over the name */
-	uint64_t time;	  /* of the pass */
-	uint64_t flushed; /* time of the pass after which all was written */
+	uint64_t time;	      /* of the pass */
 };
 
 static int tell_kernel_map(void *ctx, uint64_t start, uint64_t len, uint64_t pgoff,
@@ -166,14 +164,9 @@ int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 	return err ? err : writer__sample(file->writer, event_of(sample), &written);
 }
 
-int perf_file__end(struct perf_file *file, const struct top_pass *pass)
+int perf_file__flush(struct perf_file *file)
 {
-	int err;
+	int err = writer__finished_round(file->writer);
 
-	/* Before the next pass, which may come later than that. */
-	if (pass->time + pass->weight_ns - file->flushed < FLUSH_NS)
-		return 0;
-	file->flushed = pass->time;
-	err = writer__finished_round(file->writer);
 	return err ? err : writer__flush(file->writer);
 }

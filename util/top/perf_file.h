@@ -30,10 +30,12 @@ void perf_file__begin(struct perf_file *file, const struct top_pass *pass);
 /* A mapping of a process, before the first sample that has a frame there. 0 or a negative errno. */
 int perf_file__map(void *ctx, const struct task_event *event);
 
-/* A thread of a pass; the pass has ended. 0 or a negative errno. */
+/* A thread of a pass. 0 or a negative errno. */
 int perf_file__add(struct perf_file *file, const struct top_pass *pass,
 		   const struct thread_sample *sample);
-int perf_file__end(struct perf_file *file, const struct top_pass *pass);
+
+/* Writes all that is there, once a pass has ended. 0 or a negative errno. */
+int perf_file__flush(struct perf_file *file);
 
 /* Completes the file. Accepts NULL. 0 or a negative errno (logged). */
 int perf_file__close(struct perf_file *file);

@@ -149,7 +149,10 @@ static int add_targets(struct sampler *sampler, const struct capture_targets *ta
 {
 	int err = settings__add_targets(targets, top_programs__targets(sampler->programs));
 
-	return err || !sampler->track ? err : top_programs__rehearse(sampler->programs);
+	if (err || !sampler->track)
+		return err;
+	err = top_programs__rehearse(sampler->programs);
+	return err ? err : track__start(sampler->track);
 }
 
 static int load(struct sampler *sampler, const struct capture_options *capture,
@@ -399,6 +402,11 @@ uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler)
 int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx)
 {
 	return sampler->track ? track__read(sampler->track, until, fn, ctx) : 0;
+}
+
+int sampler__read_last(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx)
+{
+	return sampler->track ? track__read_last(sampler->track, until, fn, ctx) : 0;
 }
 
 void sampler__warn_of_losses(const struct sampler *sampler, bool limited)

@@ -39,6 +39,7 @@ struct top_pass {
 	uint64_t time;	    /* ns, CLOCK_MONOTONIC, when it began */
 	uint64_t wall_ns;   /* the same since the epoch */
 	uint64_t weight_ns; /* time that it stands for */
+	uint64_t unseen_ns; /* time before that, which no look stands for */
 	bool has_stacks;    /* it takes stacks, if such are wanted, */
 	uint64_t stacks_ns; /* and among the passes that do, stands for so much; else 0 */
 	uint32_t own_ppm;   /* what looking has cost lately, in millionths of a CPU; 0: unknown */
@@ -88,6 +89,9 @@ uint64_t sampler__helpers_cpu_ns(const struct sampler *sampler);
  * error or a negative errno.
  */
 int sampler__read_ended(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
+
+/* The same at the end: what is left at that time is lost. */
+int sampler__read_last(struct sampler *sampler, uint64_t until, track_record_fn fn, void *ctx);
 
 /* Warns of what was tracked and got lost. limited: it was read as --max-overhead allowed. */
 void sampler__warn_of_losses(const struct sampler *sampler, bool limited);

@@ -138,20 +138,12 @@ void screen__close(struct screen *screen)
 	free(screen);
 }
 
-/* A process that was stopped, as by Ctrl-Z, knows nothing of that time. */
-static uint64_t weight_of(const struct screen *screen, const struct top_pass *pass)
-{
-	bool stopped = !screen->options->source && tty__was_stopped(screen->tty);
-
-	return stopped ? min_u64(pass->weight_ns, screen->options->period_ns) : pass->weight_ns;
-}
-
 int screen__begin(struct screen *screen, const struct top_pass *pass)
 {
 	screen->looks++;
 	if (screen->state.paused)
 		return 0;
-	return activity__begin_pass(screen->activity, pass->time, weight_of(screen, pass));
+	return activity__begin_pass(screen->activity, pass->time, pass->weight_ns);
 }
 
 int screen__add(struct screen *screen, const struct thread_sample *sample,

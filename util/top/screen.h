@@ -17,7 +17,6 @@ struct screen_options {
 	size_t nr_columns;
 	enum activity_time time; /* that percentiles are of at the start */
 	bool colours;
-	uint64_t period_ns; /* between two looks */
 	const char *source; /* of a recording, whose path it is; NULL: this machine */
 };
 

@@ -19,12 +19,16 @@
 #include "top/schedule.h"
 #include "top/wall_time.h"
 
-/* What has ended is read so often, and at the end for so long at most. */
+/* What has ended is read so often, and the buffer of it at the end for so long at most. */
 #define READ_NS (20 * NSEC_PER_MSEC)
-#define READ_LAST_NS (200 * NSEC_PER_MSEC)
+#define READ_LAST_NS (2 * NSEC_PER_SEC)
 /* Reading ends so long before a look is due, but goes on for a little in any case. */
 #define AHEAD_NS NSEC_PER_MSEC
 #define READ_LEAST_NS (100 * NSEC_PER_USEC)
+/* Signals, keys and what waits to be written are looked after so often meanwhile. */
+#define READ_MOST_NS (200 * NSEC_PER_MSEC)
+/* Of less than this that no look stands for nobody is warned. */
+#define UNSEEN_NS NSEC_PER_SEC
 
 struct top {
 	const struct top_options *options;
@@ -91,12 +95,23 @@ static bool reads_ended(const struct top *top)
 	return top->options->sampler.track.records;
 }
 
+static int poll_until(struct top *top, uint64_t due)
+{
+	uint64_t now = clock__now_ns(), ns = due > now ? due - now : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				    .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+
+	return ppoll(top->fds, top->outputs.screen ? 1 + TTY_FDS : 1, &timeout, NULL) < 0 &&
+			       errno != EINTR
+		       ? -errno : 0;
+}
+
 /* Waits for a signal, a key, or the time of the next look, table or drawing. */
 static int wait_for_more(struct top *top)
 {
-	uint64_t now = clock__now_ns(), due = top->schedule.due, ns;
+	uint64_t now = clock__now_ns(), due = top->schedule.due;
 	struct screen *screen = top->outputs.screen;
-	struct timespec timeout;
+	int err;
 
 	if (has_tables(top))
 		due = min_u64(due, top->next_interval);
@@ -107,14 +122,13 @@ static int wait_for_more(struct top *top)
 	top->fds[0] = (struct pollfd){ .fd = signals__fd(top->run.signals), .events = POLLIN };
 	if (reads_ended(top) && due > now + READ_NS + AHEAD_NS)
 		due = now + READ_NS;
-	ns = due > now ? due - now : 0;
-	timeout = (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC),
-				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
 	err_out__flush();
+	err = outputs__tick(&top->outputs, now, due);
+	if (err)
+		return err;
 	if (due == top->schedule.due)
 		sampler__expect(top->sampler, top->schedule.period_ns);
-	return ppoll(top->fds, screen ? 1 + TTY_FDS : 1, &timeout, NULL) < 0 && errno != EINTR
-		       ? -errno : 0;
+	return poll_until(top, due);
 }
 
 /* Without the priority of a look. */
@@ -225,7 +239,9 @@ static int look(struct top *top, uint64_t now)
 	struct top_pass pass = { .time = now, .wall_ns = now + wall_time__steady_lead(&top->lead) };
 	int err;
 
+	pass.unseen_ns = top->schedule.unseen_ns;
 	pass.weight_ns = schedule__take(&top->schedule, now);
+	pass.unseen_ns = top->schedule.unseen_ns - pass.unseen_ns;
 	pass.own_ppm = top->cost.ppm;
 	choose_stacks(top, &pass);
 	err = outputs__begin(&top->outputs, &pass);
@@ -270,13 +286,9 @@ static int take_ended(void *ctx, const void *data, size_t size)
 static int read_ended(struct top *top, uint64_t until)
 {
 	uint64_t now = clock__now_ns();
-	int err;
 
-	if (!reads_ended(top))
-		return 0;
-	until = max_u64(until, now + READ_LEAST_NS);
-	err = sampler__read_ended(top->sampler, until, take_ended, top);
-	return err ? err : outputs__tick(&top->outputs, now);
+	until = max_u64(min_u64(until, now + READ_MOST_NS), now + READ_LEAST_NS);
+	return sampler__read_ended(top->sampler, until, take_ended, top);
 }
 
 /* As far as --max-overhead allows it; looks come first. */
@@ -287,8 +299,8 @@ static int read_some_ended(struct top *top)
 	uint64_t until = top->schedule.due - AHEAD_NS;
 	int err;
 
-	if (!allowance)
-		return reads_ended(top) ? outputs__tick(&top->outputs, now) : 0;
+	if (!allowance || !reads_ended(top))
+		return 0;
 	if (allowance != UINT64_MAX)
 		until = min_u64(until, now + allowance);
 	err = read_ended(top, until);
@@ -307,9 +319,10 @@ static enum session_end look_for_end(struct top *top)
 
 	if (end)
 		return end;
-	if (top->outputs.screen)
-		return screen__has_quit(top->outputs.screen) ? SESSION_SIGNAL : SESSION_GOES_ON;
-	if (top->lost_targets)
+	if (top->outputs.screen && screen__has_quit(top->outputs.screen))
+		return SESSION_SIGNAL;
+	/* The screen stays, for what it has seen of them. */
+	if (top->lost_targets && !top->outputs.screen)
 		return SESSION_TARGETS_ENDED;
 	return is_done(top) ? SESSION_FULL : SESSION_GOES_ON;
 }
@@ -337,6 +350,17 @@ static int sample(struct top *top, enum session_end *end)
 	return err;
 }
 
+static void warn_of_unseen(const struct top *top)
+{
+	char time[32];
+
+	if (top->schedule.unseen_ns < UNSEEN_NS)
+		return;
+	units__format_time(top->schedule.unseen_ns, time, sizeof(time));
+	pr_warn("%s were not looked at, and no look stands for them: denet-top was stopped, had "
+		"no CPU, or took long for a look", time);
+}
+
 /* The table of an interval that was cut short is printed, too. */
 static int finish(struct top *top)
 {
@@ -345,8 +369,9 @@ static int finish(struct top *top)
 
 	sampler__relax(top->sampler);
 	outputs__leave_screen(&top->outputs);
-	err = read_ended(top, clock__now_ns() + READ_LAST_NS);
+	err = sampler__read_last(top->sampler, now + READ_LAST_NS, take_ended, top);
 	sampler__warn_of_losses(top->sampler, top->cost.used_up);
+	warn_of_unseen(top);
 	run__finish(&top->run);
 	run__terminate(&top->run);
 	pr_verbose("%" PRIu64 " looks, for %.2f %% of a CPU", top->looks,
