@@ -39,7 +39,6 @@ bool tty__handle(struct tty *tty, const struct pollfd fds[TTY_FDS]);
 /* The next key that was pressed; SCREEN_KEY_NONE: no other. */
 int tty__key(struct tty *tty);
 
-
 /* Draws all of it the next time. */
 void tty__redraw(struct tty *tty);
 
