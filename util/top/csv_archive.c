@@ -106,7 +106,8 @@ static bool is_ours(const char *name, struct entry *entry)
 	entry->kind = kind;
 	memcpy(entry->name, name, size);
 	/* A further part. */
-	if (!strncmp(end, PART, strlen(PART)) && isdigit(end[5]) && isdigit(end[6]))
+	if (!strncmp(end, PART, strlen(PART)) && isdigit((unsigned char)end[5]) &&
+	    isdigit((unsigned char)end[6]))
 		end += strlen(PART) + 2;
 	entry->is_plain = !strcmp(end, ".csv");
 	return entry->is_plain || !strcmp(end, ".csv" ENDING) || !strcmp(end, ".csv.gz");
@@ -130,7 +131,7 @@ static DIR *open_list(const struct csv_archive *archive)
 	return dir;
 }
 
-/* What a writer that was killed had not finished. There is one writer at a time. */
+/* Deletes the unfinished files of a writer that was killed: no two write at the same time. */
 static void delete_unfinished(const struct csv_archive *archive)
 {
 	DIR *dir = open_list(archive);
