@@ -200,7 +200,7 @@ static int give_table(struct user_tables *tables, const struct wish *wish,
 	return err == -ENOSPC ? postpone(tables, wish) : err;
 }
 
-/* What opens a file, as a part of a line. */
+/* Names the capability that a refused open lacks, for the end of a message; "" for other errors. */
 static const char *what_helps(int err)
 {
 	if (err == -EPERM)

@@ -63,8 +63,8 @@ struct cfi_making {
 };
 
 /*
- * What the mapping leads to may have followed the file that is meant. For files on btrfs, stat()
- * tells a device of its own; on an overlay the inode, too, may be another one.
+ * The process may have mapped another file in the place of the wanted one. On btrfs, stat() reports
+ * another device than the kernel's inode has; on an overlay, another inode as well.
  */
 static bool is_another(int fd, const struct cfi_file *file)
 {

@@ -13,7 +13,7 @@
 #define LITTLE 0.75
 /* It becomes so many times as long at once, or more if the second before was as expensive. */
 #define STEP 2
-/* What was used beyond the limit is made up for, but no more than in so many seconds of it. */
+/* CPU time beyond the limit delays a shorter period: at most so many seconds of the limit count. */
 #define MOST_DEBT 30
 /* Reading waits until it may take so much. */
 #define LEAST_ALLOWANCE_NS (200 * NSEC_PER_USEC)
@@ -44,7 +44,7 @@ static uint32_t share(uint64_t from_cpu, uint64_t to_cpu, uint64_t ns)
 				       : 0;
 }
 
-/* What reading leaves of the limit. */
+/* The limit of looks: that of both less what reading takes, half of it at least. */
 static uint32_t limit_of_looks(const struct own_cost *cost)
 {
 	uint32_t half = cost->limit_ppm / 2;
@@ -52,7 +52,7 @@ static uint32_t limit_of_looks(const struct own_cost *cost)
 	return cost->read_ppm < half ? cost->limit_ppm - cost->read_ppm : cost->limit_ppm - half;
 }
 
-/* What looks leave of it. */
+/* The limit of reading: that of both less what looks take, half of it at least. */
 static uint32_t limit_of_reading(const struct own_cost *cost)
 {
 	uint32_t half = cost->limit_ppm / 2, looks = cost->ppm - cost->read_ppm;
