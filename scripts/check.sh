@@ -134,6 +134,8 @@ if [ $all = 1 ]; then
 	run_as env $all_levels
 else
 	# No skips: these tests were not asked for.
+	further=$(cat "$tree"/tests/*/*.bats 2>/dev/null | grep -c '^# bats test_tags=whole$') || true
+	echo "not run: $further tests with the tag whole (--all)"
 	for level in $builder_levels arm64 $all_levels; do
 		echo "not run: $level (--all)"
 	done

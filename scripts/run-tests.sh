@@ -42,7 +42,8 @@
 # four times that in level guests, six times for one of arm64, which runs whole levels);
 # GUEST_FILTER=REGEX picks programs in guests, GUEST_CPUS (1) are what they have, but for those that
 # always have 2; HOOKS (switch-out): what level hooks tries, as --capture has them; COUNTS=FILE
-# receives lines "level passed failed skipped", which add up, and "flaky NAME";
+# receives lines "level passed failed skipped", which add up, and "flaky NAME"; TEST_TIMES=FILE receives
+# lines "ms program: test" of tests in bats; DENET_TEST_WHOLE=1 also runs those with the tag whole;
 # REQUIRE_BPF=1: this machine loads BPF programs, so a test of level bpf that was skipped for want
 # of root or BPF is a failure, and so is a program that skipped all of its tests; RETRY=0: nothing
 # is run again; V=1: all lines of a program that failed.
@@ -199,6 +200,8 @@ judge_tap() {
 run_tap() {
 	run_limited "$limit" "$@"
 	judge_tap $? "$require"
+	[ -z "${TEST_TIMES:-}" ] ||
+		sed -nE "s|^ok [0-9]+ (.*) in ([0-9]+)ms.*|\2 $name: \1|p" "$dir/log" >>"$TEST_TIMES"
 	again=1
 	if [ "$bad" != 0 ]; then
 		details=$(show_failures)
@@ -433,14 +436,15 @@ largest_first() {
 }
 
 add_bats() {
-	local file name
+	local options=(--formatter tap --print-output-on-failure) file name
 
+	[ "${DENET_TEST_WHOLE:-0}" = 1 ] || options+=(--filter-tags '!whole')
+	[ -z "${TEST_TIMES:-}" ] || options+=(--timing)
 	while read -r file; do
 		name=$(basename "$file" .bats)
 		[ -e "$file" ] || continue
 		is_picked "$name" || continue
-		add_job "$1" "$1/$name" tap "$file" env O="$O" \
-			bats --formatter tap --print-output-on-failure "$file"
+		add_job "$1" "$1/$name" tap "$file" env O="$O" bats "${options[@]}" "$file"
 	done < <(largest_first tests/"$1"/*.bats)
 }
 

@@ -10,7 +10,7 @@ setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/user" "$tree/build/tests/unit"
 	cp "$BATS_TEST_DIRNAME"/../../scripts/{run,repeat}-tests.sh "$tree/scripts/"
-	unset O FILTER COUNTS TIMES JOBS REQUIRE_BPF RETRY V
+	unset O FILTER COUNTS TIMES TEST_TIMES JOBS REQUIRE_BPF RETRY V
 }
 
 # fake NAME COMMAND…: a program of level unit that runs this, then reports one test that passed.
@@ -213,4 +213,14 @@ fake_check() {
 	[[ "$output" != *'not run: '* ]]
 	[ "${lines[-1]}" = "$(wc -l <"$ran") passed, 0 failed, 0 skipped" ]
 	diff "$ran.told" <(sort "$ran")
+}
+
+@test "tests with the tag whole are run with DENET_TEST_WHOLE=1 alone, and TEST_TIMES has times" {
+	printf '%s "%s" { :; }\n' @test short "# bats test_tags=whole"$'\n'@test long \
+		>"$tree/tests/user/tagged.bats"
+	run -0 env DENET_TEST_WHOLE=0 "$tree/scripts/run-tests.sh" user
+	[ "${lines[-1]}" = '1 passed, 0 failed, 0 skipped' ]
+	run -0 env DENET_TEST_WHOLE=1 TEST_TIMES="$tree/times" "$tree/scripts/run-tests.sh" user
+	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
+	[ "$(grep -cE '^[0-9]+ user/tagged: (short|long)$' "$tree/times")" = 2 ]
 }
