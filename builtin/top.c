@@ -277,6 +277,8 @@ static void check_input(const struct options *options, const struct top_command 
 				       "-i shows what was recorded; %s does not go with it",
 				       all[i].name);
 	}
+	if (command->input && command->top.count && outputs->screen)
+		options__error(options, "-n counts tables or looks: a screen of -i has neither");
 }
 
 static void check_output(const struct options *options, const void *values)
@@ -291,6 +293,10 @@ static void check_output(const struct options *options, const void *values)
 		options__exclude(options, "batch", "screen");
 	if (outputs->json && outputs->screen)
 		options__exclude(options, "json", "screen");
+	if (command->top.interval_ns && outputs->screen)
+		options__exclude(options, "interval-print", "screen");
+	if (outputs->batch.top && outputs->screen)
+		options__exclude(options, "top", "screen");
 	if (!outputs->csv.path && outputs->csv.archive.compress)
 		options__error(options, "-z needs -o, whose files it compresses");
 	if (!outputs->csv.path &&

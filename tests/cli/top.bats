@@ -714,7 +714,8 @@ is_written_in_time() {
 	done
 	run -1 denet-top -i "$BATS_FILE_TMPDIR/bin"
 	[[ "$output" == *"xcapture_samples_"* ]]
-	for wrong in '-z' '--retain 7d' '--retain 0h -o x' '-i x --json'; do
+	for wrong in '-z' '--retain 7d' '--retain 0h -o x' '-i x --json' '-i x --screen -n 1' \
+		'--screen -I 100' '--screen --top 3'; do
 		# Words on purpose.
 		# shellcheck disable=SC2086
 		run -2 denet-top $wrong
