@@ -80,6 +80,11 @@ spin_beside() {
 		grep -q ' spin$' hog
 		grep -q ' live$' hog
 	done
+	# No block is as long: all walks are those of samples on the CPU.
+	run -0 --separate-stderr denet-record -v -F 499 --max-overhead 0 --call-graph tables \
+		--off-cpu-thresh 60000 -- "$lives" --ms 200
+	output=$stderr
+	[ "$(by_tables 1)" -gt 0 ]
 }
 
 @test "a file is as good as one of several, and a delay is none of the lives" {

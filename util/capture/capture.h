@@ -154,7 +154,7 @@ struct capture_stats {
 	uint64_t unread_copies;		 /* the same: the stack was not in memory */
 	uint64_t orc_walks;		 /* kernel stacks that the programs walked by ORC rules */
 	uint64_t orc_fallbacks;		 /* of these, walked by the kernel after all */
-	struct capture_tally user_walks[USER_WALK_ENDS]; /* blocks by end of walk */
+	struct capture_tally user_walks[USER_WALK_ENDS]; /* by their end, with the time of blocks */
 	uint64_t truncated_kernel;	 /* chains cut at max_frames */
 	uint64_t truncated_user;
 	uint64_t windows;

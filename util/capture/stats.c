@@ -95,6 +95,15 @@ static int add_histogram(const struct capture *capture, struct capture_tally *su
 	return err;
 }
 
+/* Adds the walks of one kind of sample to the sum over all kinds. */
+static void add_walks(struct capture_stats *stats, const struct wire_accounts *sum)
+{
+	stats->orc_walks += sum->orc_walks;
+	stats->orc_fallbacks += sum->orc_fallbacks;
+	for (int i = 0; i < USER_WALK_ENDS; i++)
+		stats->user_walks[i] = add(stats->user_walks[i], from_wire(&sum->user_walks[i]));
+}
+
 int capture__stats(struct capture *capture, struct capture_stats *stats)
 {
 	const struct capture_stats *own = &capture->stats;
@@ -140,11 +149,9 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	stats->ringless_copies = sum.ringless_copies + wakeups.ringless_copies;
 	stats->compat_copies = own->compat_copies + sum.compat_copies + wakeups.compat_copies;
 	stats->unread_copies = sum.unread_copies + wakeups.unread_copies;
-	stats->orc_walks = sum.orc_walks;
-	stats->orc_fallbacks = sum.orc_fallbacks;
-	for (int i = 0; i < USER_WALK_ENDS; i++)
-		stats->user_walks[i] = add(from_wire(&sum.user_walks[i]),
-					   from_wire(&wakeups.user_walks[i]));
+	add_walks(stats, &sum);
+	add_walks(stats, &wakeups);
+	add_walks(stats, &sums.looks);
 	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
 	stats->runnable_ns = own->runnable_ns + sum.runnable_ns;
 	stats->preempted_ns = own->preempted_ns + sum.preempted_ns;
