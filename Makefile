@@ -128,7 +128,8 @@ have = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 UNWOUND := $(addprefix $(O)/tests/unwind/,nofp nofp_static nofp_debug nofp_mini \
 	   nofp_bare nofp_roomy nofp_bomb \
 	   small.so medium.so large.so prelinked.so \
-	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped norule pointers oddcfi.so) \
+	   teller $(if $(filter x86,$(ARCH)),pause32 badcfi samecfi popped norule plt pointers \
+	   oddcfi.so widecfi.so) \
 	   $(if $(call have,$(firstword $(CXX))),nofp_cpp $(if $(filter x86,$(ARCH)),naps naps_static)) \
 	   $(if $(CROSS_COMPILE),,$(if $(call have,$(RUSTC)),nofp_rs)))
 TEST_COMMON := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/common/*.c)))
@@ -369,7 +370,7 @@ $(O)/tests/unwind/pause32: tests/unwind/pause32.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -m32 -nostdlib -static -o $@ $<
 
-$(addprefix $(O)/tests/unwind/,badcfi popped norule pointers): $(O)/tests/unwind/%: tests/unwind/%.S
+$(addprefix $(O)/tests/unwind/,badcfi popped norule plt pointers): $(O)/tests/unwind/%: tests/unwind/%.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -o $@ $<
@@ -379,7 +380,7 @@ $(O)/tests/unwind/samecfi: tests/unwind/badcfi.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -DSAME -nostdlib -static -o $@ $<
 
-$(O)/tests/unwind/oddcfi.so: tests/unwind/oddcfi.S
+$(addprefix $(O)/tests/unwind/,oddcfi.so widecfi.so): $(O)/tests/unwind/%.so: tests/unwind/%.S
 	$(say) WORKLOAD $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -shared -o $@ $<

@@ -38,6 +38,7 @@ enum cfi_special {
 #define CFI_CFA_SHIFT 9
 #define CFI_CFA_WORDS 8192 /* more than the distance of any rule */
 #define CFI_BP_WORDS 512
+#define CFI_BP_FARTHEST 256 /* words: what a walk reads of a stack at once */
 #define CFI_RULE(kind, value) ((__u32)(kind) << CFI_KIND_SHIFT | (__u32)(value))
 /* The caller's rbp is where rbp points to, and the return address above it. */
 #define CFI_FRAME_POINTER CFI_RULE(CFI_BP, 2 << CFI_CFA_SHIFT | 2)

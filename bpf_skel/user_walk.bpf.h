@@ -13,6 +13,7 @@
 
 #define USER_PIECE_WORDS 256U
 #define USER_PIECE_BYTES (USER_PIECE_WORDS * 8U)
+_Static_assert(CFI_BP_FARTHEST <= USER_PIECE_WORDS, "short rules read one piece");
 #define USER_STRETCH 8            /* frames that the verifier follows in one go */
 #define USER_FRAME_MAX (1U << 20) /* bytes, along a frame pointer */
 #define BRIDGE_COPIES 64U /* of a CPU in a window: half of a ring of the default size */

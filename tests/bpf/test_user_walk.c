@@ -29,6 +29,7 @@
 #include "common/test_capture.h"
 #include "tests/bpf/user_walk.h"
 #include "tests/bpf/user_walk.skel.h"
+#include "cfi/cfi_rows.h"
 #include "cfi/cfi_table.h"
 #include "unwind/unwinder.h"
 
@@ -571,6 +572,56 @@ TEST_F(user_walk, room_that_could_not_be_given_back_is_given_back_by_the_next_ev
 	EXPECT_EQ(place, add_rule(self, &late, 8));
 }
 
+TEST_F(user_walk, a_slab_that_no_program_could_find_is_made_again)
+{
+	struct cfi_table table = { .words = calloc(RULES_SLAB_WORDS, sizeof(uint32_t)),
+				   .nr_words = RULES_SLAB_WORDS, .nr_pages = 1 };
+	const struct rules_key first = { .ino = 1, .dev = UINT32_MAX };
+	const struct rules_key second = { .ino = 2, .dev = UINT32_MAX };
+	const struct bpf_map *slabs = self->rules.slabs;
+	uint32_t one = 1, id;
+
+	ASSERT_NE(NULL, table.words);
+	table.words[0] = 1U << 24 | 1;
+	ASSERT_EQ(0, user_rules__add(&self->rules, &first, &table));
+	table.words[1] = 1;
+	/* A ring has no elements to update. */
+	self->rules.slabs = self->skel->maps.rules_bell;
+	EXPECT_GT(0, user_rules__add(&self->rules, &second, &table));
+	self->rules.slabs = slabs;
+	EXPECT_EQ(0, user_rules__add(&self->rules, &second, &table));
+	EXPECT_EQ(0, bpf_map_lookup_elem(bpf_map__fd(slabs), &one, &id));
+	free(table.words);
+}
+
+TEST_F(user_walk, a_file_whose_wide_rules_find_no_room_has_its_other_rules)
+{
+	uint32_t words[] = { 1U << 24 | 1, 0 };
+	struct cfi_table table = { .words = words, .nr_words = 2, .nr_pages = 1,
+				   .wides = calloc(CFI_WIDES_MAX, sizeof(struct cfi_wide)),
+				   .nr_wides = CFI_WIDES_MAX };
+	struct rules_key key = { .dev = UINT32_MAX };
+	int files = bpf_map__fd(self->rules.files);
+	struct rules_file file;
+
+	ASSERT_NE(NULL, table.wides);
+	for (key.ino = 1; key.ino <= RULES_WIDES / CFI_WIDES_MAX; key.ino++) {
+		words[1] = (uint32_t)key.ino;
+		ASSERT_EQ(0, user_rules__add(&self->rules, &key, &table));
+	}
+	table.nr_wides = 1;
+	EXPECT_EQ(0, user_rules__add(&self->rules, &key, &table));
+	ASSERT_EQ(0, bpf_map_lookup_elem(files, &key, &file));
+	EXPECT_EQ(1, file.nr_pages);
+	EXPECT_EQ(RULES_WIDES, file.wides);
+	user_rules__begin_epoch(&self->rules);
+	EXPECT_EQ((int)key.ino, user_rules__evict(&self->rules));
+	EXPECT_EQ(0, user_rules__add(&self->rules, &key, &table));
+	ASSERT_EQ(0, bpf_map_lookup_elem(files, &key, &file));
+	EXPECT_EQ(0, file.wides);
+	free(table.wides);
+}
+
 TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
 {
 	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"
@@ -744,6 +795,38 @@ TEST_F(user_walk, a_return_address_in_a_register)
 	static const char *const argv[] = { "nofp", "vfork", NULL };
 
 	ASSERT_TRUE(walks_are_the_same(_metadata, self, argv, 1000));
+}
+
+/*
+ * Walks from an entry of a PLT: those before its push are counted as the same, those behind it as
+ * walks through it. By the rule of the other half they would end at a 0, as if they were whole.
+ */
+static int count_plt(void *ctx, void *record, size_t size)
+{
+	const struct walked *walked = record;
+	data *self = ctx;
+
+	(void)size;
+	if (leave_out(self, walked) || !goes_through(self, walked, "plt_entry"))
+		return 0;
+	if (walked->end != USER_WALK_WHOLE || walked->nr != 3)
+		self->differ++;
+	else if ((walked->ips[0] & 15) >= 11)
+		self->nr_through++;
+	else
+		self->same++;
+	return is_over(self) ? -ECANCELED : 0;
+}
+
+TEST_F(user_walk, an_entry_of_a_plt)
+{
+	static const char *const argv[] = { "plt", NULL };
+
+	self->on_walk = count_plt;
+	ASSERT_EQ(0, walk_program(self, argv, 1000));
+	EXPECT_EQ(0, self->differ);
+	EXPECT_LE(self->wanted, self->same);
+	EXPECT_LE(self->wanted / 2, self->nr_through);
 }
 
 /* Counts whole walks, and those through main(): what is mapped now need not be what was then. */

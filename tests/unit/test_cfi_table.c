@@ -547,6 +547,10 @@ TEST(a_table_that_points_beyond_itself_is_refused)
 	/* A page without a row. */
 	table.words[1] = table.nr_pages;
 	EXPECT_EQ(-EPROTO, cfi_table__check(&table));
+	/* A page whose rows lie before those of the page before. */
+	ASSERT_LT(table.nr_pages + 1, word & CFI_RULE_MASK);
+	table.words[1] = table.nr_pages | 1U << 24;
+	EXPECT_EQ(-EPROTO, cfi_table__check(&table));
 	table.words[1] = word;
 	word = table.words[table.nr_pages];
 	table.words[table.nr_pages] = CFI_RULE(CFI_WIDE, table.nr_wides);
@@ -556,6 +560,26 @@ TEST(a_table_that_points_beyond_itself_is_refused)
 	table.words[table.nr_pages] = word;
 	EXPECT_EQ(0, cfi_table__check(&table));
 	cfi_table__free(&table);
+	elf_end(elf);
+}
+
+TEST(wide_rules_beyond_those_that_a_file_may_have_are_not_supported)
+{
+	struct cfi_rows rows = { 0 };
+	Elf *elf = open_elf(built("widecfi.so"));
+	const uint32_t frames = 1100;
+	uint64_t pc;
+
+	ASSERT_EQ(0, cfi_rows__read(&rows, elf));
+	ASSERT_LT(CFI_WIDES_MAX, frames);
+	EXPECT_EQ(CFI_WIDES_MAX, rows.nr_wides);
+	pc = rows.rows[0].pc;
+	for (uint32_t i = 0; i < frames; i++)
+		EXPECT_EQ(i < CFI_WIDES_MAX ? CFI_RULE(CFI_WIDE, i)
+					    : CFI_RULE(CFI_SPECIAL, CFI_UNSUPPORTED),
+			  cfi_rows__find(&rows, pc + i));
+	EXPECT_EQ(CFI_RULE(CFI_WIDE, 0), cfi_rows__find(&rows, pc + frames));
+	cfi_rows__free(&rows);
 	elf_end(elf);
 }
 

@@ -49,11 +49,22 @@ static int make_slab(struct user_rules *rules, uint32_t nr)
 	if (fd < 0)
 		return -errno;
 	rules->memory[nr] = map_memory(fd);
-	if (!rules->memory[nr] ||
-	    bpf_map_update_elem(bpf_map__fd(rules->slabs), &nr, &fd, BPF_ANY))
+	if (!rules->memory[nr]) {
 		err = -errno;
+	} else if (bpf_map_update_elem(bpf_map__fd(rules->slabs), &nr, &fd, BPF_ANY)) {
+		err = -errno;
+		/* No program would find what is written there. */
+		munmap(rules->memory[nr], sizeof(struct rules_slab));
+		rules->memory[nr] = NULL;
+	}
 	close(fd);
 	return err;
+}
+
+/* Without what a further slab takes, those that there are must do. */
+static bool is_shortage(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
 /* Where a word lies; NULL with a negative errno in *err. */
@@ -66,8 +77,7 @@ static uint32_t *word_at(struct user_rules *rules, uint64_t place, int *err)
 		*err = make_slab(rules, (uint32_t)nr);
 	else if (!*err && !rules->memory[nr])
 		rules->memory[nr] = map_memory(bpf_map__fd(rules->slab0));
-	/* Without memory for a further slab, those that there are must do. */
-	if (*err == -ENOMEM || (!*err && !rules->memory[nr]))
+	if (is_shortage(*err) || (!*err && !rules->memory[nr]))
 		*err = -ENOSPC;
 	return *err ? NULL : &rules->memory[nr]->words[place & (RULES_SLAB_WORDS - 1)];
 }
@@ -150,6 +160,9 @@ static int copy_wides(struct user_rules *rules, const struct cfi_table *table,
 		return 0;
 	rules->wide_numbers.nr_places = RULES_WIDES;
 	err = extents__take(&rules->wide_numbers, table->nr_wides, &start);
+	/* The rest of the table is of use: walks say of these rows alone that they have no rule. */
+	if (err == -ENOSPC)
+		return 0;
 	for (uint32_t i = 0; i < table->nr_wides && !err; i++) {
 		uint32_t number = start + i;
 
@@ -212,6 +225,9 @@ static bool has_wides(const struct user_rules *rules, const struct placed_table 
 {
 	struct cfi_wide wide;
 
+	/* If there are some, they found no room: those of another table are of no use either. */
+	if (placed->file.wides == RULES_WIDES)
+		return true;
 	for (uint32_t i = 0; i < table->nr_wides; i++) {
 		uint32_t number = placed->file.wides + i;
 
@@ -325,7 +341,7 @@ static int put_file(struct user_rules *rules, const struct rules_key *key,
 		    const struct rules_file *file)
 {
 	uint64_t *nr = idmap__get(&rules->inodes, inode_of(key));
-	int fd = bpf_map__fd(rules->files);
+	int fd = bpf_map__fd(rules->files), err;
 
 	if (!nr)
 		return -ENOMEM;
@@ -336,7 +352,10 @@ static int put_file(struct user_rules *rules, const struct rules_key *key,
 	/* It was refused before. */
 	if (errno == EEXIST && !bpf_map_update_elem(fd, key, file, BPF_EXIST))
 		return 0;
-	return errno == E2BIG ? -ENOSPC : -errno;
+	err = errno == E2BIG ? -ENOSPC : -errno;
+	if (!*nr)
+		idmap__remove(&rules->inodes, inode_of(key));
+	return err;
 }
 
 /* Takes a file out of the map, not its table. False: it was not there. */

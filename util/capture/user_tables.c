@@ -21,6 +21,8 @@
 /* Files in one go: of what is met most, and before a recording begins. */
 #define BATCH 8
 #define FIRST_BATCH 32
+/* Files that wait for a batch: a program may map new ones faster than tables are made. */
+#define MAX_WISHES (4 * RULES_WANTED)
 /*
  * How long a file may take to answer: at first, so that one that hangs holds up the others for
  * little, and after some that did not answer, as on a slow machine.
@@ -83,6 +85,9 @@ static int add_wish(void *ctx, const struct rules_key *key, const struct rules_w
 		wishes[i] = wish;
 		return 0;
 	}
+	/* Of what finds no place here a walk asks again. */
+	if (nr_wishes(tables) >= MAX_WISHES)
+		return 0;
 	return buffer__append(&tables->wishes, &wish, sizeof(wish));
 }
 
@@ -274,6 +279,22 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 }
 
 /*
+ * err: why the children that make tables could not answer. Without memory for itself the recording
+ * ends; else it goes without the tables that were not made, which are tried again later.
+ */
+static int go_without(struct cfi_file *files, size_t nr, int err)
+{
+	if (!err || err == -ENOMEM)
+		return err;
+	pr_verbose("unwind tables cannot be made for now: %s", strerror(-err));
+	for (size_t i = 0; i < nr; i++) {
+		if (files[i].err == -ECANCELED)
+			files[i].err = -EAGAIN;
+	}
+	return 0;
+}
+
+/*
  * Takes in what was made of files. err: another one came before; patience_ms: what each of them
  * had.
  */
@@ -282,6 +303,7 @@ static int add_files(struct user_tables *tables, const struct wish *wishes, stru
 {
 	bool again = patience_ms < MAX_MS, late = false;
 
+	err = go_without(files, nr, err);
 	for (size_t i = 0; i < nr; i++) {
 		late |= files[i].err == -ETIMEDOUT;
 		if (!err)

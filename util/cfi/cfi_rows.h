@@ -30,7 +30,8 @@ struct cfi_rows {
 
 /* More than any file has; what is beyond has no rule. */
 #define CFI_ROWS_MAX (1u << 23)
-#define CFI_WIDES_MAX 4096u
+/* A 32nd of the room for those of all files, RULES_WIDES; rows beyond are not supported. */
+#define CFI_WIDES_MAX 1024u
 
 /*
  * Reads all that a file has. Zero-initialised rows go in. 0; -ENOENT if there is none, -ENOEXEC

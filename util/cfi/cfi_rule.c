@@ -174,7 +174,7 @@ static __u32 short_rule(const struct cfi_wide *wide)
 	if (wide->bp == CFI_BP_SAME)
 		return CFI_RULE(kind, cfa << CFI_CFA_SHIFT);
 	if (wide->bp != CFI_BP_AT_CFA || wide->bp_offset >= 0 || wide->bp_offset % WORD ||
-	    bp >= CFI_BP_WORDS)
+	    bp > CFI_BP_FARTHEST)
 		return 0;
 	return CFI_RULE(kind, cfa << CFI_CFA_SHIFT | bp);
 }

@@ -186,16 +186,24 @@ static bool is_sound(uint32_t rule, uint32_t nr_wides)
 
 int cfi_table__check(const struct cfi_table *table)
 {
+	uint32_t least;
+
 	if (table->nr_pages > table->nr_words || table->nr_words > CFI_TABLE_WORDS ||
 	    table->nr_wides > CFI_WIDES_MAX)
 		return -EPROTO;
+	least = table->nr_pages;
 	for (uint32_t page = 0; page < table->nr_pages; page++) {
 		uint32_t first = table->words[page] & CFI_RULE_MASK;
 		uint32_t nr = table->words[page] >> 24;
 
-		/* The row that holds at the start of the page is there in any case. */
-		if (first < table->nr_pages || !nr || first + nr > table->nr_words)
+		/*
+		 * Pages follow each other, and may share the row between them: what copies the
+		 * table relies on it. The row that holds at the start of a page is there in any
+		 * case.
+		 */
+		if (first < least || !nr || first + nr > table->nr_words)
 			return -EPROTO;
+		least = first + nr - 1;
 	}
 	for (uint32_t i = table->nr_pages; i < table->nr_words; i++) {
 		if (!is_sound(table->words[i], table->nr_wides))
