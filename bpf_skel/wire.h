@@ -54,7 +54,7 @@ enum wire_outcome {
 	WIRE_OUTCOME_FILTERED_IDLE, /* a wake-up that ended a wait for work */
 	WIRE_OUTCOME_NOT_DRAWN,	    /* others stand for it in the sample */
 	WIRE_OUTCOME_LOST_RING,	    /* no room in the ring */
-	WIRE_OUTCOME_LOST_INTERNAL,    /* no scratch memory or map entry */
+	WIRE_OUTCOME_LOST_INTERNAL,    /* the histogram has no row for it */
 	WIRE_OUTCOME_MAX,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Options of denet-record alone; the shared ones are in options/. */
+/* Options of denet-record alone; the shared ones, and groups of its own, are in options/. */
 #include "record.h"
 
 #include <errno.h>

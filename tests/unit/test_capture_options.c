@@ -99,22 +99,6 @@ TEST(a_wrong_ring_size_is_refused)
 	EXPECT_EQ(-ERANGE, capture_ring__parse(&pages, "99999999999999999999", 4096));
 }
 
-TEST(a_capture_way_is_known_by_its_name_and_no_other)
-{
-	enum attach_hook hook = ATTACH_HOOK_MAX;
-
-	EXPECT_EQ(0, attach_hook__parse(&hook, "auto"));
-	EXPECT_EQ(ATTACH_HOOK_AUTO, hook);
-	EXPECT_EQ(0, attach_hook__parse(&hook, "switch-in"));
-	EXPECT_EQ(ATTACH_HOOK_SWITCH_IN, hook);
-	EXPECT_EQ(0, attach_hook__parse(&hook, "switch-out"));
-	EXPECT_EQ(ATTACH_HOOK_SWITCH_OUT, hook);
-	EXPECT_EQ(-EINVAL, attach_hook__parse(&hook, ""));
-	EXPECT_EQ(-EINVAL, attach_hook__parse(&hook, "switch"));
-	EXPECT_EQ(-EINVAL, attach_hook__parse(&hook, "switch-outs"));
-	EXPECT_EQ(ATTACH_HOOK_SWITCH_OUT, hook);
-}
-
 TEST(a_call_graph_is_fp_or_dwarf_with_a_size_that_fits)
 {
 	struct capture_copies copies = { .bytes = 1, .chosen = true };

@@ -14,6 +14,12 @@ enum attach_hook {
 	ATTACH_HOOK_SWITCH_IN = ATTACH_HOOK_MAX, /* as an option: switch-in, any */
 };
 
+/*
+ * The hook that an option names: "auto", "switch-in", "switch-out", or one hook of "switch-in":
+ * "sched_exit_tp", "fentry". 0 or -EINVAL.
+ */
+int attach_hook__parse(enum attach_hook *hook, const char *text);
+
 /* Its name, such as "switch-in (sched_exit_tp)". AUTO has one, too. */
 const char *attach_hook__name(enum attach_hook hook);
 

@@ -121,7 +121,7 @@ struct capture_stats {
 	struct capture_tally filtered_idle; /* waits for work, with options.filter.idle */
 	struct capture_tally filtered_blocked; /* in flight, with no_still_blocked */
 	struct capture_tally lost_ring;	 /* no room in the ring */
-	struct capture_tally lost_internal; /* no scratch, no map entry */
+	struct capture_tally lost_internal; /* the histogram had no row for it */
 	struct capture_tally drawn; /* of direct, drawn ones; ns: time they stand for */
 	double variance;	 /* of the ns of the samples, ns squared: the estimate */
 	struct capture_tally lost_stack; /* in direct or accumulated, without its stack */

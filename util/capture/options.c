@@ -98,28 +98,6 @@ int capture_states__of_mask(uint32_t *states, uint64_t mask)
 	return 0;
 }
 
-int attach_hook__parse(enum attach_hook *hook, const char *text)
-{
-	static const struct {
-		const char *name;
-		enum attach_hook hook;
-	} hooks[] = {
-		{ "auto", ATTACH_HOOK_AUTO },
-		{ "switch-in", ATTACH_HOOK_SWITCH_IN },
-		{ "switch-out", ATTACH_HOOK_SWITCH_OUT },
-		{ "sched_exit_tp", ATTACH_HOOK_EXIT_TP },
-		{ "fentry", ATTACH_HOOK_FENTRY },
-	};
-
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		if (!strcmp(text, hooks[i].name)) {
-			*hook = hooks[i].hook;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 int capture_copies__parse(struct capture_copies *copies, const char *text)
 {
 	size_t len = strcspn(text, ",");

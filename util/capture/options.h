@@ -155,12 +155,6 @@ int capture_states__parse(uint32_t *states, const char *text);
 int capture_states__of_mask(uint32_t *states, uint64_t mask);
 
 /*
- * When stacks are walked: "auto", "switch-in", "switch-out", or one hook of "switch-in":
- * "sched_exit_tp", "fentry". 0 or -EINVAL.
- */
-int attach_hook__parse(enum attach_hook *hook, const char *text);
-
-/*
  * How user stacks are walked: "fp", "auto" and "tables" (both by tables, where there are some),
  * "dwarf", "dwarf,BYTES" or "auto,BYTES" (copies for processes without frame pointers). BYTES is
  * rounded up to a multiple of 8, and perf's CAPTURE_MAX_DUMP is taken for CAPTURE_MAX_COPY. 0,
