@@ -23,7 +23,7 @@ is_waiting() {
 	until_true runs "$target" sleep
 	denet-top -b -n 1 -I 300 -p "$target" >out 2>err
 	cat out
-	[ ! -s err ]
+	says_nothing err
 	head -1 out | grep -E ' looks: 0\.00 of 1\.0 threads active, 1\.0 idle ones left out(; for [0-9.]+% of a CPU)?$'
 	[ "$(grep -c . out)" = 1 ]
 	look -n 5 --all-states -p "$target"

@@ -52,7 +52,7 @@ has_samples() {
 	END
 	denet-top --max-overhead 0 --track syscalls -o dir -F 100 --all-states -- python3 nap.py 2>err
 	cat err
-	[ ! -s err ]
+	says_nothing err
 	csv_of dir '
 naps = [s for s in samples if s["SYSCALL"] == s["SYSCALL_ACTIVE"] == "clock_nanosleep"]
 ends = {(e["TID"], e["SYSC_SEQ_NUM"]): e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"}
@@ -152,7 +152,7 @@ while True:
 	strace -c -f -o strace.out "$calls"
 	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 10 -- "$calls" 2>err
 	cat err
-	[ ! -s err ]
+	says_nothing err
 	for name in gettid close clock_nanosleep kill; do
 		wanted=$(awk -v name="$name" '$NF == name { print $4 }' strace.out)
 		got=$(grep -c "^SYSC_END,.*,'$name'," dir/xcapture_syscend* || true)
@@ -294,7 +294,7 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	programs=$(bpftool prog 2>/dev/null | grep -c track_ || true)
 	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50 -n 50 --all-states -p "$target" --min-time 1ms 2>err2
 	cat err1 err2
-	[ ! -s err2 ]
+	says_nothing err2
 	csv_of two 'assert any(s["SYSC_ENTRY_TIME"] for s in samples) and syscend'
 	# Its own program was all that came, and the first one goes on.
 	[ "$(bpftool prog 2>/dev/null | grep -c track_ || true)" = "$programs" ]
@@ -342,7 +342,7 @@ print(*value)') || skip "no bpftool"
 	kill -INT "$first"
 	wait "$first"
 	cat err
-	[ ! -s err ]
+	says_nothing err
 	csv_of two 'assert syscend'
 	csv_of three 'assert samples and not syscend, syscend[:3]'
 }
