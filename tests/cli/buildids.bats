@@ -90,6 +90,7 @@ what_is_now_is_known() {
 	done
 }
 
+# bats test_tags=whole
 @test "a container that has ended before the recording has its build-ids" {
 	write_container
 	# For a container that exists at the start, the files are read before the first records are

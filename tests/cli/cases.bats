@@ -31,6 +31,7 @@ clean_up() {
 	grep 'ProcSleep\|LockAcquire' plain
 }
 
+# bats test_tags=whole
 @test "PostgreSQL: a convoy behind one row" {
 	begin_database
 	# Each transaction holds the row for a while, so that there is a queue on any CPU.

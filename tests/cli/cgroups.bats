@@ -93,6 +93,7 @@ in_group_is() {
 	all_naps_there
 }
 
+# bats test_tags=whole
 @test "-G: cgroup v1 of perf_event, in a mount namespace of its own" {
 	grep -q '^perf_event' /proc/cgroups || skip "no perf_event controller"
 	mkdir v1

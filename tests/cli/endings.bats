@@ -113,6 +113,7 @@ end_with() {
 	grep -q 'Broken pipe' err
 }
 
+# bats test_tags=whole
 @test "a FIFO without a reader is waited for, and one that does not read, until Ctrl-C" {
 	mkfifo fifo
 	denet-record -o fifo -- sleep 600 3>&- 2>err &
@@ -345,6 +346,7 @@ except subprocess.TimeoutExpired:
 END
 }
 
+# bats test_tags=whole
 @test "a stopped terminal, one that is full, and a pipe that nobody reads hold nothing up" {
 	start_target "$naps" 2 100000 10
 	for kind in stopped full pipe; do

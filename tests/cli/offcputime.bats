@@ -124,6 +124,7 @@ header() {
 	sed -n 's/^    -                \(.*\) (\([0-9]*\))$/\1/p' out | sort -u | tr '\n' ' '
 }
 
+# bats test_tags=whole
 @test "targets as bcc has them: processes, threads, all" {
 	start_target "$naps" 2 100000 10
 	first=$target

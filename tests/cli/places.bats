@@ -101,6 +101,7 @@ readable() {
 	refute grep -aq $'\x9b' <<<"$output"
 }
 
+# bats test_tags=whole
 @test "names with spaces, newlines and bytes that are no UTF-8 leave the file readable" {
 	for name in 'two words' $'two\nlines' $'no utf8 \xff\xfe' $'tab\there' '(deleted)' '//'; do
 		dir=$PWD/"d $name"

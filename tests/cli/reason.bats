@@ -168,6 +168,7 @@ has() {
 	grep offcpu-time: events
 }
 
+# bats test_tags=whole
 @test "waits for work are told whichever frames are recorded" {
 	for frames in --user-callchains --kernel-callchains --raw-frames; do
 		denet-record "$frames" -- "$pool" --ms 200
@@ -222,6 +223,7 @@ has() {
 		exit !($NF > 1e8) }'
 }
 
+# bats test_tags=whole
 @test "with --wakers, a wait for work that the process itself ends is none" {
 	denet-record --wakers -o outside.data -- "$pool" --ms 200
 	has outside.data accept offcpu-idle

@@ -784,6 +784,7 @@ pages=$(((64 << 20) / $(getconf PAGESIZE)))
 		END { exit bad || NR < 3 || rss >= 32 || peak < 64 || peak > 80 }'
 }
 
+# bats test_tags=whole
 @test "a command that has ended has the memory that it had last, and its peak" {
 	denet-stat -o out -- "$memory" fill=64 wait=1000 free wait=1500
 	cat out
@@ -831,6 +832,7 @@ pages=$(((64 << 20) / $(getconf PAGESIZE)))
 	in_base RSS faults | awk '{ exit $1 < 64 || $1 > 80 || $2 > 1000 }'
 }
 
+# bats test_tags=whole
 @test "what finds no room is counted, threads as well as their calls" {
 	# More processes than there is room for, and more names.
 	denet-stat --syscalls --json -I 60000 -o lines -- "$build/tests/workloads/names" 9300

@@ -430,6 +430,7 @@ owners_are() {
 
 # It takes long to die, beside a thread that wants its CPU, too: registers are those of the call in which
 # it was killed.
+# bats test_tags=whole
 @test "a process that dies is in no call any more" {
 	local cpu=0
 
@@ -547,6 +548,7 @@ has_all() {
 	all_are 's["tid"]'
 }
 
+# bats test_tags=whole
 @test "time for which it was stopped is told, and in no output" {
 	not_in_guest
 	start_target sleep 1000
@@ -674,6 +676,7 @@ is_written_in_time() {
 	END
 }
 
+# bats test_tags=whole
 @test "what was seen is written within a second, whatever the time between two looks, and no line is cut" {
 	not_in_guest
 	start_target sleep 1000

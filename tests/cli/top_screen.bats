@@ -200,6 +200,7 @@ is_as_before() {
 	[[ "$(screen | grep -A1 'ACTIVE' | tail -1)" == *SLEEP*flock* ]]
 }
 
+# bats test_tags=whole
 @test "pause keeps what is seen, and the time that is shown can be chosen" {
 	start_waiters 3 waiter
 	start_screen -p "$waiters"
@@ -340,6 +341,7 @@ coloured() {
 	in_tmux capture-pane -p -e | grep -qE "$1"
 }
 
+# bats test_tags=whole
 @test "colours, letters and lines are those that the terminal has" {
 	start_waiters 3 waiter
 	start_screen -p "$waiters"
@@ -454,6 +456,7 @@ screen_pid() {
 	is_as_before
 }
 
+# bats test_tags=whole
 @test "a terminal that takes nothing does not stop the looks" {
 	start_waiters 1 waiter
 	cat >unread.py <<-'EOS'
@@ -482,6 +485,7 @@ has_lines() {
 	[ "$(cat dir/xcapture_samples* 2>/dev/null | wc -l)" -ge "$1" ]
 }
 
+# bats test_tags=whole
 @test "a thousand threads" {
 	start_waiters 1000 waiter
 	start_screen -p "$waiters" -g comm,tid

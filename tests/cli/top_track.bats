@@ -347,6 +347,7 @@ print(*value)') || skip "no bpftool"
 	csv_of three 'assert samples and not syscend, syscend[:3]'
 }
 
+# bats test_tags=whole
 @test "what a killed sampler has left is taken away by the next one" {
 	make_bpffs
 	: mine
@@ -466,6 +467,7 @@ write_flood() {
 	END
 }
 
+# bats test_tags=whole
 @test "in a flood of calls, --max-overhead bounds the reading of them as well, and looks go on" {
 	write_flood
 	denet-top -v --track syscalls --min-time 0 -o dir -F 10 -- python3 flood.py 2>err
@@ -485,6 +487,7 @@ if os.environ["cheap"] == "1": assert len(looks) >= 20 and percent < 8'
 	told_and_lost
 }
 
+# bats test_tags=whole
 @test "a flood of calls loses records, which are counted, and no look" {
 	write_flood
 	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err

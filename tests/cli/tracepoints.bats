@@ -74,6 +74,7 @@ hits() {
 	hits flat.data $event | refute grep napper
 }
 
+# bats test_tags=whole
 @test "of a cgroup: they are its tasks' alone, those of cgroups below included" {
 	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$v2" ] || skip "cgroup v2 is not mounted"
@@ -124,6 +125,7 @@ hits() {
 	kill "$other"
 }
 
+# bats test_tags=whole
 @test "each file, a pipe, and a file of a killed recorder have them" {
 	event=raw_syscalls:sys_enter
 	denet-record -v -e $event --off-cpu-thresh 0 --window 50ms --switch-output=20K -- "$naps" 2 100 3 2>err

@@ -37,6 +37,7 @@ comms() {
 	all_naps_there
 }
 
+# bats test_tags=whole
 @test "-C: only what ends on that CPU, and it alone means all processes" {
 	[ "$(nproc)" -ge 2 ] || skip "one CPU"
 	start_target taskset -c 0 "$naps" 1 100000 10

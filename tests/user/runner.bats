@@ -65,6 +65,7 @@ run_unit() {
 	[ "${lines[-1]}" = '3 passed, 1 failed, 0 skipped' ]
 }
 
+# bats test_tags=whole
 @test "what dies, hangs or tells no plan is run again, too" {
 	fake dies '[ -e $0.ran ] || { touch $0.ran; kill -SEGV $$; }'
 	fake hangs '[ -e $0.ran ] || { touch $0.ran; sleep 1000; }'
@@ -74,6 +75,7 @@ run_unit() {
 	[ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped' ]
 }
 
+# bats test_tags=whole
 @test "a program may name a time limit of its own, and TEST_LIMIT overrules it" {
 	fake hangs 'sleep 1000'
 	echo '/* tests: limit 2 */' >"$tree/tests/unit/test_hangs.c"
@@ -154,6 +156,7 @@ run_unit() {
 	[ "${lines[-1]}" = '0 passed, 0 failed, 1 skipped' ]
 }
 
+# bats test_tags=whole
 @test "repeat-tests.sh counts how often each program fails, without a second try" {
 	fake good true
 	fake seldom 'echo >>$0.ran; [ $(wc -l <$0.ran) != 2 ] || { echo "not ok 1 - the second time"; exit 1; }'

@@ -52,7 +52,7 @@ fi
 # GUEST_WHOLE=1 (level guests) runs all of it; level vm what shows in some minutes that the programs
 # load, measure and walk right.
 if [ "${GUEST_WHOLE:-0}" = 1 ]; then
-	export DENET_TEST_SWITCHES=50000 DENET_TEST_WALKS=500 TEST_LIMIT=1200
+	export DENET_TEST_SWITCHES=50000 DENET_TEST_WALKS=500 DENET_TEST_WHOLE=1 TEST_LIMIT=1200
 	names='test_waits|test_attach_hooks|test_frames|test_kernels|test_kernel_walk|test_left_walks'
 	names+='|test_running|test_stat|whole|live|reports|totals|states|kaslr'
 	# cli/top takes ten minutes: in the kernel that has the least of what it asks for. There, user
