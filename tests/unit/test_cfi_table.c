@@ -448,6 +448,9 @@ TEST(rules_of_odd_frames_are_libdws)
 		kinds[rule >> CFI_KIND_SHIFT]++;
 		if (rule >> CFI_KIND_SHIFT == CFI_SPECIAL && (rule & CFI_VALUE_MASK) < 8)
 			specials[rule & CFI_VALUE_MASK]++;
+		/* Programs do not follow a short rule whose rbp lies farther away. */
+		if (rule >> CFI_KIND_SHIFT == CFI_SP || rule >> CFI_KIND_SHIFT == CFI_BP)
+			EXPECT_GE(CFI_BP_FARTHEST, rule % CFI_BP_WORDS);
 	}
 	/* All kinds of rules that the file was written for are found. */
 	EXPECT_LT(5, kinds[CFI_SP]);
