@@ -45,7 +45,8 @@ struct rules_file {
 	__u64 start;	/* as in struct cfi_table; of these two: walks are to ask for it again */
 	__u32 nr_pages;
 	__u32 index;	/* the place of the first index word; those of rows begin here, too */
-	__u32 wides;	/* added to the numbers of its struct cfi_wide; RULES_WIDES: no room */
+	/* Added to the numbers of its struct cfi_wide; RULES_WIDES: it has none, or no room. */
+	__u32 wides;
 	__u32 epoch;	/* the last one in which a walk looked for the file, see rules_epoch */
 };
 

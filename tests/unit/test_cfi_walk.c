@@ -169,7 +169,7 @@ TEST_F(walk, a_signal_handler)
 	self->stack[41] = in_function(3);
 	ASSERT_EQ(4, run(self));
 	EXPECT_EQ(in_function(3), self->ips[3]);
-	/* What was interrupted at the first byte of a function has not left the one before it. */
+	/* A signal at the first byte of function 1: its rule applies, not that of function 0. */
 	self->stack[21] = CODE + 256;
 	ASSERT_EQ(4, run(self));
 	EXPECT_EQ(CODE + 256, self->ips[1]);

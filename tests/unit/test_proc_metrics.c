@@ -23,7 +23,7 @@
 #include "stat/proc_text.h"
 
 #define MB (1024 * 1024)
-/* What the kernel writes in the name of a process that ends, where it keeps accounts: acct(5). */
+/* With acct(2) enabled, the kernel writes a record of this size at each exit, as the process. */
 #define ACCT_BYTES 64
 
 /* A child that does one task after another as it is told, and tells when one is done. */
