@@ -311,6 +311,20 @@ static __always_inline void describe_ring(struct top_room *room, struct task_str
 	sample->flags |= TOP_WIRE_FLAG_URING_FILE;
 }
 
+/* Of io_uring_enter(2) with the number of a ring in place of a descriptor. Returns its file. */
+static __always_inline struct file *describe_registered(struct top_room *room,
+							struct task_struct *task)
+{
+	struct file *file = registered_ring(task, room->sample.args[0]);
+
+	if (!file)
+		return NULL;
+	read_request_file(file, &room->reason);
+	room->sample.flags |= TOP_WIRE_FLAG_REASON;
+	describe_ring(room, task, file);
+	return file;
+}
+
 /* The object of the call. Returns its file; NULL: it has none. */
 static __always_inline struct file *describe_object(struct top_room *room, struct task_struct *task)
 {
@@ -318,8 +332,10 @@ static __always_inline struct file *describe_object(struct top_room *room, struc
 	struct file *file;
 	__u32 class;
 
-	if (sample->nr < 0 || is_registered_ring(sample))
+	if (sample->nr < 0)
 		return NULL;
+	if (is_registered_ring(sample))
+		return describe_registered(room, task);
 	class = class_of_sample(sample);
 	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class))
 		return NULL;

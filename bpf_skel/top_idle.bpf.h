@@ -120,13 +120,13 @@ static __always_inline bool is_idle_by_call(const struct top_wire_sample *sample
 	return is_futex(class) && !is_lock_wait(class, sample->args);
 }
 
-/* Of a thread that is not idle by its call. */
+/* Of a thread that is not idle by its call. Where the object is not known, it is not idle. */
 static __always_inline bool
 is_idle_by_object(const struct top_wire_sample *sample, const struct wire_reason *reason,
 		  const struct top_wire_socket *socket, const struct top_wire_uring *uring,
 		  const struct wire_reason *request, const struct top_wire_settings *top)
 {
-	if (!is_known_sleep(sample))
+	if (!is_known_sleep(sample) || !(sample->flags & TOP_WIRE_FLAG_REASON))
 		return false;
 	if (sample->flags & TOP_WIRE_FLAG_URING)
 		return is_idle_ring(sample, uring, request);

@@ -36,6 +36,22 @@ static __always_inline bool is_registered_ring(const struct top_wire_sample *sam
 	return is_uring_call(sample) && sample->args[3] & ENTER_REGISTERED_RING;
 }
 
+/* The file of a ring that a thread has registered for itself, by its number. NULL: not known. */
+static __always_inline struct file *registered_ring(struct task_struct *task, __u64 number)
+{
+	struct io_uring_task *rings;
+	struct file *file = NULL;
+
+	if (!bpf_core_field_exists(struct task_struct, io_uring) ||
+	    !bpf_core_field_exists(struct io_uring_task, registered_rings) ||
+	    number >= sizeof(rings->registered_rings) / sizeof(rings->registered_rings[0]))
+		return NULL;
+	rings = BPF_CORE_READ(task, io_uring);
+	if (rings)
+		bpf_core_read(&file, sizeof(file), &rings->registered_rings[number]);
+	return file;
+}
+
 /* By the name of its file, "[io_uring]": the descriptor may have become another one. */
 static __always_inline bool is_ring(const struct wire_reason *reason)
 {

@@ -392,6 +392,11 @@ struct io_ring_ctx {
 	struct io_file_table file_table;
 };
 
+/* Since 5.18 */
+struct io_uring_task {
+	struct file *registered_rings[16];
+};
+
 struct io_fixed_file___before_6_13 {
 	unsigned long file_ptr;
 };
@@ -451,6 +456,7 @@ struct task_struct {
 	unsigned long nivcsw;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	struct io_uring_task *io_uring;
 	__u64 start_time;
 	__u64 start_boottime;
 	__u64 self_exec_id;

@@ -3,6 +3,7 @@
  * requests WAY FILE: waits for ever behind a request about FILE.
  *   uring, registered      in io_uring_enter(2), for more than the read that was submitted; the
  *                          file by its descriptor, or by its number among registered files
+ *   ring                   as uring, but the ring by its number among registered rings
  *   submit                 in io_submit(2), with a read that cannot be done now: FILE is a FIFO
  *   wait                   in io_getevents(2), for more than the read that was submitted
  * Exits with 77 where the kernel has no such calls.
@@ -36,8 +37,18 @@ static void *map(int ring, size_t size, off_t offset)
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, offset);
 }
 
-static int wait_for_uring(int file, bool registered)
+/* Returns the ring's number among those of this thread, or -1. */
+static int register_ring(int ring)
 {
+	struct io_uring_rsrc_update update = { .offset = UINT32_MAX, .data = (uint64_t)ring };
+
+	return syscall(SYS_io_uring_register, ring, IORING_REGISTER_RING_FDS, &update, 1) == 1 ?
+		       (int)update.offset : -1;
+}
+
+static int wait_for_uring(int file, bool registered, bool registers_ring)
+{
+	unsigned int flags = IORING_ENTER_GETEVENTS;
 	struct io_uring_params params = { 0 };
 	int ring = (int)syscall(SYS_io_uring_setup, ENTRIES, &params);
 	struct io_uring_sqe *requests;
@@ -63,8 +74,14 @@ static int wait_for_uring(int file, bool registered)
 	};
 	*(uint32_t *)(void *)(queue + params.sq_off.array) = 2;
 	__atomic_store_n((uint32_t *)(void *)(queue + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+	if (registers_ring) {
+		flags |= IORING_ENTER_REGISTERED_RING;
+		ring = register_ring(ring);
+		if (ring < 0)
+			return fail("io_uring_register");
+	}
 	for (;;) {
-		if (syscall(SYS_io_uring_enter, ring, 1, 2, IORING_ENTER_GETEVENTS, NULL, 0) < 0 &&
+		if (syscall(SYS_io_uring_enter, ring, 1, 2, flags, NULL, 0) < 0 &&
 		    errno != EINTR)
 			return fail("io_uring_enter");
 	}
@@ -95,10 +112,10 @@ int main(int argc, char **argv)
 	int file = argc == 3 ? open(argv[2], O_RDWR) : -1;
 
 	if (file < 0) {
-		fprintf(stderr, "usage: requests uring|registered|submit|wait FILE\n");
+		fprintf(stderr, "usage: requests uring|registered|ring|submit|wait FILE\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "submit") || !strcmp(argv[1], "wait"))
 		return wait_for_aio(file, !strcmp(argv[1], "submit"));
-	return wait_for_uring(file, !strcmp(argv[1], "registered"));
+	return wait_for_uring(file, !strcmp(argv[1], "registered"), !strcmp(argv[1], "ring"));
 }
