@@ -6,6 +6,7 @@
 # tests: limit 600
 
 load lib
+load service
 
 need_gdb() {
 	command -v gdb >/dev/null || skip "no gdb on this machine"
@@ -180,10 +181,9 @@ blocked_by_tables() {
 		blocked_by_tables 4 futex "$build/tests/unwind/nofp_rs"
 }
 
-# ended_by_tables LEAST WHERE COMMAND…: the block of its first thread there that a stop has ended,
-# the longest of the recording, has gdb's chain. None is still blocked at the end.
-ended_by_tables() {
-	start "${@:3}"
+# ended_chain LEAST WHERE: the block of $target there that a stop has ended, the longest of the
+# recording, has gdb's chain. None is still blocked at the end.
+ended_chain() {
 	until_true is_at "$target" "$2"
 	gdb_chain "$target" >gdb
 	until_true is_at "$target" "$2"
@@ -196,6 +196,12 @@ ended_by_tables() {
 	[ "$(by_tables 1)" -ge 1 ]
 	file_chain perf.data >ours
 	same_chain gdb ours "$1"
+}
+
+# ended_by_tables LEAST WHERE COMMAND…: the same of a new process.
+ended_by_tables() {
+	start "${@:3}"
+	ended_chain "$1" "$2"
 }
 
 @test "by tables, the default: a block that has ended has gdb's chain, and nothing is copied" {
@@ -214,6 +220,35 @@ ended_by_tables() {
 	ended_by_tables 22 pause "$build/tests/unwind/nofp" nested
 	[ ! -e "$build/tests/unwind/nofp_cpp" ] ||
 		ended_by_tables 8 pause "$build/tests/unwind/nofp_cpp"
+}
+
+clean_up() {
+	[ -z "${database:-}" ] || end_database
+}
+
+# The process of PostgreSQL that the session of the name idle has: $target.
+find_idle_session() {
+	target=$(sql "select pid from pg_stat_activity where application_name = 'idle'")
+	[ -n "$target" ]
+}
+
+# bats test_tags=whole
+@test "by tables, the default: redis-server, Node and PostgreSQL have gdb's chains as well" {
+	need_gdb
+	if [ -x /usr/bin/redis-check-rdb ]; then
+		ended_by_tables 4 'epoll\|ep_poll' bash -c \
+			'exec -a redis-server /usr/bin/redis-check-rdb --port 0 --hz 1 --unixsocket s --save ""' \
+			>server.out
+	fi
+	if command -v node; then
+		ended_by_tables 8 'epoll\|ep_poll' node -e 'setInterval(() => {}, 1e6)'
+	fi
+	begin_database
+	mkfifo statements
+	PGAPPNAME=idle psql -q -h "$database" -U postgres postgres <statements >/dev/null 2>&1 3>&- &
+	exec 9>statements
+	until_true find_idle_session
+	ended_chain 8 'epoll\|ep_poll'
 }
 
 # in_code ADDRESS: one of the ranges in the file code holds it.
