@@ -16,8 +16,8 @@ struct machine {
 };
 
 #define CPUS 4
-#define RUN_NS 200
-#define KEPT_NS 3000
+#define RUN_NS 100
+#define KEPT_NS 1200
 #define SAMPLE_NS 2500
 #define RECORD_NS 5000
 #define LIMIT_PPM 30000

@@ -8,10 +8,10 @@
 
 /*
  * Assumed cost of one run of a program if it cannot be measured, and runs that a recorded block
- * costs: 200 ns and 3,000 ns were measured with some twenty frames on each side.
+ * costs: 100 ns and 1,200 ns were measured with some twenty frames on each side, in caches.
  */
-#define GUESSED_RUN_NS 200.0
-#define KEPT_RUNS 15.0
+#define GUESSED_RUN_NS 100.0
+#define KEPT_RUNS 12.0
 /* Runs for each block: at its switch-out and at its switch-in. */
 #define RUNS_PER_BLOCK 2.0
 /* User space's CPU time for a sample, at least; a record of the side band takes so much more. */
