@@ -891,6 +891,11 @@ is_old_hour() {
 	awk -v target="$target" '$2 == target "/" target && $1 == "sleep" { ns += $3; n++ }
 		END { print ns, n; exit !(n == 20 && ns >= 400e6) }' script
 	perf report -i top.data --stdio --sort comm -g none 2>/dev/null | grep -E '50\.00%.* sleep'
+	for version in 5.10 6.1 6.12 7; do
+		reader $version version >/dev/null 2>&1 || continue
+		reader $version script -i top.data -F comm,pid,tid,period,event 2>/dev/null |
+			diff -w script -
+	done
 	# Each chain ends in the kind of its time.
 	perf script -i top.data -F ip,sym 2>/dev/null >chains
 	[ "$(grep -cF '[idle]' chains)" = 20 ]
