@@ -60,15 +60,13 @@ static uint32_t limit_of_reading(const struct own_cost *cost)
 	return looks < half ? cost->limit_ppm - looks : half;
 }
 
-/* The first second has costs that do not come again, as the names of all that is there. */
 static void count_debt(struct own_cost *cost, double use, uint64_t ns)
 {
-	cost->debt += cost->is_judged ? (use - 1) * (double)ns / NSEC_PER_SEC : 0;
+	cost->debt += (use - 1) * (double)ns / NSEC_PER_SEC;
 	if (cost->debt < 0)
 		cost->debt = 0;
 	if (cost->debt > MOST_DEBT)
 		cost->debt = MOST_DEBT;
-	cost->is_judged = true;
 }
 
 /*
@@ -114,6 +112,11 @@ bool own_cost__look(struct own_cost *cost, uint64_t now, uint64_t cpu_ns)
 	cost->since = now;
 	cost->cpu_ns = cpu_ns;
 	cost->looks = 0;
+	/* The first second has costs that do not come again, as the names of all that is there. */
+	if (!cost->is_judged) {
+		cost->is_judged = true;
+		return false;
+	}
 	return cost->limit_ppm && judge(cost, ns);
 }
 
