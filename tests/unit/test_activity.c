@@ -322,4 +322,52 @@ TEST_F(activity, a_filter_is_taken_away_from_its_own_level_alone)
 	drill__delete(drill);
 }
 
+/* As a file could have them that others made. */
+TEST_F(activity, sums_do_not_wrap_whatever_weights_are)
+{
+	const size_t columns[] = { 1 };
+	struct activity_step steps[2];
+	struct activity_steps all = { .from = 0, .step_ns = UINT64_MAX / 2, .nr = 2,
+				      .steps = steps };
+	const struct activity_query query = { .until = UINT64_MAX };
+	const struct activity_row *rows;
+	size_t nr;
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		ASSERT_EQ(0, activity__begin_pass(self->activity, UINT64_MAX - 9 + i,
+						  UINT64_MAX / 2));
+		ASSERT_EQ(0, add(self->activity, "RUN", "a", "?", 1));
+		ASSERT_EQ(0, add(self->activity, "RUN", i == 1 ? "b" : "a", "?", 1));
+	}
+	rows = group(self->activity, columns, 1, &self->view, &nr);
+	ASSERT_EQ(2, nr);
+	EXPECT_EQ(UINT64_MAX, self->view.weight_ns);
+	EXPECT_EQ(UINT64_MAX, self->view.covered_ns);
+	EXPECT_STREQ("a", rows[0].texts[0]);
+	EXPECT_EQ(1.0, rows[0].share);
+	EXPECT_EQ(0.5, rows[1].share);
+	ASSERT_EQ(0, activity__steps(self->activity, &query, 0, &all));
+	EXPECT_EQ(UINT64_MAX, steps[1].weight_ns[0]);
+}
+
+TEST_F(activity, a_clock_that_is_set_back_forgets_nothing)
+{
+	const struct activity_row *rows;
+	uint64_t time = 1000 * SECOND;
+	size_t nr;
+
+	for (int i = 0; i < 8; i++) {
+		time -= 100 * SECOND;
+		ASSERT_EQ(0, activity__begin_pass(self->activity, time, SECOND));
+		ASSERT_EQ(0, add(self->activity, "RUN", "a", "?", 0));
+	}
+	/* Time 0 is one like all others. */
+	ASSERT_EQ(0, activity__begin_pass(self->activity, 0, SECOND));
+	ASSERT_EQ(0, add(self->activity, "RUN", "a", "?", 0));
+	rows = group(self->activity, NULL, 0, &self->view, &nr);
+	ASSERT_EQ(1, nr);
+	EXPECT_EQ(9, rows[0].samples);
+	EXPECT_EQ(9, self->view.passes);
+}
+
 TEST_HARNESS_MAIN

@@ -151,12 +151,18 @@ static struct part *add_part(struct activity *activity)
 	return part;
 }
 
+/* How long before a time a pass was; it may be of a later one, where a clock was set back. */
+static uint64_t age_of(const struct pass *pass, uint64_t time)
+{
+	return time > pass->time ? time - pass->time : 0;
+}
+
 /* Whether a pass at that time is to begin another part. */
 static bool is_full(const struct activity *activity, const struct part *part, uint64_t time)
 {
 	const struct activity_options *options = &activity->options;
 
-	if (nr_passes(part) && time - passes_of(part)->time >= options->window_ns / PARTS)
+	if (nr_passes(part) && age_of(passes_of(part), time) >= options->window_ns / PARTS)
 		return true;
 	if (options->max_bytes && part_bytes(part) >= options->max_bytes / PARTS)
 		return true;
@@ -184,9 +190,9 @@ static void forget_old(struct activity *activity, uint64_t time)
 
 	while (activity->first != activity->last) {
 		const struct part *part = activity->first;
-		uint64_t end = passes_of(part)[nr_passes(part) - 1].time;
+		const struct pass *end = passes_of(part) + nr_passes(part) - 1;
 
-		if (time - end <= options->window_ns && !is_too_much(activity))
+		if (age_of(end, time) <= options->window_ns && !is_too_much(activity))
 			return;
 		forget_first(activity);
 	}
@@ -371,9 +377,9 @@ static int take_sample(struct grouping *grouping, uint64_t index, uint64_t ns, u
 	struct met met = { .row = index, .ns = ns };
 
 	row->samples++;
-	row->weight_ns += weight_ns;
+	row->weight_ns = add_saturated_u64(row->weight_ns, weight_ns);
 	grouping->view->samples++;
-	grouping->view->weight_ns += weight_ns;
+	grouping->view->weight_ns = add_saturated_u64(grouping->view->weight_ns, weight_ns);
 	return ns ? buffer__append(&grouping->met, &met, sizeof(met)) : 0;
 }
 
@@ -394,7 +400,8 @@ static int take_pass(struct grouping *grouping, const struct activity *activity,
 	if (pass->time < grouping->query->from || pass->time >= grouping->query->until)
 		return 0;
 	grouping->view->passes++;
-	grouping->view->covered_ns += pass->weight_ns;
+	grouping->view->covered_ns =
+		add_saturated_u64(grouping->view->covered_ns, pass->weight_ns);
 	for (uint64_t i = pass->first; i < end && !err; i++) {
 		uint64_t *row = &rows[samples[i].tuple];
 
@@ -544,25 +551,35 @@ struct counts {
 	uint64_t bands[ACTIVITY_BANDS];
 };
 
+/* The time that a pass stands for ends with it. */
+static uint64_t begin_of(const struct pass *pass)
+{
+	return pass->time > pass->weight_ns ? pass->time - pass->weight_ns : 0;
+}
+
+static void add_times(uint64_t *sum, uint64_t nr, uint64_t ns)
+{
+	*sum = add_saturated_u64(*sum, mul_saturated_u64(nr, ns));
+}
+
 /* A pass stands for the time before it, which may be in several steps. */
 static void spread(struct activity_steps *steps, const struct pass *pass,
 		   const struct counts *counts)
 {
-	uint64_t begin = pass->time > pass->weight_ns ? pass->time - pass->weight_ns : 0;
-	uint64_t to = steps->from + steps->nr * steps->step_ns, next, length;
+	uint64_t begin = max_u64(begin_of(pass), steps->from), next, length;
+	uint64_t to = steps->from + steps->nr * steps->step_ns;
 
-	begin = max_u64(begin, steps->from);
 	for (uint64_t end = min_u64(pass->time, to); begin < end; begin = next) {
 		size_t i = (begin - steps->from) / steps->step_ns;
 		struct activity_step *step = &steps->steps[i];
 
 		next = min_u64(end, steps->from + (i + 1) * steps->step_ns);
 		length = next - begin;
-		step->covered_ns += length;
+		step->covered_ns = add_saturated_u64(step->covered_ns, length);
 		for (size_t kind = 0; kind < steps->nr_kinds; kind++)
-			step->weight_ns[kind] += counts->kinds[kind] * length;
+			add_times(&step->weight_ns[kind], counts->kinds[kind], length);
 		for (size_t band = 0; band < ACTIVITY_BANDS; band++)
-			step->band_ns[band] += counts->bands[band] * length;
+			add_times(&step->band_ns[band], counts->bands[band], length);
 	}
 }
 
@@ -612,7 +629,7 @@ int activity__steps(const struct activity *activity, const struct activity_query
 		for (size_t i = 0; i < nr_passes(part) && !err; i++) {
 			const struct pass *pass = &passes_of(part)[i];
 
-			if (pass->time > steps->from && pass->time - pass->weight_ns < to)
+			if (pass->time > steps->from && begin_of(pass) < to)
 				step_pass(&stepping, activity, part, i);
 		}
 	}

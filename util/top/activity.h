@@ -51,7 +51,10 @@ struct activity_options {
 struct activity *activity__new(const struct activity_options *options); /* NULL: no memory */
 void activity__delete(struct activity *activity);			 /* accepts NULL */
 
-/* Begins a pass at a time, not before the last one, that stands for weight_ns. 0 or -ENOMEM. */
+/*
+ * Begins a pass at a time that stands for weight_ns. Times rise, but for those of a clock that was
+ * set back: such a pass is kept as long as those that came before it. 0 or -ENOMEM.
+ */
 int activity__begin_pass(struct activity *activity, uint64_t time, uint64_t weight_ns);
 
 /* Adds a thread to the pass: nr_columns texts, and its times. 0 or -ENOMEM. */
@@ -86,7 +89,7 @@ struct activity_query {
 struct activity_row {
 	const char *texts[ACTIVITY_GROUP]; /* in the order of the query's columns */
 	uint64_t samples;
-	uint64_t weight_ns; /* thread time that they stand for */
+	uint64_t weight_ns; /* thread time that they stand for; here and below UINT64_MAX at most */
 	double average;	    /* of the threads that were so at one time */
 	double share;	    /* of the thread time of all rows, 0 to 1 */
 	/*

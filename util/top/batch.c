@@ -24,7 +24,7 @@ struct batch {
 	struct top_wire_counts counts; /* of all passes */
 	uint64_t looks;
 	uint64_t unseen_ns; /* that none of them stands for */
-	uint64_t wall_ns;   /* of the first pass */
+	uint64_t wall_ns;   /* of the first pass, if there was one */
 	char room[BATCH_COLUMNS][TOP_COLUMN_LEN]; /* for the texts of a sample */
 };
 
@@ -57,7 +57,7 @@ void batch__delete(struct batch *batch)
 
 int batch__begin(struct batch *batch, const struct top_pass *pass)
 {
-	if (!batch->wall_ns)
+	if (!batch->looks)
 		batch->wall_ns = pass->wall_ns;
 	batch->looks++;
 	return activity__begin_pass(batch->activity, pass->time, pass->weight_ns);
@@ -134,8 +134,10 @@ static void print_head(const struct batch *batch, const struct activity_view *vi
 
 static void put_bar(double share, char *bar)
 {
-	size_t len = (size_t)(share * BAR_WIDTH + 0.5);
+	size_t len = share > 0 ? (size_t)(share * BAR_WIDTH + 0.5) : 0;
 
+	if (len > BAR_WIDTH)
+		len = BAR_WIDTH;
 	memset(bar, '#', len);
 	bar[len] = '\0';
 }
