@@ -392,4 +392,20 @@ TEST(a_time_that_comes_twice_in_autumn_goes_on)
 	EXPECT_EQ(two + 2 * hour + hour / 6, ns);
 }
 
+TEST(times_that_are_no_number_of_ns_are_refused)
+{
+	char text[WALL_TIME_LEN];
+	uint64_t ns;
+
+	set_zone("UTC");
+	ASSERT_EQ(0, wall_time__parse("1970-01-01T00:00:00", 0, &ns));
+	EXPECT_EQ(0, ns);
+	ASSERT_EQ(0, wall_time__parse("2262-04-11T23:47:15.999999", 0, &ns));
+	EXPECT_STREQ("2262-04-11T23:47:15.999999", wall_time__put(ns, text));
+	EXPECT_EQ(-EINVAL, wall_time__parse("2262-04-11T23:47:16", 0, &ns));
+	EXPECT_EQ(-EINVAL, wall_time__parse("2555-01-01T00:00:00", 0, &ns));
+	EXPECT_EQ(-EINVAL, wall_time__parse("9999-12-31T23:59:59", 0, &ns));
+	EXPECT_EQ(-EINVAL, wall_time__parse("1969-12-31T23:59:59", 0, &ns));
+}
+
 TEST_HARNESS_MAIN

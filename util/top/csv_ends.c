@@ -101,7 +101,7 @@ static int take_line(void *ctx, char *line)
 	if (!file->nr)
 		return read_heading(file, fields, nr);
 	if (nr != file->nr || !find_key(fields[file->tid], fields[file->seq], &key) ||
-	    units__parse_number(fields[file->ns], UINT64_MAX / 2, &end.ns) ||
+	    units__parse_number(fields[file->ns], UINT64_MAX / 4, &end.ns) ||
 	    wall_time__parse(fields[file->start], file->last - min_u64(file->last, end.ns),
 			     &end.start))
 		return 0;

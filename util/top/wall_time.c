@@ -87,6 +87,8 @@ int wall_time__parse(const char *text, uint64_t last, uint64_t *ns)
 	if (seconds < 0)
 		return -EINVAL;
 	seconds = choose(&local, seconds, last);
+	if ((uint64_t)seconds >= WALL_TIME_MOST_NS / NSEC_PER_SEC)
+		return -EINVAL;
 	*ns = (uint64_t)seconds * NSEC_PER_SEC + usec * NSEC_PER_USEC;
 	return 0;
 }
