@@ -136,7 +136,7 @@ static int read_line(const struct csv_file_reader *reader, char *line)
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
 	    wall_time__parse(fields[layout->timestamp], *reader->last, &row.wall_ns) ||
-	    units__parse_number(fields[layout->weight], UINT64_MAX / NSEC_PER_USEC, &weight)) {
+	    units__parse_number(fields[layout->weight], CSV_ROW_MOST_NS / NSEC_PER_USEC, &weight)) {
 		++*reader->bad;
 		return 0;
 	}

@@ -4,12 +4,20 @@
 
 #include <stdint.h>
 
+#include "base/units.h"
 #include "top/columns.h"
+
+/*
+ * What a sample may stand for at most. The slowest rate is a look a minute, and a look stands for
+ * two periods or so, in perf.data for those of --stack-every as well: more than a day is an error
+ * in the file.
+ */
+#define CSV_ROW_MOST_NS (24 * 3600 * NSEC_PER_SEC)
 
 /* A sample as a recording has it. Valid during the call. */
 struct csv_row {
-	uint64_t wall_ns; /* ns since the epoch */
-	uint64_t weight_ns;
+	uint64_t wall_ns; /* ns since the epoch, at most WALL_TIME_MOST_NS */
+	uint64_t weight_ns; /* at most CSV_ROW_MOST_NS */
 	struct activity_times times;
 	const char *texts[TOP_COLUMNS]; /* "" where the file has no such column */
 };

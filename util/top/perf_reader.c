@@ -54,6 +54,7 @@ struct perf_reader {
 	struct idmap stack_by_hash;
 	struct buffer frames;	 /* uint32_t, of one stack after the other */
 	uint64_t lead;		 /* of the time since the epoch to that of samples */
+	uint64_t *bad;
 };
 
 bool perf_reader__knows(const char *path)
@@ -155,6 +156,10 @@ static int take_sample(void *ctx, const struct sample *sample)
 
 	if (strcmp(input__event(reader->input), "thread-state") != 0)
 		return refuse(reader);
+	if (sample->period > CSV_ROW_MOST_NS || sample->time > WALL_TIME_MOST_NS) {
+		++*reader->bad;
+		return 0;
+	}
 	err = kept.comm ? add_stacks(reader, sample, &kept) : -ENOMEM;
 	return err ? err : buffer__append(&reader->samples, &kept, sizeof(kept));
 }
@@ -239,6 +244,10 @@ static int give(struct perf_reader *reader, const struct kept *kept, csv_row_fn 
 
 	if (!kernel || !user)
 		return -ENOMEM;
+	if (row.wall_ns > WALL_TIME_MOST_NS) {
+		++*reader->bad;
+		return 0;
+	}
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		row.texts[i] = "";
 	row.texts[TOP_COLUMN_STATE] = top_state__name(kept->state);
@@ -279,10 +288,10 @@ static void free_reader(struct perf_reader *reader)
 	input__close(reader->input);
 }
 
-int perf_reader__read(const char *path, csv_row_fn fn, void *ctx)
+int perf_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
 	const struct symbols_options symbols = { 0 };
-	struct perf_reader reader = { .path = path };
+	struct perf_reader reader = { .path = path, .bad = bad };
 	int err;
 
 	reader.input = input__open(path, &err);

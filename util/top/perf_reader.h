@@ -11,8 +11,9 @@ bool perf_reader__knows(const char *path);
 
 /*
  * Reads a perf.data file that denet-top has written, with the names of functions, as rows in the
- * order of their passes. Other files are refused. 0, fn's error or a negative errno (logged).
+ * order of their passes. Other files are refused. Samples with a time or a weight that none has are
+ * counted in *bad. 0, fn's error or a negative errno (logged).
  */
-int perf_reader__read(const char *path, csv_row_fn fn, void *ctx);
+int perf_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad);
 
 #endif /* DENET_TOP_PERF_READER_H */

@@ -101,6 +101,6 @@ int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, 
 
 	*bad = 0;
 	if (perf_reader__knows(path))
-		return perf_reader__read(path, give, &completing);
+		return perf_reader__read(path, give, &completing, bad);
 	return read_csv(&completing, path, beside, bad);
 }

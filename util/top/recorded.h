@@ -15,7 +15,8 @@ uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activi
 
 /*
  * Reads what denet-top or xcapture recorded: a file or a directory of CSV, or a perf.data file.
- * Lines of CSV that are none are counted in *bad. 0, fn's error or a negative errno (logged).
+ * Lines of CSV that are none, and samples that cannot be, are counted in *bad. 0, fn's error or a
+ * negative errno (logged).
  */
 int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "top/recorded.h"
 
 /* The reading ends since enough was printed. */
@@ -15,8 +16,10 @@
 struct replay {
 	const struct replay_options *options;
 	struct batch *batch;
-	uint64_t begin;	  /* of the interval, in ns since the epoch; 0: there was no sample */
-	uint64_t pass;	  /* time of the pass that rows are of; 0: none in this interval */
+	bool has_begun;	  /* there was a sample */
+	bool has_pass;	  /* and one in this interval */
+	uint64_t begin;	  /* of the interval, in ns since the epoch */
+	uint64_t pass;	  /* time of the pass that rows are of */
 	uint64_t weight;  /* what it stands for */
 	uint64_t covered; /* that the passes of the interval stand for */
 	uint64_t printed;
@@ -30,7 +33,7 @@ static int fill_up(struct replay *replay, uint64_t until)
 {
 	uint64_t length = until > replay->begin ? until - replay->begin : 0;
 
-	if (length <= replay->covered + 2 * replay->weight)
+	if (length <= add_saturated_u64(replay->covered, 2 * replay->weight))
 		return 0;
 	return batch__fill(replay->batch, until, length - replay->covered);
 }
@@ -39,12 +42,13 @@ static int end_interval(struct replay *replay, uint64_t until)
 {
 	int err;
 
-	if (!replay->pass)
+	if (!replay->has_pass)
 		return 0;
 	err = fill_up(replay, until);
 	if (!err)
 		err = batch__print(replay->batch, 0, stdout);
-	replay->pass = replay->covered = 0;
+	replay->has_pass = false;
+	replay->covered = 0;
 	replay->printed++;
 	if (!err && replay->printed == replay->options->count)
 		err = ENOUGH;
@@ -57,8 +61,9 @@ static int turn(struct replay *replay, uint64_t wall_ns)
 	uint64_t interval = replay->options->interval_ns;
 	int err;
 
-	if (!replay->begin)
+	if (!replay->has_begun)
 		replay->begin = wall_ns;
+	replay->has_begun = true;
 	if (!interval || wall_ns < replay->begin + interval)
 		return 0;
 	err = end_interval(replay, replay->begin + interval);
@@ -73,11 +78,12 @@ static int take_row(void *ctx, const struct csv_row *row)
 				 .weight_ns = row->weight_ns };
 	int err = turn(replay, row->wall_ns);
 
-	if (!err && row->wall_ns != replay->pass) {
+	if (!err && (!replay->has_pass || row->wall_ns != replay->pass)) {
 		err = batch__begin(replay->batch, &pass);
+		replay->has_pass = true;
 		replay->pass = row->wall_ns;
 		replay->weight = row->weight_ns;
-		replay->covered += row->weight_ns;
+		replay->covered = add_saturated_u64(replay->covered, row->weight_ns);
 	}
 	return err ? err : batch__add_texts(replay->batch, row->texts, &row->times);
 }

@@ -15,7 +15,8 @@
 
 struct replay {
 	struct screen *screen;
-	uint64_t pass; /* time of the pass that rows are of; 0: there was none */
+	bool has_pass;
+	uint64_t pass; /* time of the pass that rows are of */
 	uint64_t left_out; /* rows of times before that */
 };
 
@@ -23,14 +24,16 @@ struct replay {
 static int begin_pass(struct replay *replay, const struct csv_row *row)
 {
 	struct top_pass pass = { .time = row->wall_ns, .weight_ns = row->weight_ns };
-	uint64_t begin = row->wall_ns - row->weight_ns, end = replay->pass;
+	uint64_t begin = row->wall_ns - min_u64(row->wall_ns, row->weight_ns);
+	uint64_t end = replay->pass;
 	int err = 0;
 
-	if (end && begin > end + row->weight_ns) {
+	if (replay->has_pass && begin > end + row->weight_ns) {
 		const struct top_pass gap = { .time = begin, .weight_ns = begin - end };
 
 		err = screen__begin(replay->screen, &gap);
 	}
+	replay->has_pass = true;
 	replay->pass = row->wall_ns;
 	return err ? err : screen__begin(replay->screen, &pass);
 }
@@ -45,7 +48,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 		replay->left_out++;
 		return 0;
 	}
-	if (row->wall_ns != replay->pass)
+	if (!replay->has_pass || row->wall_ns != replay->pass)
 		err = begin_pass(replay, row);
 	return err ? err : screen__add_texts(replay->screen, row->texts, &row->times);
 }
