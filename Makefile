@@ -422,7 +422,7 @@ FUZZ_CFLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recov
 	      $(CPPFLAGS_ALL) $(LIBPERF_CFLAGS) $(PKG_CFLAGS) -MMD -MP
 # Without what no fuzzer reaches, which would take half of the time.
 FUZZ_SRCS := $(filter-out $(addprefix util/,bpf/% check/% hist/% offcputime/% record/% report/% screen/% \
-			    session/% stat/% top/screen% top/replay% top/sampler.c top/top.c \
+			    session/% stat/% top/screen% top/replay_screen.c top/sampler.c top/top.c \
 			    top/outputs.c),$(UTIL_SRCS)) \
 	     util/session/users.c util/stat/proc_text.c util/stat/syscall_names.c
 FUZZ_OBJS := $(FUZZ_SRCS:%.c=$(O)/fuzz/%.o)

@@ -476,6 +476,7 @@ static int replay(struct top_command *command, int *status)
 		.batch = &command->top.outputs.batch,
 		.interval_ns = command->top.interval_ns,
 		.count = command->top.count,
+		.out = stdout,
 	};
 
 	*status = EXIT_STATUS_OK;

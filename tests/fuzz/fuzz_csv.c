@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any bytes as a file of samples in CSV: rows have texts in all columns, or are counted as none.
- * Or as a file of calls that have ended, whose times are texts.
+ * Any bytes as a file of samples in CSV: rows have texts in all columns, and times and weights
+ * within their limits, or are counted as none; and they can be printed as tables, one of all or one
+ * of each second. Or as a file of calls that have ended, whose times are texts.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include "base/log.h"
 #include "top/csv_ends.h"
 #include "top/csv_reader.h"
+#include "top/replay.h"
+#include "top/wall_time.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +26,8 @@ static int see(void *ctx, const struct csv_row *row)
 		if (!row->texts[i] || strchr(row->texts[i], '\n'))
 			abort();
 	}
+	if (row->weight_ns > CSV_ROW_MOST_NS || row->wall_ns > WALL_TIME_MOST_NS)
+		abort();
 	return 0;
 }
 
@@ -51,6 +56,23 @@ static void make_dir(void)
 	snprintf(ends_path, sizeof(ends_path), "%s/xcapture_syscend_1.csv", dir);
 }
 
+static void print_samples(const char *path, uint64_t interval_ns)
+{
+	const struct batch_options batch = { .columns = { TOP_COLUMN_STATE, TOP_COLUMN_COMM },
+					     .nr_columns = 2, .top = 10 };
+	char *text = NULL;
+	size_t size = 0;
+	struct replay_options options = { .path = path, .batch = &batch,
+					  .interval_ns = interval_ns,
+					  .out = open_memstream(&text, &size) };
+
+	if (!options.out)
+		abort();
+	replay__run(&options);
+	fclose(options.out);
+	free(text);
+}
+
 static void read_samples(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("samples", MFD_CLOEXEC);
@@ -61,6 +83,7 @@ static void read_samples(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	csv_reader__read(path, see, NULL, &bad);
+	print_samples(path, size & 1 ? NSEC_PER_SEC : 0);
 	close(fd);
 }
 

@@ -52,27 +52,19 @@ static int write_rows(const char *path, const char *rows)
 /* What is printed of the rows, in out. */
 static int print(FIXTURE_DATA(replay) * self, const char *rows, uint64_t interval_ns)
 {
+	FILE *out = fmemopen(self->out, sizeof(self->out), "w");
 	const struct batch_options batch = { .columns = { TOP_COLUMN_STATE }, .nr_columns = 1,
 					     .top = 9 };
 	const struct replay_options options = { .path = self->path, .batch = &batch,
-						.interval_ns = interval_ns };
-	int saved_out = dup(STDOUT_FILENO), saved_err = captured_stderr__begin(), err;
-	FILE *file = tmpfile();
-	size_t len;
+						.interval_ns = interval_ns, .out = out };
+	int saved, err;
 
-	fflush(stdout);
-	if (!file || saved_out < 0 || dup2(fileno(file), STDOUT_FILENO) < 0 ||
-	    write_rows(self->path, rows))
+	if (!out || write_rows(self->path, rows))
 		return -1;
+	saved = captured_stderr__begin();
 	err = replay__run(&options);
-	fflush(stdout);
-	dup2(saved_out, STDOUT_FILENO);
-	close(saved_out);
-	captured_stderr__end(saved_err, self->err, sizeof(self->err));
-	rewind(file);
-	len = fread(self->out, 1, sizeof(self->out) - 1, file);
-	self->out[len] = '\0';
-	fclose(file);
+	captured_stderr__end(saved, self->err, sizeof(self->err));
+	fclose(out);
 	return err;
 }
 

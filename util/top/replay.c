@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -46,7 +45,7 @@ static int end_interval(struct replay *replay, uint64_t until)
 		return 0;
 	err = fill_up(replay, until);
 	if (!err)
-		err = batch__print(replay->batch, 0, stdout);
+		err = batch__print(replay->batch, 0, replay->options->out);
 	replay->has_pass = false;
 	replay->covered = 0;
 	replay->printed++;

@@ -3,6 +3,7 @@
 #define DENET_TOP_REPLAY_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "top/batch.h"
 
@@ -11,6 +12,7 @@ struct replay_options {
 	const struct batch_options *batch;
 	uint64_t interval_ns; /* of a table; 0: one of all */
 	uint64_t count;	      /* tables at most; 0: all */
+	FILE *out;	      /* of the tables */
 };
 
 /* Prints samples that were recorded as tables. 0 or a negative errno (logged). */
