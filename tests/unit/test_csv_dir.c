@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "common/captured_stderr.h"
 #include "common/harness.h"
 #include "top/csv_archive.h"
@@ -514,7 +515,7 @@ TEST_F(csv, what_is_no_line_of_ours_costs_that_line_only)
 TEST_F(csv, files_of_gzip_are_read)
 {
 	struct seen seen = { 0 };
-	char command[512], text[512];
+	char command[512], name[128], text[512];
 	uint64_t bad;
 	int saved;
 
@@ -528,10 +529,66 @@ TEST_F(csv, files_of_gzip_are_read)
 	snprintf(command, sizeof(command), "truncate -s -20 %s/xcapture_samples_*10.csv.gz",
 		 self->path);
 	ASSERT_EQ(0, system(command));
+	name_of(self->path, "10.csv.gz", name, sizeof(name));
+	saved = captured_stderr__begin();
+	EXPECT_EQ(-EIO, csv_reader__read(name, note_row, &seen, &bad));
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "broken or cut"));
+}
+
+/* A file that is cut, one of others, and a FIFO, which nobody writes into. */
+TEST_F(csv, what_cannot_be_read_in_a_directory_is_left_out)
+{
+	struct seen seen = { 0 };
+	char command[512], text[1024];
+	unsigned long errors = log__nr_errors();
+	uint64_t bad;
+	int saved;
+
+	for (unsigned int hour = 10; hour < 14; hour++)
+		ASSERT_EQ(0, add_hour(self->dir, hour, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 14, "e"));
+	snprintf(command, sizeof(command),
+		 "cd %s && gzip *.10.csv && truncate -s 30 *.10.csv.gz && "
+		 "echo a,b,c >$(ls *.11.csv) && rm *.12.csv *.13.csv && "
+		 "mkfifo xcapture_samples_2026-01-31.12.csv", self->path);
+	ASSERT_EQ(0, system(command));
+	saved = captured_stderr__begin();
+	EXPECT_EQ(0, csv_reader__read(self->path, note_row, &seen, &bad));
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_STREQ("e", seen.comms);
+	EXPECT_EQ(errors, log__nr_errors());
+	EXPECT_NE(NULL, strstr(text, ".10.csv.gz: the file is broken or cut"));
+	EXPECT_NE(NULL, strstr(text, ".11.csv: not a file of samples"));
+	EXPECT_NE(NULL, strstr(text, ".12.csv: not a file of samples"));
+	/* Without any other, that is an error. */
+	snprintf(command, sizeof(command), "rm %s/*.14.csv", self->path);
+	ASSERT_EQ(0, system(command));
 	saved = captured_stderr__begin();
 	EXPECT_EQ(-EIO, csv_reader__read(self->path, note_row, &seen, &bad));
 	captured_stderr__end(saved, text, sizeof(text));
-	EXPECT_NE(NULL, strstr(text, "broken or cut"));
+	EXPECT_NE(NULL, strstr(text, "no file that can be read whole"));
+}
+
+static int refuse_row(void *ctx, const struct csv_row *row)
+{
+	(void)ctx;
+	(void)row;
+	return -EIO;
+}
+
+TEST_F(csv, an_error_of_the_caller_ends_the_reading)
+{
+	uint64_t bad;
+	char text[512];
+	int saved;
+
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	saved = captured_stderr__begin();
+	EXPECT_EQ(-EIO, csv_reader__read(self->path, refuse_row, NULL, &bad));
+	captured_stderr__end(saved, text, sizeof(text));
+	EXPECT_STREQ("", text);
 }
 
 TEST_F(csv, old_files_go_but_never_the_present_hour)

@@ -90,6 +90,20 @@ int csv_beside__list(const char *path, const char *kind, struct dirent ***entrie
 	return nr < 0 ? -errno : kept;
 }
 
+int csv_beside__open(const char *path)
+{
+	/* Nobody waits for a writer of a FIFO. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat stat;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
 static int open_entry(const char *dir, const char *name, csv_file_fn fn, void *ctx)
 {
 	char *path;
@@ -97,8 +111,7 @@ static int open_entry(const char *dir, const char *name, csv_file_fn fn, void *c
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	/* Nobody waits for a writer of a FIFO. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = csv_beside__open(path);
 	free(path);
 	return fd < 0 ? 0 : fn(ctx, fd);
 }

@@ -15,6 +15,12 @@ typedef int (*csv_file_fn)(void *ctx, int fd);
 int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx);
 
 /*
+ * Opens a file to read it. The descriptor; -EINVAL: it is no regular file, such as a FIFO that
+ * nobody writes into; or another negative errno.
+ */
+int csv_beside__open(const char *path);
+
+/*
  * Whether a plain file of a directory has the same bytes as the compressed one of its name beside
  * it: a crash came between the end of the compressing and the removal of the plain file.
  */

@@ -71,13 +71,19 @@ struct csv_layout {
 	size_t nr; /* of fields */
 };
 
-struct csv_file_reader {
-	struct csv_layout layout;
-	bool has_heading;
+/* Rows of all files, and where they go. */
+struct csv_rows {
 	csv_row_fn fn;
 	void *ctx;
 	uint64_t *bad;
-	uint64_t *last; /* time of the latest row */
+	uint64_t last; /* time of the latest one; 0: there was none */
+};
+
+struct csv_file_reader {
+	struct csv_layout layout;
+	bool has_heading;
+	struct csv_rows *rows;
+	int stopped; /* fn's error */
 };
 
 /* Reads the first line. -EINVAL: it is not that of a file of samples. */
@@ -127,26 +133,28 @@ static uint64_t read_number(char *const *fields, int field)
 	return field < 0 || units__parse_number(fields[field], UINT64_MAX, &number) ? 0 : number;
 }
 
-static int read_line(const struct csv_file_reader *reader, char *line)
+static int read_line(struct csv_file_reader *reader, char *line)
 {
+	struct csv_rows *rows = reader->rows;
 	const struct csv_layout *layout = &reader->layout;
 	char *fields[MAX_FIELDS];
 	struct csv_row row = { 0 };
 	uint64_t weight = 0;
 
 	if (csv_text__split(line, fields, MAX_FIELDS) != layout->nr ||
-	    wall_time__parse(fields[layout->timestamp], *reader->last, &row.wall_ns) ||
+	    wall_time__parse(fields[layout->timestamp], rows->last, &row.wall_ns) ||
 	    units__parse_number(fields[layout->weight], CSV_ROW_MOST_NS / NSEC_PER_USEC, &weight)) {
-		++*reader->bad;
+		++*rows->bad;
 		return 0;
 	}
-	*reader->last = row.wall_ns;
+	rows->last = row.wall_ns;
 	row.weight_ns = weight * NSEC_PER_USEC;
 	row.times.ns[ACTIVITY_TIME_STATE] = read_number(fields, layout->state_ns);
 	row.times.ns[ACTIVITY_TIME_CALL] = read_number(fields, layout->call_ns);
 	for (int i = 0; i < TOP_COLUMNS; i++)
 		row.texts[i] = layout->columns[i] < 0 ? "" : fields[layout->columns[i]];
-	return csv_row__give(&row, reader->fn, reader->ctx);
+	reader->stopped = csv_row__give(&row, rows->fn, rows->ctx);
+	return reader->stopped;
 }
 
 static int take_line(void *ctx, char *line)
@@ -159,65 +167,94 @@ static int take_line(void *ctx, char *line)
 	return read_heading(line, &reader->layout);
 }
 
-/* last: the time of the latest row in the file before, 0: there is none; and then in this one. */
-static int read_file(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad, uint64_t *last)
+/* Of a directory the other files are read. */
+static int complain(const char *path, bool one_of_many, int err)
 {
-	struct csv_file_reader reader = { .fn = fn, .ctx = ctx, .bad = bad, .last = last };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
+	const enum log_level level = one_of_many ? LOG_WARNING : LOG_ERROR;
 
-	if (fd < 0) {
-		err = -errno;
-		pr_err("cannot read %s: %s", path, strerror(-err));
-		return err;
-	}
-	err = csv_lines__read(fd, take_line, &reader);
 	if (err == -EINVAL)
-		pr_err("%s: not a file of samples, whose first line names its columns", path);
-	if (err == -EIO)
-		pr_err("%s: the file is broken or cut", path);
+		log__print(level, "%s: not a file of samples, whose first line names its columns",
+			   path);
+	else if (err == -EIO)
+		log__print(level, "%s: the file is broken or cut%s", path,
+			   one_of_many ? "; it was read up to there" : "");
+	else
+		log__print(level, "cannot read %s: %s", path, strerror(-err));
+	return err;
+}
+
+/* Reads a file, and closes it. *stopped: fn's error. Others are of the file. */
+static int read_file(struct csv_rows *rows, int fd, int *stopped)
+{
+	struct csv_file_reader reader = { .rows = rows };
+	int err = csv_lines__read(fd, take_line, &reader);
+
+	*stopped = reader.stopped;
+	return reader.stopped ? 0 : err;
+}
+
+/* What the user names may be a pipe. */
+static int read_named(const char *path, struct csv_rows *rows)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), stopped, err;
+
+	if (fd < 0)
+		return complain(path, false, -errno);
+	err = read_file(rows, fd, &stopped);
+	return err ? complain(path, false, err) : stopped;
+}
+
+/* Reads a file of a directory. *nr_read: files that are whole. 0, fn's error or -ENOMEM. */
+static int read_entry(const char *path, const char *name, struct csv_rows *rows, int *nr_read)
+{
+	int fd, err, stopped = 0;
+	char *file;
+
+	if (asprintf(&file, "%s/%s", path, name) < 0)
+		return -ENOMEM;
+	fd = csv_beside__open(file);
+	err = fd < 0 ? fd : read_file(rows, fd, &stopped);
+	if (err && err != -ENOMEM)
+		complain(file, true, err);
+	*nr_read += !err;
+	free(file);
+	return err == -ENOMEM ? err : stopped;
+}
+
+static int refuse_dir(const char *path, const char *why, int err)
+{
+	pr_err("cannot read samples from the directory %s: %s", path, why);
 	return err;
 }
 
 /* The hours of a directory, one after the other: their names are in their order. */
-static int read_dir(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+static int read_dir(const char *path, struct csv_rows *rows)
 {
 	struct dirent **entries;
-	uint64_t last = 0;
-	int nr = csv_beside__list(path, "samples", &entries), err = nr < 0 ? nr : 0;
+	int nr = csv_beside__list(path, "samples", &entries), err = 0, nr_read = 0;
 
+	if (nr < 0)
+		return refuse_dir(path, strerror(-nr), nr);
 	if (!nr)
-		err = -ENOENT;
-	if (err)
-		pr_err("cannot read samples from the directory %s: %s", path,
-		       nr ? strerror(-err) : "it has no file " CSV_PREFIX "samples_*.csv");
+		return refuse_dir(path, "it has no file " CSV_PREFIX "samples_*.csv", -ENOENT);
 	for (int i = 0; i < nr; i++) {
-		char *name;
-
-		if (!err && asprintf(&name, "%s/%s", path, entries[i]->d_name) < 0) {
-			err = -ENOMEM;
-		} else if (!err) {
-			err = read_file(name, fn, ctx, bad, &last);
-			free(name);
-		}
+		if (!err)
+			err = read_entry(path, entries[i]->d_name, rows, &nr_read);
 		free(entries[i]);
 	}
-	if (nr > 0)
-		free(entries);
+	free(entries);
+	if (!err && !nr_read)
+		err = refuse_dir(path, "it has no file that can be read whole", -EIO);
 	return err;
 }
 
 int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
 {
+	struct csv_rows rows = { .fn = fn, .ctx = ctx, .bad = bad };
 	struct stat stat_buf;
-	uint64_t last = 0;
-	int err;
 
 	*bad = 0;
-	if (stat(path, &stat_buf)) {
-		err = -errno;
-		pr_err("cannot read %s: %s", path, strerror(-err));
-		return err;
-	}
-	return S_ISDIR(stat_buf.st_mode) ? read_dir(path, fn, ctx, bad)
-					 : read_file(path, fn, ctx, bad, &last);
+	if (stat(path, &stat_buf))
+		return complain(path, false, -errno);
+	return S_ISDIR(stat_buf.st_mode) ? read_dir(path, &rows) : read_named(path, &rows);
 }

@@ -30,8 +30,9 @@ int csv_row__give(struct csv_row *row, csv_row_fn fn, void *ctx);
 
 /*
  * Reads a file of samples, or those of a directory in their order: ours and xcapture's, compressed
- * or not, also while they are written. Lines that are none are counted in *bad. 0, fn's error or a
- * negative errno (logged).
+ * or not, also while they are written. Lines that are none are counted in *bad. In a directory,
+ * files that cannot be read, or not to their end, are warnings, as long as there is another one. 0,
+ * fn's error (not logged) or a negative errno (logged).
  */
 int csv_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad);
 
