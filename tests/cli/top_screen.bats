@@ -550,3 +550,30 @@ has_lines() {
 	keys q
 	until_true shows 'warning: dir: 1 samples were left out: the clock had been set back$'
 }
+
+# One file by many names: times that come again are counted, and left out.
+@test "while a long recording is read, the screen shows what there is, and keys and signals end it" {
+	mkdir dir
+	python3 - >rows.csv <<-'EOF'
+		print("TIMESTAMP,WEIGHT_US,STATE,COMM")
+		for i in range(100000):
+		    print("2026-01-31T10:%02d:%02d.%03d000,10000,RUN,'worker'" % (i // 6000, i // 100 % 60, i % 100 * 10))
+	EOF
+	for i in {100..399}; do ln -s ../rows.csv dir/xcapture_samples_$i.csv; done
+	open_terminal
+	for way in q C-c TERM; do
+		type_line "clear; sh -c 'echo \$\$ >pid; exec denet-top -i dir -g comm'; echo status=\$?"
+		until_true shows 'denet-top  dir  reading \.\.\.  2026-01-31T10:00:00 to '
+		until_true shows '^> +1\.00 +100\.0% .* worker'
+		case $way in
+		TERM) kill -TERM "$(cat pid)" ;;
+		*) keys $way ;;
+		esac
+		until_true shows '^status=0'
+		refute shows 'left out'
+	done
+	mkfifo fifo
+	type_line "clear; denet-top -i fifo; echo status=\$?"
+	until_true shows '^status=1'
+	shows 'fifo is neither a file nor a directory'
+}

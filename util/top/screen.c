@@ -189,6 +189,14 @@ void screen__end(struct screen *screen, const struct top_pass *pass)
 	screen->dirty = true;
 }
 
+void screen__set_reading(struct screen *screen, bool reading)
+{
+	screen->facts.reading = reading;
+	screen->dirty = true;
+	/* The whole is not put off since drawing a part of it took long. */
+	screen->next_draw = 0;
+}
+
 void screen__poll(const struct screen *screen, struct pollfd fds[TTY_FDS])
 {
 	tty__poll(screen->tty, fds);
@@ -238,6 +246,8 @@ static int draw(struct screen *screen)
 	if (!err)
 		err = tty__show(screen->tty, &screen->canvas);
 	screen->next_draw = begin + max_u64(DRAW_NS, DRAW_SHARE * (clock__now_ns() - begin));
+	/* There is more by then. */
+	screen->dirty = screen->facts.reading;
 	return err;
 }
 

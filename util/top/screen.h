@@ -41,6 +41,9 @@ int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS
 		      const struct activity_times *times);
 void screen__end(struct screen *screen, const struct top_pass *pass);
 
+/* Whether a recording is still being read: what it has so far is shown, and that it is not all. */
+void screen__set_reading(struct screen *screen, bool reading);
+
 /* What to wait for with poll(2), and until when (CLOCK_MONOTONIC; UINT64_MAX: for ever). */
 void screen__poll(const struct screen *screen, struct pollfd fds[TTY_FDS]);
 uint64_t screen__due(const struct screen *screen);

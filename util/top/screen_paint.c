@@ -31,22 +31,36 @@ static void put_time(uint64_t time, const struct screen_facts *facts, bool date,
 		memmove(buf, buf + DATE_LEN - TIME_LEN, TIME_LEN + 1);
 }
 
+/* What is shown of a recording, behind the name. */
+static void paint_source(const struct screen_state *state, const struct screen_facts *facts,
+			 struct canvas *canvas, size_t at)
+{
+	char text[128], begin[WALL_TIME_LEN], end[WALL_TIME_LEN];
+
+	at += canvas__put(canvas, 0, at, 40, STYLE_NORMAL, facts->source);
+	if (facts->reading)
+		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, "  reading ...");
+	put_time(state->oldest, facts, true, begin);
+	put_time(state->latest, facts, true, end);
+	snprintf(text, sizeof(text), "  %s to %s", begin, end);
+	if (state->latest)
+		canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
+	else if (!facts->reading)
+		canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, "  nothing");
+}
+
 static void paint_head(const struct screen_state *state, const struct screen_facts *facts,
 		       struct canvas *canvas)
 {
-	char text[256], filtered[32] = "", begin[WALL_TIME_LEN], end[WALL_TIME_LEN] = "";
+	char text[256], filtered[32] = "", end[WALL_TIME_LEN] = "";
 	size_t at = canvas__put(canvas, 0, 0, SIZE_MAX, STYLE_TITLE, "denet-top");
 
-	if (state->latest)
-		put_time(state->latest, facts, facts->source != NULL, end);
 	if (facts->source) {
-		put_time(state->oldest, facts, true, begin);
-		at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, "  ");
-		at += canvas__put(canvas, 0, at, 40, STYLE_NORMAL, facts->source);
-		snprintf(text, sizeof(text), "  %s to %s", state->latest ? begin : "nothing", end);
-		canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);
+		paint_source(state, facts, canvas, at + 2);
 		return;
 	}
+	if (state->latest)
+		put_time(state->latest, facts, false, end);
 	snprintf(text, sizeof(text), "  %.1f looks/s  %.0f threads, %.0f idle", facts->looks,
 		 facts->threads, facts->idle);
 	at += canvas__put(canvas, 0, at, SIZE_MAX, STYLE_NORMAL, text);

@@ -8,6 +8,7 @@
 /* What the screen tells beside the samples. */
 struct screen_facts {
 	const char *source; /* of a recording, whose path it is; NULL: this machine */
+	bool reading;	    /* of the recording there is more */
 	double looks;	    /* a second; the others are for the time of a look */
 	double threads;
 	double idle;	 /* of them left out as idle, */
