@@ -617,4 +617,82 @@ TEST_F(csv, old_files_go_but_never_the_present_hour)
 	EXPECT_TRUE(exists(self->path, "01.txt"));
 }
 
+static int make_file(const char *dir, const char *name, off_t size)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CREAT, 0666);
+	if (fd < 0 || ftruncate(fd, size))
+		return -1;
+	return close(fd);
+}
+
+TEST_F(csv, files_that_have_no_hour_are_those_of_others)
+{
+	static const char *const names[] = {
+		"xcapture_samples_2025-01-31-v1.csv", "xcapture_samples_2025-01-31.1x.csv",
+		"xcapture_samples_2025-01-31 10.csv", "xcapture_samples_aaaaaaaaaaaaa.csv",
+		"xcapture_samples_2025-01-3.csv",
+	};
+	const struct csv_archive_options options = { .compress = true, .max_bytes = 1,
+						     .max_ns = HOUR_NS };
+	char path[256];
+	int err;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ASSERT_EQ(0, make_file(self->path, names[i], 10));
+	ASSERT_EQ(0, add_hour(self->dir, 12, "a"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", self->path, names[i]);
+		EXPECT_EQ(0, access(path, F_OK));
+	}
+}
+
+TEST_F(csv, files_of_later_hours_do_not_count)
+{
+	const struct csv_archive_options options = { .max_bytes = 100000 };
+	int err;
+
+	ASSERT_EQ(0, make_file(self->path, "xcapture_samples_2037-01-31.10.csv", 1000000));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 12, "b"));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_TRUE(exists(self->path, "11.csv"));
+	/* The present hour's do. */
+	ASSERT_EQ(0, make_file(self->path, "xcapture_kstacks_2026-01-31.12.csv", 1000000));
+	archive_all(self->dir, &options, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_FALSE(exists(self->path, "11.csv"));
+	EXPECT_TRUE(exists(self->path, "12.csv"));
+}
+
+TEST_F(csv, what_is_over_is_looked_for_once_an_hour)
+{
+	const struct csv_archive_options options = { .compress = true };
+	struct csv_archive *archive = csv_archive__new(&options, csv_dir__fd(self->dir));
+	bool more = true;
+
+	ASSERT_NE(NULL, archive);
+	ASSERT_EQ(0, add_hour(self->dir, 10, "a"));
+	ASSERT_EQ(0, add_hour(self->dir, 11, "b"));
+	while (more)
+		csv_archive__step(archive, "2026-01-31.11", &more);
+	EXPECT_TRUE(exists(self->path, "10.csv.zst"));
+	ASSERT_EQ(0, make_file(self->path, "xcapture_samples_2026-01-31.09.csv", 10));
+	csv_archive__step(archive, "2026-01-31.11", &more);
+	EXPECT_FALSE(more);
+	csv_archive__step(archive, "2026-01-31.12", &more);
+	EXPECT_TRUE(more);
+	while (more)
+		csv_archive__step(archive, "2026-01-31.12", &more);
+	EXPECT_TRUE(exists(self->path, "09.csv.zst"));
+	EXPECT_TRUE(exists(self->path, "11.csv.zst"));
+	csv_archive__delete(archive);
+}
+
 TEST_HARNESS_MAIN

@@ -40,6 +40,7 @@ struct csv_archive {
 	struct csv_archive_options options;
 	int dirfd;
 	struct entry entry; /* "": none */
+	char done[HOUR_LEN + 1]; /* the hour before which no plain file was found; "": not known */
 	int in;
 	int out;
 	struct zstd_writer *writer;
@@ -83,27 +84,48 @@ void csv_archive__delete(struct csv_archive *archive)
 	free(archive);
 }
 
+/* Whether a text begins with one such as "2026-01-31.23". */
+static bool is_hour(const char *text)
+{
+	static const char form[] = "dddd-dd-dd.dd";
+
+	_Static_assert(sizeof(form) == HOUR_LEN + 1, "the form of an hour");
+	for (size_t i = 0; i < HOUR_LEN; i++) {
+		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+			return false;
+	}
+	return true;
+}
+
+/* The kind that a name has behind the prefix; NULL: none of ours. */
+static const char *kind_of(const char *name)
+{
+	for (int i = 0; i < CSV_KINDS; i++) {
+		const char *kind = csv_kind__name((enum csv_kind)i);
+
+		if (!strncmp(name, kind, strlen(kind)) && name[strlen(kind)] == '_')
+			return kind;
+	}
+	return NULL;
+}
+
 /* Whether it is xcapture_KIND_HOUR.csv or a compressed one, KIND one of ours. */
 static bool is_ours(const char *name, struct entry *entry)
 {
-	size_t len = strlen(CSV_PREFIX), kind_len = 0;
-	const char *kind = NULL;
 	const size_t size = strlen(name) + 1;
 	const char *end;
 
-	if (strncmp(name, CSV_PREFIX, len) != 0 || size > sizeof(entry->name))
+	if (strncmp(name, CSV_PREFIX, strlen(CSV_PREFIX)) != 0 || size > sizeof(entry->name))
 		return false;
-	for (int i = 0; i < CSV_KINDS && !kind_len; i++) {
-		kind = csv_kind__name((enum csv_kind)i);
-		if (!strncmp(name + len, kind, strlen(kind)) && name[len + strlen(kind)] == '_')
-			kind_len = strlen(kind) + 1;
-	}
-	if (!kind_len || strlen(name + len + kind_len) < HOUR_LEN)
+	entry->kind = kind_of(name + strlen(CSV_PREFIX));
+	if (!entry->kind)
 		return false;
-	memcpy(entry->hour, name + len + kind_len, HOUR_LEN);
+	end = name + strlen(CSV_PREFIX) + strlen(entry->kind) + 1;
+	if (!is_hour(end))
+		return false;
+	memcpy(entry->hour, end, HOUR_LEN);
 	entry->hour[HOUR_LEN] = '\0';
-	end = name + len + kind_len + HOUR_LEN;
-	entry->kind = kind;
+	end += HOUR_LEN;
 	memcpy(entry->name, name, size);
 	/* A further part. */
 	if (!strncmp(end, PART, strlen(PART)) && isdigit((unsigned char)end[5]) &&
@@ -199,16 +221,27 @@ static void hour_before(uint64_t wall_ns, uint64_t ago_ns, char hour[HOUR_LEN + 
 	strftime(hour, HOUR_LEN + 1, "%Y-%m-%d.%H", &local);
 }
 
+/*
+ * What files take up to that hour. Those of later ones, which a clock that was wrong has left, are
+ * not deleted before their time: if they counted, all of the past might go for them.
+ */
+static uint64_t sum_bytes(const struct entry *all, size_t nr, const char *hour)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nr && strcmp(all[i].hour, hour) <= 0; i++)
+		bytes += all[i].bytes;
+	return bytes;
+}
+
 static void delete_old(struct csv_archive *archive, const struct buffer *entries, const char *hour,
 		       uint64_t wall_ns)
 {
 	const struct entry *all = (const void *)entries->data;
 	size_t nr = entries->len / sizeof(*all);
 	char oldest[HOUR_LEN + 1] = "";
-	uint64_t bytes = 0;
+	uint64_t bytes = sum_bytes(all, nr, hour);
 
-	for (size_t i = 0; i < nr; i++)
-		bytes += all[i].bytes;
 	/* The last sample of an hour is old enough an hour later. */
 	if (archive->options.max_ns)
 		hour_before(wall_ns, archive->options.max_ns + HOUR_NS, oldest);
@@ -290,7 +323,10 @@ static int open_files(struct csv_archive *archive)
 	return archive->writer ? 0 : -ENOMEM;
 }
 
-/* Begins with the oldest plain file. *more: there is one. */
+/*
+ * Begins with the oldest plain file. *more: there is one. If there is none, none comes before the
+ * next hour: it is not looked for at each look.
+ */
 static int begin(struct csv_archive *archive, const char *hour, bool *more)
 {
 	struct buffer entries = { 0 };
@@ -304,6 +340,8 @@ static int begin(struct csv_archive *archive, const char *hour, bool *more)
 			archive->entry = *entry;
 	}
 	buffer__free(&entries);
+	if (!err)
+		snprintf(archive->done, sizeof(archive->done), "%s", *more ? "" : hour);
 	if (err || !*more)
 		return err;
 	if (!csv_part__is_compressed(archive->dirfd, archive->entry.name))
@@ -357,10 +395,9 @@ void csv_archive__step(struct csv_archive *archive, const char *hour, bool *more
 {
 	int err = 0;
 
-	if (!archive->options.compress) {
-		*more = false;
+	*more = false;
+	if (!archive->options.compress || !strcmp(archive->done, hour))
 		return;
-	}
 	/* The clock was set back: the file is written to again. */
 	if (*archive->entry.name && strcmp(archive->entry.hour, hour) >= 0)
 		give_up(archive);

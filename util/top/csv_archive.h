@@ -19,8 +19,9 @@ struct csv_archive *csv_archive__new(const struct csv_archive_options *options, 
 void csv_archive__delete(struct csv_archive *archive); /* accepts NULL */
 
 /*
- * Deletes files that are too old or too many, but those of the hour that is open ("2026-01-31.23").
- * wall_ns: the time, in ns since the epoch. 0 or a negative errno (logged).
+ * Deletes files that are too old or too many, but those of the hour that is open ("2026-01-31.23")
+ * and of later ones, which count for nothing. wall_ns: the time, in ns since the epoch. 0 or a
+ * negative errno (logged).
  */
 int csv_archive__retain(struct csv_archive *archive, const char *hour, uint64_t wall_ns);
 
