@@ -70,6 +70,19 @@ TEST(utf8_stays_and_its_control_characters_and_broken_bytes_do_not)
 	EXPECT_STREQ("p: error: \\xf0\n", show("\xf0"));
 }
 
+/* A terminal may take them for what they are a detour to. */
+TEST(forms_that_are_no_utf8_are_shown_as_bytes)
+{
+	log__init("p", LOG_INFO);
+	/* Half of a pair of UTF-16, longer forms than need be, and what is beyond U+10FFFF. */
+	EXPECT_STREQ("p: error: \\xed\\xa0\\x80\n", show("\xed\xa0\x80"));
+	EXPECT_STREQ("p: error: \\xe0\\x80\\x9b\n", show("\xe0\x80\x9b"));
+	EXPECT_STREQ("p: error: \\xf0\\x80\\x80\\x9b\n", show("\xf0\x80\x80\x9b"));
+	EXPECT_STREQ("p: error: \\xf4\\x90\\x80\\x80\n", show("\xf4\x90\x80\x80"));
+	EXPECT_STREQ("p: error: \xf4\x8f\xbf\xbd\xee\x80\x80\n",
+		     show("\xf4\x8f\xbf\xbd\xee\x80\x80"));
+}
+
 TEST(long_text_is_cut_and_stays_one_line)
 {
 	static char text[20000];

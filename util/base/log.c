@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err_out.h"
+#include "base/utf8.h"
 
 /* Escaped, and without the name in front. */
 #define LINE_MAX_BYTES 16384
@@ -60,18 +61,9 @@ unsigned long log__nr_errors(void)
  */
 static size_t printable_length(const unsigned char *p)
 {
-	size_t length;
-
 	if (*p < 0x80)
 		return *p >= 0x20 && *p != 0x7f;
-	if (*p < 0xc2 || *p > 0xf4 || (*p == 0xc2 && p[1] < 0xa0))
-		return 0;
-	length = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-	for (size_t i = 1; i < length; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	return length;
+	return *p == 0xc2 && p[1] < 0xa0 ? 0 : utf8__bytes((const char *)p);
 }
 
 void log__escape(char *out, size_t size, const char *text)
