@@ -46,6 +46,30 @@ TEST(bytes_that_are_no_text)
 	buffer__free(&line);
 }
 
+TEST(quotes_stand_where_they_are_needed)
+{
+	static const char *const texts[][2] = {
+		{ "do_futex+0x1;x [k]", "do_futex+0x1;x [k]" },
+		{ "", "" },
+		{ "a,b", "'a,b'" },
+		{ "it's", "'it''s'" },
+		{ "a\rb", "'a\\x0db'" },
+		{ "\x1b[2J", "'\\x1b[2J'" },
+		{ "a\xff", "'a\\xff'" },
+		{ "\xc3\xa4", "'\xc3\xa4'" },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct buffer line = { 0 };
+
+		ASSERT_EQ(0, csv_text__add_sparing(&line, texts[i][0]));
+		ASSERT_EQ(0, csv_text__add(&line, ";"));
+		EXPECT_EQ(strlen(texts[i][1]) + 1, line.len);
+		EXPECT_EQ(0, memcmp(texts[i][1], line.data, line.len - 1));
+		buffer__free(&line);
+	}
+}
+
 TEST(plain_fields_and_quotes_of_others)
 {
 	char plain[] = "1,,x y,", lone[] = "'it's','b'", open[] = "'a,b", many[] = "1,2,3";

@@ -94,10 +94,8 @@ static int add_cgroup(struct csv_samples *csv, const struct thread_sample *sampl
 	if (!idmap__get(&csv->cgroups, sample->cgroup))
 		return -ENOMEM;
 	err = csv_text__add(lines, "%" PRIu64 ",", sample->cgroup);
-	if (!err && strpbrk(path, ",'\"\n"))
-		err = csv_text__add_quoted(lines, path);
-	else if (!err)
-		err = buffer__append(lines, path, strlen(path));
+	if (!err)
+		err = csv_text__add_sparing(lines, path);
 	return err ? err : buffer__append(lines, "\n", 1);
 }
 
@@ -117,10 +115,8 @@ static int add_stack(struct buffer *lines, uint64_t id, const char *text)
 {
 	int err = csv_text__add(lines, "%" PRIx64 ",", id);
 
-	if (!err && strpbrk(text, ",'\"\n"))
-		err = csv_text__add_quoted(lines, text);
-	else if (!err)
-		err = buffer__append(lines, text, strlen(text));
+	if (!err)
+		err = csv_text__add_sparing(lines, text);
 	return err ? err : buffer__append(lines, "\n", 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,21 @@ int csv_text__add_quoted(struct buffer *line, const char *text)
 	if (escaped != near)
 		free(escaped);
 	return err ? err : buffer__append(line, "'", 1);
+}
+
+static bool needs_quotes(const char *text)
+{
+	for (; *text; text++) {
+		if (*text < ' ' || *text > '~' || strchr(",'\"", *text))
+			return true;
+	}
+	return false;
+}
+
+int csv_text__add_sparing(struct buffer *line, const char *text)
+{
+	return needs_quotes(text) ? csv_text__add_quoted(line, text)
+				  : buffer__append(line, text, strlen(text));
 }
 
 /* Takes the quotes off a text, whose first one *at points to, and moves *at behind it. */

@@ -21,6 +21,12 @@ int csv_text__add(struct buffer *line, const char *format, ...)
 int csv_text__add_quoted(struct buffer *line, const char *text);
 
 /*
+ * The same without quotes where a text has nothing but printable ASCII, and no comma or quote, as
+ * xcapture writes stacks and cgroups.
+ */
+int csv_text__add_sparing(struct buffer *line, const char *text);
+
+/*
  * Splits a line, without its newline, into fields, in place: at most max. Quotes are taken off; one
  * inside of a text ends it only if a comma or the end of the line follows, so that names which
  * others wrote as they are do no harm. Returns the number of fields that the line has.
