@@ -4,12 +4,15 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/harness.h"
 #include "screen/keys.h"
 #include "top/screen_keys.h"
 #include "top/screen_paint.h"
+#include "top/screen_write.h"
 
 #define SECOND 1000000000ULL
 
@@ -25,22 +28,24 @@ FIXTURE(screen)
 struct who {
 	const char *state, *comm, *tid, *wait, *file, *kernel, *user;
 	uint64_t ns;
+	bool idle;
 };
 
 static const struct who writer = { "DISK", "writer", "10", "fsync", "/data", "io_wait;fsync",
-				   "libc+1;main", SECOND };
+				   "libc+1;main", SECOND, false };
 static const struct who locker = { "SLEEP", "locker", "20", "futex", "", "futex_wait", "",
-				   2 * SECOND };
+				   2 * SECOND, false };
 static const struct who other = { "SLEEP", "locker", "21", "futex", "", "futex_wait", "",
-				  5 * SECOND };
-static const struct who busy = { "RUN", "busy", "30", "-", "", "", "", 1000 };
+				  5 * SECOND, false };
+static const struct who busy = { "RUN", "busy", "30", "-", "", "", "", 1000, false };
 
 static int add(struct activity *activity, const struct who *who)
 {
-	const char *texts[TOP_COLUMNS];
+	const char *texts[SCREEN_TEXTS];
 
-	for (int i = 0; i < TOP_COLUMNS; i++)
+	for (int i = 0; i < SCREEN_TEXTS; i++)
 		texts[i] = "";
+	texts[SCREEN_IDLE] = who->idle ? "idle" : "";
 	texts[TOP_COLUMN_STATE] = who->state;
 	texts[TOP_COLUMN_COMM] = who->comm;
 	texts[TOP_COLUMN_TID] = texts[TOP_COLUMN_TGID] = who->tid;
@@ -54,7 +59,7 @@ static int add(struct activity *activity, const struct who *who)
 FIXTURE_SETUP(screen)
 {
 	const enum top_column columns[] = { TOP_COLUMN_STATE, TOP_COLUMN_COMM, TOP_COLUMN_WAIT };
-	const struct activity_options options = { .nr_columns = TOP_COLUMNS,
+	const struct activity_options options = { .nr_columns = SCREEN_TEXTS,
 						  .window_ns = 900 * SECOND };
 
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -369,6 +374,49 @@ TEST_F(screen, a_recording_is_not_paused)
 	self->state.recorded = true;
 	ASSERT_EQ(0, press(&self->state, "p"));
 	EXPECT_FALSE(self->state.paused);
+}
+
+/* Whether a page has a line that begins so. */
+static bool has(const char *path, const char *text)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "grep -q '^%s' %s", text, path);
+	return !system(command);
+}
+
+TEST_F(screen, a_page_has_the_kinds_of_time_that_a_file_of_perf_has)
+{
+	static const struct who of_page[] = {
+		{ "DEAD", "dead", "1", "-", "", "", "", 0, false },
+		{ "ZOMBIE", "zombie", "2", "-", "", "", "", 0, false },
+		{ "SLEEP", "waiter", "3", "poll", "", "", "", 0, true },
+	};
+	char dir[] = "/tmp/denet-page.XXXXXX", path[64];
+
+	ASSERT_NE(NULL, mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/page.html", dir);
+	activity__clear(self->activity);
+	ASSERT_EQ(0, activity__begin_pass(self->activity, self->now, SECOND));
+	for (size_t i = 0; i < 3; i++)
+		ASSERT_EQ(0, add(self->activity, &of_page[i]));
+	EXPECT_EQ(0, screen_write__file(&self->state, SCREEN_FILE_PAGE, path));
+	/* Of nodes, the depth, the number of the name and the time; kinds have the first names. */
+	EXPECT_TRUE(has(path, "1,4,1000000000"));
+	EXPECT_TRUE(has(path, "\"waiter\""));
+	EXPECT_FALSE(has(path, "1,2,"));
+	EXPECT_FALSE(has(path, "1,3,"));
+	EXPECT_FALSE(has(path, "\"dead\""));
+	EXPECT_FALSE(has(path, "\"zombie\""));
+	unlink(path);
+	ASSERT_EQ(0, add(self->activity, &writer));
+	ASSERT_EQ(0, add(self->activity, &locker));
+	EXPECT_EQ(0, screen_write__file(&self->state, SCREEN_FILE_PAGE, path));
+	EXPECT_TRUE(has(path, "1,2,1000000000"));
+	EXPECT_TRUE(has(path, "1,3,1000000000"));
+	EXPECT_TRUE(has(path, "1,4,1000000000"));
+	unlink(path);
+	rmdir(dir);
 }
 
 TEST_HARNESS_MAIN

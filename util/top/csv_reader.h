@@ -2,6 +2,7 @@
 #ifndef DENET_TOP_CSV_READER_H
 #define DENET_TOP_CSV_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/units.h"
@@ -19,6 +20,7 @@ struct csv_row {
 	uint64_t wall_ns; /* ns since the epoch, at most WALL_TIME_MOST_NS */
 	uint64_t weight_ns; /* at most CSV_ROW_MOST_NS */
 	struct activity_times times;
+	bool idle; /* the thread waits for work; CSV does not tell */
 	const char *texts[TOP_COLUMNS]; /* "" where the file has no such column */
 };
 

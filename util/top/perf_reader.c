@@ -40,6 +40,7 @@ struct kept {
 	uint32_t tid;
 	uint32_t cpu;
 	enum top_wire_state state;
+	bool idle;
 	const char *comm;
 };
 
@@ -150,6 +151,7 @@ static int take_sample(void *ctx, const struct sample *sample)
 		.tid = sample->tid,
 		.cpu = sample->cpu,
 		.state = state_of(sample),
+		.idle = sample->idle != NULL,
 		.comm = strings__get(&reader->strings, comm ? comm : ""),
 	};
 	int err;
@@ -240,7 +242,8 @@ static int give(struct perf_reader *reader, const struct kept *kept, csv_row_fn 
 	char kernel_hash[NUMBER_LEN], user_hash[NUMBER_LEN];
 	const struct known_stack *kernel = find_stack(reader, kept->kernel);
 	const struct known_stack *user = find_stack(reader, kept->user);
-	struct csv_row row = { .wall_ns = kept->time + reader->lead, .weight_ns = kept->period };
+	struct csv_row row = { .wall_ns = kept->time + reader->lead, .weight_ns = kept->period,
+			       .idle = kept->idle };
 
 	if (!kernel || !user)
 		return -ENOMEM;

@@ -101,7 +101,7 @@ static int take_row(void *ctx, const struct csv_row *row)
 	}
 	if (!replay->has_pass || row->wall_ns != replay->pass)
 		err = begin_pass(replay, row);
-	return err ? err : screen__add_texts(replay->screen, row->texts, &row->times);
+	return err ? err : screen__add_row(replay->screen, row);
 }
 
 static int read_all(struct replay *replay, const char *path)

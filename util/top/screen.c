@@ -61,7 +61,7 @@ static int make_model(struct screen *screen)
 {
 	const struct screen_options *options = screen->options;
 	struct activity_options kept = {
-		.nr_columns = TOP_COLUMNS,
+		.nr_columns = SCREEN_TEXTS,
 		.window_ns = options->source ? UINT64_MAX : KEPT_NS,
 		.max_samples = options->source ? RECORDED_SAMPLES : KEPT_SAMPLES,
 		.max_bytes = options->source ? RECORDED_BYTES : KEPT_BYTES,
@@ -146,6 +146,16 @@ int screen__begin(struct screen *screen, const struct top_pass *pass)
 	return activity__begin_pass(screen->activity, pass->time, pass->weight_ns);
 }
 
+static int add(struct screen *screen, const char *const texts[TOP_COLUMNS], bool idle,
+	       const struct activity_times *times)
+{
+	const char *all[SCREEN_TEXTS];
+
+	memcpy(all, texts, TOP_COLUMNS * sizeof(*all));
+	all[SCREEN_IDLE] = idle ? "idle" : "";
+	return activity__add(screen->activity, all, times);
+}
+
 int screen__add(struct screen *screen, const struct thread_sample *sample,
 		struct top_names *names)
 {
@@ -155,13 +165,12 @@ int screen__add(struct screen *screen, const struct thread_sample *sample,
 	if (screen->state.paused)
 		return 0;
 	texts = column_cache__texts(screen->columns, sample, names);
-	return texts ? activity__add(screen->activity, texts, &times) : -ENOMEM;
+	return texts ? add(screen, texts, sample->idle, &times) : -ENOMEM;
 }
 
-int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS],
-		      const struct activity_times *times)
+int screen__add_row(struct screen *screen, const struct csv_row *row)
 {
-	return activity__add(screen->activity, texts, times);
+	return add(screen, row->texts, row->idle, &row->times);
 }
 
 /* The rate is that of the last second or so. */

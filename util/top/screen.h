@@ -8,6 +8,7 @@
 #include "screen/tty.h"
 #include "top/activity.h"
 #include "top/columns.h"
+#include "top/csv_reader.h"
 #include "top/sampler.h"
 
 #define SCREEN_COLUMNS 11 /* to begin with, at most */
@@ -36,9 +37,8 @@ void screen__close(struct screen *screen);
 int screen__begin(struct screen *screen, const struct top_pass *pass);
 int screen__add(struct screen *screen, const struct thread_sample *sample,
 		struct top_names *names);
-/* The same by the texts of all columns. */
-int screen__add_texts(struct screen *screen, const char *const texts[TOP_COLUMNS],
-		      const struct activity_times *times);
+/* The same of a recording. */
+int screen__add_row(struct screen *screen, const struct csv_row *row);
 void screen__end(struct screen *screen, const struct top_pass *pass);
 
 /* Whether a recording is still being read: what it has so far is shown, and that it is not all. */

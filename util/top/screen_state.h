@@ -14,9 +14,12 @@
 #include "top/drill.h"
 
 /*
- * What the screen shows: a place in an activity whose columns are those of enum top_column. Keys
- * change it (screen_keys.h). It knows no terminal.
+ * What the screen shows: a place in an activity whose columns are those of enum top_column, and one
+ * more, which no list of columns has. Keys change it (screen_keys.h). It knows no terminal.
  */
+
+#define SCREEN_IDLE TOP_COLUMNS /* the one more: "idle" of a thread that waits for work, or "" */
+#define SCREEN_TEXTS (TOP_COLUMNS + 1)
 
 #define SCREEN_LEVELS 16
 

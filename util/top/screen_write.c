@@ -56,40 +56,64 @@ static int write_csv(const struct screen_state *state, FILE *out)
 					  : write_rows(state, out);
 }
 
-static enum profile_event event_of(const char *state)
+/* The columns that a page is made of, in this order. */
+enum { PAGE_STATE, PAGE_IDLE, PAGE_COMM, PAGE_KSTACK, PAGE_USTACK };
+
+static const size_t page_columns[] = {
+	[PAGE_STATE] = TOP_COLUMN_STATE,   [PAGE_IDLE] = SCREEN_IDLE,
+	[PAGE_COMM] = TOP_COLUMN_COMM,	   [PAGE_KSTACK] = TOP_COLUMN_KSTACK,
+	[PAGE_USTACK] = TOP_COLUMN_USTACK,
+};
+
+/* As samples of -w. */
+static enum profile_event event_of(const char *const *row)
 {
-	if (!strcmp(state, "RUN"))
+	if (!strcmp(row[PAGE_STATE], top_state__name(TOP_WIRE_RUN)))
 		return PROFILE_ONCPU;
-	return strcmp(state, "RUNQ") != 0 ? PROFILE_OFFCPU : PROFILE_QUEUED;
+	if (!strcmp(row[PAGE_STATE], top_state__name(TOP_WIRE_RUNQ)))
+		return PROFILE_QUEUED;
+	return *row[PAGE_IDLE] ? PROFILE_IDLE : PROFILE_OFFCPU;
+}
+
+/* The dead spend no time. */
+static bool is_dead(const char *state)
+{
+	return !strcmp(state, top_state__name(TOP_WIRE_ZOMBIE)) ||
+	       !strcmp(state, top_state__name(TOP_WIRE_DEAD));
+}
+
+static int add_to_page(struct flamegraph_page *page, const struct activity_row *row)
+{
+	const char *const *text = row->texts;
+	const struct flamegraph_texts texts = {
+		.event = event_of(text),
+		.state = strcmp(text[PAGE_STATE], top_state__name(TOP_WIRE_DISK)) ? 'S' : 'D',
+		.comm = text[PAGE_COMM],
+		.kernel = text[PAGE_KSTACK],
+		.user = text[PAGE_USTACK],
+		.ns = row->weight_ns,
+	};
+
+	return is_dead(text[PAGE_STATE]) ? 0 : flamegraph_page__add(page, &texts);
 }
 
 static int write_page(const struct screen_state *state, FILE *out)
 {
-	static const size_t columns[] = { TOP_COLUMN_STATE, TOP_COLUMN_COMM, TOP_COLUMN_KSTACK,
-					  TOP_COLUMN_USTACK };
 	struct activity_query query;
 	struct activity_view view = { 0 };
 	const struct activity_row *rows;
-	struct flamegraph_texts texts;
 	struct flamegraph_page *page = flamegraph_page__new();
 	size_t nr;
 	int err = page ? 0 : -ENOMEM;
 
 	screen_state__query(state, &query);
-	query.columns = columns;
-	query.nr_columns = sizeof(columns) / sizeof(columns[0]);
+	query.columns = page_columns;
+	query.nr_columns = sizeof(page_columns) / sizeof(page_columns[0]);
 	if (!err)
 		err = activity__group(state->activity, &query, &view);
 	rows = activity_view__rows(&view, &nr);
-	for (size_t i = 0; i < nr && !err; i++) {
-		const char *const *text = rows[i].texts;
-
-		texts = (struct flamegraph_texts){ .event = event_of(text[0]),
-						   .state = *text[0], .comm = text[1],
-						   .kernel = text[2], .user = text[3],
-						   .ns = rows[i].weight_ns };
-		err = flamegraph_page__add(page, &texts);
-	}
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_to_page(page, &rows[i]);
 	if (!err)
 		err = flamegraph_page__write(page, out);
 	flamegraph_page__delete(page);
