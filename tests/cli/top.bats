@@ -789,6 +789,12 @@ is_old_hour() {
 	grep -E '2026-01-31T10:00:01 +9.000 s, 5 looks: 0.56 threads active$' out
 	grep -E "^ +0.44 +80.0% .* DISK +it's +read +f-\*$" out
 	grep -E '1 lines were cut or broken' err
+	# Its samples have ids of cgroups, whose paths lie beside them.
+	printf '%s\n' CGROUP_ID,CGROUP_PATH "1,'/system.slice/docker-$(printf 'ab%.0s' {1..32}).scope'" \
+		>xcapture_cgroups_2026-01-31.10.csv
+	denet-top -i . -g cgroup,container >out
+	cat out
+	grep -E ' +0.56 100.0% .* /system.slice/docker-(ab){32}.scope +abababababab$' out
 }
 
 @test "kernel stacks begin where a thread waits, and have a hash" {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "top/csv_cgroups.h"
 #include "top/csv_ends.h"
 #include "top/csv_stacks.h"
 #include "top/perf_reader.h"
@@ -14,6 +15,7 @@
 struct completing {
 	struct csv_stacks *stacks;
 	struct csv_ends *ends;
+	struct csv_cgroups *cgroups;
 	csv_row_fn fn;
 	void *ctx;
 };
@@ -28,6 +30,8 @@ uint32_t recorded__beside(const enum top_column *columns, size_t nr, enum activi
 			beside |= RECORDED_STACKS;
 		if (columns[i] == TOP_COLUMN_SYSC_TIME || columns[i] == TOP_COLUMN_IORQ_TIME)
 			beside |= RECORDED_ENDS;
+		if (columns[i] == TOP_COLUMN_CGROUP || columns[i] == TOP_COLUMN_CONTAINER)
+			beside |= RECORDED_CGROUPS;
 	}
 	return beside;
 }
@@ -66,6 +70,8 @@ static int take_row(void *ctx, const struct csv_row *row)
 		csv_stacks__put(completing->stacks, own.texts);
 	if (completing->ends)
 		csv_ends__put(completing->ends, own.wall_ns, own.texts, &own.times);
+	if (completing->cgroups)
+		csv_cgroups__put(completing->cgroups, own.texts);
 	return give(ctx, &own);
 }
 
@@ -77,6 +83,8 @@ static int read_beside(struct completing *completing, const char *path, uint32_t
 		completing->stacks = csv_stacks__read(path, &err);
 	if (!err && beside & RECORDED_ENDS)
 		completing->ends = csv_ends__read(path, &err);
+	if (!err && beside & RECORDED_CGROUPS)
+		completing->cgroups = csv_cgroups__read(path, &err);
 	if (err)
 		pr_err("cannot read what lies beside %s: %s", path, strerror(-err));
 	else if (completing->ends && csv_ends__is_full(completing->ends))
@@ -92,6 +100,7 @@ static int read_csv(struct completing *completing, const char *path, uint32_t be
 		err = csv_reader__read(path, take_row, completing, bad);
 	csv_stacks__delete(completing->stacks);
 	csv_ends__delete(completing->ends);
+	csv_cgroups__delete(completing->cgroups);
 	return err;
 }
 

@@ -113,8 +113,7 @@ static int read_all(struct replay *replay, const char *path)
 	/* Files beside the samples come first. */
 	err = work(replay, 0);
 	if (!err)
-		err = recorded__read(path, RECORDED_STACKS | RECORDED_ENDS, take_row, replay,
-				     &bad);
+		err = recorded__read(path, RECORDED_ALL, take_row, replay, &bad);
 	screen__set_reading(replay->screen, false);
 	if (!err && bad)
 		pr_warn("%s: %" PRIu64 " lines were cut or broken, and left out", path, bad);
