@@ -71,7 +71,8 @@ static void set_states(const struct option_value *value, void *field)
 {
 	if (top_states__parse(value->text, field))
 		option_value__error(value, "not a list of RUN, RUNQ, SLEEP, DISK, IDLE, STOPPED, "
-					   "TRACED, PARKED, ZOMBIE, DEAD, or letters of ps(1)");
+					   "TRACED, PARKED, ZOMBIE, DEAD, OTHER, or letters of "
+					   "ps(1)");
 }
 
 static void set_columns(const struct option_value *value, void *field)

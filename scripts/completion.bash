@@ -31,7 +31,7 @@ _denet_values() {
 	--by) _denet_is report && echo 'group comm pid tid' || echo 'comm pid tid' ;;
 	--sort) echo 'group comm pid tid state event wait sym callers' ;;
 	--event) echo 'offcpu-time offcpu-idle queued-time wakeup-time on-cpu-time' ;;
-	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD' ||
+	--state) _denet_is top && echo 'RUN RUNQ SLEEP DISK IDLE STOPPED TRACED PARKED ZOMBIE DEAD OTHER' ||
 		echo 'R S D T t I P all' ;;
 	--track) echo 'syscalls offcpu block' ;;
 	--times) echo 'state call request' ;;

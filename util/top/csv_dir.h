@@ -39,9 +39,9 @@ bool csv_part__is_compressed(int dirfd, const char *name);
 struct csv_dir;
 
 /*
- * Makes the directory if it is not there. As root, refuses one into which others could put files
- * and links. kinds: a bit for each file that is wanted. NULL on error, *err is a negative errno
- * (logged).
+ * Makes the directory if it is not there. As root, refuses a link that another user has made, but
+ * for who has called sudo: others must not choose where root writes. kinds: a bit for each file
+ * that is wanted. NULL on error, *err is a negative errno (logged).
  */
 struct csv_dir *csv_dir__open(const char *path, uint32_t kinds, int *err);
 
