@@ -97,7 +97,7 @@ static void read_ends(const uint8_t *data, size_t size)
 
 	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
 		abort();
-	ends = csv_ends__read(dir, &err);
+	ends = csv_ends__read(dir, NULL, &err);
 	if (!ends)
 		abort();
 	for (int i = 0; i < TOP_COLUMNS; i++)

@@ -67,7 +67,7 @@ TEST_F(cgroups, ids_become_paths_and_containers)
 
 	ASSERT_EQ(0, write_file(self->dir, "10", "1,/a\n2,'/with, comma'\nx,/y\n3\n"));
 	ASSERT_EQ(0, write_file(self->dir, "11", "1,/docker-" ID ".scope\n"));
-	self->cgroups = csv_cgroups__read(self->dir, &err);
+	self->cgroups = csv_cgroups__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->cgroups);
 	/* That of the latest file. */
 	EXPECT_STREQ("/docker-" ID ".scope", path_of(self->cgroups, "1", "", &container));
@@ -85,7 +85,7 @@ TEST_F(cgroups, there_may_be_none)
 	const char *container;
 	int err;
 
-	self->cgroups = csv_cgroups__read(self->dir, &err);
+	self->cgroups = csv_cgroups__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->cgroups);
 	EXPECT_STREQ("", path_of(self->cgroups, "1", "", &container));
 }

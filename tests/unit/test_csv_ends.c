@@ -3,6 +3,7 @@
 #include "top/csv_ends.h"
 
 #include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	ASSERT_TRUE(write_file(self, "xcapture_iorqend_2026-01-31.23.csv",
 			       REQUESTS "IORQ_END,7,1,60000000000," AT "\n"));
 	ASSERT_TRUE(write_file(self, "xcapture_samples_2026-01-31.23.csv", "\n"));
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("60000 60000", times_of(self, "7", "1", "1"));
 	EXPECT_STREQ("59950 0", times_of(self, "7", "2", "2"));
@@ -98,7 +99,7 @@ TEST_F(ends, calls_and_requests_have_their_times)
 	csv_ends__delete(self->ends);
 	/* Those beside a file of samples. */
 	snprintf(path, sizeof(path), "%s/xcapture_samples_2026-01-31.23.csv", self->dir);
-	self->ends = csv_ends__read(path, &err);
+	self->ends = csv_ends__read(path, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("99999 0", times_of(self, "8", "1", ""));
 	EXPECT_FALSE(csv_ends__is_full(self->ends));
@@ -117,7 +118,7 @@ TEST_F(ends, calls_of_an_hour_that_comes_twice_have_their_times)
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-10-25.02.csv",
 			       CALLS "SYSC_END,7,5,'read',60000000000,0,1,2026-10-25T02:50:00\n"
 				     "SYSC_END,7,5,'read',50000000000,0,2,2026-10-25T02:01:00\n"));
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	texts[TOP_COLUMN_TID] = "7";
 	texts[TOP_COLUMN_SYSC_SEQ] = "1";
@@ -141,7 +142,7 @@ TEST_F(ends, calls_of_one_number_are_told_apart_by_their_time)
 				     "SYSC_END,7,5,'read',700000000000,0,2," AT "\n"
 				     "SYSC_END,7,5,'read',5000000000,0,2," LATER "\n"
 				     "SYSC_END,7,5,'read',50000000,0,3," LATER "\n"));
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("0 0", times_of(self, "7", "1", ""));
 	EXPECT_STREQ("700000 0", times_of(self, "7", "2", ""));
@@ -156,7 +157,7 @@ TEST_F(ends, too_many_of_one_number_are_said)
 	for (size_t at = strlen(text); at < sizeof(text) - 80; at += strlen(text + at))
 		snprintf(text + at, sizeof(text) - at, "SYSC_END,7,5,'read',1000,0,1," AT "\n");
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.22.csv", text));
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_TRUE(csv_ends__is_full(self->ends));
 }
@@ -175,7 +176,7 @@ TEST_F(ends, lines_that_are_none_do_no_harm)
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.23.csv",
 			       "SYSC_END,7,5,'read',60000000000,0,5," AT "\n"));
 	ASSERT_TRUE(write_file(self, "xcapture_syscend_2026-01-31.21.csv.zst.part", CALLS));
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("0 0", times_of(self, "7", "1", ""));
 	EXPECT_STREQ("60000 0", times_of(self, "7", "3", ""));
@@ -188,12 +189,37 @@ TEST_F(ends, without_files_there_are_none)
 {
 	int err;
 
-	self->ends = csv_ends__read(self->dir, &err);
+	self->ends = csv_ends__read(self->dir, NULL, &err);
 	ASSERT_NE(NULL, self->ends);
 	EXPECT_STREQ("0 0", times_of(self, "7", "1", "1"));
 	csv_ends__delete(self->ends);
-	self->ends = csv_ends__read("/nowhere/at/all", &err);
+	self->ends = csv_ends__read("/nowhere/at/all", NULL, &err);
 	EXPECT_NE(NULL, self->ends);
+}
+
+/* The first pulse goes on, the second one wants the end. */
+static int stop_at_second(void *ctx)
+{
+	return ++*(int *)ctx == 2 ? -ECANCELED : 0;
+}
+
+TEST_F(ends, a_pulse_comes_before_each_file_and_may_end_the_reading)
+{
+	int nr = 0, err;
+	const struct csv_pulse pulse = { .fn = stop_at_second, .ctx = &nr };
+
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_1.csv", CALLS));
+	self->ends = csv_ends__read(self->dir, &pulse, &err);
+	EXPECT_NE(NULL, self->ends);
+	EXPECT_EQ(1, nr);
+	csv_ends__delete(self->ends);
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_2.csv", CALLS));
+	ASSERT_TRUE(write_file(self, "xcapture_syscend_3.csv", CALLS));
+	nr = 0;
+	self->ends = csv_ends__read(self->dir, &pulse, &err);
+	EXPECT_EQ(NULL, self->ends);
+	EXPECT_EQ(-ECANCELED, err);
+	EXPECT_EQ(2, nr);
 }
 
 TEST_HARNESS_MAIN

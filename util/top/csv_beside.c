@@ -116,12 +116,15 @@ static int open_entry(const char *dir, const char *name, csv_file_fn fn, void *c
 	return fd < 0 ? 0 : fn(ctx, fd);
 }
 
-static int each_of_dir(const char *path, const char *kind, csv_file_fn fn, void *ctx)
+static int each_of_dir(const char *path, const char *kind, csv_file_fn fn, void *ctx,
+		       const struct csv_pulse *pulse)
 {
 	struct dirent **entries;
 	int nr = csv_beside__list(path, kind, &entries), err = 0;
 
 	for (int i = 0; i < nr; i++) {
+		if (!err && pulse)
+			err = pulse->fn(pulse->ctx);
 		if (!err)
 			err = open_entry(path, entries[i]->d_name, fn, ctx);
 		free(entries[i]);
@@ -131,7 +134,8 @@ static int each_of_dir(const char *path, const char *kind, csv_file_fn fn, void 
 	return err;
 }
 
-int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx)
+int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx,
+		     const struct csv_pulse *pulse)
 {
 	const char *slash = strrchr(path, '/');
 	struct stat stat_buf;
@@ -139,12 +143,12 @@ int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *c
 	int err;
 
 	if (!stat(path, &stat_buf) && S_ISDIR(stat_buf.st_mode))
-		return each_of_dir(path, kind, fn, ctx);
+		return each_of_dir(path, kind, fn, ctx, pulse);
 	/* "/" stays. */
 	dir = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
 	if (!dir)
 		return -ENOMEM;
-	err = each_of_dir(dir, kind, fn, ctx);
+	err = each_of_dir(dir, kind, fn, ctx, pulse);
 	free(dir);
 	return err;
 }

@@ -8,11 +8,19 @@
 /* Receives a file, which it closes. 0, or an error that ends the reading. */
 typedef int (*csv_file_fn)(void *ctx, int fd);
 
+/* Called now and then by what reads for long. 0, or an error that ends the reading. */
+struct csv_pulse {
+	int (*fn)(void *ctx);
+	void *ctx;
+};
+
 /*
  * Passes on the files of one kind, such as "kstacks", of a directory, or of that of a file, in the
- * order of their names. Those that cannot be opened are left out. 0, fn's error, or -ENOMEM.
+ * order of their names, with a pulse (NULL: none) before each. Those that cannot be opened are left
+ * out. 0, fn's or the pulse's error, or -ENOMEM.
  */
-int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx);
+int csv_beside__each(const char *path, const char *kind, csv_file_fn fn, void *ctx,
+		     const struct csv_pulse *pulse);
 
 /*
  * Opens a file to read it. The descriptor; -EINVAL: it is no regular file, such as a FIFO that

@@ -9,7 +9,6 @@
 #include "base/strings.h"
 #include "base/units.h"
 #include "host/cgroup.h"
-#include "top/csv_beside.h"
 #include "top/csv_lines.h"
 #include "top/csv_text.h"
 
@@ -65,11 +64,13 @@ static int read_file(void *ctx, int fd)
 	return err == -ENOMEM ? err : 0;
 }
 
-struct csv_cgroups *csv_cgroups__read(const char *path, int *err)
+struct csv_cgroups *csv_cgroups__read(const char *path, const struct csv_pulse *pulse,
+				      int *err)
 {
 	struct csv_cgroups *cgroups = calloc(1, sizeof(*cgroups));
 
-	*err = cgroups ? csv_beside__each(path, "cgroups", read_file, cgroups) : -ENOMEM;
+	*err = cgroups ? csv_beside__each(path, "cgroups", read_file, cgroups, pulse)
+		       : -ENOMEM;
 	if (!*err)
 		return cgroups;
 	csv_cgroups__delete(cgroups);

@@ -9,7 +9,6 @@
 #include "base/idmap.h"
 #include "base/minmax.h"
 #include "base/units.h"
-#include "top/csv_beside.h"
 #include "top/csv_lines.h"
 #include "top/csv_text.h"
 #include "top/wall_time.h"
@@ -120,7 +119,7 @@ static int read_file(void *ctx, int fd)
 	return err == -ENOMEM ? err : 0;
 }
 
-struct csv_ends *csv_ends__read(const char *path, int *err)
+struct csv_ends *csv_ends__read(const char *path, const struct csv_pulse *pulse, int *err)
 {
 	struct csv_ends *ends = calloc(1, sizeof(*ends));
 	struct ends_file calls = { .tid_name = "TID", .seq_name = "SYSC_SEQ_NUM",
@@ -133,9 +132,9 @@ struct csv_ends *csv_ends__read(const char *path, int *err)
 		return NULL;
 	calls.ends = &ends->calls;
 	requests.ends = &ends->requests;
-	*err = csv_beside__each(path, "syscend", read_file, &calls);
+	*err = csv_beside__each(path, "syscend", read_file, &calls, pulse);
 	if (!*err)
-		*err = csv_beside__each(path, "iorqend", read_file, &requests);
+		*err = csv_beside__each(path, "iorqend", read_file, &requests, pulse);
 	if (!*err)
 		return ends;
 	csv_ends__delete(ends);

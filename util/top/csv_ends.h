@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "top/columns.h"
+#include "top/csv_beside.h"
 
 /* How long the calls and requests took that a recording saw to end. */
 struct csv_ends;
@@ -14,7 +15,7 @@ struct csv_ends;
  * Reads those of a directory, or of that of a file of samples. It is no error that there are none.
  * On error NULL, with a negative errno in *err.
  */
-struct csv_ends *csv_ends__read(const char *path, int *err);
+struct csv_ends *csv_ends__read(const char *path, const struct csv_pulse *pulse, int *err);
 void csv_ends__delete(struct csv_ends *ends); /* accepts NULL */
 
 /* Whether there were more than are kept. */

@@ -8,7 +8,6 @@
 #include "base/idmap.h"
 #include "base/strings.h"
 #include "base/units.h"
-#include "top/csv_beside.h"
 #include "top/csv_lines.h"
 #include "top/csv_text.h"
 
@@ -71,20 +70,22 @@ static int read_file(void *ctx, int fd)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int read_side(struct csv_stacks *stacks, const char *path, bool kernel)
+static int read_side(struct csv_stacks *stacks, const char *path, bool kernel,
+		     const struct csv_pulse *pulse)
 {
 	struct stacks_file file = { .stacks = stacks, .kernel = kernel };
 
-	return csv_beside__each(path, kernel ? "kstacks" : "ustacks", read_file, &file);
+	return csv_beside__each(path, kernel ? "kstacks" : "ustacks", read_file, &file,
+				pulse);
 }
 
-struct csv_stacks *csv_stacks__read(const char *path, int *err)
+struct csv_stacks *csv_stacks__read(const char *path, const struct csv_pulse *pulse, int *err)
 {
 	struct csv_stacks *stacks = calloc(1, sizeof(*stacks));
 
-	*err = stacks ? read_side(stacks, path, true) : -ENOMEM;
+	*err = stacks ? read_side(stacks, path, true, pulse) : -ENOMEM;
 	if (!*err)
-		*err = read_side(stacks, path, false);
+		*err = read_side(stacks, path, false, pulse);
 	if (!*err)
 		return stacks;
 	csv_stacks__delete(stacks);

@@ -3,6 +3,7 @@
 #define DENET_TOP_CSV_STACKS_H
 
 #include "top/columns.h"
+#include "top/csv_beside.h"
 
 /* The stacks of a recording, which its samples have as hashes. */
 struct csv_stacks;
@@ -11,7 +12,7 @@ struct csv_stacks;
  * Reads those of a directory, or of that of a file of samples. It is no error that there are none.
  * On error NULL, with a negative errno in *err.
  */
-struct csv_stacks *csv_stacks__read(const char *path, int *err);
+struct csv_stacks *csv_stacks__read(const char *path, const struct csv_pulse *pulse, int *err);
 void csv_stacks__delete(struct csv_stacks *stacks); /* accepts NULL */
 
 /* Fills in the stacks of a sample by their hashes. */

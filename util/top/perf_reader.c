@@ -19,6 +19,7 @@
 #include "top/wall_time.h"
 
 #define NUMBER_LEN 24
+#define PULSE_SAMPLES 256
 
 /* Frames of one side, known by a hash over them. */
 struct known_stack {
@@ -55,6 +56,7 @@ struct perf_reader {
 	struct idmap stack_by_hash;
 	struct buffer frames;	 /* uint32_t, of one stack after the other */
 	uint64_t lead;		 /* of the time since the epoch to that of samples */
+	const struct csv_pulse *pulse; /* NULL: none */
 	uint64_t *bad;
 };
 
@@ -163,6 +165,8 @@ static int take_sample(void *ctx, const struct sample *sample)
 		return 0;
 	}
 	err = kept.comm ? add_stacks(reader, sample, &kept) : -ENOMEM;
+	if (!err && reader->pulse && reader->samples.len / sizeof(kept) % PULSE_SAMPLES == 0)
+		err = reader->pulse->fn(reader->pulse->ctx);
 	return err ? err : buffer__append(&reader->samples, &kept, sizeof(kept));
 }
 
@@ -291,10 +295,11 @@ static void free_reader(struct perf_reader *reader)
 	input__close(reader->input);
 }
 
-int perf_reader__read(const char *path, csv_row_fn fn, void *ctx, uint64_t *bad)
+int perf_reader__read(const char *path, csv_row_fn fn, void *ctx, const struct csv_pulse *pulse,
+		      uint64_t *bad)
 {
 	const struct symbols_options symbols = { 0 };
-	struct perf_reader reader = { .path = path, .bad = bad };
+	struct perf_reader reader = { .path = path, .pulse = pulse, .bad = bad };
 	int err;
 
 	reader.input = input__open(path, &err);

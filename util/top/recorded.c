@@ -75,26 +75,28 @@ static int take_row(void *ctx, const struct csv_row *row)
 	return give(ctx, &own);
 }
 
-static int read_beside(struct completing *completing, const char *path, uint32_t beside)
+static int read_beside(struct completing *completing, const char *path, uint32_t beside,
+		       const struct csv_pulse *pulse)
 {
 	int err = 0;
 
 	if (beside & RECORDED_STACKS)
-		completing->stacks = csv_stacks__read(path, &err);
+		completing->stacks = csv_stacks__read(path, pulse, &err);
 	if (!err && beside & RECORDED_ENDS)
-		completing->ends = csv_ends__read(path, &err);
+		completing->ends = csv_ends__read(path, pulse, &err);
 	if (!err && beside & RECORDED_CGROUPS)
-		completing->cgroups = csv_cgroups__read(path, &err);
-	if (err)
+		completing->cgroups = csv_cgroups__read(path, pulse, &err);
+	if (err == -ENOMEM)
 		pr_err("cannot read what lies beside %s: %s", path, strerror(-err));
-	else if (completing->ends && csv_ends__is_full(completing->ends))
+	if (!err && completing->ends && csv_ends__is_full(completing->ends))
 		pr_warn("%s: too many calls or requests have ended: not all have their time", path);
 	return err;
 }
 
-static int read_csv(struct completing *completing, const char *path, uint32_t beside, uint64_t *bad)
+static int read_csv(struct completing *completing, const char *path, uint32_t beside,
+		    const struct csv_pulse *pulse, uint64_t *bad)
 {
-	int err = read_beside(completing, path, beside);
+	int err = read_beside(completing, path, beside, pulse);
 
 	if (!err)
 		err = csv_reader__read(path, take_row, completing, bad);
@@ -104,12 +106,13 @@ static int read_csv(struct completing *completing, const char *path, uint32_t be
 	return err;
 }
 
-int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx, uint64_t *bad)
+int recorded__read(const char *path, uint32_t beside, csv_row_fn fn, void *ctx,
+		   const struct csv_pulse *pulse, uint64_t *bad)
 {
 	struct completing completing = { .fn = fn, .ctx = ctx };
 
 	*bad = 0;
 	if (perf_reader__knows(path))
-		return perf_reader__read(path, give, &completing, bad);
-	return read_csv(&completing, path, beside, bad);
+		return perf_reader__read(path, give, &completing, pulse, bad);
+	return read_csv(&completing, path, beside, pulse, bad);
 }

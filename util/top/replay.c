@@ -99,7 +99,7 @@ int replay__run(const struct replay_options *options)
 	err = recorded__read(options->path,
 			     recorded__beside(options->batch->columns, options->batch->nr_columns,
 					      options->batch->time),
-			     take_row, &replay, &bad);
+			     take_row, &replay, NULL, &bad);
 	if (!err)
 		err = end_interval(&replay, replay.pass + replay.weight);
 	batch__delete(replay.batch);

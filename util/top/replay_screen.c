@@ -74,13 +74,11 @@ static int wait_and_work(const struct replay *replay)
 }
 
 /* A week of files takes a while. */
-static int work_meanwhile(struct replay *replay)
+static int work_meanwhile(void *ctx)
 {
-	uint64_t now;
+	struct replay *replay = ctx;
+	uint64_t now = clock__now_ns();
 
-	if (replay->rows++ % WORK_ROWS)
-		return 0;
-	now = clock__now_ns();
 	if (now < replay->next_work)
 		return 0;
 	replay->next_work = now + WORK_NS;
@@ -90,7 +88,7 @@ static int work_meanwhile(struct replay *replay)
 static int take_row(void *ctx, const struct csv_row *row)
 {
 	struct replay *replay = ctx;
-	int err = work_meanwhile(replay);
+	int err = replay->rows++ % WORK_ROWS ? 0 : work_meanwhile(replay);
 
 	if (err)
 		return err;
@@ -106,14 +104,14 @@ static int take_row(void *ctx, const struct csv_row *row)
 
 static int read_all(struct replay *replay, const char *path)
 {
+	const struct csv_pulse pulse = { .fn = work_meanwhile, .ctx = replay };
 	uint64_t bad;
 	int err;
 
 	screen__set_reading(replay->screen, true);
-	/* Files beside the samples come first. */
 	err = work(replay, 0);
 	if (!err)
-		err = recorded__read(path, RECORDED_ALL, take_row, replay, &bad);
+		err = recorded__read(path, RECORDED_ALL, take_row, replay, &pulse, &bad);
 	screen__set_reading(replay->screen, false);
 	if (!err && bad)
 		pr_warn("%s: %" PRIu64 " lines were cut or broken, and left out", path, bad);
