@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -532,6 +535,103 @@ TEST(a_table_has_the_rows_of_its_file)
 	EXPECT_EQ(0, count_table_errors(built("oddcfi.so")));
 	EXPECT_EQ(0, count_table_errors("/proc/self/exe"));
 	EXPECT_EQ(0, count_table_errors(built("nofp_static")));
+}
+
+/* A copy of oddcfi.so in memory whose size is as much. Its descriptor, or -1. */
+static int copy_file(uint64_t size)
+{
+	int from = open(built("oddcfi.so"), O_RDONLY | O_CLOEXEC);
+	int fd = memfd_create("copy", MFD_CLOEXEC);
+	struct stat st;
+
+	elf_version(EV_CURRENT);
+	if (from < 0 || fd < 0 || fstat(from, &st) ||
+	    sendfile(fd, from, NULL, (size_t)st.st_size) != st.st_size ||
+	    (size && ftruncate(fd, (off_t)size))) {
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	if (from >= 0)
+		close(from);
+	return fd;
+}
+
+/* The program header of a type; executable: of the segment with code. Its place in *at. */
+static Elf64_Phdr find_header(int fd, uint32_t type, bool executable, off_t *at)
+{
+	Elf64_Phdr header = { 0 };
+	Elf64_Ehdr elf = { 0 };
+
+	if (pread(fd, &elf, sizeof(elf), 0) != sizeof(elf))
+		return header;
+	for (int i = 0; i < elf.e_phnum; i++) {
+		*at = (off_t)(elf.e_phoff + (uint64_t)i * sizeof(header));
+		if (pread(fd, &header, sizeof(header), *at) == sizeof(header) &&
+		    header.p_type == type && (!executable || header.p_flags & PF_X))
+			break;
+	}
+	return header;
+}
+
+TEST(a_segment_that_claims_more_than_its_file_has_takes_no_more_room)
+{
+	struct cfi_table honest = { 0 }, table = { 0 };
+	int fd = copy_file(0);
+	Elf64_Phdr code;
+	Elf *elf;
+	off_t at;
+
+	ASSERT_LE(0, fd);
+	code = find_header(fd, PT_LOAD, true, &at);
+	ASSERT_EQ(PT_LOAD, code.p_type);
+	code.p_filesz = code.p_memsz = 0x3fe00000;
+	ASSERT_EQ(sizeof(code), pwrite(fd, &code, sizeof(code), at));
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	ASSERT_EQ(0, cfi_table__make(&table, elf));
+	elf_end(elf);
+	close(fd);
+	elf = open_elf(built("oddcfi.so"));
+	ASSERT_EQ(0, cfi_table__make(&honest, elf));
+	elf_end(elf);
+	EXPECT_EQ(honest.start, table.start);
+	EXPECT_EQ(honest.nr_pages, table.nr_pages);
+	EXPECT_EQ(honest.nr_words, table.nr_words);
+	cfi_table__free(&honest);
+	cfi_table__free(&table);
+}
+
+/* It costs nothing to have code at both ends of a file. */
+TEST(a_sparse_file_takes_no_more_room_than_a_file_may)
+{
+	const uint64_t room = (uint64_t)CFI_FILE_WORDS << CFI_PAGE_SHIFT;
+	struct cfi_table table = { 0 };
+	int fd = copy_file(2 * room);
+	Elf64_Phdr code, other;
+	off_t at, other_at;
+	Elf *elf;
+
+	ASSERT_LE(0, fd);
+	code = find_header(fd, PT_LOAD, true, &at);
+	other = find_header(fd, PT_NOTE, false, &other_at);
+	ASSERT_EQ(PT_LOAD, code.p_type);
+	ASSERT_EQ(PT_NOTE, other.p_type);
+	code.p_offset = room;
+	ASSERT_EQ(sizeof(code), pwrite(fd, &code, sizeof(code), other_at));
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	EXPECT_EQ(-E2BIG, cfi_table__make(&table, elf));
+	elf_end(elf);
+	cfi_table__free(&table);
+	/* Half as far away. */
+	code.p_offset = room / 2;
+	ASSERT_EQ(sizeof(code), pwrite(fd, &code, sizeof(code), other_at));
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	EXPECT_EQ(0, cfi_table__make(&table, elf));
+	EXPECT_EQ(0, cfi_table__check(&table));
+	EXPECT_LT(CFI_FILE_WORDS / 2, table.nr_words);
+	elf_end(elf);
+	close(fd);
+	cfi_table__free(&table);
 }
 
 TEST(a_table_that_points_beyond_itself_is_refused)

@@ -314,8 +314,7 @@ static int find_place(struct user_rules *rules, const struct cfi_table *table,
 {
 	uint32_t sum;
 
-	/* Ten times the table of the largest common library. */
-	if (most_words(table) > RULES_SLABS * RULES_SLAB_WORDS / 2)
+	if (table->nr_words > CFI_FILE_WORDS)
 		return -E2BIG;
 	sum = sum_of(table);
 	for (size_t i = 0; i < rules->nr_tables; i++) {

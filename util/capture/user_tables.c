@@ -187,6 +187,14 @@ static void evict(struct user_tables *tables)
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
 }
 
+static int refuse_large(struct user_tables *tables, const struct wish *wish)
+{
+	pr_verbose("the unwind table of a file that pid %d maps at %#llx would take more than a "
+		   "quarter of the room: it goes by frame pointers",
+		   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
+	return add_none(tables, &wish->key, LACKS_TABLE);
+}
+
 static int give_table(struct user_tables *tables, const struct wish *wish,
 		      const struct cfi_table *table)
 {
@@ -196,12 +204,8 @@ static int give_table(struct user_tables *tables, const struct wish *wish,
 		pr_debug("the file that pid %d maps at %#llx has its unwind table, of %u words",
 			 (int)wish->wanted.pid, (unsigned long long)wish->wanted.start,
 			 table->nr_words);
-	if (err == -E2BIG) {
-		pr_verbose("the unwind table of a file that pid %d maps at %#llx is larger than "
-			   "half of the room: it goes by frame pointers",
-			   (int)wish->wanted.pid, (unsigned long long)wish->wanted.start);
-		return add_none(tables, &wish->key, LACKS_TABLE);
-	}
+	if (err == -E2BIG)
+		return refuse_large(tables, wish);
 	return err == -ENOSPC ? postpone(tables, wish) : err;
 }
 
@@ -245,6 +249,8 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 {
 	if (file->err == -ECANCELED || (file->err == -ETIMEDOUT && again))
 		return add_wish(tables, &wish->key, &wish->wanted);
+	if (file->err == -E2BIG)
+		return refuse_large(tables, wish);
 	if (file->err)
 		return give_up(tables, wish, file->err);
 	table_tries__forget(&tables->tries, &wish->key);

@@ -179,7 +179,9 @@ static int take_head(struct cfi_file *file, const struct child_message *message)
 	if (message->size != sizeof(head) || table->words)
 		return -EPROTO;
 	memcpy(&head, message->data, sizeof(head));
-	if (head.nr_words > CFI_TABLE_WORDS || head.nr_wides > CFI_WIDES_MAX)
+	if (head.nr_words > CFI_FILE_WORDS)
+		return -E2BIG;
+	if (head.nr_wides > CFI_WIDES_MAX)
 		return -EPROTO;
 	table->words = calloc(head.nr_words + 1, sizeof(*table->words));
 	table->wides = calloc(head.nr_wides + 1, sizeof(*table->wides));

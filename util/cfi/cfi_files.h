@@ -22,9 +22,10 @@ struct cfi_file {
 	/*
 	 * 0 and the table; else without one: -ENOENT if the file has no call frame information;
 	 * -ESRCH if the mapping is gone, or now is one of another file; -ENOEXEC if it is no
-	 * ELF file of this machine; -EPERM or -EACCES if we may not open it; -ETIMEDOUT if the
-	 * file did not answer, -ECHILD if reading it killed the process that did, -ECANCELED
-	 * if the time was over before; or another negative errno.
+	 * ELF file of this machine; -E2BIG if its table would be too large; -EPERM or -EACCES
+	 * if we may not open it; -ETIMEDOUT if the file did not answer, -ECHILD if reading it
+	 * killed the process that did, -ECANCELED if the time was over before; or another
+	 * negative errno.
 	 */
 	int err;
 	struct cfi_table table;

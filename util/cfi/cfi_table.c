@@ -34,24 +34,35 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Where the file's code is. Of segments that overlap, what lies behind the one before counts. */
-static int find_segments(struct packer *packer, Elf *elf)
+/* The executable segments, up to the end of the file: what is mapped behind it has no code. */
+static int read_segments(struct packer *packer, Elf *elf)
 {
-	uint64_t end = 0;
-	size_t nr, kept = 0;
 	GElf_Phdr header;
+	size_t nr, size;
 
-	if (elf_getphdrnum(elf, &nr))
+	if (elf_getphdrnum(elf, &nr) || !elf_rawfile(elf, &size))
 		return -ENOEXEC;
 	for (size_t i = 0; i < nr && packer->nr_segments < MAX_SEGMENTS; i++) {
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
-		    !(header.p_flags & PF_X) || !header.p_filesz ||
-		    header.p_offset + header.p_filesz < header.p_offset)
+		    !(header.p_flags & PF_X) || !header.p_filesz || header.p_offset >= size)
 			continue;
 		packer->segments[packer->nr_segments++] = (struct segment){
-			header.p_offset, header.p_filesz, header.p_vaddr
+			header.p_offset, min_u64(header.p_filesz, size - header.p_offset),
+			header.p_vaddr
 		};
 	}
+	return 0;
+}
+
+/* Where the file's code is. Of segments that overlap, what lies behind the one before counts. */
+static int find_segments(struct packer *packer, Elf *elf)
+{
+	int err = read_segments(packer, elf);
+	uint64_t end = 0;
+	size_t kept = 0;
+
+	if (err)
+		return err;
 	qsort(packer->segments, packer->nr_segments, sizeof(packer->segments[0]), by_offset);
 	for (size_t i = 0; i < packer->nr_segments; i++) {
 		struct segment segment = packer->segments[i];
@@ -132,19 +143,22 @@ static void pack(struct cfi_table *table, const struct packer *packer)
 	}
 }
 
+/* The index is for the code from the first function with a rule to the last one. */
 static int pack_rows(struct cfi_table *table, const struct packer *packer)
 {
-	const struct segment *last = &packer->segments[packer->nr_segments - 1];
-	uint64_t span, nr_words;
+	const struct cfi_row *rows = packer->rows;
+	uint64_t start, nr_pages, nr_words;
 
-	table->start = packer->segments[0].offset & ~(uint64_t)(CFI_PAGE_SIZE - 1);
-	span = last->offset + last->size - table->start;
-	if (span > CFI_TABLE_SPAN)
+	/* The last row says that none follows. */
+	if (packer->nr < 2)
+		return -ENOENT;
+	start = rows[rows[0].rule == NO_RULE ? 1 : 0].pc & ~(uint64_t)(CFI_PAGE_SIZE - 1);
+	nr_pages = (rows[packer->nr - 1].pc - start + CFI_PAGE_SIZE - 1) >> CFI_PAGE_SHIFT;
+	nr_words = nr_pages + packer->nr;
+	if (nr_words > CFI_FILE_WORDS)
 		return -E2BIG;
-	table->nr_pages = (uint32_t)((span + CFI_PAGE_SIZE - 1) >> CFI_PAGE_SHIFT);
-	nr_words = table->nr_pages + packer->nr;
-	if (nr_words > CFI_TABLE_WORDS)
-		return -E2BIG;
+	table->start = start;
+	table->nr_pages = (uint32_t)nr_pages;
 	table->nr_words = (uint32_t)nr_words;
 	table->words = calloc(nr_words, sizeof(*table->words));
 	if (!table->words)
