@@ -644,6 +644,27 @@ TEST_F(user_walk, walks_say_that_they_met_a_file_that_was_refused)
 	EXPECT_EQ(0, self->same + self->differ);
 }
 
+/* Puts the file back, as a walk that meets it again. */
+static int want_again(void *ctx, const struct rules_key *key, const struct rules_wanted *wanted)
+{
+	data *self = ctx;
+
+	self->early++;
+	return bpf_map_update_elem(bpf_map__fd(self->rules.wanted), key, wanted, BPF_ANY);
+}
+
+TEST_F(user_walk, what_is_wanted_again_at_once_is_left_for_the_next_time)
+{
+	const struct rules_wanted wanted = { .uses = 1 };
+	struct rules_key key = { .dev = UINT32_MAX };
+
+	for (key.ino = 1; key.ino <= 3; key.ino++)
+		ASSERT_EQ(0, bpf_map_update_elem(bpf_map__fd(self->rules.wanted), &key, &wanted,
+						 BPF_NOEXIST));
+	EXPECT_EQ(0, user_rules__each_wanted(&self->rules, want_again, self));
+	EXPECT_EQ(RULES_WANTED, self->early);
+}
+
 TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 {
 	static const char *const argv[] = { "python3", "-c",

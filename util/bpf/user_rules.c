@@ -501,7 +501,8 @@ int user_rules__each_wanted(struct user_rules *rules,
 	struct rules_wanted wanted;
 	struct rules_key key;
 
-	while (!ret && !bpf_map_get_next_key(fd, NULL, &key)) {
+	/* Walks put a file back that they meet again: a turn for each that there may be now. */
+	for (int i = 0; i < RULES_WANTED && !ret && !bpf_map_get_next_key(fd, NULL, &key); i++) {
 		if (bpf_map_lookup_elem(fd, &key, &wanted) || bpf_map_delete_elem(fd, &key))
 			return -errno;
 		ret = want(ctx, &key, &wanted);

@@ -85,7 +85,7 @@ int user_rules__evict(struct user_rules *rules);
 /*
  * Calls want for each file without a table that walks have met, or that was mapped, since the last
  * call, until it returns other than 0. Returns that, or a negative errno. A file to which want adds
- * nothing is met again.
+ * nothing is met again. What comes meanwhile may be left, and rings the bell.
  */
 int user_rules__each_wanted(struct user_rules *rules,
 			    int (*want)(void *ctx, const struct rules_key *key,
