@@ -119,6 +119,9 @@ struct rules_regions {
  */
 volatile __u32 rules_epoch = 0;
 
+/* Set by user space while it can make no table, and will look for what is wanted by itself. */
+volatile __u32 rules_silent = 0;
+
 /* Of processes by a hash of their start. Two that share a place see more changes than there are. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -307,7 +310,7 @@ static __always_inline void want_file(struct task_struct *task, const struct rul
 		known->uses = uses == RULES_MET ? uses : known->uses + uses;
 		return;
 	}
-	if (!bpf_map_update_elem(&rules_wanted, &seen->key, &wanted, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&rules_wanted, &seen->key, &wanted, BPF_NOEXIST) && !rules_silent)
 		bpf_ringbuf_output(&rules_bell, &wanted.pid, sizeof(wanted.pid),
 				   BPF_RB_FORCE_WAKEUP);
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ FIXTURE_SETUP(user_walk)
 		.wanted = self->skel->maps.rules_wanted,
 		.bell = self->skel->maps.rules_bell,
 		.epoch = &self->skel->bss->rules_epoch,
+		.silent = &self->skel->bss->rules_silent,
 		.btf_fd = bpf_object__btf_fd(self->skel->obj),
 	};
 }
@@ -663,6 +665,49 @@ TEST_F(user_walk, what_is_wanted_again_at_once_is_left_for_the_next_time)
 						 BPF_NOEXIST));
 	EXPECT_EQ(0, user_rules__each_wanted(&self->rules, want_again, self));
 	EXPECT_EQ(RULES_WANTED, self->early);
+}
+
+TEST_F(user_walk, where_there_is_no_room_for_names_walks_wake_nobody_until_there_is)
+{
+	static const char *const argv[] = { "bash", "-c", "exec 3<> <(:)\n"
+					    "while :; do read -rt 0.0003 <&3; done\n", NULL };
+	struct rules_key key = { .dev = UINT32_MAX };
+	struct user_tables tables;
+	size_t early;
+	int rung = 0;
+
+	for (key.ino = 1; key.ino <= RULES_FILES; key.ino++)
+		ASSERT_EQ(0, user_rules__add(&self->rules, &key, NULL));
+	ASSERT_EQ(0, user_tables__init(&tables, &self->rules));
+	/* Nothing is evicted for now. */
+	tables.next_epoch = UINT64_MAX;
+	ASSERT_EQ(0, stopped__start(&self->stopped, argv));
+	ASSERT_EQ(0, await_exec(&self->stopped));
+	self->ring = ring_buffer__new(bpf_map__fd(self->skel->maps.walks), compare, self, NULL);
+	ASSERT_NE(NULL, self->ring);
+	self->skel->bss->walked_pids[0] = (uint32_t)self->stopped.pid;
+	self->wanted = 200;
+	self->deadline = clock__now_ns() + PATIENCE_NS;
+	while (!tables.closed && compare_some(self) >= 0 && clock__now_ns() < self->deadline)
+		ASSERT_EQ(0, user_tables__update(&tables));
+	EXPECT_TRUE(tables.closed);
+	early = self->early;
+	while (self->early < early + 200 && clock__now_ns() < self->deadline) {
+		struct pollfd bell = { .fd = user_tables__fd(&tables), .events = POLLIN };
+
+		ASSERT_LE(0, compare_some(self));
+		rung += poll(&bell, 1, 0);
+		ASSERT_EQ(0, user_tables__update(&tables));
+	}
+	/* What was on its way may have. */
+	EXPECT_GE(2, rung);
+	EXPECT_LT(0, user_tables__timeout(&tables, -1));
+	tables.next_epoch = 0;
+	self->tables = &tables;
+	EXPECT_EQ(0, user_tables__timeout(&tables, -1));
+	EXPECT_EQ(0, compare_walks(self));
+	EXPECT_LE(200, self->same);
+	user_tables__free(&tables);
 }
 
 TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)

@@ -383,6 +383,7 @@ static void find_user_rules(struct offcpu *offcpu)
 		.bell = skel->maps.rules_bell,
 		.list_code = skel->progs.list_code,
 		.epoch = &offcpu->skel->bss->rules_epoch,
+		.silent = &offcpu->skel->bss->rules_silent,
 		.btf_fd = bpf_object__btf_fd(skel->obj),
 	};
 }

@@ -510,6 +510,11 @@ int user_rules__each_wanted(struct user_rules *rules,
 	return ret;
 }
 
+void user_rules__silence(struct user_rules *rules, bool silent)
+{
+	*rules->silent = silent;
+}
+
 int user_rules__open_list(struct user_rules *rules)
 {
 	int fd;

@@ -28,7 +28,8 @@ struct user_rules {
 	const struct bpf_map *wanted;
 	const struct bpf_map *bell;   /* a ring that gets a word for each new file in wanted */
 	const struct bpf_program *list_code; /* lists code that is mapped; may be NULL */
-	volatile uint32_t *epoch;	     /* of the programs, see rules_epoch */
+	volatile uint32_t *epoch;	     /* of the programs, see rules_epoch, */
+	volatile uint32_t *silent;	     /* and rules_silent */
 	int btf_fd; /* of their object; negative: they were made without */
 	struct bpf_link *list_link;
 	struct extents places; /* of the words of tables */
@@ -91,6 +92,12 @@ int user_rules__each_wanted(struct user_rules *rules,
 			    int (*want)(void *ctx, const struct rules_key *key,
 					const struct rules_wanted *wanted),
 			    void *ctx);
+
+/*
+ * Whether programs leave the bell alone for the time being: what they want waits for
+ * user_rules__each_wanted(). None is missed by it that user_rules__evict() comes before.
+ */
+void user_rules__silence(struct user_rules *rules, bool silent);
 
 /*
  * A descriptor that makes files wanted while it is read: those whose code targets have mapped. It

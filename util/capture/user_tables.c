@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/units.h"
 #include "bpf/target_maps.h"
 #include "bpf/user_rules.h"
@@ -167,24 +168,26 @@ static int postpone(struct user_tables *tables, const struct wish *wish)
 
 /*
  * When the time has come, takes back the tables that are not used. Refused files are then asked for
- * again by the walks that meet them.
+ * again by the walks that meet them. True if programs may want files without having rung.
  */
-static void evict(struct user_tables *tables)
+static bool evict(struct user_tables *tables)
 {
 	int nr;
 
 	if (tables->closed || tables->refused)
 		make_room(tables);
 	if (!tables->evict_at || clock__now_ns() < tables->evict_at)
-		return;
+		return false;
+	user_rules__silence(tables->rules, false);
 	nr = user_rules__evict(tables->rules);
 	tables->evict_at = 0;
 	if (nr < 0) {
 		pr_verbose("cannot take back unwind tables: %s", strerror(-nr));
-		return;
+		return true;
 	}
 	tables->closed = tables->refused = false;
 	pr_verbose("the tables of %d files were evicted: no stack has needed them of late", nr);
+	return true;
 }
 
 static int refuse_large(struct user_tables *tables, const struct wish *wish)
@@ -686,36 +689,57 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 
 int user_tables__update(struct user_tables *tables)
 {
-	bool ended, asked;
+	bool ended, asked, unheard;
 	int err;
 
 	if (!tables->rules)
 		return 0;
 	/* In this order, so that what a list has brought is known when it ends. */
 	ended = advance_list(tables, clock__now_ns());
-	evict(tables);
+	unheard = evict(tables);
 	try_again(tables);
 	asked = ring_buffer__consume(tables->bell) > 0;
-	err = asked ? collect(tables) : 0;
+	err = asked || unheard ? collect(tables) : 0;
 	follow_code(tables, ended, asked);
-	return err ? err : advance_batch(tables);
+	if (!err)
+		err = advance_batch(tables);
+	/* Each walk would ring again for a file that finds no room, until there is some. */
+	user_rules__silence(tables->rules, tables->closed || tables->evict_at);
+	return err;
+}
+
+/* How long what waits for room has to wait until an eviction may begin, or -1: nothing does. */
+static int room_timeout(const struct user_tables *tables)
+{
+	uint64_t now = clock__now_ns(), left;
+
+	if (!tables->closed && !tables->refused)
+		return -1;
+	left = now < tables->next_epoch ? (tables->next_epoch - now) / NSEC_PER_MSEC + 1 : 0;
+	return (int)min_u64(left, EVICT_PAUSE_NS / NSEC_PER_MSEC);
+}
+
+/* The lesser of two timeouts; negative: none. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
-	int most = tables->batch || tables->list ? tables->patience_ms : timeout_ms;
-	int look = -1;
+	int most = tables->batch || tables->list ? tables->patience_ms : -1;
 
 	if (tables->evict_at)
 		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;
 	else if (nr_wishes(tables) && !tables->batch)
 		return 0;
+	else
+		most = sooner(most, room_timeout(tables));
 	/* Under the same condition as follow_code(), which sees to it that nothing stays due. */
 	if (follows(tables))
-		look = new_code__timeout(&tables->new_code, !tables->list, clock__now_ns());
-	if (look >= 0 && (most < 0 || look < most))
-		most = look;
-	return timeout_ms < 0 || most < timeout_ms ? most : timeout_ms;
+		most = sooner(most, new_code__timeout(&tables->new_code, !tables->list,
+						      clock__now_ns()));
+	return sooner(most, timeout_ms);
 }
 
 int user_tables__fd(const struct user_tables *tables)
