@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <kselftest_harness.h>
@@ -22,8 +23,20 @@ static int block_for_ever(void)
 	return 0;
 }
 
+#define PATIENCE_MS 100
+
+/* Takes twice as much CPU time as a job may take to answer. */
+static void compute(void)
+{
+	struct timespec used = { 0 };
+
+	while ((uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec <
+	       2 * PATIENCE_MS * NSEC_PER_MSEC)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+}
+
 /* Behaviour of a job. */
-enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE };
+enum kind { GOOD, BAD, HANGS, DIES, HANGS_LATE, BUSY };
 
 struct job_test {
 	const enum kind *kinds;
@@ -48,6 +61,9 @@ static int job__run(void *ctx, size_t index, struct child_out *out)
 		_exit(3);
 	case BAD:
 		return -EACCES;
+	case BUSY:
+		compute();
+		/* fall through */
 	default:
 		return child_out__put(out, 5, &index, sizeof(index));
 	}
@@ -202,7 +218,7 @@ TEST(jobs_beside_other_work_that_hang_or_die_cost_only_themselves)
 	static const enum kind kinds[] = { GOOD, HANGS, GOOD, BAD, HANGS_LATE, DIES, GOOD, HANGS };
 	struct job_test test = { .kinds = kinds };
 
-	ASSERT_EQ(0, advance_all(&test, 8, 100));
+	ASSERT_EQ(0, advance_all(&test, 8, PATIENCE_MS));
 	EXPECT_EQ(8, test.dones);
 	EXPECT_EQ(0, test.status[0]);
 	EXPECT_EQ(-ETIMEDOUT, test.status[1]);
@@ -215,6 +231,18 @@ TEST(jobs_beside_other_work_that_hang_or_die_cost_only_themselves)
 	EXPECT_EQ(1, test.answers[0]);
 	EXPECT_EQ(1, test.answers[4]);
 	EXPECT_EQ(1, test.answers[6]);
+}
+
+TEST(a_job_beside_other_work_that_computes_for_longer_does_not_hang)
+{
+	static const enum kind kinds[] = { BUSY, GOOD };
+	struct job_test test = { .kinds = kinds };
+
+	ASSERT_EQ(0, advance_all(&test, 2, PATIENCE_MS));
+	EXPECT_EQ(2, test.dones);
+	EXPECT_EQ(0, test.status[0]);
+	EXPECT_EQ(1, test.answers[0]);
+	EXPECT_EQ(0, test.status[1]);
 }
 
 TEST(a_look_at_jobs_that_hang_does_not_wait_for_them)

@@ -47,10 +47,20 @@ TEST(a_file_that_hangs_is_tried_seldom)
 {
 	struct table_tries tries = { 0 };
 
-	EXPECT_EQ(16000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
-	EXPECT_EQ(32000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
-	EXPECT_EQ(64000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
-	EXPECT_EQ(64000, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+	const struct rules_key file = file_of(7);
+	uint64_t ms = 400;
+
+	EXPECT_EQ(0, table_tries__hung(&tries, &file));
+	for (unsigned int i = 1; i <= 20; i++) {
+		EXPECT_EQ(ms, wait_after(&tries, 7, -ETIMEDOUT, NSEC_PER_SEC));
+		EXPECT_EQ(i, table_tries__hung(&tries, &file));
+		ms = ms < 32000 ? 2 * ms : 64000;
+	}
+	/* Other failures do not count. */
+	EXPECT_EQ(1000, wait_after(&tries, 8, -EIO, NSEC_PER_SEC));
+	EXPECT_EQ(400, wait_after(&tries, 8, -ETIMEDOUT, NSEC_PER_SEC));
+	table_tries__forget(&tries, &file);
+	EXPECT_EQ(0, table_tries__hung(&tries, &file));
 }
 
 TEST(where_processes_are_gone_or_none_can_be_made_some_tries_come_at_once)

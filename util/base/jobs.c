@@ -16,6 +16,8 @@
 #define SINGLE_SHARE 16
 /* The share of the time for which making a process is tried again. */
 #define FORK_SHARE 4
+/* A child that computes is not one that hangs: it may do so for as many times its patience. */
+#define BUSY_TIMES 8
 /* Children that may end before their first job, as those that the kernel kills for memory. */
 #define MOST_WASTED 8
 
@@ -219,7 +221,7 @@ static bool is_stuck(const struct jobs_task *task)
 {
 	return task->run.begun && clock__now_ns() - task->since_ns >= task->patience_ns &&
 	       !(child__is_runnable(task->child) &&
-		 child__cpu_ns(task->child) - task->cpu_ns < task->patience_ns);
+		 child__cpu_ns(task->child) - task->cpu_ns < BUSY_TIMES * task->patience_ns);
 }
 
 /* Takes what the child says. 1: it goes on; 0: it has ended, or was given up; a negative errno. */

@@ -40,8 +40,8 @@ int jobs__run(const struct jobs *jobs, int deadline_ms);
 
 /*
  * The same beside other work. A job gets patience_ms without an answer, and more while its child
- * shows that it only lacks a CPU; there is no deadline for all of them. jobs is copied, its ctx
- * borrowed. NULL: out of memory.
+ * has a CPU, up to eight times that, or lacks one; there is no deadline for all of them. jobs is
+ * copied, its ctx borrowed. NULL: out of memory.
  */
 struct jobs_task;
 struct jobs_task *jobs__begin(const struct jobs *jobs, int patience_ms);

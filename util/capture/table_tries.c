@@ -12,8 +12,8 @@
 #define LAST_SHORT_NS (6400 * NSEC_PER_MSEC)
 #define FIRST_LONG_NS NSEC_PER_SEC
 #define LAST_LONG_NS (64 * NSEC_PER_SEC)
-/* A file that hangs holds up others at each try. */
-#define FIRST_HANGING_NS (16 * NSEC_PER_SEC)
+/* A file that hangs holds up others at each try, for a sixteenth of the pause. */
+#define FIRST_HANGING_NS (400 * NSEC_PER_MSEC)
 
 /* Its place; tries->nr: none. */
 static size_t find(const struct table_tries *tries, const struct rules_key *file)
@@ -28,6 +28,13 @@ static size_t find(const struct table_tries *tries, const struct rules_key *file
 bool table_tries__has(const struct table_tries *tries, const struct rules_key *file)
 {
 	return find(tries, file) < tries->nr;
+}
+
+unsigned int table_tries__hung(const struct table_tries *tries, const struct rules_key *file)
+{
+	size_t at = find(tries, file);
+
+	return at < tries->nr ? tries->files[at].nr_hung : 0;
 }
 
 static struct table_try *remember(struct table_tries *tries, const struct rules_key *file)
@@ -57,7 +64,7 @@ bool table_tries__fail(struct table_tries *tries, const struct rules_key *file, 
 	unsigned int before = try->nr++;
 
 	if (err == -ETIMEDOUT)
-		try->again = now + pause_after(FIRST_HANGING_NS, LAST_LONG_NS, before);
+		try->again = now + pause_after(FIRST_HANGING_NS, LAST_LONG_NS, try->nr_hung++);
 	else if (err != -ESRCH && err != -EAGAIN)
 		try->again = now + pause_after(FIRST_LONG_NS, LAST_LONG_NS, before);
 	else if (before >= TABLE_TRIES_AT_ONCE)

@@ -17,7 +17,8 @@
 struct table_try {
 	struct rules_key file;
 	uint64_t again;	 /* when it may be asked for again, by clock__now_ns(); 0: it may be now */
-	unsigned int nr; /* of failures */
+	unsigned int nr; /* of failures, */
+	unsigned int nr_hung; /* and of those for want of an answer */
 };
 
 /*
@@ -34,6 +35,9 @@ struct table_tries {
 
 /* Whether a file is remembered. */
 bool table_tries__has(const struct table_tries *tries, const struct rules_key *file);
+
+/* How often the file has not answered. */
+unsigned int table_tries__hung(const struct table_tries *tries, const struct rules_key *file);
 
 /*
  * The table of a file could not be made for this reason, a negative errno. True: the file goes

@@ -26,10 +26,10 @@
 #define MAX_WISHES (4 * RULES_WANTED)
 /*
  * How long a file may take to answer: at first, so that one that hangs holds up the others for
- * little, and after some that did not answer, as on a slow machine.
+ * little, and twice as long each time that it did not, up to the last.
  */
 #define FIRST_MS 25
-#define MAX_MS 3200
+#define MOST_DOUBLED 7
 /* How long the recorder waits for more of a table, while the rings are not read. */
 #define WAIT_NS (2 * NSEC_PER_MSEC)
 /*
@@ -55,6 +55,8 @@ struct user_tables_batch {
 	struct wish wishes[BATCH];
 	struct cfi_file files[BATCH];
 	size_t nr;
+	size_t given; /* so many of them were taken in */
+	int patience_ms;
 	struct cfi_making *making;
 };
 
@@ -260,7 +262,17 @@ static int add_file(struct user_tables *tables, const struct wish *wish,
 	return give_table(tables, wish, &file->table);
 }
 
-/* Takes a batch of what is wanted most. Returns how many. */
+static int patience_with(const struct user_tables *tables, const struct wish *wish)
+{
+	unsigned int hung = table_tries__hung(&tables->tries, &wish->key);
+
+	return FIRST_MS << (hung < MOST_DOUBLED ? hung : MOST_DOUBLED);
+}
+
+/*
+ * Takes a batch of what is wanted most; a file that has not answered is one of its own. Returns how
+ * many.
+ */
 static size_t take_batch(struct user_tables *tables, struct wish *batch, struct cfi_file *files,
 			 size_t most)
 {
@@ -270,7 +282,10 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 		tables->wishes.len = 0;
 	while (nr < most && nr_wishes(tables)) {
 		const struct wish *wish = &wishes_of(tables)[nr_wishes(tables) - 1];
+		bool has_hung = patience_with(tables, wish) > FIRST_MS;
 
+		if (has_hung && nr)
+			break;
 		tables->wishes.len -= sizeof(*wish);
 		if (user_rules__has(tables->rules, &wish->key))
 			continue;
@@ -283,6 +298,8 @@ static size_t take_batch(struct user_tables *tables, struct wish *batch, struct 
 			.ino = wish->key.ino,
 			.dev = wish->key.dev,
 		};
+		if (has_hung)
+			break;
 	}
 	return nr;
 }
@@ -303,24 +320,16 @@ static int go_without(struct cfi_file *files, size_t nr, int err)
 	return 0;
 }
 
-/*
- * Takes in what was made of files. err: another one came before; patience_ms: what each of them
- * had.
- */
+/* Takes in what was made of files. err: another one came before; again: see add_file(). */
 static int add_files(struct user_tables *tables, const struct wish *wishes, struct cfi_file *files,
-		     size_t nr, int patience_ms, int err)
+		     size_t nr, bool again, int err)
 {
-	bool again = patience_ms < MAX_MS, late = false;
-
 	err = go_without(files, nr, err);
 	for (size_t i = 0; i < nr; i++) {
-		late |= files[i].err == -ETIMEDOUT;
 		if (!err)
 			err = add_file(tables, &wishes[i], &files[i], again);
 		cfi_table__free(&files[i].table);
 	}
-	if (late && tables->patience_ms < MAX_MS)
-		tables->patience_ms *= 2;
 	if (err)
 		pr_err("cannot give unwind tables to the BPF programs: %s", strerror(-err));
 	return err;
@@ -336,7 +345,7 @@ static int make_batch(struct user_tables *tables, int deadline_ms)
 	if (!nr)
 		return 0;
 	/* They share the time: that one does not answer in its part is no reason to give it up. */
-	return add_files(tables, batch, files, nr, deadline_ms / FIRST_BATCH,
+	return add_files(tables, batch, files, nr, true,
 			 cfi_files__make(files, nr, deadline_ms));
 }
 
@@ -357,8 +366,9 @@ static int begin_batch(struct user_tables *tables)
 	if (!batch)
 		return no_memory();
 	batch->nr = take_batch(tables, batch->wishes, batch->files, BATCH);
+	batch->patience_ms = patience_with(tables, &batch->wishes[0]);
 	if (batch->nr)
-		batch->making = cfi_files__begin(batch->files, batch->nr, tables->patience_ms);
+		batch->making = cfi_files__begin(batch->files, batch->nr, batch->patience_ms);
 	if (!batch->making) {
 		int err = batch->nr ? no_memory() : 0;
 
@@ -388,12 +398,24 @@ static void watch(struct user_tables *tables, int fd)
 		pr_verbose("a descriptor cannot be watched: %s", strerror(errno));
 }
 
+/* Takes in the files of a batch that are done. made: the result of cfi_files__advance(). */
+static int give_made(struct user_tables *tables, struct user_tables_batch *batch, int made)
+{
+	size_t from = batch->given;
+
+	while (batch->given < batch->nr &&
+	       (made != 1 || batch->files[batch->given].err != -ECANCELED))
+		batch->given++;
+	return add_files(tables, batch->wishes + from, batch->files + from, batch->given - from,
+			 false, made < 0 ? made : 0);
+}
+
 /* Goes on with the tables that are being made, and begins with the next ones. */
 static int advance_batch(struct user_tables *tables)
 {
 	uint64_t until = clock__now_ns() + WAIT_NS;
 	struct user_tables_batch *batch;
-	int ret = 0;
+	int ret = 0, made;
 
 	do {
 		if (!tables->batch)
@@ -401,13 +423,12 @@ static int advance_batch(struct user_tables *tables)
 		batch = tables->batch;
 		if (ret || !batch)
 			return ret;
-		ret = cfi_files__advance(batch->making, until);
-		if (ret == 1) {
+		made = cfi_files__advance(batch->making, until);
+		ret = give_made(tables, batch, made);
+		if (made == 1) {
 			watch(tables, cfi_files__fd(batch->making));
-			return 0;
+			return ret;
 		}
-		ret = add_files(tables, batch->wishes, batch->files, batch->nr,
-				tables->patience_ms, ret);
 		drop_batch(tables);
 	} while (!ret && clock__now_ns() < until);
 	return ret;
@@ -425,7 +446,7 @@ int user_tables__init(struct user_tables *tables, struct user_rules *rules)
 {
 	int err;
 
-	*tables = (struct user_tables){ .rules = rules, .patience_ms = FIRST_MS, .epoll_fd = -1 };
+	*tables = (struct user_tables){ .rules = rules, .epoll_fd = -1 };
 	if (!rules)
 		return 0;
 	tables->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -727,7 +748,7 @@ static int sooner(int a, int b)
 
 int user_tables__timeout(const struct user_tables *tables, int timeout_ms)
 {
-	int most = tables->batch || tables->list ? tables->patience_ms : -1;
+	int most = tables->batch ? tables->batch->patience_ms : tables->list ? FIRST_MS : -1;
 
 	if (tables->evict_at)
 		most = (int)(EVICT_NS / NSEC_PER_MSEC) / 4;

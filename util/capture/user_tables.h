@@ -28,7 +28,6 @@ struct user_tables {
 	struct buffer wishes;	  /* those that were not tried yet, the last one first */
 	int epoll_fd;		  /* of the bell, and of the process that makes tables */
 	struct table_tries tries; /* of tables that could not be made */
-	int patience_ms;	  /* with a file that does not answer */
 	struct user_tables_batch *batch; /* is being made; NULL: none */
 	const struct target_maps *targets; /* borrowed */
 	struct child *list;	  /* lists what targets have mapped; NULL: that is done */
