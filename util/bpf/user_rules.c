@@ -106,7 +106,8 @@ static int copy_page(struct user_rules *rules, struct copy *copy, const struct c
 	uint32_t first = table->words[page] & CFI_RULE_MASK, nr = table->words[page] >> 24;
 	uint64_t place = copy->index + copy->shift + first;
 	uint64_t left = RULES_SLAB_WORDS - place % RULES_SLAB_WORDS;
-	int err = 0;
+	uint32_t from, *to;
+	int err;
 
 	if (nr > left) {
 		copy->shift += (uint32_t)left;
@@ -114,11 +115,15 @@ static int copy_page(struct user_rules *rules, struct copy *copy, const struct c
 	}
 	if ((uint64_t)first + copy->shift + nr > CFI_TABLE_WORDS)
 		return -E2BIG;
-	for (uint32_t i = copy->copied > first ? copy->copied : first; i < first + nr && !err; i++)
-		err = put_word(rules, copy->index + copy->shift + i, table->words[i]);
-	if (copy->copied < first + nr)
+	from = copy->copied > first ? copy->copied : first;
+	if (from < first + nr) {
+		to = word_at(rules, copy->index + copy->shift + from, &err);
+		if (!to)
+			return err;
+		memcpy(to, &table->words[from], (first + nr - from) * sizeof(*to));
 		copy->copied = first + nr;
-	return err ? err : put_word(rules, copy->index + page, nr << 24 | (first + copy->shift));
+	}
+	return put_word(rules, copy->index + page, nr << 24 | (first + copy->shift));
 }
 
 /* What a table may take at most: at the border of each slab that it crosses, rows are moved on. */

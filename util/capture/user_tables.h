@@ -69,7 +69,8 @@ void user_tables__follow(struct user_tables *tables, const struct task_event *ev
 
 /*
  * Goes on with the tables of files that are wanted, which other processes make; takes some
- * milliseconds at most. 0 or a negative errno (logged).
+ * milliseconds, and up to a grace period of RCU for each MB of tables that is needed for the first
+ * time, nine for the largest table. 0 or a negative errno (logged).
  */
 int user_tables__update(struct user_tables *tables);
 
