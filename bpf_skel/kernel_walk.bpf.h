@@ -248,7 +248,7 @@ static __always_inline bool begin_walk(struct kernel_walk *walk, struct task_str
 {
 	__u32 bytes;
 
-	if (!has_kernel_walk || !orc.ready)
+	if (!has_kernel_walk)
 		return false;
 	walk->base = task->thread.sp + INACTIVE_BYTES;
 	bytes = low_half((const void *)bpf_task_pt_regs(task)) - (__u32)walk->base;
@@ -258,13 +258,9 @@ static __always_inline bool begin_walk(struct kernel_walk *walk, struct task_str
 	return walk->top > orc.frame_words && read_words(walk, 0, WALK_FIRST);
 }
 
-/*
- * Walks the kernel stack of a task that is off its CPU, or of current since it came back: into
- * ips, which has room for WALK_FRAMES. Returns the number of frames; the first lies in
- * __schedule(). 0: this walk cannot, the kernel must.
- */
-static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct task_struct *task,
-					       __u64 *ips)
+/* As walk_kernel_stack(), before that walk has been proven as well. */
+static __always_inline __u32 walk_unproven(struct kernel_walk *walk, struct task_struct *task,
+					   __u64 *ips)
 {
 	enum walk_result result;
 
@@ -279,6 +275,17 @@ static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct 
 }
 
 /*
+ * Walks the kernel stack of a task that is off its CPU, or of current since it came back: into
+ * ips, which has room for WALK_FRAMES. Returns the number of frames; the first lies in
+ * __schedule(). 0: this walk cannot, the kernel must.
+ */
+static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct task_struct *task,
+					       __u64 *ips)
+{
+	return has_kernel_walk && orc.ready ? walk_unproven(walk, task, ips) : 0;
+}
+
+/*
  * Learns the caller of do_syscall_64() from nr frames of the kernel's own walk. The bound is one
  * comparison from above, as Linux 6.1 learns nothing from "not 0".
  */
@@ -286,7 +293,7 @@ static __always_inline void learn_syscall_caller(const __u64 *ips, __u32 nr)
 {
 	__u32 callee = nr - 2;
 
-	if (!has_kernel_walk || !orc.ready || orc.syscall_caller)
+	if (!has_kernel_walk || orc.syscall_caller)
 		return;
 	asm volatile("" : "+r"(callee));
 	if (callee >= WIRE_MAX_FRAMES - 1)

@@ -105,7 +105,7 @@ static __always_inline __u32 walk_twice(struct task_struct *task, struct orc_roo
 	if (!*nr_kernel)
 		return 0;
 	learn_syscall_caller(room->kernels.ips, *nr_kernel);
-	return walk_kernel_stack(&room->walk, task, room->ours.ips);
+	return walk_unproven(&room->walk, task, room->ours.ips);
 }
 
 /* Compares both walks for each task that is off its CPU and stays so. */

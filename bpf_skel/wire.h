@@ -444,7 +444,7 @@ struct wire_orc {
 	__u64 scheduler[4];   /* two ranges of code that bpf_get_task_stack() leaves out */
 	__u32 nr_modules;     /* tables in orc_modules, by ascending start */
 	__u32 epoch;	      /* changes with the modules: a rule found meanwhile is not kept */
-	__u8 ready;	      /* walks may begin */
+	__u8 ready;	      /* the walk has been proven: the hooks may use it */
 	__u8 type_shift;      /* of the bit fields behind the two offsets of an orc_entry */
 	__u8 type_mask;
 	__u8 end_shift; /* WIRE_ORC_NO_END: the type tells the end */

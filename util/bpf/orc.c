@@ -198,18 +198,15 @@ static int find_tables(struct orc *orc, const struct orc_format *format,
 /* Compares both walks for all sleeping tasks: only a walk without differences is used. */
 static int prove(struct orc *orc)
 {
-	int err;
+	int err = task_iter__run(orc->check, NULL, NULL);
 
-	orc->shared->ready = 1;
-	err = task_iter__run(orc->check, NULL, NULL);
 	pr_debug("ORC: both walks found the same for %" PRIu64 " sleepers, not so for %" PRIu64,
 		 *orc->same, *orc->differ);
 	if (!err && *orc->differ)
 		err = -EILSEQ;
 	if (!err && !*orc->same)
 		err = -EOPNOTSUPP;
-	if (err)
-		orc->shared->ready = 0;
+	orc->shared->ready = !err;
 	return err;
 }
 
