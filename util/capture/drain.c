@@ -130,8 +130,6 @@ int capture__drain(struct capture *capture)
 		return err;
 	if (has_sums)
 		err = take_generation(capture, (unsigned int)gen);
-	/* Frames in modules not known yet are left to the kernel's walk. */
-	offcpu__update_modules(capture->offcpu);
 	capture->stats.windows++;
 	if (!err && capture->sink.round)
 		err = capture->sink.round(capture->sink.ctx);

@@ -67,6 +67,7 @@ struct capture {
 	struct capture_tally idle[DELIVERY_MAX]; /* left out, by their delivery */
 	struct buffer tasks;		/* struct capture_task */
 	uint64_t tasks_seen;		/* a time before that */
+	uint64_t next_modules;		/* when modules may be looked at again */
 	struct capture_stats stats;	/* the part counted in user space */
 	struct waiting_threads waiting;
 	struct running running;		/* running time of threads, with on-CPU samples */

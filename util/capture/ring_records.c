@@ -6,12 +6,15 @@
 #include <linux/perf_event.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "capture/decode.h"
 #include "capture/idle.h"
 #include "machine/machine.h"
 
 /* Interval in ms of checks whether targets are alive after a false ring of the bell. */
 #define ALIVE_MS 200
+/* How often it is looked whether modules have come or gone. */
+#define MODULES_NS NSEC_PER_SEC
 
 /*
  * Decides by the kernel chain whether the sample is a page fault, and whether it waits for work.
@@ -336,6 +339,17 @@ int capture__read_rings(struct capture *capture)
 	return nr < 0 || !err ? nr : err;
 }
 
+/* Until then, frames in all modules are left to the kernel's walk. */
+static void update_modules(struct capture *capture)
+{
+	uint64_t now = clock__now_ns();
+
+	if (now < capture->next_modules)
+		return;
+	capture->next_modules = now + MODULES_NS;
+	offcpu__update_modules(capture->offcpu);
+}
+
 int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 {
 	int err;
@@ -348,6 +362,7 @@ int capture__poll(struct capture *capture, int timeout_ms, int wake_fd)
 	if (err == RINGS_CPUS_CHANGED)
 		err = capture__update_rings(capture);
 	capture__adopt_strays(capture);
+	update_modules(capture);
 	if (!err)
 		err = user_tables__update(&capture->user_tables);
 	return err ? err : capture__read_rings(capture);
