@@ -17,7 +17,7 @@
 /* The share of the time for which making a process is tried again. */
 #define FORK_SHARE 4
 /* A child that computes is not one that hangs: it may do so for as many times its patience. */
-#define BUSY_TIMES 8
+#define BUSY_TIMES 16
 /* Children that may end before their first job, as those that the kernel kills for memory. */
 #define MOST_WASTED 8
 

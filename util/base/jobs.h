@@ -40,7 +40,7 @@ int jobs__run(const struct jobs *jobs, int deadline_ms);
 
 /*
  * The same beside other work. A job gets patience_ms without an answer, and more while its child
- * has a CPU, up to eight times that, or lacks one; there is no deadline for all of them. jobs is
+ * has a CPU, up to 16 times that, or lacks one; there is no deadline for all of them. jobs is
  * copied, its ctx borrowed. NULL: out of memory.
  */
 struct jobs_task;
