@@ -250,6 +250,9 @@ $(O)/tests/common/%.o: tests/common/%.c $(O)/.flags | $(SKELS) $(LIBPERF_FILE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -c $< -o $@
 
+# Half of the time that -O2 takes, and a test program runs each function but a few times.
+$(UNIT_TESTS) $(BPF_TESTS): private OPT := $(subst -O2,-O1,$(OPT))
+
 $(O)/tests/unit/%: tests/unit/%.c $(TEST_COMMON) $(BUILTIN_LIB) $(LIB)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
