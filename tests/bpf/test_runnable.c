@@ -58,9 +58,8 @@ static const struct thread_waits *find(const struct thread_waits *threads, size_
 	return NULL;
 }
 
-TEST_F(runnable, each_thread_waited_as_long_as_schedstat_says)
+CHECK_F(runnable, each_thread_waited_as_long_as_schedstat_says)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		const struct thread_waits *thread = find(self->threads, self->nr, truth);
@@ -76,12 +75,11 @@ TEST_F(runnable, each_thread_waited_as_long_as_schedstat_says)
 }
 
 /* Of the three, two are never blocked; the third is woken and then waits within its blocks. */
-TEST_F(runnable, the_total_is_that_of_the_threads_and_tells_what_no_sample_has)
+CHECK_F(runnable, the_total_is_that_of_the_threads_and_tells_what_no_sample_has)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t sum = 0, spinners = 0, sleeper = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->nr; i++) {
 		sum += self->threads[i].runnable_ns;
 		if (strncmp(self->threads[i].comm, "spinner", 7))
@@ -99,6 +97,14 @@ TEST_F(runnable, the_total_is_that_of_the_threads_and_tells_what_no_sample_has)
 	EXPECT_EQ(0, stats->throttled_ns);
 	for (size_t i = 0; i < self->test_capture.nr; i++)
 		EXPECT_EQ(0, self->test_capture.samples[i].runqueue);
+}
+
+/* Both that is checked in one recording. */
+TEST_F(runnable, waits_for_a_cpu_are_in_the_accounts_of_threads_and_in_the_total)
+{
+	SKIP_FOR(test_capture__refused());
+	each_thread_waited_as_long_as_schedstat_says(_metadata, self, variant);
+	the_total_is_that_of_the_threads_and_tells_what_no_sample_has(_metadata, self, variant);
 }
 
 /* A block is split without a wake-up hook, too: the sleeper's timers end its blocks late. */

@@ -67,11 +67,10 @@ FIXTURE_TEARDOWN(threads)
 	symbols__free(self->user);
 }
 
-TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
+CHECK_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
 {
 	size_t none = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
@@ -93,11 +92,10 @@ TEST_F(threads, each_thread_has_the_blocks_that_the_kernel_counted)
  * missing: the kernel does not charge it to the thread, which was on its CPU, and reports it in
  * ticks.
  */
-TEST_F(threads, each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait)
+CHECK_F(threads, each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait)
 {
 	uint64_t missing = 0, sum = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .pid = truth->pid, .tid = truth->tid,
@@ -122,11 +120,10 @@ static bool is_known(const struct workload *workload, uint32_t tid)
 	return tid == (uint32_t)workload->truths[0].pid;
 }
 
-TEST_F(threads, no_block_is_invented)
+CHECK_F(threads, no_block_is_invented)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 
@@ -142,6 +139,15 @@ TEST_F(threads, no_block_is_invented)
 	EXPECT_EQ(0, stats->lost_ring.count + stats->lost_internal.count);
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
+}
+
+/* All that is checked in one recording. */
+TEST_F(threads, each_has_the_blocks_of_its_life_and_no_other)
+{
+	SKIP_FOR(test_capture__refused());
+	each_thread_has_the_blocks_that_the_kernel_counted(_metadata, self, variant);
+	each_threads_time_is_what_it_was_not_on_the_cpu_of_its_wait(_metadata, self, variant);
+	no_block_is_invented(_metadata, self, variant);
 }
 
 TEST_HARNESS_MAIN

@@ -71,9 +71,8 @@ FIXTURE_TEARDOWN(wakeups)
 	symbols__free(self->kernel);
 }
 
-TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
+CHECK_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct capture_tally sum = { 0 };
@@ -101,9 +100,8 @@ TEST_F(wakeups, the_waker_is_named_with_its_function_and_the_time_that_it_ended)
 }
 
 /* The leaf is what called try_to_wake_up(): no program, no tracepoint, not the scheduler. */
-TEST_F(wakeups, the_leaf_of_a_waker_says_by_what_it_woke)
+CHECK_F(wakeups, the_leaf_of_a_waker_says_by_what_it_woke)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 		const char *leaf = frames__leaf(&sample->kernel, self->kernel);
@@ -148,12 +146,11 @@ static bool is_nap(const struct sample *sample, const struct symbols *kernel)
  * The wakers sleep by timers: 20 ms, ten times each, and shorter while they look around. Some
  * machines hide interrupts while a thread of process 1 runs.
  */
-TEST_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
+CHECK_F(wakeups, what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread)
 {
 	struct capture_tally timers = { 0 }, naps = { 0 };
 	uint64_t asleep_ns = 0, threads_in_calls = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 
@@ -208,13 +205,10 @@ static size_t wakeups_of(const struct test_capture *test_capture, const struct s
 }
 
 /* A wake-up sample has the begin and the length of the block that it ended, not its thread. */
-TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
+CHECK_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 {
 	uint64_t ended = 0, orphans = 0;
 
-	SKIP_FOR(test_capture__refused());
-	if (variant->threshold_ns)
-		SKIP(return, "of sums nobody knows the blocks");
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 		size_t nr;
@@ -235,12 +229,11 @@ TEST_F(wakeups, each_block_has_the_wakeup_that_ended_it)
 	EXPECT_LE(orphans, hidden_wakeups(&self->test_capture));
 }
 
-TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
+CHECK_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t whole = 0, blocked = 0, woken = 0;
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 
@@ -263,13 +256,12 @@ TEST_F(wakeups, two_parts_make_the_block_and_the_first_is_what_wakers_ended)
 	}
 }
 
-TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
+CHECK_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	const struct capture_wakeups *wakeups = &stats->wakeups;
 	struct capture_tally sum = { 0 };
 
-	SKIP_FOR(test_capture__refused());
 	EXPECT_EQ(0, stats__unaccounted_count(stats));
 	EXPECT_EQ(0, stats__unaccounted_ns(stats));
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
@@ -288,6 +280,19 @@ TEST_F(wakeups, accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve)
 	} else {
 		EXPECT_EQ(0, wakeups->accumulated.count);
 	}
+}
+
+/* All that is checked in one recording; of sums nobody knows the blocks. */
+TEST_F(wakeups, blocks_are_split_at_their_wakeups_and_have_their_wakers)
+{
+	SKIP_FOR(test_capture__refused());
+	the_waker_is_named_with_its_function_and_the_time_that_it_ended(_metadata, self, variant);
+	the_leaf_of_a_waker_says_by_what_it_woke(_metadata, self, variant);
+	what_a_timer_ends_is_laid_to_the_interrupt_and_to_no_thread(_metadata, self, variant);
+	if (!variant->threshold_ns)
+		each_block_has_the_wakeup_that_ended_it(_metadata, self, variant);
+	two_parts_make_the_block_and_the_first_is_what_wakers_ended(_metadata, self, variant);
+	accounts_of_wakeups_and_of_blocks_stay_apart_and_conserve(_metadata, self, variant);
 }
 
 static int record(struct test_capture *test_capture, struct workload *workload,

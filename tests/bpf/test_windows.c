@@ -52,9 +52,8 @@ FIXTURE_TEARDOWN(windows)
 	symbols__free(self->user);
 }
 
-TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
+CHECK_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 {
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->workload.nr_truths; i++) {
 		const struct truth *truth = &self->workload.truths[i];
 		struct session_filter filter = { .tid = truth->tid, .states = "SD",
@@ -73,12 +72,11 @@ TEST_F(windows, sums_do_not_depend_on_the_length_of_the_window)
 	EXPECT_EQ(0, stats__unaccounted_ns(&self->test_capture.stats));
 }
 
-TEST_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
+CHECK_F(windows, times_of_samples_lie_in_the_recording_and_in_their_window)
 {
 	const struct capture_stats *stats = &self->test_capture.stats;
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 
-	SKIP_FOR(test_capture__refused());
 	EXPECT_EQ(0, self->test_capture.stale);
 	EXPECT_LE(self->test_capture.late, self->test_capture.drains * cpus);
 	EXPECT_LT(0, self->test_capture.nr);
@@ -131,13 +129,12 @@ static uint64_t most_missed(const struct workload *workload)
 	return naps > left ? (naps - left) * 4 / 64 : 0;
 }
 
-TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
+CHECK_F(windows, each_of_the_stacks_has_its_own_blocks)
 {
 	struct session_filter filter = { .function = "wait_bottom", .user = self->user,
 					 .states = "SD" };
 	uint64_t blocks[64] = { 0 };
 
-	SKIP_FOR(test_capture__refused());
 	for (size_t i = 0; i < self->test_capture.nr; i++) {
 		const struct sample *sample = &self->test_capture.samples[i];
 		int path;
@@ -154,6 +151,15 @@ TEST_F(windows, each_of_the_stacks_has_its_own_blocks)
 		EXPECT_LE(36, blocks[i] + most_missed(&self->workload));
 		EXPECT_LE(blocks[i], 44);
 	}
+}
+
+/* All that is checked in one recording. */
+TEST_F(windows, of_any_length_have_the_same_blocks)
+{
+	SKIP_FOR(test_capture__refused());
+	sums_do_not_depend_on_the_length_of_the_window(_metadata, self, variant);
+	times_of_samples_lie_in_the_recording_and_in_their_window(_metadata, self, variant);
+	each_of_the_stacks_has_its_own_blocks(_metadata, self, variant);
 }
 
 FIXTURE(fill)
