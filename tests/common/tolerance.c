@@ -13,6 +13,13 @@
 #include "base/clock.h"
 #include "common/switches.h"
 
+bool tolerance__whole(void)
+{
+	const char *whole = getenv("DENET_TEST_WHOLE");
+
+	return whole && !strcmp(whole, "1");
+}
+
 uint64_t tolerance__preempted_ns(void)
 {
 	return (getenv("DENET_TEST_GUEST") ? 500 : 100) * NSEC_PER_MSEC;

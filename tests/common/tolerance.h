@@ -3,11 +3,18 @@
 #ifndef DENET_TESTS_TOLERANCE_H
 #define DENET_TESTS_TOLERANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/units.h"
+
+/*
+ * DENET_TEST_WHOLE=1, as check.sh --all sets it: what takes long and seldom finds anything that no
+ * other test does is run as well.
+ */
+bool tolerance__whole(void);
 
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE_PERCENT 1
