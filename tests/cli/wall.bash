@@ -12,11 +12,14 @@ clean_up() {
 	[ -z "$group" ] || until_true rmdir "$group"
 }
 
-# sum_of EVENT [TID [FILE]]: ns, by perf.
+# sum_of EVENT [TID [FILE]]: ns, by perf, which reads a file once.
 sum_of() {
-	perf script -i "${3:-perf.data}" -F tid,period,event 2>/dev/null |
-		awk -v event="$1:" -v tid="${2:-0}" '(!tid || $1 == tid) && $3 == event { sum += $2 }
-			END { printf "%.0f\n", sum }'
+	local file=${3:-perf.data} periods
+
+	periods=${file//\//_}.periods
+	[ "$periods" -nt "$file" ] || perf script -i "$file" -F tid,period,event >"$periods" 2>/dev/null
+	awk -v event="$1:" -v tid="${2:-0}" '(!tid || $1 == tid) && $3 == event { sum += $2 }
+		END { printf "%.0f\n", sum }' "$periods"
 }
 
 # life NAME: that line of the accounts of -v, in ns.
