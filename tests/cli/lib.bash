@@ -75,9 +75,25 @@ need_root() {
 
 # Asked once a file: to start perf takes a while.
 need_perf() {
-	[ -e "$BATS_FILE_TMPDIR/perf" ] && return
-	perf version >/dev/null 2>&1 || skip "no perf on this machine"
-	touch "$BATS_FILE_TMPDIR/perf"
+	local version=$BATS_FILE_TMPDIR/perf
+
+	[ -e "$version" ] && return
+	perf version >"$version.new" 2>/dev/null || skip "no perf on this machine"
+	mv "$version.new" "$version"
+}
+
+# own_is VERSION: the machine's own perf is of that release, after need_perf.
+own_is() {
+	grep -qF " $1." "$BATS_FILE_TMPDIR/perf"
+}
+
+# versions: of perf, that read the same files: the machine's own, the oldest and the newest, and what is
+# in between but for one that is the machine's own.
+versions() {
+	echo own 5.10
+	own_is 6.1 || echo 6.1
+	if_whole 6.12
+	echo 7
 }
 
 # refute COMMAND…: fails if it succeeds. A plain "!" goes unnoticed but in the last line.
@@ -97,6 +113,12 @@ is_sanitized() {
 # Processes that read files are confined in other builds.
 need_confinement() {
 	! is_sanitized || skip "built with the address sanitizer, which no confined process can use"
+}
+
+# if_whole WORD…: prints them with DENET_TEST_WHOLE=1, as check.sh --all sets it, for loops that are
+# shorter without it.
+if_whole() {
+	[ "${DENET_TEST_WHOLE:-0}" != 1 ] || echo "$@"
 }
 
 # gone PID: true if it has ended, reaped or not.

@@ -25,7 +25,7 @@ total() {
 	sum=$(total one.data)
 	# Idle time is told apart in the last lines, as it is elsewhere.
 	grep -q '^\[ idle apart (frame \[idle\]): ' err
-	for version in own 5.10 6.1 6.12 7; do
+	for version in $(versions); do
 		echo "perf $version"
 		reader "$version" version >/dev/null 2>&1 || continue
 		reader "$version" script -i one.data --no-inline 2>words | stackcollapse >folded

@@ -133,12 +133,15 @@ same_as_own() {
 
 @test "perf 7 reads the same" {
 	same_as_own 7
+	# What it shows is what all others are compared with.
+	! own_is 6.1 || return 0
 }
 
 @test "every reader's sums are those that the last line tells" {
+# bats test_tags=whole
 	told=$(sed -n 's/.*denet-record: \([0-9.]*\) s off-CPU.*/\1/p' "$RICH.err")
 	[ -n "$told" ]
-	for version in own 5.10 6.1 6.12 7; do
+	for version in $(versions); do
 		reader "$version" version >/dev/null 2>&1 || continue
 		sum=$(reader "$version" script -i "$RICH" -F period,event |
 			awk '/offcpu-time|queued-time/ { sum += $1 } END { printf "%.3f", sum / 1e9 }')
@@ -181,7 +184,7 @@ states_of_waits() {
 		sed -nE 's/.*\([A-Z](, ([0-9]+) blocks)?\).*/\2/; s/^$/1/; p' | awk "{ sum += \$1 } END { print sum }")
 	echo "$blocks blocks"
 	[ "$blocks" -ge 40 ]
-	for version in own 5.10 6.1 6.12 7; do
+	for version in $(versions); do
 		echo "perf $version"
 		reader "$version" version >/dev/null 2>&1 || continue
 		states_of_report "$version" states.data >states

@@ -24,7 +24,7 @@ hits() {
 		-o all.data -- sh -c "'$naps' 1 2 5; true; exec '$naps' 1 2 5" 2>err
 	cat err
 	recorded=$(sed -n 's/.*tracepoints: \([0-9]*\) hits recorded, 0 lost$/\1/p' err)
-	for version in own 5.10 6.1 6.12 7; do
+	for version in $(versions); do
 		echo "perf $version"
 		reader "$version" version >/dev/null 2>&1 || continue
 		reader "$version" script -i all.data -F trace:comm,tid,time,event,trace >lines 2>words
@@ -147,7 +147,7 @@ hits() {
 	until_true bigger_than live.data 20000
 	kill -KILL "$recorder"
 	finish_recording
-	for version in own 5.10 6.1 6.12 7; do
+	for version in $(versions); do
 		echo "perf $version"
 		reader "$version" version >/dev/null 2>&1 || continue
 		reader "$version" script -i live.data >lines 2>words
