@@ -36,6 +36,7 @@ write_container() {
 	perf buildid-list -i a.data >ids
 	grep -q "^$naps_id $naps\$" ids
 	grep -q ' \[vdso\]$' ids
+	grep -q /libc ids
 	if [ -e /sys/kernel/notes ]; then
 		grep -q '\[kernel.kallsyms\]' ids
 	fi

@@ -163,12 +163,12 @@ no_end_before_the_last_sample() {
 # last_with_samples FILE…: of the files of a recording but the first, the last that has some: the very
 # last one may begin when all is over.
 last_with_samples() {
-	local file last=
+	local nr
 
-	for file in "${@:2}"; do
-		[ "$(samples "$file")" -lt 5 ] || last=$file
+	for ((nr = $#; nr >= 2; nr--)); do
+		[ "$(samples "${!nr}")" -lt 5 ] || break
 	done
-	[ -n "$last" ] && echo "$last"
+	[ "$nr" -ge 2 ] && echo "${!nr}"
 }
 
 @test "a first thread that ends leaves the others their names, maps and build-ids" {

@@ -12,8 +12,8 @@ clean_up() {
 # complete FILE: it can be read by itself: names, symbols, build-ids, header.
 complete() {
 	perf report --header-only -i "$1" 2>/dev/null | grep -q '# hostname' &&
-		perf script -i "$1" 2>err | grep -q '^napper-[01] ' &&
-		perf script -i "$1" 2>>err | grep -q take_nap &&
+		perf script -i "$1" >script 2>err && grep -q '^napper-[01] ' script &&
+		grep -q take_nap script &&
 		perf buildid-list -i "$1" | grep -q '/naps$' && [ ! -s err ]
 }
 
@@ -60,8 +60,11 @@ complete() {
 	count=0
 	for file in "${files[@]}"; do
 		# The last one may have nothing but the end of the main thread's wait.
-		[ "$file" = "${files[-1]}" ] || complete "$file"
-		perf report --header-only -i "$file" | grep -q '# hostname'
+		if [ "$file" = "${files[-1]}" ]; then
+			perf report --header-only -i "$file" | grep -q '# hostname'
+		else
+			complete "$file"
+		fi
 		[[ $file =~ ^perf.data.[0-9]{16}$ ]]
 		count=$((count + $(samples "$file")))
 	done
