@@ -246,7 +246,7 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 	start_target "$naps" 4 10000 2
 	# The command is but a clock, and goes on: it is not its fault.
 	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms -- \
-		sh -c 'sleep 3; touch small.over'
+		sh -c 'sleep 1.2; touch small.over'
 	count=$(samples small/live.data)
 	again=0
 	denet-record -o small/live.data -- true 2>again.err || again=$?
@@ -284,9 +284,10 @@ sys.exit(bool(select.select([], [fd], [], 0)[1]))' "$1"
 }
 
 @test "on a terminal a status line comes each second, elsewhere it does not" {
-	script -qec "denet-record -o a.data -- sleep 1.5" /dev/null >tty </dev/null
+	script -qec "denet-record -o a.data -- sleep 1.5" /dev/null >tty </dev/null 3>&- &
+	denet-record -o b.data -- sleep 1.5 2>err
+	wait $!
 	grep -q '\[ denet-record: 1 s, [0-9,]* samples, [0-9.]* MB, 0 lost \]' tty
-	denet-record -o a.data -- sleep 1.5 2>err
 	[ "$(grep -c '\[ denet-record: ' err)" = 1 ]
 	grep -q '\[ denet-record: [0-9.]* s off-CPU ' err
 }

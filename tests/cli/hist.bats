@@ -163,12 +163,16 @@ for row in doc["thresholds"]:
 }
 
 @test "on a terminal a line counts the blocks each second, and leaves no trace in the table" {
-	script -qec "denet-record --off-cpu-hist -- '$naps' 2 60 25" /dev/null >tty </dev/null
+	script -qec "denet-record --off-cpu-hist -- '$naps' 2 60 25" /dev/null >tty </dev/null 3>&- &
+	first=$!
+	script -qec "denet-record -q --off-cpu-hist -- '$naps' 2 60 25" /dev/null >quiet </dev/null 3>&- &
+	second=$!
+	denet-record --off-cpu-hist -- "$naps" 2 60 25 2>err
+	wait $first
+	wait $second
 	grep -q '\[ denet-record: 1 s, [1-9][0-9,]* blocks, 0 lost \]' tty
 	# It is erased, not left above the table, whose first line begins where it began.
 	sed 's/.*\r\x1b\[K//' tty | grep -q '^[0-9,]* blocks ended within '
-	script -qec "denet-record -q --off-cpu-hist -- '$naps' 2 60 25" /dev/null >tty </dev/null
-	refute grep -q 'denet-record:' tty
-	denet-record --off-cpu-hist -- "$naps" 2 60 25 2>err
+	refute grep -q 'denet-record:' quiet
 	[ ! -s err ]
 }

@@ -129,7 +129,7 @@ has_whole_chains() {
 	# It has no capabilities, which a COMMAND would inherit here.
 	plain_nobody /usr/bin/python3 -S -E -c 'import time; [time.sleep(0.005) for i in range(9999)]' 3>&- &
 	until_true is_at $! nanosleep
-	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o own.data -p $! -- sleep 1
+	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o own.data -p $! -- sleep 0.6
 	kill $!
 	has_whole_chains
 }
@@ -139,14 +139,14 @@ has_whole_chains() {
 	plain_nobody ./gone 1 3000 20 >out 3>&- &
 	until_true grep -q READY out
 	rm gone
-	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o a.data -p $! -- sleep 1
+	run -0 with bpf,perfmon,syslog ./denet-record -v --off-cpu-thresh 0 -o a.data -p $! -- sleep 0.8
 	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
 	why='its files may not be opened.* CAP_CHECKPOINT_RESTORE'
 	grep -E "not whole: gone .*, $why|stacks of gone .*: $why" <<<"$output"
 	[ "$(by_tables 8)" -ge 20 ]
 	refute grep 'no call frame information' <<<"${output//without call frame information/}"
 	run -0 with bpf,perfmon,syslog,checkpoint_restore \
-		./denet-record -v --off-cpu-thresh 0 -o b.data -p $! -- sleep 1
+		./denet-record -v --off-cpu-thresh 0 -o b.data -p $! -- sleep 0.8
 	kill $!
 	has_whole_chains
 }

@@ -146,7 +146,7 @@ complete() {
 	mount -t tmpfs -o size=128k tmpfs small
 	start_target "$naps" 2 100000 2
 	run denet-record -o small/live.data -p "$target" --off-cpu-thresh 0 --window 20ms \
-		--switch-output=24K -- sleep 3
+		--switch-output=24K -- sleep 1.5
 	[ "$status" = 1 ]
 	[[ "$output" == *"No space left"* ]]
 	first=$(ls small/live.data.* | head -1)

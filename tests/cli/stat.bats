@@ -476,12 +476,16 @@ os.wait()' >out 2>said
 }
 
 @test "on a terminal a status line comes each second, elsewhere it does not" {
-	script -qec "denet-stat -o out -- sleep 1.5" /dev/null >tty </dev/null
+	script -qec "denet-stat -o out -- sleep 1.5" /dev/null >tty </dev/null 3>&- &
+	first=$!
+	script -qec "denet-stat -q -o quiet -- sleep 1.5" /dev/null >quiet.tty </dev/null 3>&- &
+	second=$!
+	denet-stat -o plain -- sleep 1.5 2>err
+	wait $first
+	wait $second
 	grep -F '[ denet-stat: 1 s, 1 thread ]' tty
-	denet-stat -o out -- sleep 1.5 2>err
 	[ ! -s err ]
-	script -qec "denet-stat -q -o out -- sleep 1.5" /dev/null >tty </dev/null
-	refute grep 'denet-stat: ' tty
+	refute grep 'denet-stat: ' quiet.tty
 }
 
 # A shell that sleeps, with a child that naps, in which two threads do.

@@ -156,9 +156,9 @@ shows() {
 }
 
 @test "kernel threads only where they are asked for" {
-	denet-record -a --state all -o without.data -- sleep 1
+	denet-record -a --state all -o without.data -- sleep 0.5
 	comms without.data | refute grep -q '^kworker\|^rcu_\|^ksoftirqd'
-	denet-record -a --state all --kernel-threads -o with.data -- sleep 1
+	denet-record -a --state all --kernel-threads -o with.data -- sleep 0.5
 	comms with.data | grep -q '^kworker\|^rcu_\|^ksoftirqd'
 }
 
@@ -187,7 +187,7 @@ waits_told() {
 @test "--min-block and --max-block filter, and what they filter is counted" {
 	# How long a nap is in the end is the machine's affair: each of them is there or counted.
 	denet-record --min-block 50ms --off-cpu-thresh 0 -o min.data -v -- \
-		sh -c '"$0" 1 10 10 counts; exec sleep 1' "$naps" >said 2>err
+		sh -c '"$0" 1 10 10 counts; exec sleep 0.2' "$naps" >said 2>err
 	perf script -i min.data -F period,event |
 		awk '$1 < 50e6 { bad = 1 } END { exit bad || !NR }'
 	[ "$(counted 'filtered, too short')" -ge $(($(waits_told) - $(kept min.data))) ]

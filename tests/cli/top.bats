@@ -502,12 +502,12 @@ has_all() {
 	until_true grep -q . target.out
 	read -r child <target.out
 	until_true runs "$child" sleep
-	denet-top --json -F 60/m -n 2 --all-states -p "$target" >out
+	denet-top --json -F 60/m -n 1 --all-states -p "$target" >out
 	has_all out weight_us 1000000
-	denet-top --json -F 2 -n 3 --all-states -p "$target" >out
+	denet-top --json -F 2 -n 1 --all-states -p "$target" >out
 	has_all out weight_us 500000
 	# Once a second, where it is not the screen and nothing else is said.
-	denet-top -o dir -n 2 --all-states -p "$target"
+	denet-top -o dir -n 1 --all-states -p "$target"
 	[ "$(cut -d, -f2 dir/xcapture_samples* | sort -u | tr '\n' ' ')" = '1000000 WEIGHT_US ' ]
 	look -n 2 --all-states -p "$target"
 	has_all out tid "$target"
@@ -538,13 +538,13 @@ has_all() {
 	until_true gone $!
 	# One that has ended before the first look, and one that the look leaves out.
 	sleep 0.2 3>&- &
-	timeout 20 denet-top -b -D 1000 -p $!
+	timeout 20 denet-top -b -D 500 -p $!
 	start_target sleep 1000
 	denet-top --json -F 20 -n 10 -u 1 -p "$target" -v 2>said >out
 	grep '10 looks' said
 	run -3 denet-top -b -- sh -c 'exit 3'
 	# The interval that the signal ends is printed as well.
-	denet-top -b -I 2000 -F 50 >out 3>&- &
+	denet-top -b -I 700 -F 50 >out 3>&- &
 	until_true grep -q ' looks: ' out
 	before=$(grep -c ' looks: ' out)
 	sleep 0.5
