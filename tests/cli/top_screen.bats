@@ -2,103 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The screen of denet-top in a real terminal, tmux: what it shows of known loads, what keys do, and
 # that it leaves the terminal as it was, however it ends.
+# tests: parallel
 
 load lib
+load screen
 
 needs=root
-
-prepare() {
-	command -v tmux >/dev/null || skip "no tmux"
-	export LC_ALL=C.UTF-8
-	unset NO_COLOR TMUX
-	cat >waiters.py <<-'EOS'
-		# NUMBER NAME: threads of that name that wait for the lock of a file.
-		import ctypes, fcntl, os, sys, threading
-		libc = ctypes.CDLL(None)
-		held = open("lock", "w")
-		fcntl.flock(held, fcntl.LOCK_EX)
-		def wait():
-		    libc.prctl(15, os.fsencode(sys.argv[2]).decode("unicode_escape").encode("latin-1"))
-		    with open("lock") as mine:
-		        fcntl.flock(mine, fcntl.LOCK_EX)
-		threading.stack_size(65536)
-		for _ in range(int(sys.argv[1])):
-		    threading.Thread(target=wait, daemon=True).start()
-		print("ready", flush=True)
-		sys.stdin.read()
-	EOS
-}
-
-clean_up() {
-	[ ! -e tmux.socket ] || in_tmux kill-server
-	[ ! -e full ] || umount -l full
-}
-
-in_tmux() {
-	tmux -S "$BATS_TEST_TMPDIR/tmux.socket" -f /dev/null "$@" 3>&- 7>&-
-}
-
-# open_terminal [COLUMNS LINES]: a shell in a terminal of that size.
-open_terminal() {
-	in_tmux new-session -d -x "${1:-80}" -y "${2:-24}" \
-		"exec env PS1='prompt> ' TERM=screen-256color bash --norc --noprofile"
-	until_true shows '^prompt>'
-}
-
-# type TEXT: and Enter.
-type_line() {
-	in_tmux send-keys -l "$1"
-	in_tmux send-keys Enter
-}
-
-keys() {
-	in_tmux send-keys "$@"
-}
-
-screen() {
-	in_tmux capture-pane -p
-}
-
-# shows REGEX: some line of the terminal.
-shows() {
-	screen | grep -qE -- "$1"
-}
-
-# shows_no REGEX
-shows_no() {
-	! shows "$1"
-}
-
-# start_waiters NUMBER NAME: $waiters is their process.
-start_waiters() {
-	mkfifo hold
-	start_target sh -c "exec python3 waiters.py $1 '$2' <hold"
-	exec 7>hold
-	waiters=$target
-	until_true all_wait "$waiters" "$1"
-}
-
-all_wait() {
-	[ "$(cat "/proc/$1"/task/*/wchan 2>/dev/null | tr '\0' '\n' | grep -o lock | wc -l)" -ge "$2" ] ||
-		[ "$(grep -ls flock /proc/"$1"/task/*/stack 2>/dev/null | wc -l)" -ge "$2" ]
-}
-
-# start_screen OPTION…: in a terminal, until the first rows are there.
-start_screen() {
-	[ -e tmux.socket ] || open_terminal
-	type_line "clear; denet-top $*; echo status=\$?"
-	until_true shows 'denet-top .* looks/s'
-}
-
-# is_as_before: the terminal is, and its main screen and the cursor are there.
-is_as_before() {
-	[ "$(in_tmux display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = "0 1 0" ] ||
-		return 1
-	until_true shows '^prompt> *$'
-	type_line 'stty -a >after'
-	until_true bigger_than after 0
-	diff before after
-}
 
 @test "a thread that waits is shown with its state, name and call, and how long it has waited" {
 	start_waiters 3 waiter
@@ -200,31 +109,6 @@ is_as_before() {
 	[[ "$(screen | grep -A1 'ACTIVE' | tail -1)" == *SLEEP*flock* ]]
 }
 
-# bats test_tags=whole
-@test "pause keeps what is seen, and the time that is shown can be chosen" {
-	start_waiters 3 waiter
-	start_screen -p "$waiters"
-	until_true shows '^> +3\.00 '
-	keys p
-	until_true shows 'PAUSED +last 10 s$'
-	before=$(screen | grep -E '^>')
-	exec 7>&-
-	until_true gone "$waiters"
-	until_true shows 'the targets have ended'
-	[ "$(screen | grep -E '^>')" = "$before" ]
-	keys p
-	until_true shows 'no active thread'
-	keys t
-	until_true shows '5 min'
-	keys 5 Enter
-	until_true shows 'last 5 min$'
-	until_true shows '^> .* waiter '
-	keys '['
-	until_true shows '5 min before [0-9:]{8}$'
-	keys ']'
-	until_true shows 'last 5 min$'
-}
-
 @test "what is seen is written as CSV and as a page, and never over a file" {
 	start_waiters 3 waiter
 	start_screen -p "$waiters"
@@ -263,6 +147,7 @@ write_to() {
 	type_line "${!#}"
 }
 
+# bats test_tags=whole
 @test "a deep stack of long names reaches its root on the screen and in a page" {
 	start_target "$build/tests/workloads/deep"
 	start_screen -s --all-states -p "$target"
@@ -336,54 +221,6 @@ write_to() {
 	until_true shows 'SLEEP a\\x1b\[1m\\x0a\\xff\\xc3\\xa4\\xe6\\xbc flock '
 }
 
-# coloured: how capture-pane tells colours.
-coloured() {
-	in_tmux capture-pane -p -e | grep -qE "$1"
-}
-
-# bats test_tags=whole
-@test "colours, letters and lines are those that the terminal has" {
-	start_waiters 3 waiter
-	start_screen -p "$waiters"
-	until_true shows '^> +3\.00 '
-	until_true coloured $'\e\\[38;5;'
-	shows '█'
-	keys q
-	until_true shows '^status=0'
-	type_line "clear; TERM=xterm denet-top -p $waiters"
-	until_true coloured $'\e\\[(0;)?34m'
-	refute coloured $'\e\\[38;5;'
-	keys q
-	until_true is_off
-	for how in 'NO_COLOR=1' 'TERM=vt100' 'TERM=vt220 LC_ALL=C'; do
-		type_line "clear; env $how denet-top -p $waiters; echo status=\$?"
-		until_true shows 'S=SLEEP [0-9.]+'
-		# One column, or more of them as time goes by.
-		until_true shows '[ |│]S+$'
-		refute coloured $'\e\\[([0-9;]*;)?3[0-7](;|m)'
-		[ "$how" != 'TERM=vt220 LC_ALL=C' ] || refute shows '[│█]'
-		keys q
-		until_true shows '^status=0'
-	done
-	# With no way to move the cursor there are tables, and an error where the screen is asked for.
-	type_line "clear; TERM=dumb denet-top -p $waiters; echo status=\$?"
-	until_true shows ' looks: 3\.00 of '
-	keys C-c
-	until_true shows 'status=0'
-	type_line "clear; TERM=dumb denet-top --screen"
-	until_true shows 'no screen on a terminal of type "dumb"'
-	type_line "clear; TERM=nosuch denet-top --screen"
-	until_true shows 'no screen on a terminal of type "nosuch"'
-	run -1 denet-top --screen </dev/null
-	[[ "$output" == *"the screen needs a terminal"* ]]
-	run -2 denet-top --screen -b
-	run -1 denet-top --screen -- true
-}
-
-is_off() {
-	[ "$(in_tmux display-message -p '#{alternate_on}')" = 0 ]
-}
-
 # The process that the shell in the terminal has started.
 screen_pid() {
 	pgrep -n -P "$(in_tmux display-message -p '#{pane_pid}')" denet-top
@@ -396,7 +233,7 @@ screen_pid() {
 	open_terminal
 	type_line 'stty -a >before'
 	until_true bigger_than before 0
-	for signal in TERM INT HUP SEGV ABRT QUIT BUS; do
+	for signal in TERM SEGV $(if_whole INT HUP ABRT QUIT BUS); do
 		rm -f after
 		type_line "clear; denet-top -p $waiters; echo status=\$?"
 		until_true shows '^> +1\.00 '
@@ -423,7 +260,7 @@ screen_pid() {
 	open_terminal
 	type_line 'stty -a >before'
 	until_true bigger_than before 0
-	for how in C-z TSTP STOP; do
+	for how in C-z STOP $(if_whole TSTP); do
 		rm -f after
 		type_line "clear; denet-top -p $waiters"
 		until_true shows '^> +1\.00 '
@@ -456,59 +293,9 @@ screen_pid() {
 	is_as_before
 }
 
-# bats test_tags=whole
-@test "a terminal that takes nothing does not stop the looks" {
-	start_waiters 1 waiter
-	cat >unread.py <<-'EOS'
-		import os, pty, sys, time
-		pid, fd = pty.fork()
-		if pid == 0:
-		    os.environ["TERM"] = "screen-256color"
-		    os.execvp("denet-top", ["denet-top", "--screen", "-o", "dir", "-p", sys.argv[1]])
-		# Fills the way from the terminal, of which nothing is read.
-		while not os.path.exists("stop"):
-		    os.write(fd, b"\x0c")
-		    time.sleep(0.01)
-		os.kill(pid, 15)
-		os.waitpid(pid, 0)
-	EOS
-	python3 unread.py "$waiters" 3>&- &
-	reader=$!
-	until_true has_lines 50
-	lines=$(cat dir/xcapture_samples* | wc -l)
-	until_true has_lines $((lines + 50))
-	touch stop
-	wait "$reader"
-}
-
-has_lines() {
-	[ "$(cat dir/xcapture_samples* 2>/dev/null | wc -l)" -ge "$1" ]
-}
-
-# bats test_tags=whole
-@test "a thousand threads" {
-	start_waiters 1000 waiter
-	start_screen -p "$waiters" -g comm,tid
-	until_true shows '^> +1\.00 +0\.1% .* waiter +[0-9]+ '
-	first=$(screen | grep -E '^>')
-	keys End
-	until_true shows_no '^> .* waiter +'"$(awk '{ print $5 }' <<<"$first") "
-	keys PPage PPage Home
-	until_true shows '^> +1\.00 +0\.1% .* waiter +[0-9]+ '
-	keys q
-	until_true shows '^status=0'
-	start_screen -p "$waiters" -g state
-	until_true shows '^> *(1000|99[0-9])\.[0-9]+ +100\.0% .*SLEEP'
-	until_true shows ' (1001|1000) threads, '
-	# Looks go on beside all that, as many as there may be.
-	until_true shows ' ([1-9]|1[0-2])\.[0-9] looks/s'
-	keys q
-	until_true shows '^status=0'
-}
-
 @test "a recording is shown at once, with its stacks, and its time can be chosen" {
 	start_waiters 3 waiter
-	denet-top -o dir -k -F 20 -n 30 -p "$waiters"
+	denet-top -o dir -k -F 20 -n 10 -p "$waiters"
 	open_terminal
 	type_line "clear; denet-top -i dir; echo status=\$?"
 	until_true shows '^> +3\.00 +100\.0% .* SLEEP +waiter +flock'
@@ -534,7 +321,7 @@ has_lines() {
 	until_true shows ' 3\.00 100\.0% .*flock.*;'
 	type_line "clear; denet-top -i dir -g kfunc,fext | cat"
 	until_true shows ' 3\.00 100\.0% +#+ +[a-z_]*lock[a-z_]* '
-	denet-top -w top.data -k -F 20 -n 30 -p "$waiters"
+	denet-top -w top.data -k -F 20 -n 10 -p "$waiters"
 	type_line "clear; denet-top -i top.data; echo status=\$?"
 	until_true shows '^> +3\.00 +100\.0% .* SLEEP +waiter '
 	# It has no files: stacks are next.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-top --track: exact times of calls, states and requests, and who woke a thread up. As many looks
 # as were asked for are taken, whatever they cost.
+# tests: parallel
 
 load lib
 load top
@@ -119,29 +120,31 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 	look -n 20 --track syscalls -p "$target"
 	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
 	kill "$target"
-	# Most of this one's time lies between calls, which have ended.
-	start_target python3 -c '
-import os, time
+	# Most of this one's time lies between calls, which have ended. It has a CPU beside other load, too.
+	start_target nice -n -15 python3 -c '
+import os
+print("READY", flush=True)
 while True:
     os.getppid()
     for i in range(100000): pass'
-	look -n 50 --track syscalls -p "$target"
+	until_true grep -q READY target.out
+	look -n 100 --track syscalls -p "$target"
 	python3 - <<-'END'
 		import json
 		runs = [s["syscall_active"] for s in map(json.loads, open("out")) if s["state"] == "RUN"]
 		known = [call for call in runs if call != "?"]
 		print(len(runs), len(known), known.count("-"))
-		assert len(known) > 10 and known.count("-") >= 0.8 * len(known), known
+		assert len(known) > 5 and known.count("-") >= 0.8 * len(known), known
 	END
 	kill "$target"
-	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- dd if=/dev/urandom of=/dev/null bs=64M count=20 \
+	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- nice -n -15 dd if=/dev/urandom of=/dev/null bs=64M count=20 \
 		>out 2>err
 	python3 - <<-'END'
 		import json
 		runs = [s for s in map(json.loads, open("out")) if s["state"] == "RUN" and s["comm"] == "dd"]
 		reads = [s for s in runs if s["syscall"] == "read"]
 		print(len(runs), len(reads))
-		assert len(runs) > 10 and len(reads) >= 0.8 * len(runs), runs[:5]
+		assert len(runs) > 5 and len(reads) >= 0.8 * len(runs), runs[:5]
 		assert all(s["sysc_arg1"] == "0" and s["sysc_arg3"] == "4000000" for s in reads), reads[:3]
 	END
 }
@@ -291,13 +294,14 @@ assert len(met - ends) <= 0.1 * len(met) + 1 and len(ends - met) <= len(ends) / 
 	denet-top --max-overhead 0 --track syscalls,offcpu --pin "$pin" -o one -F 50 --all-states -p "$target" 2>err1 3>&- &
 	first=$!
 	until_true has_samples one 20
-	programs=$(bpftool prog 2>/dev/null | grep -c track_ || true)
+	{ bpf_objects "$first"; ls "$pin"; } >before
+	grep -q '^prog ' before
 	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50 -n 50 --all-states -p "$target" --min-time 1ms 2>err2
 	cat err1 err2
 	says_nothing err2
 	csv_of two 'assert any(s["SYSC_ENTRY_TIME"] for s in samples) and syscend'
-	# Its own program was all that came, and the first one goes on.
-	[ "$(bpftool prog 2>/dev/null | grep -c track_ || true)" = "$programs" ]
+	# It has left nothing, and the first one goes on.
+	{ bpf_objects "$first"; ls "$pin"; } | diff before -
 	denet-top --max-overhead 0 --track offcpu --pin "$pin" -o three -F 50 --all-states -p "$target" 3>&- &
 	third=$!
 	until_true has_samples three 20
@@ -355,13 +359,14 @@ print(*value)') || skip "no bpftool"
 	denet-top --max-overhead 0 --track syscalls,offcpu,block --pin "$pin" -o one -F 50 3>&- &
 	first=$!
 	until_true has_samples one 1
+	bpf_objects "$first" >objects
+	grep -q '^prog ' objects
 	kill -KILL "$first"
 	wait "$first" || true
 	[ -e "$pin/denet_threads" ]
-	ids=$(bpftool prog 2>/dev/null | sed -n 's/^\([0-9]*\): .* track_.*/\1/p' | sort)
 	look -n 5 --track syscalls --pin "$pin" --all-states
 	[ "$(ls "$pin")" = mine ]
-	[ -z "$ids" ] || ! bpftool prog show id "${ids%%$'\n'*}" 2>/dev/null
+	until_true none_exists objects
 	# One that is killed beside another gives its place to the next.
 	denet-top --max-overhead 0 --track syscalls --pin "$pin" -o two -F 50 3>&- &
 	first=$!
