@@ -169,6 +169,7 @@ what_is_now_is_known() {
 	refute grep -q "$naps_id .*/twin" ids
 }
 
+# bats test_tags=whole
 @test "a PID that another container has by now gives no build-id of that one's file" {
 	write_container
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "no ns_last_pid"
@@ -265,6 +266,7 @@ write_root() {
 	export build
 }
 
+# bats test_tags=whole
 @test "a container that has gone takes no build-id from ours if our own root is an overlay, too" {
 	write_container
 	write_root

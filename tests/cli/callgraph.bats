@@ -81,6 +81,7 @@ END
 	same_chain gdb ours 10
 }
 
+# bats test_tags=whole
 @test "bash that reads, and one that waits for its child: the chains are gdb's" {
 	need_gdb
 	mkfifo gate
@@ -112,6 +113,7 @@ blocked_chain() {
 	same_chain gdb ours "$1"
 }
 
+# bats test_tags=whole
 @test "C++, Rust and a server, as they are built without further ado: the chains are gdb's" {
 	need_gdb
 	blocked_chain 8 pause "$build/tests/unwind/nofp_cpp"

@@ -56,6 +56,7 @@ clean_up() {
 	shows 'redis-server .*nanosleep'
 }
 
+# bats test_tags=whole
 @test "a deadlock" {
 	mkfifo go
 	"$build/tests/workloads/deadlock" --limit 60 <go >said 3>&- &
@@ -88,6 +89,7 @@ clean_up() {
 	shows read_cold
 }
 
+# bats test_tags=whole
 @test "a service in a PID-namespaced container" {
 	unshare -pf --mount-proc --kill-child "$service" backend >said 3>&- &
 	target=$!

@@ -225,6 +225,7 @@ are_equal() {
 }
 
 # Each node has both times; of the root they are the sums of the trace and of the recording.
+# bats test_tags=whole
 @test "the flame graph of a trace, compared with a recording" {
 	denet-record -o old.data --off-cpu-thresh 0 -- "$naps" 1 10 5 2>err
 	old=$(folded_ns <(denet-report -i old.data --folded) .)

@@ -177,6 +177,7 @@ written() {
 		"$(awk '{ ns += $NF } END { print ns }' mangled)" ]
 }
 
+# bats test_tags=whole
 @test "C++ and Rust: names as they were written, or as the linker has them" {
 	[ -e "$build/tests/unwind/nofp_cpp" ] || skip "no C++ compiler"
 	written nofp_cpp pause Pause::wait _ZN5Pause4waitEi

@@ -72,7 +72,7 @@ addresses_are_hidden() {
 @test "where kernel names are hidden no wait is idle, and a line says so" {
 	need_perf
 	addresses_are_hidden || skip "kernel addresses are open to everybody here"
-	for frames in '' --user-callchains --raw-frames; do
+	for frames in '' $(if_whole --user-callchains --raw-frames); do
 		run -0 with bpf,perfmon ./denet-record $frames -o own.data -- ./pool --ms 200
 		[ "$(grep -c 'idle waits are not recognized' <<<"$output")" = 1 ]
 		[[ "$output" != *'idle apart'* ]]

@@ -41,6 +41,7 @@ complete() {
 	[ "$size" -le 3000000 ]
 }
 
+# bats test_tags=whole
 @test "--max-size ends the recording with a complete file" {
 	start_target "$naps" 2 100000 1
 	denet-record -p "$target" --off-cpu-thresh 0 --window 20ms --max-size 200K 2>err

@@ -72,6 +72,7 @@ figures() {
 		"last['aggregated']['page_faults_cached'] >= (64 << 20) / $page"
 }
 
+# bats test_tags=whole
 @test "CPU time, memory, threads and faults of a process are those of /proc" {
 	command -v python3 >/dev/null || skip "no python3"
 	start_target "$(realpath "$(command -v python3)")" -c '

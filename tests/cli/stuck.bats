@@ -53,6 +53,7 @@ shows_the_stuck_threads() {
 	grep -q "maps of 1 processes could not be read in time (the first is $stuck" live.err
 }
 
+# bats test_tags=whole
 @test "a recording of the stuck process starts, stops and shows it" {
 	maps_hang
 	record_it -p "$stuck"

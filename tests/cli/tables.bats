@@ -196,6 +196,7 @@ wait_in_loaded() {
 	[ "$(by_tables 3)" = 0 ]
 }
 
+# bats test_tags=whole
 @test "tables of what the process of a thread has mapped are there before its first block" {
 	[[ $(uname -r) != 5.* ]] || skip "before Linux 6.1 no single process can be listed"
 	cat >thread.py <<-'END'

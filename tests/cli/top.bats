@@ -125,6 +125,7 @@ all_at_futex() {
 }
 
 # A sender whose peer does not read, with what TCP itself tells of it meanwhile.
+# bats test_tags=whole
 @test "a connection has the figures of TCP" {
 	cat >sender.py <<-'EOF'
 		import fcntl, socket, struct, threading, time
@@ -296,6 +297,7 @@ owners_are() {
 	wait "$target"
 }
 
+# bats test_tags=whole
 @test "an owner that gives its mutex to another one while a third sleeps on, and one that is gone" {
 	not_in_guest
 	cat >hands.c <<-'EOF'
@@ -367,6 +369,7 @@ owners_are() {
 	[ "$(grep -o '"pidns":[0-9]*' out | sort -u)" != "\"pidns\":$(stat -Lc %i /proc/self/ns/pid)" ]
 }
 
+# bats test_tags=whole
 @test "owners of locks and wakers have ids of our PID namespace" {
 	unshare -p -f --mount-proc sh -c "
 		'$build/tests/workloads/holders' --ms 600000 >said &
@@ -409,6 +412,7 @@ owners_are() {
 	wait "$target"
 }
 
+# bats test_tags=whole
 @test "a name may have any byte" {
 	not_in_guest
 	printf '#include <sys/prctl.h>\n#include <unistd.h>\nint main(void) {
@@ -739,6 +743,7 @@ is_old_hour() {
 }
 
 # The hours before lie there as another run has left them.
+# bats test_tags=whole
 @test "files of hours that are over are compressed, and those that are too old are deleted" {
 	not_in_guest
 	old=2020-01-31.10
@@ -848,6 +853,7 @@ is_old_hour() {
 	grep -E '1.00 100.0% .*wait;' out
 }
 
+# bats test_tags=whole
 @test "columns of functions take the stacks that they need" {
 	not_in_guest
 	start_target sleep 1000

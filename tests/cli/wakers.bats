@@ -138,6 +138,7 @@ sum_in() {
 	grep -q wakeup-time events
 }
 
+# bats test_tags=whole
 @test "perf's own count of the wake-ups of each waker is the same" {
 	perf record -B -q -a -g -m 2048 -e sched:sched_waking -k CLOCK_MONOTONIC -o theirs.data -- \
 		denet-record --wakers --off-cpu-thresh 0 -- "$wakes" --count 50 --ms 2 >said 2>err 3>&- ||
@@ -169,6 +170,7 @@ waits_of() {
 			away = !away }'
 }
 
+# bats test_tags=whole
 @test "perf's waits for a CPU of each thread are ours" {
 	perf record -B -q -a -m 2048 -e sched:sched_waking,sched:sched_switch -k CLOCK_MONOTONIC \
 		-o theirs.data -- denet-record --split-runqueue --state all --off-cpu-thresh 0 -- \

@@ -119,6 +119,7 @@ comms() {
 	[ "$(perf script -i all.data -F comm,event | grep -c naps)" -ge 10 ]
 }
 
+# bats test_tags=whole
 @test "from the host, a container's tasks have the host's pids, and its files are read" {
 	mkdir box
 	# A program that exists only in the container: below a mount of its own.

@@ -140,6 +140,7 @@ extern_functions() {
 		util/unwind/* | expect_none 'util/unwind is fed by others:'
 }
 
+# bats test_tags=whole
 @test "every header compiles alone, without the headers that the build puts in front" {
 	run make --no-print-directory -s -j "$(nproc)" O="$O" check-headers
 	echo "$output"
