@@ -160,7 +160,7 @@ help:
 	@echo 'make check          tests that need no root'
 	@echo 'make check-root     tests that load BPF programs, as root'
 	@echo 'make check-fuzz     fuzzers, some seconds each (clang)'
-	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 6.12 7")'
+	@echo 'make check-vm       some of the tests under other kernels, in qemu (KERNELS="5.10 6.1 7")'
 	@echo 'make bench          what scripts/bench.sh, bench-stat.sh and bench-top.sh need'
 	@echo 'make man            the man pages (asciidoctor; part of make where it is installed)'
 	@echo 'make install        DESTDIR= prefix=$(prefix)'

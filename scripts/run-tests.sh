@@ -11,9 +11,9 @@
 #   load      tests/load/*.bats      root: loads and shortages that need the whole machine
 #   guest     tests/guest/*.bats     root of a guest: they set its clock, freeze its tasks
 #   fuzz      $O/tests/fuzz/fuzz_*   FUZZ_SECONDS each (10)
-#   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 6.12 5.10: the longest first)
-#   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest, and some
-#                                    in those with preempt=full (6.12-preempt, 7-preempt,
+#   vm        tests/vm/guest.sh      in a guest of each of KERNELS (7 6.1 5.10: the longest first)
+#   guests    tests/vm/guest.sh      the same with GUEST_WHOLE=1: more programs in each guest, one of
+#                                    6.12, and some in those with preempt=full (6.12-preempt, 7-preempt,
 #                                    6.1-preempt) and one with two CPUs (6.1-smp)
 #             tests/guests/*.bats    no root: they boot a guest of their own, for a quarter of an hour
 #   boot      tests/boot/*.bats      no root: they boot a guest of their own
@@ -471,7 +471,7 @@ name_jobs() {
 }
 
 add_level() {
-	local kernel job kind=tap O=$O kernels='7 6.1 6.12 5.10'
+	local kernel job kind=tap O=$O kernels='7 6.1 5.10'
 
 	case $1 in
 	unit) add_programs unit tap ;;
