@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-top --track: exact times of calls, states and requests, and who woke a thread up. As many looks
 # as were asked for are taken, whatever they cost.
-# tests: parallel
 
 load lib
 load top
