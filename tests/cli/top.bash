@@ -21,3 +21,16 @@ assert lines, "no samples"
 for s in lines:
     assert eval(sys.argv[1]), s' "$1"
 }
+
+# csv_of DIR SCRIPT: runs it with the lines of each file of DIR as dictionaries: samples, syscend, iorqend.
+csv_of() {
+	python3 -c '
+import csv, glob, sys
+def lines(kind):
+    return [s for f in sorted(glob.glob(f"{sys.argv[1]}/xcapture_{kind}_*.csv"))
+            for s in csv.DictReader(open(f, newline=""), quotechar="\x27")]
+samples, syscend, iorqend = lines("samples"), lines("syscend"), lines("iorqend")
+for s in samples + syscend + iorqend:
+    assert None not in s and None not in s.values(), s
+exec(sys.argv[2])' "$1" "$2"
+}

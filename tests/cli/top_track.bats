@@ -2,32 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # denet-top --track: exact times of calls, states and requests, and who woke a thread up. As many looks
 # as were asked for are taken, whatever they cost.
+# tests: parallel
 
 load lib
 load top
-load service
 
 needs=root
 bpffs=
-group=
 
 clean_up() {
 	[ -z "$bpffs" ] || { umount "$bpffs" && rmdir "$bpffs"; }
 	[ -z "${loop:-}" ] || losetup -d "$loop"
-	[ -z "$group" ] || until_true rmdir "$group"
-}
-
-# csv_of DIR SCRIPT: runs it with the lines of each file of DIR as dictionaries: samples, syscend, iorqend.
-csv_of() {
-	python3 -c '
-import csv, glob, sys
-def lines(kind):
-    return [s for f in sorted(glob.glob(f"{sys.argv[1]}/xcapture_{kind}_*.csv"))
-            for s in csv.DictReader(open(f, newline=""), quotechar="\x27")]
-samples, syscend, iorqend = lines("samples"), lines("syscend"), lines("iorqend")
-for s in samples + syscend + iorqend:
-    assert None not in s and None not in s.values(), s
-exec(sys.argv[2])' "$1" "$2"
 }
 
 make_bpffs() {
@@ -111,40 +96,6 @@ while True: signal.sigtimedwait({signal.SIGUSR1}, 1000)'
 		assert first["syscall_active"] == "?" and "sysc_us_so_far" not in first, first
 		assert last["sysc_us_so_far"] <= last["state_us"] + 200000, last
 		assert last["sysc_seq_num"] >= 1 and last["sysc_entry_time"] < last["timestamp"], last
-	END
-}
-
-@test "a busy thread's calls are known while it runs, and so is that it is in none" {
-	start_target sh -c 'while :; do :; done'
-	look -n 20 --track syscalls -p "$target"
-	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
-	kill "$target"
-	# Most of this one's time lies between calls, which have ended. It has a CPU beside other load, too.
-	start_target nice -n -15 python3 -c '
-import os
-print("READY", flush=True)
-while True:
-    os.getppid()
-    for i in range(100000): pass'
-	until_true grep -q READY target.out
-	look -n 100 --track syscalls -p "$target"
-	python3 - <<-'END'
-		import json
-		runs = [s["syscall_active"] for s in map(json.loads, open("out")) if s["state"] == "RUN"]
-		known = [call for call in runs if call != "?"]
-		print(len(runs), len(known), known.count("-"))
-		assert len(known) > 5 and known.count("-") >= 0.8 * len(known), known
-	END
-	kill "$target"
-	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- nice -n -15 dd if=/dev/urandom of=/dev/null bs=64M count=20 \
-		>out 2>err
-	python3 - <<-'END'
-		import json
-		runs = [s for s in map(json.loads, open("out")) if s["state"] == "RUN" and s["comm"] == "dd"]
-		reads = [s for s in runs if s["syscall"] == "read"]
-		print(len(runs), len(reads))
-		assert len(runs) > 5 and len(reads) >= 0.8 * len(runs), runs[:5]
-		assert all(s["sysc_arg1"] == "0" and s["sysc_arg3"] == "4000000" for s in reads), reads[:3]
 	END
 }
 
@@ -444,73 +395,4 @@ while True: time.sleep(0.3)'
 	kill -INT "$first"
 	wait "$first"
 	[ -z "$(ls "$pin")" ]
-}
-
-# told_and_lost: what is told of the flood, in dir, and what err says is missing, is what the flood has made.
-# Its last calls, and those of Python's end, may be among the missing.
-told_and_lost() {
-	csv_of dir '
-import re
-told = len({e["SYSC_SEQ_NUM"] for e in syscend if e["SYSCALL_NAME"] == "getsid"})
-made = int(open("made").read())
-said = [int(n) for n in re.findall(r"(\d+) calls and requests that ended are missing", open("err").read())]
-print(made, told, said)
-assert len(said) < 2 and 0 <= told + sum(said) - made < 500'
-}
-
-# write_flood: a program whose calls neither Python nor a shell around it makes.
-write_flood() {
-	cat >flood.py <<-'END'
-		import os, time
-		end = time.monotonic() + 3
-		made = 0
-		while time.monotonic() < end:
-		    for i in range(1000): os.getsid(0)
-		    made += 1000
-		print(made, file=open("made", "w"))
-	END
-}
-
-# bats test_tags=whole
-@test "in a flood of calls, --max-overhead bounds the reading of them as well, and looks go on" {
-	write_flood
-	denet-top -v --track syscalls --min-time 0 -o dir -F 10 -- python3 flood.py 2>err
-	cat err
-	grep -q 'calls and requests .* faster than --max-overhead lets them be read' err
-	# Where looks cost a multiple, they are fewer, and those of the first second many.
-	cheap=1
-	if is_sanitized || [ "${DENET_TEST_GUEST:-}" = 1 ]; then cheap=0; fi
-	export cheap
-	csv_of dir '
-import collections, os
-looks = collections.Counter(s["TIMESTAMP"] for s in samples)
-percent = [float(l.split(" for ")[1].split()[0]) for l in open("err") if " looks, for " in l][0]
-print(len(looks), len(syscend), percent)
-assert len(syscend) > 1000
-if os.environ["cheap"] == "1": assert len(looks) >= 20 and percent < 8'
-	told_and_lost
-}
-
-# bats test_tags=whole
-@test "a flood of calls loses records, which are counted, and no look" {
-	write_flood
-	denet-top --max-overhead 0 --track syscalls --min-time 0 -o dir -F 20 -- python3 flood.py 2>err
-	cat err
-	csv_of dir '
-import collections
-looks = collections.Counter(s["TIMESTAMP"] for s in samples)
-print(len(looks), len(syscend))
-assert len(looks) >= 40 and len(syscend) > 10000'
-	told_and_lost
-}
-
-# The flood leaves the buffer full, and its end takes the CPU away that reading it would need.
-@test "what is in the buffer at the end is told or counted, also without the time to read it" {
-	write_flood
-	make_quota
-	# The parent is denet-top.
-	echo "print(os.getppid(), file=open('$group/cgroup.procs', 'w'))" >>flood.py
-	denet-top --max-overhead 1 --track syscalls --min-time 0 -o dir -F 10 -- python3 flood.py 2>err
-	cat err
-	told_and_lost
 }

@@ -34,7 +34,7 @@ end_spinning() {
 	kill -KILL "$target" 2>/dev/null || true
 }
 
-@test "-u and -G: threads that they leave out have no time, though they never leave their CPU" {
+@test "-u: threads that it leaves out have no time, though they never leave their CPU" {
 	spin_beside
 	setpriv --reuid=65534 --clear-groups true 2>/dev/null || skip "no setpriv"
 	denet-record -v --wall --window 100ms --max-overhead 0 -u 65534 -- \
@@ -46,6 +46,10 @@ end_spinning() {
 	all_running_is_there
 	[ "$(life '= running')" -ge "$(cpu_time)" ]
 	[ "$(life '+ filtered')" -gt 0 ]
+}
+
+# bats test_tags=whole
+@test "-G: threads that it leaves out have no time, though they never leave their CPU" {
 	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$v2" ] || skip "cgroup v2 is not mounted"
 	group=$v2/denet-test-$$

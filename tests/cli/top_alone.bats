@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
-# The screen of denet-top where it shows rates, many threads or what each look found: other load would
-# show as well.
+# denet-top where it shows rates, many threads or what each look found: other load would show as well.
 
 load lib
+load top
 load screen
 
 needs=root
@@ -125,4 +125,38 @@ has_lines() {
 	until_true shows ' ([1-9]|1[0-2])\.[0-9] looks/s'
 	keys q
 	until_true shows '^status=0'
+}
+
+@test "a busy thread's calls are known while it runs, and so is that it is in none" {
+	start_target sh -c 'while :; do :; done'
+	look -n 20 --track syscalls -p "$target"
+	all_are 's["state"] != "RUN" or s["syscall_active"] in "?-"'
+	kill "$target"
+	# Most of this one's time lies between calls, which have ended. It has a CPU beside other load, too.
+	start_target nice -n -15 python3 -c '
+import os
+print("READY", flush=True)
+while True:
+    os.getppid()
+    for i in range(100000): pass'
+	until_true grep -q READY target.out
+	look -n 100 --track syscalls -p "$target"
+	python3 - <<-'END'
+		import json
+		runs = [s["syscall_active"] for s in map(json.loads, open("out")) if s["state"] == "RUN"]
+		known = [call for call in runs if call != "?"]
+		print(len(runs), len(known), known.count("-"))
+		assert len(known) > 5 and known.count("-") >= 0.8 * len(known), known
+	END
+	kill "$target"
+	denet-top --max-overhead 0 --json -F 100 -n 100 --track syscalls -- nice -n -15 dd if=/dev/urandom of=/dev/null bs=64M count=20 \
+		>out 2>err
+	python3 - <<-'END'
+		import json
+		runs = [s for s in map(json.loads, open("out")) if s["state"] == "RUN" and s["comm"] == "dd"]
+		reads = [s for s in runs if s["syscall"] == "read"]
+		print(len(runs), len(reads))
+		assert len(runs) > 5 and len(reads) >= 0.8 * len(runs), runs[:5]
+		assert all(s["sysc_arg1"] == "0" and s["sysc_arg3"] == "4000000" for s in reads), reads[:3]
+	END
 }
