@@ -25,11 +25,12 @@ function figure(kind, workload, mode,   ratio) {
 
 function bound(kind, limit, base) {
 	if (base == "") return limit
-	return kind == "own" ? base + limit : limit * base
+	return kind == "own" || kind == "price" ? base + limit : limit * base
 }
 
 function wish(kind, limit, of) {
 	if (kind == "whole") return ">= " limit " % whole"
+	if (kind == "price") return "<= " limit " ns + " of "'s"
 	if (kind == "own") return "own CPU <= " limit " % + " of "'s"
 	if (kind == "rate") return "loss <= " limit " x " of "'s"
 	if (kind == "p99") return "p99 growth <= " limit " x " of "'s"
@@ -39,6 +40,7 @@ function wish(kind, limit, of) {
 # The figure beside the greatest or least that is allowed.
 function beside(kind, value, most, base) {
 	if (kind == "whole") return sprintf("%.2f >= %.2f %%", value, most)
+	if (kind == "price") return sprintf("%.0f <= %.0f, %.0f more", value, most, value - base)
 	if (kind != "ns") return sprintf("%.1f <= %.1f %%", value, most)
 	return sprintf("%.0f <= %.0f", value, most) (base > 0 ? sprintf(", %.2f x", value / base) : "")
 }
@@ -84,7 +86,8 @@ $1 == "goal" {
 		say_speed()
 	}
 	kind = $2; limit = $5 + 0; of = $6
-	gone = kind == "ns" ? lost[$3, $4] + 0 : 0
+	is_ns = kind == "ns" || kind == "price"
+	gone = is_ns ? lost[$3, $4] + 0 : 0
 	value = figure(kind, $3, $4)
 	base = of == "-" ? "" : figure(kind, $3, of)
 	if (value == "" || (of != "-" && base == "")) {
@@ -92,11 +95,12 @@ $1 == "goal" {
 		text = "-"
 	} else {
 		result = gone ? "NOT met: " gone " lost" : verdict(kind, limit, value, base, of)
-		text = beside(kind, value, bound(kind, limit, base), kind == "ns" ? base : "")
+		text = beside(kind, value, bound(kind, limit, base), is_ns ? base : "")
 	}
 	sum[substr(result, 1, 3)]++
 	say($3, $4, wish(kind, $5, of), text, result)
 	if (kind == "ns" && of == "-" && value != "") say_at_reference(value, limit, gone)
+	if (kind == "price" && value != "" && base != "") say_at_reference(value - base, limit, gone)
 	next
 }
 $3 == "house" { next }
@@ -109,7 +113,10 @@ $3 == "latency" {
 	}
 	next
 }
-$3 == "stats" && f["switches"] > 0 { put(key("ns", $1, $2), "ns", f["run_ns"] / f["switches"]) }
+$3 == "stats" && f["switches"] > 0 {
+	put(key("ns", $1, $2), "ns", f["run_ns"] / f["switches"])
+	put(key("price", $1, $2), "price", f["run_ns"] / f["switches"])
+}
 $3 == "time" && $2 != "none" && f["wall"] > 0 {
 	put(key("own", $1, $2), "own", 100 * (f["tool_cpu"] + f["helpers_cpu"]) / f["wall"])
 }

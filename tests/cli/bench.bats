@@ -83,6 +83,7 @@ goals_of() {
 		pingpong tables stats round=1 switches=10 run_ns=9500 lost=0 whole=99.990
 		pingpong tables time round=1 wall=1000 tool_cpu=5 helpers_cpu=9 switches=10 lost=0 whole=99.850
 		pingpong sampling stats round=1 switches=10 run_ns=2000 lost=3
+		pingpong exact-kernel stats round=1 switches=10 run_ns=3000 lost=0
 		pingpong floor stats round=1 switches=10 run_ns=500
 		pingpong offcputime stats round=1 switches=10 run_ns=95000 lost=-
 	END
@@ -93,6 +94,9 @@ goals_of() {
 		ns pingpong tables 900 -
 		ns pingpong sampling 268 -
 		ns python3 tables-user 1200 -
+		price pingpong tables 700 exact-kernel
+		price pingpong tables 500 exact-kernel
+		price python3 tables 1200 exact-kernel
 		whole pingpong tables 99.9 -
 		own pingpong tables 1 exact
 	END
@@ -107,9 +111,13 @@ goals_of() {
  at the reference machine's speed 475 <= 900 would be met" ]
 	[[ "$(goal 'pingpong sampling')" = *' 200 <= 268 NOT met: 3 lost'*'would not be met' ]]
 	[[ "$(goal 'python3 tables-user')" = *' ns - not measured: tables-user'* ]]
+	[ "$(goal 'pingpong tables <= 700 ns')" = "pingpong tables <= 700 ns + exact-kernel's 950 <= 1000, 650 more met
+ at the reference machine's speed 325 <= 700 would be met" ]
+	[[ "$(goal 'pingpong tables <= 500 ns')" = *" 950 <= 800, 650 more NOT met"*' would be met' ]]
+	[[ "$(goal 'python3 tables <=')" = *' - not measured: tables'* ]]
 	[[ "$(goal 'pingpong tables >= 99.9 % whole')" = *' 99.92 >= 99.90 % met'* ]]
 	[[ "$(goal 'pingpong tables own CPU')" = *" <= 1 % + exact's 1.4 <= 1.2 % NOT met"* ]]
-	[ "${lines[-1]}" = '2 met, 4 not met, 0 undecided, 2 not measured' ]
+	[ "${lines[-1]}" = '3 met, 5 not met, 0 undecided, 3 not measured' ]
 }
 
 @test "without offcputime it is said that the speed of the machine is not known" {

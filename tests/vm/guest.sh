@@ -77,7 +77,7 @@ export FILTER=${GUEST_FILTER:-"^($names)\$"} DENET_HOTPLUG=1
 status=0
 scripts/run-tests.sh bpf cli load guest || status=1
 # Last, since it is for good; and in one guest, the quickest.
-if [[ $(uname -r) = 6.1.* && lockdown =~ ${GUEST_FILTER:-.} ]]; then
+if [[ ${GUEST_WHOLE:-0} = 1 && $(uname -r) = 6.1.* && lockdown =~ ${GUEST_FILTER:-.} ]]; then
 	FILTER='^lockdown$' DENET_LOCKDOWN=1 scripts/run-tests.sh cli || status=1
 fi
 exit $status
