@@ -699,7 +699,7 @@ TEST_F(user_walk, where_there_is_no_room_for_names_walks_wake_nobody_until_there
 		rung += poll(&bell, 1, 0);
 		ASSERT_EQ(0, user_tables__update(&tables));
 	}
-	/* What was on its way may have. */
+	/* Programs that were running when they were silenced may still have rung. */
 	EXPECT_GE(2, rung);
 	EXPECT_LT(0, user_tables__timeout(&tables, -1));
 	tables.next_epoch = 0;

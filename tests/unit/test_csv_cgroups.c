@@ -76,7 +76,7 @@ TEST_F(cgroups, ids_become_paths_and_containers)
 	EXPECT_STREQ("", container);
 	EXPECT_STREQ("", path_of(self->cgroups, "3", "", &container));
 	EXPECT_STREQ("", path_of(self->cgroups, "", "", &container));
-	/* What a sample has itself stays. */
+	/* A sample's own path is not replaced. */
 	EXPECT_STREQ("/own", path_of(self->cgroups, "1", "/own", &container));
 }
 

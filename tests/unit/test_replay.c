@@ -49,7 +49,7 @@ static int write_rows(const char *path, const char *rows)
 	return fclose(file);
 }
 
-/* What is printed of the rows, in out. */
+/* Prints the tables of these rows into out, and the log into err. */
 static int print(FIXTURE_DATA(replay) * self, const char *rows, uint64_t interval_ns)
 {
 	FILE *out = fmemopen(self->out, sizeof(self->out), "w");

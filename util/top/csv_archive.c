@@ -222,8 +222,8 @@ static void hour_before(uint64_t wall_ns, uint64_t ago_ns, char hour[HOUR_LEN + 
 }
 
 /*
- * What files take up to that hour. Those of later ones, which a clock that was wrong has left, are
- * not deleted before their time: if they counted, all of the past might go for them.
+ * The bytes of all files up to this hour. Files of later hours, which a wrong clock has left, are
+ * not deleted before their time: if they counted, all earlier files might be deleted for them.
  */
 static uint64_t sum_bytes(const struct entry *all, size_t nr, const char *hour)
 {

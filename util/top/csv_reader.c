@@ -193,7 +193,7 @@ static int read_file(struct csv_rows *rows, int fd, int *stopped)
 	return reader.stopped ? 0 : err;
 }
 
-/* What the user names may be a pipe. */
+/* A path that the user has given may be a pipe: it is opened as it is. */
 static int read_named(const char *path, struct csv_rows *rows)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), stopped, err;

@@ -9,9 +9,8 @@
 #include "top/columns.h"
 
 /*
- * What a sample may stand for at most. The slowest rate is a look a minute, and a look stands for
- * two periods or so, in perf.data for those of --stack-every as well: more than a day is an error
- * in the file.
+ * The longest time that a sample may stand for. The slowest rate is a look a minute, and a look
+ * stands for some periods: more than a day is an error in the file.
  */
 #define CSV_ROW_MOST_NS (24 * 3600 * NSEC_PER_SEC)
 

@@ -10,7 +10,7 @@ enum recorded_beside {
 	RECORDED_STACKS = 1, /* their texts */
 	RECORDED_ENDS = 2,   /* the times of calls and requests that have ended */
 	RECORDED_CGROUPS = 4, /* the paths of cgroups, which samples of xcapture have as ids */
-	RECORDED_ALL = 7,
+	RECORDED_ALL = RECORDED_STACKS | RECORDED_ENDS | RECORDED_CGROUPS,
 };
 
 /* The files that these columns, and percentiles of this time, need. */
