@@ -136,6 +136,16 @@ is_at() {
 	[ "$(sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat")" = S ] && grep -q "$2" "/proc/$1/wchan"
 }
 
+# switches PID: how often its threads have blocked.
+switches() {
+	cat /proc/"$1"/task/*/status | awk '/^voluntary/ { sum += $2 } END { print sum }'
+}
+
+# has_blocked PID TIMES: so often in all.
+has_blocked() {
+	[ "$(switches "$1")" -ge "$2" ]
+}
+
 # samples [FILE [OPTION…]]: how many perf script shows.
 samples() {
 	# No sample is an answer, too, though not to grep.

@@ -105,16 +105,6 @@ stop_unwinding() {
 	done
 }
 
-# switches PID: how often its threads have blocked.
-switches() {
-	cat /proc/"$1"/task/*/status | awk '/^voluntary/ { sum += $2 } END { print sum }'
-}
-
-# has_blocked PID TIMES: so often in all.
-has_blocked() {
-	[ "$(switches "$1")" -ge "$2" ]
-}
-
 @test "on a terminal it counts the samples that are left to unwind" {
 	need_confinement
 	script -qec "echo \$\$ >pid; exec denet-record -v --call-graph dwarf --off-cpu-thresh 0 \
