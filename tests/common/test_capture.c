@@ -257,10 +257,24 @@ void test_capture__free(struct test_capture *test_capture)
 	memset(test_capture, 0, sizeof(*test_capture));
 }
 
+/*
+ * The function of a frame. Frames are return addresses, except for the leaf of user frames: that is
+ * where the thread was, which may be the first instruction of a function. Kernel addresses are
+ * negative.
+ */
+static const char *frame_name(const struct frames *frames, const struct symbols *symbols,
+			      uint32_t i)
+{
+	uint64_t ip = frames->ips[i];
+	bool is_user_leaf = !i && (int64_t)ip >= 0;
+
+	return symbols__name(symbols, is_user_leaf ? ip + 1 : ip);
+}
+
 bool frames__call(const struct frames *frames, const struct symbols *symbols, const char *function)
 {
 	for (uint32_t i = 0; i < frames->nr; i++) {
-		const char *name = symbols__name(symbols, frames->ips[i]);
+		const char *name = frame_name(frames, symbols, i);
 
 		if (name && !strcmp(name, function))
 			return true;
@@ -270,7 +284,7 @@ bool frames__call(const struct frames *frames, const struct symbols *symbols, co
 
 const char *frames__leaf(const struct frames *frames, const struct symbols *symbols)
 {
-	const char *name = frames->nr ? symbols__name(symbols, frames->ips[0]) : NULL;
+	const char *name = frames->nr ? frame_name(frames, symbols, 0) : NULL;
 
 	return name ? name : "?";
 }
@@ -303,7 +317,7 @@ struct capture_tally test_capture__sum(const struct test_capture *test_capture,
 static void frames__print(const struct frames *frames, const struct symbols *symbols)
 {
 	for (uint32_t i = 0; i < frames->nr; i++) {
-		const char *name = symbols ? symbols__name(symbols, frames->ips[i]) : NULL;
+		const char *name = symbols ? frame_name(frames, symbols, i) : NULL;
 
 		fprintf(stderr, "#   %016" PRIx64 " %s\n", frames->ips[i], name ? name : "?");
 	}
