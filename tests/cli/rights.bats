@@ -154,7 +154,7 @@ has_whole_chains() {
 # The files of a process with capabilities may not be opened by who lacks them.
 @test "what may not be opened for one process is opened for another one" {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all,+net_raw \
-		--ambient-caps -all,+net_raw ./naps 1 150 20 >first 3>&- &
+		--ambient-caps -all,+net_raw ./naps 1 6000 20 >first 3>&- &
 	first=$!
 	until_true grep -q READY first
 	plain_nobody ./naps 1 6000 20 >second 3>&- &
@@ -162,9 +162,11 @@ has_whole_chains() {
 	until_true grep -q READY second
 	with bpf,perfmon,syslog ./denet-record -vv --off-cpu-thresh 0 -o own.data -p "$first,$second" \
 		2>err 3>&- &
-	denied="pid $first maps at .*: Permission denied"
+	# A build with sanitizers, which cannot be confined, keeps CAP_PERFMON, and lacks another right.
+	denied="pid $first maps at .*: (Permission denied|Operation not permitted)"
 	until_true grep -qE "$denied|are not walked by unwind tables" err
-	grep -q "$denied" err || skip "no unwind tables here"
+	grep -qE "$denied" err || skip "no unwind tables here"
+	kill "$first"
 	until_true grep -q "pid $second maps at .* has its unwind table" err
 	kill "$second"
 }
