@@ -223,13 +223,21 @@ TEST_F(metrics, memory_is_what_was_touched)
 
 TEST_F(metrics, bytes_are_what_was_written)
 {
+	uint64_t read;
+
 	tell(&self->worker, WRITE);
 	ASSERT_EQ(0, proc_metrics__sample(self->metrics, &self->sample));
 	ASSERT_TRUE(self->sample.parent.has_io);
 	/* And the byte that answers. */
 	EXPECT_EQ(8 * MB + 1, self->sample.parent.syscall_write_bytes);
 	EXPECT_EQ(1, self->sample.parent.syscall_read_bytes);
-	EXPECT_EQ(0, self->sample.parent.disk_read_bytes);
+	/* The first time, a page of code may come from the disk. */
+	read = self->sample.parent.disk_read_bytes;
+	EXPECT_GE(MB, read);
+	tell(&self->worker, WRITE);
+	ASSERT_EQ(0, proc_metrics__sample(self->metrics, &self->sample));
+	EXPECT_EQ(2 * (8 * MB + 1), self->sample.parent.syscall_write_bytes);
+	EXPECT_EQ(read, self->sample.parent.disk_read_bytes);
 	/* A file system in memory has no disk. */
 	EXPECT_TRUE(!self->sample.parent.disk_write_bytes ||
 		    self->sample.parent.disk_write_bytes >= 8 * MB);
