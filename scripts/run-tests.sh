@@ -149,21 +149,49 @@ count_tap() {
 		}'
 }
 
-# Prints the lines of a TAP log that tell what went wrong: all but the tests that passed,
-# runs of the same line once, and not more than one cares to read. V=1: all of them.
+# Prints the lines of a TAP log that tell what went wrong: a test that failed with what was printed of
+# it, before its result (kselftest) or behind it (bats), skips, and what follows the last result. Runs
+# of the same line are printed once, and of many lines the first and the last. V=1: all lines.
 show_failures() {
-	sed -e '/^ok .*# *[sS][kK][iI][pP]/!{/^ok /d}' -e '/^#  *RUN /d' -e '/^#  *OK /d' "$dir/log" |
-		awk -v all="${V:-0}" '
-			function flush() {
-				if (times > 1)
-					print "    |   (" times " times)"
-				times = 0
+	awk -v all="${V:-0}" '
+		function flush(keep, i, left) {
+			for (i = 1; keep && i <= nr; i++) {
+				if (all != 1 && i > 20 && i <= nr - 40) {
+					left++
+					continue
+				}
+				if (left) {
+					print "    |   (" left " more lines: V=1 shows them)"
+					left = 0
+				}
+				print "    | " lines[i]
+				if (times[i] > 1)
+					print "    |   (" times[i] " times)"
 			}
-			$0 == last { times++; next }
-			{ flush(); last = $0; times = 1 }
-			/^not ok/ || all == 1 || ++shown <= 60 { print "    | " $0; next }
-			{ left++ }
-			END { flush(); if (left) print "    | " left " more lines: V=1 shows them" }'
+			nr = 0
+		}
+		/^#  *OK / { next }
+		/^#  *RUN / {
+			flush(failed || all == 1)
+			failed = 0
+			next
+		}
+		/^ok / {
+			flush(failed || all == 1)
+			failed = 0
+			if (tolower($0) ~ /# *skip/)
+				print "    | " $0
+			next
+		}
+		/^not ok/ {
+			flush(1)
+			failed = 1
+			print "    | " $0
+			next
+		}
+		nr && $0 == lines[nr] { times[nr]++; next }
+		{ lines[++nr] = $0; times[nr] = 1 }
+		END { flush(1) }' "$dir/log"
 }
 
 # judge_tap STATUS REQUIRE: reads $dir/log and sets good, bad, skip and wrong: how many tests
