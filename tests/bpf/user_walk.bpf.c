@@ -10,8 +10,6 @@
 #include "user_walk.bpf.h"
 #include "user_walk.h"
 
-#define RT_SIGRETURN 15 /* of x86-64, which alone has tables */
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 static __always_inline __u32 rules_pid(struct task_struct *task)
@@ -49,15 +47,6 @@ static __always_inline bool is_walked(__u32 pid)
 	return false;
 }
 
-/*
- * In rt_sigreturn(2) a thread stands behind the last byte of the function that calls it, for which
- * libdw finds no frame information: it follows the frame pointer then, and takes that for whole.
- */
-static __always_inline bool is_beyond_libdw(struct task_struct *task)
-{
-	return user_call_nr((struct pt_regs *)bpf_task_pt_regs(task)) == RT_SIGRETURN;
-}
-
 __noinline int copy_walked(struct walked *walked, __u64 sp)
 {
 	__u32 rest;
@@ -83,7 +72,7 @@ static __always_inline int compare(void)
 	__u32 zero = 0;
 	__u32 end = 0;
 
-	if (!is_walked(task->tgid) || task->flags & 4 /* PF_EXITING */ || is_beyond_libdw(task))
+	if (!is_walked(task->tgid) || task->flags & 4 /* PF_EXITING */)
 		return 0;
 	room = bpf_map_lookup_elem(&rooms, &zero);
 	if (!room)
@@ -96,6 +85,7 @@ static __always_inline int compare(void)
 	copy_user_regs(walked->regs, (struct pt_regs *)bpf_task_pt_regs(task));
 	walked->time = bpf_ktime_get_ns();
 	walked->pid = task->tgid;
+	walked->call = user_call_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	walked->end = end;
 	walked->bytes = copy_walked(walked, walked->regs[USER_REG_SP]);
 	if (walked->nr && end < USER_WALK_ENDS)

@@ -18,7 +18,8 @@ struct walked {
 	__u32 bytes; /* of the stack, from its pointer on */
 	__u64 regs[USER_NR_REGS];
 	__u64 ips[WIRE_MAX_FRAMES];
-	__u64 reserved;
+	__s32 call; /* the number of the system call; -1: none */
+	__u32 reserved;
 	char stack[WALKED_COPY];
 };
 
