@@ -212,7 +212,7 @@ TEST_F(dso_table, children_see_the_files_that_their_parent_sees)
 	struct hit told = { .view = 0 };
 
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0, 0));
 	ASSERT_EQ(0, fork_at(self, 11, 10, 500));
 	EXPECT_FALSE(dso_table__is_hit(self->dso_table, 11, self->time));
 	hit(self, 11);
@@ -231,13 +231,13 @@ TEST_F(dso_table, the_eldest_of_a_container_stands_for_it_and_not_who_made_it)
 
 	/* 10 runs outside; 11 enters, 12 is its child, 13 has a container of its own in there. */
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 0, 0));
 	ASSERT_EQ(0, fork_process(self, 11, 10));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, 77, 0, 0));
 	ASSERT_EQ(0, fork_process(self, 12, 11));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 12, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 12, 77, 0, 0));
 	ASSERT_EQ(0, fork_process(self, 13, 12));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 13, 78, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 13, 78, 0, 0));
 	hit(self, 12);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(11, told.root);
@@ -245,6 +245,25 @@ TEST_F(dso_table, the_eldest_of_a_container_stands_for_it_and_not_who_made_it)
 	hit(self, 13);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(13, told.root);
+}
+
+TEST_F(dso_table, what_runs_in_a_container_since_before_the_recording_has_the_eldest_that_is_told)
+{
+	struct hit told = { .view = 0 };
+
+	ASSERT_EQ(0, map(self, 11, "/bin/one", 1));
+	EXPECT_FALSE(dso_table__wants_eldest(self->dso_table, 11, MACHINE_VIEW_OURS, self->time));
+	EXPECT_TRUE(dso_table__wants_eldest(self->dso_table, 11, 77, self->time));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, 77, self->time, 10));
+	EXPECT_FALSE(dso_table__wants_eldest(self->dso_table, 11, 77, self->time));
+	EXPECT_TRUE(dso_table__wants_eldest(self->dso_table, 11, 78, self->time));
+	hit(self, 11);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(11, told.pid);
+	EXPECT_EQ(10, told.root);
+	/* What it starts has the same. */
+	ASSERT_EQ(0, fork_process(self, 12, 11));
+	EXPECT_FALSE(dso_table__wants_eldest(self->dso_table, 12, 77, self->time));
 }
 
 static struct told ask_early(struct dso_table *dso_table)
@@ -259,8 +278,8 @@ TEST_F(dso_table, files_of_containers_are_told_early_and_once_those_of_others_ar
 {
 	ASSERT_EQ(0, map(self, 9, "/bin/ours", 1));
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 2));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 9, MACHINE_VIEW_OURS, 0));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 9, MACHINE_VIEW_OURS, 0, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0, 0));
 	EXPECT_STREQ("/bin/one ", ask_early(self->dso_table).text);
 	EXPECT_EQ(0, ask_early(self->dso_table).nr);
 	ASSERT_EQ(0, map(self, 10, "/lib/later", 3));
@@ -275,7 +294,7 @@ TEST_F(dso_table, what_was_learnt_early_is_told_with_the_hit)
 	struct told early;
 
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0, 0));
 	early = ask_early(self->dso_table);
 	ASSERT_NE(NULL, early.last_dso);
 	dso__learn(early.last_dso, id, sizeof(id));
@@ -296,7 +315,7 @@ TEST_F(dso_table, a_file_that_waits_to_be_told_survives_its_last_process)
 	struct told early;
 
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0, 0));
 	ASSERT_EQ(0, end(self, 10));
 	for (int i = 0; i < 3; i++)
 		end_round(self);
@@ -405,7 +424,7 @@ TEST_F(dso_table, what_execs_may_have_left_our_files_and_nothing_is_known_of_it_
 	struct hit told = { .view = 77 };
 
 	ASSERT_EQ(0, fork_process(self, 9, 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 9, MACHINE_VIEW_OURS, self->time));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 9, MACHINE_VIEW_OURS, self->time, 0));
 	ASSERT_EQ(0, fork_at(self, 10, 9, 500));
 	ASSERT_EQ(0, exec(self, 10));
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
@@ -426,7 +445,7 @@ TEST_F(dso_table, who_was_born_after_the_one_that_had_the_pid_does_not_stand_in_
 	struct hit told = { .view = 77 };
 
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 500));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 500, 0));
 	hit(self, 10);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(500, told.alive);
@@ -493,7 +512,7 @@ TEST_F(dso_table, files_that_nobody_needs_any_more_are_forgotten_those_that_were
 	char path[32];
 
 	ASSERT_EQ(0, map(self, 1, "/bin/hit", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 1, 77, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 1, 77, 0, 0));
 	hit(self, 1);
 	before = dso_table__count(self->dso_table);
 	/* A compiler farm in a container: each process runs a program of its own, and ends. */
@@ -536,7 +555,7 @@ TEST_F(dso_table, a_file_that_was_hit_before_its_view_was_known_is_asked_for_onc
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
 	hit(self, 10);
 	EXPECT_EQ(0, ask_early(self->dso_table).nr);
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time, 0));
 	EXPECT_STREQ("/bin/one ", ask_early(self->dso_table).text);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(77, told.view);
@@ -547,6 +566,35 @@ TEST_F(dso_table, a_file_that_was_hit_before_its_view_was_known_is_asked_for_onc
 	hit(self, 11);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(77, told.view);
+}
+
+/* As of services, each with a mount namespace of its own, of which one has ended. */
+TEST_F(dso_table, a_file_of_a_process_that_has_ended_is_read_through_one_that_lives)
+{
+	struct hit told = { 0 };
+
+	for (pid_t pid = 10; pid <= 12; pid++) {
+		ASSERT_EQ(0, map(self, pid, "/bin/one", 1));
+		ASSERT_EQ(0, dso_table__set_view(self->dso_table, pid, 67 + (uint64_t)pid,
+						 self->time, 0));
+	}
+	hit(self, 10);
+	hit(self, 11);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(10, told.pid);
+	ASSERT_EQ(0, end(self, 10));
+	hit(self, 12);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(12, told.pid);
+	EXPECT_EQ(12, told.root);
+	EXPECT_EQ(79, told.view);
+	/* One that has ended as well is none to read it through. */
+	ASSERT_EQ(0, end(self, 12));
+	ASSERT_EQ(0, fork_process(self, 13, 11));
+	ASSERT_EQ(0, end(self, 13));
+	hit(self, 13);
+	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
+	EXPECT_EQ(12, told.pid);
 }
 
 TEST_F(dso_table, a_sample_in_an_exec_hits_the_files_that_it_leaves)
@@ -584,10 +632,10 @@ TEST_F(dso_table, what_ran_before_an_exec_into_a_container_is_no_file_of_the_con
 	uint64_t before;
 
 	ASSERT_EQ(0, map(self, 10, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 0));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, MACHINE_VIEW_OURS, 0, 0));
 	before = self->time;
 	ASSERT_EQ(0, exec(self, 10));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, self->time, 0));
 	ASSERT_EQ(0, map(self, 10, "/bin/two", 2));
 	hit_at(self, 10, before);
 	EXPECT_STREQ("/bin/two ", ask_early(self->dso_table).text);
@@ -596,7 +644,7 @@ TEST_F(dso_table, what_ran_before_an_exec_into_a_container_is_no_file_of_the_con
 	EXPECT_TRUE(told.gone);
 	/* A process that runs it now takes the place of one that did. */
 	ASSERT_EQ(0, map(self, 11, "/bin/one", 1));
-	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, MACHINE_VIEW_OURS, self->time));
+	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 11, MACHINE_VIEW_OURS, self->time, 0));
 	hit(self, 11);
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(11, told.pid);

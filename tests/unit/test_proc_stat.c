@@ -2,8 +2,11 @@
 #include "common/harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -44,6 +47,33 @@ TEST(a_child_is_born_between_two_moments_but_for_a_tick)
 	EXPECT_LE(before, born + 10 * NSEC_PER_MSEC + 100 * NSEC_PER_MSEC);
 	EXPECT_GE(after, born);
 	EXPECT_EQ(-ESRCH, proc_stat__born(child, &born));
+}
+
+TEST(the_parent_of_a_process_is_found_whatever_its_name)
+{
+	pid_t child, parent = 0;
+	int ready[2];
+	char byte;
+
+	ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "a) S 7 b");
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	ASSERT_LT(0, child);
+	EXPECT_EQ(1, read(ready[0], &byte, 1));
+	EXPECT_EQ(0, proc_stat__parent(child, &parent));
+	EXPECT_EQ(getpid(), parent);
+	EXPECT_EQ(0, proc_stat__parent(getpid(), &parent));
+	EXPECT_EQ(getppid(), parent);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	EXPECT_EQ(-ESRCH, proc_stat__parent(child, &parent));
+	close(ready[0]);
+	close(ready[1]);
 }
 
 TEST_HARNESS_MAIN

@@ -62,3 +62,15 @@ int proc_stat__born(pid_t pid, uint64_t *ns)
 	*ns = since_boot > boot ? since_boot - boot : 0;
 	return 0;
 }
+
+int proc_stat__parent(pid_t pid, pid_t *parent)
+{
+	char line[1024];
+	const char *name_end;
+	int err = read_line(pid, line, sizeof(line));
+
+	if (err)
+		return err;
+	name_end = strrchr(line, ')');
+	return name_end && sscanf(name_end, ") %*c %d", parent) == 1 ? 0 : -EPROTO;
+}

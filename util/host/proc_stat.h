@@ -12,6 +12,9 @@
  */
 int proc_stat__born(pid_t pid, uint64_t *ns);
 
+/* The parent of a process, from the same file. 0 or a negative errno: -ESRCH if it is gone. */
+int proc_stat__parent(pid_t pid, pid_t *parent);
+
 /* The field of /proc/PID/stat in the line, in ticks since boot; the pure part. 0 or -EPROTO. */
 int proc_stat__parse_start(const char *line, uint64_t *ticks);
 

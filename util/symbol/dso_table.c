@@ -118,15 +118,35 @@ static bool is_foreign(uint64_t view)
 }
 
 /*
- * left: the file is of a program that the process ran before its latest exec. A process of which it
- * is known what files it sees replaces one of which it is not.
+ * Whether the process through which a file is to be read has ended, and with it perhaps all that
+ * see the file where it did.
  */
-static void dso__hit(struct dso *dso, const struct process *process, bool left)
+static bool dso_table__has_lost(const struct dso_table *dso_table, const struct dso *dso)
 {
-	bool is_better = !left && (dso->left || (dso->view == MACHINE_VIEW_UNKNOWN &&
-						 process->view != MACHINE_VIEW_UNKNOWN));
+	return is_foreign(dso->view) &&
+	       !process__lives(machine__process_at(dso_table->machine, dso->pid, dso->alive));
+}
 
-	if (!dso->hit || is_better) {
+/*
+ * Whether a file that is hit is better read through that process than through the one before: it is
+ * known what files it sees, and it has not ended.
+ */
+static bool dso_table__is_better(const struct dso_table *dso_table, const struct dso *dso,
+				 const struct process *process)
+{
+	if (dso->left)
+		return true;
+	if (process->view == MACHINE_VIEW_UNKNOWN)
+		return false;
+	return dso->view == MACHINE_VIEW_UNKNOWN ||
+	       (process__lives(process) && dso_table__has_lost(dso_table, dso));
+}
+
+/* left: the file is of a program that the process ran before its latest exec. */
+static void dso_table__hit(const struct dso_table *dso_table, struct dso *dso,
+			   const struct process *process, bool left)
+{
+	if (!dso->hit || (!left && dso_table__is_better(dso_table, dso, process))) {
 		dso__set_process(dso, process);
 		dso->left = left;
 		if (left)
@@ -158,7 +178,7 @@ static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
 	if (!dso)
 		return -ENOMEM;
 	if (is_hit)
-		dso__hit(dso, process, left);
+		dso_table__hit(dso_table, dso, process, left);
 	if (left || !is_foreign(process->view) || dso->asked ||
 	    (dso->hit && !is_foreign(dso->view)))
 		return 0;
@@ -303,14 +323,23 @@ void dso_table__begin_file(struct dso_table *dso_table)
 	idmap__clear(&dso_table->former_strangers);
 }
 
-int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive)
+bool dso_table__wants_eldest(const struct dso_table *dso_table, pid_t pid, uint64_t view,
+			     uint64_t alive)
+{
+	const struct process *process = dso_table__process(dso_table, pid, alive);
+
+	return is_foreign(view) && process && (process->view != view || !process->eldest);
+}
+
+int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive,
+			pid_t eldest)
 {
 	struct process *process = dso_table__process(dso_table, pid, alive);
 
 	if (!process)
 		return 0;
-	if (process->view != view || !process->eldest)
-		process->eldest = pid;
+	if (eldest || process->view != view || !process->eldest)
+		process->eldest = eldest ? eldest : pid;
 	process->view = view;
 	if (!process->alive)
 		process->alive = alive;

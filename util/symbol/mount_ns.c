@@ -13,6 +13,9 @@
 #include "machine/machine.h"
 #include "symbol/dso_table.h"
 
+/* That are asked what they see. */
+#define MAX_ANCESTORS 32
+
 /* Reads a link of /proc, which asks no file system but that one. */
 static bool read_link(const char *pid, const char *name, char *text, size_t size)
 {
@@ -63,12 +66,30 @@ int mount_ns__of(pid_t pid, uint64_t *view)
 	return other ? view_of_thread(other, view) : err;
 }
 
+/* The eldest of its ancestors, one after the other, that see the same, or itself. */
+static pid_t eldest_of(pid_t pid, uint64_t view)
+{
+	uint64_t its;
+	pid_t parent;
+
+	for (int i = 0; i < MAX_ANCESTORS; i++) {
+		if (proc_stat__parent(pid, &parent) || !parent || mount_ns__of(parent, &its) ||
+		    its != view)
+			break;
+		pid = parent;
+	}
+	return pid;
+}
+
 int mount_ns__look(struct dso_table *dso_table, pid_t pid, uint64_t alive)
 {
 	uint64_t view, born;
+	pid_t eldest = 0;
 
 	/* The birth last: if the PID was used again meanwhile, it shows. */
 	if (mount_ns__of(pid, &view) || proc_stat__born(pid, &born) || born > alive)
 		return 0;
-	return dso_table__set_view(dso_table, pid, view, alive);
+	if (dso_table__wants_eldest(dso_table, pid, view, alive))
+		eldest = eldest_of(pid, view);
+	return dso_table__set_view(dso_table, pid, view, alive, eldest);
 }
