@@ -54,7 +54,7 @@ FIXTURE(user_walk)
 	size_t nr_maps; /* that the machine knows */
 	size_t same;
 	size_t same_before; /* of these, before the last table was made */
-	size_t cut;	    /* of those since then, not up to the root */
+	size_t cut;	    /* of those since then, ending neither at the root nor in the linker */
 	size_t differ;
 	size_t early; /* met a file that had no table yet, */
 	size_t late;  /* and of these, after the last table was made */
@@ -285,7 +285,8 @@ static void count(data *self, const struct walked *walked, const struct unwind_r
 	self->frames += walked->nr;
 	if (is_same(walked, result)) {
 		self->same++;
-		self->cut += !whole;
+		self->cut += !whole && !stopped__in_linker(&self->stopped, self->machine,
+							   walked->ips[walked->nr - 1]);
 		self->nr_through +=
 			whole && self->through && goes_through(self, walked, self->through);
 		return;
@@ -748,7 +749,7 @@ TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 	/* Until there was room, walks went on along the frame pointer. */
 	EXPECT_LT(0, self->early);
 	EXPECT_FALSE(user_rules__has(&self->rules, &filler));
-	/* An eviction keeps the tables in use: no walk misses one. */
+	/* An eviction keeps the tables in use; the vDSO's need not be, and is made again. */
 	user_rules__begin_epoch(&self->rules);
 	early = self->early;
 	self->wanted = self->same + more;
@@ -757,7 +758,7 @@ TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 	self->wanted += more;
 	EXPECT_EQ(0, compare_walks(self));
 	EXPECT_LE(self->wanted, self->same);
-	EXPECT_EQ(early, self->early);
+	EXPECT_GE(early + more / 100, self->early);
 	user_tables__free(&tables);
 }
 

@@ -22,6 +22,8 @@
 #include "common/built.h"
 #include "common/tolerance.h"
 #include "machine/machine.h"
+#include "machine/mapped_file.h"
+#include "machine/maps.h"
 #include "synth/synth.h"
 
 /* Whether this machine's registers are known. */
@@ -314,6 +316,17 @@ static int tell_machine(void *ctx, const struct task_event *event)
 int stopped__tell_maps(const struct stopped *stopped, struct machine *machine, uint64_t time)
 {
 	return stopped__each_map(stopped, time, tell_machine, machine);
+}
+
+bool stopped__in_linker(const struct stopped *stopped, const struct machine *machine,
+			uint64_t address)
+{
+	const uint64_t now = clock__now_ns();
+	const struct maps *maps = process__maps_at(machine__process(machine, stopped->pid), now);
+	const struct maps_entry *map = maps ? maps__find(maps, now, address) : NULL;
+	const char *name = map ? strrchr(map->file->path, '/') : NULL;
+
+	return name && !strncmp(name, "/ld-linux", strlen("/ld-linux"));
 }
 
 /* The script is a file, for gdb takes no python of more than a line from its command line. */

@@ -66,6 +66,13 @@ int stopped__each_map(const struct stopped *stopped, uint64_t time,
 int stopped__tell_maps(const struct stopped *stopped, struct machine *machine, uint64_t time);
 
 /*
+ * Whether an address of it is in the dynamic linker, by the mappings that machine has been told of.
+ * False if it has no mapping there.
+ */
+bool stopped__in_linker(const struct stopped *stopped, const struct machine *machine,
+			uint64_t address);
+
+/*
  * The frames that gdb finds, without inlined functions: their number, at most max, or -errno;
  * -ENOENT if there is no gdb, -EPERM if it has no access. gdb's output goes to stderr if verbose.
  */
