@@ -749,7 +749,7 @@ TEST_F(user_walk, tables_that_no_walk_needs_make_room_for_those_that_are_needed)
 	/* Until there was room, walks went on along the frame pointer. */
 	EXPECT_LT(0, self->early);
 	EXPECT_FALSE(user_rules__has(&self->rules, &filler));
-	/* An eviction keeps the tables in use; the vDSO's need not be, and is made again. */
+	/* An eviction keeps tables in use. One that was seldom needed, the vDSO's, may go. */
 	user_rules__begin_epoch(&self->rules);
 	early = self->early;
 	self->wanted = self->same + more;

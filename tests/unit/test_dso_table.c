@@ -261,7 +261,7 @@ TEST_F(dso_table, what_runs_in_a_container_since_before_the_recording_has_the_el
 	ASSERT_EQ(0, dso_table__each(self->dso_table, tell_view, &told));
 	EXPECT_EQ(11, told.pid);
 	EXPECT_EQ(10, told.root);
-	/* What it starts has the same. */
+	/* A child inherits the eldest of its parent. */
 	ASSERT_EQ(0, fork_process(self, 12, 11));
 	EXPECT_FALSE(dso_table__wants_eldest(self->dso_table, 12, 77, self->time));
 }
@@ -568,7 +568,7 @@ TEST_F(dso_table, a_file_that_was_hit_before_its_view_was_known_is_asked_for_onc
 	EXPECT_EQ(77, told.view);
 }
 
-/* As of services, each with a mount namespace of its own, of which one has ended. */
+/* Services may have a mount namespace each, and the same libraries. */
 TEST_F(dso_table, a_file_of_a_process_that_has_ended_is_read_through_one_that_lives)
 {
 	struct hit told = { 0 };
@@ -588,7 +588,7 @@ TEST_F(dso_table, a_file_of_a_process_that_has_ended_is_read_through_one_that_li
 	EXPECT_EQ(12, told.pid);
 	EXPECT_EQ(12, told.root);
 	EXPECT_EQ(79, told.view);
-	/* One that has ended as well is none to read it through. */
+	/* A process that has ended does not replace another one that has ended. */
 	ASSERT_EQ(0, end(self, 12));
 	ASSERT_EQ(0, fork_process(self, 13, 11));
 	ASSERT_EQ(0, end(self, 13));

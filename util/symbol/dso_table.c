@@ -118,8 +118,8 @@ static bool is_foreign(uint64_t view)
 }
 
 /*
- * Whether the process through which a file is to be read has ended, and with it perhaps all that
- * see the file where it did.
+ * Whether the process through which a file is to be read has ended. Its mount namespace may have
+ * ended with it.
  */
 static bool dso_table__has_lost(const struct dso_table *dso_table, const struct dso *dso)
 {
@@ -128,8 +128,8 @@ static bool dso_table__has_lost(const struct dso_table *dso_table, const struct 
 }
 
 /*
- * Whether a file that is hit is better read through that process than through the one before: it is
- * known what files it sees, and it has not ended.
+ * Whether a file is better read through that process than through the one chosen before, whose view
+ * is not known, or which has ended.
  */
 static bool dso_table__is_better(const struct dso_table *dso_table, const struct dso *dso,
 				 const struct process *process)

@@ -33,13 +33,13 @@ int dso_table__follow(struct dso_table *dso_table, const struct task_event *even
 
 /*
  * A process lived at time alive (CLOCK_MONOTONIC, ns) and saw that, a MACHINE_VIEW_* or another
- * number of mount_ns__of(); eldest: see struct hit, root; 0: the one that it has by what is known
- * of its parent, or itself. 0 or -ENOMEM.
+ * number of mount_ns__of(). eldest: its eldest ancestor with that view, see root of struct hit; 0:
+ * the one inherited from its parent, or itself. 0 or -ENOMEM.
  */
 int dso_table__set_view(struct dso_table *dso_table, pid_t pid, uint64_t view, uint64_t alive,
 			pid_t eldest);
 
-/* Whether that would make it its own eldest, so that /proc is better asked for it. */
+/* Whether the eldest is not known: who calls dso_table__set_view() looks for it in /proc. */
 bool dso_table__wants_eldest(const struct dso_table *dso_table, pid_t pid, uint64_t view,
 			     uint64_t alive);
 

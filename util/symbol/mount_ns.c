@@ -13,7 +13,7 @@
 #include "machine/machine.h"
 #include "symbol/dso_table.h"
 
-/* That are asked what they see. */
+/* Most ancestors of a process whose view is compared with its own. */
 #define MAX_ANCESTORS 32
 
 /* Reads a link of /proc, which asks no file system but that one. */
@@ -66,7 +66,7 @@ int mount_ns__of(pid_t pid, uint64_t *view)
 	return other ? view_of_thread(other, view) : err;
 }
 
-/* The eldest of its ancestors, one after the other, that see the same, or itself. */
+/* Follows the parents of a process for as long as they have its view; returns the last one. */
 static pid_t eldest_of(pid_t pid, uint64_t view)
 {
 	uint64_t its;
