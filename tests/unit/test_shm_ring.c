@@ -83,6 +83,22 @@ TEST_F(shm_ring, entries_of_any_size_come_around_the_end_in_order)
 	}
 }
 
+/* Each page of it that is ever written to is memory for as long as the ring is there. */
+TEST_F(shm_ring, a_ring_that_is_emptied_each_time_stays_in_its_first_bytes)
+{
+	const char *start = NULL, *at;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		ASSERT_TRUE(put(self->shm_ring, i, 100, 0));
+		ASSERT_EQ(i, serve(self->shm_ring));
+		at = shm_ring__data(self->shm_ring, 0, 8);
+		ASSERT_NE(NULL, at);
+		start = start ? start : at;
+		ASSERT_GE(SIZE / 8, at - start);
+		ASSERT_EQ(i, take(self->shm_ring));
+	}
+}
+
 TEST_F(shm_ring, no_more_fits_than_there_is)
 {
 	EXPECT_FALSE(put(self->shm_ring, 0, SIZE, 0));

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 
 #define ALIGN 16
+/* Into so many parts, at least one of which is used before the ring begins anew. */
+#define PARTS 16
 
 /*
  * Positions count all bytes ever put; modulo the size they are offsets in data. An entry never
@@ -66,13 +68,31 @@ static size_t left_at_end(const struct shm_ring *shm_ring, uint64_t position)
 	return shm_ring->size - position % shm_ring->size;
 }
 
+/*
+ * An empty ring begins anew at its first byte, so that no more of its pages are ever used than its
+ * entries once needed. The child, which has done all entries, writes its position again only once
+ * another one is pushed.
+ */
+static void rewind_empty(struct shm_ring *shm_ring)
+{
+	if (shm_ring->tail != shm_ring->head ||
+	    shm_ring->head % shm_ring->size < shm_ring->size / PARTS)
+		return;
+	shm_ring->head += left_at_end(shm_ring, shm_ring->head);
+	shm_ring->tail = shm_ring->head;
+	__atomic_store_n(&shm_ring->shared->done, shm_ring->tail, __ATOMIC_RELEASE);
+}
+
 struct shm_ring_entry *shm_ring__room(struct shm_ring *shm_ring, uint32_t kind, size_t bytes,
 				      size_t reserve)
 {
 	size_t size = (sizeof(struct shm_ring_entry) + bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	size_t end = left_at_end(shm_ring, shm_ring->head), skip = end < size ? end : 0;
+	size_t end, skip;
 	struct shm_ring_entry *entry;
 
+	rewind_empty(shm_ring);
+	end = left_at_end(shm_ring, shm_ring->head);
+	skip = end < size ? end : 0;
 	if (shm_ring->head + skip + size + reserve > shm_ring->tail + shm_ring->size)
 		return NULL;
 	if (skip) {
