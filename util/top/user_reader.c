@@ -56,6 +56,7 @@ struct shared {
 	size_t nr;
 	volatile pid_t reading; /* the process whose memory is being read */
 	volatile bool learning;	      /* the child is not stuck, though it may take its time */
+	volatile uint32_t nr_read;    /* requests gone through: the child makes progress */
 	volatile uint64_t helpers_ns; /* CPU time of those of the child's own children that ended */
 	uint64_t learn_until;	      /* ns, CLOCK_MONOTONIC */
 	struct user_request requests[USER_READER_MAX];
@@ -272,6 +273,7 @@ static int serve_round(struct serving *serving, struct shared *shared, bool agai
 		shared->reading = request->pid;
 		serving->done[i] = answer(serving, request, last, &size);
 		shared->reading = 0;
+		shared->nr_read++;
 		if (!serving->done[i])
 			*left = true;
 		else if (is_valid(request))
@@ -359,16 +361,27 @@ static int start(struct user_reader *reader)
 	return err;
 }
 
+/* Whether the child has gone on since it was at *nr_read. Answers reach us many at a time. */
+static bool makes_progress(const struct user_reader *reader, uint32_t *nr_read)
+{
+	uint32_t before = *nr_read;
+
+	*nr_read = reader->shared->nr_read;
+	return *nr_read != before || reader->shared->learning;
+}
+
 /* Receives the answers of one batch. 0, fn's error, or that of the child. */
 static int receive(struct user_reader *reader, user_answer_fn fn, void *ctx)
 {
 	uint64_t latest = clock__now_ns() + LATEST_NS;
+	uint32_t nr_read = reader->shared->nr_read;
 	struct child_message message;
 	int err = 0, ret;
 
 	for (;;) {
 		ret = child__receive_unless_stuck(reader->child, STUCK_NS, latest, &message);
-		if (ret == -ETIMEDOUT && reader->shared->learning && clock__now_ns() < latest)
+		if (ret == -ETIMEDOUT && makes_progress(reader, &nr_read) &&
+		    clock__now_ns() < latest)
 			continue;
 		if (ret != 1)
 			return ret ? ret : -ECHILD;
