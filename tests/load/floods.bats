@@ -5,8 +5,8 @@
 load ../cli/lib
 
 # record_floods NR FLOOD NAPS OPTION…: records NR processes that change their mappings all the time, as
-# the options FLOOD say, and beside them one whose names and mappings must not suffer. They begin once
-# the recording has, which takes a slow recorder as long as they last. times: all of their changes.
+# the options FLOOD say, and beside them one whose names and mappings must not suffer. The recorder
+# starts them: it may take longer to begin than they last. Sets times to the sum of their changes.
 record_floods() {
 	local nr=$1 flood=$2 naps_of=$3
 

@@ -26,7 +26,10 @@
 #include "top/stack_walker.h"
 
 #define TEXT_LEN USER_READER_TEXT
-/* How long one process may block the reading, and all of them. */
+/*
+ * How long one process may block the reading, and all of them. It may take twice the first until it
+ * is found out: requests before it are progress.
+ */
 #define STUCK_NS (250 * NSEC_PER_MSEC)
 #define LATEST_NS (2 * NSEC_PER_SEC)
 /*
@@ -361,7 +364,10 @@ static int start(struct user_reader *reader)
 	return err;
 }
 
-/* Whether the child has gone on since it was at *nr_read. Answers reach us many at a time. */
+/*
+ * Whether the child has gone on since it was at *nr_read. It sends its answers many at a time: that
+ * none has come does not show that it is stuck.
+ */
 static bool makes_progress(const struct user_reader *reader, uint32_t *nr_read)
 {
 	uint32_t before = *nr_read;

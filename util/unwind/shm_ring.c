@@ -6,7 +6,10 @@
 #include <sys/mman.h>
 
 #define ALIGN 16
-/* Into so many parts, at least one of which is used before the ring begins anew. */
+/*
+ * An empty ring begins anew once one part of so many has been used. Each time adds up to its size
+ * to the positions, which at every entry would come around in months.
+ */
 #define PARTS 16
 
 /*
@@ -69,9 +72,9 @@ static size_t left_at_end(const struct shm_ring *shm_ring, uint64_t position)
 }
 
 /*
- * An empty ring begins anew at its first byte, so that no more of its pages are ever used than its
- * entries once needed. The child, which has done all entries, writes its position again only once
- * another one is pushed.
+ * An empty ring begins anew at its first byte: otherwise each of its pages would be written to in
+ * time, and stay in memory. The child does not write its position meanwhile: it has done all
+ * entries, and waits for the next one.
  */
 static void rewind_empty(struct shm_ring *shm_ring)
 {
