@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -63,10 +64,15 @@ struct perf_reader {
 bool perf_reader__knows(const char *path)
 {
 	static const char magic[8] = "PERFILE2";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char found[sizeof(magic)];
+	struct stat stat_buf;
 	bool is_it;
+	int fd;
 
+	/* Who writes into a pipe would take this for its reader, which goes away. */
+	if (stat(path, &stat_buf) || !S_ISREG(stat_buf.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	is_it = pread(fd, found, sizeof(found), 0) == (ssize_t)sizeof(found) &&
