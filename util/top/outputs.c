@@ -55,6 +55,13 @@ static bool pass_of_tables(const struct outputs *outputs, const struct top_pass 
 	return outputs->batch && seen->weight_ns;
 }
 
+bool outputs__is_in_tables(const struct outputs *outputs, const struct top_pass *pass)
+{
+	struct top_pass seen;
+
+	return pass_of_tables(outputs, pass, &seen);
+}
+
 int outputs__begin(struct outputs *outputs, const struct top_pass *pass)
 {
 	struct top_pass seen;

@@ -45,6 +45,9 @@ int outputs__open(struct outputs *outputs, const struct outputs_options *options
 int outputs__learn(struct outputs *outputs, const struct thread_sample *sample);
 int outputs__learned(struct outputs *outputs);
 
+/* Tables, if there are any, do not leave out a pass. */
+bool outputs__is_in_tables(const struct outputs *outputs, const struct top_pass *pass);
+
 /* A pass begins; its threads; it has ended. 0 or a negative errno. */
 int outputs__begin(struct outputs *outputs, const struct top_pass *pass);
 int outputs__add(struct outputs *outputs, const struct top_pass *pass,

@@ -43,7 +43,7 @@ struct top {
 	uint64_t looks;		/* so far */
 	uint64_t stackless_ns;	/* that those since the last one with stacks stood for */
 	bool told_cost;		/* it was said that --max-overhead has a longer period */
-	bool passed;		/* there was a look since the last table */
+	bool passed;		/* there was a look for tables since the last one */
 	bool has_targets;	/* processes or threads were named, or COMMAND is the target */
 	bool lost_targets;	/* in the latest look there was none any more */
 	uint64_t lead; /* see wall_time.h */
@@ -251,7 +251,7 @@ static int look(struct top *top, uint64_t now)
 		err = give_threads(top, &pass);
 	if (err)
 		return err;
-	top->passed = true;
+	top->passed |= outputs__is_in_tables(&top->outputs, &pass);
 	look_for_targets(top, &pass.counts);
 	if (!has_tables(top))
 		top->done++;
