@@ -124,6 +124,9 @@ static __always_inline void top_check_call(struct top_wire_sample *sample, struc
 		__builtin_memset(sample->args, 0, sizeof(sample->args));
 }
 
+/* Samplers that share a tracker may meet a call at once. */
+#define MARK_TRIES 3
+
 /*
  * Marks the call and the requests of a sample: the tracker then sends a record when they end. The
  * mark of a call holds its number, so that it does not count for the next call.
@@ -132,17 +135,16 @@ static __always_inline void top_mark(struct task_struct *task, const struct top_
 {
 	struct track_wire_task *track;
 	struct track_wire_request *request;
-	__u32 old, seq = (__u32)out->seq & TRACK_WIRE_MARK_SEQ;
+	__u32 old, kept, seq = (__u32)out->seq & TRACK_WIRE_MARK_SEQ;
 
 	if (!top.tracked || !top.marks || top_is_rehearsal)
 		return;
 	track = track_of(task);
-	if (track && out->entered) {
+	for (int i = 0; i < MARK_TRIES && track && out->entered; i++) {
 		old = track->mark;
-		__sync_val_compare_and_swap(&track->mark, old,
-					    (old >> TRACK_WIRE_MARK_SHIFT == seq
-						     ? old
-						     : seq << TRACK_WIRE_MARK_SHIFT) | top_bit());
+		kept = old >> TRACK_WIRE_MARK_SHIFT == seq ? old : seq << TRACK_WIRE_MARK_SHIFT;
+		if (__sync_val_compare_and_swap(&track->mark, old, kept | top_bit()) == old)
+			break;
 	}
 	for (__u64 i = 0; i < TRACK_WIRE_LATEST && track && out->requests; i++) {
 		if (i >= out->request_seq)
