@@ -369,7 +369,7 @@ static void want_columns(struct sampler_options *sampler, struct outputs_options
 		sampler->user_stacks |= is_user_stack(column);
 		outputs->by_stack |= is_kernel_stack(column) || is_user_stack(column);
 		sampler->cmdlines |= column == TOP_COLUMN_CMDLINE;
-		sampler->aio_files |= column == TOP_COLUMN_AIOFILENAME;
+		sampler->aio |= column == TOP_COLUMN_AIOFILENAME || column == TOP_COLUMN_EXTRA_INFO;
 		sampler->lock_owners |= column == TOP_COLUMN_LOCK_OWNER;
 	}
 }
@@ -428,7 +428,7 @@ static void complete_outputs(struct top_options *top)
 	outputs->tables |= !keeps && !outputs->screen;
 	want_columns(&top->sampler, outputs);
 	top->sampler.cmdlines |= outputs->json || outputs->screen;
-	top->sampler.aio_files |= outputs->json || outputs->csv.path || outputs->screen;
+	top->sampler.aio |= outputs->json || outputs->csv.path || outputs->screen;
 	top->sampler.lock_owners |= outputs->json || outputs->csv.path || outputs->screen;
 	outputs->csv.kernel_stacks = top->sampler.kernel_stacks;
 	outputs->csv.user_stacks = top->sampler.user_stacks;

@@ -187,15 +187,18 @@ all_at_futex() {
 	all_are 's["extra_info"]["uring_len"] == 512 and s["extra_info"]["uring_rw_flags"] == "0x8"'
 	fd=$(find "/proc/${pids[0]}/fd" -lname '*/data' -printf '%f')
 	all_are "s['extra_info']['uring_fd'] == $fd and 'uring_flags' not in s['extra_info']"
-	all_are 's["extra_info"]["uring_filename"] == s["uringfilename"]'
+	all_are 's["extra_info"]["uring_sq_file"] == s["uringfilename"]'
 	look -n 2 -p "${pids[1]}"
-	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["uring_registered"] == 0'
+	all_are 's["uringfilename"].endswith("/data") and s["extra_info"]["uring_reg_idx"] == 0'
 	all_are '"uring_fd" not in s["extra_info"] and s["extra_info"]["uring_flags"] == "0x1"'
 	look -n 2 --all-states -p "${pids[2]}"
 	all_are 's["syscall"] == "io_submit" and s["aiofilename"].endswith("/fifo")'
+	all_are 's["extra_info"]["aio_completed"] == 1'
 	look -n 2 -p "${pids[3]}"
 	all_are 's["syscall"] == "io_getevents" and s["aiofilename"].endswith("/data")'
-	all_are 's["extra_info"]["aio_file"] == s["aiofilename"]'
+	all_are 's["extra_info"]["aio_file"] == s["aiofilename"] and s["extra_info"]["aio_completed"] == 0'
+	fd=$(find "/proc/${pids[3]}/fd" -lname '*/data' -printf '%f')
+	all_are "s['extra_info']['aio_fd'] == $fd"
 	# A kernel before 5.18 has no such rings.
 	if [ -e "/proc/${pids[4]}" ]; then
 		look -n 2 -p "${pids[4]}"
@@ -207,7 +210,13 @@ all_at_futex() {
 	cat out
 	grep -E 'io_uring_enter .*/data' out
 	grep -E 'io_getevents .*/data' out
-	grep -E "'\{\"aio_file\":\"/[^\"]*/data\"\}'" dir/xcapture_samples*
+	# Who writes into a pipe has one reader, which reads it to its end.
+	mkfifo rows
+	timeout 60 cat dir/xcapture_samples*.csv >rows 3>&- &
+	pids[$((nr++))]=$!
+	timeout 60 denet-top -b -i rows -g wait,aiofilename,uringfilename >piped
+	diff out piped
+	grep -E "'\{\"aio_fd\":$fd,\"aio_completed\":0,\"aio_file\":\"/[^\"]*/data\"\}'" dir/xcapture_samples*
 }
 
 @test "command lines and containers" {

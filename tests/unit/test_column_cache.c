@@ -26,6 +26,7 @@ TEST(texts_follow_what_a_thread_does)
 	struct top_names names = { 0 };
 	struct thread_sample sample = { .tid = 7, .pid = 7, .nr = 0, .state = TOP_WIRE_SLEEP,
 					.comm = "a", .switches = 1 };
+	struct aio_request aio = { .file = "/file", .fd = 3, .has_context = true };
 	const char *const *texts;
 
 	ASSERT_NE(NULL, cache);
@@ -44,7 +45,11 @@ TEST(texts_follow_what_a_thread_does)
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
 	sample.cmdline = "a b";
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
-	sample.aio_file = "/file";
+	/* So do requests of Linux AIO. */
+	sample.aio = &aio;
+	for (; aio.completed < 3; aio.completed++)
+		EXPECT_TRUE(has_texts(cache, &sample, &names));
+	sample.aio = NULL;
 	EXPECT_TRUE(has_texts(cache, &sample, &names));
 	/* Requests come and go while it sleeps. */
 	for (sample.track.requests = 3; sample.track.requests; sample.track.requests--) {

@@ -174,7 +174,7 @@ TEST_F(sample, extra_info_has_the_keys_of_xcapture)
 		.has_request = 1, .opcode = 22, .fd = 5, .offset = 1ULL << 40, .len = 512,
 		.completed = 1,
 	};
-	EXPECT_STREQ("{\"uring_cq\":1,\"uring_filename\":\"/a\\\"b\",\"uring_fd\":5,"
+	EXPECT_STREQ("{\"uring_cq\":1,\"uring_sq_file\":\"/a\\\"b\",\"uring_fd\":5,"
 		     "\"uring_opcode\":22,\"uring_offset\":1099511627776,\"uring_len\":512,"
 		     "\"uring_request\":\"READ\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
 	self->sample.has_request = false;
@@ -182,15 +182,27 @@ TEST_F(sample, extra_info_has_the_keys_of_xcapture)
 		.has_request = 1, .registered = 1, .opcode = 200, .flags = 0x11, .rw_flags = 8,
 		.fd = 3, .unsubmitted = 2,
 	};
-	EXPECT_STREQ("{\"uring_sq\":2,\"uring_filename\":\"[registered 3]\","
+	EXPECT_STREQ("{\"uring_sq\":2,\"uring_sq_file\":\"[registered 3]\","
 		     "\"uring_opcode\":200,\"uring_offset\":0,\"uring_len\":0,"
-		     "\"uring_flags\":\"0x11\",\"uring_rw_flags\":\"0x8\",\"uring_registered\":3}",
+		     "\"uring_flags\":\"0x11\",\"uring_rw_flags\":\"0x8\",\"uring_reg_idx\":3}",
 		     COLUMN(TOP_COLUMN_EXTRA_INFO));
 	self->sample.uring = (struct top_wire_uring){ 0 };
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));
 	self->sample.has_uring = false;
-	self->sample.aio_file = "/data";
-	EXPECT_STREQ("{\"aio_file\":\"/data\"}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+}
+
+TEST_F(sample, requests_of_linux_aio)
+{
+	struct aio_request aio = { .file = "/data", .fd = 3, .completed = 2, .has_context = true };
+
+	self->sample.has_socket = false;
+	self->sample.aio = &aio;
+	EXPECT_STREQ("{\"aio_fd\":3,\"aio_completed\":2,\"aio_file\":\"/data\"}",
+		     COLUMN(TOP_COLUMN_EXTRA_INFO));
+	EXPECT_STREQ("/data", COLUMN(TOP_COLUMN_AIOFILENAME));
+	aio = (struct aio_request){ .file = "", .fd = -1, .has_context = true };
+	EXPECT_STREQ("{\"aio_completed\":0}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	EXPECT_STREQ("", COLUMN(TOP_COLUMN_AIOFILENAME));
 }
 
 TEST_F(sample, names_with_digits_are_one)

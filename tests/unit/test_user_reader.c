@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/harness.h"
+#include "top/aio_reader.h"
 #include "top/stack_walker.h"
 
 /* A process that sleeps, and a stack of three frames in memory that it shares with us. */
@@ -204,6 +205,15 @@ TEST_F(reader, arguments)
 	EXPECT_NE(NULL, strstr(text, "test_user_reader"));
 }
 
+static int note_aio(void *ctx, const struct user_request *request, const void *data, size_t size)
+{
+	(void)request;
+	memset(ctx, 0, sizeof(struct aio_answer));
+	if (size)
+		memcpy(ctx, data, size);
+	return 0;
+}
+
 /* An iocb of the file, in memory that is shared, and its address in place of a list. */
 TEST_F(reader, file_of_a_request)
 {
@@ -212,19 +222,66 @@ TEST_F(reader, file_of_a_request)
 					.address = (uint64_t)(uintptr_t)self->stack,
 					.switches = wait_asleep(self->pid) };
 	struct iocb *iocb = (struct iocb *)(void *)&self->stack[30];
-	char text[USER_READER_TEXT + 1] = "none";
+	struct aio_answer seen = { .fd = 7 };
 
 	*iocb = (struct iocb){ .aio_fildes = 0xffff };
 	self->stack[0] = (uint64_t)(uintptr_t)iocb;
-	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
-	EXPECT_STREQ("", text);
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_EQ(0, seen.fd); /* an answer of no bytes */
 	iocb->aio_fildes = (uint32_t)self->file;
-	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
-	EXPECT_STREQ("/dev/null", text);
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_STREQ("/dev/null", seen.path);
+	EXPECT_EQ(self->file, seen.fd);
+	EXPECT_FALSE(seen.has_context);
 	/* The memory is no ring of events. */
 	request.kind = USER_REQUEST_AIO_WAIT;
-	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_text, text));
-	EXPECT_STREQ("", text);
+	request.context = request.address;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_STREQ("", seen.path);
+}
+
+/* The head of a ring of 4 events, as aio_setup_ring() of the kernel makes it. */
+static uint32_t *make_ring(uint64_t *at, uint32_t head, uint32_t tail)
+{
+	uint32_t *ring = (uint32_t *)(void *)at;
+
+	memcpy(ring, (uint32_t[]){ 0, 4, head, tail, 0xa10a10a1, 1, 0, 32 }, 32);
+	return ring;
+}
+
+TEST_F(reader, ring_of_events)
+{
+	struct user_request request = { .kind = USER_REQUEST_AIO_WAIT, .pid = self->pid,
+					.tid = self->pid,
+					.context = (uint64_t)(uintptr_t)self->stack,
+					.switches = wait_asleep(self->pid) };
+	struct io_event *events = (struct io_event *)(void *)&self->stack[4];
+	struct iocb *iocb = (struct iocb *)(void *)&self->stack[30];
+	uint32_t *ring = make_ring(self->stack, 3, 3);
+	struct aio_answer seen;
+
+	memset(events, 0, 4 * sizeof(*events));
+	/* No request has ended yet. */
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_TRUE(seen.has_context);
+	EXPECT_EQ(-1, seen.fd);
+	EXPECT_EQ(0, seen.completed);
+	/* Around the end of the ring: three have, the latest one is in the second place. */
+	make_ring(self->stack, 3, 2);
+	*iocb = (struct iocb){ .aio_fildes = (uint32_t)self->file };
+	events[1].obj = (uint64_t)(uintptr_t)iocb;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_EQ(3, seen.completed);
+	EXPECT_EQ(self->file, seen.fd);
+	EXPECT_STREQ("/dev/null", seen.path);
+	/* What a program may write there. */
+	make_ring(self->stack, ~0U, ~0U);
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_GT(4, seen.completed);
+	ring[1] = 0;
+	seen.has_context = true;
+	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
+	EXPECT_FALSE(seen.has_context);
 }
 
 static int note_owner(void *ctx, const struct user_request *request, const void *data, size_t size)

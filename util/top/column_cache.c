@@ -54,12 +54,12 @@ void column_cache__delete(struct column_cache *cache)
 	free(cache);
 }
 
-/* Texts of a thread that runs, of sockets and of requests change without a switch. */
+/* Texts of a thread that runs, of sockets, of rings and of requests change without a switch. */
 static bool may_be_kept(const struct thread_sample *sample)
 {
 	return sample->state != TOP_WIRE_RUN && sample->state != TOP_WIRE_RUNQ &&
-	       !sample->has_socket && !sample->has_uring && !sample->call_unknown &&
-	       !sample->track.requests;
+	       !sample->has_socket && !sample->has_uring && !sample->aio &&
+	       !sample->call_unknown && !sample->track.requests;
 }
 
 /* Of a text that is longer, a column has the beginning. */
@@ -77,8 +77,7 @@ static bool is_same(const struct entry *entry, const struct thread_sample *sampl
 	       entry->lock_owner == sample->lock_owner &&
 	       !strcmp(entry->texts[TOP_COLUMN_SYSC_TIME], top_column__sysc_time(sample)) &&
 	       !strcmp(entry->comm, sample->comm) &&
-	       is_text(entry->texts[TOP_COLUMN_CMDLINE], sample->cmdline) &&
-	       is_text(entry->texts[TOP_COLUMN_AIOFILENAME], sample->aio_file);
+	       is_text(entry->texts[TOP_COLUMN_CMDLINE], sample->cmdline);
 }
 
 static void make_texts(struct column_cache *cache, const struct thread_sample *sample,

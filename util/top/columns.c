@@ -272,7 +272,7 @@ static void put_what(enum top_column column, const struct thread_sample *sample,
 		return put_text(sample->has_object ? top_column__extension(sample->reason.path)
 						   : "", buf);
 	case TOP_COLUMN_AIOFILENAME:
-		return put_text(sample->aio_file ? sample->aio_file : "", buf);
+		return put_text(sample->aio ? sample->aio->file : "", buf);
 	case TOP_COLUMN_URINGFILENAME:
 		return uring_text__put_file(sample, buf, TOP_TEXT_LEN);
 	case TOP_COLUMN_CONNECTION:

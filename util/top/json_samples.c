@@ -49,6 +49,9 @@ int json_samples__print(const struct top_pass *pass, const struct thread_sample 
 
 	fprintf(out, "{\"timestamp\":\"%s\",\"weight_us\":%" PRIu64,
 		wall_time__put(pass->wall_ns, time), pass->weight_ns / (uint64_t)NSEC_PER_USEC);
+	fprintf(out, ",\"off_us\":%" PRIu64,
+		sample->time > pass->time ? (sample->time - pass->time) / (uint64_t)NSEC_PER_USEC
+					  : 0);
 	print_times(pass, sample, out);
 	for (int i = 0; i < TOP_COLUMNS; i++) {
 		enum top_column column = (enum top_column)i;

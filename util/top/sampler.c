@@ -211,9 +211,9 @@ static int make(struct sampler *sampler, const struct sampler_options *options,
 static int make_caches(struct sampler *sampler, const struct sampler_options *options)
 {
 	const struct text_cache_options texts = { .cmdlines = options->cmdlines,
-						  .aio_files = options->aio_files,
+						  .aio = options->aio,
 						  .lock_owners = options->lock_owners };
-	bool has_texts = texts.cmdlines || texts.aio_files || texts.lock_owners;
+	bool has_texts = texts.cmdlines || texts.aio || texts.lock_owners;
 
 	if (options->user_stacks) {
 		sampler->stack_cache = stack_cache__new(!options->frame_pointers);

@@ -29,7 +29,7 @@ struct sampler_options {
 	bool user_stacks;
 	bool frame_pointers; /* user stacks go by these alone, not by unwind tables */
 	bool cmdlines;	  /* samples have the command lines of their processes, */
-	bool aio_files;	  /* the files of requests of Linux AIO, */
+	bool aio;	  /* what calls of Linux AIO are about, */
 	bool lock_owners; /* and who holds the locks that they wait for */
 	struct track_options track;
 };

@@ -2,6 +2,7 @@
 #include "top/text_cache.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include "base/idmap.h"
 #include "base/strings.h"
 #include "base/units.h"
+#include "top/aio_reader.h"
 #include "top/user_reader.h"
 
 /* More than this is forgotten all at once. */
@@ -31,15 +33,16 @@ struct text_cache {
 	struct idmap asked;	 /* processes whose command line is wanted in this pass */
 	struct idmap by_process; /* -> number in cmdlines, from 1 on */
 	struct buffer cmdlines;	 /* struct cmdline */
-	struct idmap files;	 /* by thread and switches -> const char * */
-	struct idmap owners;	 /* the same, of this pass -> tid */
+	struct idmap owners;	 /* by thread and switches, of this pass -> tid */
+	struct idmap aio;	 /* the same -> number in aio_requests, from 1 on */
+	struct buffer aio_requests; /* struct aio_request */
 	struct strings strings;
 };
 
 struct text_cache *text_cache__new(const struct text_cache_options *options)
 {
 	const struct user_reader_options reader = {
-		.what = "command lines, files of AIO and owners of locks",
+		.what = "command lines, requests of AIO and owners of locks",
 	};
 	struct text_cache *cache = calloc(1, sizeof(*cache));
 
@@ -56,7 +59,6 @@ struct text_cache *text_cache__new(const struct text_cache_options *options)
 static void forget_all(struct text_cache *cache)
 {
 	idmap__clear(&cache->by_process);
-	idmap__clear(&cache->files);
 	cache->cmdlines.len = 0;
 	strings__free(&cache->strings);
 }
@@ -68,10 +70,11 @@ void text_cache__delete(struct text_cache *cache)
 	user_reader__delete(cache->reader);
 	idmap__free(&cache->asked);
 	idmap__free(&cache->by_process);
-	idmap__free(&cache->files);
 	idmap__free(&cache->owners);
+	idmap__free(&cache->aio);
 	buffer__free(&cache->wanted);
 	buffer__free(&cache->cmdlines);
+	buffer__free(&cache->aio_requests);
 	strings__free(&cache->strings);
 	free(cache);
 }
@@ -80,8 +83,9 @@ void text_cache__begin(struct text_cache *cache)
 {
 	idmap__clear(&cache->asked);
 	idmap__clear(&cache->owners);
-	if (cache->strings.bytes > MAX_BYTES || cache->files.used > MAX_TEXTS ||
-	    cache->by_process.used > MAX_TEXTS)
+	idmap__clear(&cache->aio);
+	cache->aio_requests.len = 0;
+	if (cache->strings.bytes > MAX_BYTES || cache->by_process.used > MAX_TEXTS)
 		forget_all(cache);
 }
 
@@ -123,32 +127,26 @@ static uint64_t wait_key(uint64_t tid, uint64_t switches)
 	return key == IDMAP_NONE ? 0 : key;
 }
 
-static bool is_aio(const struct thread_sample *sample, struct user_request *request)
+static bool is_aio(const struct thread_sample *sample)
 {
-	if (sample->compat || sample->nr < 0)
-		return false;
-	if (sample->nr == SYS_io_submit) {
-		request->kind = USER_REQUEST_AIO_SUBMIT;
-		request->address = sample->args[2];
-	} else if (sample->nr == SYS_io_getevents || sample->nr == SYS_io_pgetevents) {
-		request->kind = USER_REQUEST_AIO_WAIT;
-		request->address = sample->args[0];
-	} else {
-		return false;
-	}
-	return true;
+	return !sample->compat &&
+	       (sample->nr == SYS_io_submit || sample->nr == SYS_io_getevents ||
+		sample->nr == SYS_io_pgetevents);
 }
 
-static int want_file(struct text_cache *cache, const struct thread_sample *sample)
+static int want_aio(struct text_cache *cache, const struct thread_sample *sample)
 {
-	struct user_request request = { .pid = (pid_t)sample->pid,
-					.tid = (pid_t)sample->tid,
-					.switches = sample->switches };
+	const struct user_request request = {
+		.kind = sample->nr == SYS_io_submit ? USER_REQUEST_AIO_SUBMIT
+						    : USER_REQUEST_AIO_WAIT,
+		.pid = (pid_t)sample->pid,
+		.tid = (pid_t)sample->tid,
+		.context = sample->args[0],
+		.address = sample->args[2],
+		.switches = sample->switches,
+	};
 
-	if (!is_aio(sample, &request) ||
-	    idmap__find(&cache->files, wait_key(sample->tid, sample->switches)))
-		return 0;
-	return buffer__append(&cache->wanted, &request, sizeof(request));
+	return is_aio(sample) ? buffer__append(&cache->wanted, &request, sizeof(request)) : 0;
 }
 
 /* A thread that sleeps until a lock is free, which some thread holds. */
@@ -187,7 +185,7 @@ int text_cache__want(struct text_cache *cache, const struct thread_sample *sampl
 		err = want_cmdline(cache, sample);
 	if (!err && cache->options.lock_owners)
 		err = want_owner(cache, sample);
-	return err || !cache->options.aio_files ? err : want_file(cache, sample);
+	return err || !cache->options.aio ? err : want_aio(cache, sample);
 }
 
 static int keep_cmdline(struct text_cache *cache, uint32_t pid, const char *text)
@@ -225,27 +223,42 @@ static int keep_owner(struct text_cache *cache, const struct user_request *reque
 	return 0;
 }
 
-static int keep_text(struct text_cache *cache, const struct user_request *request,
-		     const void *data, size_t size)
+static int keep_aio(struct text_cache *cache, const struct user_request *request, const char *data,
+		    size_t size)
 {
-	const char *text = strings__get_part(&cache->strings, size ? data : "", size);
-	uint64_t *file;
+	const size_t path = offsetof(struct aio_answer, path);
+	struct aio_answer answer;
+	struct aio_request made;
+	uint64_t *number;
 
-	if (!text)
+	if (!size)
+		return 0;
+	if (size < path)
+		return -EINVAL;
+	memcpy(&answer, data, path);
+	made = (struct aio_request){ .fd = answer.fd,
+				     .completed = answer.completed,
+				     .has_context = answer.has_context,
+				     .file = strings__get_part(&cache->strings, data + path,
+							       size - path) };
+	number = idmap__get(&cache->aio, wait_key((uint64_t)request->tid, request->switches));
+	if (!made.file || !number || buffer__append(&cache->aio_requests, &made, sizeof(made)))
 		return -ENOMEM;
-	if (request->kind == USER_REQUEST_CMDLINE)
-		return keep_cmdline(cache, (uint32_t)request->pid, text);
-	file = idmap__get(&cache->files, wait_key((uint64_t)request->tid, request->switches));
-	if (!file)
-		return -ENOMEM;
-	*file = (uint64_t)(uintptr_t)text;
+	*number = cache->aio_requests.len / sizeof(made);
 	return 0;
 }
 
 static int keep(void *ctx, const struct user_request *request, const void *data, size_t size)
 {
-	return request->kind == USER_REQUEST_LOCK_OWNER ? keep_owner(ctx, request, data, size)
-							: keep_text(ctx, request, data, size);
+	struct text_cache *cache = ctx;
+	const char *text;
+
+	if (request->kind == USER_REQUEST_LOCK_OWNER)
+		return keep_owner(cache, request, data, size);
+	if (request->kind != USER_REQUEST_CMDLINE)
+		return keep_aio(cache, request, data, size);
+	text = strings__get_part(&cache->strings, size ? data : "", size);
+	return text ? keep_cmdline(cache, (uint32_t)request->pid, text) : -ENOMEM;
 }
 
 int text_cache__read(struct text_cache *cache)
@@ -259,19 +272,20 @@ int text_cache__read(struct text_cache *cache)
 
 void text_cache__find(const struct text_cache *cache, struct thread_sample *sample)
 {
-	struct user_request request;
+	const uint64_t key = wait_key(sample->tid, sample->switches);
+	const struct aio_request *aio = (const void *)cache->aio_requests.data;
 	const struct cmdline *cmdline;
-	const uint64_t *file, *owner;
+	const uint64_t *number, *owner;
 
 	if (!has_memory(sample))
 		return;
 	cmdline = cmdline_of(cache, sample->pid);
 	if (cmdline)
 		sample->cmdline = cmdline->text;
-	file = idmap__find(&cache->files, wait_key(sample->tid, sample->switches));
-	if (file && is_aio(sample, &request))
-		sample->aio_file = (const char *)(uintptr_t)*file;
-	owner = idmap__find(&cache->owners, wait_key(sample->tid, sample->switches));
+	number = idmap__find(&cache->aio, key);
+	if (number && *number)
+		sample->aio = &aio[*number - 1];
+	owner = idmap__find(&cache->owners, key);
 	if (owner)
 		sample->lock_owner = (uint32_t)*owner;
 }

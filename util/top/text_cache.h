@@ -8,14 +8,14 @@
 
 /*
  * What is in the memory of a thread's process: command lines, which are read again after a second,
- * the files of requests of Linux AIO, read once for as long as a thread does not run, and who holds
- * the lock that a thread waits for, read in each pass.
+ * and, read in each pass, what a call of Linux AIO is about, and who holds the lock that a thread
+ * waits for.
  */
 struct text_cache;
 
 struct text_cache_options {
 	bool cmdlines;
-	bool aio_files;
+	bool aio;
 	bool lock_owners;
 };
 

@@ -28,6 +28,14 @@ struct thread_track {
 	bool owner_shared; /* namespace, and maybe of another process; 0: not known */
 };
 
+/* The request that a call of Linux AIO is about. */
+struct aio_request {
+	const char *file;   /* "": not known */
+	int32_t fd;	    /* of that file; -1: not known */
+	uint32_t completed; /* requests of its context that ended and were not fetched yet; */
+	bool has_context;   /* their number is known */
+};
+
 /* What one thread was doing when it was looked at. */
 struct thread_sample {
 	uint64_t time;	   /* ns, CLOCK_MONOTONIC */
@@ -66,8 +74,8 @@ struct thread_sample {
 	struct thread_track track;
 	struct frames user; /* filled in by the sampler */
 	uint64_t user_id;
-	const char *cmdline;  /* the same; NULL: not known */
-	const char *aio_file; /* of a request of Linux AIO, the same */
+	const char *cmdline;	       /* the same; NULL: not known */
+	const struct aio_request *aio; /* the same; NULL: it is in no such call, or not known */
 	uint32_t lock_owner;  /* who holds the lock that it waits for, the same; 0: not known */
 };
 

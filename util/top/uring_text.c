@@ -38,7 +38,7 @@ static void print_request(const struct top_wire_uring *uring, FILE *out)
 	if (uring->rw_flags)
 		fprintf(out, ",\"uring_rw_flags\":\"0x%x\"", uring->rw_flags);
 	if (uring->registered)
-		fprintf(out, ",\"uring_registered\":%d", uring->fd);
+		fprintf(out, ",\"uring_reg_idx\":%d", uring->fd);
 	if (uring->opcode < NR_OPCODES)
 		fprintf(out, ",\"uring_request\":\"%s\"", opcodes[uring->opcode]);
 }
@@ -56,7 +56,7 @@ void uring_text__print_extra(const struct thread_sample *sample, FILE *out)
 		fprintf(out, ",\"uring_cq\":%u", uring->completed);
 	uring_text__put_file(sample, file, sizeof(file));
 	if (*file) {
-		fputs(",\"uring_filename\":", out);
+		fputs(",\"uring_sq_file\":", out);
 		json_text__print(file, out);
 	}
 	if (uring->has_request)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/aio_abi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -22,6 +20,7 @@
 #include "base/minmax.h"
 #include "base/units.h"
 #include "host/thread_switches.h"
+#include "top/aio_reader.h"
 #include "top/owner_reader.h"
 #include "top/stack_walker.h"
 
@@ -51,6 +50,7 @@ enum {
 union answer {
 	struct user_stack stack;
 	char text[TEXT_LEN];
+	struct aio_answer aio;
 	uint32_t owner;
 };
 
@@ -118,75 +118,6 @@ uint64_t user_reader__cpu_ns(const struct user_reader *reader)
 	return reader->child ? child__cpu_ns(reader->child) + reader->shared->helpers_ns : 0;
 }
 
-static bool read_memory(pid_t pid, uint64_t address, void *to, size_t size)
-{
-	const struct iovec local = { to, size };
-	const struct iovec remote = { (void *)(uintptr_t)address, size };
-
-	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
-
-/* The path that a descriptor stands for. Returns its length; 0: there is none. */
-static size_t read_link(pid_t pid, uint32_t fd, char text[TEXT_LEN])
-{
-	char path[64];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%u", pid, fd);
-	len = readlink(path, text, TEXT_LEN);
-	return len < 0 ? 0 : (size_t)len;
-}
-
-/* The file of a request of Linux AIO, by its struct iocb. */
-static size_t read_iocb(pid_t pid, uint64_t address, char text[TEXT_LEN])
-{
-	struct iocb iocb;
-
-	if (!address || !read_memory(pid, address, &iocb, sizeof(iocb)) ||
-	    iocb.aio_lio_opcode > IOCB_CMD_PWRITEV)
-		return 0;
-	return read_link(pid, iocb.aio_fildes, text);
-}
-
-static size_t read_submitted(const struct user_request *request, char text[TEXT_LEN])
-{
-	uint64_t first;
-
-	if (!read_memory(request->pid, request->address, &first, sizeof(first)))
-		return 0;
-	return read_iocb(request->pid, first, text);
-}
-
-/* The kernel's ring of events, as it shares it with the program. */
-struct aio_ring {
-	uint32_t id;
-	uint32_t nr; /* events that there is room for */
-	uint32_t head;
-	uint32_t tail;
-	uint32_t magic;
-	uint32_t compat_features;
-	uint32_t incompat_features;
-	uint32_t header_bytes;
-};
-
-#define AIO_RING_MAGIC 0xa10a10a1U
-
-static size_t read_completed(const struct user_request *request, char text[TEXT_LEN])
-{
-	struct aio_ring ring;
-	struct io_event event;
-	uint64_t last;
-
-	if (!read_memory(request->pid, request->address, &ring, sizeof(ring)) ||
-	    ring.magic != AIO_RING_MAGIC || !ring.nr)
-		return 0;
-	last = ((uint64_t)ring.tail + ring.nr - 1) % ring.nr;
-	if (!read_memory(request->pid, request->address + ring.header_bytes + last * sizeof(event),
-			 &event, sizeof(event)))
-		return 0;
-	return read_iocb(request->pid, event.obj, text);
-}
-
 static size_t read_cmdline(const struct user_request *request, char text[TEXT_LEN])
 {
 	char path[64];
@@ -237,10 +168,8 @@ static bool answer(struct serving *serving, const struct user_request *request, 
 		*size = read_cmdline(request, to->text);
 		return true;
 	case USER_REQUEST_AIO_SUBMIT:
-		*size = read_submitted(request, to->text);
-		return true;
 	case USER_REQUEST_AIO_WAIT:
-		*size = read_completed(request, to->text);
+		*size = aio_reader__read(request, &to->aio);
 		return true;
 	default:
 		nr = stack_walker__walk(serving->walker, request, last, &to->stack);

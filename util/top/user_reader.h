@@ -35,7 +35,8 @@ uint64_t user_reader__cpu_ns(const struct user_reader *reader);
 
 /*
  * The answer to a request: a struct user_stack of as many frames as size tells, a text of size
- * bytes, or an owner as uint32_t. 0, or an error that ends the reading.
+ * bytes, a struct aio_answer with as much of its path, or an owner as uint32_t. 0, or an error that
+ * ends the reading.
  */
 typedef int (*user_answer_fn)(void *ctx, const struct user_request *request, const void *data,
 			      size_t size);

@@ -13,8 +13,8 @@
 enum user_request_kind {
 	USER_REQUEST_STACK,	 /* a struct user_stack, from these registers on */
 	USER_REQUEST_CMDLINE,	 /* of the process: its arguments, apart by blanks */
-	USER_REQUEST_AIO_SUBMIT, /* path of the file of the first iocb in the list at address */
-	USER_REQUEST_AIO_WAIT,	 /* that of the request of the aio_context_t that ended last */
+	USER_REQUEST_AIO_SUBMIT, /* a struct aio_answer, of the first iocb in the list at address */
+	USER_REQUEST_AIO_WAIT,	 /* the same, of the request of the context that ended last */
 	USER_REQUEST_LOCK_OWNER, /* the tid of who holds the lock at address; 0: not known */
 };
 
@@ -29,6 +29,8 @@ struct user_request {
 	uint64_t time;	  /* when its registers were seen, ns, CLOCK_MONOTONIC */
 	uint64_t program; /* stands for the program that its process runs */
 	uint64_t regs[USER_NR_REGS];
+	/* For Linux AIO: */
+	uint64_t context; /* an aio_context_t */
 	/* For a lock: */
 	struct mutex_wait wait;
 	uint32_t tracked;    /* who held it when the wait began, as it is in memory; 0: not known */
