@@ -549,8 +549,13 @@ int offcpu__walk_kernel_stacks(struct offcpu *offcpu, const struct kallsyms *kal
 	struct offcpu_bpf *skel = offcpu->skel;
 	int err;
 
-	if (!skel->rodata->has_kernel_walk)
+	if (!skel->rodata->has_kernel_walk) {
+		if (!skel->rodata->settings.histogram)
+			pr_verbose("kernel stacks are walked by the kernel: its ORC tables cannot "
+				   "be used, or kernel.perf_event_max_stack is below %d",
+				   WIRE_MAX_FRAMES);
 		return -EOPNOTSUPP;
+	}
 	/* Before the modules are read, so that none comes or goes unseen. */
 	err = attach_one(skel->progs.module_came, &skel->links.module_came);
 	if (!err)

@@ -130,7 +130,10 @@ static int learn_from_sleepers(struct orc *orc)
 	return 0;
 }
 
-/* Finds a function that replaces return addresses; none: an empty range. */
+/*
+ * Finds a function that replaces return addresses; none: an empty range. They are looked up by the
+ * byte before them, which that of its start has in another function.
+ */
 static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const char *name,
 		      const char *old_name, int i)
 {
@@ -139,7 +142,7 @@ static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const ch
 	if (kallsyms__range(kallsyms, name, &start, &end) &&
 	    kallsyms__range(kallsyms, old_name, &start, &end))
 		start = 0;
-	orc->shared->stops[2 * i] = start;
+	orc->shared->stops[2 * i] = start ? start - 1 : 0;
 	orc->shared->stops[2 * i + 1] = start ? start + STOP_BYTES : 0;
 }
 
@@ -227,13 +230,27 @@ static int set_up(struct orc *orc, const struct orc_format *format, const struct
 	return prove(orc);
 }
 
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return "the kernel hides its addresses";
+	case -EOPNOTSUPP:
+		return "they are of a form that is not known";
+	case -EILSEQ:
+		return "for threads that sleep the two did not agree";
+	default:
+		return strerror(-err);
+	}
+}
+
 int orc__start(struct orc *orc, const struct orc_format *format, const struct kallsyms *kallsyms)
 {
 	int err = set_up(orc, format, kallsyms);
 
 	if (err)
 		pr_verbose("kernel stacks are walked by the kernel, not by its ORC tables: %s",
-			   strerror(-err));
+			   why_not(err));
 	return err;
 }
 

@@ -118,7 +118,10 @@ static int read_symbols(struct capture *capture)
 
 	make_kernel_chain(capture);
 	/* That walk has no frames of the tracer's, which raw frames are about. */
-	if (has_kernel_chains(capture) && !capture->options.stacks.raw_frames)
+	if (has_kernel_chains(capture) && capture->options.stacks.raw_frames)
+		pr_verbose("kernel stacks are walked by the kernel: raw frames are those of its "
+			   "own walk");
+	else if (has_kernel_chains(capture))
 		offcpu__walk_kernel_stacks(capture->offcpu, ksyms_cache__symbols(&capture->ksyms));
 	if (!table) {
 		err = idle_table__init(&capture->idle_rules);
@@ -231,7 +234,8 @@ static void explain_tables(const struct capture_options *options)
 {
 	static const char why[] =
 		"user stacks are not walked by unwind tables: that takes Linux 5.17, on x86-64, "
-		"and a hook at switch-in; frame pointers are followed instead";
+		"a hook at switch-in, and a kernel.perf_event_max_stack of 127 at least; frame "
+		"pointers are followed instead";
 
 	if (options->stacks.copies.asked_for)
 		pr_warn("%s", why);
