@@ -281,7 +281,7 @@ run_guest() {
 	case $1 in
 	*-preempt)
 		GUEST_APPEND+=' preempt=full'
-		[ "$kernel" = 6.12 ] || filter=${filter:-'^test_kernel_walk$'}
+		[ "$kernel" = 6.12 ] || filter=${filter:-'^(test_kernel_walk|preempt|kaslr)$'}
 		filter=${filter:-'^(test_kernel_walk|test_left_walks|test_waits|preempt|kaslr)$'}
 		;;
 	*-smp)

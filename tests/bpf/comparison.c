@@ -120,6 +120,12 @@ void comparison__print(const struct comparison *comparison, const char *after)
 		"%llu none\n",
 		after, counts->same, counts->in_modules, counts->differ, counts->left,
 		counts->newborn, counts->none);
+	if (counts->timed)
+		fprintf(stderr,
+			"# mean of %llu walks: ours %llu ns, the kernel's %llu, with a reading of "
+			"the clock each\n",
+			counts->timed, counts->ours_ns / counts->timed,
+			counts->kernels_ns / counts->timed);
 }
 
 static void show_frames(const struct comparison *comparison, const char *what, const __u64 *ips,

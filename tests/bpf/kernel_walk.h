@@ -27,6 +27,10 @@ struct walk_counts {
 	__u64 newborn;	  /* the same: the task had never run, and has no frame to begin with */
 	__u64 none;	  /* the kernel's walk found nothing either */
 	__u64 in_modules; /* of the same: with a frame outside of vmlinux */
+	/* Of tasks that run again, where both walks found frames: */
+	__u64 timed;
+	__u64 ours_ns; /* with a reading of the clock for each walk */
+	__u64 kernels_ns;
 };
 
 #endif /* DENET_TESTS_KERNEL_WALK_H */

@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(walk)
 #define READ_MODULES_MS 50
 /*
  * One in so many of the wanted switches comes from waits of many kinds, the others from one that is
- * quicker: half of the soak's million.
+ * quicker: half of the soak's two millions.
  */
 #define MIXED_SHARE 10
 #define MIXED_SHARE_OF_MANY 2
