@@ -95,7 +95,6 @@ reference_ns=4750 reference_floor_ns=99
 
 # What a stack costs, in ns per switch: name|mode|the same without that stack.
 prices=(
-	'the kernel stack|exact|exact-user'
 	'the user stack, by frame pointers|exact|exact-kernel'
 	'the user stack, by tables|tables|exact-kernel'
 	'tables in place of frame pointers|tables-user|exact-user'
