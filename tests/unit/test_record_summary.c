@@ -4,6 +4,7 @@
 #include <kselftest_harness.h>
 
 #include "record/summary.h"
+#include "session/accounts.h"
 
 TEST(the_last_line_tells_time_samples_losses_and_the_file)
 {
@@ -314,7 +315,7 @@ TEST(lost_counts_every_kind_of_block_that_is_in_no_sample)
 		.lost_stack = { .count = 10000 },
 	};
 
-	EXPECT_EQ(111, summary__lost(&stats));
+	EXPECT_EQ(111, accounts__lost(&stats));
 }
 
 TEST_HARNESS_MAIN

@@ -551,7 +551,7 @@ int capture__stop(struct capture *capture, int deadline_ms)
 	if (!capture->begun)
 		capture->stats.start_ns = capture->stats.end_ns;
 	if (err)
-		pr_err("the end of the recording is incomplete: %s", strerror(-err));
+		pr_err("the last blocks could not be read: %s", strerror(-err));
 	return err;
 }
 

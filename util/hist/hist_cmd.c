@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "hist/duration_hist.h"
+#include "session/accounts.h"
 #include "session/findings.h"
 #include "session/session.h"
 #include "session/status.h"
-#include "record/summary.h"
 
 /* How long other processes may delay us at the end. */
 #define HIST_DEADLINE_MS 2000
@@ -62,7 +62,7 @@ static void show_status(struct hist_cmd *cmd, uint64_t now)
 	/* The line is shown even if the statistics cannot be read. */
 	if (!capture__stats(cmd->session.capture, &stats)) {
 		figures.blocks = stats.in_histogram.count;
-		figures.lost = summary__lost(&stats);
+		figures.lost = accounts__lost(&stats);
 	}
 	status__show_hist(cmd->session.status, &figures);
 }
@@ -120,8 +120,8 @@ static int hist_cmd__finish(struct hist_cmd *cmd)
 	/* stdout may be the same terminal. */
 	session__delete_status(&cmd->session);
 	cmd->hist.duration_ns = stats.end_ns - stats.start_ns;
-	cmd->hist.lost = summary__lost(&stats) + stats.unseen_births;
-	summary__print_stats(&stats, &cmd->findings);
+	cmd->hist.lost = accounts__lost(&stats) + stats.unseen_births;
+	accounts__tell(&stats, &cmd->findings);
 	return print_lengths(cmd);
 }
 

@@ -21,8 +21,8 @@
 #include "machine/machine.h"
 #include "offcputime/intake.h"
 #include "output/json/json.h"
-#include "record/summary.h"
 #include "report/recording.h"
+#include "session/accounts.h"
 #include "session/existing.h"
 #include "session/findings.h"
 #include "session/session.h"
@@ -191,7 +191,7 @@ static void show_status(struct offcputime *trace, uint64_t now)
 	/* Without the accounts the line still tells how it goes. */
 	if (!capture__stats(trace->session.capture, &stats)) {
 		figures.blocks = stats.seen.count;
-		figures.lost = summary__lost(&stats);
+		figures.lost = accounts__lost(&stats);
 	}
 	status__show_hist(trace->session.status, &figures);
 }
@@ -331,8 +331,10 @@ static int end_interval(struct offcputime *trace, uint64_t now)
 	err = trace->printing ? 0 : print_interval(trace);
 	if (fd >= 0)
 		close(fd);
+	if (err)
+		return err;
 	drop_profile(trace);
-	return err ? err : make_profile(trace);
+	return make_profile(trace);
 }
 
 static int do_what_is_due(struct offcputime *trace, uint64_t now)
@@ -411,7 +413,7 @@ static void print_end(struct offcputime *trace)
 	capabilities__missing_for_code(walks.missing_rights, sizeof(walks.missing_rights));
 	walks__find(&walks, &trace->findings);
 	walks__print(&walks);
-	summary__print_stats(&stats, &trace->findings);
+	accounts__tell(&stats, &trace->findings);
 }
 
 static int offcputime__finish(struct offcputime *trace)

@@ -14,9 +14,10 @@
 #include "output/perfdata/writer.h"
 #include "record/internal.h"
 #include "record/sampling_event.h"
+#include "record/summary.h"
+#include "session/accounts.h"
 #include "session/signals.h"
 #include "session/status.h"
-#include "record/summary.h"
 
 /* Time limit for copying files to perf's cache. */
 #define RECORDER_CACHE_MS 30000
@@ -93,7 +94,7 @@ static void show_status(struct recorder *recorder, uint64_t now)
 
 	/* The line is shown even if the statistics cannot be read. */
 	if (!capture__stats(recorder->session.capture, &stats))
-		figures.lost = summary__lost(&stats);
+		figures.lost = accounts__lost(&stats);
 	status__show(recorder->session.status, &figures);
 }
 

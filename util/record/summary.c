@@ -11,14 +11,10 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "host/capabilities.h"
-#include "record/losses.h"
+#include "session/accounts.h"
 #include "session/findings.h"
+#include "session/losses.h"
 #include "session/walks.h"
-
-uint64_t summary__lost(const struct capture_stats *stats)
-{
-	return stats->lost_ring.count + stats->lost_internal.count + stats->unseen_switches;
-}
 
 /*
  * Number of sums: samples that are neither a single block, which was sent at once, nor a block that
@@ -134,45 +130,13 @@ char *summary__format(const struct summary *summary, char *buf, size_t size)
 		 units__format_count(summary->stats.direct.count, direct, sizeof(direct)),
 		 units__format_count(sums(summary), accumulated, sizeof(accumulated)), blocked,
 		 within, outside, wakers, idle, skipped, unwound,
-		 units__format_count(summary__lost(&summary->stats), lost, sizeof(lost)),
+		 units__format_count(accounts__lost(&summary->stats), lost, sizeof(lost)),
 		 format_sampling(summary, sampled, sizeof(sampled)),
 		 units__format_size(summary->bytes, bytes, sizeof(bytes)),
 		 strcmp(summary->path, "-") ? " " : "",
 		 strcmp(summary->path, "-") ? path : "",
 		 summary->rotated ? ".<timestamp>" : "");
 	return buf;
-}
-
-static void print_accounts(const struct capture_stats *stats)
-{
-	const struct {
-		const char *name;
-		const struct capture_tally *tally;
-	} rows[] = {
-		{ "seen", &stats->seen },
-		{ "= direct", &stats->direct },
-		{ "+ accumulated", &stats->accumulated },
-		{ "+ in the histogram", &stats->in_histogram },
-		{ "+ still blocked", &stats->in_flight },
-		{ "+ not drawn", &stats->not_drawn },
-		{ "+ filtered by state", &stats->filtered_state },
-		{ "+ filtered, too short", &stats->filtered_min },
-		{ "+ filtered, too long", &stats->filtered_max },
-		{ "+ filtered, idle", &stats->filtered_idle },
-		{ "+ filtered, still blocked", &stats->filtered_blocked },
-		{ "+ lost, ring full", &stats->lost_ring },
-		{ "+ lost, internal", &stats->lost_internal },
-		{ "stack lost (accumulated)", &stats->lost_stack },
-	};
-
-	pr_verbose("%-26s %15s %20s", "blocks", "count", "ns");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		/* Only --off-cpu-hist has one. */
-		if (rows[i].tally == &stats->in_histogram && !rows[i].tally->count)
-			continue;
-		pr_verbose("%-26s %15" PRIu64 " %20" PRIu64, rows[i].name, rows[i].tally->count,
-			   rows[i].tally->ns);
-	}
 }
 
 /* Prints nothing if time on a CPU is not recorded. */
@@ -195,17 +159,6 @@ static void print_lives(const struct capture_lives *lives)
 	pr_verbose("on-CPU samples: %" PRIu64 "; threads with unaccounted time: %" PRIu64
 		   "; records of threads lost: %" PRIu64,
 		   lives->looks, lives->uneven, lives->lost);
-}
-
-static void print_runs(const struct capture_stats *stats)
-{
-	char time[32];
-
-	if (stats->bpf_run_count)
-		pr_verbose("BPF programs: %" PRIu64 " runs, %s, %" PRIu64 " ns each",
-			   stats->bpf_run_count,
-			   units__format_time(stats->bpf_run_ns, time, sizeof(time)),
-			   stats->bpf_run_ns / stats->bpf_run_count);
 }
 
 static void print_wakeups(const struct capture_wakeups *wakeups)
@@ -248,12 +201,6 @@ static void print_copies(const struct summary *summary)
 		   " by frame pointers instead",
 		   summary->callchain.unwound, summary->callchain.truncated,
 		   summary->callchain.fell_back);
-}
-
-static void print_unseen(const struct capture_stats *stats)
-{
-	pr_verbose("not seen: %" PRIu64 " switches, %" PRIu64 " births, %" PRIu64 " deaths",
-		   stats->unseen_switches, stats->unseen_births, stats->unseen_deaths);
 }
 
 /* How many threads are shown with -v. */
@@ -300,14 +247,14 @@ static void print_verbose(const struct summary *summary)
 	const struct walks walks = walks_of(summary);
 	char size[32], slots[32], time[32];
 
-	print_accounts(stats);
+	accounts__print(stats);
 	print_lives(&stats->lives);
 	if (summary->wakers)
 		print_wakeups(&stats->wakeups);
 	if (summary->period_ns || stats->drawn.count)
 		print_sampling(summary);
 	print_waiting(summary);
-	print_unseen(stats);
+	accounts__print_unseen(stats);
 	if (summary->tracepoints)
 		pr_verbose("tracepoints: %" PRIu64 " hits recorded, %" PRIu64 " lost", stats->hits,
 			   stats->lost_hits);
@@ -326,27 +273,12 @@ static void print_verbose(const struct summary *summary)
 		   attach_hook__name(summary->hook), stats->windows,
 		   units__format_size(stats->bpf_map_bytes, size, sizeof(size)),
 		   units__format_size(stats->task_bytes, slots, sizeof(slots)));
-	print_runs(stats);
+	accounts__print_runs(stats);
 	pr_verbose("blocks are recorded from %.6f s (CLOCK_MONOTONIC) on",
 		   (double)stats->start_ns / (double)NSEC_PER_SEC);
 	pr_verbose("recorded for %s; off-CPU in samples: %" PRIu64 " ns",
 		   units__format_time(stats->end_ns - stats->start_ns, time, sizeof(time)),
 		   summary->ns);
-}
-
-void summary__print_stats(const struct capture_stats *stats, struct findings *findings)
-{
-	char size[32];
-
-	losses__find(findings, stats);
-	if (log__level() >= LOG_VERBOSE) {
-		print_accounts(stats);
-		print_unseen(stats);
-		pr_verbose("BPF maps: %s",
-			   units__format_size(stats->bpf_map_bytes, size, sizeof(size)));
-		print_runs(stats);
-	}
-	findings__print(findings, 0);
 }
 
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size)

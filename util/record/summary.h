@@ -52,14 +52,8 @@ struct summary {
 	struct next_step next;
 };
 
-/* Blocks seen that are in no sample, for any reason but a filter. */
-uint64_t summary__lost(const struct capture_stats *stats);
-
 /* The last line, in perf's manner, without a newline. Returns buf. */
 char *summary__format(const struct summary *summary, char *buf, size_t size);
-
-/* Without samples: prints the findings and losses, and with -v all statistics. */
-void summary__print_stats(const struct capture_stats *stats, struct findings *findings);
 
 /* The line on idle time, with its longest waits; empty if there was none. Returns buf. */
 char *summary__format_idle(const struct summary *summary, char *buf, size_t size);

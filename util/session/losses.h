@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DENET_RECORD_LOSSES_H
-#define DENET_RECORD_LOSSES_H
+#ifndef DENET_SESSION_LOSSES_H
+#define DENET_SESSION_LOSSES_H
 
 struct capture_stats;
 struct findings;
@@ -8,4 +8,4 @@ struct findings;
 /* Adds a finding for each kind of block, wake-up, stack or name that was lost. */
 void losses__find(struct findings *findings, const struct capture_stats *stats);
 
-#endif /* DENET_RECORD_LOSSES_H */
+#endif /* DENET_SESSION_LOSSES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "record/losses.h"
+#include "session/losses.h"
 
 #include <inttypes.h>
 
@@ -57,7 +57,7 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 	if (stats->lost_stack.count)
 		findings__warn(findings, FINDING_STACKS,
 			       "the stack of %" PRIu64 " blocks (%s) is lost, or its user part: "
-			       "they are in the file without it",
+			       "they are shown without it",
 			       stats->lost_stack.count,
 			       units__format_time(stats->lost_stack.ns, time, sizeof(time)));
 	if (stats->lost_sideband)
@@ -72,7 +72,7 @@ void losses__find(struct findings *findings, const struct capture_stats *stats)
 			       stats->lost_hits);
 	if (stats->flooded)
 		findings__warn(findings, FINDING_NAMES,
-			       "%" PRIu64 " changes of mappings or names came too fast: the file "
-			       "lacks them, and some frames may have no names",
+			       "%" PRIu64 " changes of mappings or names came too fast: some "
+			       "frames may have no names",
 			       stats->flooded);
 }
