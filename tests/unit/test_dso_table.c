@@ -13,7 +13,7 @@ struct told {
 	char text[512];
 	size_t nr;
 	pid_t last_pid;
-	struct dso *last_dso;
+	struct known_dso *last_dso;
 };
 
 static int tell(void *ctx, const struct hit *hit)
@@ -297,7 +297,7 @@ TEST_F(dso_table, what_was_learnt_early_is_told_with_the_hit)
 	ASSERT_EQ(0, dso_table__set_view(self->dso_table, 10, 77, 0, 0));
 	early = ask_early(self->dso_table);
 	ASSERT_NE(NULL, early.last_dso);
-	dso__learn(early.last_dso, id, sizeof(id));
+	known_dso__learn(early.last_dso, id, sizeof(id));
 	/* A file whose build-id is known is not passed on again. */
 	dso_table__ask_again(self->dso_table, early.last_dso);
 	EXPECT_EQ(0, ask_early(self->dso_table).nr);

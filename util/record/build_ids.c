@@ -25,7 +25,7 @@ struct build_ids {
 		*dso_table; /* learn the answers, which are not written yet; NULL: they are */
 	struct build_id_query *queries;
 	struct next_try {
-		struct dso *dso;
+		struct known_dso *dso;
 		uint64_t view; /* of the process in the query */
 		pid_t root;    /* its ancestor that may live longer */
 		bool first;    /* asked first: the time may be over later */
@@ -202,7 +202,7 @@ static int take_answer(struct build_ids *ids, const struct build_id_query *query
 {
 	if (!ids->dso_table)
 		return keep(ids, CACHE_FILE, query->pid, query->path, query->id, query->len);
-	dso__learn(next->dso, query->id, query->len);
+	known_dso__learn(next->dso, query->id, query->len);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #define SWEEP_MIN 4096
 
 /* A file that some process has mapped. */
-struct dso {
+struct known_dso {
 	struct mapped_file *file; /* one reference is ours */
 	pid_t pid;		  /* of the process through which it is read */
 	uint64_t view;		  /* that process's */
@@ -24,17 +24,17 @@ struct dso {
 	bool left;   /* hit, but that process has exec'd since, and may see other files now */
 	bool asked;  /* dso_table__each_early() had its turn, or will */
 	bool queued; /* it is in the table's early */
-	struct dso *next_early;
-	struct dso *next;
+	struct known_dso *next_early;
+	struct known_dso *next;
 };
 
 struct dso_table {
 	const struct machine *machine;
 	struct idmap by_file; /* from a mapped file's address */
-	struct dso *dsos;
+	struct known_dso *dsos;
 	size_t nr_dsos;
 	size_t sweep_at; /* number of files at which unused ones are looked for */
-	struct dso *early;
+	struct known_dso *early;
 	bool *kernel_hit; /* of each of the machine's kernel maps */
 	size_t nr_kernel_hit;
 	unsigned int file; /* its number, see struct process */
@@ -53,7 +53,7 @@ struct dso_table *dso_table__new(const struct machine *machine)
 	return dso_table;
 }
 
-static void dso__delete(struct dso *dso)
+static void known_dso__delete(struct known_dso *dso)
 {
 	mapped_file__put(dso->file);
 	free(dso);
@@ -61,13 +61,13 @@ static void dso__delete(struct dso *dso)
 
 void dso_table__delete(struct dso_table *dso_table)
 {
-	struct dso *dso;
+	struct known_dso *dso;
 
 	if (!dso_table)
 		return;
 	while ((dso = dso_table->dsos)) {
 		dso_table->dsos = dso->next;
-		dso__delete(dso);
+		known_dso__delete(dso);
 	}
 	idmap__free(&dso_table->by_file);
 	idmap__free(&dso_table->strangers);
@@ -83,13 +83,13 @@ static bool has_build_id(const struct mapped_file *file)
 }
 
 /* NULL: no memory. */
-static struct dso *dso_table__dso(struct dso_table *dso_table, struct mapped_file *file)
+static struct known_dso *dso_table__dso(struct dso_table *dso_table, struct mapped_file *file)
 {
 	uint64_t *place = idmap__get(&dso_table->by_file, (uintptr_t)file);
-	struct dso *dso;
+	struct known_dso *dso;
 
 	if (!place || *place)
-		return place ? (struct dso *)(uintptr_t)*place : NULL;
+		return place ? (struct known_dso *)(uintptr_t)*place : NULL;
 	dso = calloc(1, sizeof(*dso));
 	if (!dso) {
 		idmap__remove(&dso_table->by_file, (uintptr_t)file);
@@ -104,7 +104,7 @@ static struct dso *dso_table__dso(struct dso_table *dso_table, struct mapped_fil
 }
 
 /* The process through which it is read. */
-static void dso__set_process(struct dso *dso, const struct process *process)
+static void known_dso__set_process(struct known_dso *dso, const struct process *process)
 {
 	dso->pid = process->pid;
 	dso->root = process->eldest;
@@ -121,7 +121,7 @@ static bool is_foreign(uint64_t view)
  * Whether the process through which a file is to be read has ended. Its mount namespace may have
  * ended with it.
  */
-static bool dso_table__has_lost(const struct dso_table *dso_table, const struct dso *dso)
+static bool dso_table__has_lost(const struct dso_table *dso_table, const struct known_dso *dso)
 {
 	return is_foreign(dso->view) &&
 	       !process__lives(machine__process_at(dso_table->machine, dso->pid, dso->alive));
@@ -131,7 +131,7 @@ static bool dso_table__has_lost(const struct dso_table *dso_table, const struct 
  * Whether a file is better read through that process than through the one chosen before, whose view
  * is not known, or which has ended.
  */
-static bool dso_table__is_better(const struct dso_table *dso_table, const struct dso *dso,
+static bool dso_table__is_better(const struct dso_table *dso_table, const struct known_dso *dso,
 				 const struct process *process)
 {
 	if (dso->left)
@@ -143,11 +143,11 @@ static bool dso_table__is_better(const struct dso_table *dso_table, const struct
 }
 
 /* left: the file is of a program that the process ran before its latest exec. */
-static void dso_table__hit(const struct dso_table *dso_table, struct dso *dso,
+static void dso_table__hit(const struct dso_table *dso_table, struct known_dso *dso,
 			   const struct process *process, bool left)
 {
 	if (!dso->hit || (!left && dso_table__is_better(dso_table, dso, process))) {
-		dso__set_process(dso, process);
+		known_dso__set_process(dso, process);
 		dso->left = left;
 		if (left)
 			dso->view = MACHINE_VIEW_UNKNOWN;
@@ -155,7 +155,7 @@ static void dso_table__hit(const struct dso_table *dso_table, struct dso *dso,
 	dso->hit = true;
 }
 
-static void dso_table__queue(struct dso_table *dso_table, struct dso *dso)
+static void dso_table__queue(struct dso_table *dso_table, struct known_dso *dso)
 {
 	dso->queued = true;
 	dso->next_early = dso_table->early;
@@ -170,7 +170,7 @@ static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
 			  const struct process *process, bool left)
 {
 	bool is_hit = process->sampled_in == dso_table->file;
-	struct dso *dso;
+	struct known_dso *dso;
 
 	if ((!is_hit && !is_foreign(process->view)) || !has_build_id(file))
 		return 0;
@@ -183,7 +183,7 @@ static int dso_table__add(struct dso_table *dso_table, struct mapped_file *file,
 	    (dso->hit && !is_foreign(dso->view)))
 		return 0;
 	if (!dso->hit)
-		dso__set_process(dso, process);
+		known_dso__set_process(dso, process);
 	dso->asked = true;
 	dso_table__queue(dso_table, dso);
 	return 0;
@@ -279,7 +279,7 @@ int dso_table__follow(struct dso_table *dso_table, const struct task_event *even
  */
 static void dso_table__sweep(struct dso_table *dso_table)
 {
-	struct dso **at = &dso_table->dsos, *dso;
+	struct known_dso **at = &dso_table->dsos, *dso;
 
 	while ((dso = *at)) {
 		if (dso->file->refs > 1 || dso->hit || dso->queued) {
@@ -288,7 +288,7 @@ static void dso_table__sweep(struct dso_table *dso_table)
 		}
 		*at = dso->next;
 		idmap__remove(&dso_table->by_file, (uintptr_t)dso->file);
-		dso__delete(dso);
+		known_dso__delete(dso);
 		dso_table->nr_dsos--;
 	}
 	dso_table->sweep_at = 2 * dso_table->nr_dsos;
@@ -315,7 +315,7 @@ size_t dso_table__count(const struct dso_table *dso_table)
 void dso_table__begin_file(struct dso_table *dso_table)
 {
 	dso_table->file++;
-	for (struct dso *dso = dso_table->dsos; dso; dso = dso->next)
+	for (struct known_dso *dso = dso_table->dsos; dso; dso = dso->next)
 		dso->hit = false;
 	for (size_t i = 0; i < dso_table->nr_kernel_hit; i++)
 		dso_table->kernel_hit[i] = false;
@@ -410,7 +410,7 @@ static bool is_c_library(const char *path)
 	return false;
 }
 
-static struct hit dso_table__describe(const struct dso_table *dso_table, struct dso *dso)
+static struct hit dso_table__describe(const struct dso_table *dso_table, struct known_dso *dso)
 {
 	const struct process *process = machine__process(dso_table->machine, dso->pid);
 	const struct mapped_file *file = dso->file;
@@ -445,7 +445,7 @@ int dso_table__each(struct dso_table *dso_table, int (*fn)(void *ctx, const stru
 		if (dso_table->kernel_hit[i])
 			err = fn(ctx, &hit);
 	}
-	for (struct dso *dso = dso_table->dsos; dso && !err; dso = dso->next) {
+	for (struct known_dso *dso = dso_table->dsos; dso && !err; dso = dso->next) {
 		if (!dso->hit)
 			continue;
 		hit = dso_table__describe(dso_table, dso);
@@ -458,7 +458,7 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 			  void *ctx)
 {
 	struct hit hit;
-	struct dso *dso;
+	struct known_dso *dso;
 	int err = 0;
 
 	while (!err && (dso = dso_table->early)) {
@@ -470,13 +470,13 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 	return err;
 }
 
-void dso_table__ask_again(struct dso_table *dso_table, struct dso *dso)
+void dso_table__ask_again(struct dso_table *dso_table, struct known_dso *dso)
 {
 	if (!dso->queued && !dso->build_id_len)
 		dso_table__queue(dso_table, dso);
 }
 
-void dso__learn(struct dso *dso, const unsigned char *id, int len)
+void known_dso__learn(struct known_dso *dso, const unsigned char *id, int len)
 {
 	if (len <= 0 || len > BUILD_ID_MAX)
 		return;

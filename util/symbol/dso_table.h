@@ -22,7 +22,7 @@ struct machine;
 struct dso_table;
 
 /* A file of the table, valid until dso_table__round() or dso_table__begin_file(). */
-struct dso;
+struct known_dso;
 
 /* Of a machine, which must outlive it. NULL: no memory. */
 struct dso_table *dso_table__new(const struct machine *machine);
@@ -61,7 +61,7 @@ size_t dso_table__count(const struct dso_table *dso_table);
 struct hit {
 	const char *path;
 	bool kernel;	     /* path is the name of the kernel or of a module */
-	struct dso *dso;     /* NULL: of the kernel */
+	struct known_dso *dso; /* NULL: of the kernel */
 	pid_t pid;	     /* a process that had it mapped when it was hit */
 	struct file_id file; /* as that process's map shows it */
 	uint64_t view;	     /* which files that process sees */
@@ -86,9 +86,9 @@ int dso_table__each_early(struct dso_table *dso_table, int (*fn)(void *ctx, cons
 			  void *ctx);
 
 /* A file passed on by dso_table__each_early() could not be asked: passes it on again. */
-void dso_table__ask_again(struct dso_table *dso_table, struct dso *dso);
+void dso_table__ask_again(struct dso_table *dso_table, struct known_dso *dso);
 
 /* The build-id of a file that dso_table__each_early() told, of len bytes. */
-void dso__learn(struct dso *dso, const unsigned char *id, int len);
+void known_dso__learn(struct known_dso *dso, const unsigned char *id, int len);
 
 #endif /* DENET_SYMBOL_DSO_TABLE_H */
