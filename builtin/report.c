@@ -194,7 +194,9 @@ static const struct option_table rows_table = {
 static const struct option_table output_table = {
 	.title = "Other outputs:", .group = 4, OPTION_ROWS(output_rows), .check = check_outputs,
 };
-static const struct option_table log_table = { .group = 5, OPTION_ROWS(log_rows) };
+static const struct option_table log_table = {
+	.group = 5, OPTION_ROWS(log_rows), .check = common_options__check,
+};
 
 static int parse(int argc, char **argv, struct report_command *command)
 {
