@@ -379,6 +379,12 @@ work_through() {
 	done
 }
 
+# lose_job NUMBER: what took its program has died, and with it the result.
+lose_job() {
+	printf '  FAIL  %s: it was not run to its end\n' "${job_name[$1]}"
+	echo "${job_level[$1]} 0 1 0" >>"$work/counts"
+}
+
 run_jobs() {
 	local job alone
 
@@ -394,6 +400,9 @@ run_jobs() {
 			[ "$alone" = 0 ] || run_job "$job" 1
 			[ ! -e "$work/job.$job/again" ] || run_job "$job" 2
 		done
+	done
+	for job in "${!job_name[@]}"; do
+		[ -e "$work/job.$job/report" ] || lose_job "$job"
 	done
 }
 

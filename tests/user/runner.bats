@@ -76,6 +76,20 @@ run_unit() {
 }
 
 # bats test_tags=whole
+@test "a program whose result is lost is a failure" {
+	# The runner starts processes of its own that take programs; that of this one is killed.
+	fake lost "
+		name='$tree/scripts/run-tests.sh' pid=\$\$ above=()
+		while [ \$pid -gt 1 ]; do
+			! grep -qaF \"\$name\" /proc/\$pid/cmdline || above+=(\$pid)
+			pid=\$(awk '/^PPid:/ { print \$2 }' /proc/\$pid/status)
+		done
+		kill -KILL \${above[-2]}"
+	run_unit -1 env JOBS=1
+	[[ "$output" == *"FAIL  unit/test_lost: it was not run to its end"* ]]
+	[ "${lines[-1]}" = '0 passed, 1 failed, 0 skipped' ]
+}
+
 @test "a program may name a time limit of its own, and TEST_LIMIT overrules it" {
 	fake hangs 'sleep 1000'
 	echo '/* tests: limit 2 */' >"$tree/tests/unit/test_hangs.c"
