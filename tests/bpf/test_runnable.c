@@ -129,8 +129,8 @@ TEST(a_split_needs_no_hook_at_wakeups)
 		waited += test_capture.samples[i].runqueue;
 	EXPECT_EQ(0, test_capture.stats.wakeups.missed);
 	/* Two clocks. Only first waits of new threads are in no block; no thread is born here. */
-	EXPECT_LE(test_capture.stats.runnable_ns * 9 / 10, waited + 10 * NSEC_PER_MSEC);
-	EXPECT_LE(waited, test_capture.stats.runnable_ns * 11 / 10 + 10 * NSEC_PER_MSEC);
+	EXPECT_LE(test_capture.stats.runnable_ns * 9 / 10, waited + TOLERANCE_TICK_NS);
+	EXPECT_LE(waited, test_capture.stats.runnable_ns * 11 / 10 + TOLERANCE_TICK_NS);
 	test_capture__free(&test_capture);
 	workload__free(&workload);
 }

@@ -69,7 +69,7 @@ shows_the_stuck_threads() {
 	# It runs for a quarter of a second: looked for without a pause or a process of ours.
 	# Nor may it lack a CPU meanwhile.
 	renice -n -20 -p $BASHPID >renice.out
-	helper= end=$((SECONDS + 20))
+	helper= end=$((SECONDS + $(wait_seconds)))
 	while [ -z "$helper" ] && [ $SECONDS -lt $end ]; do
 		read -r helper _ 2>/dev/null </proc/"$recorder"/task/"$recorder"/children || true
 	done

@@ -9,7 +9,7 @@ load lib
 # record OPTION…: denet-record -v --call-graph tables; skips the test where there are none.
 record() {
 	run -0 denet-record -v --call-graph tables "$@"
-	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	need_tables "$output"
 }
 
 write_naps() {
@@ -49,7 +49,7 @@ start_nofp() {
 finish_nofp() {
 	wait "$recorder"
 	output=$(<err)
-	[[ "$output" != *'are not walked by unwind tables'* ]] || skip "$output"
+	need_tables "$output"
 	grep 'user stacks' err
 }
 
@@ -114,7 +114,7 @@ wait_in_loaded() {
 
 	start_nofp loaded "$1"
 	until_true nofp_waits fresh.so
-	refute grep 'are not walked by unwind tables' err || skip "$(<err)"
+	need_tables "$(<err)"
 	start=$(sed -n 's@^\([0-9a-f]*\)-[0-9a-f]* r-xp .*/fresh.so$@\1@p' "/proc/$nofp/maps")
 	until_true has_table "$start"
 	before=$(slept)

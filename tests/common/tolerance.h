@@ -19,6 +19,9 @@ bool tolerance__whole(void);
 /* Percent by which clocks read at different places may differ. */
 #define TOLERANCE_PERCENT 1
 
+/* How far a time may be off that the kernel adds up, or tells, in ticks. */
+#define TOLERANCE_TICK_NS (10 * NSEC_PER_MSEC)
+
 /* The longest time between two hooks of one switch, which has interrupts off. */
 #define TOLERANCE_SWITCH_NS (20 * NSEC_PER_USEC)
 

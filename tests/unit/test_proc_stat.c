@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/harness.h"
+#include "common/tolerance.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ TEST(a_child_is_born_between_two_moments_but_for_a_tick)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	/* A tick, and what lies between the readings of two clocks. */
-	EXPECT_LE(before, born + 10 * NSEC_PER_MSEC + 100 * NSEC_PER_MSEC);
+	EXPECT_LE(before, born + TOLERANCE_TICK_NS + 100 * NSEC_PER_MSEC);
 	EXPECT_GE(after, born);
 	EXPECT_EQ(-ESRCH, proc_stat__born(child, &born));
 }
