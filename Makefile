@@ -143,7 +143,7 @@ NAMES := denet-check denet-offcputime denet-record denet-report denet-stat denet
 # Scripts that are commands once they are installed: scripts/NAME.sh becomes denet-NAME.
 SCRIPTS := fold setcap
 
-.PHONY: all bench bpf workloads tests fuzzers man check check-unit check-root check-cli check-fuzz \
+.PHONY: all bench bpf workloads tests fuzzers man check check-root check-fuzz \
 	check-vm check-headers install uninstall dist clean help compile_commands.json format
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -469,7 +469,8 @@ check-vm: all $(BPF_TESTS) $(WORKLOADS) $(UNWOUND)
 	$(Q)O=$(O) scripts/run-tests.sh vm boot
 
 # Each header by itself, and without banned.h, which would lend it its own includes.
-HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h builtin/*/*.h bpf_skel/wire.h tests/*/*.h))
+HEADERS := $(sort $(wildcard util/*.h util/*/*.h util/*/*/*.h builtin/*.h builtin/*/*.h tests/*/*.h) \
+	$(filter-out %.bpf.h bpf_skel/vmlinux.h,$(wildcard bpf_skel/*.h)))
 
 check-headers: $(HEADERS:%=$(O)/headers/%.ok)
 
