@@ -56,6 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decoded_stack stack;
 	struct decoded_user user;
 	struct decoded_copy stack_copy;
+	struct decoded_cgroup cgroup;
+	struct wire_run run;
 	struct thread_waits thread;
 	struct sample sample;
 	struct reason reason;
@@ -76,6 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += touch_copy(&stack_copy.copy);
 	if (decode__thread(copy, size, &thread) > 0)
 		sum += strlen(thread.comm);
+	if (decode__run(copy, size, &run) > 0)
+		sum += run.run_ns;
+	if (decode__cgroup(copy, size, &cgroup) > 0)
+		sum += strlen(cgroup.path);
 	if (reason__decode(copy, size, &reason) > 0)
 		sum += strlen(reason.path) + strlen(reason.local) + strlen(reason.remote);
 	check_sideband(copy, size, true);

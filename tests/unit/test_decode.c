@@ -349,6 +349,30 @@ TEST(a_cgroup_comes_out_with_its_path_and_only_with_a_whole_one)
 	EXPECT_EQ(-EINVAL, decode__cgroup(&wire, sizeof(wire), &cgroup));
 }
 
+TEST(a_running_time_comes_out_whole)
+{
+	struct wire_run wire = { .head = { .kind = WIRE_RUN, .size = sizeof(wire) }, .time = 5,
+				 .run_ns = 300, .rest_ns = 20, .pid = 11, .tid = 12, .cpu = 3,
+				 .flags = WIRE_BLOCK_KTHREAD };
+	struct sample sample;
+	struct wire_run run;
+
+	ASSERT_EQ((int)sizeof(wire), decode__run(&wire, sizeof(wire), &run));
+	EXPECT_EQ(0, memcmp(&wire, &run, sizeof(run)));
+	decode__not_sampled(&run, 280, &sample);
+	EXPECT_EQ(SAMPLE_ONCPU, sample.kind);
+	EXPECT_EQ(280, sample.period);
+	EXPECT_EQ(5, sample.time);
+	EXPECT_EQ(12, sample.tid);
+	EXPECT_EQ('R', sample.state);
+	EXPECT_TRUE(sample.not_sampled && sample.kthread);
+	EXPECT_EQ(-EINVAL, decode__run(&wire, sizeof(wire) - 1, &run));
+	wire.head.size--;
+	EXPECT_EQ(-EINVAL, decode__run(&wire, sizeof(wire), &run));
+	wire.head = (struct wire_head){ .kind = WIRE_BLOCK, .size = sizeof(wire) };
+	EXPECT_EQ(-EINVAL, decode__run(&wire, sizeof(wire), &run));
+}
+
 TEST(states_have_the_letters_of_ps)
 {
 	static const char letters[] = "RSDTtIPX?";
