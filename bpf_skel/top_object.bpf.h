@@ -56,6 +56,41 @@ static __always_inline void read_unix(struct sock *sk, struct top_wire_socket *o
 						 (__u32)BPF_CORE_READ(pid, numbers[0].nr);
 }
 
+/* The path that a Unix socket is bound to. Returns its bytes; 0: to none. */
+static __always_inline __u8 read_unix_path(struct sock *sk, char *path)
+{
+	struct unix_address *address = NULL;
+	__u32 len;
+
+	if (bpf_core_field_exists(struct unix_sock, addr))
+		address = BPF_CORE_READ((struct unix_sock *)sk, addr);
+	if (!address)
+		return 0;
+	len = (__u32)BPF_CORE_READ(address, len) - sizeof(address->name[0].sun_family);
+	if (len >= TOP_WIRE_UNIX_PATH)
+		return 0;
+	/* The kernel's memory ends behind the path. */
+	if (bpf_probe_read_kernel(path, len & (TOP_WIRE_UNIX_PATH - 1), address->name[0].sun_path))
+		return 0;
+	return (__u8)len;
+}
+
+/* A client has no path as a rule, but the other end, which a server accepted, has the server's. */
+static __always_inline void read_unix_names(struct file *file, struct top_wire_socket *out)
+{
+	struct sock *sk = sock_of(file), *peer = NULL;
+
+	out->owner = BPF_CORE_READ(file, f_inode, i_uid.val);
+	out->path_len = read_unix_path(sk, out->path);
+	if (out->path_len || !bpf_core_field_exists(struct unix_sock, peer))
+		return;
+	peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	if (!peer)
+		return;
+	out->path_len = read_unix_path(peer, out->path);
+	out->path_of_peer = out->path_len > 0;
+}
+
 /* Reads the type of a socket and, of a Unix socket, its peer. */
 static __always_inline void read_socket_ends(struct file *file, struct top_wire_socket *out)
 {
@@ -72,9 +107,11 @@ static __always_inline void read_socket_ends(struct file *file, struct top_wire_
 		read_unix(sk, out);
 }
 
-/* The counters of the socket that was read. */
+/* The counters of the socket that was read, or its names. */
 static __always_inline void read_socket_figures(struct file *file, struct top_wire_socket *out)
 {
+	if (out->family == FAMILY_UNIX)
+		read_unix_names(file, out);
 	if ((out->family == FAMILY_INET || out->family == FAMILY_INET6) &&
 	    out->protocol == PROTOCOL_TCP)
 		read_tcp(sock_of(file), out);

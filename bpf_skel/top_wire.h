@@ -70,6 +70,8 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_TRACK 0x10000U /* a top_wire_track is the last record */
 
 /* Figures of TCP are 0 for other sockets. */
+#define TOP_WIRE_UNIX_PATH 128 /* a power of two above the kernel's 108 */
+
 struct top_wire_socket {
 	struct wire_head head;
 	__u64 peer_ino; /* of a Unix socket: that of the other end; 0: not known */
@@ -103,7 +105,12 @@ struct top_wire_socket {
 	__u8 ca_state;
 	__u8 retransmits; /* of the packet that is not acknowledged */
 	__u8 cwnd_limited;
-	__u8 reserved[7];
+	/* Of a Unix socket that is bound, or whose other end is: */
+	__u8 path_len;
+	__u8 path_of_peer;
+	__u8 reserved;
+	__u32 owner; /* of a Unix socket: the user who made it */
+	char path[TOP_WIRE_UNIX_PATH]; /* without a file, it begins with a NUL */
 };
 
 /* An io_uring, and the request that was submitted last. */
@@ -173,7 +180,7 @@ struct top_wire_counts {
 };
 
 WIRE_ASSERT(top_wire_sample, 8 + 5 * 8 + 48 + 32 + WIRE_COMM_LEN + WIRE_NAME_LEN + 8);
-WIRE_ASSERT(top_wire_socket, 8 + 32 + 20 * 4 + 4 + 12);
+WIRE_ASSERT(top_wire_socket, 8 + 32 + 20 * 4 + 4 + 12 + TOP_WIRE_UNIX_PATH);
 WIRE_ASSERT(top_wire_uring, 40);
 WIRE_ASSERT(top_wire_regs, 8 + USER_NR_REGS * 8);
 WIRE_ASSERT(top_wire_track, 64 + WIRE_COMM_LEN);

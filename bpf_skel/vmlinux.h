@@ -100,8 +100,13 @@ struct super_block {
 	unsigned int s_dev;
 };
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
 struct inode {
 	unsigned short i_mode;
+	kuid_t i_uid;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	unsigned int i_rdev;
@@ -207,7 +212,18 @@ struct socket {
 	struct sock *sk;
 };
 
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len; /* of the address */
+	struct sockaddr_un name[];
+};
+
 struct unix_sock {
+	struct unix_address *addr;
 	struct sock *peer;
 };
 
@@ -298,10 +314,6 @@ struct css_set {
 enum cgroup_subsys_id {
 	perf_event_cgrp_id = 8,
 };
-
-typedef struct {
-	unsigned int val;
-} kuid_t;
 
 struct cred {
 	kuid_t euid;

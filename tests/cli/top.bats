@@ -124,6 +124,37 @@ all_at_futex() {
 	kill "$client"
 }
 
+@test "Unix sockets have their paths, of either end" {
+	cat >ends.py <<-'EOF'
+		import os, socket, sys
+		s = socket.socket(socket.AF_UNIX)
+		s.bind(sys.argv[1].replace("@", "\0"))
+		s.listen()
+		if os.fork() == 0:
+		    c = socket.socket(socket.AF_UNIX)
+		    c.connect(s.getsockname())
+		    print(os.getpid(), flush=True)
+		    c.recv(1)
+		a, _ = s.accept()
+		a.recv(1)
+	EOF
+	for path in socket "@denet-test-$$"; do
+		start_target python3 ends.py "$path"
+		until_true test -s target.out
+		client=$(<target.out)
+		until_true is_waiting "$client" S unix_stream
+		until_true is_waiting "$target" S unix_stream
+		look -n 1 --all-states -p "$target"
+		all_are "s['extra_info']['unix']['path'] == '${path#@}' and s['comm'] == 'python3'"
+		all_are "s['extra_info']['unix'].get('abstract', False) == ('$path'[0] == '@')"
+		look -n 1 --all-states -p "$client"
+		all_are "s['extra_info']['unix']['peer_path'] == '${path#@}'"
+		all_are "not {'path', 'owner_uid'} & s['extra_info']['unix'].keys()"
+		kill "$client"
+		wait "$target"
+	done
+}
+
 # A sender whose peer does not read, with what TCP itself tells of it meanwhile.
 # bats test_tags=whole
 @test "a connection has the figures of TCP" {

@@ -151,6 +151,18 @@ TEST_F(sample, columns_of_other_sockets)
 	EXPECT_STREQ("UNIX-STREAM inode=77->inode=78 peerpid=9", COLUMN(TOP_COLUMN_CONNECTION));
 	EXPECT_STREQ("{\"unix\":{\"inode\":77,\"peer_pid\":9,\"peer_inode\":78}}",
 		     COLUMN(TOP_COLUMN_EXTRA_INFO));
+	/* The NUL at the end of a path is told with it; of a path of no file, each byte counts. */
+	memcpy(self->sample.socket.path, "/run/\"s", 8);
+	self->sample.socket.path_len = 8;
+	self->sample.socket.owner = 1000;
+	EXPECT_STREQ("{\"unix\":{\"inode\":77,\"path\":\"/run/\\\"s\",\"peer_pid\":9,"
+		     "\"peer_inode\":78,\"owner_uid\":1000}}", COLUMN(TOP_COLUMN_EXTRA_INFO));
+	memcpy(self->sample.socket.path, "\0a\0b", 4);
+	self->sample.socket.path_len = 4;
+	self->sample.socket.path_of_peer = 1;
+	self->sample.socket.owner = 0;
+	EXPECT_STREQ("{\"unix\":{\"inode\":77,\"peer_path\":\"a@b\",\"abstract\":true,"
+		     "\"peer_pid\":9,\"peer_inode\":78}}", COLUMN(TOP_COLUMN_EXTRA_INFO));
 	self->sample.has_socket = false;
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_CONNECTION));
 	EXPECT_STREQ("", COLUMN(TOP_COLUMN_EXTRA_INFO));

@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+
+#include "base/json_text.h"
 
 static bool is_inet(const struct thread_sample *sample)
 {
@@ -113,6 +116,42 @@ static void print_tcp(const struct top_wire_socket *tcp, FILE *out)
 	fprintf(out, ",\"bytes_unsent\":%u}", tcp->unsent);
 }
 
+/* Without a NUL: one that begins with it, which is of no file, goes on behind it. */
+static void print_path(const struct top_wire_socket *socket, FILE *out)
+{
+	bool abstract = !socket->path[0];
+	size_t len = abstract ? socket->path_len - 1U : strnlen(socket->path, socket->path_len);
+	char path[TOP_WIRE_UNIX_PATH + 1];
+
+	memcpy(path, socket->path + abstract, len);
+	path[len] = '\0';
+	/* As ss(8) shows them. */
+	for (size_t i = 0; i < len; i++) {
+		if (!path[i])
+			path[i] = '@';
+	}
+	fprintf(out, ",\"%s\":", socket->path_of_peer ? "peer_path" : "path");
+	json_text__print(path, out);
+	if (abstract)
+		fputs(",\"abstract\":true", out);
+}
+
+static void print_unix(const struct thread_sample *sample, FILE *out)
+{
+	const struct top_wire_socket *socket = &sample->socket;
+
+	fprintf(out, ",\"unix\":{\"inode\":%" PRIu64, sample->reason.ino);
+	if (socket->path_len)
+		print_path(socket, out);
+	if (socket->peer_pid)
+		fprintf(out, ",\"peer_pid\":%u", socket->peer_pid);
+	if (socket->peer_ino)
+		fprintf(out, ",\"peer_inode\":%llu", (unsigned long long)socket->peer_ino);
+	if (socket->owner)
+		fprintf(out, ",\"owner_uid\":%u", socket->owner);
+	fputc('}', out);
+}
+
 /* A socket that listens has other data in place of the figures. */
 void socket_text__print_extra(const struct thread_sample *sample, FILE *out)
 {
@@ -121,12 +160,6 @@ void socket_text__print_extra(const struct thread_sample *sample, FILE *out)
 	if (is_tcp(sample) && socket->state != 10) {
 		print_tcp(socket, out);
 	} else if (sample->has_socket && socket->family == AF_UNIX) {
-		fprintf(out, ",\"unix\":{\"inode\":%" PRIu64, sample->reason.ino);
-		if (socket->peer_pid)
-			fprintf(out, ",\"peer_pid\":%u", socket->peer_pid);
-		if (socket->peer_ino)
-			fprintf(out, ",\"peer_inode\":%llu",
-				(unsigned long long)socket->peer_ino);
-		fputc('}', out);
+		print_unix(sample, out);
 	}
 }

@@ -44,7 +44,8 @@ static int take_socket(const void *data, size_t size, struct top_wire_socket *so
 	if (size < sizeof(*socket))
 		return -EINVAL;
 	memcpy(socket, data, sizeof(*socket));
-	if (socket->head.kind != TOP_WIRE_SOCKET || socket->head.size != sizeof(*socket))
+	if (socket->head.kind != TOP_WIRE_SOCKET || socket->head.size != sizeof(*socket) ||
+	    socket->path_len > sizeof(socket->path))
 		return -EINVAL;
 	return (int)sizeof(*socket);
 }
