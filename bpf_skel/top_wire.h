@@ -69,9 +69,9 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_REGS 1024U /* top_wire_regs come before the wire_stack */
 #define TOP_WIRE_FLAG_TRACK 0x10000U /* a top_wire_track is the last record */
 
-/* Figures of TCP are 0 for other sockets. */
 #define TOP_WIRE_UNIX_PATH 128 /* a power of two above the kernel's 108 */
 
+/* Figures of TCP are 0 for other sockets. */
 struct top_wire_socket {
 	struct wire_head head;
 	__u64 peer_ino; /* of a Unix socket: that of the other end; 0: not known */

@@ -362,6 +362,7 @@ run_job() {
 		if [ $word != again ]; then
 			echo "${job_level[$1]} $good $bad $skip" >>"$work/counts"
 			[ ! -e "$dir/flaky" ] || cat "$dir/flaky" >>"$work/counts"
+			touch "$dir/counted"
 		fi
 	) 9>>"$work/lock"
 }
@@ -402,7 +403,7 @@ run_jobs() {
 		done
 	done
 	for job in "${!job_name[@]}"; do
-		[ -e "$work/job.$job/report" ] || lose_job "$job"
+		[ -e "$work/job.$job/counted" ] || lose_job "$job"
 	done
 }
 
