@@ -53,6 +53,7 @@ struct top_room {
 	struct top_wire_track track;
 	struct task_state none; /* but for top_known, no state is kept between passes */
 	bool walked; /* kernel has frames of the thread */
+	__u64 words[POLL_WORDS]; /* of its stack */
 };
 
 struct {
@@ -329,7 +330,8 @@ static __always_inline struct file *describe_registered(struct top_room *room,
 static __always_inline struct file *describe_object(struct top_room *room, struct task_struct *task)
 {
 	struct top_wire_sample *sample = &room->sample;
-	struct file *file;
+	struct file *file, *polled = NULL;
+	bool alone = false;
 	__u32 class;
 
 	if (sample->nr < 0)
@@ -337,10 +339,18 @@ static __always_inline struct file *describe_object(struct top_room *room, struc
 	if (is_registered_ring(sample))
 		return describe_registered(room, task);
 	class = class_of_sample(sample);
-	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class))
+	if (is_poll(sample))
+		polled = polled_file(task, room->words, &alone);
+	if (class != WIRE_CALL_FD && class != WIRE_CALL_EPOLL && !is_futex(class) && !polled)
 		return NULL;
 	file = describe_reason(task, &room->reason, &room->none, false, false);
 	sample->flags |= TOP_WIRE_FLAG_REASON;
+	if (polled) {
+		file = polled;
+		read_object(file, &room->reason);
+	}
+	if (alone)
+		sample->flags |= TOP_WIRE_FLAG_POLLS_ONE;
 	if (!file)
 		return NULL;
 	if (room->reason.object == WIRE_OBJECT_SOCKET) {
@@ -368,7 +378,7 @@ static __always_inline void forget_call(struct top_wire_sample *sample)
 	sample->flags &= ~(TOP_WIRE_FLAG_REASON | TOP_WIRE_FLAG_SOCKET | TOP_WIRE_FLAG_KERNEL |
 			   TOP_WIRE_FLAG_COMPAT | TOP_WIRE_FLAG_IDLE | TOP_WIRE_FLAG_URING |
 			   TOP_WIRE_FLAG_URING_FILE | TOP_WIRE_FLAG_SAME_KERNEL |
-			   TOP_WIRE_FLAG_REGS | TOP_WIRE_FLAG_TRACK);
+			   TOP_WIRE_FLAG_REGS | TOP_WIRE_FLAG_TRACK | TOP_WIRE_FLAG_POLLS_ONE);
 	sample->flags |= TOP_WIRE_FLAG_UNKNOWN;
 	sample->nr = -1;
 	sample->wchan = 0;

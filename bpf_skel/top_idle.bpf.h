@@ -8,6 +8,7 @@
 
 #include "mutex_owner.h"
 #include "top_object.bpf.h"
+#include "top_poll.bpf.h"
 #include "top_uring.bpf.h"
 
 #define TCP_STATE_LISTEN 10
@@ -38,7 +39,7 @@ static __always_inline bool is_client(const struct wire_reason *reason,
 				      const struct top_wire_settings *top)
 {
 	if (reason->family == FAMILY_UNIX)
-		return socket->peer_ino || socket->peer_pid;
+		return (socket->peer_ino || socket->peer_pid) && !socket->bound;
 	if (reason->family != FAMILY_INET && reason->family != FAMILY_INET6)
 		return false;
 	return !(reason->protocol == PROTOCOL_TCP && socket->state == TCP_STATE_LISTEN) &&
@@ -78,10 +79,11 @@ static __always_inline __u32 class_of_sample(const struct top_wire_sample *sampl
 	return sample->flags & TOP_WIRE_FLAG_COMPAT ? WIRE_CALL_OTHER : class_of(sample->nr);
 }
 
-static __always_inline bool is_idle_call(const struct top_wire_sample *sample)
+/* By a rule of this kind: WIRE_CALL_IDLE is of any, WIRE_CALL_IDLE_GIVEN of the user's alone. */
+static __always_inline bool is_idle_call(const struct top_wire_sample *sample, __u8 kind)
 {
 	return !(sample->flags & TOP_WIRE_FLAG_COMPAT) && sample->nr >= 0 &&
-	       calls[sample->nr & (WIRE_MAX_CALLS - 1)] & (WIRE_CALL_IDLE | WIRE_CALL_IDLE_GIVEN);
+	       calls[sample->nr & (WIRE_MAX_CALLS - 1)] & kind;
 }
 
 /* Threads that are stopped, parked or dead do nothing, either. */
@@ -105,7 +107,7 @@ static __always_inline bool is_at_futex(const struct top_wire_sample *sample)
 
 /*
  * By its state and its call, whatever the object of that is. Kernel threads and workers of io_uring
- * sleep when there is no work.
+ * sleep when there is no work. What a poll waits for decides, unless the user has a rule for it.
  */
 static __always_inline bool is_idle_by_call(const struct top_wire_sample *sample)
 {
@@ -115,7 +117,8 @@ static __always_inline bool is_idle_by_call(const struct top_wire_sample *sample
 		return true;
 	if (!is_known_sleep(sample))
 		return false;
-	if (sample->flags & TOP_WIRE_FLAG_KTHREAD || is_idle_call(sample))
+	if (sample->flags & TOP_WIRE_FLAG_KTHREAD ||
+	    is_idle_call(sample, is_poll(sample) ? WIRE_CALL_IDLE_GIVEN : WIRE_CALL_IDLE))
 		return true;
 	return is_futex(class) && !is_lock_wait(class, sample->args);
 }
@@ -126,7 +129,15 @@ is_idle_by_object(const struct top_wire_sample *sample, const struct wire_reason
 		  const struct top_wire_socket *socket, const struct top_wire_uring *uring,
 		  const struct wire_reason *request, const struct top_wire_settings *top)
 {
-	if (!is_known_sleep(sample) || !(sample->flags & TOP_WIRE_FLAG_REASON))
+	if (!is_known_sleep(sample))
+		return false;
+	/* Nobody can tell what an event loop waits for; files are polled for events, as mounts. */
+	if (is_poll(sample))
+		return is_idle_call(sample, WIRE_CALL_IDLE) &&
+		       (!(sample->flags & TOP_WIRE_FLAG_POLLS_ONE) ||
+			reason->object != WIRE_OBJECT_SOCKET ||
+			is_idle_object(reason, socket, top));
+	if (!(sample->flags & TOP_WIRE_FLAG_REASON))
 		return false;
 	if (sample->flags & TOP_WIRE_FLAG_URING)
 		return is_idle_ring(sample, uring, request);

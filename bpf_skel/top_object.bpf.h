@@ -43,12 +43,17 @@ static __always_inline void read_tcp(struct sock *sk, struct top_wire_socket *ou
 	out->bytes_received = BPF_CORE_READ(tcp, bytes_received);
 }
 
-/* The other end; once its socket is closed there is none. */
+/*
+ * The other end; once its socket is closed there is none. The end that a server has accepted is
+ * bound as the server's.
+ */
 static __always_inline void read_unix(struct sock *sk, struct top_wire_socket *out)
 {
 	struct sock *peer = NULL;
 	struct pid *pid = BPF_CORE_READ(sk, sk_peer_pid);
 
+	if (bpf_core_field_exists(struct unix_sock, addr))
+		out->bound = BPF_CORE_READ((struct unix_sock *)sk, addr) != NULL;
 	if (bpf_core_field_exists(struct unix_sock, peer))
 		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
 	out->peer_ino = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);

@@ -67,6 +67,7 @@ struct top_wire_sample {
 #define TOP_WIRE_FLAG_URING_FILE 256U /* and another wire_reason */
 #define TOP_WIRE_FLAG_SAME_KERNEL 512U /* the kernel stack is that of the last time */
 #define TOP_WIRE_FLAG_REGS 1024U /* top_wire_regs come before the wire_stack */
+#define TOP_WIRE_FLAG_POLLS_ONE 2048U /* its wire_reason is of the only file that it polls */
 #define TOP_WIRE_FLAG_TRACK 0x10000U /* a top_wire_track is the last record */
 
 #define TOP_WIRE_UNIX_PATH 128 /* a power of two above the kernel's 108 */
@@ -105,10 +106,10 @@ struct top_wire_socket {
 	__u8 ca_state;
 	__u8 retransmits; /* of the packet that is not acknowledged */
 	__u8 cwnd_limited;
+	__u8 bound; /* a Unix socket has an address */
 	/* Of a Unix socket that is bound, or whose other end is: */
 	__u8 path_len;
 	__u8 path_of_peer;
-	__u8 reserved;
 	__u32 owner; /* of a Unix socket: the user who made it */
 	char path[TOP_WIRE_UNIX_PATH]; /* without a file, it begins with a NUL */
 };

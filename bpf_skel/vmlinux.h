@@ -212,6 +212,26 @@ struct socket {
 	struct sock *sk;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct wait_queue_entry {
+	void *private;
+	struct list_head entry;
+};
+
+struct poll_table_entry {
+	struct file *filp;
+	struct wait_queue_entry wait;
+};
+
+struct poll_wqueues {
+	struct task_struct *polling_task;
+	int inline_index; /* of the next entry */
+	struct poll_table_entry inline_entries[2];
+};
+
 struct sockaddr_un {
 	unsigned short sun_family;
 	char sun_path[108];
@@ -351,10 +371,6 @@ struct mm_struct {
 	unsigned long exec_vm;
 	struct file *exe_file;
 	struct mm_context context;
-};
-
-struct list_head {
-	struct list_head *next;
 };
 
 struct eventpoll {

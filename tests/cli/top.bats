@@ -124,6 +124,59 @@ all_at_futex() {
 	kill "$client"
 }
 
+@test "who polls one connection is active with it as a client, an event loop is idle" {
+	[ "$(uname -m)" = x86_64 ] || skip "what is polled is known on x86-64 alone"
+	cat >polls.py <<-'EOF'
+		import os, select, socket
+		def poll(*files):
+		    p = select.poll()
+		    for f in files:
+		        p.register(f, select.POLLIN)
+		    p.poll()
+		def select_one(*files):
+		    select.select(files, [], [])
+		s = socket.create_server(("127.0.0.1", 0))
+		pids = []
+		pipe = os.pipe()[:1]
+		for wait, others in (poll, ()), (select_one, ()), (poll, pipe):
+		    pids.append(os.fork())
+		    if not pids[-1]:
+		        wait(socket.create_connection(s.getsockname()), *others)
+		        os._exit(0)
+		ends = [s.accept()[0] for _ in pids]
+		pids.append(os.fork())
+		if not pids[-1]:
+		    poll(*pipe)
+		print(s.getsockname()[1], *pids, flush=True)
+		poll(s)
+	EOF
+	start_target python3 polls.py
+	until_true test -s target.out
+	read -r port alone selects loop piped <target.out
+	for pid in "$alone" "$loop" "$piped" "$target"; do until_true is_waiting "$pid" S poll; done
+	until_true is_waiting "$selects" S 'select\|poll'
+	look -n 3 -p "$alone,$loop,$piped,$target"
+	all_are "s['tid'] == $alone and s['syscall'] == 'poll' and s['conn_state'] == 'ESTABLISHED'"
+	all_are "s['connection'].endswith('->127.0.0.1:$port')"
+	look -n 1 -p "$selects"
+	all_are "s['connection'].endswith('->127.0.0.1:$port')"
+	# Of several, the first one is told.
+	look -n 1 --all-states -p "$loop"
+	all_are "s['connection'].endswith('->127.0.0.1:$port')"
+	look -n 1 --all-states -p "$target"
+	all_are "s['connection'] == 'TCP 127.0.0.1:$port->0.0.0.0:0' and s['conn_state'] == 'LISTEN'"
+	# The user's rules come first.
+	for rule in poll:'0\.00 of 1\.0 threads active, 1\.0 idle' -poll:'1\.00 of 1\.0 threads active'; do
+		echo "${rule%%:*}" >rules
+		pid=$alone
+		[ "$rule" = "${rule#-}" ] || pid=$loop
+		denet-top -b -n 1 -I 200 --idle rules -p "$pid" >out
+		cat out
+		head -1 out | grep " ${rule#*:}"
+	done
+	kill "$alone" "$selects" "$loop" "$piped"
+}
+
 @test "Unix sockets have their paths, of either end" {
 	cat >ends.py <<-'EOF'
 		import os, socket, sys
@@ -147,8 +200,9 @@ all_at_futex() {
 		look -n 1 --all-states -p "$target"
 		all_are "s['extra_info']['unix']['path'] == '${path#@}' and s['comm'] == 'python3'"
 		all_are "s['extra_info']['unix'].get('abstract', False) == ('$path'[0] == '@')"
-		look -n 1 --all-states -p "$client"
-		all_are "s['extra_info']['unix']['peer_path'] == '${path#@}'"
+		# The client waits for an answer, the server for the next request.
+		look -n 2 -p "$target,$client"
+		all_are "s['tid'] == $client and s['extra_info']['unix']['peer_path'] == '${path#@}'"
 		all_are "not {'path', 'owner_uid'} & s['extra_info']['unix'].keys()"
 		kill "$client"
 		wait "$target"

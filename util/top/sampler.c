@@ -77,11 +77,16 @@ static int make_idle_table(struct idle_table *table, const char *path)
 {
 	const char *why;
 	size_t line;
+	struct idle_rule *rules;
 	int err = idle_table__init(table);
 
 	if (!err)
 		err = idle_table__parse(table, idle_calls, sizeof(idle_calls) - 1, is_any_call,
 					&line, &why);
+	/* These are not the user's. */
+	rules = (void *)table->rules.data;
+	for (size_t i = 0; i < table->rules.len / sizeof(*rules); i++)
+		rules[i].given = false;
 	return err || !path ? err : idle_table__read(table, path);
 }
 
