@@ -938,7 +938,8 @@ TEST_F(user_walk, libraries_that_follow_each_other_in_the_same_place)
 	self->on_walk = count_whole;
 	ASSERT_EQ(0, walk_program(self, argv, 2000));
 	EXPECT_LE(self->wanted, self->same);
-	EXPECT_LE(self->wanted / 4, self->nr_through);
+	/* The others are of the thread that writes the bytes: 3 of 4 in a guest at times. */
+	EXPECT_LE(self->wanted / (4 * (size_t)tolerance__slowness()), self->nr_through);
 	/*
 	 * By rules of the other library a third of the walks are cut; few are in the dynamic
 	 * linker, whose first function is not told to be the root.
