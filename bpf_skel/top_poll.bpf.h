@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a thread in poll(2) or select(2) waits for. The descriptors are in the program's memory, which is not
- * read; but the kernel notes on the thread's stack, in a struct poll_wqueues, for which files it is
- * to be woken up (__pollwait() in fs/select.c).
+ * What a thread in poll(2) or select(2) waits for. The descriptors are in the program's memory,
+ * which is not read; but the kernel notes on the thread's stack, in a struct poll_wqueues, for
+ * which files it is to be woken up (__pollwait() in fs/select.c).
  */
 #ifndef DENET_TOP_POLL_BPF_H
 #define DENET_TOP_POLL_BPF_H
