@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a thread in poll(2) or select(2) waits for. The descriptors are in the program's memory,
- * which is not read; but the kernel notes on the thread's stack, in a struct poll_wqueues, for
- * which files it is to be woken up (__pollwait() in fs/select.c).
+ * Finds the files that a thread in poll(2) or select(2) polls. The program's memory has the
+ * descriptors, and is not read. But the kernel registers the thread with the wait queue of each
+ * file, and keeps these entries in a struct poll_wqueues on the thread's kernel stack (__pollwait()
+ * in fs/select.c).
  */
 #ifndef DENET_TOP_POLL_BPF_H
 #define DENET_TOP_POLL_BPF_H

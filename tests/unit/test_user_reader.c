@@ -274,7 +274,7 @@ TEST_F(reader, ring_of_events)
 	EXPECT_EQ(3, seen.completed);
 	EXPECT_EQ(self->file, seen.fd);
 	EXPECT_STREQ("/dev/null", seen.path);
-	/* What a program may write there. */
+	/* The program may write any values into the ring. */
 	make_ring(self->stack, ~0U, ~0U);
 	ASSERT_EQ(0, user_reader__read(self->reader, &request, 1, note_aio, &seen));
 	EXPECT_GT(4, seen.completed);

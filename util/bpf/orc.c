@@ -131,8 +131,9 @@ static int learn_from_sleepers(struct orc *orc)
 }
 
 /*
- * Finds a function that replaces return addresses; none: an empty range. They are looked up by the
- * byte before them, which that of its start has in another function.
+ * Finds a trampoline that replaces return addresses; none: an empty range. The walk looks up a
+ * return address minus 1. The trampoline's first address is such a return address, so the range
+ * begins one byte before it.
  */
 static void find_stop(struct orc *orc, const struct kallsyms *kallsyms, const char *name,
 		      const char *old_name, int i)

@@ -7,7 +7,7 @@
 struct capture_stats;
 struct findings;
 
-/* What became of the blocks that a capture has seen, told in the end. */
+/* Reports at the end what happened to the blocks that a capture has seen. */
 
 /* Blocks seen that were delivered to nobody, for any reason but a filter. */
 uint64_t accounts__lost(const struct capture_stats *stats);

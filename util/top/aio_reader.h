@@ -10,7 +10,7 @@
 
 #define AIO_PATH_LEN 512 /* bytes of a path at most */
 
-/* What a call of Linux AIO is about. */
+/* The file of the request that a call of Linux AIO refers to, and the state of its context. */
 struct aio_answer {
 	int32_t fd;		 /* of the request's file; -1: not known */
 	uint32_t completed;	 /* requests of the context that ended and were not fetched yet; */

@@ -69,7 +69,7 @@ bool perf_reader__knows(const char *path)
 	bool is_it;
 	int fd;
 
-	/* Who writes into a pipe would take this for its reader, which goes away. */
+	/* To open a FIFO would let its writer go on, and to close it leave it without a reader. */
 	if (stat(path, &stat_buf) || !S_ISREG(stat_buf.st_mode))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
