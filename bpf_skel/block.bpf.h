@@ -83,10 +83,14 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 					  __u64 *ips, struct wire_block *block)
 {
 	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
+	struct walked_side *side = &cpu->user_side;
 	__u32 nr, end = 0;
 
+	side->hash = 0;
 	nr = walk_user_tables(&cpu->user_walk, task, ips, &end);
 	if (nr) {
+		side->hash = cpu->user_walk.frame.hash;
+		side->nr = nr;
 		block->flags |= WIRE_BLOCK_BY_TABLES;
 		if (end < USER_WALK_ENDS)
 			tally(&cpu->own.accounts.user_walks[end], block->ns);
@@ -101,8 +105,16 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 			block->flags |= end << WIRE_BLOCK_WALK_SHIFT;
 		return nr;
 	}
-	nr = walk_user_frames(task, ips, piece, settings.max_frames);
+	nr = walk_user_frames(task, ips, piece, settings.max_frames, side);
 	return nr ? nr : walk(ctx, ips, BPF_F_USER_STACK);
+}
+
+/* Of a walk by ORC rules that has just found nr frames. */
+static __always_inline void note_kernel_walk(struct cpu *cpu, __u32 nr)
+{
+	cpu->kernel_side.hash = cpu->walk.frame.hash;
+	cpu->kernel_side.nr = nr;
+	cpu->own.accounts.orc_walks++;
 }
 
 /*
@@ -113,10 +125,11 @@ static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct tas
 static __always_inline __u32 walk_kernel(void *ctx, struct cpu *cpu, struct task_struct *task,
 					 __u64 *ips, bool is_back)
 {
-	__u32 nr = is_back ? walk_kernel_stack(&cpu->walk, task, ips) : 0;
+	__u32 nr = is_back ? walk_own_stack(&cpu->walk, task, ips) : 0;
 
+	cpu->kernel_side.hash = 0;
 	if (nr) {
-		cpu->own.accounts.orc_walks++;
+		note_kernel_walk(cpu, nr);
 		return nr > settings.max_frames ? settings.max_frames : nr;
 	}
 	nr = walk(ctx, ips, 0);
@@ -321,11 +334,16 @@ static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u
 	return result;
 }
 
-/* Whether the walk just made for a block has hashed its user frames on the way. */
-static __always_inline bool has_hashed_walk(const struct cpu *cpu, const struct full_block *full)
+/*
+ * The id of nr frames of one side: if is_own, these are of the room that side is about, and their
+ * walk may have hashed them on the way.
+ */
+static __always_inline __u64 side_id(const struct walked_side *side, bool is_own, const __u64 *ips,
+				     __u32 nr, __u64 seed)
 {
-	return has_user_walk && full == &cpu->full && full->block.flags & WIRE_BLOCK_BY_TABLES &&
-	       full->block.nr_user == cpu->user_walk.frame.nr && cpu->user_walk.frame.hash;
+	if (is_own && side->hash && side->nr == nr)
+		return side->hash;
+	return hash_frames((const struct frame_room *)ips, nr, seed);
 }
 
 /*
@@ -347,18 +365,17 @@ static __always_inline bool accumulate(void *ctx, struct cpu *cpu, struct full_b
 		.flags = block->flags,
 	};
 	__u32 nr_kernel = block->nr_kernel, gen = generation & 1;
+	bool is_own = full == &cpu->full;
 	enum stack_result result;
 	struct wire_entry *entry;
 
 	if (nr_kernel)
-		key.kernel_id = hash_frames((const struct frame_room *)full->ips, nr_kernel,
-					    FRAMES_SEED_KERNEL);
+		key.kernel_id = side_id(&cpu->kernel_side, is_own, full->ips, nr_kernel,
+					FRAMES_SEED_KERNEL);
 	nr_kernel = bounded_frames(nr_kernel);
-	if (has_hashed_walk(cpu, full))
-		key.user_id = cpu->user_walk.frame.hash;
-	else if (block->nr_user)
-		key.user_id = hash_frames((const struct frame_room *)&full->ips[nr_kernel],
-					  block->nr_user, FRAMES_SEED_USER);
+	if (block->nr_user)
+		key.user_id = side_id(&cpu->user_side, is_own, &full->ips[nr_kernel],
+				      block->nr_user, FRAMES_SEED_USER);
 	entry = find_sum(gen, &key);
 	if (entry) {
 		add_to_sum(entry, block);
@@ -436,7 +453,7 @@ static __always_inline __u32 walk_next(struct cpu *cpu, struct task_struct *next
 	long bytes;
 
 	if (nr) {
-		cpu->own.accounts.orc_walks++;
+		note_kernel_walk(cpu, nr);
 		return nr > settings.max_frames ? settings.max_frames : nr;
 	}
 	bytes = bpf_get_task_stack(next, ips, WIRE_MAX_FRAMES * sizeof(__u64), 0);
@@ -468,6 +485,8 @@ static __always_inline struct full_block *next_stacks(struct cpu *cpu, struct ta
 	bool wants_kernel = wants_kernel_frames(next);
 	__u32 nr = 0;
 
+	/* They are of prev, which was walked just before. */
+	cpu->kernel_side.hash = cpu->user_side.hash = 0;
 	if (has_parked(ts))
 		room = find_parked(cpu, ts->incarnation, since, ns);
 	if (room && (room->block.nr_kernel || !wants_kernel))

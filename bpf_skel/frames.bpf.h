@@ -46,6 +46,13 @@ static __always_inline __u64 hash_frame(__u64 hash, __u64 ip)
 	return hash ^ hash >> 32;
 }
 
+/* One side of a stack that was walked. */
+struct walked_side {
+	__u64 hash; /* over its frames; 0: unknown */
+	__u32 nr;   /* of its frames */
+	__u32 reserved;
+};
+
 /* A piece ends with its page, so that it is readable if its first frame is. */
 static __always_inline __u64 piece_bytes(__u64 fp)
 {
@@ -58,17 +65,19 @@ static __always_inline __u64 piece_bytes(__u64 fp)
 
 /*
  * Follows the chain that begins at fp; out has one frame already, and gets at most max in all.
- * Returns their number. A broken chain may hold any address: each is read as it is, as the kernel
- * does, and the chain ends where that fails. A global function for the verifier's sake.
+ * Returns their number, and the hash over them in side. A broken chain may hold any address: each
+ * is read as it is, as the kernel does, and the chain ends where that fails. A global function for
+ * the verifier's sake.
  */
 __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece, __u64 fp,
-			       __u32 max)
+			       __u32 max, struct walked_side *side)
 {
-	__u64 base = 0, bytes = 0, at;
+	__u64 base = 0, bytes = 0, at, ip, hash;
 	__u32 nr = 1;
 
-	if (!out || !piece)
+	if (!out || !piece || !side)
 		return 0;
+	hash = hash_frame(FRAMES_SEED_USER, out->ips[0]);
 	for (; nr < WIRE_MAX_FRAMES; nr++) {
 		/* The outermost frame has 0; a failed read costs most of all. */
 		if (nr >= max || fp < USER_PAGE)
@@ -88,26 +97,33 @@ __noinline __u32 follow_frames(struct frame_room *out, struct frame_room *piece,
 		asm volatile("" : "+r"(at));
 		if (at > PIECE_WORDS - 2)
 			break;
-		out->ips[nr] = piece->ips[at + 1];
+		ip = piece->ips[at + 1];
 		fp = piece->ips[at];
+		out->ips[nr] = ip;
+		hash = hash_frame(hash, ip);
 	}
+	side->hash = hash;
+	side->nr = nr;
 	return nr;
 }
 
 #ifdef __TARGET_ARCH_arm64
 /* Left to the kernel's walk, which knows the bits of a signed return address. */
 static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
-					      struct frame_room *piece, __u32 max)
+					      struct frame_room *piece, __u32 max,
+					      struct walked_side *side)
 {
 	return 0;
 }
 #else
 /*
  * Walks the user stack of task, which is current, into ips, at most max frames; piece is room of
- * this CPU that is not in use. Returns the number of frames; 0: this walk cannot.
+ * this CPU that is not in use. Returns the number of frames, and in *side it and their hash; 0:
+ * this walk cannot.
  */
 static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *ips,
-					      struct frame_room *piece, __u32 max)
+					      struct frame_room *piece, __u32 max,
+					      struct walked_side *side)
 {
 	struct pt_regs *regs;
 
@@ -119,7 +135,7 @@ static __always_inline __u32 walk_user_frames(struct task_struct *task, __u64 *i
 	if (!regs || regs->cs != USER_CS_64)
 		return 0;
 	ips[0] = regs->ip;
-	return follow_frames((struct frame_room *)ips, piece, regs->bp, max);
+	return follow_frames((struct frame_room *)ips, piece, regs->bp, max, side);
 }
 
 #endif

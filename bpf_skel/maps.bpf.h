@@ -184,6 +184,9 @@ struct cpu {
 	struct full_stack out;
 	struct kernel_walk walk;
 	struct user_walk user_walk;
+	/* The last ones that were walked into full. */
+	struct walked_side kernel_side;
+	struct walked_side user_side;
 };
 
 struct {

@@ -76,10 +76,10 @@ static __always_inline __u32 rule_kind(__u64 rule)
 	return (__u32)(rule >> RULE_KIND_SHIFT);
 }
 
-/* Twelve bits of a rule as a signed number. */
+/* Twelve bits of a rule: a signed number of words, as bytes. */
 static __always_inline __s32 rule_offset(__u64 rule, __u32 shift)
 {
-	return (__s32)((__u32)(rule >> shift) << 20) >> 20;
+	return (__s32)((__u32)(rule >> shift) << 20) >> 17;
 }
 
 static __always_inline __u32 rule_place(__u64 key)
@@ -232,30 +232,29 @@ static __always_inline __u64 look_up_rule(__u64 ip)
  * was loaded or removed meanwhile, on any CPU: module_gone clears the cache after it has changed
  * the epoch. A global function, so that the verifier checks it once.
  */
-__noinline __u64 learn_rule(__u64 key)
+__noinline int learn_rule(__u64 key)
 {
 	__u32 epoch = orc.epoch, place = rule_place(key);
-	__u64 rule = look_up_rule(key - 1) | (__u32)key;
 
-	orc_rules[place] = rule;
-	if (orc.epoch != epoch) {
+	orc_rules[place] = look_up_rule(key - 1) | (__u32)key;
+	if (orc.epoch != epoch)
 		orc_rules[place] = 0;
-		return (__u32)key;
-	}
-	return rule;
+	return 0;
 }
 
 /*
- * The rule of a frame. key: the address behind the instruction, which a return address is already.
- * Kernel text lies in the last 4 GB, so the lower half identifies an address.
+ * The rule of a frame, if it is cached. key: the address behind the instruction, which a return
+ * address is already. Kernel text lies in the last 4 GB, so the lower half identifies an address;
+ * elsewhere no rule is known. False: learn_rule() is to be called first.
  */
-static __always_inline __u64 rule_of(__u64 key)
+static __always_inline bool find_rule(__u64 key, __u64 *rule)
 {
-	__u64 rule = orc_rules[rule_place(key)];
-
-	if (key >> 32 != 0xffffffff)
-		return 0;
-	return (__u32)rule == (__u32)key ? rule : learn_rule(key);
+	*rule = orc_rules[rule_place(key)];
+	if (key >> 32 != 0xffffffff) {
+		*rule = 0;
+		return true;
+	}
+	return (__u32)*rule == (__u32)key;
 }
 
 #define FORGET_STRETCH 256U

@@ -466,6 +466,7 @@ struct thread_struct {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	void *stack;
 	unsigned int flags;
 	unsigned int on_cpu; /* unsigned, so that libbpf may adjust it: a byte in 7.3 */
 	int exit_state;

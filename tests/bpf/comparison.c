@@ -29,7 +29,7 @@ static enum attach_hook switch_in_hook(const struct kernel_features *features)
 }
 
 static int load(struct comparison *comparison, const struct kernel_features *features,
-		enum attach_hook hook)
+		enum attach_hook hook, bool copies)
 {
 	struct kernel_walk_bpf *skel = kernel_walk_bpf__open();
 
@@ -43,6 +43,7 @@ static int load(struct comparison *comparison, const struct kernel_features *fea
 	bpf_program__set_autoload(skel->progs.module_gone, features->has_modules);
 	bpf_program__set_autoload(skel->progs.orc_module, features->has_modules);
 	skel->rodata->has_kernel_walk = 1;
+	skel->rodata->has_kernel_loads = features->has_kernel_loads && !copies;
 	return kernel_walk_bpf__load(skel);
 }
 
@@ -58,7 +59,7 @@ static int attach(struct comparison *comparison, enum attach_hook hook)
 	return kernel_walk_bpf__attach(comparison->skel);
 }
 
-int comparison__begin(struct comparison *comparison, bool at_switch_in)
+int comparison__begin(struct comparison *comparison, bool at_switch_in, bool copies)
 {
 	enum attach_hook hook = ATTACH_HOOK_SWITCH_OUT;
 	struct kernel_features features;
@@ -69,10 +70,12 @@ int comparison__begin(struct comparison *comparison, bool at_switch_in)
 		hook = switch_in_hook(&features);
 	if (!err && hook == ATTACH_HOOK_AUTO)
 		err = -ENOENT;
+	if (!err && copies && !features.has_kernel_loads)
+		err = -EALREADY;
 	if (!err)
 		comparison->kallsyms = kallsyms__new(NULL, &err);
 	if (!err)
-		err = load(comparison, &features, hook);
+		err = load(comparison, &features, hook, copies);
 	if (err)
 		return err;
 	skel = comparison->skel;
@@ -94,6 +97,8 @@ const char *comparison__refused(int err)
 {
 	if (err == -EOPNOTSUPP)
 		return "this kernel has no ORC tables that we know";
+	if (err == -EALREADY)
+		return "on this kernel stacks are copied in the other tests as well";
 	return err == -ENOENT ? "this kernel has no hook at switch-in" : NULL;
 }
 
@@ -123,9 +128,9 @@ void comparison__print(const struct comparison *comparison, const char *after)
 	if (counts->timed)
 		fprintf(stderr,
 			"# mean of %llu walks: ours %llu ns, the kernel's %llu, with a reading of "
-			"the clock each\n",
+			"the clock each, which takes %llu\n",
 			counts->timed, counts->ours_ns / counts->timed,
-			counts->kernels_ns / counts->timed);
+			counts->kernels_ns / counts->timed, counts->clock_ns / counts->timed);
 }
 
 static void show_frames(const struct comparison *comparison, const char *what, const __u64 *ips,

@@ -23,9 +23,10 @@ struct comparison {
 
 /*
  * Loads the programs and has them walk where the product does: before a task runs, or when it runs
- * again (at_switch_in). 0 or a negative errno; comparison__end() is needed in any case.
+ * again (at_switch_in). copies: of these, too, the stack is copied, as where programs cannot load
+ * from where it lies. 0 or a negative errno; comparison__end() is needed in any case.
  */
-int comparison__begin(struct comparison *comparison, bool at_switch_in);
+int comparison__begin(struct comparison *comparison, bool at_switch_in, bool copies);
 
 /* Why it cannot begin on this machine, by what comparison__begin() returned; NULL: it can. */
 const char *comparison__refused(int err);

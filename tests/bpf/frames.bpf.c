@@ -11,6 +11,7 @@ struct room {
 	struct frame_room ours;
 	struct frame_room kernels;
 	struct frame_room piece;
+	struct walked_side side;
 };
 
 struct {
@@ -46,6 +47,21 @@ __noinline __u32 first_difference(const struct frame_room *a, const struct frame
 	return WIRE_MAX_FRAMES;
 }
 
+/* Whether the walk has told the number and the hash of its frames. */
+__noinline int is_told(const struct room *room, __u32 nr)
+{
+	__u64 hash = FRAMES_SEED_USER;
+
+	if (!room)
+		return 0;
+	for (__u32 i = 0; i < WIRE_MAX_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		hash = hash_frame(hash, room->ours.ips[i]);
+	}
+	return room->side.nr == nr && room->side.hash == hash;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(compare_walks, bool preempt, struct task_struct *prev)
 {
@@ -59,7 +75,7 @@ int BPF_PROG(compare_walks, bool preempt, struct task_struct *prev)
 	if (!room)
 		return 0;
 	nr = walk_user_frames(bpf_get_current_task_btf(), room->ours.ips, &room->piece,
-			      WIRE_MAX_FRAMES);
+			      WIRE_MAX_FRAMES, &room->side);
 	bytes = bpf_get_stack(ctx, &room->kernels, sizeof(room->kernels), BPF_F_USER_STACK);
 	/* While it dies its memory is gone already. */
 	if (bytes <= 0)
@@ -71,7 +87,7 @@ int BPF_PROG(compare_walks, bool preempt, struct task_struct *prev)
 	if (nr > result.deepest)
 		result.deepest = nr;
 	at = first_difference(&room->ours, &room->kernels, nr);
-	if (nr == bytes / sizeof(__u64) && at == nr) {
+	if (nr == bytes / sizeof(__u64) && at == nr && is_told(room, nr)) {
 		__sync_fetch_and_add(&result.same, 1);
 		return 0;
 	}

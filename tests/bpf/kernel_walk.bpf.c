@@ -28,12 +28,17 @@ volatile __u32 nr_refusals;
 static __always_inline void keep(struct kept_walk *kept, struct orc_room *room,
 				 struct task_struct *task, __u32 nr, __u32 nr_kernel)
 {
+	__u32 bytes = room->walk.top;
+
 	kept->nr_ours = nr;
 	kept->nr_kernel = nr_kernel;
 	bpf_probe_read_kernel_str(kept->comm, sizeof(kept->comm), task->comm);
 	bpf_probe_read_kernel(kept->ours, sizeof(kept->ours), room->ours.ips);
 	bpf_probe_read_kernel(kept->kernels, sizeof(kept->kernels), room->kernels.ips);
-	bpf_probe_read_kernel(kept->words, sizeof(kept->words), room->walk.words);
+	/* Behind the end of the stack there may be no memory. */
+	if (bytes > sizeof(kept->words))
+		bytes = sizeof(kept->words);
+	bpf_probe_read_kernel(kept->words, bytes, (const void *)room->walk.base);
 }
 
 static __always_inline void keep_in(struct kept_walk *room_of, volatile __u32 *nr,
@@ -59,6 +64,21 @@ __noinline int is_in_module(const struct frame_room *frames, __u32 nr)
 	return 0;
 }
 
+/* Whether the hash that our walk has made is the one over its nr frames. */
+__noinline int is_hashed(const struct orc_room *room, __u32 nr)
+{
+	__u64 hash = FRAMES_SEED_KERNEL;
+
+	if (!room)
+		return 0;
+	for (__u32 i = 0; i < WALK_FRAMES; i++) {
+		if (i >= nr)
+			break;
+		hash = hash_frame(hash, room->ours.ips[i]);
+	}
+	return hash == room->walk.frame.hash;
+}
+
 /* Counts what became of two walks of nr and nr_kernel frames. */
 static __always_inline int judge(struct task_struct *task, struct orc_room *room, __u32 nr,
 				 __u32 nr_kernel, bool same)
@@ -68,16 +88,16 @@ static __always_inline int judge(struct task_struct *task, struct orc_room *room
 		return 0;
 	}
 	/* Its stack ends where the frame of __schedule() would be. */
-	if (!nr && room->walk.top <= orc.frame_words) {
+	if (!nr && room->walk.top <= orc.frame_words * WORD_BYTES) {
 		__sync_fetch_and_add(&result.newborn, 1);
 		return 0;
 	}
 	if (!nr) {
 		__sync_fetch_and_add(&result.left, 1);
-		keep_in(refusals, &nr_refusals, room, task, room->walk.nr, nr_kernel);
+		keep_in(refusals, &nr_refusals, room, task, room->walk.frame.nr, nr_kernel);
 		return 0;
 	}
-	if (!same) {
+	if (!same || !is_hashed(room, nr)) {
 		__sync_fetch_and_add(&result.differ, 1);
 		keep_in(differences, &nr_differences, room, task, nr, nr_kernel);
 		return 0;
@@ -139,9 +159,12 @@ static __always_inline __u32 walk_kernels(void *ctx, struct orc_room *room, __u6
 	return nr;
 }
 
-/* Adds up what both walks took, where both have found frames. */
+/* Adds up what both walks took, where both have found frames, and a reading of the clock. */
 static __always_inline void add_times(__u64 ours_ns, __u64 kernels_ns)
 {
+	__u64 start = bpf_ktime_get_ns();
+
+	__sync_fetch_and_add(&result.clock_ns, bpf_ktime_get_ns() - start);
 	__sync_fetch_and_add(&result.timed, 1);
 	__sync_fetch_and_add(&result.ours_ns, ours_ns);
 	__sync_fetch_and_add(&result.kernels_ns, kernels_ns);
@@ -164,7 +187,7 @@ static __always_inline int compare_current(void *ctx)
 	if (!ours_first)
 		nr_kernel = walk_kernels(ctx, room, &kernels_ns);
 	start = bpf_ktime_get_ns();
-	nr = walk_kernel_stack(&room->walk, task, room->ours.ips);
+	nr = walk_own_stack(&room->walk, task, room->ours.ips);
 	ours_ns = bpf_ktime_get_ns() - start;
 	if (ours_first)
 		nr_kernel = walk_kernels(ctx, room, &kernels_ns);

@@ -31,6 +31,7 @@ struct walk_counts {
 	__u64 timed;
 	__u64 ours_ns; /* with a reading of the clock for each walk */
 	__u64 kernels_ns;
+	__u64 clock_ns; /* as many readings of the clock */
 };
 
 #endif /* DENET_TESTS_KERNEL_WALK_H */

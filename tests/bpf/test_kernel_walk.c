@@ -36,6 +36,7 @@ FIXTURE(walk)
 	struct workload workload;
 	struct comparison comparison;
 	struct module_load modules;
+	uint64_t wanted; /* how many switches are to be compared at least */
 };
 
 FIXTURE_SETUP(walk)
@@ -62,7 +63,7 @@ FIXTURE_TEARDOWN(walk)
 #define MIXED_SHARE 10
 #define MIXED_SHARE_OF_MANY 2
 
-/* How many switches are to be compared at least: more than usual in a guest, and in the soak. */
+/* How many switches a test compares at least: more than usual in a guest, and in the soak. */
 static uint64_t wanted_switches(void)
 {
 	const char *wanted = getenv("DENET_TEST_SWITCHES");
@@ -70,11 +71,9 @@ static uint64_t wanted_switches(void)
 	return wanted ? strtoull(wanted, NULL, 10) : SWITCHES;
 }
 
-/* How many of them are to come from waits of many kinds. */
-static uint64_t wanted_mixed(void)
+/* How many of so many are to come from waits of many kinds. */
+static uint64_t wanted_mixed(uint64_t wanted)
 {
-	uint64_t wanted = wanted_switches();
-
 	return wanted / (wanted > 10 * SWITCHES ? MIXED_SHARE_OF_MANY : MIXED_SHARE);
 }
 
@@ -102,9 +101,8 @@ static int run_mixed(struct workload *workload)
  * As many short waits as switches are wanted, each of which is one switch or two; of many, a tenth,
  * so that the workload is not taken for one that hangs.
  */
-static int run_short(struct workload *workload)
+static int run_short(struct workload *workload, uint64_t wanted)
 {
-	uint64_t wanted = wanted_switches();
 	char rounds[24];
 	const char *const argv[] = { "short", "--wait", "--rounds", rounds, NULL };
 	int err;
@@ -136,7 +134,7 @@ static unsigned int nr_modules_read(FIXTURE_DATA(walk) *self)
 static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
 {
 	const volatile struct walk_counts *counts = comparison__counts(&self->comparison);
-	uint64_t wanted = wanted_switches(), before = counts->same;
+	uint64_t wanted = self->wanted, before = counts->same;
 	uint64_t deadline = loads_deadline(wanted > 10 * SWITCHES);
 	bool enough;
 	int err;
@@ -144,13 +142,13 @@ static int run_all(FIXTURE_DATA(walk) *self, uint64_t *mixed)
 	do {
 		err = run_mixed(&self->workload);
 		*mixed = counts->same - before;
-		enough = *mixed >= wanted_mixed() &&
+		enough = *mixed >= wanted_mixed(wanted) &&
 			 (!self->modules.orc || nr_modules_read(self));
 	} while (!err && !enough && clock__now_ns() < deadline);
 	comparison__print(&self->comparison, "waits of many kinds");
 	deadline = loads_deadline(wanted > SWITCHES);
 	while (!err) {
-		err = run_short(&self->workload);
+		err = run_short(&self->workload, wanted);
 		if (counts->same >= wanted)
 			break;
 		if (!err && clock__now_ns() >= deadline)
@@ -224,21 +222,23 @@ static void end_modules(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *s
 	EXPECT_LT(0, comparison__counts(&self->comparison)->in_modules);
 }
 
-static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, bool at_switch_in)
+static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self, uint64_t wanted,
+		    bool at_switch_in, bool copies)
 {
 	const volatile struct walk_counts *counts;
 	const char *more = getenv("KERNEL_WALK_LOAD");
 	uint64_t mixed = 0;
-	int err = comparison__begin(&self->comparison, at_switch_in);
+	int err = comparison__begin(&self->comparison, at_switch_in, copies);
 
 	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
+	self->wanted = wanted;
 	counts = comparison__counts(&self->comparison);
 	ASSERT_EQ(0, begin_modules(self));
 	err = run_all(self, &mixed);
 	end_modules(_metadata, self);
 	ASSERT_EQ(0, err);
-	EXPECT_LE(wanted_mixed(), mixed);
+	EXPECT_LE(wanted_mixed(wanted), mixed);
 	/* For runs by hand: a command whose switches are compared as well. */
 	if (more)
 		ASSERT_EQ(0, system(more));
@@ -247,7 +247,7 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	comparison__print(&self->comparison, "loads");
 	comparison__show_differences(&self->comparison);
 	EXPECT_EQ(0, counts->differ);
-	EXPECT_LE(wanted_switches(), counts->same);
+	EXPECT_LE(wanted, counts->same);
 	/* Left to the kernel: stacks that begin in a BPF program, or that are deep. */
 	EXPECT_LT(counts->left, counts->same / 10)
 	{
@@ -258,13 +258,23 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 TEST_F_TIMEOUT(walk, of_a_task_that_is_going_to_run_finds_what_the_kernels_finds, COMPARE_SECONDS)
 {
 	SKIP_FOR(test_capture__refused());
-	compare(_metadata, self, false);
+	compare(_metadata, self, wanted_switches(), false, false);
 }
 
 TEST_F_TIMEOUT(walk, of_a_task_that_runs_again_finds_what_the_kernels_finds, COMPARE_SECONDS)
 {
 	SKIP_FOR(test_capture__refused());
-	compare(_metadata, self, true);
+	compare(_metadata, self, wanted_switches(), true, false);
+}
+
+/* As before Linux 6.17, on kernels that are newer. */
+TEST_F_TIMEOUT(walk, of_a_stack_that_is_copied_finds_what_the_kernels_finds, COMPARE_SECONDS)
+{
+	uint64_t wanted;
+
+	SKIP_FOR(test_capture__refused());
+	wanted = wanted_switches();
+	compare(_metadata, self, wanted < SWITCHES ? wanted : SWITCHES, true, true);
 }
 
 TEST_HARNESS_MAIN

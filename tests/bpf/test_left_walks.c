@@ -129,7 +129,7 @@ TEST_F(left, hardly_any_stack_where_nothing_is_on_them)
 	int err;
 
 	SKIP_FOR(test_capture__refused());
-	err = comparison__begin(&self->comparison, variant->at_switch_in);
+	err = comparison__begin(&self->comparison, variant->at_switch_in, false);
 	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
 	left = count_left(_metadata, self, "nothing");
@@ -142,7 +142,7 @@ TEST_F(left, stacks_with_trampolines_and_with_return_addresses_of_kretprobes)
 	int err;
 
 	SKIP_FOR(test_capture__refused());
-	err = comparison__begin(&self->comparison, variant->at_switch_in);
+	err = comparison__begin(&self->comparison, variant->at_switch_in, false);
 	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
 	usual = count_left(_metadata, self, "nothing");
@@ -162,7 +162,7 @@ TEST_F(left, stacks_with_return_addresses_that_function_graph_has_replaced)
 		SKIP(return, "the tracer function_graph is the whole machine's: only in a guest");
 	if (!graph_tracer__exists())
 		SKIP(return, "this kernel has no tracer function_graph");
-	err = comparison__begin(&self->comparison, variant->at_switch_in);
+	err = comparison__begin(&self->comparison, variant->at_switch_in, false);
 	SKIP_FOR(comparison__refused(err));
 	ASSERT_EQ(0, err);
 	usual = count_left(_metadata, self, "nothing");

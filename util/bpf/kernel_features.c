@@ -22,6 +22,7 @@ enum {
 	CFS_RQ,
 	ORC_ENTRY,
 	FAULTABLE,
+	STRING_KFUNCS,
 	WANTED,
 };
 
@@ -108,6 +109,8 @@ static void read_features(struct kernel_features *features, const struct vmlinux
 	features->has_modules = tracepoint_args(btf, &types[MODULE_LOAD]) >= 0 &&
 				tracepoint_args(btf, &types[MODULE_FREE]) >= 0;
 	features->has_preempted_calls = types[FAULTABLE].type;
+	/* BTF does not tell what the verifier takes; both came with Linux 6.17. */
+	features->has_kernel_loads = types[STRING_KFUNCS].type;
 	if (features->has_registers)
 		orc_format__read(&features->orc, btf, types[ORC_ENTRY].type);
 }
@@ -127,6 +130,7 @@ int kernel_features__read(struct kernel_features *kernel_features)
 		[CFS_RQ] = { BTF_KIND_STRUCT, "cfs_rq", NULL },
 		[ORC_ENTRY] = { BTF_KIND_STRUCT, ORC_FORMAT_STRUCT, NULL },
 		[FAULTABLE] = { BTF_KIND_FUNC, "trace_call_bpf_faultable", NULL },
+		[STRING_KFUNCS] = { BTF_KIND_FUNC, "bpf_strcmp", NULL },
 	};
 	struct vmlinux_btf btf;
 	int err = vmlinux_btf__open(&btf, NULL);

@@ -31,6 +31,7 @@ struct kernel_features {
 	bool has_modules; /* the tracepoints module_load and module_free */
 	/* Tasks may be preempted in programs at the raw tracepoints of system calls. */
 	bool has_preempted_calls;
+	bool has_kernel_loads; /* they may load from a pointer to anything, as task_struct::stack */
 	/* The programs may walk kernel stacks by these tables. */
 	struct orc_format orc;
 };

@@ -94,9 +94,10 @@ static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_feature
 }
 
 static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_features *features,
-			       bool walks)
+			       bool walks, bool loads)
 {
 	skel->rodata->has_kernel_walk = walks;
+	skel->rodata->has_kernel_loads = loads;
 	bpf_program__set_autoload(skel->progs.orc_sleepers, walks);
 	bpf_program__set_autoload(skel->progs.orc_check, walks);
 	bpf_program__set_autoload(skel->progs.orc_module, walks && features->has_modules);
@@ -213,6 +214,7 @@ struct load {
 /* Which stacks the programs walk by tables. */
 struct walks {
 	bool kernel;
+	bool loads; /* the kernel's by loads from where the stack lies, without a copy */
 	bool user;
 };
 
@@ -237,7 +239,7 @@ static int load_programs(const struct load *load, enum attach_hook hook, struct 
 	offcpu->skel->rodata->quick_frames = load->features->quick_frames;
 	offcpu->skel->rodata->address_mask = user_address__mask();
 	choose_programs(offcpu->skel, load->features, hook);
-	err = choose_orc_programs(offcpu->skel, load->features, walks.kernel);
+	err = choose_orc_programs(offcpu->skel, load->features, walks.kernel, walks.loads);
 	if (!err)
 		err = settle_user_walk(offcpu->skel, load->features, walks.user);
 	if (!err)
@@ -271,6 +273,10 @@ static void explain_walks(struct walks tried, struct walks taken, int refused)
 		pr_verbose("kernel stacks are walked by bpf_get_stack(), since the kernel refuses "
 			   "the walk by ORC tables: %s",
 			   strerror(-refused));
+	else if (tried.loads && !taken.loads)
+		pr_verbose("kernel stacks are copied for the walk by ORC tables, since the kernel "
+			   "refuses loads from where they lie: %s",
+			   strerror(-refused));
 	if (tried.user && !taken.user)
 		pr_verbose("user stacks are walked by frame pointers, since the kernel refuses the "
 			   "walk by unwind tables: %s",
@@ -284,17 +290,19 @@ static void explain_walks(struct walks tried, struct walks taken, int refused)
  */
 static int load_hook(void *ctx, enum attach_hook hook)
 {
-	static const struct walks less[] = { { true, true }, { true, false }, { false, true },
-					     { false, false } };
-	const struct load *load = ctx;
-	const struct walks may = {
-		may_walk_kernel(&load->config->settings, load->features),
-		may_walk_user(load->config, load->features, hook),
+	static const struct walks less[] = {
+		{ true, true, true },	{ true, false, true },	{ true, true, false },
+		{ true, false, false }, { false, false, true }, { false, false, false },
 	};
+	const struct load *load = ctx;
+	const bool kernel = may_walk_kernel(&load->config->settings, load->features);
+	const struct walks may = { kernel, kernel && load->features->has_kernel_loads,
+				   may_walk_user(load->config, load->features, hook) };
 	int refused = 0, err = -EINVAL;
 
 	for (size_t i = 0; i < sizeof(less) / sizeof(less[0]) && err; i++) {
-		if (less[i].kernel > may.kernel || less[i].user > may.user)
+		if (less[i].kernel > may.kernel || less[i].loads > may.loads ||
+		    less[i].user > may.user)
 			continue;
 		err = load_programs(load, hook, less[i]);
 		if (!err)
