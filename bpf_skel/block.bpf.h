@@ -273,7 +273,7 @@ static __always_inline enum stack_result publish_stack(void *ctx, struct cpu *cp
 
 static __always_inline struct wire_entry *find_sum(__u32 gen, const struct wire_entry_key *key)
 {
-	return gen & 1 ? bpf_map_lookup_elem(&entries1, key) : bpf_map_lookup_elem(&entries0, key);
+	return find_in(&entries0, &entries1, gen, key);
 }
 
 static __always_inline void add_to_sum(struct wire_entry *entry, const struct wire_block *block)

@@ -215,10 +215,29 @@ struct {
 	__type(value, struct iter_room);
 } iter_rooms SEC(".maps");
 
+/*
+ * The value of a key in the map of a generation; NULL: none. The empty statements differ, so that
+ * clang does not make one call of the two: of a map that is known only when the program runs, the
+ * kernel would have to call the look-up through a pointer.
+ */
+static __always_inline void *find_in(void *map0, void *map1, __u32 gen, const void *key)
+{
+	void *value;
+
+	if (gen & 1) {
+		value = bpf_map_lookup_elem(map1, key);
+		asm volatile("" : "+r"(value) : "i"(1));
+	} else {
+		value = bpf_map_lookup_elem(map0, key);
+		asm volatile("" : "+r"(value) : "i"(0));
+	}
+	return value;
+}
+
 /* The value of an id in a set; NULL: none. */
 static __always_inline void *find_id(void *set0, void *set1, __u32 gen, const __u64 *id)
 {
-	return gen & 1 ? bpf_map_lookup_elem(set1, id) : bpf_map_lookup_elem(set0, id);
+	return find_in(set0, set1, gen, id);
 }
 
 /* 0, or negative if it has no room, or has the id already. */
