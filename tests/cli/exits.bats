@@ -30,7 +30,7 @@ record() {
 # for a page; and for the time that they tell. Time that the machine was not given may not be
 # laid to a thread that was on its CPU all the same.
 blocks_of() {
-	awk -v name="$1" -v func="$2" -v stolen="$stolen" '
+	awk -v name="$1" -v func="$2" -v stolen="$stolen" -v part="$(shared_part)" '
 		NR == FNR {
 			if ($1 != "life" || $3 != name)
 				next
@@ -52,7 +52,7 @@ blocks_of() {
 				}
 			}
 			print lives + 0, "lives,", have + 0, "ns recorded of", away + 0
-			exit bad || !lives || !nr || !away || have < away * 0.99 - stolen
+			exit bad || !lives || !nr || !away || have < away * part - stolen
 		}' said blocks
 }
 

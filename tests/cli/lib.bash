@@ -255,11 +255,11 @@ has_nap_time() {
 
 	read -r times away bracket < <(told_by_nap "$1" "$2")
 	perf script -i "${4:-perf.data}" | fold | awk -v name="^$1;" -v away="$away" \
-		-v bracket="$bracket" -v stolen="$(stolen_since "$3")" '
+		-v bracket="$bracket" -v stolen="$(stolen_since "$3")" -v part="$(shared_part)" '
 		$0 ~ name { all += $NF }
 		$0 ~ name && /;take_nap;/ { naps += $NF }
 		END { print naps, "of", all, "ns; by the thread", away, "to", bracket, "less", stolen
-			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * 0.99 - stolen) }'
+			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * part - stolen) }'
 }
 
 # truths SAID FIELD…: these fields of each line of truth in SAID, which a workload printed in the

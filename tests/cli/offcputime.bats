@@ -34,11 +34,12 @@ are_the_naps() {
 	local times away bracket
 
 	read -r times away bracket < <(told_by_nap napper-0 said)
-	awk -v away="$away" -v bracket="$bracket" -v stolen="$(stolen_since "$2")" '
+	awk -v away="$away" -v bracket="$bracket" -v stolen="$(stolen_since "$2")" \
+		-v part="$(shared_part)" '
 		/^napper-0;/ { all += $NF }
 		/^napper-0;.*;take_nap;/ { naps += $NF }
 		END { print naps, "of", all, "ns; by the thread", away, "to", bracket, "less", stolen
-			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * 0.99 - stolen) }' "$1"
+			exit !(away > 0 && naps > 0 && naps <= bracket && all >= away * part - stolen) }' "$1"
 }
 
 @test "the naps of a command, in stacks and folded" {

@@ -47,7 +47,7 @@ said() {
 	cat err
 	refute grep -q 'not recorded' err
 	at_least "$(seconds_of 'waiting for a CPU')" \
-		"$(awk -v s="$(said requested)" 'BEGIN { print s * 0.99 - 0.001 }')"
+		"$(of_clocks "$(said requested)")"
 	denet-record --split-runqueue --state S -- "$queued" --ms 100 2>err >truths
 	grep -q 'runnable, not recorded' err
 }

@@ -56,9 +56,10 @@ lines_are_right() {
 	shares_add_up
 	for thread in napper-0 napper-1; do
 		read -r times away bracket < <(told_by_nap "$thread" said)
-		rows COMMAND | awk -v name="$thread" -v away="$away" -v bracket="$bracket" -v times="$times" "$to_ns"'
+		rows COMMAND | awk -v name="$thread" -v away="$away" -v bracket="$bracket" \
+			-v times="$times" -v part="$(shared_part)" "$to_ns"'
 			$1 == name { ns = to_ns($6, $7); print ns, "of", away, "to", bracket, $8, "of", times
-				found = ns > 0.99 * away && $8 >= 20 && $8 >= times }
+				found = ns > part * away && $8 >= 20 && $8 >= times }
 			END { exit !found }'
 	done
 }

@@ -91,7 +91,7 @@ shows_the_stuck_threads() {
 	[ "$(wc -l <err)" -le 1 ]
 	timeout -k 1 20 denet-top --max-overhead 0 --json -k -s -F 10 -n 10 -p "$stuck" >>out 2>err
 	cat err
-	[ $((SECONDS - began)) -le 10 ]
+	[ $((SECONDS - began)) -le "$(stuck_seconds)" ]
 	for what in 'user stacks' 'command lines'; do
 		[ "$(grep -c "process $stuck does not let its memory be read.* $what" err)" -le 1 ]
 	done

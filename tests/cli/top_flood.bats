@@ -54,7 +54,7 @@ looks = collections.Counter(s["TIMESTAMP"] for s in samples)
 percent = [float(l.split(" for ")[1].split()[0]) for l in open("err") if " looks, for " in l][0]
 print(len(looks), len(syscend), percent)
 assert len(syscend) > 1000
-if os.environ["cheap"] == "1": assert len(looks) >= 20 and percent < 8'
+if os.environ["cheap"] == "1": assert len(looks) >= '"$(looks_of 30)"' and percent < '"$(flood_looks_percent)"
 	told_and_lost
 }
 
@@ -67,7 +67,7 @@ if os.environ["cheap"] == "1": assert len(looks) >= 20 and percent < 8'
 import collections
 looks = collections.Counter(s["TIMESTAMP"] for s in samples)
 print(len(looks), len(syscend))
-assert len(looks) >= 40 and len(syscend) > 10000'
+assert len(looks) >= '"$(looks_of 60)"' and len(syscend) > 10000'
 	told_and_lost
 }
 

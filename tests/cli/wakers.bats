@@ -183,8 +183,8 @@ waits_of() {
 		waits_of "$tid" <theirs >waits
 		# Each is read off two clocks, microseconds apart; a machine whose CPUs are taken away
 		# does it between the two now and then.
-		awk -v tid="$tid" -v comm="$comm" '
-			function same(a, b) { return a - b < 100000 && b - a < 100000 }
+		awk -v tid="$tid" -v comm="$comm" -v apart="$(two_clocks_ns)" '
+			function same(a, b) { return a - b < apart && b - a < apart }
 			NR == FNR { if ($1 == tid && /queued-time/) {
 				sub(":", "", $2); split($2, t, "."); end[++n] = t[1] * 1e9 + t[2]
 				wait[n] = $3 } next }

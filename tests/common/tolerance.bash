@@ -30,6 +30,48 @@ of_cpu_clock() {
 	fi
 }
 
+# shared_part: how much of a time two clocks that are read at different places agree on at least.
+shared_part() {
+	echo 0.99
+}
+
+# two_clocks_ns: how far two readings of one moment may be apart, from different clocks and by
+# different programs, on a machine whose CPUs may be taken away in between.
+two_clocks_ns() {
+	echo 100000
+}
+
+# one_look_us: how far two times of a thread in one look may be apart.
+one_look_us() {
+	echo 60000
+}
+
+# usual_wait_us ASKED: what half of the waits of so many us do not exceed on a busy machine.
+usual_wait_us() {
+	echo $(($1 * 2))
+}
+
+# looks_of WANTED: how many of so many looks a busy machine takes at least.
+looks_of() {
+	echo $(($1 * 2 / 3))
+}
+
+# flood_looks_percent: how much of a CPU looks may take beside a flood of system calls.
+flood_looks_percent() {
+	echo 8
+}
+
+# stuck_seconds: how long two recordings of a second each may take, one after the other, where a
+# target does not let its memory be read.
+stuck_seconds() {
+	echo 10
+}
+
+# of_clocks SECONDS: how much of a thread's time for which it is ready to run is found at least.
+of_clocks() {
+	awk -v s="$1" -v part="$(shared_part)" 'BEGIN { print s * part - 0.001 }'
+}
+
 # lacking_percent: how much of its CPU clock a thread's running time may lack, see of_cpu_clock.
 lacking_percent() {
 	if [ "${DENET_TEST_GUEST:-0}" = 1 ]; then echo 100; else echo 1; fi

@@ -22,6 +22,12 @@ bool tolerance__whole(void);
 /* How far a time may be off that the kernel adds up, or tells, in ticks. */
 #define TOLERANCE_TICK_NS (10 * NSEC_PER_MSEC)
 
+/* How far the time of a switch in progress may differ between two readings. */
+#define TOLERANCE_MOMENT_NS NSEC_PER_MSEC
+
+/* How far the CPU time of a process that was reaped may be off, which is counted in us. */
+#define TOLERANCE_REAPED_NS (10 * NSEC_PER_USEC)
+
 /* The longest time between two hooks of one switch, which has interrupts off. */
 #define TOLERANCE_SWITCH_NS (20 * NSEC_PER_USEC)
 

@@ -343,15 +343,14 @@ TEST_F(worker, cpu_time_is_charged_as_it_is_used_and_once_when_a_process_is_repl
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_TRUE(is_another(self, pid));
 	after = charged_ns(self) - began;
-	/* The kernel counts CPU time of those that it reaps in microseconds. */
-	EXPECT_LE(before, after + 10 * NSEC_PER_USEC);
+	EXPECT_LE(before, after + TOLERANCE_REAPED_NS);
 	/* Two processes cannot have used more since then than both CPUs have had. */
-	EXPECT_GE(before + 2 * (clock__now_ns() - start) + 10 * NSEC_PER_USEC, after);
+	EXPECT_GE(before + 2 * (clock__now_ns() - start) + TOLERANCE_REAPED_NS, after);
 	EXPECT_LT(0, self->stats.gone_ns);
 	/* It goes on, and so does the account. */
 	ASSERT_EQ(0, put(self, 5000));
 	ASSERT_EQ(0, await_results(self, 5001));
-	EXPECT_LE(after, charged_ns(self) - began + 10 * NSEC_PER_USEC);
+	EXPECT_LE(after, charged_ns(self) - began + TOLERANCE_REAPED_NS);
 }
 
 static void limit_descriptors(rlim_t nr)
