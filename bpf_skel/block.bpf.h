@@ -518,12 +518,47 @@ static __always_inline void keep_block(void *ctx, struct cpu *cpu, struct full_b
 	send_block(ctx, cpu, full);
 }
 
+/* A block that has ended. */
+struct ended_block {
+	__u64 since;
+	__u64 end;
+	__u64 ns;
+	__u64 weight;	/* ns that it stands for */
+	__u64 runnable; /* ns of it */
+};
+
+/* Records a block of task that is neither filtered nor left out, with its stacks and its reason. */
+static __always_inline void record_block(void *ctx, struct cpu *cpu, struct task_struct *task,
+					 struct task_state *ts, enum comer comer,
+					 const struct ended_block *ended)
+{
+	bool is_parked = comer == COMER_PARKED;
+	struct full_block *full = &cpu->full;
+	struct file *file = NULL;
+
+	if (is_parked)
+		full = next_stacks(cpu, task, ts, ended->since, ended->ns);
+	else
+		full->block.flags = 0;
+	describe_block(&full->block, ts, task, ended->end, ended->ns);
+	full->block.weight = ended->weight;
+	if (settings.split_runqueue)
+		full->block.runqueue_ns = ended->runnable;
+	if (comer == COMER_BACK)
+		walk_stacks(ctx, cpu, full, true);
+	else if (comer == COMER_NEW)
+		full->block.nr_kernel = full->block.nr_user = 0;
+	if (settings.reasons && comer == COMER_NEW)
+		full->reason.id = 0;
+	else if (settings.reasons)
+		file = describe_reason(task, &full->reason, ts, !is_parked, true);
+	keep_block(ctx, cpu, full, file, comer == COMER_BACK);
+}
+
 /* A task is on the CPU, again or for the first time. */
 static __always_inline int sched_in(void *ctx, struct task_struct *task, enum comer comer)
 {
-	bool is_parked = comer == COMER_PARKED;
-	struct file *file = NULL;
-	struct full_block *full;
+	struct ended_block ended;
 	struct task_state *ts;
 	struct cpu *cpu;
 	__u64 since, end, ns, woken, delay, runnable, weight;
@@ -568,22 +603,8 @@ static __always_inline int sched_in(void *ctx, struct task_struct *task, enum co
 		return 0;
 	if (!is_drawn(cpu, end, ns, &weight))
 		return 0;
-	full = is_parked ? next_stacks(cpu, task, ts, since, ns) : &cpu->full;
-	if (!is_parked)
-		full->block.flags = 0;
-	describe_block(&full->block, ts, task, end, ns);
-	full->block.weight = weight;
-	if (settings.split_runqueue)
-		full->block.runqueue_ns = runnable;
-	if (comer == COMER_BACK)
-		walk_stacks(ctx, cpu, full, true);
-	else if (comer == COMER_NEW)
-		full->block.nr_kernel = full->block.nr_user = 0;
-	if (settings.reasons && comer == COMER_NEW)
-		full->reason.id = 0;
-	else if (settings.reasons)
-		file = describe_reason(task, &full->reason, ts, !is_parked, true);
-	keep_block(ctx, cpu, full, file, comer == COMER_BACK);
+	ended = (struct ended_block){ since, end, ns, weight, runnable };
+	record_block(ctx, cpu, task, ts, comer, &ended);
 	return 0;
 }
 

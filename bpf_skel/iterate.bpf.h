@@ -150,30 +150,17 @@ static __always_inline void stamp_sleeper(struct task_struct *task)
 	__sync_val_compare_and_swap(&ts->since, 0, start_ns);
 }
 
-static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
+/*
+ * Fills in the block since then of a task that is still blocked, with its kernel frames. Returns
+ * its size.
+ */
+static __always_inline __u64 describe_blocked(struct iter_room *room, struct task_struct *task,
+					      struct task_state *ts, __u64 since)
 {
-	struct task_struct *task = ctx->task;
-	struct iter_room *room;
-	struct wire_block *block;
-	struct file *file;
-	struct task_state *ts;
-	__u32 zero = 0, nr;
-	__u64 since, size;
-	long err;
+	struct wire_block *block = &room->full.block;
+	__u64 size;
+	__u32 nr;
 
-	if (!task)
-		return 0;
-	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
-	room = bpf_map_lookup_elem(&iter_rooms, &zero);
-	if (!ts || !room || task->on_cpu)
-		return 0;
-	/* A stamp of the start that came too late: it has run since, and the end met it there. */
-	if (settings.on_cpu && ts->on_since)
-		return 0;
-	since = ts->since;
-	if (!since || !is_wanted(task, ts, last_cpu(task)))
-		return 0;
-	block = &room->full.block;
 	block->flags = ts->flags & TASK_STATE_KTHREAD ? WIRE_BLOCK_KTHREAD : 0;
 	nr = bounded_frames(walk_sleeper(task, room));
 	size = sizeof(*block) + nr * sizeof(__u64);
@@ -201,6 +188,47 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 	block->incarnation = ts->incarnation;
 	block->since = since;
 	block->runqueue_ns = runnable_in_flight(task, ts, since, end_ns);
+	return size;
+}
+
+/* Writes the block, with its reason if there are reasons. 0, or negative: there is no room. */
+static __always_inline long write_blocked(struct seq_file *seq, struct iter_room *room,
+					  struct task_struct *task, struct task_state *ts,
+					  __u64 size)
+{
+	struct file *file;
+
+	if (!settings.reasons)
+		return bpf_seq_write(seq, &room->full.block, size);
+	file = describe_reason(task, &room->full.reason, ts, false, false);
+	if (file)
+		read_names(file, &room->full.reason);
+	return bpf_seq_write(seq, &room->full, sizeof(room->full.reason) + size);
+}
+
+static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct iter_room *room;
+	struct wire_block *block;
+	struct task_state *ts;
+	__u64 since, size;
+	__u32 zero = 0;
+
+	if (!task)
+		return 0;
+	ts = bpf_task_storage_get(&task_states, task, NULL, 0);
+	room = bpf_map_lookup_elem(&iter_rooms, &zero);
+	if (!ts || !room || task->on_cpu)
+		return 0;
+	/* A stamp of the start that came too late: it has run since, and the end met it there. */
+	if (settings.on_cpu && ts->on_since)
+		return 0;
+	since = ts->since;
+	if (!since || !is_wanted(task, ts, last_cpu(task)))
+		return 0;
+	block = &room->full.block;
+	size = describe_blocked(room, task, ts, since);
 	/*
 	 * Claimed before it is written, so that the switch hook does not report a task that wakes
 	 * up now. Without room in this read, the next one shows the task again.
@@ -210,15 +238,7 @@ static __always_inline int report_blocked_task(struct bpf_iter__task *ctx)
 		ts->claimed = 0;
 		return 0;
 	}
-	if (settings.reasons) {
-		file = describe_reason(task, &room->full.reason, ts, false, false);
-		if (file)
-			read_names(file, &room->full.reason);
-		err = bpf_seq_write(ctx->meta->seq, &room->full, sizeof(room->full.reason) + size);
-	} else {
-		err = bpf_seq_write(ctx->meta->seq, block, size);
-	}
-	if (err) {
+	if (write_blocked(ctx->meta->seq, room, task, ts, size)) {
 		ts->claimed = 0;
 		ts->since = since;
 		return 0;

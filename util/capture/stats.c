@@ -104,67 +104,68 @@ static void add_walks(struct capture_stats *stats, const struct wire_accounts *s
 		stats->user_walks[i] = add(stats->user_walks[i], from_wire(&sum->user_walks[i]));
 }
 
-int capture__stats(struct capture *capture, struct capture_stats *stats)
+/* What became of the blocks that the programs have seen, and of those still blocked at the end. */
+static void add_outcomes(const struct capture *capture, struct capture_stats *stats,
+			 const struct wire_accounts *sum)
 {
 	const struct capture_stats *own = &capture->stats;
+	const struct wire_tally *outcome = sum->outcome;
+
+	/* Only user space counts blocks in flight: the programs never saw their ends. */
+	stats->seen = add(from_wire(&sum->seen), capture->blocked);
+	stats->direct = from_wire(&outcome[WIRE_OUTCOME_DIRECT]);
+	stats->accumulated = from_wire(&outcome[WIRE_OUTCOME_ACCUMULATED]);
+	stats->not_drawn = from_wire(&outcome[WIRE_OUTCOME_NOT_DRAWN]);
+	stats->filtered_state =
+		add(own->filtered_state, from_wire(&outcome[WIRE_OUTCOME_FILTERED_STATE]));
+	stats->filtered_min =
+		add(own->filtered_min, from_wire(&outcome[WIRE_OUTCOME_FILTERED_MIN]));
+	stats->filtered_max =
+		add(own->filtered_max, from_wire(&outcome[WIRE_OUTCOME_FILTERED_MAX]));
+	stats->lost_ring = from_wire(&outcome[WIRE_OUTCOME_LOST_RING]);
+	stats->lost_internal = from_wire(&outcome[WIRE_OUTCOME_LOST_INTERNAL]);
+	move_idle(capture, stats);
+}
+
+/* Runnable time, and switches that no hook has shown. */
+static void add_runnable(const struct capture *capture, struct capture_stats *stats,
+			 const struct wire_accounts *sum)
+{
+	const struct capture_stats *own = &capture->stats;
+
+	stats->runnable_ns = own->runnable_ns + sum->runnable_ns;
+	stats->preempted_ns = own->preempted_ns + sum->preempted_ns;
+	stats->throttled_ns = own->throttled_ns + sum->throttled_ns;
+	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
+	stats->unseen_switches = sum->unseen;
+}
+
+/* Stacks that were copied or walked, and those for which there was no room. */
+static void add_stacks(const struct capture_stats *own, struct capture_stats *stats,
+		       const struct accounts_sums *sums)
+{
+	const struct wire_accounts *blocks = &sums->blocks, *wakeups = &sums->wakeups;
+
+	stats->copies = own->copies + blocks->copies + wakeups->copies;
+	stats->lost_copies = blocks->lost_copies + wakeups->lost_copies;
+	stats->ringless_copies = blocks->ringless_copies + wakeups->ringless_copies;
+	stats->compat_copies = own->compat_copies + blocks->compat_copies + wakeups->compat_copies;
+	stats->unread_copies = blocks->unread_copies + wakeups->unread_copies;
+	stats->lost_stack = add(own->lost_stack, from_wire(&blocks->no_stack));
+	stats->full_entries = blocks->full_entries + wakeups->full_entries;
+	stats->full_stacks = blocks->full_stacks + wakeups->full_stacks;
+	add_walks(stats, blocks);
+	add_walks(stats, wakeups);
+	add_walks(stats, &sums->looks);
+}
+
+/* What the kernel tells of the programs and their memory. 0 or a negative errno. */
+static int add_bpf(struct capture *capture, struct capture_stats *stats)
+{
 	struct bpf_stats bpf_stats;
 	int64_t alive;
-	struct accounts_sums sums;
-	struct wire_accounts sum, wakeups;
-	uint64_t lost;
-	int err;
+	int err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 
-	*stats = *own;
-	err = accounts__read(&capture->maps->accounts, &sums);
-	if (err)
-		return err;
-	if (capture->options.on_cpu.clock)
-		stats->lives = lives_of(capture, &sums);
-	sum = sums.blocks;
-	wakeups = sums.wakeups;
-	/* Only user space counts blocks in flight: the programs never saw their ends. */
-	stats->seen = add(from_wire(&sum.seen), capture->blocked);
-	stats->direct = from_wire(&sum.outcome[WIRE_OUTCOME_DIRECT]);
-	stats->accumulated = from_wire(&sum.outcome[WIRE_OUTCOME_ACCUMULATED]);
-	stats->not_drawn = from_wire(&sum.outcome[WIRE_OUTCOME_NOT_DRAWN]);
-	if (capture->options.histogram)
-		err = add_histogram(capture, &stats->in_histogram);
-	if (err)
-		return err;
-	stats->filtered_state =
-		add(own->filtered_state, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_STATE]));
-	stats->filtered_min =
-		add(own->filtered_min, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_MIN]));
-	stats->filtered_max =
-		add(own->filtered_max, from_wire(&sum.outcome[WIRE_OUTCOME_FILTERED_MAX]));
-	stats->lost_ring = from_wire(&sum.outcome[WIRE_OUTCOME_LOST_RING]);
-	stats->lost_internal = from_wire(&sum.outcome[WIRE_OUTCOME_LOST_INTERNAL]);
-	stats->wakeups = wakeups_from_wire(&wakeups);
-	stats->full_entries = sum.full_entries + wakeups.full_entries;
-	stats->full_stacks = sum.full_stacks + wakeups.full_stacks;
-	move_idle(capture, stats);
-	stats->lost_reasons = sum.lost_reasons;
-	stats->copies = own->copies + sum.copies + wakeups.copies;
-	stats->lost_copies = sum.lost_copies + wakeups.lost_copies;
-	stats->ringless_copies = sum.ringless_copies + wakeups.ringless_copies;
-	stats->compat_copies = own->compat_copies + sum.compat_copies + wakeups.compat_copies;
-	stats->unread_copies = sum.unread_copies + wakeups.unread_copies;
-	add_walks(stats, &sum);
-	add_walks(stats, &wakeups);
-	add_walks(stats, &sums.looks);
-	stats->lost_stack = add(own->lost_stack, from_wire(&sum.no_stack));
-	stats->runnable_ns = own->runnable_ns + sum.runnable_ns;
-	stats->preempted_ns = own->preempted_ns + sum.preempted_ns;
-	stats->throttled_ns = own->throttled_ns + sum.throttled_ns;
-	stats->throttling_unknown = !offcpu__knows_throttling(capture->offcpu);
-	stats->unseen_switches = sum.unseen;
-	/* All other records that the rings lost were side band. */
-	lost = accounts__lost_records(&sums);
-	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
-	stats->hits = own->hits;
-	stats->lost_hits = tracepoint_rings__lost(capture->tracepoints);
-	stats->flooded = capture->sideband_filter.nr_flooded;
-	err = offcpu__bpf_stats(capture->offcpu, &bpf_stats);
 	if (err)
 		return err;
 	stats->unseen_switches += bpf_stats.recursion_misses;
@@ -179,4 +180,33 @@ int capture__stats(struct capture *capture, struct capture_stats *stats)
 	if (alive > 0)
 		stats->task_bytes = TASK_BYTES * (uint64_t)alive;
 	return 0;
+}
+
+int capture__stats(struct capture *capture, struct capture_stats *stats)
+{
+	const struct capture_stats *own = &capture->stats;
+	struct accounts_sums sums;
+	uint64_t lost;
+	int err = accounts__read(&capture->maps->accounts, &sums);
+
+	*stats = *own;
+	if (err)
+		return err;
+	if (capture->options.on_cpu.clock)
+		stats->lives = lives_of(capture, &sums);
+	add_outcomes(capture, stats, &sums.blocks);
+	if (capture->options.histogram)
+		err = add_histogram(capture, &stats->in_histogram);
+	if (err)
+		return err;
+	add_runnable(capture, stats, &sums.blocks);
+	add_stacks(own, stats, &sums);
+	stats->wakeups = wakeups_from_wire(&sums.wakeups);
+	stats->lost_reasons = sums.blocks.lost_reasons;
+	/* All other records that the rings lost were side band. */
+	lost = accounts__lost_records(&sums);
+	stats->lost_sideband = own->lost_records > lost ? own->lost_records - lost : 0;
+	stats->lost_hits = tracepoint_rings__lost(capture->tracepoints);
+	stats->flooded = capture->sideband_filter.nr_flooded;
+	return add_bpf(capture, stats);
 }
