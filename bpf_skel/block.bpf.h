@@ -78,20 +78,40 @@ static __always_inline __u32 walk(void *ctx, __u64 *ips, __u64 flags)
 	return nr > settings.max_frames ? settings.max_frames : nr;
 }
 
-/* The same for the user side of task, which is current, by the quicker way if available. */
+/*
+ * Of a stack of nr frames that was recognized: most are added to sums, which takes its hash alone,
+ * so that its frames are copied into ips when they are needed.
+ */
+static __always_inline void leave_known(struct cpu *cpu, __u32 nr, __u64 *ips)
+{
+	if (nr > settings.max_frames)
+		copy_known(cpu->user_walk.known, ips);
+	else
+		cpu->user_side.known = cpu->user_walk.known + 1;
+}
+
+/*
+ * The same for the user side of task, which is current, by the quicker way if available. remembers:
+ * stacks may be recognized, which the programs at a switch do alone.
+ */
 static __always_inline __u32 walk_user_of(void *ctx, struct cpu *cpu, struct task_struct *task,
-					  __u64 *ips, struct wire_block *block)
+					  __u64 *ips, struct wire_block *block, bool remembers)
 {
 	struct frame_room *piece = (struct frame_room *)cpu->out.ips;
 	struct walked_side *side = &cpu->user_side;
 	__u32 nr, end = 0;
 
-	side->hash = 0;
-	nr = walk_user_tables(&cpu->user_walk, task, ips, &end);
+	side->hash = side->known = 0;
+	nr = remembers ? walk_known_user(&cpu->user_walk, task, ips, &end) :
+			 walk_user_tables(&cpu->user_walk, task, ips, &end);
 	if (nr) {
+		block->flags |= WIRE_BLOCK_BY_TABLES;
 		side->hash = cpu->user_walk.frame.hash;
 		side->nr = nr;
-		block->flags |= WIRE_BLOCK_BY_TABLES;
+		if (remembers && cpu->user_walk.recognized)
+			leave_known(cpu, nr, ips);
+		/* Right before it is used: Linux 6.1 loses the bound of a value on the stack. */
+		asm volatile("" : "+r"(end));
 		if (end < USER_WALK_ENDS)
 			tally(&cpu->own.accounts.user_walks[end], block->ns);
 		/* Only max_frames are kept: why the walk ended beyond them does not matter. */
@@ -188,7 +208,8 @@ static __always_inline void walk_stacks(void *ctx, struct cpu *cpu, struct full_
 			block->flags |= WIRE_BLOCK_TRUNC_KERNEL;
 	}
 	if (settings.user_stacks && !(block->flags & WIRE_BLOCK_KTHREAD)) {
-		nr = walk_user_of(ctx, cpu, task, &full->ips[bounded_frames(nr)], block);
+		nr = walk_user_of(ctx, cpu, task, &full->ips[bounded_frames(nr)], block,
+				  is_back);
 		block->nr_user = (__u16)nr;
 		if (nr >= settings.max_frames)
 			block->flags |= WIRE_BLOCK_TRUNC_USER;
@@ -201,6 +222,17 @@ static __always_inline bool has_reason(const struct full_block *full)
 	return settings.reasons && full->reason.id;
 }
 
+/* Puts the user frames of full there, if they are still where their stack was recognized. */
+static __always_inline void fetch_user_frames(struct cpu *cpu, struct full_block *full)
+{
+	__u32 nr = bounded_frames(full->block.nr_kernel);
+
+	if (!has_user_walk || full != &cpu->full || !full->block.nr_user || !cpu->user_side.known)
+		return;
+	copy_known(cpu->user_side.known - 1, &full->ips[nr]);
+	cpu->user_side.known = 0;
+}
+
 /* Sends the block as a sample of its own. */
 static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_block *full)
 {
@@ -208,6 +240,7 @@ static __always_inline void send_block(void *ctx, struct cpu *cpu, struct full_b
 	__u64 size = sizeof(full->block) + nr * sizeof(__u64);
 	long err;
 
+	fetch_user_frames(cpu, full);
 	full->block.head.kind = WIRE_BLOCK;
 	full->block.head.size = (__u32)size;
 	if (has_reason(full))
@@ -323,6 +356,7 @@ static __always_inline enum stack_result publish(void *ctx, struct cpu *cpu, __u
 	__u32 nr_kernel = bounded_frames(full->block.nr_kernel);
 	enum stack_result result = STACK_KNOWN;
 
+	fetch_user_frames(cpu, full);
 	if (key->kernel_id)
 		result = publish_stack(ctx, cpu, gen, key->kernel_id, full->ips, nr_kernel, false);
 	if (key->user_id && result == STACK_KNOWN)
@@ -486,7 +520,7 @@ static __always_inline struct full_block *next_stacks(struct cpu *cpu, struct ta
 	__u32 nr = 0;
 
 	/* They are of prev, which was walked just before. */
-	cpu->kernel_side.hash = cpu->user_side.hash = 0;
+	cpu->kernel_side.hash = cpu->user_side.hash = cpu->user_side.known = 0;
 	if (has_parked(ts))
 		room = find_parked(cpu, ts->incarnation, since, ns);
 	if (room && (room->block.nr_kernel || !wants_kernel))

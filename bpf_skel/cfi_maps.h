@@ -20,6 +20,10 @@
 #define RULES_FORBIDDEN 0xfffffffeU
 #define RULES_WANTED 1024
 #define RULES_CACHE_WORDS 65536U
+/* Stacks that are recognized, 1.8 KB each: of all CPUs, and the most and the fewest of one. */
+#define KNOWN_STACKS 1024U
+#define KNOWN_STACKS_MOST 256U
+#define KNOWN_STACKS_LEAST 16U
 
 struct rules_slab {
 	__u32 words[RULES_SLAB_WORDS];

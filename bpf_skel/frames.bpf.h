@@ -48,9 +48,9 @@ static __always_inline __u64 hash_frame(__u64 hash, __u64 ip)
 
 /* One side of a stack that was walked. */
 struct walked_side {
-	__u64 hash; /* over its frames; 0: unknown */
-	__u32 nr;   /* of its frames */
-	__u32 reserved;
+	__u64 hash;  /* over its frames; 0: unknown */
+	__u32 nr;    /* of its frames */
+	__u32 known; /* 1 and the place of the known stack that has them; 0: they are there */
 };
 
 /* A piece ends with its page, so that it is readable if its first frame is. */

@@ -55,7 +55,7 @@ static __always_inline void walk_running(void *ctx, struct cpu *room, struct ful
 	if (!settings.user_stacks || block->flags & WIRE_BLOCK_KTHREAD)
 		return;
 	nr = walk_user_of(ctx, room, bpf_get_current_task_btf(), &full->ips[bounded_frames(nr)],
-			  block);
+			  block, false);
 	block->nr_user = (__u16)nr;
 	if (nr >= settings.max_frames)
 		block->flags |= WIRE_BLOCK_TRUNC_USER;

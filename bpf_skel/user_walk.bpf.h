@@ -9,6 +9,7 @@
 #define DENET_USER_WALK_BPF_H
 
 #include "frames.bpf.h"
+#include "known_stack.bpf.h"
 #include "user_rules.bpf.h"
 
 #define USER_PIECE_WORDS 256U
@@ -52,6 +53,8 @@ struct user_walk {
 	__u32 copies;  /* of bridged stacks, in the window, which is this generation */
 	__u32 window;
 	__u32 copy_bytes;
+	__u32 known; /* the place of the stack in known_stacks */
+	__u32 recognized; /* it was walked before, and not walked again */
 	__u32 reserved;
 	struct rules_regions regions;
 };
@@ -116,10 +119,10 @@ static __always_inline int go_on(struct user_walk_frame *frame, __u64 cfa, __u64
 
 /* By what nearly all rules are: distances from sp or bp. */
 static __always_inline int step_plainly(struct user_walk *walk, struct user_walk_frame *frame,
-					__u32 rule)
+					__u32 rule, struct known_stack *known)
 {
 	__u32 words = rule & (CFI_BP_WORDS - 1), need = (words ? words : 1) * sizeof(__u64);
-	__u64 cfa = rule >> CFI_KIND_SHIFT == CFI_SP ? frame->sp : frame->bp;
+	__u64 cfa = rule >> CFI_KIND_SHIFT == CFI_SP ? frame->sp : frame->bp, ip, bp = frame->bp;
 
 	cfa += (rule >> CFI_CFA_SHIFT & (CFI_CFA_WORDS - 1)) * sizeof(__u64);
 	/* A stack grows one way. */
@@ -129,8 +132,15 @@ static __always_inline int step_plainly(struct user_walk *walk, struct user_walk
 		return USER_WALK_NO_RULE;
 	if (!read_piece(walk, cfa - need, need))
 		return USER_WALK_UNREADABLE;
-	return go_on(frame, cfa, piece_word(walk, cfa - sizeof(__u64)),
-		     words ? piece_word(walk, cfa - need) : frame->bp);
+	ip = piece_word(walk, cfa - sizeof(__u64));
+	if (words)
+		bp = piece_word(walk, cfa - need);
+	if (known) {
+		note_word(known, cfa - sizeof(__u64), ip);
+		if (words)
+			note_word(known, cfa - need, bp);
+	}
+	return go_on(frame, cfa, ip, bp);
 }
 
 /* Whether the piece has what the frame pointer points to: that of the caller, a return address. */
@@ -148,12 +158,15 @@ static __always_inline bool has_frame(const struct user_walk *walk,
  * a CPU that guesses which rule comes follows the pointers while it still looks the rules up.
  */
 static __always_inline int step_quickly(const struct user_walk *walk,
-					struct user_walk_frame *frame)
+					struct user_walk_frame *frame, struct known_stack *known)
 {
-	__u64 bp = frame->bp;
+	__u64 at = frame->bp, bp = piece_word(walk, at), ip = piece_word(walk, at + sizeof(bp));
 
-	return go_on(frame, bp + FRAME_BYTES, piece_word(walk, bp + sizeof(__u64)),
-		     piece_word(walk, bp));
+	if (known) {
+		note_word(known, at + sizeof(bp), ip);
+		note_word(known, at, bp);
+	}
+	return go_on(frame, at + FRAME_BYTES, ip, bp);
 }
 
 /* The frame that a signal has interrupted. */
@@ -323,10 +336,11 @@ __noinline int step_rarely(struct user_walk *walk, __u32 rule)
 }
 
 /*
- * Some frames of a walk. A global function, so that the verifier checks it once. Values that change
- * with each frame are in registers, since a word that was just stored is slow to load.
+ * Some frames of a walk, which is remembered in known unless that is NULL. Values that change with
+ * each frame are in registers, since a word that was just stored is slow to load.
  */
-__noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
+static __always_inline int walk_some_user(struct user_walk *walk, struct known_stack *known,
+					  struct frame_room *out)
 {
 	struct rules_cache *cache;
 	struct user_walk_frame frame;
@@ -334,8 +348,6 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 	__u64 process, pc;
 	int end = USER_WALK_GOING;
 
-	if (!walk || !out || !has_user_walk)
-		return USER_WALK_NO_RULE;
 	cache = rules_cache();
 	if (!cache)
 		return USER_WALK_NO_RULE;
@@ -357,10 +369,12 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 			rule = find_user_rule(&walk->regions, process, pc);
 		kind = rule >> CFI_KIND_SHIFT;
 		if (rule == CFI_FRAME_POINTER && has_frame(walk, &frame)) {
-			end = step_quickly(walk, &frame);
+			end = step_quickly(walk, &frame, known);
 		} else if (kind == CFI_SP || kind == CFI_BP) {
-			end = step_plainly(walk, &frame, rule);
+			end = step_plainly(walk, &frame, rule, known);
 		} else {
+			if (known && rule != CFI_RULE(CFI_SPECIAL, CFI_OUTERMOST))
+				known->is_odd = 1;
 			walk->frame = frame;
 			end = step_rarely(walk, rule);
 			frame = walk->frame;
@@ -370,10 +384,64 @@ __noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
 	return end;
 }
 
+/* walk_some_user(). A global function, so that the verifier checks it once. */
+__noinline int walk_user_stretch(struct user_walk *walk, struct frame_room *out)
+{
+	if (!walk || !out || !has_user_walk)
+		return USER_WALK_NO_RULE;
+	return walk_some_user(walk, NULL, out);
+}
+
+/* The same of a walk that is remembered. */
+__noinline int walk_noted_stretch(struct user_walk *walk, struct frame_room *out)
+{
+	struct known_stack *known;
+
+	if (!walk || !out || !has_user_walk)
+		return USER_WALK_NO_RULE;
+	known = known_stack_at(walk->known);
+	return known ? walk_some_user(walk, known, out) : USER_WALK_NO_RULE;
+}
+
+/*
+ * True if the walk that begins is known, and would read the same words. Its frames are left where
+ * they are known: copy_known() has them. A global function, so that the verifier checks it once.
+ */
+__noinline int recognize_stack(struct user_walk *walk)
+{
+	struct known_stack *known;
+	struct known_piece *piece;
+	__u32 bytes, zero = 0;
+
+	if (!walk || !has_user_walk)
+		return 0;
+	known = known_stack_at(walk->known);
+	piece = bpf_map_lookup_elem(&known_pieces, &zero);
+	if (!known || !piece)
+		return 0;
+	bytes = known->bytes;
+	asm volatile("" : "+r"(bytes));
+	if (bytes > KNOWN_BYTES ||
+	    bpf_probe_read_user(piece->words, bytes, (const void *)walk->frame.sp) ||
+	    !has_known_words(known, piece->words))
+		return 0;
+	known->misses = 0;
+	walk->frame.nr = known->nr;
+	walk->frame.hash = known->hash;
+	walk->recognized = 1;
+	return 1;
+}
+
 #ifdef __TARGET_ARCH_arm64
 /* There are no tables yet. */
 static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct task_struct *task,
 					      __u64 *ips, __u32 *end)
+{
+	return 0;
+}
+
+static __always_inline __u32 walk_known_user(struct user_walk *walk, struct task_struct *task,
+					     __u64 *ips, __u32 *end)
 {
 	return 0;
 }
@@ -399,7 +467,7 @@ static __always_inline bool begin_user_walk(struct user_walk *walk, struct task_
 	walk->frame.sp = regs->sp;
 	walk->frame.bp = regs->bp;
 	walk->process = rules_process(task);
-	walk->bytes = walk->frame.nr = walk->missing = 0;
+	walk->bytes = walk->frame.nr = walk->missing = walk->recognized = 0;
 	walk->frame.hash = FRAMES_SEED_USER;
 	walk->frame.flags = FRAME_EXACT | FRAME_LEAF;
 	return true;
@@ -426,6 +494,53 @@ static __always_inline __u32 walk_user_tables(struct user_walk *walk, struct tas
 	if (!begin_user_walk(walk, task))
 		return 0;
 	*end = end_user_walk(walk, ips);
+	return walk->frame.nr;
+}
+
+/* Walks to the end, and remembers the walk. Returns as end_user_walk(). */
+static __always_inline __u32 note_user_walk(struct user_walk *walk, struct known_stack *known,
+					    __u64 *ips)
+{
+	int ret = USER_WALK_GOING;
+
+	begin_known(known);
+	for (__u32 i = 0; i <= KNOWN_FRAMES / USER_STRETCH && ret == USER_WALK_GOING; i++)
+		ret = walk_noted_stretch(walk, (struct frame_room *)ips);
+	if (ret == USER_WALK_GOING)
+		return end_user_walk(walk, ips);
+	if (ret == USER_WALK_WHOLE && !walk->missing)
+		end_known(known, ips, walk->frame.nr, walk->frame.hash);
+	return walk->missing ? walk->missing : ret;
+}
+
+/*
+ * As walk_user_tables(), for programs of which one at a time runs on a CPU: a stack that was walked
+ * twice is recognized from then on. Then walk->recognized is set, and its frames are not in ips.
+ */
+static __always_inline __u32 walk_known_user(struct user_walk *walk, struct task_struct *task,
+					     __u64 *ips, __u32 *end)
+{
+	const struct user_walk_frame *frame = &walk->frame;
+	struct known_stack *known;
+
+	if (!begin_user_walk(walk, task))
+		return 0;
+	walk->known = (__u32)(((walk->process ^ frame->sp ^ frame->ip) * RULES_HASH) >> 32) &
+		      known_mask;
+	known = known_stack_at(walk->known);
+	if (!known || known->process != walk->process || known->sp != frame->sp ||
+	    known->ip != frame->ip || known->bp != frame->bp) {
+		if (known)
+			forget_known(known, walk->process, frame->ip, frame->sp, frame->bp);
+		*end = end_user_walk(walk, ips);
+	} else if (!is_worth_it(known)) {
+		*end = end_user_walk(walk, ips);
+	} else if (known->nr && recognize_stack(walk)) {
+		*end = USER_WALK_WHOLE;
+	} else {
+		known->misses++;
+		*end = note_user_walk(walk, known, ips);
+	}
 	return walk->frame.nr;
 }
 

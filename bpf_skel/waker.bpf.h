@@ -54,7 +54,7 @@ static __always_inline void walk_waker(void *ctx, struct cpu *room, struct full_
 	if (own || !settings.user_stacks || block->flags & WIRE_BLOCK_KTHREAD)
 		return;
 	nr = walk_user_of(ctx, room, bpf_get_current_task_btf(),
-			  &full->ips[bounded_frames(nr)], block);
+			  &full->ips[bounded_frames(nr)], block, false);
 	block->nr_user = (__u16)nr;
 	if (nr >= settings.max_frames)
 		block->flags |= WIRE_BLOCK_TRUNC_USER;

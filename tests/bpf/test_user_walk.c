@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,8 +86,11 @@ static int hook(data *self)
 	bpf_program__set_autoload(self->skel->progs.walk_at_fentry, !features.has_exit_tp);
 	bpf_program__set_autoload(self->skel->progs.room_found, features.has_unmapped_area);
 	self->skel->rodata->has_user_walk = 1;
-	err = user_walk_bpf__load(self->skel);
-	return err ? err : user_walk_bpf__attach(self->skel);
+	self->skel->rodata->known_mask = KNOWN_STACKS_MOST - 1;
+	if (bpf_map__set_max_entries(self->skel->maps.known_stacks, KNOWN_STACKS_MOST) ||
+	    user_walk_bpf__load(self->skel))
+		return -EINVAL;
+	return user_walk_bpf__attach(self->skel);
 }
 
 static void forget_maps(data *self)
@@ -192,9 +194,8 @@ static int tell_maps(data *self)
 }
 
 /*
- * In rt_sigreturn(2) a thread stands behind the last byte of the function that calls it, for which
- * libdw finds no frame information: it would follow the frame pointer, and take that for whole. So
- * it is told of the byte before. 1 in that call, 0 in others.
+ * 1 in rt_sigreturn(2), else 0. There a thread stands behind the last byte of the function that
+ * calls it, of which libdw finds no frame information, so that it is told of the byte before.
  */
 static uint64_t told_before(const struct walked *walked)
 {
@@ -206,8 +207,7 @@ static int unwind(data *self, const struct walked *walked, struct unwind_result 
 	struct unwind_sample sample = {
 		.pid = (pid_t)walked->pid,
 		.time = walked->time,
-		.stack = walked->stack,
-		.stack_bytes = walked->bytes,
+		.stack = walked->stack, .stack_bytes = walked->bytes,
 		.max_frames = WIRE_MAX_FRAMES,
 	};
 
@@ -389,9 +389,9 @@ static void print_counts(const data *self, const char *name)
 {
 	fprintf(stderr,
 		"# %s: %zu same (%zu before the last table; %zu of the others cut), %zu differ, "
-		"%zu early (%zu late), %zu lacking, %zu other, %zu frames\n",
+		"%zu early (%zu late), %zu lacking, %zu other, %zu frames, %llu known\n",
 		name, self->same, self->same_before, self->cut, self->differ, self->early,
-		self->late, self->lacking, self->other, self->frames);
+		self->late, self->lacking, self->other, self->frames, self->skel->bss->walks_known);
 }
 
 /* Compares until there are nr walks that are the same, or nothing comes of it. */
@@ -850,6 +850,7 @@ TEST_F(user_walk, rust_with_panics_callbacks_and_a_thread)
 
 	if (!walks_are_the_same(_metadata, self, argv, 3000))
 		SKIP(return, "no Rust compiler");
+	EXPECT_LT(0, self->skel->bss->walks_known);
 }
 
 /* What is copied of a stack of handlers goes on with that of the thread, which is right above. */

@@ -20,6 +20,7 @@ static __always_inline __u32 rules_pid(struct task_struct *task)
 struct room {
 	struct user_walk walk;
 	struct frame_room out;
+	__u64 nr_walks;
 };
 
 struct {
@@ -36,6 +37,7 @@ struct {
 
 volatile __u32 walked_pids[WALKED_TARGETS];
 __u64 walked_ends[USER_WALK_ENDS];
+__u64 walks_known;
 
 /* Places that are not in use are 0, as are the idle tasks. */
 static __always_inline bool is_walked(__u32 pid)
@@ -80,7 +82,15 @@ static __always_inline int compare(void)
 	walked = bpf_ringbuf_reserve(&walks, sizeof(*walked), 0);
 	if (!walked)
 		return 0;
-	walked->nr = walk_user_tables(&room->walk, task, room->out.ips, &end);
+	/* By turns, and not by threads that take turns, so that walks of all kinds are compared. */
+	if (room->nr_walks++ % 3 == 0)
+		walked->nr = walk_user_tables(&room->walk, task, room->out.ips, &end);
+	else
+		walked->nr = walk_known_user(&room->walk, task, room->out.ips, &end);
+	if (walked->nr && room->walk.recognized) {
+		copy_known(room->walk.known, room->out.ips);
+		walks_known++;
+	}
 	bpf_probe_read_kernel(walked->ips, sizeof(walked->ips), room->out.ips);
 	copy_user_regs(walked->regs, (struct pt_regs *)bpf_task_pt_regs(task));
 	walked->time = bpf_ktime_get_ns();

@@ -70,6 +70,20 @@ static bool may_walk_user(const struct offcpu_config *config,
 	       !config->settings.histogram && hook != ATTACH_HOOK_SWITCH_OUT;
 }
 
+/* Gives each CPU its share of known stacks, a power of two. 0 or a negative errno. */
+static int settle_known_stacks(struct offcpu_bpf *skel)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u32 nr = KNOWN_STACKS_MOST;
+
+	if (cpus < 0)
+		return cpus;
+	while (nr > KNOWN_STACKS_LEAST && nr * (__u32)cpus > KNOWN_STACKS)
+		nr /= 2;
+	skel->rodata->known_mask = nr - 1;
+	return bpf_map__set_max_entries(skel->maps.known_stacks, nr);
+}
+
 /* Without that walk there is no memory for it, and threads that are still blocked go as others. */
 static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_features *features,
 			    bool walks)
@@ -78,8 +92,9 @@ static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_feature
 	struct bpf_map *const maps[] = { skel->maps.rules_slab0, skel->maps.rules_slabs,
 					 skel->maps.rules_files, skel->maps.rules_wides,
 					 skel->maps.rules_wanted, skel->maps.rules_caches,
-					 skel->maps.rules_bell, skel->maps.rules_unmapped };
-	int err;
+					 skel->maps.rules_bell, skel->maps.rules_unmapped,
+					 skel->maps.known_stacks, skel->maps.known_pieces };
+	int err = settle_known_stacks(skel);
 
 	if (!walks && settings->copied == WIRE_COPIED_BRIDGED)
 		settings->copy_bytes = 0;
@@ -87,7 +102,9 @@ static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_feature
 	bpf_program__set_autoload(skel->progs.program_came, walks);
 	bpf_program__set_autoload(skel->progs.room_found, walks && features->has_unmapped_area);
 	bpf_program__set_autoload(skel->progs.list_code, walks);
-	err = bpf_map__set_max_entries(skel->maps.rules_bell, (__u32)sysconf(_SC_PAGESIZE));
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.rules_bell,
+					       (__u32)sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
 		err = bpf_map__set_autocreate(maps[i], walks);
 	return err;
