@@ -244,6 +244,29 @@ TEST_F(hooks, all_that_load_give_the_same_folded_stacks)
 		SKIP(return, "this kernel loads one way only: nothing to compare");
 }
 
+/* By default, where the verifier takes the programs for it: on Linux 5.17 and later. */
+TEST_F(hooks, user_stacks_are_walked_by_tables_where_they_can_be)
+{
+	const char *const argv[] = { "waits", "--wait", "--count", "10", "--ms", "5", NULL };
+	struct kernel_features features;
+	struct capture_options options;
+	enum attach_hook hook;
+	bool can;
+
+	SKIP_FOR(test_capture__refused());
+	ASSERT_EQ(0, kernel_features__read(&features));
+	capture_options__init(&options);
+	options.stacks.copies.tables = true;
+	ASSERT_EQ(0, workload__start(&self->workload, argv));
+	ASSERT_EQ(0, workload__await(&self->workload, "READY"));
+	ASSERT_EQ(0, test_capture__open_process(&self->test_capture, &options, &self->workload));
+	hook = capture__attach_hook(self->test_capture.capture);
+	can = features.quick_frames && features.has_find_vma && hook != ATTACH_HOOK_SWITCH_OUT;
+	EXPECT_EQ(can, capture__walks_by_tables(self->test_capture.capture));
+	ASSERT_EQ(0, test_capture__run(&self->test_capture, &self->workload, 0));
+	ASSERT_EQ(0, test_capture__close(&self->test_capture));
+}
+
 /* Blocks from before the recording: their user stacks could not be walked. */
 TEST_F(hooks, a_block_from_before_the_start_has_its_kernel_stack_at_least)
 {
