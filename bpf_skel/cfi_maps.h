@@ -21,7 +21,7 @@
 #define RULES_WANTED 1024
 #define RULES_CACHE_WORDS 65536U
 /* Stacks that are recognized, 1.8 KB each: of all CPUs, and the most and the fewest of one. */
-#define KNOWN_STACKS 1024U
+#define KNOWN_STACKS 512U
 #define KNOWN_STACKS_MOST 256U
 #define KNOWN_STACKS_LEAST 16U
 

@@ -37,7 +37,7 @@ struct known_stack {
 	__u32 bytes;  /* from sp to behind the last word */
 	__u32 reads;  /* of words */
 	__u32 is_odd; /* it was found by more than these words */
-	__u32 misses; /* since it was recognized last */
+	__u32 misses; /* in a row: it began so, and went on otherwise */
 	__u32 reserved;
 	struct known_words words[KNOWN_READS / 4];
 	__u64 ips[KNOWN_FRAMES];
@@ -82,7 +82,10 @@ static __always_inline void forget_known(struct known_stack *known, __u64 proces
 	known->nr = known->misses = 0;
 }
 
-/* Whether to look at a stack of whose walk no more than its begin need be the same. */
+/*
+ * Whether a stack that begins as the known one is compared with it, or else remembered: not for
+ * some walks, once several in a row were others.
+ */
 static __always_inline bool is_worth_it(struct known_stack *known)
 {
 	if (known->misses < KNOWN_MISSES)
