@@ -41,7 +41,7 @@ has_samples() {
 	csv_of dir '
 naps = [s for s in samples if s["SYSCALL"] == s["SYSCALL_ACTIVE"] == "clock_nanosleep"]
 ends = {(e["TID"], e["SYSC_SEQ_NUM"]): e for e in syscend if e["SYSCALL_NAME"] == "clock_nanosleep"}
-assert len(naps) > 50 and len(ends) == 20, (len(naps), len(ends))
+assert len(naps) > 50 and 20 - '"$(missed_naps)"' <= len(ends) <= 20, (len(naps), len(ends))
 assert all(e["TYPE"] == "SYSC_END" and e["SYSC_RET_VAL"] == "0" for e in ends.values())
 # They sleep until a time that is chosen before the call: on a busy machine some calls are shorter,
 # and some threads sleep longer.

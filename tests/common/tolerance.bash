@@ -56,6 +56,12 @@ looks_of() {
 	echo $(($1 * 2 / 3))
 }
 
+# missed_naps: how many of 20 naps of 50 ms a look each 10 ms may miss, if it does not get a CPU for
+# as long.
+missed_naps() {
+	echo 2
+}
+
 # flood_looks_percent: how much of a CPU looks may take beside a flood of system calls.
 flood_looks_percent() {
 	echo 8
