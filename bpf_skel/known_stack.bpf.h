@@ -27,7 +27,7 @@ struct known_words {
 };
 
 struct known_stack {
-	/* What the walk began with; process is rules_process(), which tells tables and code. */
+	/* At the start of the walk; process: rules_process(), another one with other tables. */
 	__u64 process;
 	__u64 ip;
 	__u64 sp;

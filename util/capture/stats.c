@@ -104,7 +104,7 @@ static void add_walks(struct capture_stats *stats, const struct wire_accounts *s
 		stats->user_walks[i] = add(stats->user_walks[i], from_wire(&sum->user_walks[i]));
 }
 
-/* What became of the blocks that the programs have seen, and of those still blocked at the end. */
+/* Counts of all blocks, by outcome. Threads that are still blocked at the end are included. */
 static void add_outcomes(const struct capture *capture, struct capture_stats *stats,
 			 const struct wire_accounts *sum)
 {
@@ -159,7 +159,7 @@ static void add_stacks(const struct capture_stats *own, struct capture_stats *st
 	add_walks(stats, &sums->looks);
 }
 
-/* What the kernel tells of the programs and their memory. 0 or a negative errno. */
+/* The kernel's statistics of the programs and their maps. 0 or a negative errno. */
 static int add_bpf(struct capture *capture, struct capture_stats *stats)
 {
 	struct bpf_stats bpf_stats;
