@@ -140,3 +140,15 @@ rests() {
 	cat ours
 	grep -q '^[^;]*;[^;]*;run_nap;descend;descend;descend;take_nap;' ours
 }
+
+@test "a stack that is recognized has its frames in a sample of its own" {
+	# On one CPU, so that walks of other stacks come in between.
+	taskset -c 0 denet-record --max-overhead 0 --off-cpu-thresh 0 -- sh -c \
+		'"$1" 2 200 2 >/dev/null & "$2" --rounds 3000 --depth 5 >/dev/null; wait' sh "$naps" \
+		"$build/tests/workloads/short" 2>err
+	cat err
+	perf script -F comm,ip,sym 2>/dev/null | awk '
+		/^[^ \t]/ { comm = $1; met = 0; blocks += comm ~ /^napper-/; next }
+		/take_nap/ && !met { met = 1; naps += comm ~ /^napper-/; others += comm !~ /^napper-/ }
+		END { print blocks, naps, others; exit blocks < 200 || naps < blocks * 0.9 || others }'
+}
