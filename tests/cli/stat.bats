@@ -230,9 +230,17 @@ calls_by_ranks() {
 	rows 'SYSTEM CALL' | grep -E '^read\(socket\) +30 .* network$'
 	rows 'SYSTEM CALL' | grep -E '^clock_nanosleep +2[0-9] .* time$'
 	rows CATEGORY | grep -E '^network +6[01] '
-	# Calls that sleep are off the CPU for nearly all of their time.
-	rows 'SYSTEM CALL' | awk '$1 == "clock_nanosleep" { for (i = 2; i <= NF; i++) if ($i ~ /%$/) share = $i }
-		END { print share; exit share + 0 < 80 }'
+	# Calls that sleep are off the CPU for nearly all of their time. Where a virtual machine hides a
+	# thread, the block that ends behind it is added when its call has returned (stat_in_unseen): that
+	# must not be so time after time.
+	for try in 1 2 3; do
+		share=$(rows 'SYSTEM CALL' | awk '$1 == "clock_nanosleep" {
+			for (i = 2; i <= NF; i++) if ($i ~ /%$/) share = $i } END { print share + 0 }')
+		echo "try $try: $share %"
+		[ "${share%.*}" -lt 80 ] || break
+		denet-stat --syscalls --top 1000 -- "$build/tests/workloads/calls" >out
+	done
+	[ "${share%.*}" -ge 80 ]
 	start_target sleep 1000
 	until_true runs "$target" sleep
 	denet-stat --syscalls -p "$target" -- sleep 0.2 >out

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "common/harness.h"
 #include "common/machine_events.h"
+#include "common/process_state.h"
 #include "common/stopped.h"
 #include "common/tolerance.h"
 #include "unwind/blame.h"
@@ -322,6 +324,19 @@ static uint64_t charged_ns(data *self)
 	       self->stats.cpu_ns - self->stats.gone_ns;
 }
 
+/*
+ * Waits until the process has nothing to do: what the kernel tells of the CPU time of one that runs
+ * is that of the last tick. False: it does not rest.
+ */
+static bool rests(pid_t pid)
+{
+	uint64_t end = tolerance__deadline();
+
+	while (process_state__of(pid) != 'S' && clock__now_ns() < end)
+		sched_yield();
+	return process_state__of(pid) == 'S';
+}
+
 TEST_F(worker, cpu_time_is_charged_as_it_is_used_and_once_when_a_process_is_replaced)
 {
 	uint64_t began, first, before, after, start;
@@ -333,13 +348,14 @@ TEST_F(worker, cpu_time_is_charged_as_it_is_used_and_once_when_a_process_is_repl
 	ASSERT_EQ(0, put_all(self, 5000));
 	first = charged_ns(self) - began;
 	ASSERT_EQ(0, await_results(self, 5000));
+	pid = unwind_worker__pid(self->worker);
+	ASSERT_TRUE(rests(pid));
 	start = clock__now_ns();
 	before = charged_ns(self) - began;
 	/* Most of it before the results were waited for: not at the end only. */
 	EXPECT_LT(0, first);
 	EXPECT_LE(first, before);
 	EXPECT_EQ(0, self->stats.gone_ns);
-	pid = unwind_worker__pid(self->worker);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_TRUE(is_another(self, pid));
 	after = charged_ns(self) - began;

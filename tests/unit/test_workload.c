@@ -11,6 +11,7 @@
 
 #include <kselftest_harness.h>
 
+#include "common/process_state.h"
 #include "session/signals.h"
 #include "session/workload.h"
 
@@ -55,23 +56,6 @@ static int run_shell(const struct workload_options *base, const char *line)
 	return status;
 }
 
-static char process_state(pid_t pid)
-{
-	char path[64], text[512] = "";
-	const char *end;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return '?';
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
-	end = strrchr(text, ')');
-	return end ? end[2] : '?';
-}
-
 TEST_F(workload, a_held_command_is_stopped_and_carries_its_name)
 {
 	char *const argv[] = { (char *)(uintptr_t) "/bin/true", NULL };
@@ -83,7 +67,7 @@ TEST_F(workload, a_held_command_is_stopped_and_carries_its_name)
 	self->options.argv = argv;
 	workload = workload__new(&self->options, &err);
 	ASSERT_NE(NULL, workload);
-	EXPECT_EQ('T', process_state(workload__pid(workload)));
+	EXPECT_EQ('T', process_state__of(workload__pid(workload)));
 	snprintf(path, sizeof(path), "/proc/%d/comm", workload__pid(workload));
 	file = fopen(path, "re");
 	ASSERT_NE(NULL, file);
@@ -123,7 +107,7 @@ TEST_F(workload, a_sigcont_from_others_does_not_run_it_before_its_time)
 	ASSERT_NE(NULL, workload);
 	ASSERT_EQ(0, kill(workload__pid(workload), SIGCONT));
 	/* It now waits for the byte. */
-	while (process_state(workload__pid(workload)) != 'S')
+	while (process_state__of(workload__pid(workload)) != 'S')
 		usleep(1000);
 	ASSERT_EQ(0, workload__release(workload));
 	workload__wait(workload);
