@@ -7,6 +7,7 @@
 #include "sample_weight.h"
 #include "hist.bpf.h"
 #include "frames.bpf.h"
+#include "known_kernel.bpf.h"
 #include "parked.bpf.h"
 #include "reason.bpf.h"
 #include "running.bpf.h"

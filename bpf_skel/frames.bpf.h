@@ -19,6 +19,7 @@
 
 /* Words of struct pt_regs. */
 #define REGS_BP 4U
+#define REGS_CALL 15U
 #define REGS_IP 16U
 #define REGS_CS 17U
 #define REGS_SP 19U

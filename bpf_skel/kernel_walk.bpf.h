@@ -40,6 +40,12 @@ enum walk_result {
 	WALK_REFUSED, /* no rule, or a frame where none can be */
 };
 
+/* Besides the return addresses on the stack. */
+enum walk_needs {
+	WALK_NEEDS_TOP = 1,  /* where the stack ends */
+	WALK_NEEDS_MORE = 2, /* other words */
+};
+
 /* A frame of a walk. */
 struct kernel_frame {
 	__u64 ip;
@@ -48,6 +54,7 @@ struct kernel_frame {
 	__u64 hash; /* over all frames before */
 	__u32 sp;   /* a place */
 	__u32 nr;   /* of frames before */
+	__u32 needs; /* WALK_NEEDS_*: what the frames found so far depend on */
 };
 
 /*
@@ -60,6 +67,9 @@ struct kernel_walk {
 	struct kernel_frame frame;
 	__u32 end; /* the first place that was not copied; of a live stack top */
 	__u32 top; /* where the registers of user space lie, the end of any stack */
+	__u32 nr_read;	  /* frames before the caller of do_syscall_64() */
+	__u32 recognized; /* not walked, see known_kernel.bpf.h */
+	__u16 places[WALK_FRAMES]; /* of a live stack: where each frame's address lies */
 };
 
 /* The lower half of an address that the verifier knows as a pointer. */
@@ -234,6 +244,16 @@ static __always_inline enum walk_result step_up(const struct kernel_walk *walk,
 	return WALK_GOING;
 }
 
+/* What a step by a rule of that kind, with that result, depends on. */
+static __always_inline __u32 needs_of(__u32 kind, enum walk_result result)
+{
+	if (kind == ORC_SP)
+		return 0;
+	if (result == WALK_GOING)
+		return WALK_NEEDS_MORE;
+	return kind == ORC_REGS ? WALK_NEEDS_TOP : 0;
+}
+
 /* Some frames of a walk. It calls nothing, so that a frame stays in registers. */
 static __always_inline int walk_some(struct kernel_walk *walk, const struct live_stack *live,
 				     struct frame_room *out)
@@ -254,9 +274,12 @@ static __always_inline int walk_some(struct kernel_walk *walk, const struct live
 		if (at >= WALK_FRAMES)
 			return WALK_REFUSED;
 		out->ips[at] = frame.ip;
+		if (live)
+			walk->places[at] = (__u16)(frame.sp - WORD_BYTES);
 		frame.nr = at + 1;
 		frame.hash = hash_frame(frame.hash, frame.ip);
 		result = step_up(walk, live, &frame, rule);
+		frame.needs |= needs_of(rule_kind(rule), result);
 	}
 	walk->frame = frame;
 	return result;
@@ -301,6 +324,7 @@ static __always_inline enum walk_result walk_words(struct kernel_walk *walk,
 	frame->key = frame->ip;
 	frame->sp = cfa;
 	frame->nr = 1;
+	frame->needs = 0;
 	frame->hash = hash_frame(FRAMES_SEED_KERNEL, ips[0]);
 	for (__u32 i = 0; i < WALK_STRETCHES; i++) {
 		result = live ? walk_live_stretch(walk, room) : walk_copied_stretch(walk, room);
@@ -355,6 +379,7 @@ static __always_inline bool begin_walk(struct kernel_walk *walk, struct task_str
 /* The number of frames of a walk that has ended. 0: the kernel must walk. */
 static __always_inline __u32 end_walk(struct kernel_walk *walk, enum walk_result result, __u64 *ips)
 {
+	walk->nr_read = walk->frame.nr;
 	if (result != WALK_DONE || !append_syscall_caller(&walk->frame, ips))
 		return 0;
 	return walk->frame.nr;
@@ -385,17 +410,23 @@ static __always_inline __u32 walk_kernel_stack(struct kernel_walk *walk, struct 
 	return has_kernel_walk && orc.ready ? walk_unproven(walk, task, ips) : 0;
 }
 
-/* The same of task, which is current: without a copy, if programs may load from its stack. */
-static __always_inline __u32 walk_own_stack(struct kernel_walk *walk, struct task_struct *task,
-					    __u64 *ips)
+/*
+ * Begins the walk of task, which is current, where its stack lies, for programs that may load from
+ * there. False: this walk cannot, the kernel must.
+ */
+static __always_inline bool begin_live_walk(struct kernel_walk *walk, struct task_struct *task)
+{
+	if (!has_kernel_loads || !has_kernel_walk || !orc.ready || !begin_walk(walk, task))
+		return false;
+	walk->end = walk->top;
+	return true;
+}
+
+/* The walk that has begun so. */
+static __always_inline __u32 walk_live(struct kernel_walk *walk, __u64 *ips)
 {
 	struct live_stack live;
 
-	if (!has_kernel_loads)
-		return walk_kernel_stack(walk, task, ips);
-	if (!has_kernel_walk || !orc.ready || !begin_walk(walk, task))
-		return 0;
-	walk->end = walk->top;
 	find_live(&live, walk);
 	return end_walk(walk, walk_words(walk, &live, ips), ips);
 }

@@ -11,14 +11,13 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include "cfi_maps.h"
+#include "known.bpf.h"
 
 #define KNOWN_FRAMES 64U /* of a stack that is remembered */
 #define KNOWN_WORDS 1024U /* of it, that may be read; a power of two */
 #define KNOWN_BYTES (KNOWN_WORDS * 8U)
 #define KNOWN_READS (2U * KNOWN_FRAMES) /* return addresses and saved frame pointers */
 #define KNOWN_PLACE_MASK (KNOWN_BYTES - 8U)
-#define KNOWN_MISSES 4U /* in a row, after which a stack is left alone for some time */
-#define KNOWN_PAUSE 64U
 
 /* Four words of a stack, so that they are compared without a branch for each. */
 struct known_words {
@@ -80,19 +79,6 @@ static __always_inline void forget_known(struct known_stack *known, __u64 proces
 	known->sp = sp;
 	known->bp = bp;
 	known->nr = known->misses = 0;
-}
-
-/*
- * Whether a stack that begins as the known one is compared with it, or else remembered: not for
- * some walks, once several in a row were others.
- */
-static __always_inline bool is_worth_it(struct known_stack *known)
-{
-	if (known->misses < KNOWN_MISSES)
-		return true;
-	if (++known->misses == KNOWN_MISSES + KNOWN_PAUSE)
-		known->misses = 0;
-	return false;
 }
 
 /* Begins to remember the walk that begins now. */

@@ -533,7 +533,7 @@ static __always_inline __u32 walk_known_user(struct user_walk *walk, struct task
 		if (known)
 			forget_known(known, walk->process, frame->ip, frame->sp, frame->bp);
 		*end = end_user_walk(walk, ips);
-	} else if (!is_worth_it(known)) {
+	} else if (!is_worth_it(&known->misses)) {
 		*end = end_user_walk(walk, ips);
 	} else if (known->nr && recognize_stack(walk)) {
 		*end = USER_WALK_WHOLE;

@@ -44,6 +44,8 @@ static int load(struct comparison *comparison, const struct kernel_features *fea
 	bpf_program__set_autoload(skel->progs.orc_module, features->has_modules);
 	skel->rodata->has_kernel_walk = 1;
 	skel->rodata->has_kernel_loads = features->has_kernel_loads && !copies;
+	comparison->recognizes =
+		skel->rodata->has_kernel_loads && hook != ATTACH_HOOK_SWITCH_OUT;
 	return kernel_walk_bpf__load(skel);
 }
 
@@ -121,10 +123,10 @@ void comparison__print(const struct comparison *comparison, const char *after)
 	const struct walk_counts *counts = &comparison->skel->bss->result;
 
 	fprintf(stderr,
-		"# after %s: %llu same (%llu in modules), %llu differ, %llu left, %llu newborn, "
-		"%llu none\n",
-		after, counts->same, counts->in_modules, counts->differ, counts->left,
-		counts->newborn, counts->none);
+		"# after %s: %llu same (%llu recognized, %llu in modules), %llu differ, %llu left, "
+		"%llu newborn, %llu none\n",
+		after, counts->same, counts->recognized, counts->in_modules, counts->differ,
+		counts->left, counts->newborn, counts->none);
 	if (counts->timed)
 		fprintf(stderr,
 			"# mean of %llu walks: ours %llu ns, the kernel's %llu, with a reading of "

@@ -19,6 +19,7 @@ struct comparison {
 	struct kallsyms *kallsyms;
 	struct orc orc;
 	int event; /* that keeps the hook of fentry called; 0: not needed */
+	bool recognizes; /* stacks that were walked before are not walked again */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "known_kernel.bpf.h"
 #include "orc_programs.bpf.h"
 #include "kernel_walk.h"
 
@@ -103,6 +104,8 @@ static __always_inline int judge(struct task_struct *task, struct orc_room *room
 		return 0;
 	}
 	__sync_fetch_and_add(&result.same, 1);
+	if (room->walk.recognized)
+		__sync_fetch_and_add(&result.recognized, 1);
 	if (is_in_module(&room->ours, nr))
 		__sync_fetch_and_add(&result.in_modules, 1);
 	return 0;

@@ -26,6 +26,7 @@ struct walk_counts {
 	__u64 left;	  /* to the kernel's walk */
 	__u64 newborn;	  /* the same: the task had never run, and has no frame to begin with */
 	__u64 none;	  /* the kernel's walk found nothing either */
+	__u64 recognized; /* of the same: walked before */
 	__u64 in_modules; /* of the same: with a frame outside of vmlinux */
 	/* Of tasks that run again, where both walks found frames: */
 	__u64 timed;

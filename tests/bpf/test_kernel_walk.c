@@ -248,6 +248,9 @@ static void compare(struct __test_metadata *_metadata, FIXTURE_DATA(walk) *self,
 	comparison__show_differences(&self->comparison);
 	EXPECT_EQ(0, counts->differ);
 	EXPECT_LE(wanted, counts->same);
+	/* Threads that are born, and modules that come and go, leave less to be recognized. */
+	EXPECT_LE(self->comparison.recognizes ? counts->same / 10 : 0, counts->recognized);
+	EXPECT_EQ(self->comparison.recognizes, counts->recognized > 0);
 	/* Left to the kernel: stacks that begin in a BPF program, or that are deep. */
 	EXPECT_LT(counts->left, counts->same / 10)
 	{

@@ -113,6 +113,8 @@ static int settle_user_walk(struct offcpu_bpf *skel, const struct kernel_feature
 static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_features *features,
 			       bool walks, bool loads)
 {
+	int err;
+
 	skel->rodata->has_kernel_walk = walks;
 	skel->rodata->has_kernel_loads = loads;
 	bpf_program__set_autoload(skel->progs.orc_sleepers, walks);
@@ -120,7 +122,10 @@ static int choose_orc_programs(struct offcpu_bpf *skel, const struct kernel_feat
 	bpf_program__set_autoload(skel->progs.orc_module, walks && features->has_modules);
 	bpf_program__set_autoload(skel->progs.module_came, walks && features->has_modules);
 	bpf_program__set_autoload(skel->progs.module_gone, walks && features->has_modules);
-	return walks ? 0 : bpf_map__set_max_entries(skel->maps.orc_modules, 1);
+	err = bpf_map__set_autocreate(skel->maps.known_kernels, loads);
+	if (!err && !walks)
+		err = bpf_map__set_max_entries(skel->maps.orc_modules, 1);
+	return err;
 }
 
 /* The clock of on-CPU samples, and the iterators of running time. */
