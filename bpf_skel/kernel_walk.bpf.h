@@ -40,7 +40,7 @@ enum walk_result {
 	WALK_REFUSED, /* no rule, or a frame where none can be */
 };
 
-/* Besides the return addresses on the stack. */
+/* What a walk depends on besides the return addresses on the stack. */
 enum walk_needs {
 	WALK_NEEDS_TOP = 1,  /* where the stack ends */
 	WALK_NEEDS_MORE = 2, /* other words */
@@ -68,7 +68,7 @@ struct kernel_walk {
 	__u32 end; /* the first place that was not copied; of a live stack top */
 	__u32 top; /* where the registers of user space lie, the end of any stack */
 	__u32 nr_read;	  /* frames before the caller of do_syscall_64() */
-	__u32 recognized; /* not walked, see known_kernel.bpf.h */
+	__u32 recognized; /* not walked, see known_kernel.bpf.h; for tests */
 	__u16 places[WALK_FRAMES]; /* of a live stack: where each frame's address lies */
 };
 

@@ -10,8 +10,8 @@
 #define KNOWN_PAUSE 64U
 
 /*
- * Whether a stack that begins as the known one is compared with it, or else remembered: not for
- * some walks, once several in a row were others. misses: how many, of the known one.
+ * Whether a stack is compared with the known one, or else remembered in its place. misses: how many
+ * in a row were not recognized. False for KNOWN_PAUSE walks after KNOWN_MISSES of them.
  */
 static __always_inline bool is_worth_it(__u32 *misses)
 {

@@ -2,7 +2,8 @@
 /*
  * Kernel stacks that were walked before. By rules that begin at the stack pointer, all that a walk
  * finds depends on the return addresses that it reads, and these are its frames. They are compared
- * at once, where a walk waits for the rule of each frame before it knows where the next one lies.
+ * at once, where a walk waits for the rule of each frame before it knows where the next one lies. A
+ * walk that ends at the registers of user space also depends on where the stack ends.
  */
 #ifndef DENET_KNOWN_KERNEL_BPF_H
 #define DENET_KNOWN_KERNEL_BPF_H
@@ -45,7 +46,8 @@ static __always_inline struct known_kernel *known_kernel_of(__u64 key)
 /*
  * By what a known stack is found: the system call, and the return address that tells most of what
  * it waits for, as that of wait_woken() above schedule_timeout(). Where the stack ends is no part
- * of it, since the kernel moves that at random in each call. 0: there is no such frame.
+ * of it, since the kernel moves that at random in each call. 0: cached rules that begin at the
+ * stack pointer do not lead there.
  */
 static __always_inline __u64 find_key(const struct kernel_walk *walk)
 {
