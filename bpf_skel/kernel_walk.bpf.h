@@ -40,7 +40,7 @@ enum walk_result {
 	WALK_REFUSED, /* no rule, or a frame where none can be */
 };
 
-/* What a walk depends on besides the return addresses on the stack. */
+/* The inputs of a walk besides return addresses; these alone are compared (known_kernel.bpf.h). */
 enum walk_needs {
 	WALK_NEEDS_TOP = 1,  /* where the stack ends */
 	WALK_NEEDS_MORE = 2, /* other words */
@@ -244,7 +244,7 @@ static __always_inline enum walk_result step_up(const struct kernel_walk *walk,
 	return WALK_GOING;
 }
 
-/* What a step by a rule of that kind, with that result, depends on. */
+/* The enum walk_needs of a step by a rule of that kind, with that result. */
 static __always_inline __u32 needs_of(__u32 kind, enum walk_result result)
 {
 	if (kind == ORC_SP)
